@@ -1,0 +1,54 @@
+#pragma once
+// A strict zip reader: refuses everything on which two honest readers could disagree (rows Z1-Z15 of docs/formats/zip.md).
+#include "base/finding.hpp"
+#include "base/result.hpp"
+#include "content/rope.hpp"
+#include "digest/sha256.hpp"
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::archive {
+
+struct ZipMember {
+  std::string name;
+  std::uint64_t size = 0, stored_size = 0;
+  std::uint64_t header_offset = 0, data_offset = 0;
+  std::uint32_t crc = 0;
+  std::uint16_t method = 0;   ///< 0 stored, 8 deflate
+  unsigned mode = 0;          ///< Unix mode with type bits; 0 when the maker was not Unix
+  bool is_directory = false;
+  bool executable() const { return (mode & 0170000) == 0100000 && (mode & 0111); }
+};
+
+struct ZipLimits {
+  std::uint64_t entries_max = 1'000'000;
+  std::uint64_t declared_bytes_max = 256ull << 30;
+  std::uint64_t ratio_max = 60;               ///< declared bytes <= 64 MiB + ratio x file size
+};
+
+class ZipReader {
+public:
+  /// Reads and checks the whole framing: end records, central directory, every local header, that records are back to back.
+  /// A defect becomes a Finding (code Zxxx, place = `name`!member); nullopt when the archive cannot be walked at all.
+  static std::optional<ZipReader> open(content::Rope archive, std::string name, Findings& findings, const ZipLimits& limits = {});
+
+  const std::vector<ZipMember>& members() const { return members_; }
+  const ZipMember* find(std::string_view name) const;
+  const content::Rope& archive() const { return archive_; }
+  /// Inflates one member in chunks of at most 1 MiB; checks size and CRC (corrupt Z005). Thread-safe.
+  Result<void> read(const ZipMember& member, const std::function<Result<void>(std::span<const std::byte>)>& tap) const;
+  Result<std::string> read_all(const ZipMember& member, std::uint64_t max_bytes) const;
+
+private:
+  ZipReader(content::Rope archive, std::string name) : archive_(std::move(archive)), name_(std::move(name)) {}
+  content::Rope archive_;
+  std::string name_;
+  std::vector<ZipMember> members_;
+};
+
+}  // namespace quarry::archive

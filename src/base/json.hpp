@@ -1,0 +1,27 @@
+#pragma once
+// JSON in one place: the library's type by its forward header, canonical bytes, and parsing that returns errors.
+// Include <nlohmann/json.hpp> in cpp files only: it is a second of compile time.
+#include "base/result.hpp"
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace quarry {
+using Json = nlohmann::json;
+
+namespace json {
+/// UTF-8, keys sorted, no spaces: the bytes whose sha256 is a record's digest. Fails on text that is not UTF-8 (B001).
+Result<std::string> canonical(const Json& value);
+/// For people and files that people read: two spaces, keys sorted, a newline at the end.
+std::string pretty(const Json& value);
+/// Parses the whole text; depth at most 64 (our records need 6). `what` names the source in the error (B002).
+Result<Json> parse(std::string_view text, std::string_view what);
+
+/// Checked access to a member of an object: the error (B003) names `what` and the key.
+Result<std::string> string_at(const Json& object, std::string_view key, std::string_view what);
+Result<std::uint64_t> unsigned_at(const Json& object, std::string_view key, std::string_view what);
+std::string string_or(const Json& object, std::string_view key, std::string fallback);
+/// Checks `"schema":"quarry.NAME/MAJOR"`: an unknown major is refused (B004).
+Result<void> require_schema(const Json& object, std::string_view schema, std::string_view what);
+}  // namespace json
+}  // namespace quarry

@@ -1,0 +1,97 @@
+#pragma once
+// A command as a value: one table is the source of parsing, --help, docs/commands, man pages and completion.
+#include "base/finding.hpp"
+#include "base/json.hpp"
+#include "base/resources.hpp"
+#include "base/result.hpp"
+#include "sys/clock.hpp"
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::cli {
+
+struct Flag {
+  std::string name;                     ///< "--output-dir"
+  std::string value;                    ///< metavar, "DIR"; empty for a switch
+  std::string help;                     ///< one line, lower case, no full stop
+  std::vector<std::string> choices = {};  ///< when the value is one of few
+  std::string fallback = {};            ///< default shown and used; empty: none
+  std::string environment = {};         ///< variable read when the flag is absent, e.g. "QUARRY_STORE"
+  bool required = false, repeats = false;
+  char letter = 0;                      ///< 'n' for -n
+  std::vector<std::string> aliases = {};  ///< other long names: "--no-x" switches have their own Flag
+};
+
+struct Operand {
+  std::string name;  ///< "FILE"
+  std::string help;
+  bool required = true, repeats = false;
+};
+
+struct Example {
+  std::string command, explanation;
+};
+
+/// What the user said, by flag name. Unknown names are programming errors and abort.
+class Arguments {
+public:
+  bool has(std::string_view flag) const;                        ///< given on the command line or by its variable
+  std::string get(std::string_view flag) const;                 ///< the value, or the flag's fallback
+  std::optional<std::string> find(std::string_view flag) const; ///< nullopt when neither given nor defaulted
+  std::vector<std::string> list(std::string_view flag) const;
+  std::vector<std::string> operands;
+  std::vector<std::string> rest;                                ///< after `--`
+  std::map<std::string, std::vector<std::string>, std::less<>> values;
+};
+
+/// How long work shows itself: a bar on a terminal, one line per 10 s elsewhere, nothing with --progress=none. Thread-safe.
+class Progress {
+public:
+  virtual ~Progress() = default;
+  virtual void update(std::uint64_t done) = 0;
+  virtual void finish() = 0;
+};
+
+class Output {
+public:
+  virtual ~Output() = default;
+  virtual void data(std::string_view text) = 0;     ///< stdout, unless --json
+  virtual void note(std::string_view text) = 0;     ///< stderr, one line (newline added), unless --quiet
+  virtual void warn(std::string_view text) = 0;     ///< stderr, also with --quiet
+  virtual void document(const Json& value) = 0;     ///< stdout, only with --json; call once
+  virtual void findings(const Findings& found) = 0; ///< stderr; with --json the document carries them
+  virtual bool json() const = 0;
+  /// `total` 0: unknown.
+  virtual std::unique_ptr<Progress> progress(std::string label, std::uint64_t total) = 0;
+};
+
+struct Context {
+  const std::map<std::string, std::string>& environment;
+  const sys::Clock& clock;
+  const Resources& resources;
+  Output& out;
+  unsigned jobs = 1;
+  std::string program;        ///< absolute path of this binary
+  std::string variable(const std::string& name) const { auto it = environment.find(name); return it == environment.end() ? "" : it->second; }
+};
+
+struct Command {
+  std::vector<std::string> path;  ///< {"artifact", "fetch"}
+  std::string summary;            ///< one line, lower case, no full stop
+  std::string description;        ///< paragraphs of plain text, blank line between; `code` in back quotes
+  std::vector<Operand> operands;
+  std::vector<Flag> flags;
+  bool takes_rest = false;        ///< accepts `-- CMD…`
+  std::vector<Example> examples;
+  std::vector<std::pair<int, std::string>> exit_codes;  ///< those with a special meaning here
+  std::string schema;             ///< of its --json document: "quarry.artifact-list/1"
+  std::function<Result<int>(Context&, const Arguments&)> run;
+};
+
+}  // namespace quarry::cli

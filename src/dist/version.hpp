@@ -1,0 +1,51 @@
+#pragma once
+// Versions and version specifiers (PEP 440, as packaging 26 reads it).
+#include "base/result.hpp"
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace quarry::dist {
+
+class Version {
+public:
+  static Result<Version> parse(std::string_view text);  ///< invalid_argument M004; accepts what PEP 440 normalises
+  std::string str() const;                               ///< normal form
+  bool is_prerelease() const { return pre_.has_value() || dev_.has_value(); }
+  const std::string& local() const { return local_; }
+  Version public_version() const;  ///< without the local segment
+  std::strong_ordering operator<=>(const Version& other) const;
+  bool operator==(const Version& other) const { return (*this <=> other) == 0; }
+  const std::vector<std::string>& release() const { return release_; }
+  const std::string& epoch() const { return epoch_; }
+
+private:
+  // Numbers are kept as decimal text without leading zeros: PEP 440 sets no bound, dates and build ids get long.
+  std::string epoch_ = "0";
+  std::vector<std::string> release_;
+  std::optional<std::pair<std::string, std::string>> pre_;  // "a" | "b" | "rc", number
+  std::optional<std::string> post_, dev_;
+  std::string local_;
+};
+
+/// A comma-separated set: ">=3.10, !=3.11.*". invalid_argument M005.
+class Specifiers {
+public:
+  static Result<Specifiers> parse(std::string_view text);
+  /// `prereleases`: whether pre-releases may match when no clause names one.
+  bool contains(const Version& version, bool prereleases = true) const;
+  std::string str() const;
+private:
+  struct Clause {
+    std::string op, text;
+    std::optional<Version> version;  // absent for ===
+    bool wildcard = false;
+  };
+  std::vector<Clause> clauses_;
+};
+
+}  // namespace quarry::dist

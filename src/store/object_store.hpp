@@ -1,0 +1,67 @@
+#pragma once
+// Objects in a bucket, as S3 sees them. Backends: memory, file (later s3, http). All pass tests/conformance.
+// Thread-safe. Errors: not_found R001, already_exists R002 (if-absent), precondition_failed R003 (if-match),
+// outcome_unknown R004, and D00x from the machine.
+#include "base/result.hpp"
+#include "content/rope.hpp"
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::store {
+
+/// A key: '/'-separated, no empty, "." or ".." component, no control characters, at most 1024 bytes; R005.
+Result<void> check_key(std::string_view key);
+
+struct ObjectInfo {
+  std::string key;
+  std::uint64_t size = 0;
+  std::string etag;  ///< opaque; in the file store the sha256 of the content
+};
+
+struct Precondition {
+  enum class Kind : std::uint8_t { none, if_absent, if_match } kind = Kind::none;
+  std::string etag;
+  static Precondition if_absent() { return {Kind::if_absent, {}}; }
+  static Precondition if_match(std::string etag) { return {Kind::if_match, std::move(etag)}; }
+};
+
+struct PutOptions {
+  Precondition precondition;
+  std::string content_type, cache_control;
+  /// Called with bytes written so far.
+  std::function<void(std::uint64_t)> on_progress;
+};
+
+struct Counters {  ///< what a command did to the store, for `writes` in JSON and for tests
+  std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
+};
+
+class ObjectStore {
+public:
+  virtual ~ObjectStore() = default;
+  virtual std::string describe() const = 0;  ///< "file:/srv/store", for messages
+  virtual Result<std::optional<ObjectInfo>> head(const std::string& key) = 0;       ///< nullopt: it is not there
+  virtual Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag = nullptr) = 0;
+  virtual Result<content::Rope> open(const std::string& key) = 0;                   ///< large objects; not_found R001
+  virtual Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) = 0;
+  virtual Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) = 0;  ///< no bytes through us where the backend can
+  virtual Result<void> remove(const std::string& key) = 0;                          ///< absent is success
+  virtual Result<std::vector<ObjectInfo>> list(const std::string& prefix) = 0;      ///< sorted bytewise; etag may be empty
+  virtual Counters counters() const = 0;
+  /// The URL under which a plain client finds `key`: "file:///srv/store/k" (percent-encoded).
+  virtual std::string url(const std::string& key) const = 0;
+};
+
+std::unique_ptr<ObjectStore> make_memory_store();
+/// Objects are plain files below `root` (created when missing): put if-absent = link(2) of a finished, synced temporary;
+/// if-match = lock file, compare, rename.
+Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
+/// "file:PATH" or a bare directory; unsupported R006 for schemes that this build has no backend for.
+Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator);
+
+}  // namespace quarry::store

@@ -1,0 +1,95 @@
+#include "sys/beneath.hpp"
+
+#include "sys/path.hpp"
+#include <cerrno>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace quarry::sys {
+
+namespace {
+int open_beneath(int root, const std::string& path, int flags, unsigned mode) {
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags) | O_CLOEXEC;
+  how.mode = (flags & O_CREAT) ? mode : 0;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  long fd = 0;
+  do fd = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
+  while (fd < 0 && (errno == EINTR || errno == EAGAIN));
+  return static_cast<int>(fd);
+}
+
+Error beneath_error(int number, std::string_view action, const std::string& path) {
+  if (number == EXDEV || number == ELOOP)
+    return {ErrorKind::corrupt, "T010", fmt::format("{} would leave its directory or go through a link", path), {}, {}, "the archive is hostile or damaged: do not use it"};
+  return errno_error(number, action, path);
+}
+}  // namespace
+
+Result<Beneath> Beneath::open(const std::string& root) {
+  int fd = ::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return fail(errno_error(errno, "open", root));
+  return Beneath(File(fd));
+}
+
+Result<File> Beneath::open_parent(const std::string& path) const {
+  auto parent = path::dirname(path);
+  TRY_DO(make_directories(parent));
+  int fd = open_beneath(root_.descriptor(), parent, O_RDONLY | O_DIRECTORY, 0);
+  if (fd < 0) return fail(beneath_error(errno, "open", parent));
+  return File(fd);
+}
+
+Result<void> Beneath::make_directories(const std::string& path) const {
+  int fd = open_beneath(root_.descriptor(), path, O_RDONLY | O_DIRECTORY, 0);
+  if (fd >= 0) {
+    ::close(fd);
+    return {};
+  }
+  if (errno != ENOENT) return fail(beneath_error(errno, "create directory", path));
+  TRY(auto parent, open_parent(path));
+  std::string name(path::basename(path));
+  if (::mkdirat(parent.descriptor(), name.c_str(), 0755) != 0 && errno != EEXIST) return fail(beneath_error(errno, "create directory", path));
+  return {};
+}
+
+Result<File> Beneath::create_file(const std::string& path, unsigned mode) const {
+  TRY(auto parent, open_parent(path));
+  std::string name(path::basename(path));
+  int fd = open_beneath(parent.descriptor(), name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  if (fd < 0) return fail(beneath_error(errno, "create", path));
+  return File(fd);
+}
+
+Result<File> Beneath::open_read(const std::string& path) const {
+  int fd = open_beneath(root_.descriptor(), path, O_RDONLY | O_NOFOLLOW, 0);
+  if (fd < 0) return fail(beneath_error(errno, "open", path));
+  return File(fd);
+}
+
+Result<void> Beneath::symlink(const std::string& path, const std::string& target) const {
+  TRY(auto parent, open_parent(path));
+  std::string name(path::basename(path));
+  if (::symlinkat(target.c_str(), parent.descriptor(), name.c_str()) != 0) return fail(beneath_error(errno, "create link", path));
+  return {};
+}
+
+Result<void> Beneath::hardlink(const std::string& existing, const std::string& path) const {
+  TRY(auto from, open_parent(existing));
+  TRY(auto to, open_parent(path));
+  std::string from_name(path::basename(existing)), to_name(path::basename(path));
+  if (::linkat(from.descriptor(), from_name.c_str(), to.descriptor(), to_name.c_str(), 0) != 0) return fail(beneath_error(errno, "create link", path));
+  return {};
+}
+
+Result<void> Beneath::set_mode(const std::string& path, unsigned mode) const {
+  TRY(auto file, open_read(path));
+  if (::fchmod(file.descriptor(), mode) != 0) return fail(beneath_error(errno, "set the mode of", path));
+  return {};
+}
+
+}  // namespace quarry::sys

@@ -1,0 +1,262 @@
+#include "sys/file.hpp"
+
+#include "sys/path.hpp"
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace quarry::sys {
+
+Error errno_error(int number, std::string_view action, std::string_view path) {
+  auto message = fmt::format("cannot {} {}: {}", action, path, std::strerror(number));
+  switch (number) {
+  case ENOENT:
+  case ENOTDIR: return {ErrorKind::not_found, "D001", std::move(message), {}, {}, {}};
+  case EEXIST: return {ErrorKind::already_exists, "D002", std::move(message), {}, {}, {}};
+  case ENOSPC:
+  case EDQUOT:
+  case EFBIG: return {ErrorKind::resource_exhausted, "D003", std::move(message), {}, {}, "free some space, then run the same command again"};
+  case EACCES:
+  case EPERM:
+  case EROFS: return {ErrorKind::permission_denied, "D004", std::move(message), {}, {}, "choose a place that this user may write, or change its permissions"};
+  case EMFILE:
+  case ENFILE:
+  case ENOMEM: return {ErrorKind::resource_exhausted, "D003", std::move(message), {}, {}, {}};
+  default: return {ErrorKind::failed, "D001", std::move(message), {}, {}, {}};
+  }
+}
+
+File::File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+File& File::operator=(File&& other) noexcept {
+  if (this != &other) {
+    close();
+    descriptor_ = std::exchange(other.descriptor_, -1);
+  }
+  return *this;
+}
+File::~File() { close(); }
+void File::close() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+namespace {
+Result<File> open_file(const std::string& path, int flags, unsigned mode, std::string_view action) {
+  int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  if (descriptor < 0) return fail(errno_error(errno, action, path));
+  return File(descriptor);
+}
+}  // namespace
+
+Result<File> File::open_read(const std::string& path) {
+  TRY(auto file, open_file(path, O_RDONLY, 0, "open"));
+  struct stat status{};
+  if (::fstat(file.descriptor(), &status) == 0 && S_ISDIR(status.st_mode)) return fail(errno_error(EISDIR, "read", path));
+  return file;
+}
+Result<File> File::create(const std::string& path, unsigned mode) { return open_file(path, O_RDWR | O_CREAT | O_TRUNC, mode, "create"); }
+Result<File> File::create_new(const std::string& path, unsigned mode) { return open_file(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode, "create"); }
+Result<File> File::open_append(const std::string& path) { return open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0644, "append to"); }
+
+Result<std::uint64_t> File::size() const {
+  struct stat status{};
+  if (::fstat(descriptor_, &status) != 0) return fail(errno_error(errno, "look at", "an open file"));
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+Result<std::size_t> File::read_at(std::uint64_t offset, std::span<std::byte> into) const {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    auto n = ::pread(descriptor_, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail(errno_error(errno, "read", "an open file"));
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+Result<void> File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
+  for (std::size_t done = 0; done < bytes.size();) {
+    auto n = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail(errno_error(errno, "write", "an open file"));
+    done += static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+Result<void> File::write(std::string_view bytes) const {
+  for (std::size_t done = 0; done < bytes.size();) {
+    auto n = ::write(descriptor_, bytes.data() + done, bytes.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail(errno_error(errno, "write", "an open file"));
+    done += static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+Result<void> File::truncate(std::uint64_t size) const {
+  if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) return fail(errno_error(errno, "set the size of", "an open file"));
+  return {};
+}
+
+Result<void> File::sync() const {
+  if (::fsync(descriptor_) != 0) return fail(errno_error(errno, "sync", "an open file"));
+  return {};
+}
+
+Result<std::string> read_file(const std::string& path, std::uint64_t max_bytes) {
+  TRY(auto file, File::open_read(path));
+  TRY(auto size, file.size());
+  if (size > max_bytes) return fail(ErrorKind::resource_exhausted, "D003", fmt::format("{} is {} bytes, more than the {} that are read at once", path, size, max_bytes));
+  std::string content;
+  // Files below /proc say size 0, so read until the end and not until the size.
+  for (std::size_t step = size ? size + 1 : 4096;; step = 65536) {
+    auto at = content.size();
+    content.resize(at + step);
+    TRY(auto n, file.read_at(at, std::as_writable_bytes(std::span(content)).subspan(at)), "while reading " + path);
+    content.resize(at + n);
+    if (n < step) return content;
+    if (content.size() > max_bytes) return fail(ErrorKind::resource_exhausted, "D003", fmt::format("{} is larger than {} bytes", path, max_bytes));
+  }
+}
+
+Result<void> write_file(const std::string& path, std::string_view content, unsigned mode) {
+  TRY(auto file, AtomicFile::create(path, mode));
+  TRY_DO(file.file().write(content), "while writing " + path);
+  return file.commit_replace();
+}
+
+Result<AtomicFile> AtomicFile::create(const std::string& path, unsigned mode) {
+  // The name tells our own leftovers from a user's files; the counter keeps threads apart, the pid processes.
+  static std::atomic<unsigned> counter{0};
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    auto temporary = path::join(path::dirname(path), fmt::format(".{}.{}.{}.partial", path::basename(path), ::getpid(), counter++));
+    auto file = File::create_new(temporary, mode);
+    if (file) return AtomicFile(std::move(*file), temporary, path);
+    if (file.error().kind != ErrorKind::already_exists) return fail(std::move(file).error());
+  }
+  return fail(ErrorKind::already_exists, "D002", fmt::format("cannot find a free temporary name beside {}", path));
+}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : file_(std::move(other.file_)), temporary_(std::exchange(other.temporary_, {})), path_(std::move(other.path_)) {}
+AtomicFile::~AtomicFile() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+Result<void> AtomicFile::commit_replace() {
+  TRY_DO(file_.sync(), "while writing " + path_);
+  TRY_DO(sys::rename(temporary_, path_));
+  temporary_.clear();
+  return sync_directory(path::dirname(path_));
+}
+
+Result<void> AtomicFile::commit_new() {
+  TRY_DO(file_.sync(), "while writing " + path_);
+  if (::link(temporary_.c_str(), path_.c_str()) != 0) return fail(errno_error(errno, "create", path_));
+  ::unlink(temporary_.c_str());
+  temporary_.clear();
+  return sync_directory(path::dirname(path_));
+}
+
+Result<void> sync_directory(const std::string& path) {
+  TRY(auto directory, open_file(path, O_RDONLY | O_DIRECTORY, 0, "open"));
+  return directory.sync();
+}
+
+Result<void> make_directories(const std::string& path, unsigned mode) {
+  if (path.empty() || is_directory(path)) return {};
+  auto parent = path::dirname(path);
+  if (parent != path) TRY_DO(make_directories(parent, mode));
+  if (::mkdir(path.c_str(), mode) != 0 && !(errno == EEXIST && is_directory(path))) return fail(errno_error(errno, "create directory", path));
+  return {};
+}
+
+Result<void> remove_file(const std::string& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fail(errno_error(errno, "remove", path));
+  return {};
+}
+
+namespace {
+// Works on descriptors, so that a directory swapped for a link while we run is never followed.
+int remove_below(int parent, const char* name) {
+  if (::unlinkat(parent, name, 0) == 0 || errno == ENOENT) return 0;
+  if (errno != EISDIR && errno != EPERM) return errno;
+  int descriptor = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  DIR* stream = ::fdopendir(descriptor);
+  if (!stream) {
+    int error = errno;
+    ::close(descriptor);
+    return error;
+  }
+  int error = 0;
+  while (dirent* entry = ::readdir(stream)) {
+    if (std::strcmp(entry->d_name, ".") == 0 || std::strcmp(entry->d_name, "..") == 0) continue;
+    if (int e = remove_below(descriptor, entry->d_name); e && !error) error = e;
+  }
+  ::closedir(stream);
+  if (error) return error;
+  return ::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : errno;
+}
+}  // namespace
+
+Result<void> remove_tree(const std::string& path) {
+  if (int error = remove_below(AT_FDCWD, path.c_str())) return fail(errno_error(error, "remove", path));
+  return {};
+}
+
+Result<void> rename(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) return fail(errno_error(errno, "rename to", to));
+  return {};
+}
+
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+bool is_directory(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+Result<std::string> read_link(const std::string& path) {
+  char buffer[PATH_MAX];
+  auto n = ::readlink(path.c_str(), buffer, sizeof buffer);
+  if (n < 0) return fail(errno_error(errno, "read the link", path));
+  return std::string(buffer, static_cast<std::size_t>(n));
+}
+
+Result<std::string> absolute(const std::string& path) {
+  if (path::is_absolute(path)) return path::normal(path);
+  char buffer[PATH_MAX];
+  if (!::getcwd(buffer, sizeof buffer)) return fail(errno_error(errno, "find", "the working directory"));
+  return path::normal(path::join(buffer, path));
+}
+
+Result<std::string> real_path(const std::string& path) {
+  char buffer[PATH_MAX];
+  if (!::realpath(path.c_str(), buffer)) return fail(errno_error(errno, "find", path));
+  return std::string(buffer);
+}
+
+Result<std::string> make_temporary_directory(const std::string& below, std::string_view prefix) {
+  std::string name = path::join(below, std::string(prefix) + "XXXXXX");
+  if (!::mkdtemp(name.data())) return fail(errno_error(errno, "create a directory in", below));
+  return name;
+}
+
+Result<FileLock> FileLock::acquire(const std::string& path) {
+  TRY(auto file, open_file(path, O_RDWR | O_CREAT, 0644, "lock"));
+  while (::flock(file.descriptor(), LOCK_EX) != 0)
+    if (errno != EINTR) return fail(errno_error(errno, "lock", path));
+  return FileLock(std::move(file));
+}
+
+}  // namespace quarry::sys

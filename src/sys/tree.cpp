@@ -1,0 +1,78 @@
+#include "sys/tree.hpp"
+
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace quarry::sys {
+
+namespace {
+constexpr int k_depth_max = 256;  // twice what an archive may nest; each level holds one descriptor
+
+struct Walk {
+  std::string root;
+  std::size_t max_entries;
+  bool recursive;
+  std::vector<TreeEntry> entries;
+
+  Result<void> directory(int descriptor, const std::string& prefix, int depth) {
+    if (depth > k_depth_max) return fail(ErrorKind::resource_exhausted, "D005", fmt::format("{} nests deeper than {} directories", root, k_depth_max));
+    std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(descriptor), ::closedir);
+    if (!stream) {
+      auto error = errno_error(errno, "list", path::join(root, prefix));
+      ::close(descriptor);
+      return fail(std::move(error));
+    }
+    for (;;) {
+      errno = 0;
+      dirent* found = ::readdir(stream.get());
+      if (!found) return errno ? Result<void>(fail(errno_error(errno, "list", path::join(root, prefix)))) : Result<void>{};
+      if (std::strcmp(found->d_name, ".") != 0 && std::strcmp(found->d_name, "..") != 0) TRY_DO(entry(descriptor, found->d_name, prefix, depth));
+    }
+  }
+
+  Result<void> entry(int parent, const char* name, const std::string& prefix, int depth) {
+    struct stat status{};
+    TreeEntry e;
+    e.path = prefix.empty() ? name : prefix + "/" + name;
+    if (::fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return fail(errno_error(errno, "look at", path::join(root, e.path)));
+    e.mode = status.st_mode & 07777;
+    e.device = status.st_dev;
+    e.inode = status.st_ino;
+    e.type = S_ISREG(status.st_mode) ? EntryType::file : S_ISDIR(status.st_mode) ? EntryType::directory : S_ISLNK(status.st_mode) ? EntryType::symlink : EntryType::other;
+    if (e.type == EntryType::file) e.size = static_cast<std::uint64_t>(status.st_size);
+    if (e.type == EntryType::symlink) {
+      TRY(e.link, read_link(path::join(root, e.path)));
+    }
+    if (entries.size() >= max_entries) return fail(ErrorKind::resource_exhausted, "D005", fmt::format("{} holds more than {} entries", root, max_entries));
+    bool descend = recursive && e.type == EntryType::directory;
+    entries.push_back(e);
+    if (!descend) return {};
+    int child = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (child < 0) return fail(errno_error(errno, "list", path::join(root, e.path)));
+    return directory(child, e.path, depth + 1);
+  }
+};
+
+Result<std::vector<TreeEntry>> walk(const std::string& root, std::size_t max_entries, bool recursive) {
+  int descriptor = ::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return fail(errno_error(errno, "list", root));
+  Walk state{root, max_entries, recursive, {}};
+  TRY_DO(state.directory(descriptor, "", 0));
+  std::sort(state.entries.begin(), state.entries.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
+  return std::move(state.entries);
+}
+}  // namespace
+
+Result<std::vector<TreeEntry>> list_tree(const std::string& root, std::size_t max_entries) { return walk(root, max_entries, true); }
+Result<std::vector<TreeEntry>> list_directory(const std::string& directory) { return walk(directory, SIZE_MAX, false); }
+
+}  // namespace quarry::sys

@@ -1,0 +1,37 @@
+#include "thread/pool.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace quarry {
+
+Result<void> parallel_for(std::size_t count, unsigned workers, const std::function<Result<void>(std::size_t)>& task) {
+  std::atomic<std::size_t> next{0};
+  std::atomic<bool> failed{false};
+  std::mutex mutex;
+  std::size_t first = count;
+  std::optional<Error> error;
+  auto loop = [&] {
+    while (!failed) {
+      auto i = next++;
+      if (i >= count) return;
+      if (auto result = task(i); !result) {
+        failed = true;
+        std::lock_guard lock(mutex);
+        if (i < first) first = i, error = std::move(result).error();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    auto extra = std::min<std::size_t>(workers ? workers - 1 : 0, count ? count - 1 : 0);
+    for (std::size_t i = 0; i < extra; ++i) threads.emplace_back(loop);
+    loop();
+  }
+  if (error) return fail(std::move(*error));
+  return {};
+}
+
+}  // namespace quarry

@@ -1,0 +1,70 @@
+#pragma once
+// Wheels: built from ropes with RECORD, verified strictly when read (FORMATS "What is refused").
+#include "archive/zip_reader.hpp"
+#include "archive/zip_writer.hpp"
+#include "base/finding.hpp"
+#include "base/result.hpp"
+#include "content/rope.hpp"
+#include "dist/metadata.hpp"
+#include "dist/name.hpp"
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::wheel {
+
+struct Member {
+  std::string path;
+  content::Rope data;
+  bool executable = false;
+};
+
+struct WheelSpec {
+  dist::Metadata metadata;             ///< name and version also make the file name
+  dist::WheelTags tags;
+  std::string build;                   ///< build tag or empty
+  bool root_is_purelib = false;
+  std::vector<Member> members;         ///< any order; everything outside dist-info
+  std::vector<dist::EntryPoint> entry_points;
+  std::vector<Member> dist_info;       ///< more files below dist-info, paths relative to it: licenses/…, sboms/…
+};
+
+struct PackOptions {
+  archive::Profile profile = archive::Profile::release;
+  unsigned workers = 1;
+  std::function<void(std::uint64_t)> on_progress;
+};
+
+struct Built {
+  std::string file_name, path;
+  std::uint64_t size = 0, input_bytes = 0;
+  std::size_t file_count = 0;
+  Sha256 sha256, metadata_sha256;
+};
+
+/// Writes `{output_dir}/{file name}` atomically: members sorted bytewise, dist-info last, RECORD the very last. The finished file
+/// is read back and verified before it gets its name. invalid_argument W0xx for members that no wheel may hold.
+Result<Built> pack(const WheelSpec& spec, const std::string& output_dir, const PackOptions& options);
+
+struct VerifyReport {
+  Findings findings;
+  std::optional<dist::WheelName> name;
+  std::optional<dist::Metadata> metadata;
+  std::optional<dist::WheelInfo> wheel_info;
+  std::vector<dist::EntryPoint> entry_points;
+  std::vector<dist::RecordRow> record;
+  std::string metadata_text;          ///< the exact bytes, for the .metadata sidecar
+  std::uint64_t size = 0;
+  Sha256 sha256;                      ///< of the wheel file
+  bool container_broken = false;      ///< exit 6 rather than 1
+};
+
+/// Everything: container Z1-Z15, RECORD against the inflated bytes, dist-info W1-W9. One pass over the bytes. `workers` threads inflate.
+Result<VerifyReport> verify(const std::string& path, unsigned workers = 1);
+/// The exit code that `wheel verify` and every reader give: 0 sound, 6 broken or ambiguous, 1 other errors.
+int exit_code(const VerifyReport& report);
+/// Errors out (corrupt W010, first findings as details) unless sound; what readers of untrusted wheels call.
+Result<VerifyReport> require_sound(const std::string& path, unsigned workers = 1);
+
+}  // namespace quarry::wheel
