@@ -1,0 +1,53 @@
+#pragma once
+// Reviewed data files (recipes, policies, families) as checked tables: every key that is not asked for is a typo, and every
+// error names file, line and key. The TOML library stays in the cpp file: it is two seconds of compile time.
+#include "base/result.hpp"
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace quarry {
+
+class TomlTable {
+public:
+  /// The root of a document. invalid_argument `syntax_code` when it is not TOML; errors of the tables carry `code`.
+  static Result<TomlTable> parse(std::string_view text, std::string file, std::string syntax_code, std::string code, std::string hint);
+
+  Result<void> text(const std::string& key, std::string& into, bool required = false);
+  Result<void> flag(const std::string& key, bool& into);
+  Result<void> integer(const std::string& key, std::int64_t& into, bool required = false);
+  Result<void> number(const std::string& key, double& into);  ///< an integer or a float
+  Result<void> texts(const std::string& key, std::vector<std::string>& into);
+  Result<void> choice(const std::string& key, std::string& into, const std::vector<std::string>& choices, bool required = false);
+  Result<void> text_map(const std::string& key, std::vector<std::pair<std::string, std::string>>& into);
+  Result<void> texts_map(const std::string& key, std::map<std::string, std::vector<std::string>>& into);
+  Result<void> tables(const std::string& key, const std::function<Result<void>(TomlTable&)>& each);  ///< an array of tables
+  /// The tables below `key`, in the order of the document: [package.core], [package.devel].
+  Result<void> named_tables(const std::string& key, const std::function<Result<void>(const std::string&, TomlTable&)>& each);
+  Result<void> table(const std::string& key, const std::function<Result<void>(TomlTable&)>& read);  ///< one table, may be absent
+  bool has(const std::string& key) const;
+  /// invalid_argument for the first key that nobody asked for. Called for children by tables() and named_tables().
+  Result<void> finish() const;
+  int line() const;
+  int line_of(const std::string& key) const;
+  /// "file:line: key: text", at the key when it is there, else at the table.
+  Unexpected error(const std::string& key, const std::string& text) const;
+  Unexpected error_with(std::string code, const std::string& key, const std::string& text) const;
+
+private:
+  struct Document;
+  TomlTable(std::shared_ptr<const Document> document, const void* table, std::string key);
+  const void* node(const std::string& key);
+  std::shared_ptr<const Document> document_;
+  const void* table_;
+  std::string key_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace quarry

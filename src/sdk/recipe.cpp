@@ -1,0 +1,145 @@
+#include "sdk/recipe.hpp"
+
+#include "base/text.hpp"
+#include "base/toml.hpp"
+#include "digest/sha256.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::sdk {
+
+namespace {
+
+template <class T> T value_of(const std::string& name, std::initializer_list<std::pair<std::string_view, T>> table) {
+  for (const auto& [key, value] : table)
+    if (key == name) return value;
+  return table.begin()->second;
+}
+
+Result<void> read_selection(TomlTable& table, Selection& into) {
+  TRY_DO(table.texts("artifacts", into.artifacts));
+  TRY_DO(table.flag("runtime", into.runtime));
+  TRY_DO(table.texts("components", into.components));
+  TRY_DO(table.texts("include", into.include));
+  TRY_DO(table.texts("exclude", into.exclude));
+  std::string targets = "any";
+  TRY_DO(table.choice("targets", targets, {"any", "generic", "family", "family-or-generic"}));
+  into.targets = value_of<TargetRule>(targets, {{"any", TargetRule::any}, {"generic", TargetRule::generic}, {"family", TargetRule::family}, {"family-or-generic", TargetRule::family_or_generic}});
+  if (into.artifacts.empty() && !into.runtime) return table.error("artifacts", "names no artifact");
+  if (into.components.empty()) return table.error("components", "names no component");
+  constexpr std::string_view k_components[] = {"lib", "run", "dbg", "dev", "doc", "test"};
+  for (const auto& c : into.components)
+    if (std::find(std::begin(k_components), std::end(k_components), c) == std::end(k_components))
+      return table.error("components", fmt::format("\"{}\" is none of lib, run, dbg, dev, doc, test", c));
+  return {};
+}
+
+Result<void> read_script(TomlTable& table, Script& into) {
+  TRY_DO(table.text("name", into.name, true));
+  TRY_DO(table.text("program", into.program, true));
+  TRY_DO(table.text("expect", into.expect));
+  TRY_DO(table.texts("arguments", into.arguments));
+  TRY_DO(table.texts("needs", into.needs));
+  TRY_DO(table.texts("platforms", into.platforms));
+  TRY_DO(table.flag("required", into.required));
+  for (const auto& need : into.needs)
+    if (need != "gpu" && !need.starts_with("perl:")) return table.error("needs", fmt::format("\"{}\" is neither gpu nor perl:Module", need));
+  for (const auto& platform : into.platforms)
+    if (platform != "linux" && platform != "windows") return table.error("platforms", fmt::format("\"{}\" is neither linux nor windows", platform));
+  return {};
+}
+
+Result<void> read_package(const std::string& name, TomlTable& table, Package& into) {
+  into.name = name;
+  into.line = table.line();
+  std::string role;
+  TRY_DO(table.choice("role", role, {"meta", "runtime", "devel"}, true));
+  into.role = value_of<Role>(role, {{"meta", Role::meta}, {"runtime", Role::runtime}, {"devel", Role::devel}});
+  bool has_files = into.role != Role::meta;
+  TRY_DO(table.flag("per_family", into.per_family));
+  TRY_DO(table.flag("required", into.required));
+  TRY_DO(table.text("dist", into.dist, true));
+  TRY_DO(table.text("pure", into.pure, has_files));
+  TRY_DO(table.text("platform", into.platform, has_files));
+  TRY_DO(table.text("tree", into.tree, true));
+  TRY_DO(table.text("summary", into.summary, true));
+  TRY_DO(table.text("readme", into.readme));
+  TRY_DO(table.text("payload", into.payload, into.role == Role::devel));
+  TRY_DO(table.texts("requires", into.requires_packages));
+  TRY_DO(table.texts("links_into", into.links_into));
+  TRY_DO(table.texts_map("extras", into.extras));
+  TRY_DO(table.tables("select", [&](TomlTable& t) { return read_selection(t, into.select.emplace_back()); }));
+  TRY_DO(table.tables("script", [&](TomlTable& t) { return read_script(t, into.scripts.emplace_back()); }));
+  TRY_DO(table.tables("rpath", [&](TomlTable& t) -> Result<void> {
+    auto& edge = into.rpath.emplace_back();
+    TRY_DO(t.text("package", edge.package, true));
+    return t.text("path", edge.path, true);
+  }));
+  if (has_files && into.select.empty()) return table.error_with("S003", "select", "the package selects nothing");
+  if (into.per_family && into.dist.find("{family}") == into.dist.npos) return table.error_with("S003", "dist", "a per-family package needs {family} in its name");
+  return {};
+}
+
+// References between packages, checked once all are known.
+Result<void> check_references(const Recipe& recipe) {
+  auto missing = [&](const Package& p, const std::string& key, const std::string& name) -> Result<void> {
+    if (recipe.find(name)) return {};
+    return fail(ErrorKind::invalid_argument, "S003", fmt::format("{}:{}: package.{}.{}: there is no package \"{}\"", recipe.file, p.line, p.name, key, name));
+  };
+  std::set<std::string> dists;
+  for (const auto& p : recipe.packages) {
+    for (const auto& name : p.requires_packages) TRY_DO(missing(p, "requires", name));
+    for (const auto& name : p.links_into) TRY_DO(missing(p, "links_into", name));
+    for (const auto& edge : p.rpath) TRY_DO(missing(p, "rpath", edge.package));
+    for (const auto& [extra, names] : p.extras)
+      for (const auto& name : names) TRY_DO(missing(p, "extras." + extra, name));
+    if (!dists.insert(p.dist).second) return fail(ErrorKind::invalid_argument, "S003", fmt::format("{}:{}: package.{}.dist: \"{}\" is the name of another package too", recipe.file, p.line, p.name, p.dist));
+  }
+  return {};
+}
+
+}  // namespace
+
+const Package* Recipe::find(std::string_view logical) const {
+  auto it = std::find_if(packages.begin(), packages.end(), [&](const Package& p) { return p.name == logical; });
+  return it == packages.end() ? nullptr : &*it;
+}
+
+const Package* Recipe::meta() const {
+  auto it = std::find_if(packages.begin(), packages.end(), [](const Package& p) { return p.role == Role::meta; });
+  return it == packages.end() ? nullptr : &*it;
+}
+
+Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
+  TRY(auto root, TomlTable::parse(text, file, "S001", "S002", "docs/formats/recipe.md lists every key of a recipe"));
+  Recipe recipe;
+  recipe.file = file;
+  recipe.digest = sha256(text).hex();
+  std::string schema;
+  TRY_DO(root.choice("schema", schema, {"quarry.sdk-recipe/1"}, true));
+  TRY_DO(root.text("name", recipe.name, true));
+  TRY_DO(root.named_tables("package", [&](const std::string& name, TomlTable& t) { return read_package(name, t, recipe.packages.emplace_back()); }));
+  if (!root.has("metadata")) return root.error("metadata", "is missing");
+  TRY_DO(root.table("metadata", [&](TomlTable& t) -> Result<void> {
+    auto& m = recipe.metadata;
+    TRY_DO(t.text("requires_python", m.requires_python, true));
+    TRY_DO(t.text("license", m.license, true));
+    TRY_DO(t.text("author", m.author));
+    TRY_DO(t.texts("license_files", m.license_files));
+    TRY_DO(t.texts("keywords", m.keywords));
+    TRY_DO(t.texts("classifiers", m.classifiers));
+    return t.text_map("urls", m.urls);
+  }));
+  TRY_DO(root.finish());
+  if (recipe.packages.empty()) return root.error_with("S003", "package", "the recipe has no package");
+  TRY_DO(check_references(recipe));
+  return recipe;
+}
+
+std::string for_family(std::string_view pattern, std::string_view family, bool importable) {
+  auto name = importable ? text::replace_all(family, "-", "_") : std::string(family);
+  return text::replace_all(pattern, "{family}", name);
+}
+
+}  // namespace quarry::sdk
