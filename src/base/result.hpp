@@ -30,13 +30,16 @@ inline Error&& passed_on(Error&& error, std::string context) { return std::move(
 /// TRY(auto x, f());  returns f()'s error, or defines x.  TRY(auto x, f(), "while " + name) adds context, evaluated only on
 /// failure. It is several statements: never the body of an `if` without braces.
 #define TRY(declaration, expression, ...)                                                                              \
-  auto QUARRY_JOIN(result_, __LINE__) = (expression);                                                                  \
-  if (!QUARRY_JOIN(result_, __LINE__))                                                                                 \
-    return ::quarry::fail(::quarry::passed_on(std::move(QUARRY_JOIN(result_, __LINE__)).error() __VA_OPT__(, ) __VA_ARGS__)); \
-  declaration = std::move(*QUARRY_JOIN(result_, __LINE__))
+  QUARRY_TRY(QUARRY_JOIN(try_result_, __COUNTER__), declaration, expression __VA_OPT__(, ) __VA_ARGS__)
+#define QUARRY_TRY(name, declaration, expression, ...)                                                                 \
+  auto name = (expression);                                                                                            \
+  if (!name) return ::quarry::fail(::quarry::passed_on(std::move(name).error() __VA_OPT__(, ) __VA_ARGS__));           \
+  declaration = std::move(*name)
 /// TRY_DO(f());  the same for Result<void>; one statement.
 #define TRY_DO(expression, ...)                                                                                        \
+  QUARRY_TRY_DO(QUARRY_JOIN(try_result_, __COUNTER__), expression __VA_OPT__(, ) __VA_ARGS__)
+#define QUARRY_TRY_DO(name, expression, ...)                                                                           \
   do {                                                                                                                 \
-    auto try_result = (expression);                                                                                    \
-    if (!try_result) return ::quarry::fail(::quarry::passed_on(std::move(try_result).error() __VA_OPT__(, ) __VA_ARGS__)); \
+    auto name = (expression);                                                                                          \
+    if (!name) return ::quarry::fail(::quarry::passed_on(std::move(name).error() __VA_OPT__(, ) __VA_ARGS__));         \
   } while (false)
