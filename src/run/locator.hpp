@@ -1,0 +1,40 @@
+#pragma once
+// Where to take something from, as people write it: `run:42-linux`, `set:DIGEST`, `channel:stable`, `file:PATH`, a bare
+// path … Parsing is pure: nothing is looked up. docs/formats/run-layout.md has the grammar. Errors: L001 … L009.
+#include "base/result.hpp"
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::run {
+
+enum class LocatorKind : std::uint8_t { path, run, set, channel, commit, pull_request, s3, http };
+std::string_view to_string(LocatorKind kind);
+
+struct Locator {
+  LocatorKind kind = LocatorKind::path;
+  std::string text;          ///< as the user wrote it, for messages
+  std::string path;          ///< path: of a file or directory, never empty
+  std::string external_repo; ///< run: "owner-repo/" or empty (then any)
+  std::string run_id;        ///< run
+  std::string platform;      ///< run: "linux", "windows" or empty (then any)
+  std::string repository;    ///< run (from a pasted URL), pull_request: "owner/repo"
+  std::string digest;        ///< set: 64 lower-case hex digits
+  std::string channel;       ///< channel
+  std::string commit;        ///< commit: 7 to 64 lower-case hex digits
+  std::string number;        ///< pull_request
+  std::string url;           ///< s3, http
+};
+
+/// Every form of the locator grammar. A bare word is a path; a pasted GitHub run or job URL is a run. invalid_argument
+/// L00x when the text fits no form.
+Result<Locator> parse_locator(std::string_view text);
+
+/// For the places that can use only some kinds: unsupported L008 (a kind without a backend in this build) or
+/// invalid_argument L009 (a kind that makes no sense here), naming the command's `purpose` ("fetch artifacts from").
+Result<void> require_kind(const Locator& locator, const std::vector<LocatorKind>& accepted, std::string_view purpose);
+
+/// The platforms a run may have; a run id may not end in one of them.
+const std::vector<std::string>& platforms();
+
+} // namespace quarry::run
