@@ -1,0 +1,44 @@
+#pragma once
+// What artifacts a directory holds, as exploded directories and as archives. Reads names, manifests and checksum files;
+// no archive is opened. Thread-safe (no state).
+#include "artifact/name.hpp"
+#include "base/finding.hpp"
+#include "base/result.hpp"
+#include "digest/sha256.hpp"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::artifact {
+
+struct ExplodedArtifact {
+  Name name;
+  std::string directory;          ///< path: the catalogue's directory joined with the artifact's name
+  std::vector<std::string> bases; ///< from its manifest, in order, e.g. "core/clr/stage"; relative to `directory`
+};
+
+struct ArchivedArtifact {
+  Name name;
+  archive::Compression compression = archive::Compression::zstd;
+  std::string file; ///< base name
+  std::string path; ///< the catalogue's directory joined with `file`
+  std::uint64_t size = 0;
+  std::optional<Sha256> checksum; ///< from `{file}.sha256sum`; nullopt: there is none
+};
+
+struct Catalogue {
+  std::string directory;
+  std::vector<ExplodedArtifact> artifacts; ///< sorted by name
+  std::vector<ArchivedArtifact> archives; ///< sorted by name; not those whose extraction stands beside them (see fetch)
+  /// Errors: no manifest (A003), bad manifest (A004), unknown component (A002), one artifact twice (A006), bad checksum
+  /// file (A011). Warnings: a base directory that is missing (A005), a file that looks like an artifact and is none
+  /// (A001).
+  Findings findings;
+};
+
+/// not_found D001 when the directory is missing. Defects of single artifacts are findings, and those artifacts are left
+/// out: a caller that needs them all stops when has_errors(findings). An empty catalogue is a success.
+Result<Catalogue> open_catalogue(const std::string& directory);
+
+} // namespace quarry::artifact

@@ -1,0 +1,80 @@
+#include "artifact/manifest.hpp"
+
+#include "base/text.hpp"
+#include "sys/path.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::artifact {
+
+namespace {
+Result<void> check_base(std::string_view base, std::string_view what) {
+  auto bad = [&](std::string_view why) {
+    return fail(ErrorKind::corrupt, "A004",
+                fmt::format("{} names the base directory {:?}, which {}", what, std::string(base), why));
+  };
+  if (std::any_of(base.begin(), base.end(),
+                  [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '\\'; }))
+    return bad("holds a control character or a backslash");
+  if (base.starts_with('/')) return bad("is absolute");
+  for (const auto& part : text::split(base, '/')) {
+    if (part.empty() || part == "." || part == "..") return bad("is not a plain relative path");
+    if (part.size() > 255) return bad("has a component of more than 255 bytes");
+  }
+  if (base.size() > 4096) return bad("has more than 4,096 bytes");
+  return {};
+}
+} // namespace
+
+Result<std::vector<std::string>> parse_manifest(std::string_view text, std::string_view what) {
+  if (text.size() > k_manifest_bytes_max)
+    return fail(ErrorKind::corrupt, "A004",
+                fmt::format("{} has {} bytes, more than {}", what, text.size(), k_manifest_bytes_max));
+  std::vector<std::string> bases;
+  std::set<std::string> seen;
+  for (auto& line : text::lines(text)) {
+    if (line.empty()) continue;
+    if (line.size() > 1 && line.ends_with('/')) line.pop_back();
+    TRY_DO(check_base(line, what));
+    if (!seen.insert(line).second)
+      return fail(ErrorKind::corrupt, "A004", fmt::format("{} names the base directory {} twice", what, line));
+    bases.push_back(std::move(line));
+    if (bases.size() > k_bases_max)
+      return fail(ErrorKind::corrupt, "A004", fmt::format("{} names more than {} base directories", what, k_bases_max));
+  }
+  return bases;
+}
+
+const std::string* base_of(const std::vector<std::string>& bases, std::string_view path) {
+  for (const auto& base : bases)
+    if (path.starts_with(base) && (path.size() == base.size() || path[base.size()] == '/')) return &base;
+  return nullptr;
+}
+
+Result<Sha256> parse_checksum(std::string_view text, std::string_view file) {
+  auto bad = [&](std::string_view why) {
+    return fail(ErrorKind::corrupt, "A011", fmt::format("{}.sha256sum {}", file, why),
+                "it must hold one line: the digest in hex, or `DIGEST  FILE`");
+  };
+  if (text.size() > k_checksum_bytes_max) return bad("is too long");
+  auto lines = text::lines(text);
+  if (lines.size() != 1) return bad("does not hold exactly one line");
+  std::string_view line = text::trim(lines[0]);
+  auto digest = Sha256::from_hex(line.substr(0, 64));
+  if (!digest || line.size() < 64) return bad("does not begin with a sha256");
+  auto rest = line.substr(64);
+  if (rest.empty()) return *digest;
+  if (rest.size() < 3 || rest[0] != ' ' || (rest[1] != ' ' && rest[1] != '*'))
+    return bad("holds more than a digest and a name");
+  // sha256sum keeps the path it was given; only the file's own name is promised.
+  if (path::basename(rest.substr(2)) != file)
+    return bad(fmt::format("is about another file, {:?}", std::string(rest.substr(2))));
+  return *digest;
+}
+
+std::string checksum_line(const Sha256& digest, std::string_view file) {
+  return fmt::format("{}  {}\n", digest.hex(), file);
+}
+
+} // namespace quarry::artifact

@@ -1,0 +1,43 @@
+#include "artifact/name.hpp"
+
+#include "base/text.hpp"
+#include "run/layout.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::artifact {
+
+std::string_view Name::target_base() const {
+  auto colon = target.find(':');
+  if (colon == target.npos || colon == 0) return target;
+  return std::string_view(target).substr(0, colon);
+}
+
+std::string_view Name::target_feature() const {
+  auto base = target_base();
+  return base.size() == target.size() ? std::string_view{} : std::string_view(target).substr(base.size() + 1);
+}
+
+Result<Name> parse_name(std::string_view text) {
+  constexpr std::string_view form = "an artifact is called {name}_{component}_{target}, without other underscores";
+  auto parts = text::split(text, '_');
+  bool three = parts.size() == 3 && std::none_of(parts.begin(), parts.end(), [](const auto& p) { return p.empty(); });
+  if (!three || !run::check_component(text, "artifact"))
+    return fail(ErrorKind::invalid_argument, "A001",
+                fmt::format("{:?} is not the name of an artifact", std::string(text)), std::string(form));
+  if (std::find(k_components.begin(), k_components.end(), parts[1]) == k_components.end())
+    return fail(ErrorKind::invalid_argument, "A002", fmt::format("{} has the unknown component {}", text, parts[1]),
+                "known are lib, run, dbg, dev, doc and test");
+  return Name{parts[0], parts[1], parts[2]};
+}
+
+std::optional<Result<ArchiveName>> parse_archive_name(std::string_view file) {
+  auto compression = archive::compression_of(file);
+  if (!compression || (*compression != archive::Compression::zstd && *compression != archive::Compression::xz))
+    return std::nullopt;
+  auto name = parse_name(file.substr(0, file.size() - archive::suffix_of(*compression).size()));
+  if (!name) return Result<ArchiveName>(fail(std::move(name).error()));
+  return Result<ArchiveName>(ArchiveName{std::move(*name), *compression});
+}
+
+} // namespace quarry::artifact

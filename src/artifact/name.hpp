@@ -1,0 +1,38 @@
+#pragma once
+// The name of an artifact: `{name}_{component}_{target}`, three non-empty parts without '_' inside
+// (docs/formats/artifact.md).
+#include "archive/compression.hpp"
+#include "base/result.hpp"
+#include <array>
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace quarry::artifact {
+
+constexpr std::array<std::string_view, 6> k_components{"lib", "run", "dbg", "dev", "doc", "test"};
+/// The first member of an archive and a file at the root of an exploded directory: the base directories, one a line.
+constexpr std::string_view k_manifest_name = "artifact_manifest.txt";
+constexpr std::string_view k_checksum_suffix = ".sha256sum";
+
+struct Name {
+  std::string name, component, target;
+  std::string text() const { return name + "_" + component + "_" + target; }
+  /// The target before ':' (`gfx942` of `gfx942:xnack+`); a target that begins with ':' is its own base.
+  std::string_view target_base() const;
+  std::string_view target_feature() const; ///< "xnack+", or empty
+  auto operator<=>(const Name&) const = default;
+};
+
+/// A001 when it is no artifact name at all, A002 when only the component is unknown.
+Result<Name> parse_name(std::string_view text);
+
+struct ArchiveName {
+  Name name;
+  archive::Compression compression = archive::Compression::zstd;
+};
+/// Of a file name that ends in .tar.zst or .tar.xz; nullopt for every other ending.
+std::optional<Result<ArchiveName>> parse_archive_name(std::string_view file);
+
+} // namespace quarry::artifact
