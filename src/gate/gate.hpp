@@ -1,0 +1,71 @@
+#pragma once
+// The gate: a pure function from policy, sets, evidence and waivers to a verdict with reasons. Nothing is read, no clock is
+// asked; the same input gives the same verdict for ever. Thread-safe.
+#include "gate/policy.hpp"
+#include "registry/records.hpp"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace quarry::gate {
+
+/// A set that wants to move, with its digest (sets/{digest}.json).
+struct Subject {
+  std::string digest;
+  registry::SetRecord set;
+};
+
+/// Everything that a verdict depends on.
+struct Case {
+  std::string channel;            ///< where the sets are to go; waivers name it
+  std::vector<Subject> subjects;  ///< only what is new to the target
+  std::vector<registry::EvidenceRecord> evidence;  ///< all there is; the gate picks
+  std::vector<registry::WaiverRecord> waivers;
+  std::int64_t now_us = 0;
+};
+
+enum class Decision : std::uint8_t { ready, held };
+std::string_view to_string(Decision decision);
+
+struct CellVerdict {
+  registry::Cell cell;  ///< python empty: one Python, whichever
+  std::string set;      ///< digest of the set that the cell's files are in
+  Decision verdict = Decision::held;
+  bool waived = false;  ///< ready only because somebody, or the policy, took the risk
+  std::vector<std::string> reasons;   ///< sentences without a full stop; never empty
+  std::vector<std::string> evidence;  ///< digests of the records that decided
+  std::vector<std::string> files;     ///< file names that the cell installs, sorted
+};
+
+struct Verdict {
+  Decision verdict = Decision::ready;  ///< with a report-only policy always ready; `would_hold` tells
+  bool would_hold = false;
+  std::string policy, policy_digest;
+  Mode mode = Mode::enforce;
+  std::vector<CellVerdict> cells;      ///< in order of the subjects, then platform, family, python, framework
+};
+
+/// A cell is ready when every suite that the policy requires there has passed, lately enough, on exactly the cell's files:
+/// the wheels of its platform and Python that belong to its family or to none, and the sdists. Evidence never counts when it
+/// is for other digests or another cell or set, covers only a part, is stale or future-dated, was made from an unsealed
+/// source, or contradicts itself. A family that no requirement covers is held.
+Verdict judge(const Policy& policy, const Case& input);
+
+/// What of a set may move without its held cells. A family moves when all of its cells on the platform are ready; with it
+/// go the files that it shares with others (core, devel, meta).
+struct Movable {
+  std::string set;
+  bool whole = false;              ///< nothing is held: the set moves as it is
+  std::vector<std::string> files;  ///< file names that may move, sorted; empty: nothing
+  std::vector<registry::Cell> held;
+};
+std::vector<Movable> movable(const Verdict& verdict);  ///< one for each set, in the verdict's order
+
+/// The platforms a file installs on ("linux", "windows"; empty list: any), by its name. An unreadable name fits nothing: M00x.
+Result<std::vector<std::string>> platforms_of(const std::string& filename);
+/// How families are compared: lower case, runs of - _ . as one '-' (a project's name keeps no more).
+std::string family_key(std::string_view family);
+/// The family whose project this is by the patterns ("rocm-sdk-libraries-{family}"), normalised; empty: none.
+std::string family_of(const std::string& project, const std::vector<std::string>& patterns);
+
+}  // namespace quarry::gate
