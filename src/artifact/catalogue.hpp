@@ -41,4 +41,7 @@ struct Catalogue {
 /// out: a caller that needs them all stops when has_errors(findings). An empty catalogue is a success.
 Result<Catalogue> open_catalogue(const std::string& directory);
 
+/// The manifest of one exploded artifact: A003 when there is none, A004 when it is malformed.
+Result<std::vector<std::string>> read_manifest(const std::string& artifact_directory);
+
 } // namespace quarry::artifact
