@@ -21,39 +21,49 @@ struct FileRecord {
   std::string upload_time;                 ///< RFC 3339, microseconds, Z
   std::string key;                         ///< where the bytes are, from the store's root
   std::string yanked;                      ///< empty: not yanked; else the reason
+  std::string tags = {};                   ///< of a wheel, as its file name has them: "py3-none-linux_x86_64"
+  std::string unknown = {};                ///< fields of a later minor version: a canonical JSON object, or empty
   bool operator==(const FileRecord&) const = default;
 };
 
 struct Origin {
   std::string run_id, platform, group, commit, recipe, tool, repository;
+  std::string unknown = {};
   bool operator==(const Origin&) const = default;
 };
 
 struct SetRecord {  ///< sets/{digest}.json: the files published together
   Origin origin;
   std::vector<FileRecord> files;  ///< sorted by filename
+  std::string directory = {};     ///< key prefix it is published below; its seals are in {directory}/seals/
+  std::string unknown = {};
 };
 struct SealRecord {  ///< …/seals/{set digest}.json, if-absent, written last: the completion signal of a directory
   std::string set;        ///< digest
   std::string directory;  ///< key prefix the set lives in
   std::string time;
+  std::string unknown = {};
 };
 struct ViewRecord {  ///< views/{digest}.json, immutable
   std::vector<std::string> sets;              ///< digests, in order
   std::map<std::string, std::string> shards;  ///< project -> digest of views/shards/{digest}.json
+  std::string unknown = {};
 };
 struct ShardRecord {  ///< views/shards/{digest}.json: one project's files
   std::string project;
-  std::vector<FileRecord> files;
+  std::vector<FileRecord> files;  ///< sorted by filename
+  std::string unknown = {};
 };
 struct ChannelRecord {  ///< channels/{name}.json: the only thing that is ever swapped
   std::string name;
   std::uint64_t generation = 0;
   std::string view, previous, ledger;  ///< digests; previous empty at generation 1
+  std::string unknown = {};
 };
 struct LedgerRecord {  ///< ledger/{digest}.json: one move; real only once a channel names it
   std::string previous, channel, action, from_view, to_view, plan, verdict, who, when, why;
-  std::uint64_t generation = 0;
+  std::uint64_t generation = 0;  ///< of the channel after the move
+  std::string unknown = {};
 };
 
 struct Cell {  ///< one point of the support matrix; an empty field means "any"
@@ -73,11 +83,13 @@ struct EvidenceRecord {  ///< evidence/{digest}.json: what was tested where, wit
   std::map<std::string, std::string> machine, tools;
   std::string started, ended, log, set;     ///< set: digest of the set tested, or empty
   bool sealed = false;                       ///< false: unsealed source; a gate never accepts it
+  std::string unknown = {};
 };
 struct WaiverRecord {  ///< waivers/{digest}.json
   std::string channel, suite, reason, approver, created, expires;
   Cell cell;
   std::vector<std::string> sets;  ///< digests it applies to; empty: any
+  std::string unknown = {};
 };
 
 std::string to_json(const SetRecord&);       // canonical bytes, ending without newline

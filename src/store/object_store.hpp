@@ -1,9 +1,10 @@
 #pragma once
-// Objects in a bucket, as S3 sees them. Backends: memory, file (later s3, http). All pass tests/conformance.
+// Objects in a bucket, as S3 sees them. Backends: memory, file (later s3, http). All pass object_store_test.cpp.
 // Thread-safe. Errors: not_found R001, already_exists R002 (if-absent), precondition_failed R003 (if-match),
-// outcome_unknown R004, and D00x from the machine.
+// outcome_unknown R004, bad key R005, no backend R006, larger than asked R007, not the promised bytes R008, and D00x from the machine.
 #include "base/result.hpp"
 #include "content/rope.hpp"
+#include "sys/clock.hpp"
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,13 +15,15 @@
 
 namespace quarry::store {
 
-/// A key: '/'-separated, no empty, "." or ".." component, no control characters, at most 1024 bytes; R005.
+/// A key: '/'-separated, no empty, "." or ".." component, no control characters, at most 1024 bytes (S3), 255 per component
+/// (Linux); the first component is not ".quarry", where the file store keeps its own things. invalid_argument R005.
 Result<void> check_key(std::string_view key);
 
 struct ObjectInfo {
   std::string key;
   std::uint64_t size = 0;
   std::string etag;  ///< opaque; in the file store the sha256 of the content
+  std::int64_t modified_us = 0;  ///< UTC, when it was last written; 0: unknown
 };
 
 struct Precondition {
@@ -35,6 +38,8 @@ struct PutOptions {
   std::string content_type, cache_control;
   /// Called with bytes written so far.
   std::function<void(std::uint64_t)> on_progress;
+  /// What was checked is what is stored: other bytes are corrupt R008, and no name appears.
+  std::optional<Sha256> sha256 = {};
 };
 
 struct Counters {  ///< what a command did to the store, for `writes` in JSON and for tests
@@ -55,13 +60,19 @@ public:
   virtual Counters counters() const = 0;
   /// The URL under which a plain client finds `key`: "file:///srv/store/k" (percent-encoded).
   virtual std::string url(const std::string& key) const = 0;
+  /// Removes what killed writers left behind (unfinished temporaries) and that was last touched before `older_than_us`; how many.
+  virtual Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) {
+    static_cast<void>(older_than_us);
+    return std::uint64_t{0};
+  }
 };
 
-std::unique_ptr<ObjectStore> make_memory_store();
-/// Objects are plain files below `root` (created when missing): put if-absent = link(2) of a finished, synced temporary;
-/// if-match = lock file, compare, rename.
+/// With a clock, objects carry the time they were written.
+std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr);
+/// Objects are plain files below `root` (created by the first put): put if-absent = link(2) of a finished, synced temporary;
+/// if-match = lock file, compare, rename. When put returns, content and name are on the disk.
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
-/// "file:PATH" or a bare directory; unsupported R006 for schemes that this build has no backend for.
+/// "file:PATH", "file:///PATH" or a bare directory; unsupported R006 for schemes that this build has no backend for.
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator);
 
 }  // namespace quarry::store

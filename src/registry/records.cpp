@@ -1,0 +1,239 @@
+#include "registry/records.hpp"
+
+#include "registry/fields.hpp"
+#include "store/object_store.hpp"
+#include <algorithm>
+
+namespace quarry::registry {
+
+// The fields of each record, in the order of docs/formats/records.md.
+
+template <class V, Either<FileRecord> R> void fields(V& v, R& r) {
+  v.text("filename", r.filename);
+  v.text("project", r.project);
+  v.text("version", r.version);
+  v.number("size", r.size);
+  v.digest("sha256", r.sha256);
+  v.digest("metadata_sha256", r.metadata_sha256);
+  v.text("requires_python", r.requires_python, Need::optional);
+  v.text("upload_time", r.upload_time, Need::optional);
+  v.text("key", r.key, Need::optional);
+  v.text("yanked", r.yanked, Need::optional);
+  v.text("tags", r.tags, Need::optional);
+}
+
+template <class V, Either<Origin> R> void fields(V& v, R& r) {
+  v.text("run_id", r.run_id, Need::optional);
+  v.text("platform", r.platform, Need::optional);
+  v.text("group", r.group, Need::optional);
+  v.text("commit", r.commit, Need::optional);
+  v.text("recipe", r.recipe, Need::optional);
+  v.text("tool", r.tool, Need::optional);
+  v.text("repository", r.repository, Need::optional);
+}
+
+template <class V, Either<SetRecord> R> void fields(V& v, R& r) {
+  v.nested("origin", r.origin);
+  v.text("directory", r.directory, Need::optional);
+  v.list("files", r.files);
+}
+
+template <class V, Either<SealRecord> R> void fields(V& v, R& r) {
+  v.text("set", r.set);
+  v.text("directory", r.directory);
+  v.text("time", r.time);
+}
+
+template <class V, Either<ViewRecord> R> void fields(V& v, R& r) {
+  v.texts("sets", r.sets);
+  v.map("shards", r.shards);
+}
+
+template <class V, Either<ShardRecord> R> void fields(V& v, R& r) {
+  v.text("project", r.project);
+  v.list("files", r.files);
+}
+
+template <class V, Either<ChannelRecord> R> void fields(V& v, R& r) {
+  v.text("name", r.name);
+  v.number("generation", r.generation);
+  v.text("view", r.view);
+  v.text("previous", r.previous, Need::optional);
+  v.text("ledger", r.ledger);
+}
+
+template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
+  v.text("previous", r.previous, Need::optional);
+  v.text("channel", r.channel);
+  v.text("action", r.action);
+  v.text("from_view", r.from_view, Need::optional);
+  v.text("to_view", r.to_view);
+  v.text("plan", r.plan, Need::optional);
+  v.text("verdict", r.verdict, Need::optional);
+  v.text("who", r.who, Need::optional);
+  v.text("when", r.when);
+  v.text("why", r.why, Need::optional);
+  v.number("generation", r.generation);
+}
+
+template <class V, Either<Cell> R> void fields(V& v, R& r) {
+  v.text("platform", r.platform, Need::optional);
+  v.text("family", r.family, Need::optional);
+  v.text("python", r.python, Need::optional);
+  v.text("framework", r.framework, Need::optional);
+}
+
+template <class V, Either<TestRow> R> void fields(V& v, R& r) {
+  v.text("name", r.name);
+  v.text("outcome", r.outcome);
+  v.text("message", r.message, Need::optional);
+  v.real("seconds", r.seconds);
+}
+
+template <class V, Either<EvidenceRecord> R> void fields(V& v, R& r) {
+  v.list("subjects", r.subjects);
+  v.nested("cell", r.cell);
+  v.text("suite", r.suite);
+  v.text("suite_digest", r.suite_digest, Need::optional);
+  v.text("result", r.result);
+  v.number("passed", r.passed);
+  v.number("failed", r.failed);
+  v.number("skipped", r.skipped);
+  v.number("errors", r.errors);
+  v.list("rows", r.rows);
+  v.map("machine", r.machine);
+  v.map("tools", r.tools);
+  v.text("started", r.started);
+  v.text("ended", r.ended);
+  v.text("log", r.log, Need::optional);
+  v.text("set", r.set, Need::optional);
+  v.flag("sealed", r.sealed);
+}
+
+template <class V, Either<WaiverRecord> R> void fields(V& v, R& r) {
+  v.text("channel", r.channel);
+  v.text("suite", r.suite, Need::optional);
+  v.text("reason", r.reason);
+  v.text("approver", r.approver);
+  v.text("created", r.created);
+  v.text("expires", r.expires);
+  v.nested("cell", r.cell);
+  v.texts("sets", r.sets);
+}
+
+namespace {
+
+// A record is data from outside: what becomes a path, a key or a link is checked before anybody uses it.
+
+Result<void> nonsense(std::string_view what, std::string message) {
+  return fail(ErrorKind::corrupt, "R012", fmt::format("{}: {}", what, message));
+}
+
+bool is_digest(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+bool is_project(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+}
+
+Result<void> check_digest(const std::string& text, std::string_view name, std::string_view what) {
+  if (text.empty() || is_digest(text)) return {};
+  return nonsense(what, fmt::format("\"{}\" is not a sha256: {}", name, text));
+}
+
+Result<void> check(const FileRecord& file, std::string_view what) {
+  if (file.filename.find('/') != std::string::npos || !store::check_key(file.filename)) return nonsense(what, fmt::format("`{}` is no file name", file.filename));
+  if (!is_project(file.project)) return nonsense(what, fmt::format("`{}` is no normalised project name", file.project));
+  if (file.key.empty()) return {};
+  if (!store::check_key(file.key)) return nonsense(what, fmt::format("`{}` is no key", file.key));
+  if (file.key != file.filename && !file.key.ends_with("/" + file.filename)) return nonsense(what, fmt::format("`{}` does not end in {}", file.key, file.filename));
+  return {};
+}
+
+Result<void> check_files(const std::vector<FileRecord>& files, std::string_view what) {
+  const FileRecord* previous = nullptr;
+  for (const auto& file : files) {
+    TRY_DO(check(file, what));
+    if (previous && previous->filename >= file.filename) return nonsense(what, fmt::format("`{}` is out of order or there twice", file.filename));
+    previous = &file;
+  }
+  return {};
+}
+
+Result<void> check(const SetRecord& set, std::string_view what) {
+  if (!set.directory.empty() && !store::check_key(set.directory)) return nonsense(what, fmt::format("`{}` is no directory", set.directory));
+  return check_files(set.files, what);
+}
+Result<void> check(const SealRecord& seal, std::string_view what) {
+  if (!store::check_key(seal.directory)) return nonsense(what, fmt::format("`{}` is no directory", seal.directory));
+  return check_digest(seal.set, "set", what);
+}
+Result<void> check(const ViewRecord& view, std::string_view what) {
+  for (const auto& set : view.sets)
+    if (!is_digest(set)) return nonsense(what, fmt::format("`{}` is no set digest", set));
+  for (const auto& [project, shard] : view.shards)
+    if (!is_project(project) || !is_digest(shard)) return nonsense(what, fmt::format("the shard of `{}` is named wrongly", project));
+  return {};
+}
+Result<void> check(const ShardRecord& shard, std::string_view what) {
+  for (const auto& file : shard.files)
+    if (file.project != shard.project) return nonsense(what, fmt::format("{} belongs to {}, not to {}", file.filename, file.project, shard.project));
+  return check_files(shard.files, what);
+}
+Result<void> check(const ChannelRecord& channel, std::string_view what) {
+  TRY_DO(check_digest(channel.view, "view", what));
+  TRY_DO(check_digest(channel.previous, "previous", what));
+  return check_digest(channel.ledger, "ledger", what);
+}
+Result<void> check(const LedgerRecord& entry, std::string_view what) {
+  TRY_DO(check_digest(entry.previous, "previous", what));
+  TRY_DO(check_digest(entry.from_view, "from_view", what));
+  return check_digest(entry.to_view, "to_view", what);
+}
+Result<void> check(const EvidenceRecord& evidence, std::string_view what) {
+  for (const auto& subject : evidence.subjects) TRY_DO(check(subject, what));
+  return check_digest(evidence.set, "set", what);
+}
+Result<void> check(const WaiverRecord& waiver, std::string_view what) {
+  for (const auto& set : waiver.sets) TRY_DO(check_digest(set, "sets", what));
+  return {};
+}
+
+// Test output may hold any bytes; a record holds text, so what is not UTF-8 becomes U+FFFD.
+template <class R> std::string write(const R& record, const char* schema) {
+  auto object = write_fields(record);
+  object["schema"] = schema;
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+template <class R> Result<R> read(std::string_view text, std::string_view what, const char* schema) {
+  TRY(auto object, json::parse(text, what));
+  TRY_DO(json::require_schema(object, schema, what));
+  R record;
+  TRY_DO(read_fields(object, std::string(what), record));
+  TRY_DO(check(record, what));
+  return record;
+}
+
+}  // namespace
+
+std::string to_json(const SetRecord& r) { return write(r, "quarry.set/1"); }
+std::string to_json(const SealRecord& r) { return write(r, "quarry.seal/1"); }
+std::string to_json(const ViewRecord& r) { return write(r, "quarry.view/1"); }
+std::string to_json(const ShardRecord& r) { return write(r, "quarry.shard/1"); }
+std::string to_json(const ChannelRecord& r) { return write(r, "quarry.channel/1"); }
+std::string to_json(const LedgerRecord& r) { return write(r, "quarry.ledger/1"); }
+std::string to_json(const EvidenceRecord& r) { return write(r, "quarry.evidence/1"); }
+std::string to_json(const WaiverRecord& r) { return write(r, "quarry.waiver/1"); }
+
+Result<SetRecord> parse_set(std::string_view t, std::string_view what) { return read<SetRecord>(t, what, "quarry.set/1"); }
+Result<SealRecord> parse_seal(std::string_view t, std::string_view what) { return read<SealRecord>(t, what, "quarry.seal/1"); }
+Result<ViewRecord> parse_view(std::string_view t, std::string_view what) { return read<ViewRecord>(t, what, "quarry.view/1"); }
+Result<ShardRecord> parse_shard(std::string_view t, std::string_view what) { return read<ShardRecord>(t, what, "quarry.shard/1"); }
+Result<ChannelRecord> parse_channel(std::string_view t, std::string_view what) { return read<ChannelRecord>(t, what, "quarry.channel/1"); }
+Result<LedgerRecord> parse_ledger(std::string_view t, std::string_view what) { return read<LedgerRecord>(t, what, "quarry.ledger/1"); }
+Result<EvidenceRecord> parse_evidence(std::string_view t, std::string_view what) { return read<EvidenceRecord>(t, what, "quarry.evidence/1"); }
+Result<WaiverRecord> parse_waiver(std::string_view t, std::string_view what) { return read<WaiverRecord>(t, what, "quarry.waiver/1"); }
+
+}  // namespace quarry::registry

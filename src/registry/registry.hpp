@@ -1,0 +1,117 @@
+#pragma once
+// The records of a store as operations: what is immutable is named by its digest and re-hashed when read; what is a pointer is
+// swapped. Thread-safe as far as the store is. Errors: R010 no such record, R011 altered (its bytes do not give its name), R012 senseless
+// fields, R013 not sealed, R014 no seal where one must be, R015 no such channel, R016 bad channel name, R017 broken ledger, R018 one file
+// name with two contents, R020 bad or ambiguous digest, R021 which run is meant is not clear.
+#include "base/result.hpp"
+#include "registry/records.hpp"
+#include "store/object_store.hpp"
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::registry {
+
+using store::ObjectStore;
+
+constexpr std::uint64_t k_record_bytes_max = 64u << 20;  ///< a set of 100,000 files has 40 MB; more is not ours
+
+// Keys. Digests are 64 lower-case hex digits.
+std::string set_key(const std::string& digest);
+std::string seal_key(const std::string& directory, const std::string& set);
+std::string view_key(const std::string& digest);
+std::string shard_key(const std::string& digest);
+std::string channel_key(const std::string& name);
+std::string ledger_key(const std::string& digest);
+std::string evidence_key(const std::string& digest);
+std::string waiver_key(const std::string& digest);
+/// `channels/{name}`, below which the pages of a channel are.
+std::string channel_directory(const std::string& name);
+/// Lower-case letters, digits, '.', '_', '-'; begins with a letter or digit; at most 64; invalid_argument R016.
+Result<void> check_channel_name(const std::string& name);
+/// A full digest, or the only one below `prefix` ("sets/") that begins with these 8 or more digits. R010, R020.
+Result<std::string> complete_digest(ObjectStore& store, const std::string& prefix, const std::string& digits);
+
+// Immutable records. put_… returns the digest; the same record again is success. load_… re-hashes.
+Result<std::string> put_set(ObjectStore& store, const SetRecord& record);
+Result<SetRecord> load_set(ObjectStore& store, const std::string& digest);
+Result<std::string> put_view(ObjectStore& store, const ViewRecord& record);
+Result<ViewRecord> load_view(ObjectStore& store, const std::string& digest);
+Result<std::string> put_shard(ObjectStore& store, const ShardRecord& record);
+Result<ShardRecord> load_shard(ObjectStore& store, const std::string& digest);
+Result<std::string> put_ledger(ObjectStore& store, const LedgerRecord& record);
+Result<LedgerRecord> load_ledger(ObjectStore& store, const std::string& digest);
+Result<std::string> put_evidence(ObjectStore& store, const EvidenceRecord& record);
+Result<EvidenceRecord> load_evidence(ObjectStore& store, const std::string& digest);
+Result<std::string> put_waiver(ObjectStore& store, const WaiverRecord& record);
+Result<WaiverRecord> load_waiver(ObjectStore& store, const std::string& digest);
+
+template <class R> struct Stored {
+  std::string digest;
+  R record;
+};
+/// Every record, sorted by digest; one altered record fails the whole (a gate must not decide on part of the facts).
+Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& store);
+Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store);
+
+// Seals.
+/// Writes the seal of `set` below its directory if there is none; true when written now. The set record must be stored already.
+Result<bool> seal(ObjectStore& store, const std::string& set, const std::string& time);
+
+struct SealedSet {
+  std::string digest;
+  SetRecord set;
+  SealRecord seal;
+};
+/// One set with its seal: not_found R010 or R013, corrupt R011 or R014. `digits`: a digest or its first 8 or more digits.
+Result<SealedSet> load_sealed(ObjectStore& store, const std::string& digits);
+/// All sealed sets at or below a key prefix ("42-linux", "42-linux/python/g"), by time of the seal, then digest. May be empty.
+Result<std::vector<SealedSet>> sealed_sets_below(ObjectStore& store, const std::string& directory);
+
+// What a locator means, as plain values.
+struct Resolved {
+  std::string source;                ///< "set:…", "run:42-linux", "channel:stable", "directory:…", as people say it
+  std::vector<SealedSet> sets;       ///< all sealed, all proven
+  std::vector<FileRecord> files;     ///< their union, sorted by filename
+  std::string view;                  ///< of a channel
+  std::uint64_t generation = 0;      ///< of a channel
+};
+Result<Resolved> resolve_set(ObjectStore& store, const std::string& digits);
+/// `prefix`: "{external_repo}{run_id}-{platform}". not_found R013 when nothing below it is sealed.
+Result<Resolved> resolve_run(ObjectStore& store, const std::string& prefix);
+Result<Resolved> resolve_channel(ObjectStore& store, const std::string& name);
+/// The union of the sets' files; the same name with other bytes is already_exists R018.
+Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets);
+/// The run prefixes in the store for "[OWNER-REPO/]ID[-PLATFORM]", sorted. Platforms are `linux` and `windows`.
+Result<std::vector<std::string>> find_runs(ObjectStore& store, const std::string& external_repo, const std::string& run_id, const std::string& platform);
+
+// Views.
+struct View {
+  std::string digest;
+  ViewRecord record;
+  std::vector<ShardRecord> shards;  ///< sorted by project
+};
+/// Pure: the view that shows these sets, in this order. R018 when two of them disagree about a file.
+Result<View> make_view(const std::vector<SealedSet>& sets);
+/// Writes shards, then the view; those that are there already cost a look.
+Result<void> put_view(ObjectStore& store, const View& view);
+Result<View> load_whole_view(ObjectStore& store, const std::string& digest);
+std::vector<FileRecord> files_of(const View& view);  ///< sorted by filename
+
+// Channels.
+struct Channel {
+  ChannelRecord record;
+  std::string etag;
+};
+Result<std::optional<Channel>> read_channel(ObjectStore& store, const std::string& name);
+Result<Channel> require_channel(ObjectStore& store, const std::string& name);  ///< not_found R015, naming the channels there are
+/// Compare and swap: `expected` nullopt means that the channel must not exist. precondition_failed R003 when somebody was faster. A lost
+/// reply is looked up: success when `next` is what stands there.
+Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, const ChannelRecord& next);
+Result<std::vector<std::string>> list_channels(ObjectStore& store);
+
+/// The moves of a channel, newest first, each proven against the next (hash chain, generation, views); corrupt R017.
+Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectStore& store, const ChannelRecord& channel);
+
+}  // namespace quarry::registry

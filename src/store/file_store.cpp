@@ -1,0 +1,257 @@
+#include "store/counting.hpp"
+#include "store/object_store.hpp"
+
+#include "base/text.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include "sys/tree.hpp"
+#include <algorithm>
+#include <cerrno>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace quarry::store {
+
+namespace {
+
+constexpr std::string_view k_private = ".quarry";  // temporaries and locks; check_key keeps objects out of it
+constexpr std::size_t k_lock_digits = 2;           // 256 lock files: few to leave lying about, enough not to queue strangers
+
+std::int64_t modified_us(const struct stat& status) {
+  return static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000 + status.st_mtim.tv_nsec / 1000;
+}
+
+// A finished, synced file without a public name; gone with this value unless it got one.
+struct Temporary {
+  std::string path;
+  Sha256 sha256;
+  std::uint64_t size = 0;
+  explicit Temporary(std::string p) : path(std::move(p)) {}
+  Temporary(Temporary&& other) noexcept : path(std::exchange(other.path, {})), sha256(other.sha256), size(other.size) {}
+  Temporary& operator=(Temporary&&) = delete;
+  ~Temporary() {
+    if (!path.empty()) ::unlink(path.c_str());
+  }
+};
+
+class FileStore final : public ObjectStore {
+public:
+  FileStore(std::string name, std::string root) : name_(std::move(name)), root_(std::move(root)) {}
+
+  std::string describe() const override { return "file:" + name_; }
+  std::string url(const std::string& key) const override { return "file://" + text::percent_encode(path_of(key)); }
+  Counters counters() const override { return counters_.snapshot(); }
+
+  Result<std::optional<ObjectInfo>> head(const std::string& key) override;
+  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag) override;
+  Result<content::Rope> open(const std::string& key) override;
+  Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) override;
+  Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) override;
+  Result<void> remove(const std::string& key) override;
+  Result<std::vector<ObjectInfo>> list(const std::string& prefix) override;
+  Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) override;
+
+private:
+  std::string path_of(const std::string& key) const { return path::join(root_, key); }
+  std::string private_directory(std::string_view name) const { return path::join(path::join(root_, k_private), name); }
+  Result<std::optional<struct stat>> look(const std::string& key) const;
+  Result<sys::FileLock> lock(const std::string& key) const;
+  Result<void> make_directory(const std::string& directory) const;
+  Result<Temporary> write_temporary(const std::string& key, const content::Rope& content, const PutOptions& options) const;
+  Result<void> appear_new(Temporary& temporary, const std::string& key) const;
+  Result<void> appear_over(Temporary& temporary, const std::string& key, const Precondition& precondition);
+  Result<void> sync_parent(const std::string& key) const;
+
+  std::string name_, root_;
+  AtomicCounters counters_;
+};
+
+// Only a regular file is an object: a directory of that name, or nothing, is "not there".
+Result<std::optional<struct stat>> FileStore::look(const std::string& key) const {
+  TRY_DO(check_key(key));
+  struct stat status{};
+  if (::stat(path_of(key).c_str(), &status) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::optional<struct stat>();
+    return fail(sys::errno_error(errno, "look at", path_of(key)));
+  }
+  if (!S_ISREG(status.st_mode)) return std::optional<struct stat>();
+  return std::optional(status);
+}
+
+Result<std::optional<ObjectInfo>> FileStore::head(const std::string& key) {
+  ++counters_.heads;
+  TRY(auto status, look(key));
+  if (!status) return std::optional<ObjectInfo>();
+  TRY(auto digest, content::sha256_of_file(path_of(key)));
+  return std::optional(ObjectInfo{key, static_cast<std::uint64_t>(status->st_size), digest.hex(), modified_us(*status)});
+}
+
+Result<std::optional<std::string>> FileStore::get(const std::string& key, std::uint64_t max_bytes, std::string* etag) {
+  ++counters_.gets;
+  TRY(auto status, look(key));
+  if (!status) return std::optional<std::string>();
+  auto size = static_cast<std::uint64_t>(status->st_size);
+  if (size > max_bytes) return too_large(key, size, max_bytes);
+  auto bytes = sys::read_file(path_of(key), max_bytes);
+  if (!bytes && bytes.error().kind == ErrorKind::not_found) return std::optional<std::string>();  // removed since we looked
+  if (!bytes) return fail(std::move(bytes).error());
+  if (etag) *etag = sha256(*bytes).hex();
+  counters_.bytes_read += bytes->size();
+  return std::optional(std::move(*bytes));
+}
+
+Result<content::Rope> FileStore::open(const std::string& key) {
+  ++counters_.gets;
+  TRY(auto status, look(key));
+  if (!status) return absent(*this, key);
+  auto size = static_cast<std::uint64_t>(status->st_size);
+  counters_.bytes_read += size;
+  return content::Rope::file(path_of(key), size);
+}
+
+// A new directory is an entry in its parent: synced there, or a power cut takes the object's name with it.
+Result<void> FileStore::make_directory(const std::string& directory) const {
+  if (sys::is_directory(directory)) return {};
+  auto parent = path::dirname(directory);
+  if (parent != directory) TRY_DO(make_directory(parent));
+  if (::mkdir(directory.c_str(), 0755) != 0 && !(errno == EEXIST && sys::is_directory(directory)))
+    return fail(sys::errno_error(errno, "create directory", directory));
+  return sys::sync_directory(parent);
+}
+
+Result<Temporary> FileStore::write_temporary(const std::string& key, const content::Rope& content, const PutOptions& options) const {
+  auto directory = private_directory("tmp");
+  TRY_DO(make_directory(directory));
+  Temporary temporary(path::join(directory, fmt::format("{}-{}.partial", ::getpid(), sys::random_hex(8))));
+  TRY(auto file, sys::File::create_new(temporary.path));
+  Sha256Hasher hasher;
+  auto write = [&](std::span<const std::byte> bytes) -> Result<void> {
+    TRY_DO(sys::check_interrupted());
+    hasher.update(bytes);
+    TRY_DO(file.write_at(temporary.size, bytes), "while storing " + key);
+    temporary.size += bytes.size();
+    if (options.on_progress) options.on_progress(temporary.size);
+    return {};
+  };
+  TRY_DO(content::pump(content, write));
+  temporary.sha256 = hasher.finish();
+  if (options.sha256 && *options.sha256 != temporary.sha256) return other_bytes(key, *options.sha256, temporary.sha256);
+  TRY_DO(file.sync(), "while storing " + key);
+  return temporary;
+}
+
+// The name is there, but whether it survives a power cut is not known: the caller must look.
+Result<void> FileStore::sync_parent(const std::string& key) const {
+  auto synced = sys::sync_directory(path::dirname(path_of(key)));
+  if (synced) return {};
+  return fail(Error{ErrorKind::outcome_unknown, "R004", fmt::format("`{}` was written, but {} did not confirm it", key, describe()),
+                    {synced.error().message}, {}, "run the same command again: it looks first"});
+}
+
+Result<void> FileStore::appear_new(Temporary& temporary, const std::string& key) const {
+  if (::link(temporary.path.c_str(), path_of(key).c_str()) != 0) {
+    if (errno == EEXIST) return taken(*this, key);
+    return fail(sys::errno_error(errno, "create", path_of(key)));
+  }
+  ::unlink(temporary.path.c_str());
+  temporary.path.clear();
+  return sync_parent(key);
+}
+
+// Every replacing write holds the key's lock; otherwise one could slip between another's comparison and its rename.
+Result<void> FileStore::appear_over(Temporary& temporary, const std::string& key, const Precondition& precondition) {
+  TRY(auto held, lock(key));
+  if (precondition.kind == Precondition::Kind::if_match) {
+    TRY(auto status, look(key));
+    if (!status) return moved_on(*this, key);
+    TRY(auto current, content::sha256_of_file(path_of(key)));
+    if (current.hex() != precondition.etag) return moved_on(*this, key);
+  }
+  TRY_DO(sys::rename(temporary.path, path_of(key)));
+  temporary.path.clear();
+  return sync_parent(key);
+}
+
+Result<sys::FileLock> FileStore::lock(const std::string& key) const {
+  auto directory = private_directory("locks");
+  TRY_DO(make_directory(directory));
+  return sys::FileLock::acquire(path::join(directory, sha256(key).hex().substr(0, k_lock_digits)));
+}
+
+Result<ObjectInfo> FileStore::put(const std::string& key, const content::Rope& content, const PutOptions& options) {
+  TRY_DO(check_key(key));
+  bool if_absent = options.precondition.kind == Precondition::Kind::if_absent;
+  if (if_absent) {  // saves the bytes; link(2) decides in the end
+    TRY(auto status, look(key));
+    if (status) return taken(*this, key);
+  }
+  TRY(auto temporary, write_temporary(key, content, options));
+  TRY_DO(make_directory(path::dirname(path_of(key))), "while storing " + key);
+  ObjectInfo info{key, temporary.size, temporary.sha256.hex(), 0};
+  TRY_DO(if_absent ? appear_new(temporary, key) : appear_over(temporary, key, options.precondition));
+  ++counters_.puts;
+  counters_.bytes_written += info.size;
+  return info;
+}
+
+Result<void> FileStore::copy(const std::string& from, const std::string& to, const PutOptions& options) {
+  TRY(auto content, open(from));
+  TRY_DO(put(to, content, options));
+  ++counters_.copies;
+  return {};
+}
+
+Result<void> FileStore::remove(const std::string& key) {
+  ++counters_.removes;
+  TRY(auto status, look(key));
+  if (!status) return {};
+  TRY(auto held, lock(key));
+  TRY_DO(sys::remove_file(path_of(key)));
+  return sync_parent(key);
+}
+
+Result<std::vector<ObjectInfo>> FileStore::list(const std::string& prefix) {
+  ++counters_.lists;
+  auto slash = prefix.rfind('/');
+  auto directory = slash == std::string::npos ? std::string() : prefix.substr(0, slash + 1);
+  if (!directory.empty()) TRY_DO(check_key(directory.substr(0, directory.size() - 1)));
+  auto base = path::join(root_, directory);
+  std::vector<ObjectInfo> found;
+  if (!sys::is_directory(base)) return found;
+  TRY(auto entries, sys::list_tree(base), "while listing " + describe());
+  for (const auto& entry : entries) {
+    auto key = directory + entry.path;
+    if (entry.type != sys::EntryType::file || !key.starts_with(prefix) || !check_key(key)) continue;
+    TRY(auto status, look(key));
+    if (status) found.push_back({key, static_cast<std::uint64_t>(status->st_size), {}, modified_us(*status)});
+  }
+  std::sort(found.begin(), found.end(), [](const ObjectInfo& a, const ObjectInfo& b) { return a.key < b.key; });
+  return found;
+}
+
+Result<std::uint64_t> FileStore::remove_leftovers(std::int64_t older_than_us) {
+  auto directory = private_directory("tmp");
+  if (!sys::is_directory(directory)) return std::uint64_t{0};
+  TRY(auto entries, sys::list_directory(directory));
+  std::uint64_t removed = 0;
+  for (const auto& entry : entries) {
+    auto path = path::join(directory, entry.path);
+    struct stat status{};
+    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || modified_us(status) >= older_than_us) continue;
+    TRY_DO(sys::remove_file(path));
+    ++removed;
+  }
+  return removed;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root) {
+  TRY(auto absolute, sys::absolute(root));
+  if (sys::exists(absolute) && !sys::is_directory(absolute))
+    return fail(ErrorKind::invalid_argument, "R006", fmt::format("{} is not a directory, so it cannot be a store", root));
+  return std::unique_ptr<ObjectStore>(std::make_unique<FileStore>(root, absolute));
+}
+
+}  // namespace quarry::store
