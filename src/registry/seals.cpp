@@ -1,0 +1,125 @@
+#include "registry/registry.hpp"
+
+#include "store/put_once.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::registry {
+
+namespace {
+
+constexpr std::string_view k_seals = "/seals/", k_suffix = ".json";
+constexpr std::size_t k_digest_digits = 64;
+
+Unexpected not_sealed(const ObjectStore& store, const std::string& what) {
+  return fail(ErrorKind::not_found, "R013", fmt::format("{} is not sealed in {}", what, store.describe()),
+              "its publishing has not finished: run that job's `quarry publish` again; a complete foreign set is sealed by `quarry set adopt`");
+}
+
+Unexpected wrong_seal(const std::string& key, std::string_view why) {
+  return fail(ErrorKind::corrupt, "R014", fmt::format("the seal {} {}", key, why), "do not use it; `quarry set verify` says more");
+}
+
+Result<SealedSet> read_sealed(ObjectStore& store, const std::string& digest) {
+  TRY(auto set, load_set(store, digest));
+  auto key = seal_key(set.directory, digest);
+  TRY(auto bytes, store.get(key, k_record_bytes_max));
+  if (!bytes) return not_sealed(store, "set:" + digest.substr(0, 12));
+  TRY(auto record, parse_seal(*bytes, key));
+  if (record.set != digest) return wrong_seal(key, "names another set");
+  if (record.directory != set.directory) return wrong_seal(key, "names another directory");
+  return SealedSet{digest, std::move(set), std::move(record)};
+}
+
+// The digest in ".../seals/{digest}.json"; empty for any other key.
+std::string sealed_digest(const std::string& key) {
+  if (!key.ends_with(k_suffix) || key.size() < k_seals.size() + k_digest_digits + k_suffix.size()) return {};
+  auto at = key.size() - k_suffix.size() - k_digest_digits;
+  if (key.substr(at - k_seals.size(), k_seals.size()) != k_seals) return {};
+  return key.substr(at, k_digest_digits);
+}
+
+}  // namespace
+
+std::string seal_key(const std::string& directory, const std::string& set) { return fmt::format("{}{}{}{}", directory, k_seals, set, k_suffix); }
+
+Result<bool> seal(ObjectStore& store, const std::string& set, const std::string& time) {
+  TRY(auto record, load_set(store, set));
+  auto key = seal_key(record.directory, set);
+  TRY(auto present, store.get(key, k_record_bytes_max));
+  if (present) return false;
+  auto bytes = to_json(SealRecord{set, record.directory, time});
+  auto digest = sha256(bytes);
+  auto put = store::put_once(store, key, {content::Rope::literal(std::move(bytes)), digest, "application/json", {}});
+  // A rival sealed the same set a moment earlier, with its own time: the set is sealed, which is all that was asked for.
+  if (!put && put.error().kind == ErrorKind::already_exists) return false;
+  return put;
+}
+
+Result<SealedSet> load_sealed(ObjectStore& store, const std::string& digits) {
+  TRY(auto digest, complete_digest(store, "sets/", digits));
+  return read_sealed(store, digest);
+}
+
+Result<std::vector<SealedSet>> sealed_sets_below(ObjectStore& store, const std::string& directory) {
+  TRY(auto objects, store.list(directory + "/"));
+  std::vector<SealedSet> found;
+  for (const auto& object : objects) {
+    auto digest = sealed_digest(object.key);
+    if (digest.empty()) continue;
+    auto set = read_sealed(store, digest);
+    if (!set && set.error().code == "R013") return wrong_seal(object.key, "seals a set that says it is somewhere else");
+    if (!set) return fail(std::move(set).error().with_context("sealed by " + object.key));
+    if (seal_key(set->set.directory, digest) != object.key) return wrong_seal(object.key, "seals a set that says it is somewhere else");
+    found.push_back(std::move(*set));
+  }
+  auto order = [](const SealedSet& s) { return std::tie(s.seal.time, s.digest); };
+  std::sort(found.begin(), found.end(), [&](const SealedSet& a, const SealedSet& b) { return order(a) < order(b); });
+  return found;
+}
+
+Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets) {
+  std::map<std::string, FileRecord> files;
+  for (const auto& sealed : sets)
+    for (const auto& file : sealed.set.files) {
+      auto [it, added] = files.emplace(file.filename, file);
+      if (added || it->second.sha256 == file.sha256) continue;
+      Error error{ErrorKind::already_exists, "R018", fmt::format("{} would have two contents in one index", file.filename), {}, {},
+                  "a published name never gets other bytes: give the new files another version"};
+      error.details = {fmt::format("first   sha256 {} at {}", it->second.sha256.hex(), it->second.key),
+                       fmt::format("second  sha256 {} at {}", file.sha256.hex(), file.key)};
+      return fail(std::move(error));
+    }
+  std::vector<FileRecord> sorted;
+  for (auto& [name, file] : files) sorted.push_back(std::move(file));
+  return sorted;
+}
+
+Result<Resolved> resolve_set(ObjectStore& store, const std::string& digits) {
+  TRY(auto sealed, load_sealed(store, digits));
+  Resolved resolved{"set:" + sealed.digest, {}, sealed.set.files, {}, 0};
+  resolved.sets.push_back(std::move(sealed));
+  return resolved;
+}
+
+Result<Resolved> resolve_run(ObjectStore& store, const std::string& prefix) {
+  TRY_DO(store::check_key(prefix));
+  TRY(auto sets, sealed_sets_below(store, prefix));
+  if (sets.empty()) return not_sealed(store, "anything below " + prefix);
+  TRY(auto files, union_of(sets));
+  return Resolved{"run:" + prefix, std::move(sets), std::move(files), {}, 0};
+}
+
+Result<std::vector<std::string>> find_runs(ObjectStore& store, const std::string& external_repo, const std::string& run_id, const std::string& platform) {
+  auto stem = external_repo + run_id + "-";
+  std::vector<std::string> found;
+  for (const std::string name : {"linux", "windows"}) {
+    if (!platform.empty() && platform != name) continue;
+    TRY(auto objects, store.list(stem + name + "/"));
+    if (!objects.empty()) found.push_back(stem + name);
+  }
+  return found;
+}
+
+}  // namespace quarry::registry
