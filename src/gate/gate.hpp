@@ -1,6 +1,7 @@
 #pragma once
 // The gate: a pure function from policy, sets, evidence and waivers to a verdict with reasons. Nothing is read, no clock is
 // asked; the same input gives the same verdict for ever. Thread-safe.
+#include "gate/family.hpp"
 #include "gate/policy.hpp"
 #include "registry/records.hpp"
 #include <cstdint>
@@ -60,12 +61,5 @@ struct Movable {
   std::vector<registry::Cell> held;
 };
 std::vector<Movable> movable(const Verdict& verdict);  ///< one for each set, in the verdict's order
-
-/// The platforms a file installs on ("linux", "windows"; empty list: any), by its name. An unreadable name fits nothing: M00x.
-Result<std::vector<std::string>> platforms_of(const std::string& filename);
-/// How families are compared: lower case, runs of - _ . as one '-' (a project's name keeps no more).
-std::string family_key(std::string_view family);
-/// The family whose project this is by the patterns ("rocm-sdk-libraries-{family}"), normalised; empty: none.
-std::string family_of(const std::string& project, const std::vector<std::string>& patterns);
 
 }  // namespace quarry::gate

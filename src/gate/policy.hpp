@@ -33,6 +33,7 @@ struct Requirement {
 struct FamilyFact {
   std::vector<std::string> platforms, families;  ///< globs
   FamilyState state = FamilyState::tested;
+  std::string counts_as;      ///< "held", "waive", "strict" for these families alone; empty: as [states] says
   std::string reason;
   std::int64_t until_us = 0;  ///< 0: no end; afterwards the fact does not hold any more
   int line = 0;

@@ -1,0 +1,30 @@
+#pragma once
+// Names of GPU families and the files that belong to them. Pure.
+#include "base/result.hpp"
+#include "registry/records.hpp"
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::gate {
+
+/// How families are compared: lower case, runs of - _ . as one '-' (a project's name keeps no more).
+std::string family_key(std::string_view family);
+/// Whether one of the globs covers the family; "*" covers also the empty one (a set without families).
+bool covers(const std::vector<std::string>& patterns, std::string_view family);
+/// The family whose project this is by the patterns ("rocm-sdk-libraries-{family}"), normalised; empty: none.
+std::string family_of(const std::string& project, const std::vector<std::string>& patterns);
+
+/// What a file's name says about where it installs. Empty lists: anywhere.
+struct Reach {
+  std::vector<std::string> platforms;  ///< "linux", "windows", "macos", or the tag itself when it is none of these
+  std::vector<std::string> pythons;    ///< "3.12", "3.12+" (stable ABI, from there on)
+};
+/// invalid_argument M002, M003 for a name that is neither a wheel's nor an sdist's.
+Result<Reach> reach_of(const std::string& filename);
+/// Whether Python `python` ("3.12"; empty: whichever) may install a file of this reach.
+bool fits_python(const Reach& reach, std::string_view python);
+bool fits_platform(const Reach& reach, std::string_view platform);
+
+}  // namespace quarry::gate

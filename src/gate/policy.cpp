@@ -1,0 +1,166 @@
+#include "gate/policy.hpp"
+
+#include "base/text.hpp"
+#include "base/toml.hpp"
+#include "digest/sha256.hpp"
+#include "gate/family.hpp"
+#include "sys/clock.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::gate {
+
+namespace {
+
+constexpr std::int64_t k_second_us = 1'000'000, k_minute_us = 60 * k_second_us, k_hour_us = 60 * k_minute_us, k_day_us = 24 * k_hour_us;
+constexpr std::int64_t k_age_max_us = 3650 * k_day_us;  // ten years: more is a typo
+constexpr const char* k_hint = "docs/formats/policy.md lists every key of a policy";
+
+bool is_pattern(std::string_view value) {
+  return !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '*';
+  });
+}
+
+bool is_python(std::string_view value) {
+  if (value == "*") return true;
+  auto parts = text::split(value, '.');
+  return parts.size() == 2 && parts[0] == "3" && text::parse_u64(parts[1]).has_value();
+}
+
+/// A list of which each member passes `fits`; absent it is {"*"} where that makes sense.
+Result<void> read_list(TomlTable& table, const std::string& key, std::vector<std::string>& into, bool (*fits)(std::string_view),
+                       std::string_view what) {
+  into.clear();
+  if (!table.has(key)) return table.error(key, "is missing");
+  TRY_DO(table.texts(key, into));
+  if (into.empty()) return table.error(key, "is empty, so it would cover nothing");
+  for (const auto& value : into)
+    if (!fits(value)) return table.error(key, fmt::format("\"{}\" is not {}", value, what));
+  return {};
+}
+
+bool is_platform(std::string_view value) { return value == "linux" || value == "windows" || value == "*"; }
+
+Result<void> read_age(TomlTable& table, const std::string& key, std::int64_t& into, bool required) {
+  std::string value;
+  TRY_DO(table.text(key, value, required));
+  if (!table.has(key)) return {};
+  auto age = parse_age(value);
+  if (!age) return table.error(key, age.error().message);
+  into = *age;
+  return {};
+}
+
+Result<void> read_requirement(TomlTable& table, Requirement& into) {
+  into.line = table.line();
+  TRY_DO(read_list(table, "platforms", into.platforms, is_platform, "linux, windows or *"));
+  TRY_DO(read_list(table, "families", into.families, is_pattern, "a family's name or pattern"));
+  TRY_DO(read_list(table, "pythons", into.pythons, is_python, "a Python such as 3.12, or *"));
+  TRY_DO(read_list(table, "suites", into.suites, is_pattern, "a suite's name"));
+  for (const auto& suite : into.suites)
+    if (suite.find('*') != suite.npos) return table.error("suites", fmt::format("\"{}\" must name one suite", suite));
+  into.frameworks = {""};
+  if (table.has("frameworks")) TRY_DO(read_list(table, "frameworks", into.frameworks, is_pattern, "a framework's name"));
+  return read_age(table, "max_age", into.max_age_us, false);
+}
+
+Result<void> read_family(TomlTable& table, FamilyFact& into) {
+  into.line = table.line();
+  TRY_DO(read_list(table, "families", into.families, is_pattern, "a family's name or pattern"));
+  into.platforms = {"*"};
+  if (table.has("platforms")) TRY_DO(read_list(table, "platforms", into.platforms, is_platform, "linux, windows or *"));
+  std::string state, until;
+  TRY_DO(table.choice("state", state, {"tested", "no_runner", "expected_failure"}, true));
+  into.state = state == "tested" ? FamilyState::tested : state == "no_runner" ? FamilyState::no_runner : FamilyState::expected_failure;
+  TRY_DO(table.text("reason", into.reason));
+  TRY_DO(table.choice("counts_as", into.counts_as, {"held", "waive", "strict"}));
+  TRY_DO(table.text("until", until));
+  if (table.has("until")) {
+    auto end = parse_until(until);
+    if (!end) return table.error("until", end.error().message);
+    into.until_us = *end;
+  }
+  if (into.state != FamilyState::tested && text::trim(into.reason).empty()) return table.error("reason", "is missing: say why, for the people who read the verdict");
+  if (into.state == FamilyState::expected_failure && !into.until_us) return table.error("until", "is missing: an expected failure must have an end");
+  if (into.state == FamilyState::tested && !into.counts_as.empty()) return table.error("counts_as", "has no meaning for families that are tested");
+  if (into.state == FamilyState::no_runner && into.counts_as == "strict") return table.error("counts_as", "\"strict\" is for expected failures");
+  return {};
+}
+
+Result<void> read_states(TomlTable& table, Policy& policy) {
+  std::string no_runner = "held", expected = "held", skipped = "passed", flaky = "latest";
+  TRY_DO(table.choice("no_runner", no_runner, {"held", "waive"}));
+  TRY_DO(table.choice("expected_failure", expected, {"held", "waive", "strict"}));
+  TRY_DO(table.choice("skipped_counts_as", skipped, {"passed", "failed"}));
+  TRY_DO(table.choice("flaky", flaky, {"latest", "any_failure_holds"}));
+  policy.no_runner = no_runner == "held" ? NoRunner::held : NoRunner::waive;
+  policy.expected_failure = expected == "held" ? ExpectedFailure::held : expected == "waive" ? ExpectedFailure::waive : ExpectedFailure::strict;
+  policy.skipped = skipped == "passed" ? Skipped::passed : Skipped::failed;
+  policy.flaky = flaky == "latest" ? Flaky::latest : Flaky::any_failure_holds;
+  return {};
+}
+
+Result<void> read_waivers(TomlTable& root, Policy& policy) {
+  TRY_DO(root.texts("approvers", policy.approvers));
+  for (const auto& name : policy.approvers)
+    if (text::trim(name).empty()) return root.error("approvers", "holds an empty name, which would let anybody waive");
+  policy.waiver_max_age_us = 30 * k_day_us;
+  return read_age(root, "waiver_max_age", policy.waiver_max_age_us, false);
+}
+
+Result<void> read_family_projects(TomlTable& root, Policy& policy) {
+  policy.family_projects = {"rocm-sdk-libraries-{family}", "rocm-sdk-device-{family}"};
+  if (!root.has("family_projects")) return {};
+  policy.family_projects.clear();
+  TRY_DO(root.texts("family_projects", policy.family_projects));
+  for (const auto& pattern : policy.family_projects) {
+    auto bare = text::replace_all(pattern, "{family}", "f");
+    if (bare.size() + 7 != pattern.size() || !is_pattern(bare) || bare.find('*') != bare.npos)
+      return root.error("family_projects", fmt::format("\"{}\" is not a project's name with one {{family}} in it", pattern));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Policy> parse_policy(std::string_view text, const std::string& file) {
+  TRY(auto root, TomlTable::parse(text, file, "G001", "G002", k_hint));
+  Policy policy;
+  policy.file = file;
+  policy.digest = sha256(text).hex();
+  std::string schema, mode = "enforce";
+  TRY_DO(root.choice("schema", schema, {"quarry.policy/1"}, true));
+  TRY_DO(root.text("name", policy.name, true));
+  TRY_DO(root.choice("mode", mode, {"enforce", "report_only"}));
+  policy.mode = mode == "enforce" ? Mode::enforce : Mode::report_only;
+  TRY_DO(read_age(root, "max_age", policy.max_age_us, true));
+  TRY_DO(read_waivers(root, policy));
+  TRY_DO(read_family_projects(root, policy));
+  TRY_DO(root.table("states", [&](TomlTable& t) { return read_states(t, policy); }));
+  TRY_DO(root.tables("require", [&](TomlTable& t) { return read_requirement(t, policy.requirements.emplace_back()); }));
+  TRY_DO(root.tables("family", [&](TomlTable& t) { return read_family(t, policy.families.emplace_back()); }));
+  TRY_DO(root.finish());
+  if (policy.requirements.empty()) return root.error("require", "is missing: the policy would require nothing");
+  return policy;
+}
+
+Result<std::int64_t> parse_age(std::string_view text) {
+  auto digits = text.find_first_not_of("0123456789");
+  auto number = text::parse_u64(text.substr(0, digits));
+  auto unit = digits == text.npos ? std::string_view{} : text.substr(digits);
+  std::int64_t factor = unit == "m" ? k_minute_us : unit == "h" ? k_hour_us : unit == "d" ? k_day_us : 0;
+  if (!number || !factor || *number == 0 || *number > static_cast<std::uint64_t>(k_age_max_us / factor))
+    return fail(ErrorKind::invalid_argument, "G003", fmt::format("\"{}\" is not an age", text.substr(0, 40)), "write it as 90m, 36h or 14d");
+  return static_cast<std::int64_t>(*number) * factor;
+}
+
+Result<std::int64_t> parse_until(std::string_view text) {
+  bool day = text.size() == 10;
+  auto time = sys::parse_rfc3339(day ? std::string(text) + "T23:59:59.999999Z" : std::string(text));
+  if (time) return *time;
+  return fail(ErrorKind::invalid_argument, "G004", fmt::format("\"{}\" is neither a day nor a time", text.substr(0, 40)),
+              "write it as 2026-12-15 or 2026-12-15T18:00:00Z");
+}
+
+}  // namespace quarry::gate
