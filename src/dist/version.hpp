@@ -11,23 +11,32 @@
 
 namespace quarry::dist {
 
+/// PEP 440 sets no bound; a file name holds at most 255 bytes, the longest version ever seen has fewer than 100.
+constexpr std::size_t k_version_bytes_max = 4096;
+/// A Requires-Python of a real package stays below 200 bytes.
+constexpr std::size_t k_specifiers_bytes_max = 64u << 10;
+
 class Version {
 public:
-  static Result<Version> parse(std::string_view text);  ///< invalid_argument M004; accepts what PEP 440 normalises
-  std::string str() const;                               ///< normal form
+  Version() = default;                                 ///< "0"
+  static Result<Version> parse(std::string_view text); ///< invalid_argument M004; accepts what PEP 440 normalises
+  std::string str() const;                             ///< normal form
   bool is_prerelease() const { return pre_.has_value() || dev_.has_value(); }
+  bool is_postrelease() const { return post_.has_value(); }
   const std::string& local() const { return local_; }
-  Version public_version() const;  ///< without the local segment
+  Version public_version() const; ///< without the local segment
   std::strong_ordering operator<=>(const Version& other) const;
   bool operator==(const Version& other) const { return (*this <=> other) == 0; }
   const std::vector<std::string>& release() const { return release_; }
   const std::string& epoch() const { return epoch_; }
+  Version base_version() const; ///< epoch and release alone
 
 private:
+  friend class VersionScanner;
   // Numbers are kept as decimal text without leading zeros: PEP 440 sets no bound, dates and build ids get long.
   std::string epoch_ = "0";
-  std::vector<std::string> release_;
-  std::optional<std::pair<std::string, std::string>> pre_;  // "a" | "b" | "rc", number
+  std::vector<std::string> release_ = {"0"};
+  std::optional<std::pair<std::string, std::string>> pre_; // "a" | "b" | "rc", number
   std::optional<std::string> post_, dev_;
   std::string local_;
 };
@@ -39,13 +48,14 @@ public:
   /// `prereleases`: whether pre-releases may match when no clause names one.
   bool contains(const Version& version, bool prereleases = true) const;
   std::string str() const;
+
 private:
   struct Clause {
     std::string op, text;
-    std::optional<Version> version;  // absent for ===
+    std::optional<Version> version; // absent for ===
     bool wildcard = false;
   };
   std::vector<Clause> clauses_;
 };
 
-}  // namespace quarry::dist
+} // namespace quarry::dist
