@@ -1,0 +1,39 @@
+#pragma once
+// `sdk build`: the walk from artifacts to packages. Read build.cpp from top to bottom.
+#include "base/result.hpp"
+#include "sdk/plan.hpp"
+#include "wheel/wheel.hpp"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace quarry::sdk {
+
+struct BuiltPackage {
+  std::string logical, family, file_name, path;
+  std::uint64_t size = 0, input_bytes = 0;
+  std::size_t files = 0;
+  Sha256 sha256;
+  double seconds = 0;
+};
+
+struct BuildReport {
+  std::vector<BuiltPackage> packages;  ///< the sdist first
+  std::uint64_t input_bytes = 0, output_bytes = 0;
+  Findings findings;
+};
+
+/// What the walk tells its caller while it goes. All optional.
+struct BuildEvents {
+  std::function<void(const artifact::Catalogue&)> read;
+  std::function<void(const BuildPlan&)> planned;
+  std::function<void(const std::string& dist, std::uint64_t total_bytes)> packing;
+  std::function<void(std::uint64_t done)> progress;
+  std::function<void(const BuiltPackage&)> built;
+};
+
+/// Reads the artifacts, plans, checks, and writes each package to `{dest_dir}/dist/` atomically. With `plan_only` nothing is
+/// written. Findings of severity error stop before anything is written: invalid_argument/corrupt S030 with the first of them.
+Result<BuildReport> build(const BuildRequest& request, const Recipe& recipe, const Resources& resources, const BuildEvents& events, bool plan_only);
+
+}  // namespace quarry::sdk

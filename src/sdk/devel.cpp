@@ -1,0 +1,106 @@
+#include "sdk/devel.hpp"
+
+#include "archive/tar_rope.hpp"
+#include "sys/path.hpp"
+#include <fmt/core.h>
+
+namespace quarry::sdk {
+
+namespace {
+
+// From a path of the devel tree to the same path in a sibling package: up to site-packages, then down.
+std::string into_sibling(const std::string& path, const std::string& platform) {
+  std::string up = "..";
+  for (char c : path)
+    if (c == '/') up += "/..";
+  return up + "/" + platform + "/" + path;
+}
+
+class DevelPlanner {
+public:
+  DevelPlanner(const View& view, const std::vector<RuntimeTree>& runtime, const PopulateOptions& options, Findings& findings)
+      : view_(view), runtime_(runtime), options_(options), findings_(findings) {}
+
+  Result<DevelTree> run() {
+    for (const auto& [path, entry] : view_.entries) {
+      if (entry.type == sys::EntryType::directory || aliased(path) || owned(path)) continue;
+      if (entry.type == sys::EntryType::symlink) link(path, entry);
+      else TRY_DO(file(path, entry));
+    }
+    for (const auto& [path, planned] : out_.files) out_.bytes += planned.data.size();
+    return std::move(out_);
+  }
+
+private:
+  bool aliased(const std::string& path) {
+    for (const auto& tree : runtime_) {
+      auto it = tree.population->aliases.find(path);
+      if (it == tree.population->aliases.end()) continue;
+      out_.links[path] = path::relative(it->second, path::dirname(path));
+      return true;
+    }
+    return false;
+  }
+
+  bool owned(const std::string& path) {
+    for (const auto& tree : runtime_)
+      if (tree.population->files.contains(path)) {
+        out_.links[path] = into_sibling(path, tree.platform);
+        return true;
+      }
+    return false;
+  }
+
+  void link(const std::string& path, const SourceEntry& entry) {
+    if (view_.resolve(path)) {
+      out_.links[path] = entry.link;
+      return;
+    }
+    ++out_.dropped_links;
+    findings_.push_back({"S023", Severity::note, options_.place + "!" + path, fmt::format("the link to {} leads nowhere in this SDK and is left out", entry.link), ""});
+  }
+
+  Result<void> file(const std::string& path, const SourceEntry& entry) {
+    auto data = content::Rope::file(entry.disk, entry.size);
+    PlannedFile planned{data, entry.executable, "file", entry.artifact};
+    TRY(auto look, look_at(path, entry, options_.place, findings_));
+    // Only what the loader looks at: relocatable objects and debug files have no dynamic section to normalise.
+    if (look.has_dynamic && look.uses_runpath) {
+      TRY(planned.data, with_run_path(path, data, look, options_, findings_));
+      planned.kind = "elf";
+    }
+    out_.files[path] = std::move(planned);
+    return {};
+  }
+
+  const View& view_;
+  const std::vector<RuntimeTree>& runtime_;
+  const PopulateOptions& options_;
+  Findings& findings_;
+  DevelTree out_;
+};
+
+}  // namespace
+
+Result<DevelTree> plan_devel(const View& view, const std::vector<RuntimeTree>& runtime, const PopulateOptions& options, Findings& findings) {
+  return DevelPlanner(view, runtime, options, findings).run();
+}
+
+content::Rope devel_tar(const DevelTree& tree, const std::string& platform) {
+  archive::TarRope tar;
+  auto file = tree.files.begin();
+  auto link = tree.links.begin();
+  while (file != tree.files.end() || link != tree.links.end()) {
+    bool take_file = link == tree.links.end() || (file != tree.files.end() && file->first < link->first);
+    if (take_file) {
+      tar.file(platform + "/" + file->first, file->second.data, file->second.executable);
+      ++file;
+    } else {
+      tar.symlink(platform + "/" + link->first, link->second);
+      ++link;
+    }
+  }
+  return tar.finish();
+}
+
+}  // namespace quarry::sdk

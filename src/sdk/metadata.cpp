@@ -1,0 +1,178 @@
+#include "sdk/metadata.hpp"
+
+#include "base/text.hpp"
+#include "dist/name.hpp"
+#include "sdk/dist_info.hpp"
+#include "sys/path.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::sdk {
+
+namespace {
+
+// The recipe's names are checked by dist when the wheel is packed; here only the normal form is needed.
+std::string normalised(const std::string& name) {
+  auto parsed = dist::ProjectName::parse(name);
+  return parsed ? parsed->str() : name;
+}
+
+Result<dist::Metadata> base_metadata(const Package& package, const std::string& family, const Naming& naming, const Resources& resources) {
+  const auto& defaults = naming.recipe->metadata;
+  dist::Metadata m;
+  m.name = naming.dist(package, family);
+  m.version = naming.version.str();
+  m.summary = for_family(package.summary, family, false);
+  m.requires_python = defaults.requires_python;
+  m.license_expression = defaults.license;
+  m.author = defaults.author;
+  m.keywords = defaults.keywords;
+  m.classifiers = defaults.classifiers;
+  m.project_urls = defaults.urls;
+  for (const auto& file : defaults.license_files) m.license_files.emplace_back(path::basename(file));
+  if (!package.readme.empty()) {
+    m.description_content_type = "text/markdown";
+    TRY(m.description, read_resource(resources, package.readme));
+  }
+  return m;
+}
+
+std::string package_table(const Naming& naming) {
+  std::vector<std::pair<std::string, std::string>> table;
+  for (const auto& p : naming.recipe->packages) {
+    if (p.role == Role::meta) continue;
+    table.emplace_back(p.name, python_dict({{"dist", python_quote(p.dist)},
+                                            {"pure", python_quote(p.pure)},
+                                            {"platform", python_quote(p.platform + naming.nonce)},
+                                            {"required", python_bool(p.required)},
+                                            {"per_family", python_bool(p.per_family)},
+                                            {"requires", python_texts(p.requires_packages)}}));
+  }
+  return python_dict(table);
+}
+
+std::string script_table(const std::vector<const Script*>& scripts) {
+  std::vector<std::string> rows;
+  for (const auto* s : scripts)
+    rows.push_back(python_dict({{"name", python_quote(s->name)},
+                                {"program", python_quote(s->program)},
+                                {"arguments", python_texts(s->arguments)},
+                                {"expect", python_quote(s->expect)},
+                                {"needs", python_texts(s->needs)},
+                                {"required", python_bool(s->required)}}));
+  return python_list(rows);
+}
+
+std::string extras_table(const Package& meta) {
+  std::vector<std::pair<std::string, std::string>> table;
+  for (const auto& [extra, names] : meta.extras) table.emplace_back(extra, python_texts(names));
+  return python_dict(table);
+}
+
+}  // namespace
+
+std::string Naming::dist(const Package& package, const std::string& family) const { return normalised(for_family(package.dist, family, false)); }
+std::string Naming::pure(const Package& package, const std::string& family) const { return for_family(package.pure, family, true); }
+std::string Naming::platform(const Package& package, const std::string& family) const { return for_family(package.platform, family, true) + nonce; }
+
+std::vector<std::string> Naming::all_families() const {
+  std::vector<std::string> all = linux_families;
+  all.insert(all.end(), windows_families.begin(), windows_families.end());
+  if (all.empty()) all = families;
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return all;
+}
+
+std::string Naming::default_family() const {
+  auto all = all_families();
+  auto both = std::find_if(all.begin(), all.end(), [&](const std::string& f) {
+    return std::find(linux_families.begin(), linux_families.end(), f) != linux_families.end() && std::find(windows_families.begin(), windows_families.end(), f) != windows_families.end();
+  });
+  if (both != all.end()) return *both;
+  return all.empty() ? "" : all.front();
+}
+
+std::vector<std::string> Naming::requirements(const Package& package, const std::string& family) const {
+  std::vector<std::string> out;
+  for (const auto& name : package.requires_packages) {
+    const auto* other = recipe->find(name);
+    if (other->per_family && family.empty()) continue;
+    out.push_back(fmt::format("{}=={}", dist(*other, family), version.str()));
+  }
+  return out;
+}
+
+std::string entry_point_attribute(const std::string& script) {
+  std::string out;
+  for (char c : script) {
+    bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    out += word ? std::string(1, c) : c == '+' ? "p" : "_";
+  }
+  return out;
+}
+
+Result<std::string> read_resource(const Resources& resources, std::string_view name) {
+  if (auto text = resources.read(name)) return std::move(*text);
+  return fail(ErrorKind::internal, "S009", fmt::format("{} is not part of this program", name), "name it relative to the repository's root, or rebuild the program");
+}
+
+Result<std::vector<std::pair<std::string, std::string>>> pure_tree(const Package& package, const Resources& resources) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const auto& name : resources.list(package.tree + "/")) {
+    TRY(auto text, read_resource(resources, name));
+    files.emplace_back(name.substr(package.tree.size() + 1), std::move(text));
+  }
+  if (files.empty()) return fail(ErrorKind::invalid_argument, "S003", fmt::format("package.{}.tree: {} holds no file", package.name, package.tree));
+  return files;
+}
+
+Result<wheel::WheelSpec> wheel_frame(const Package& package, const std::string& family, const Naming& naming, const Resources& resources) {
+  wheel::WheelSpec spec;
+  TRY(spec.metadata, base_metadata(package, family, naming, resources));
+  spec.metadata.requires_dist = naming.requirements(package, family);
+  for (const auto& file : naming.recipe->metadata.license_files) {
+    TRY(auto text, read_resource(resources, file));
+    spec.dist_info.push_back({"licenses/" + std::string(path::basename(file)), content::Rope::literal(std::move(text)), false});
+  }
+  return spec;
+}
+
+std::string dist_info(const Package& package, const std::string& family, const Naming& naming, const std::vector<const Script*>& scripts) {
+  PythonModule module("Facts about this build, written by quarry sdk build. Plain literals only.");
+  module.text("__version__", naming.version.str());
+  module.text("PY_PACKAGE_SUFFIX_NONCE", naming.nonce);
+  module.text("DEFAULT_TARGET_FAMILY", naming.default_family());
+  module.texts("AVAILABLE_TARGET_FAMILIES", naming.all_families());
+  module.texts("LINUX_TARGET_FAMILIES", naming.linux_families);
+  module.texts("WINDOWS_TARGET_FAMILIES", naming.windows_families);
+  if (family.empty()) module.none("THIS_TARGET_FAMILY");
+  else module.text("THIS_TARGET_FAMILY", family);
+  module.text("THIS_PACKAGE_ENTRY", package.name);
+  module.raw("ALL_PACKAGES", package_table(naming));
+  if (package.role == Role::meta) module.raw("EXTRAS", extras_table(package));
+  module.raw("CONSOLE_SCRIPTS", script_table(scripts));
+  module.texts("LIBRARIES", {});
+  return module.str();
+}
+
+Result<SdistPlan> plan_sdist(const Package& meta, const Naming& naming, const Resources& resources) {
+  SdistPlan plan;
+  auto name = naming.dist(meta, "");
+  auto file_form = text::replace_all(name, "-", "_");
+  plan.top = file_form + "-" + naming.version.str();
+  plan.file_name = plan.top + ".tar.gz";
+  TRY(auto files, pure_tree(meta, resources));
+  for (auto& [path, text] : files) plan.files[path] = {std::move(text), false};
+  TRY(auto m, base_metadata(meta, "", naming, resources));
+  m.dynamic = {"Requires-Dist", "Provides-Extra"};
+  plan.files["PKG-INFO"] = {m.render(), false};
+  plan.files["src/rocm_sdk/_dist_info.py"] = {dist_info(meta, "", naming, {}), false};
+  for (const auto& file : naming.recipe->metadata.license_files) {
+    TRY(auto text, read_resource(resources, file));
+    plan.files[std::string(path::basename(file))] = {std::move(text), false};
+  }
+  return plan;
+}
+
+}  // namespace quarry::sdk

@@ -1,0 +1,200 @@
+#include "sdk/plan.hpp"
+
+#include "base/text.hpp"
+#include "sdk/devel.hpp"
+#include "sdk/dist_info.hpp"
+#include "sdk/metadata.hpp"
+#include "sdk/populate.hpp"
+#include "sdk/view.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::sdk {
+
+namespace {
+
+// A family's name becomes part of a Python module, a wheel and a generated file: letters, digits and '-', nothing else.
+bool is_family_name(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-'; });
+}
+
+Result<std::vector<std::string>> choose_families(const BuildRequest& request, const artifact::Catalogue& catalogue) {
+  std::set<std::string> present;
+  for (const auto& a : catalogue.artifacts) {
+    std::string target(a.name.target_base());
+    if (target == "generic") continue;
+    if (!is_family_name(target))
+      return fail(ErrorKind::invalid_argument, "S008", fmt::format("artifact {} has a target that cannot name a package", a.name.text()), "targets are letters, digits and '-', such as gfx94X-dcgpu");
+    present.insert(target);
+  }
+  if (request.families.empty()) return std::vector<std::string>(present.begin(), present.end());
+  auto wanted = request.families;
+  std::sort(wanted.begin(), wanted.end());
+  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  for (const auto& family : wanted)
+    if (!present.contains(family)) {
+      std::vector<std::string> list(present.begin(), present.end());
+      return fail(ErrorKind::not_found, "S005", fmt::format("no artifact in {} is for family {}", request.artifact_dir, family),
+                  list.empty() ? "the directory holds generic artifacts only" : "it holds " + text::join(list, ", ") + "; names are case-sensitive");
+    }
+  return wanted;
+}
+
+class Planner {
+public:
+  Planner(const BuildRequest& request, const Recipe& recipe, const artifact::Catalogue& catalogue, const Resources& resources)
+      : request_(request), recipe_(recipe), catalogue_(catalogue), resources_(resources) {}
+
+  Result<BuildPlan> run() {
+    plan_.artifacts = catalogue_.artifacts.size();
+    if (catalogue_.artifacts.empty())
+      return fail(ErrorKind::not_found, "S004", fmt::format("{} holds no artifact", request_.artifact_dir), "an artifact is a directory {name}_{component}_{target}; fetch some with `quarry artifact fetch`");
+    TRY(plan_.families, choose_families(request_, catalogue_));
+    TRY(auto launcher, resources_text("launcher"));
+    launcher_ = content::Rope::literal(std::move(launcher));
+    naming_ = Naming{&recipe_, request_.version, request_.nonce, plan_.families, request_.linux_families, request_.windows_families};
+    plan_.default_family = naming_.default_family();
+    for (const auto& package : recipe_.packages)
+      if (package.role == Role::runtime) TRY_DO(runtime(package));
+    for (const auto& package : recipe_.packages)
+      if (package.role == Role::devel) TRY_DO(devel(package));
+    if (const auto* meta = recipe_.meta()) {
+      TRY(plan_.sdist, plan_sdist(*meta, naming_, resources_));
+    }
+    return std::move(plan_);
+  }
+
+private:
+  Result<std::string> resources_text(std::string_view name) { return read_resource(resources_, name); }
+
+  Result<void> runtime(const Package& package) {
+    if (!package.per_family) return runtime_instance(package, "");
+    for (const auto& family : plan_.families) TRY_DO(runtime_instance(package, family));
+    return {};
+  }
+
+  PopulateOptions options_for(const Package& package, const std::string& family) const {
+    PopulateOptions options;
+    options.launcher = launcher_;
+    options.place = naming_.dist(package, family);
+    options.workers = request_.workers;
+    for (const auto& edge : package.rpath) {
+      const auto* other = recipe_.find(edge.package);
+      options.run_path.push_back(naming_.platform(*other, family) + "/" + edge.path);
+    }
+    return options;
+  }
+
+  Result<void> runtime_instance(const Package& package, const std::string& family) {
+    TRY(auto view, merged_view({catalogue_, recipe_, package, family}, trees_), "while planning " + naming_.dist(package, family));
+    TRY(auto population, populate(view, options_for(package, family), plan_.findings), "while planning " + naming_.dist(package, family));
+    if (population.files.empty()) return nothing(package, family);
+    auto& out = plan_.packages.emplace_back();
+    TRY_DO(describe(package, family, out));
+    scripts(package, population, out);
+    out.input_bytes = population.bytes;
+    out.elf_edits = population.elf_edits;
+    out.launchers = population.launchers;
+    out.aliases = population.aliases.size();
+    out.dropped_links = population.dropped_links;
+    auto root = naming_.platform(package, family);
+    for (const auto& [path, file] : population.files) out.wheel.members.push_back({root + "/" + path, file.data, file.executable});
+    if (!population.files.contains("__init__.py")) out.wheel.members.push_back({root + "/__init__.py", {}, false});
+    TRY_DO(pure_members(package, family, out));
+    populations_[{package.name, family}] = std::move(population);
+    return {};
+  }
+
+  Result<void> nothing(const Package& package, const std::string& family) {
+    if (package.per_family)
+      return fail(ErrorKind::not_found, "S006", fmt::format("family {} has no files for {}", family, naming_.dist(package, family)),
+                  fmt::format("expected `lib` artifacts such as {}_lib_{}; leave the family out with --linux-amdgpu-families, or fetch its artifacts", package.select.front().artifacts.front(), family));
+    if (package.required)
+      return fail(ErrorKind::not_found, "S007", fmt::format("the recipe selects nothing for the required package {}", package.dist),
+                  "`quarry artifact list` shows what there is; package." + package.name + ".select of " + recipe_.file + " says what is looked for");
+    return {};
+  }
+
+  Result<void> describe(const Package& package, const std::string& family, PackagePlan& out) {
+    out.logical = package.name;
+    out.family = family;
+    out.dist = naming_.dist(package, family);
+    TRY(out.wheel, wheel_frame(package, family, naming_, resources_));
+    out.wheel.tags.platform = request_.platform == "windows" ? "win_amd64" : "linux_x86_64";
+    return {};
+  }
+
+  Result<void> pure_members(const Package& package, const std::string& family, PackagePlan& out) {
+    auto pure = naming_.pure(package, family);
+    TRY(auto files, pure_tree(package, resources_));
+    for (auto& [path, text] : files) out.wheel.members.push_back({pure + "/" + path, content::Rope::literal(std::move(text)), false});
+    std::vector<const Script*> present;
+    for (const auto& script : package.scripts)
+      if (std::find(out.scripts.begin(), out.scripts.end(), script.name) != out.scripts.end()) present.push_back(&script);
+    auto info = dist_info(package, family, naming_, present);
+    out.wheel.members.push_back({pure + "/_dist_info.py", content::Rope::literal(std::move(info)), false});
+    out.files = out.wheel.members.size();
+    return {};
+  }
+
+  void scripts(const Package& package, const Population& population, PackagePlan& out) {
+    for (const auto& script : package.scripts) {
+      bool here = script.platforms.empty() || std::find(script.platforms.begin(), script.platforms.end(), request_.platform) != script.platforms.end();
+      if (!here) continue;
+      if (population.files.contains(script.program)) {
+        out.scripts.push_back(script.name);
+        out.wheel.entry_points.push_back({"console_scripts", script.name, naming_.pure(package, out.family) + "._cli", entry_point_attribute(script.name)});
+      } else if (script.required) {
+        out.missing_scripts.push_back(script.name);
+      }
+    }
+    if (out.missing_scripts.empty()) return;
+    plan_.findings.push_back({"S024", request_.require_complete ? Severity::error : Severity::note, out.dist,
+                              fmt::format("not a complete set: no program for {}", text::join(out.missing_scripts, ", ")), "the artifacts that hold them are not in " + request_.artifact_dir});
+  }
+
+  Result<void> devel(const Package& package) {
+    // Its links name one family's libraries; which one a machine has is settled when the tree is expanded.
+    const auto& family = plan_.default_family;
+    TRY(auto view, merged_view({catalogue_, recipe_, package, family}, trees_), "while planning " + package.dist);
+    std::vector<RuntimeTree> runtime;
+    for (const auto& name : package.links_into) {
+      const auto* other = recipe_.find(name);
+      auto it = populations_.find({name, other->per_family ? family : ""});
+      if (it != populations_.end()) runtime.push_back({naming_.platform(*other, family), &it->second});
+    }
+    auto options = options_for(package, family);
+    TRY(auto tree, plan_devel(view, runtime, options, plan_.findings), "while planning " + package.dist);
+    if (tree.files.empty() && tree.links.empty()) return nothing(package, "");
+    if (!tree.files.contains("__init__.py")) tree.files["__init__.py"] = {};
+    auto& out = plan_.packages.emplace_back();
+    TRY_DO(describe(package, "", out));
+    out.wheel.metadata.requires_dist = naming_.requirements(package, family);
+    out.input_bytes = tree.bytes;
+    out.dropped_links = tree.dropped_links;
+    auto pure = naming_.pure(package, "");
+    out.wheel.members.push_back({pure + "/" + package.payload, devel_tar(tree, naming_.platform(package, "")), false});
+    TRY_DO(pure_members(package, "", out));
+    out.files = tree.files.size() + tree.links.size();
+    return {};
+  }
+
+  const BuildRequest& request_;
+  const Recipe& recipe_;
+  const artifact::Catalogue& catalogue_;
+  const Resources& resources_;
+  Naming naming_{&recipe_, request_.version, "", {}, {}, {}};
+  ArtifactTrees trees_;
+  content::Rope launcher_;
+  std::map<std::pair<std::string, std::string>, Population> populations_;
+  BuildPlan plan_;
+};
+
+}  // namespace
+
+Result<BuildPlan> plan_build(const BuildRequest& request, const Recipe& recipe, const artifact::Catalogue& catalogue, const Resources& resources) {
+  return Planner(request, recipe, catalogue, resources).run();
+}
+
+}  // namespace quarry::sdk

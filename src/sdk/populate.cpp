@@ -1,0 +1,182 @@
+#include "sdk/populate.hpp"
+
+#include "base/text.hpp"
+#include "elf/elf.hpp"
+#include "elf/launcher.hpp"
+#include "sys/path.hpp"
+#include "thread/pool.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::sdk {
+
+namespace {
+
+// GPU code objects are ELF shared objects for a device: not ours to edit or to alias.
+bool is_opaque(std::string_view path) {
+  constexpr std::string_view k_endings[] = {".hsaco", ".co", ".txt", ".h", ".hpp", ".a", ".o", ".py"};
+  return std::any_of(std::begin(k_endings), std::end(k_endings), [&](std::string_view e) { return path.ends_with(e); });
+}
+
+bool looks_like_library(std::string_view path) {
+  auto name = path::basename(path);
+  return name.ends_with(".so") || name.find(".so.") != name.npos;
+}
+
+// GNU ld's answer to a library that is a text: `INPUT(…)`, `GROUP(…)`, or a comment that says so.
+Result<bool> is_linker_script(const SourceEntry& entry) {
+  auto data = content::Rope::file(entry.disk, entry.size);
+  TRY(auto head, data.slice(0, std::min<std::uint64_t>(entry.size, 512)).read_all(512));
+  return head.find("INPUT") != head.npos || head.find("GROUP") != head.npos || head.find("GNU ld script") != head.npos;
+}
+
+std::string sibling(const std::string& path, const std::string& name) {
+  auto directory = path::dirname(path);
+  return directory == "." ? name : directory + "/" + name;
+}
+
+class Populator {
+public:
+  Populator(const View& view, const PopulateOptions& options, Findings& findings) : view_(view), options_(options), findings_(findings) {}
+
+  Result<Population> run() {
+    for (const auto& [path, entry] : view_.entries) {
+      if (entry.type == sys::EntryType::symlink) TRY_DO(link(path, entry));
+      if (entry.type == sys::EntryType::file) TRY_DO(file(path, entry));
+    }
+    for (const auto& [path, planned] : out_.files) out_.bytes += planned.data.size();
+    return std::move(out_);
+  }
+
+private:
+  Result<const ElfLook*> look(const std::string& path, const SourceEntry& entry) {
+    auto it = looks_.find(path);
+    if (it == looks_.end()) {
+      TRY(auto found, look_at(path, entry, options_.place, findings_));
+      it = looks_.emplace(path, std::move(found)).first;
+    }
+    return &it->second;
+  }
+
+  Result<void> link(const std::string& path, const SourceEntry& entry) {
+    auto target = view_.resolve(path);
+    const auto* resolved = target ? view_.find(*target) : nullptr;
+    if (!resolved || resolved->type != sys::EntryType::file) {
+      ++out_.dropped_links;  // dangling, or a directory: a wheel cannot hold links, devel carries them
+      return {};
+    }
+    TRY(const auto* elf, look(*target, *resolved));
+    if (elf->is_library && !elf->soname.empty()) {
+      if (path::basename(path) == elf->soname) return take(path, *target, *resolved, *elf);
+      out_.aliases[path] = sibling(*target, elf->soname);
+      return {};
+    }
+    if (elf->is_program) return launcher(path, entry);
+    return take(path, *target, *resolved, *elf);
+  }
+
+  Result<void> file(const std::string& path, const SourceEntry& entry) {
+    TRY(const auto* elf, look(path, entry));
+    bool misnamed = elf->is_library && !elf->soname.empty() && path::basename(path) != elf->soname;
+    if (misnamed && provided(sibling(path, elf->soname))) {
+      out_.aliases[path] = sibling(path, elf->soname);
+      return {};
+    }
+    if (misnamed)
+      findings_.push_back({"S022", Severity::note, options_.place + "!" + path,
+                           fmt::format("its SONAME is {}, which is not in this directory: kept under its own name", elf->soname), ""});
+    return take(path, path, entry, *elf);
+  }
+
+  // Is there an entry of that name that will carry this SONAME?
+  bool provided(const std::string& path) const {
+    auto target = view_.resolve(path);
+    const auto* resolved = target ? view_.find(*target) : nullptr;
+    return resolved && resolved->type == sys::EntryType::file;
+  }
+
+  Result<void> take(const std::string& path, const std::string& source_path, const SourceEntry& source, const ElfLook& elf) {
+    auto data = content::Rope::file(source.disk, source.size);
+    PlannedFile planned{data, source.executable, "file", source.artifact};
+    if (elf.has_dynamic) {
+      (void)source_path;
+      TRY(planned.data, with_run_path(path, data, elf, options_, findings_));
+      planned.kind = "elf";
+      ++out_.elf_edits;
+    }
+    out_.files[path] = std::move(planned);
+    return {};
+  }
+
+  Result<void> launcher(const std::string& path, const SourceEntry& entry) {
+    TRY(auto data, elf::launcher_for(options_.launcher, entry.link), "while planning " + path);
+    out_.files[path] = {std::move(data), true, "launcher", entry.artifact};
+    ++out_.launchers;
+    return {};
+  }
+
+  const View& view_;
+  const PopulateOptions& options_;
+  Findings& findings_;
+  Population out_;
+  std::map<std::string, ElfLook> looks_;
+};
+
+}  // namespace
+
+Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const std::string& place, Findings& findings) {
+  ElfLook out;
+  if (entry.size == 0 || is_opaque(path)) return out;
+  auto data = content::Rope::file(entry.disk, entry.size);
+  TRY(out.is_elf, elf::has_magic(data), "while reading " + entry.disk);
+  if (!out.is_elf) {
+    if (!looks_like_library(path)) return out;
+    TRY(bool script, is_linker_script(entry));
+    if (!script)
+      findings.push_back({"S020", Severity::error, place + "!" + path, fmt::format("is named like a shared library and is no ELF file (from {})", entry.artifact),
+                          "rebuild the artifact; `file` on it tells what it is"});
+    return out;
+  }
+  auto facts = elf::read_facts(data, path);
+  if (!facts) {
+    findings.push_back({facts.error().code, Severity::error, place + "!" + path, facts.error().message, "the artifact is damaged: build or fetch it again"});
+    return out;
+  }
+  out.has_dynamic = facts->has_dynamic;
+  out.is_library = facts->is_shared_object();
+  out.is_program = facts->is_program();
+  out.soname = facts->soname.value_or("");
+  out.uses_runpath = facts->runpath.has_value();
+  out.run_path = facts->runpath ? *facts->runpath : facts->rpath.value_or("");
+  return out;
+}
+
+std::string run_path_for(const std::string& file, const std::string& own, const std::vector<std::string>& edges) {
+  std::vector<std::string> parts;
+  auto add = [&](const std::string& part) {
+    if (!part.empty() && std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
+  };
+  for (const auto& part : text::split(own, ':')) add(part);
+  // Up to the directory that holds the platform package, so that it is valid once the packages are siblings in site-packages.
+  std::string up = "$ORIGIN/..";
+  for (char c : file)
+    if (c == '/') up += "/..";
+  for (const auto& edge : edges) add(up + "/" + edge);
+  return text::join(parts, ":");
+}
+
+Result<content::Rope> with_run_path(const std::string& path, const content::Rope& data, const ElfLook& look, const PopulateOptions& options, Findings& findings) {
+  auto wanted = run_path_for(path, look.run_path, options.run_path);
+  if (wanted == look.run_path && !look.uses_runpath) return data;
+  elf::Edit edit;
+  edit.rpath = wanted;
+  auto edited = elf::edit(data, edit, path);
+  if (edited) return std::move(edited->file);
+  if (edited.error().kind != ErrorKind::unsupported && edited.error().kind != ErrorKind::corrupt) return fail(std::move(edited).error());
+  findings.push_back({edited.error().code, Severity::error, options.place + "!" + path, edited.error().message, edited.error().hint});
+  return data;
+}
+
+Result<Population> populate(const View& view, const PopulateOptions& options, Findings& findings) { return Populator(view, options, findings).run(); }
+
+}  // namespace quarry::sdk
