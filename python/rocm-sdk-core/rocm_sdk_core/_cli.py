@@ -1,0 +1,82 @@
+"""The console scripts of this package: each hands over to its program in the platform directory.
+
+Which scripts exist is data (`_dist_info.CONSOLE_SCRIPTS`). The entry point of the script NAME is the attribute
+entry_point_attribute(NAME) of this module, made on demand.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+from . import _dist_info
+
+# What a shell says for a command that it cannot find.
+EXIT_NOT_FOUND = 127
+
+
+def entry_point_attribute(name: str) -> str:
+    """The identifier for a script: letters, digits and `_` stay, a run of `+` becomes `_` and as many `p`, all else becomes `_`.
+
+    `amdclang++` -> `amdclang_pp`, `hipify-perl` -> `hipify_perl`; a leading digit gets a `_` before it.
+    """
+    result = ""
+    previous = ""
+    for character in name:
+        if character == "+":
+            result += "p" if previous == "+" else "_p"
+        else:
+            result += character if character.isascii() and character.isalnum() else "_"
+        previous = character
+    return "_" + result if result[:1].isdigit() else result
+
+
+def platform_directory() -> Path:
+    name = _dist_info.ALL_PACKAGES["core"]["platform"] + _dist_info.PY_PACKAGE_SUFFIX_NONCE
+    return Path(__file__).resolve().parent.parent / name
+
+
+def run(script: str, relative: str) -> NoReturn:
+    """Replaces this process by the program (on Windows: runs it and takes its exit code)."""
+    program = platform_directory() / relative
+    if sys.platform == "win32" and not program.suffix:
+        program = program.with_name(program.name + ".exe")
+    arguments = [str(program), *sys.argv[1:]]
+    try:
+        if sys.platform == "win32":
+            sys.exit(_run_child(arguments))
+        os.execv(program, arguments)
+    except OSError as error:
+        print(f"error: {script}: cannot run {program}: {error.strerror}", file=sys.stderr)
+        print("hint: install rocm-sdk-core again: pip install --force-reinstall --no-deps "
+              f"rocm-sdk-core=={_dist_info.__version__}", file=sys.stderr)  # fmt: skip
+        sys.exit(EXIT_NOT_FOUND)
+
+
+def _run_child(arguments: list[str]) -> int:
+    child = subprocess.Popen(arguments)
+    while True:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:  # the child has got it as well and decides what it means
+            continue
+
+
+def _entry_points() -> dict[str, tuple[str, str]]:
+    return {entry_point_attribute(each["name"]): (each["name"], each["program"]) for each in _dist_info.CONSOLE_SCRIPTS}
+
+
+def __getattr__(attribute: str) -> Callable[[], NoReturn]:
+    try:
+        script, program = _entry_points()[attribute]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {attribute!r}") from None
+    return lambda: run(script, program)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_entry_points()])

@@ -1,0 +1,5 @@
+"""The math libraries of the ROCm SDK for one family of GPUs. `rocm_sdk` finds the files."""
+
+from ._dist_info import __version__
+
+__all__ = ["__version__"]
