@@ -1,5 +1,6 @@
 #pragma once
-// A strict zip reader: refuses everything on which two honest readers could disagree (rows Z1-Z15 of docs/formats/zip.md).
+// A strict zip reader: refuses everything on which two honest readers could disagree (rows Z1-Z15 of
+// docs/formats/zip.md).
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "content/rope.hpp"
@@ -19,8 +20,8 @@ struct ZipMember {
   std::uint64_t size = 0, stored_size = 0;
   std::uint64_t header_offset = 0, data_offset = 0;
   std::uint32_t crc = 0;
-  std::uint16_t method = 0;   ///< 0 stored, 8 deflate
-  unsigned mode = 0;          ///< Unix mode with type bits; 0 when the maker was not Unix
+  std::uint16_t method = 0; ///< 0 stored, 8 deflate
+  unsigned mode = 0;        ///< Unix mode with type bits; 0 when the maker was not Unix
   bool is_directory = false;
   bool executable() const { return (mode & 0170000) == 0100000 && (mode & 0111); }
 };
@@ -28,14 +29,16 @@ struct ZipMember {
 struct ZipLimits {
   std::uint64_t entries_max = 1'000'000;
   std::uint64_t declared_bytes_max = 256ull << 30;
-  std::uint64_t ratio_max = 60;               ///< declared bytes <= 64 MiB + ratio x file size
+  std::uint64_t ratio_max = 60; ///< declared bytes <= 64 MiB + ratio x file size
 };
 
 class ZipReader {
 public:
-  /// Reads and checks the whole framing: end records, central directory, every local header, that records are back to back.
-  /// A defect becomes a Finding (code Zxxx, place = `name`!member); nullopt when the archive cannot be walked at all.
-  static std::optional<ZipReader> open(content::Rope archive, std::string name, Findings& findings, const ZipLimits& limits = {});
+  /// Reads and checks the whole framing: end records, central directory, every local header, that records are back to
+  /// back. A defect becomes a Finding (code Zxxx, place = `name`!member); nullopt when the archive cannot be walked at
+  /// all.
+  static std::optional<ZipReader> open(content::Rope archive, std::string name, Findings& findings,
+                                       const ZipLimits& limits = {});
 
   const std::vector<ZipMember>& members() const { return members_; }
   const ZipMember* find(std::string_view name) const;
@@ -51,4 +54,4 @@ private:
   std::vector<ZipMember> members_;
 };
 
-}  // namespace quarry::archive
+} // namespace quarry::archive

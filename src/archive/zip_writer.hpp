@@ -1,6 +1,7 @@
 #pragma once
-// A deterministic parallel zip writer with the container profile of wheels (PKWARE APPNOTE 6.3.10; PyPI's stricter rules).
-// The bytes depend on names, content, profile and order alone: never on workers, timing, umask, time zone, locale or CPU.
+// A deterministic parallel zip writer with the container profile of wheels (PKWARE APPNOTE 6.3.10; PyPI's stricter
+// rules). The bytes depend on names, content, profile and order alone: never on workers, timing, umask, time zone,
+// locale or CPU.
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include "digest/sha256.hpp"
@@ -14,15 +15,15 @@
 namespace quarry::archive {
 
 enum class Profile : std::uint8_t {
-  release,  ///< smallest in reasonable time: libdeflate 6, adaptive
-  ci,       ///< fastest: ISA-L 1, adaptive
-  stored,   ///< no compression
+  release, ///< smallest in reasonable time: libdeflate 6, adaptive
+  ci,      ///< fastest: ISA-L 1, adaptive
+  stored,  ///< no compression
 };
 
 struct ZipEntry {
-  std::string name;  ///< relative, '/' separated; checked before anything is written (Z009, Z013, Z014)
+  std::string name; ///< relative, '/' separated; checked before anything is written (Z009, Z013, Z014)
   content::Rope data;
-  bool executable = false;  ///< 0755 instead of 0644
+  bool executable = false; ///< 0755 instead of 0644
 };
 
 struct ZipWritten {
@@ -34,22 +35,24 @@ struct ZipWritten {
 
 struct ZipOptions {
   Profile profile = Profile::release;
-  unsigned workers = 1;  ///< deflate threads, at least 1
-  std::function<void(std::uint64_t bytes_done)> on_progress;  ///< uncompressed bytes so far; from any one thread at a time
+  unsigned workers = 1; ///< deflate threads, at least 1
+  std::function<void(std::uint64_t bytes_done)>
+      on_progress; ///< uncompressed bytes so far; from any one thread at a time
 };
 
 struct ZipReport {
   std::vector<ZipWritten> entries;
-  std::uint64_t size = 0;        ///< of the archive
+  std::uint64_t size = 0; ///< of the archive
   std::uint64_t input_bytes = 0;
-  Sha256 sha256;                 ///< of the archive
+  Sha256 sha256; ///< of the archive
 };
 
 /// Called once all `entries` are written: returns the last entries (a wheel's RECORD needs the digests of the others).
 using ZipTail = std::function<Result<std::vector<ZipEntry>>(std::span<const ZipWritten>)>;
 
-/// Writes the archive to `into` from offset 0, in the order given. RSS is O(workers), not O(file). On failure `into` holds
-/// rubbish: write to an AtomicFile.
-Result<ZipReport> write_zip(const std::vector<ZipEntry>& entries, const ZipTail& tail, const ZipOptions& options, const sys::File& into);
+/// Writes the archive to `into` from offset 0, in the order given. RSS is O(workers), not O(file). On failure `into`
+/// holds rubbish: write to an AtomicFile.
+Result<ZipReport> write_zip(const std::vector<ZipEntry>& entries, const ZipTail& tail, const ZipOptions& options,
+                            const sys::File& into);
 
-}  // namespace quarry::archive
+} // namespace quarry::archive

@@ -6,6 +6,8 @@
 #include <libdeflate.h>
 #include <openssl/evp.h>
 #include <zlib.h>
+// With large files zlib renames this one by a macro, ours as well.
+#undef crc32_combine
 
 namespace quarry {
 

@@ -1,0 +1,46 @@
+#pragma once
+// Where everything of a zip file goes, and the bytes of its headers (APPNOTE 4.3-4.5). Writes by position, since a
+// local header holds what is known only behind its data.
+#include "archive/zip_pipeline.hpp"
+#include "archive/zip_writer.hpp"
+#include "base/result.hpp"
+#include "sys/file.hpp"
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quarry::archive {
+
+class ZipLayout {
+public:
+  explicit ZipLayout(const sys::File& into) : into_(into) {}
+
+  /// The next chunk of `entry`, in order. The entry's last chunk completes it: then `done()` grows.
+  Result<void> add(const ZipEntry& entry, const PackedChunk& chunk);
+  /// Central directory and end records; returns the archive's size, to which the file is cut.
+  Result<std::uint64_t> finish();
+  const std::vector<ZipWritten>& done() const { return done_; }
+
+private:
+  struct Placed { // what the central directory says beyond ZipWritten
+    std::uint64_t header_offset = 0;
+    std::uint16_t method = 0;
+    bool executable = false;
+  };
+  Result<void> begin(const ZipEntry& entry);
+  Result<void> complete(const ZipEntry& entry, const PackedChunk& chunk);
+  Result<void> store_instead(const ZipEntry& entry, const PackedChunk& chunk);
+  std::string central_directory() const;
+
+  const sys::File& into_;
+  std::vector<ZipWritten> done_;
+  std::vector<Placed> placed_;
+  // Of the entry under way.
+  ZipWritten current_;
+  Placed place_;
+  std::uint64_t data_offset_ = 0;
+  std::uint64_t end_ = 0; // where the next entry starts
+};
+
+} // namespace quarry::archive
