@@ -43,7 +43,7 @@ std::string package_table(const Naming& naming) {
     if (p.role == Role::meta) continue;
     table.emplace_back(p.name, python_dict({{"dist", python_quote(p.dist)},
                                             {"pure", python_quote(p.pure)},
-                                            {"platform", python_quote(p.platform + naming.nonce)},
+                                            {"platform", python_quote(p.platform)},
                                             {"required", python_bool(p.required)},
                                             {"per_family", python_bool(p.per_family)},
                                             {"requires", python_texts(p.requires_packages)}}));
@@ -99,15 +99,6 @@ std::vector<std::string> Naming::requirements(const Package& package, const std:
     const auto* other = recipe->find(name);
     if (other->per_family && family.empty()) continue;
     out.push_back(fmt::format("{}=={}", dist(*other, family), version.str()));
-  }
-  return out;
-}
-
-std::string entry_point_attribute(const std::string& script) {
-  std::string out;
-  for (char c : script) {
-    bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    out += word ? std::string(1, c) : c == '+' ? "p" : "_";
   }
   return out;
 }

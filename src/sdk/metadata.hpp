@@ -28,9 +28,6 @@ struct Naming {
   std::vector<std::string> requirements(const Package& package, const std::string& family) const;
 };
 
-/// The function of `_cli.py` behind a console script: python/README.md "Entry points".
-std::string entry_point_attribute(const std::string& script);
-
 Result<std::string> read_resource(const Resources& resources, std::string_view name);  ///< internal S009 when it is not there
 /// The pure package's files, relative to it, without tests.
 Result<std::vector<std::pair<std::string, std::string>>> pure_tree(const Package& package, const Resources& resources);

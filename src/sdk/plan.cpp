@@ -173,9 +173,9 @@ private:
     out.wheel.metadata.requires_dist = naming_.requirements(package, family);
     out.input_bytes = tree.bytes;
     out.dropped_links = tree.dropped_links;
-    auto pure = naming_.pure(package, "");
+    auto pure = naming_.pure(package, family);
     out.wheel.members.push_back({pure + "/" + package.payload, devel_tar(tree, naming_.platform(package, "")), false});
-    TRY_DO(pure_members(package, "", out));
+    TRY_DO(pure_members(package, family, out));
     out.files = tree.files.size() + tree.links.size();
     return {};
   }

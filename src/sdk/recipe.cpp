@@ -81,6 +81,17 @@ Result<void> read_package(const std::string& name, TomlTable& table, Package& in
   return {};
 }
 
+// Two scripts with one entry point would run one program.
+Result<void> check_scripts(const Recipe& recipe, const Package& package) {
+  std::map<std::string, std::string> seen;
+  for (const auto& script : package.scripts) {
+    auto [it, fresh] = seen.emplace(entry_point_attribute(script.name), script.name);
+    if (!fresh)
+      return fail(ErrorKind::invalid_argument, "S003", fmt::format("{}:{}: package.{}.script: {} and {} would be one entry point, {}", recipe.file, package.line, package.name, it->second, script.name, it->first));
+  }
+  return {};
+}
+
 // References between packages, checked once all are known.
 Result<void> check_references(const Recipe& recipe) {
   auto missing = [&](const Package& p, const std::string& key, const std::string& name) -> Result<void> {
@@ -89,6 +100,7 @@ Result<void> check_references(const Recipe& recipe) {
   };
   std::set<std::string> dists;
   for (const auto& p : recipe.packages) {
+    TRY_DO(check_scripts(recipe, p));
     for (const auto& name : p.requires_packages) TRY_DO(missing(p, "requires", name));
     for (const auto& name : p.links_into) TRY_DO(missing(p, "links_into", name));
     for (const auto& edge : p.rpath) TRY_DO(missing(p, "rpath", edge.package));
@@ -135,6 +147,18 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
   if (recipe.packages.empty()) return root.error_with("S003", "package", "the recipe has no package");
   TRY_DO(check_references(recipe));
   return recipe;
+}
+
+std::string entry_point_attribute(const std::string& script) {
+  std::string out;
+  char previous = 0;
+  for (char c : script) {
+    bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    if (c == '+') out += previous == '+' ? "p" : "_p";
+    else out += word ? c : '_';
+    previous = c;
+  }
+  return !out.empty() && out[0] >= '0' && out[0] <= '9' ? "_" + out : out;
 }
 
 std::string for_family(std::string_view pattern, std::string_view family, bool importable) {

@@ -68,6 +68,9 @@ struct Recipe {
 /// there, a role that lacks what it needs); each with "file:line: key".
 Result<Recipe> parse_recipe(std::string_view text, const std::string& file);
 
+/// The attribute of `_cli.py` behind a console script: python/README.md "Entry points".
+std::string entry_point_attribute(const std::string& script);
+
 /// "{family}" in a name of the recipe; `importable` also turns '-' into '_'.
 std::string for_family(std::string_view pattern, std::string_view family, bool importable);
 
