@@ -1,0 +1,49 @@
+"""Running the program under test."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAM = Path(os.environ.get("QUARRY", ROOT / "build/release/quarry"))
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict:
+        return json.loads(self.out)
+
+
+def clean_environment(**more: str) -> dict[str, str]:
+    """What a fresh login has: nothing that pip, uv or quarry would read."""
+    keep = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TMPDIR", "SSL_CERT_FILE")}
+    return {**keep, "PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "NO_COLOR": "1", **more}
+
+
+def quarry(*arguments: str | Path, environment: dict[str, str] | None = None, cwd: Path | None = None, timeout: float = 600) -> Done:
+    ended = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, env=environment or clean_environment(), cwd=cwd, timeout=timeout)
+    return Done(ended.returncode, ended.stdout.decode(errors="replace"), ended.stderr.decode(errors="replace"))
+
+
+def good(*arguments: str | Path, **options) -> Done:
+    """Must end with 0."""
+    done = quarry(*arguments, **options)
+    assert done.code == 0, f"quarry {' '.join(map(str, arguments))} ended with {done.code}\n{done.out}\n{done.err}"
+    return done
+
+
+def refused(code: str, exit_code: int, *arguments: str | Path, **options) -> Done:
+    """Must end with `exit_code` and name the error `code`; says nothing on stdout that a script could take for a result."""
+    done = quarry(*arguments, **options)
+    assert done.code == exit_code, f"ended with {done.code}, expected {exit_code}\n{done.out}\n{done.err}"
+    assert f"[{code}]" in done.err, f"expected [{code}] in\n{done.err}"
+    return done
