@@ -13,6 +13,26 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_separator(char c) { return c == '.' || c == '-' || c == '_'; }
 bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); }
 
+/// The white space that Python's str.strip() takes off: ASCII's, the C0 separators, and Unicode's in UTF-8.
+constexpr std::string_view k_space[] = {" ",      "\t",     "\n",     "\v",     "\f",     "\r",     "\x1c",   "\x1d",
+                                        "\x1e",   "\x1f",   "\u0085", "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002",
+                                        "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008", "\u2009", "\u200a",
+                                        "\u2028", "\u2029", "\u202f", "\u205f", "\u3000"};
+
+std::string_view stripped(std::string_view text) {
+  auto at_front = [&](std::string_view space) {
+    return text.starts_with(space) && (text.remove_prefix(space.size()), true);
+  };
+  auto at_back = [&](std::string_view space) {
+    return text.ends_with(space) && (text.remove_suffix(space.size()), true);
+  };
+  while (std::any_of(std::begin(k_space), std::end(k_space), at_front)) {
+  }
+  while (std::any_of(std::begin(k_space), std::end(k_space), at_back)) {
+  }
+  return text;
+}
+
 std::string without_leading_zeros(std::string_view digits) {
   auto first = digits.find_first_not_of('0');
   return first == digits.npos ? "0" : std::string(digits.substr(first));
@@ -53,7 +73,7 @@ std::strong_ordering compare_releases(const std::vector<std::string>& a, const s
 /// an earlier one took.
 class VersionScanner {
 public:
-  explicit VersionScanner(std::string_view text) : lower_(text::lower(text::trim(text))) {}
+  explicit VersionScanner(std::string_view text) : lower_(text::lower(stripped(text))) {}
 
   std::optional<Version> scan() {
     Version v;
@@ -175,6 +195,16 @@ Version Version::base_version() const {
   v.epoch_ = epoch_;
   v.release_ = release_;
   return v;
+}
+
+Version Version::first_development_release() const {
+  Version v = public_version();
+  v.dev_ = "0";
+  return v;
+}
+
+bool Version::same_release_and_pre(const Version& other) const {
+  return epoch_ == other.epoch_ && compare_releases(release_, other.release_) == 0 && pre_ == other.pre_;
 }
 
 std::strong_ordering Version::operator<=>(const Version& other) const {

@@ -14,7 +14,7 @@ namespace quarry::dist {
 /// PEP 440 sets no bound; a file name holds at most 255 bytes, the longest version ever seen has fewer than 100.
 constexpr std::size_t k_version_bytes_max = 4096;
 /// A Requires-Python of a real package stays below 200 bytes.
-constexpr std::size_t k_specifiers_bytes_max = 64u << 10;
+constexpr std::size_t k_specifiers_bytes_max = 8u << 10;
 
 class Version {
 public:
@@ -23,12 +23,16 @@ public:
   std::string str() const;                             ///< normal form
   bool is_prerelease() const { return pre_.has_value() || dev_.has_value(); }
   bool is_postrelease() const { return post_.has_value(); }
+  bool is_devrelease() const { return dev_.has_value(); }
+  bool is_release_only() const { return !pre_ && !post_ && !dev_ && local_.empty(); }
   const std::string& local() const { return local_; }
   Version public_version() const; ///< without the local segment
   std::strong_ordering operator<=>(const Version& other) const;
   bool operator==(const Version& other) const { return (*this <=> other) == 0; }
   const std::vector<std::string>& release() const { return release_; }
   const std::string& epoch() const { return epoch_; }
+  Version first_development_release() const; ///< 1.0 -> 1.0.dev0, 1.0.post1 -> 1.0.post1.dev0
+  bool same_release_and_pre(const Version& other) const;
   Version base_version() const; ///< epoch and release alone
 
 private:
@@ -47,14 +51,17 @@ public:
   static Result<Specifiers> parse(std::string_view text);
   /// `prereleases`: whether pre-releases may match when no clause names one.
   bool contains(const Version& version, bool prereleases = true) const;
-  std::string str() const;
+  std::string str() const;       ///< clauses sorted, duplicates dropped
+  bool name_prereleases() const; ///< does a clause other than != name a pre-release?
 
 private:
   struct Clause {
     std::string op, text;
     std::optional<Version> version; // absent for ===
     bool wildcard = false;
+    bool same_as(const Clause& other) const;
   };
+  static Result<Clause> parse_clause(std::string_view text);
   std::vector<Clause> clauses_;
 };
 
