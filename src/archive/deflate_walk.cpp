@@ -19,8 +19,8 @@ constexpr unsigned k_next_shift = 8;           // bits 8..: where the next table
 constexpr std::uint32_t k_literals = 0, k_distances = k_table_size;
 constexpr unsigned k_code_bits_max = 15, k_end_of_block = 256;
 
-constexpr std::array<std::uint8_t, 31> k_length_extra{0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2,
-                                                      2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
+constexpr std::array<std::uint8_t, 29> k_length_extra{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
+                                                      2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0};
 constexpr std::array<std::uint8_t, 30> k_distance_extra{0, 0, 0, 0, 1, 1, 2, 2,  3,  3,  4,  4,  5,  5,  6,
                                                         6, 7, 7, 8, 8, 9, 9, 10, 10, 11, 11, 12, 12, 13, 13};
 
