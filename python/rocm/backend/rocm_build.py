@@ -147,7 +147,7 @@ def requirements(facts: SimpleNamespace) -> tuple[list[str], list[str]]:
     optional: list[str] = []
     extras: list[str] = []
     for logical, package in sorted(facts.ALL_PACKAGES.items()):
-        if package["dist"] == "rocm":
+        if package["dist"] == "rocm" or ("{family}" in package["dist"] and not family):
             continue
         if package["required"]:
             required.append(requirement(facts, package["dist"], family))

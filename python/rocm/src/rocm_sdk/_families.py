@@ -29,7 +29,7 @@ def resolve(facts: Any, environ: Mapping[str, str], detect: Callable[[], list[st
     wanted = environ.get(FAMILY_VARIABLE, "").strip()
     if wanted:
         return known_family(facts, wanted)
-    targets = detect()
+    targets = detect() if platform_families(facts) else []
     if targets:
         family = family_of_targets(facts, targets)
         if family:
@@ -38,9 +38,11 @@ def resolve(facts: Any, environ: Mapping[str, str], detect: Callable[[], list[st
 
 
 def default_family(facts: Any) -> str:
-    """The release's default, or where this platform lacks it the first family that this platform has."""
+    """The release's default, or where this platform lacks it the first family that this platform has. "" without families."""
     available = platform_families(facts)
-    return str(facts.DEFAULT_TARGET_FAMILY if facts.DEFAULT_TARGET_FAMILY in available else available[0])
+    if facts.DEFAULT_TARGET_FAMILY in available or not available:
+        return str(facts.DEFAULT_TARGET_FAMILY)
+    return available[0]
 
 
 def known_family(facts: Any, wanted: str) -> str:

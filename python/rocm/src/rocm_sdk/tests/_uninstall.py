@@ -1,0 +1,66 @@
+"""uninstall: RECORD of each package lists every file that is there, and every file that it lists is there."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from .. import _devel, _dist_info, _packages, _record
+from . import _base
+from ._case import Case, Failed
+
+NAMES_SHOWN_MAX = 5
+
+
+def cases() -> Iterator[Case]:
+    site = Path(__file__).resolve().parents[2]
+    if (site / f"rocm-{_dist_info.__version__}.dist-info").is_dir():
+        yield Case("uninstall.rocm", functools.partial(_complete, site, "rocm", ["rocm_sdk"]))
+    for logical in _dist_info.ALL_PACKAGES:
+        for package in _base.installed(logical):
+            yield Case(f"uninstall.{package.dist}", functools.partial(_package, package))
+
+
+def _package(package: _packages.Package) -> None:
+    if package.logical == "devel":
+        _devel.get_devel_root()
+    _complete(package.site, package.dist, [package.module, package.platform_name])
+
+
+def _complete(site: Path, dist: str, tops: list[str]) -> None:
+    rows = _rows(site, dist)
+    unlisted = sorted(path for top in tops for path in _present(site, top) if path not in rows)
+    if unlisted:
+        raise Failed(f"{len(unlisted)} files would stay behind: {_some(unlisted)}")
+    gone = sorted(path for path, row in rows.items() if row.digest and not os.path.lexists(site / path))
+    if gone:
+        raise Failed(f"{len(gone)} files are gone: {_some(gone)}")
+    changed = sorted(path for path, row in rows.items() if row.size and _size(site / path) != int(row.size))
+    if changed:
+        raise Failed(f"{len(changed)} files have another size than when they were installed: {_some(changed)}")
+
+
+def _rows(site: Path, dist: str) -> dict[str, _record.Row]:
+    stem = dist.replace("-", "_")
+    found = [path for path in site.glob("*.dist-info/RECORD") if path.parent.name.lower().startswith(stem.lower() + "-")]
+    if len(found) != 1:
+        raise Failed(f"{len(found)} RECORD files of {dist} are in {site}, one was expected")
+    return {row.path: row for row in _record.read(found[0])}
+
+
+def _present(site: Path, top: str) -> Iterator[str]:
+    """Files, links and nothing that Python writes itself, relative to site-packages."""
+    for directory, names, files in os.walk(site / top):
+        links = [name for name in names if os.path.islink(os.path.join(directory, name))]
+        if os.path.basename(directory) != "__pycache__":
+            yield from (Path(directory, name).relative_to(site).as_posix() for name in files + links)
+
+
+def _size(path: Path) -> int:
+    return path.lstat().st_size
+
+
+def _some(paths: list[str]) -> str:
+    return ", ".join(paths[:NAMES_SHOWN_MAX]) + (", …" if len(paths) > NAMES_SHOWN_MAX else "")
