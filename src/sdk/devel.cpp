@@ -86,17 +86,17 @@ Result<DevelTree> plan_devel(const View& view, const std::vector<RuntimeTree>& r
   return DevelPlanner(view, runtime, options, findings).run();
 }
 
-content::Rope devel_tar(const DevelTree& tree, const std::string& platform) {
+Result<content::Rope> devel_tar(const DevelTree& tree, const std::string& platform) {
   archive::TarRope tar;
   auto file = tree.files.begin();
   auto link = tree.links.begin();
   while (file != tree.files.end() || link != tree.links.end()) {
     bool take_file = link == tree.links.end() || (file != tree.files.end() && file->first < link->first);
     if (take_file) {
-      tar.file(platform + "/" + file->first, file->second.data, file->second.executable);
+      TRY_DO(tar.file(platform + "/" + file->first, file->second.data, file->second.executable));
       ++file;
     } else {
-      tar.symlink(platform + "/" + link->first, link->second);
+      TRY_DO(tar.symlink(platform + "/" + link->first, link->second));
       ++link;
     }
   }

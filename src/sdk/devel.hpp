@@ -27,6 +27,6 @@ struct DevelTree {
 Result<DevelTree> plan_devel(const View& view, const std::vector<RuntimeTree>& runtime, const PopulateOptions& options, Findings& findings);
 
 /// The payload as one rope: a tar with top directory `platform`, sorted, no copies of the files.
-content::Rope devel_tar(const DevelTree& tree, const std::string& platform);
+Result<content::Rope> devel_tar(const DevelTree& tree, const std::string& platform);
 
 }  // namespace quarry::sdk

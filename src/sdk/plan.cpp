@@ -174,7 +174,8 @@ private:
     out.input_bytes = tree.bytes;
     out.dropped_links = tree.dropped_links;
     auto pure = naming_.pure(package, family);
-    out.wheel.members.push_back({pure + "/" + package.payload, devel_tar(tree, naming_.platform(package, "")), false});
+    TRY(auto payload, devel_tar(tree, naming_.platform(package, "")), "while planning " + package.dist);
+    out.wheel.members.push_back({pure + "/" + package.payload, std::move(payload), false});
     TRY_DO(pure_members(package, family, out));
     out.files = tree.files.size() + tree.links.size();
     return {};
