@@ -2,6 +2,8 @@
 // Whole-stream codecs for tar archives: zstd (RFC 8878), xz, gzip. Streaming both ways, bounded memory.
 #include "base/result.hpp"
 #include "content/rope.hpp"
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -12,20 +14,54 @@ namespace quarry::archive {
 enum class Compression : std::uint8_t { none, zstd, xz, gzip };
 /// From a file name's ending: .tar, .tar.zst, .tar.xz, .tar.gz; unsupported T001 otherwise.
 Result<Compression> compression_of(std::string_view file_name);
-std::string_view suffix_of(Compression compression);  ///< ".tar.zst"
+std::string_view suffix_of(Compression compression); ///< ".tar.zst"
 
 using ByteSink = std::function<Result<void>(std::span<const std::byte>)>;
 
-/// Decodes the whole rope into `sink`, in order, checking every header and checksum up to the last byte: truncation, trailing
-/// bytes and check failures are corrupt (T002). `raw` (optional) sees the compressed bytes in the same pass, for their digest.
-Result<void> decompress(const content::Rope& compressed, Compression compression, const ByteSink& sink, const ByteSink& raw = {});
+/// Work that several codecs may have in hand at the same time, each one thread and at most two frames of 32 MiB. Share
+/// one among the archives that are handled side by side: it bounds threads and memory of all of them together.
+/// Thread-safe.
+class Permits {
+public:
+  explicit Permits(unsigned count) : free_(count < k_permits_max ? count : k_permits_max) {}
+  bool try_take();
+  void give_back();
+  static constexpr unsigned k_permits_max = 64; ///< 4 GiB of frames: machines with so many cores have them
+private:
+  std::atomic<unsigned> free_;
+};
 
-class Compressor {  ///< write() any number of times, then finish() once; deterministic for a given compression and worker count class
+struct CodecOptions {
+  unsigned workers = 1;             ///< 1: everything on the caller's thread
+  std::shared_ptr<Permits> permits; ///< null: one for this codec alone, `workers` wide
+};
+
+/// Bounds on what a stream may ask of the machine (T012).
+constexpr unsigned k_zstd_window_log_max = 27; ///< 128 MiB: the largest window of `zstd --ultra -22` and `--long`
+constexpr std::uint64_t k_xz_memory_max = 512ull << 20; ///< `xz -9` needs 65 MiB; a dictionary of up to 400 MiB passes
+
+/// Decodes the whole rope into `sink`, in order, checking every header and checksum up to the last byte: truncation,
+/// trailing bytes and check failures are corrupt (T002). `raw` (optional) sees the compressed bytes in the same pass,
+/// for their digest.
+Result<void> decompress(const content::Rope& compressed, Compression compression, const ByteSink& sink,
+                        const ByteSink& raw = {});
+/// The same with several threads, where the stream allows it: xz blocks whose headers carry sizes, independent zstd
+/// frames that say their content size. `sink` and `raw` are called on the calling thread, each in order; `raw` may run
+/// ahead of `sink`. Accepted: several xz streams with stream padding, several zstd frames with skippable ones between,
+/// several gzip members.
+Result<void> decompress(const content::Rope& compressed, Compression compression, const CodecOptions& options,
+                        const ByteSink& sink, const ByteSink& raw = {});
+
+/// write() any number of times, then finish() once. The bytes depend on the input alone, never on workers or on how it
+/// is cut into write() calls: zstd level 3 in independent frames of 32 MiB with checksum and content size; xz preset 2
+/// in blocks of 16 MiB with CRC-64; gzip level 6 without name and time. `out` is called on the calling thread.
+class Compressor {
 public:
   static std::unique_ptr<Compressor> create(Compression compression, unsigned workers, ByteSink out);
+  static std::unique_ptr<Compressor> create(Compression compression, const CodecOptions& options, ByteSink out);
   virtual ~Compressor() = default;
   virtual Result<void> write(std::span<const std::byte> bytes) = 0;
   virtual Result<void> finish() = 0;
 };
 
-}  // namespace quarry::archive
+} // namespace quarry::archive

@@ -1,7 +1,8 @@
 #pragma once
-// tar: ustar with pax headers and GNU long names (POSIX.1-2017 pax; GNU tar manual "Basic Tar Format"). Streaming reader that
-// trusts nothing, deterministic writer.
+// tar: ustar with pax headers and GNU long names (POSIX.1-2017 pax; GNU tar manual "Basic Tar Format"). Streaming
+// reader that trusts nothing, deterministic writer.
 #include "archive/compression.hpp"
+#include "archive/tar_paths.hpp"
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include <cstdint>
@@ -12,53 +13,62 @@
 
 namespace quarry::archive {
 
-enum class TarType : std::uint8_t { file, directory, symlink, hardlink };
-
 struct TarMember {
-  std::string path;  ///< a leading "./" is dropped, no trailing '/'; validated (T010): relative, no "..", no control characters
+  std::string path; ///< a leading "./" is dropped, no trailing '/'; validated by checked_path()
   TarType type = TarType::file;
   std::uint64_t size = 0;
   bool executable = false;
-  std::string link;  ///< of a symlink: as stored; of a hard link: a validated path
-};
-
-struct TarLimits {
-  std::uint64_t entries_max = 1'000'000;
-  std::uint64_t declared_bytes_max = 256ull << 30;
-  std::size_t path_bytes_max = 4096, component_bytes_max = 255, depth_max = 128;
+  std::string link; ///< of a symlink: as stored; of a hard link: a validated path
 };
 
 struct TarVisitor {
   virtual ~TarVisitor() = default;
-  virtual Result<void> begin(const TarMember& member) = 0;                 ///< once for each member, in order
-  virtual Result<void> data(std::span<const std::byte> chunk) = 0;         ///< of the member begun last
-  virtual Result<void> end() = 0;                                          ///< its bytes are complete
+  virtual Result<void> begin(const TarMember& member) = 0;         ///< once for each member, in order
+  virtual Result<void> data(std::span<const std::byte> chunk) = 0; ///< of the member begun last
+  virtual Result<void> end() = 0;                                  ///< its bytes are complete
 };
 
-/// Push parser: feed the uncompressed stream in pieces of any size, then finish(). Any header, checksum, padding or end-marker
-/// defect is corrupt (T003…T009). Device, fifo, sparse and unknown members are refused (T009).
+/// Push parser: feed the uncompressed stream in pieces of any size, then finish(). Refused (all corrupt): a header that
+/// fails its checksum (T004) or that two readers would understand differently (T005), odd pax records (T006), names
+/// that cannot stand side by side (T007), more than the limits (T008), device, fifo, sparse and unknown members (T009),
+/// names and links that lead elsewhere (T010), a missing end marker, non-zero padding or bytes after the end (T003). A
+/// symlink is judged when all are known: a visitor makes links after finish(). After an error the reader may only be
+/// destroyed.
 class TarReader {
 public:
-  TarReader(TarVisitor& visitor, std::string archive_name, TarLimits limits = {});
+  TarReader(TarVisitor& visitor, std::string archive_name, TarLimits limits = {}); ///< the name is for messages
   ~TarReader();
   Result<void> feed(std::span<const std::byte> bytes);
   Result<void> finish();
+
 private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-/// Deterministic: mtime 0, uid/gid 0, no names, modes 0755/0644, pax only where ustar cannot say it.
+/// Deterministic: mtime 0, uid/gid 0, no names, modes 0755/0644, pax only where ustar cannot say it. Refuses with the
+/// reader's own codes what the reader would refuse, before a byte of that member is written.
 class TarWriter {
 public:
-  explicit TarWriter(ByteSink out) : out_(std::move(out)) {}
+  explicit TarWriter(ByteSink out);
+  /// Hands on ropes instead of bytes: a tar that is itself a rope, made without reading one file (see TarRope).
+  struct Ropes {
+    std::function<Result<void>(const content::Rope&)> out;
+  };
+  explicit TarWriter(Ropes ropes) : out_(std::move(ropes.out)), paths_(TarLimits{}) {}
   Result<void> file(const std::string& path, const content::Rope& data, bool executable);
   Result<void> symlink(const std::string& path, const std::string& target);
   Result<void> directory(const std::string& path);
-  Result<void> finish();  ///< two zero blocks, padded to 10,240 bytes as other tars do
+  Result<void> finish(); ///< checks the links; two zero blocks, padded to 10,240 bytes as other tars do
 private:
-  ByteSink out_;
+  Result<void> member(const std::string& path, TarType type, std::uint64_t size, bool executable,
+                      const std::string& link);
+  Result<void> header(std::string path, char type, std::uint64_t size, unsigned mode, std::string link);
+  Result<void> write(std::span<const std::byte> bytes);
+  Result<void> pad();
+  std::function<Result<void>(const content::Rope&)> out_;
+  TarPaths paths_;
   std::uint64_t written_ = 0;
 };
 
-}  // namespace quarry::archive
+} // namespace quarry::archive

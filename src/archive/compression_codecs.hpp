@@ -1,0 +1,81 @@
+#pragma once
+// The codecs behind compression.hpp, one function and one class each. Inside this room only.
+#include "archive/compression.hpp"
+#include <deque>
+#include <future>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace quarry::archive::codec {
+
+constexpr std::size_t k_chunk = 1u << 20; // read and hand on this much at once: keeps system calls off the profile
+constexpr std::size_t k_zstd_frame = 32u << 20; // big against the 2 MiB window of level 3, small against memory
+constexpr std::uint64_t k_xz_block = 16u << 20; // eight dictionaries of preset 2
+
+using Bytes = std::vector<std::byte>;
+
+[[nodiscard]] Unexpected corrupt(std::string_view what);
+[[nodiscard]] Unexpected too_demanding(std::string_view what);
+
+/// Reads a rope from front to back in chunks; `raw` sees each.
+class Input {
+public:
+  Input(const content::Rope& rope, const ByteSink& raw) : rope_(rope), raw_(raw), buffer_(k_chunk) {}
+  /// The next chunk; empty at the end.
+  Result<std::span<const std::byte>> next();
+
+private:
+  const content::Rope& rope_;
+  const ByteSink& raw_;
+  Bytes buffer_;
+  std::uint64_t offset_ = 0;
+};
+
+/// Memory that is neither zeroed nor returned to the system between frames: both cost as much as a fifth of decoding
+/// one.
+struct Buffer {
+  std::unique_ptr<std::byte[]> memory;
+  std::size_t capacity = 0, size = 0;
+  std::span<std::byte> all() { return {memory.get(), capacity}; }
+  std::span<const std::byte> bytes() const { return {memory.get(), size}; }
+};
+class BufferPool { ///< thread-safe
+public:
+  Buffer take(std::size_t capacity);
+  void give_back(Buffer buffer);
+
+private:
+  std::mutex mutex_;
+  std::vector<Buffer> free_;
+};
+
+/// Frames on their way: results come out in the order of start(), as many at once as permits allow.
+class Ordered {
+public:
+  Ordered(std::shared_ptr<Permits> permits, unsigned workers, std::function<Result<void>(Buffer)> deliver)
+      : permits_(std::move(permits)), in_flight_max_(workers), deliver_(std::move(deliver)) {}
+  /// Runs `task` on a thread of its own when a permit is free; else delivers what is pending and runs it here.
+  Result<void> start(std::function<Result<Buffer>()> task);
+  Result<void> drain();
+
+private:
+  Result<void> deliver_first();
+  std::shared_ptr<Permits> permits_;
+  std::size_t in_flight_max_;
+  std::function<Result<void>(Buffer)> deliver_;
+  std::deque<std::future<Result<Buffer>>> pending_;
+};
+
+/// The permits to use; null when there is one worker.
+std::shared_ptr<Permits> permits_of(const CodecOptions& options);
+
+Result<void> decompress_zstd(const content::Rope&, const CodecOptions&, const ByteSink& sink, const ByteSink& raw);
+Result<void> decompress_xz(const content::Rope&, const CodecOptions&, const ByteSink& sink, const ByteSink& raw);
+Result<void> decompress_gzip(const content::Rope&, const ByteSink& sink, const ByteSink& raw);
+
+std::unique_ptr<Compressor> zstd_compressor(const CodecOptions&, ByteSink out);
+std::unique_ptr<Compressor> xz_compressor(const CodecOptions&, ByteSink out);
+std::unique_ptr<Compressor> gzip_compressor(ByteSink out);
+
+} // namespace quarry::archive::codec

@@ -1,0 +1,176 @@
+#include "archive/tar_paths.hpp"
+
+#include "base/text.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::archive {
+
+namespace {
+constexpr unsigned k_expansions_max = 40; // Linux's own bound on links in one walk (MAXSYMLINKS)
+constexpr std::uint64_t k_steps_max =
+    50'000'000; // over all links of an archive: seconds, and 1,000 times what a large SDK needs
+constexpr std::size_t k_target_bytes_max = 4095; // PATH_MAX without its NUL
+
+Unexpected bad_name(std::string_view name, std::string_view why) {
+  return fail(ErrorKind::corrupt, "T010", fmt::format("member {:?} {}", std::string(name.substr(0, 300)), why),
+              "the archive is hostile or damaged: do not use it");
+}
+Unexpected bad_link(std::string_view path, std::string_view target, std::string_view why) {
+  return fail(ErrorKind::corrupt, "T010",
+              fmt::format("link {} -> {:?} {}", path, std::string(target.substr(0, 300)), why),
+              "the archive is hostile or damaged: do not use it");
+}
+Unexpected conflict(std::string_view path, std::string_view why) {
+  return fail(ErrorKind::corrupt, "T007", fmt::format("member {} {}", path, why),
+              "two readers would make different trees of this archive: do not use it");
+}
+
+/// C0, DEL, C1, and the format characters that hide or reorder text on a screen.
+bool is_invisible(std::uint32_t c) {
+  return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0xad || (c >= 0x200b && c <= 0x200f) ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c & 0xfffe) == 0xfffe ||
+         (c >= 0xe000 && c <= 0xf8ff);
+}
+
+bool has_invisible(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    auto lead = static_cast<unsigned char>(text[i]);
+    std::size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    std::uint32_t c = length == 1 ? lead : lead & (0xffu >> (length + 1));
+    for (std::size_t k = 1; k < length && i + k < text.size(); ++k)
+      c = c << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3f);
+    if (is_invisible(c)) return true;
+    i += length;
+  }
+  return false;
+}
+
+bool has_drive(std::string_view name) {
+  auto lower = name.empty() ? '\0' : static_cast<char>(name[0] | 0x20);
+  return name.size() >= 2 && name[1] == ':' && lower >= 'a' && lower <= 'z';
+}
+
+std::string_view parent_of(std::string_view path) {
+  auto slash = path.rfind('/');
+  return slash == path.npos ? std::string_view{} : path.substr(0, slash);
+}
+} // namespace
+
+Result<std::string> checked_path(std::string_view name, const TarLimits& limits) {
+  if (name == "." || name == "./") return std::string();
+  auto path = name;
+  if (path.starts_with("./")) path.remove_prefix(2);
+  if (path.ends_with('/')) path.remove_suffix(1);
+  if (path.empty()) return bad_name(name, "is no relative path");
+  if (path.starts_with('/')) return bad_name(name, "is an absolute path");
+  if (has_drive(path)) return bad_name(name, "names a drive");
+  if (path.size() > limits.path_bytes_max)
+    return bad_name(name, fmt::format("has {} bytes, more than {}", path.size(), limits.path_bytes_max));
+  if (!text::is_valid_utf8(path)) return bad_name(name, "is not UTF-8");
+  if (has_invisible(path)) return bad_name(name, "holds control or invisible characters");
+  if (path.find('\\') != path.npos) return bad_name(name, "holds a backslash");
+  std::size_t depth = 0;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    auto end = std::min(path.find('/', begin), path.size());
+    auto part = path.substr(begin, end - begin);
+    if (part.empty() || part == "." || part == "..") return bad_name(name, "holds an empty, `.` or `..` component");
+    if (part.size() > limits.component_bytes_max)
+      return bad_name(name, fmt::format("has a component of more than {} bytes", limits.component_bytes_max));
+    if (++depth > limits.depth_max)
+      return bad_name(name, fmt::format("lies deeper than {} directories", limits.depth_max));
+    begin = end + 1;
+  }
+  return std::string(path);
+}
+
+Result<void> TarPaths::check_case(const std::string& path, TarType type) {
+  bool directory = type == TarType::directory;
+  auto [at, first] = folded_.try_emplace(text::lower(path), directory);
+  if (first || (directory && at->second)) return {}; // Include/ and include/ merge elsewhere, and lose nothing
+  return conflict(path, "differs from another member only by case");
+}
+
+Result<void> TarPaths::insert(const std::string& path, Entry entry) {
+  if (entries_.size() >= limits_.entries_max)
+    return fail(ErrorKind::corrupt, "T008", fmt::format("the archive holds more than {} entries", limits_.entries_max));
+  TRY_DO(check_case(path, entry.type));
+  if (entry.type == TarType::symlink) symlinks_.push_back(path);
+  entries_.emplace(path, std::move(entry));
+  return {};
+}
+
+Result<void> TarPaths::add_parents(const std::string& path) {
+  auto parent = parent_of(path);
+  if (parent.empty()) return {};
+  std::string name(parent);
+  if (auto known = entries_.find(name); known != entries_.end()) {
+    if (known->second.type == TarType::directory) return {};
+    return conflict(path, fmt::format("lies below {}, which is no directory", name));
+  }
+  TRY_DO(add_parents(name));
+  return insert(name, Entry{TarType::directory, true, {}});
+}
+
+Result<void> TarPaths::add(const std::string& path, TarType type, std::string_view link) {
+  TRY_DO(add_parents(path));
+  if (auto known = entries_.find(path); known != entries_.end()) {
+    if (type != known->second.type) return conflict(path, "stands there twice, with different types");
+    if (type != TarType::directory) return conflict(path, "stands there twice");
+    known->second.implied = false;
+    return {};
+  }
+  if (type == TarType::symlink) {
+    if (link.empty() || link.size() > k_target_bytes_max) return bad_link(path, link, "is empty or too long");
+    if (link.front() == '/' || has_drive(link)) return bad_link(path, link, "is absolute");
+    if (!text::is_valid_utf8(link) || has_invisible(link) || link.find('\\') != link.npos)
+      return bad_link(path, link, "holds characters that are not allowed");
+  }
+  if (type == TarType::hardlink) {
+    auto target = entries_.find(std::string(link));
+    bool is_file =
+        target != entries_.end() && (target->second.type == TarType::file || target->second.type == TarType::hardlink);
+    if (!is_file) return bad_link(path, link, "is a hard link to no file that came before");
+  }
+  return insert(path, Entry{type, false, type == TarType::symlink ? std::string(link) : std::string()});
+}
+
+Result<void> TarPaths::follow(const std::string& path, const Entry& entry, std::uint64_t& steps) const {
+  std::string at(parent_of(path)); // where the walk stands, without links
+  std::vector<std::string> rest;   // components still to walk, the next one last
+  auto push = [&](std::string_view target) {
+    auto parts = text::split(target, '/');
+    rest.insert(rest.end(), std::make_move_iterator(parts.rbegin()), std::make_move_iterator(parts.rend()));
+  };
+  push(entry.link);
+  for (unsigned expansions = 0; !rest.empty();) {
+    if (++steps > k_steps_max)
+      return fail(ErrorKind::corrupt, "T008", "the links of the archive take too much work to follow");
+    auto part = std::move(rest.back());
+    rest.pop_back();
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      if (at.empty()) return bad_link(path, entry.link, "leaves the archive's directory");
+      at = std::string(parent_of(at));
+      continue;
+    }
+    auto next = at.empty() ? part : at + "/" + part;
+    auto found = entries_.find(next);
+    if (found == entries_.end() || found->second.type != TarType::symlink) {
+      at = std::move(next); // what is not in the tree, or is no directory, still counts for a later ".."
+      continue;
+    }
+    if (++expansions > k_expansions_max)
+      return bad_link(path, entry.link, "leads through too many links, or in a circle");
+    push(found->second.link);
+  }
+  return {};
+}
+
+Result<void> TarPaths::check_links() const {
+  std::uint64_t steps = 0;
+  for (const auto& path : symlinks_) TRY_DO(follow(path, entries_.at(path), steps));
+  return {};
+}
+
+} // namespace quarry::archive

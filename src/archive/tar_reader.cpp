@@ -1,0 +1,257 @@
+#include "archive/tar.hpp"
+
+#include "archive/tar_header.hpp"
+#include <algorithm>
+#include <cstring>
+#include <fmt/core.h>
+
+namespace quarry::archive {
+
+namespace {
+constexpr std::uint64_t k_extension_bytes_max = 1u << 20; // pax and long-name data; xattrs of one file reach 64 KiB
+constexpr std::uint64_t k_trailing_bytes_max = 16u << 20; // zeros after the end: `tar -b` at its largest useful value
+
+Unexpected broken(std::string_view what) {
+  return fail(ErrorKind::corrupt, "T003", std::string(what), "fetch or make the archive again");
+}
+} // namespace
+
+/// What extension headers say about the next member.
+struct Pending {
+  std::optional<tar::PaxRecords> pax;
+  std::optional<std::string> long_name, long_link;
+  bool any() const { return pax || long_name || long_link; }
+};
+
+struct TarReader::State {
+  enum class At : std::uint8_t { header, data, extension, padding, lone_zero, end };
+
+  State(TarVisitor& v, std::string archive_name, TarLimits l)
+      : visitor(v), name(std::move(archive_name)), limits(l), paths(l) {}
+
+  TarVisitor& visitor;
+  std::string name;
+  TarLimits limits;
+  TarPaths paths;
+  At at = At::header;
+  std::array<std::byte, tar::k_block> block{};
+  std::size_t block_fill = 0;
+  std::uint64_t left = 0;    ///< bytes of data or padding still to come
+  std::uint64_t padding = 0; ///< after the data
+  char extension_type = 0;
+  std::string extension;
+  Pending pending;
+  std::uint64_t declared = 0, trailing = 0;
+
+  Result<void> feed(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      switch (at) {
+      case At::header:
+      case At::lone_zero: TRY_DO(take_block(bytes)); break;
+      case At::data:
+      case At::extension: TRY_DO(take_data(bytes)); break;
+      case At::padding: TRY_DO(take_padding(bytes)); break;
+      case At::end: return take_trailing(bytes);
+      }
+    }
+    return {};
+  }
+
+  Result<void> take_block(std::span<const std::byte>& bytes) {
+    auto n = std::min(bytes.size(), tar::k_block - block_fill);
+    std::memcpy(block.data() + block_fill, bytes.data(), n);
+    block_fill += n;
+    bytes = bytes.subspan(n);
+    if (block_fill < tar::k_block) return {};
+    block_fill = 0;
+    bool zero = tar::is_zero(block);
+    if (zero && pending.any()) return broken("the archive ends after an extension header");
+    if (at == At::lone_zero) {
+      at = At::end;
+      return zero ? Result<void>{} : Result<void>(broken("a lone zero block stands between members"));
+    }
+    if (zero) {
+      at = At::lone_zero;
+      return {};
+    }
+    TRY(auto header, tar::parse_header(block));
+    return take_header(std::move(header));
+  }
+
+  Result<void> take_header(tar::Header header) {
+    switch (header.type) {
+    case 'x':
+    case 'g':
+    case 'L':
+    case 'K': return begin_extension(header);
+    case '0':
+    case '\0': return member(std::move(header), TarType::file);
+    case '1': return member(std::move(header), TarType::hardlink);
+    case '2': return member(std::move(header), TarType::symlink);
+    case '5': return member(std::move(header), TarType::directory);
+    default: break;
+    }
+    constexpr std::string_view known = "3456S";
+    constexpr std::array<std::string_view, 5> names{"a character device", "a block device", "", "a fifo",
+                                                    "a sparse file"};
+    auto kind = known.find(header.type);
+    auto what = kind == known.npos ? fmt::format("of the unknown type {:#04x}", static_cast<unsigned char>(header.type))
+                                   : std::string(names.at(kind));
+    return fail(ErrorKind::corrupt, "T009", fmt::format("member {:?} is {}", header.name, what),
+                "only files, directories and links are taken from an archive");
+  }
+
+  Result<void> begin_extension(const tar::Header& header) {
+    bool global = header.type == 'g', pax = header.type == 'x';
+    bool repeated = pax                  ? pending.pax.has_value()
+                    : header.type == 'L' ? pending.long_name.has_value()
+                                         : pending.long_link.has_value();
+    bool mixed = pending.any() && (global || pax || pending.pax);
+    if (repeated || mixed)
+      return fail(ErrorKind::corrupt, "T006", "several extension headers contend for one member",
+                  "two readers would understand this archive differently: do not use it");
+    if (header.size == 0 || header.size > k_extension_bytes_max)
+      return fail(ErrorKind::corrupt, "T006", fmt::format("an extension header has {} bytes", header.size),
+                  "the archive is hostile or damaged");
+    extension_type = header.type;
+    extension.clear();
+    return expect(At::extension, header.size);
+  }
+
+  Result<void> end_extension() {
+    if (extension_type == 'x' || extension_type == 'g') {
+      TRY(auto records, tar::parse_pax(extension, extension_type == 'g'));
+      if (extension_type == 'x') pending.pax = std::move(records);
+      return {};
+    }
+    if (extension.ends_with('\0')) extension.pop_back();
+    if (extension.empty() || extension.find('\0') != extension.npos)
+      return fail(ErrorKind::corrupt, "T006", "a long name is empty or holds a NUL",
+                  "the archive is hostile or damaged");
+    (extension_type == 'L' ? pending.long_name : pending.long_link) = std::move(extension);
+    return {};
+  }
+
+  Result<void> apply_pending(tar::Header& header) {
+    auto taken = std::exchange(pending, {});
+    if (taken.long_name) header.name = std::move(*taken.long_name);
+    if (taken.long_link) header.link = std::move(*taken.long_link);
+    if (!taken.pax) return {};
+    if (taken.pax->path) header.name = std::move(*taken.pax->path);
+    if (taken.pax->link) header.link = std::move(*taken.pax->link);
+    if (!taken.pax->size || *taken.pax->size == header.size) return {};
+    // A reader that overlooks the record would take file content for headers, unless the header cannot say the size at
+    // all.
+    if (header.size != 0 || *taken.pax->size < (1ull << 33))
+      return fail(ErrorKind::corrupt, "T006", fmt::format("member {:?} has two sizes", header.name),
+                  "two readers would understand this archive differently: do not use it");
+    header.size = *taken.pax->size;
+    return {};
+  }
+
+  Result<void> check_shape(const tar::Header& header, TarType type) const {
+    auto odd = [&](std::string_view why) {
+      return fail(ErrorKind::corrupt, "T005", fmt::format("member {:?} {}", header.name, why),
+                  "two readers would understand this archive differently: do not use it");
+    };
+    bool link = type == TarType::symlink || type == TarType::hardlink;
+    if (type != TarType::file && header.size != 0) return odd("is no file and yet has a size");
+    if (!link && !header.link.empty()) return odd("is no link and yet names a target");
+    if (type != TarType::directory && header.name.ends_with('/')) return odd("is no directory and yet ends in a slash");
+    return {};
+  }
+
+  Result<void> member(tar::Header header, TarType type) {
+    TRY_DO(apply_pending(header));
+    if (header.type == '\0' && header.name.ends_with('/')) type = TarType::directory; // as the first tars wrote them
+    TRY_DO(check_shape(header, type));
+    TarMember found;
+    TRY(found.path, checked_path(header.name, limits));
+    found.type = type;
+    found.size = header.size;
+    found.executable = (header.mode & 0111) != 0;
+    found.link = std::move(header.link);
+    if (found.path.empty())
+      return type == TarType::directory ? Result<void>{}
+                                        : Result<void>(fail(ErrorKind::corrupt, "T010",
+                                                            "a member is called like the archive's own directory"));
+    if (type == TarType::hardlink) {
+      TRY(found.link, checked_path(found.link, limits));
+    }
+    if (found.size > limits.declared_bytes_max - declared)
+      return fail(
+          ErrorKind::corrupt, "T008",
+          fmt::format("with member {} the archive declares more than {} bytes", found.path, limits.declared_bytes_max),
+          "if this is meant, raise the bound with `--max-ratio`");
+    declared += found.size;
+    TRY_DO(paths.add(found.path, type, found.link));
+    TRY_DO(visitor.begin(found));
+    return expect(At::data, found.size);
+  }
+
+  Result<void> expect(At next, std::uint64_t bytes) {
+    at = next;
+    left = bytes;
+    padding = (tar::k_block - bytes % tar::k_block) % tar::k_block;
+    return left == 0 ? end_data() : Result<void>{};
+  }
+
+  Result<void> take_data(std::span<const std::byte>& bytes) {
+    auto part = bytes.first(std::min<std::uint64_t>(bytes.size(), left));
+    if (at == At::data)
+      TRY_DO(visitor.data(part));
+    else
+      extension.append(reinterpret_cast<const char*>(part.data()), part.size());
+    left -= part.size();
+    bytes = bytes.subspan(part.size());
+    return left == 0 ? end_data() : Result<void>{};
+  }
+
+  Result<void> end_data() {
+    if (at == At::data)
+      TRY_DO(visitor.end());
+    else
+      TRY_DO(end_extension());
+    left = padding;
+    at = padding ? At::padding : At::header;
+    return {};
+  }
+
+  Result<void> take_padding(std::span<const std::byte>& bytes) {
+    auto part = bytes.first(std::min<std::uint64_t>(bytes.size(), left));
+    if (!tar::is_zero(part)) return broken("bytes hide in the padding between two members");
+    left -= part.size();
+    bytes = bytes.subspan(part.size());
+    if (left == 0) at = At::header;
+    return {};
+  }
+
+  Result<void> take_trailing(std::span<const std::byte> bytes) {
+    trailing += bytes.size();
+    if (!tar::is_zero(bytes)) return broken("bytes follow the end of the archive");
+    if (trailing > k_trailing_bytes_max) return broken("too many zeros follow the end of the archive");
+    return {};
+  }
+};
+
+TarReader::TarReader(TarVisitor& visitor, std::string archive_name, TarLimits limits)
+    : state_(std::make_unique<State>(visitor, std::move(archive_name), limits)) {}
+TarReader::~TarReader() = default;
+
+Result<void> TarReader::feed(std::span<const std::byte> bytes) {
+  TRY_DO(state_->feed(bytes), "while reading " + state_->name);
+  return {};
+}
+
+Result<void> TarReader::finish() {
+  auto& s = *state_;
+  auto close = [&]() -> Result<void> {
+    if (s.at != State::At::end) return broken("the archive ends too early: its end marker is missing");
+    if (s.trailing % tar::k_block != 0) return broken("the archive does not end at a block boundary");
+    return s.paths.check_links();
+  };
+  TRY_DO(close(), "while reading " + s.name);
+  return {};
+}
+
+} // namespace quarry::archive
