@@ -18,14 +18,16 @@ std::string family_key(std::string_view family) {
 
 bool covers(const std::vector<std::string>& patterns, std::string_view family) {
   auto key = family_key(family);
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return p == "*" || text::glob_match(family_key(p), key); });
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& p) { return p == "*" || text::glob_match(family_key(p), key); });
 }
 
 std::string family_of(const std::string& project, const std::vector<std::string>& patterns) {
   for (const auto& pattern : patterns) {
     auto at = pattern.find("{family}");
     auto before = family_key(pattern.substr(0, at)), after = family_key(pattern.substr(at + 8));
-    bool fits = project.size() > before.size() + after.size() && project.starts_with(before) && project.ends_with(after);
+    bool fits =
+        project.size() > before.size() + after.size() && project.starts_with(before) && project.ends_with(after);
     if (fits) return family_key(project.substr(before.size(), project.size() - before.size() - after.size()));
   }
   return {};
@@ -55,7 +57,7 @@ void add_python(Reach& reach, std::string_view tag, bool stable_abi) {
 
 std::uint64_t minor_of(std::string_view python) { return text::parse_u64(python.substr(2)).value_or(0); }
 
-}  // namespace
+} // namespace
 
 Result<Reach> reach_of(const std::string& filename) {
   Reach reach;
@@ -65,14 +67,17 @@ Result<Reach> reach_of(const std::string& filename) {
   }
   TRY(auto wheel, dist::WheelName::parse(filename));
   for (const auto& tag : text::split(wheel.tags.platform, '.')) add(reach.platforms, platform_of_tag(tag));
-  for (const auto& tag : text::split(wheel.tags.python, '.')) add_python(reach, tag, wheel.tags.abi.find("abi3") != std::string::npos);
-  if (std::find(reach.platforms.begin(), reach.platforms.end(), "any") != reach.platforms.end()) reach.platforms.clear();
+  for (const auto& tag : text::split(wheel.tags.python, '.'))
+    add_python(reach, tag, wheel.tags.abi.find("abi3") != std::string::npos);
+  if (std::find(reach.platforms.begin(), reach.platforms.end(), "any") != reach.platforms.end())
+    reach.platforms.clear();
   if (std::find(reach.pythons.begin(), reach.pythons.end(), "*") != reach.pythons.end()) reach.pythons.clear();
   return reach;
 }
 
 bool fits_platform(const Reach& reach, std::string_view platform) {
-  return reach.platforms.empty() || std::find(reach.platforms.begin(), reach.platforms.end(), platform) != reach.platforms.end();
+  return reach.platforms.empty() ||
+         std::find(reach.platforms.begin(), reach.platforms.end(), platform) != reach.platforms.end();
 }
 
 bool fits_python(const Reach& reach, std::string_view python) {
@@ -83,4 +88,4 @@ bool fits_python(const Reach& reach, std::string_view python) {
   });
 }
 
-}  // namespace quarry::gate
+} // namespace quarry::gate

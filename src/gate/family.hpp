@@ -18,8 +18,8 @@ std::string family_of(const std::string& project, const std::vector<std::string>
 
 /// What a file's name says about where it installs. Empty lists: anywhere.
 struct Reach {
-  std::vector<std::string> platforms;  ///< "linux", "windows", "macos", or the tag itself when it is none of these
-  std::vector<std::string> pythons;    ///< "3.12", "3.12+" (stable ABI, from there on)
+  std::vector<std::string> platforms; ///< "linux", "windows", "macos", or the tag itself when it is none of these
+  std::vector<std::string> pythons;   ///< "3.12", "3.12+" (stable ABI, from there on)
 };
 /// invalid_argument M002, M003 for a name that is neither a wheel's nor an sdist's.
 Result<Reach> reach_of(const std::string& filename);
@@ -27,4 +27,4 @@ Result<Reach> reach_of(const std::string& filename);
 bool fits_python(const Reach& reach, std::string_view python);
 bool fits_platform(const Reach& reach, std::string_view platform);
 
-}  // namespace quarry::gate
+} // namespace quarry::gate

@@ -1,6 +1,6 @@
 #pragma once
-// The gate: a pure function from policy, sets, evidence and waivers to a verdict with reasons. Nothing is read, no clock is
-// asked; the same input gives the same verdict for ever. Thread-safe.
+// The gate: a pure function from policy, sets, evidence and waivers to a verdict with reasons. Nothing is read, no
+// clock is asked; the same input gives the same verdict for ever. Thread-safe.
 #include "gate/family.hpp"
 #include "gate/policy.hpp"
 #include "registry/records.hpp"
@@ -18,9 +18,9 @@ struct Subject {
 
 /// Everything that a verdict depends on.
 struct Case {
-  std::string channel;            ///< where the sets are to go; waivers name it
-  std::vector<Subject> subjects;  ///< only what is new to the target
-  std::vector<registry::EvidenceRecord> evidence;  ///< all there is; the gate picks
+  std::string channel;                            ///< where the sets are to go; waivers name it
+  std::vector<Subject> subjects;                  ///< only what is new to the target
+  std::vector<registry::EvidenceRecord> evidence; ///< all there is; the gate picks
   std::vector<registry::WaiverRecord> waivers;
   std::int64_t now_us = 0;
 };
@@ -29,37 +29,37 @@ enum class Decision : std::uint8_t { ready, held };
 std::string_view to_string(Decision decision);
 
 struct CellVerdict {
-  registry::Cell cell;  ///< python empty: one Python, whichever
-  std::string set;      ///< digest of the set that the cell's files are in
+  registry::Cell cell; ///< python empty: one Python, whichever
+  std::string set;     ///< digest of the set that the cell's files are in
   Decision verdict = Decision::held;
-  bool waived = false;  ///< ready only because somebody, or the policy, took the risk
-  std::vector<std::string> reasons;   ///< sentences without a full stop; never empty
-  std::vector<std::string> evidence;  ///< digests of the records that decided
-  std::vector<std::string> files;     ///< file names that the cell installs, sorted
+  bool waived = false;               ///< ready only because somebody, or the policy, took the risk
+  std::vector<std::string> reasons;  ///< sentences without a full stop; never empty
+  std::vector<std::string> evidence; ///< digests of the records that decided
+  std::vector<std::string> files;    ///< file names that the cell installs, sorted
 };
 
 struct Verdict {
-  Decision verdict = Decision::ready;  ///< with a report-only policy always ready; `would_hold` tells
+  Decision verdict = Decision::ready; ///< with a report-only policy always ready; `would_hold` tells
   bool would_hold = false;
   std::string policy, policy_digest;
   Mode mode = Mode::enforce;
-  std::vector<CellVerdict> cells;      ///< in order of the subjects, then platform, family, python, framework
+  std::vector<CellVerdict> cells; ///< in order of the subjects, then platform, family, python, framework
 };
 
-/// A cell is ready when every suite that the policy requires there has passed, lately enough, on exactly the cell's files:
-/// the wheels of its platform and Python that belong to its family or to none, and the sdists. Evidence never counts when it
-/// is for other digests or another cell or set, covers only a part, is stale or future-dated, was made from an unsealed
-/// source, or contradicts itself. A family that no requirement covers is held.
+/// A cell is ready when every suite that the policy requires there has passed, lately enough, on exactly the cell's
+/// files: the wheels of its platform and Python that belong to its family or to none, and the sdists. Evidence never
+/// counts when it is for other digests or another cell or set, covers only a part, is stale or future-dated, was made
+/// from an unsealed source, or contradicts itself. A family that no requirement covers is held.
 Verdict judge(const Policy& policy, const Case& input);
 
-/// What of a set may move without its held cells. A family moves when all of its cells on the platform are ready; with it
-/// go the files that it shares with others (core, devel, meta).
+/// What of a set may move without its held cells. A family moves when all of its cells on the platform are ready; with
+/// it go the files that it shares with others (core, devel, meta).
 struct Movable {
   std::string set;
-  bool whole = false;              ///< nothing is held: the set moves as it is
-  std::vector<std::string> files;  ///< file names that may move, sorted; empty: nothing
+  bool whole = false;             ///< nothing is held: the set moves as it is
+  std::vector<std::string> files; ///< file names that may move, sorted; empty: nothing
   std::vector<registry::Cell> held;
 };
-std::vector<Movable> movable(const Verdict& verdict);  ///< one for each set, in the verdict's order
+std::vector<Movable> movable(const Verdict& verdict); ///< one for each set, in the verdict's order
 
-}  // namespace quarry::gate
+} // namespace quarry::gate

@@ -12,13 +12,15 @@ namespace quarry::gate {
 
 namespace {
 
-constexpr std::int64_t k_second_us = 1'000'000, k_minute_us = 60 * k_second_us, k_hour_us = 60 * k_minute_us, k_day_us = 24 * k_hour_us;
-constexpr std::int64_t k_age_max_us = 3650 * k_day_us;  // ten years: more is a typo
+constexpr std::int64_t k_second_us = 1'000'000, k_minute_us = 60 * k_second_us, k_hour_us = 60 * k_minute_us,
+                       k_day_us = 24 * k_hour_us;
+constexpr std::int64_t k_age_max_us = 3650 * k_day_us; // ten years: more is a typo
 constexpr const char* k_hint = "docs/formats/policy.md lists every key of a policy";
 
 bool is_pattern(std::string_view value) {
   return !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '*';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+           c == '.' || c == '*';
   });
 }
 
@@ -29,8 +31,8 @@ bool is_python(std::string_view value) {
 }
 
 /// A list of which each member passes `fits`; absent it is {"*"} where that makes sense.
-Result<void> read_list(TomlTable& table, const std::string& key, std::vector<std::string>& into, bool (*fits)(std::string_view),
-                       std::string_view what) {
+Result<void> read_list(TomlTable& table, const std::string& key, std::vector<std::string>& into,
+                       bool (*fits)(std::string_view), std::string_view what) {
   into.clear();
   if (!table.has(key)) return table.error(key, "is missing");
   TRY_DO(table.texts(key, into));
@@ -61,7 +63,8 @@ Result<void> read_requirement(TomlTable& table, Requirement& into) {
   for (const auto& suite : into.suites)
     if (suite.find('*') != suite.npos) return table.error("suites", fmt::format("\"{}\" must name one suite", suite));
   into.frameworks = {""};
-  if (table.has("frameworks")) TRY_DO(read_list(table, "frameworks", into.frameworks, is_pattern, "a framework's name"));
+  if (table.has("frameworks"))
+    TRY_DO(read_list(table, "frameworks", into.frameworks, is_pattern, "a framework's name"));
   return read_age(table, "max_age", into.max_age_us, false);
 }
 
@@ -72,7 +75,9 @@ Result<void> read_family(TomlTable& table, FamilyFact& into) {
   if (table.has("platforms")) TRY_DO(read_list(table, "platforms", into.platforms, is_platform, "linux, windows or *"));
   std::string state, until;
   TRY_DO(table.choice("state", state, {"tested", "no_runner", "expected_failure"}, true));
-  into.state = state == "tested" ? FamilyState::tested : state == "no_runner" ? FamilyState::no_runner : FamilyState::expected_failure;
+  into.state = state == "tested"      ? FamilyState::tested
+               : state == "no_runner" ? FamilyState::no_runner
+                                      : FamilyState::expected_failure;
   TRY_DO(table.text("reason", into.reason));
   TRY_DO(table.choice("counts_as", into.counts_as, {"held", "waive", "strict"}));
   TRY_DO(table.text("until", until));
@@ -81,10 +86,14 @@ Result<void> read_family(TomlTable& table, FamilyFact& into) {
     if (!end) return table.error("until", end.error().message);
     into.until_us = *end;
   }
-  if (into.state != FamilyState::tested && text::trim(into.reason).empty()) return table.error("reason", "is missing: say why, for the people who read the verdict");
-  if (into.state == FamilyState::expected_failure && !into.until_us) return table.error("until", "is missing: an expected failure must have an end");
-  if (into.state == FamilyState::tested && !into.counts_as.empty()) return table.error("counts_as", "has no meaning for families that are tested");
-  if (into.state == FamilyState::no_runner && into.counts_as == "strict") return table.error("counts_as", "\"strict\" is for expected failures");
+  if (into.state != FamilyState::tested && text::trim(into.reason).empty())
+    return table.error("reason", "is missing: say why, for the people who read the verdict");
+  if (into.state == FamilyState::expected_failure && !into.until_us)
+    return table.error("until", "is missing: an expected failure must have an end");
+  if (into.state == FamilyState::tested && !into.counts_as.empty())
+    return table.error("counts_as", "has no meaning for families that are tested");
+  if (into.state == FamilyState::no_runner && into.counts_as == "strict")
+    return table.error("counts_as", "\"strict\" is for expected failures");
   return {};
 }
 
@@ -95,7 +104,9 @@ Result<void> read_states(TomlTable& table, Policy& policy) {
   TRY_DO(table.choice("skipped_counts_as", skipped, {"passed", "failed"}));
   TRY_DO(table.choice("flaky", flaky, {"latest", "any_failure_holds"}));
   policy.no_runner = no_runner == "held" ? NoRunner::held : NoRunner::waive;
-  policy.expected_failure = expected == "held" ? ExpectedFailure::held : expected == "waive" ? ExpectedFailure::waive : ExpectedFailure::strict;
+  policy.expected_failure = expected == "held"    ? ExpectedFailure::held
+                            : expected == "waive" ? ExpectedFailure::waive
+                                                  : ExpectedFailure::strict;
   policy.skipped = skipped == "passed" ? Skipped::passed : Skipped::failed;
   policy.flaky = flaky == "latest" ? Flaky::latest : Flaky::any_failure_holds;
   return {};
@@ -117,12 +128,13 @@ Result<void> read_family_projects(TomlTable& root, Policy& policy) {
   for (const auto& pattern : policy.family_projects) {
     auto bare = text::replace_all(pattern, "{family}", "f");
     if (bare.size() + 7 != pattern.size() || !is_pattern(bare) || bare.find('*') != bare.npos)
-      return root.error("family_projects", fmt::format("\"{}\" is not a project's name with one {{family}} in it", pattern));
+      return root.error("family_projects",
+                        fmt::format("\"{}\" is not a project's name with one {{family}} in it", pattern));
   }
   return {};
 }
 
-}  // namespace
+} // namespace
 
 Result<Policy> parse_policy(std::string_view text, const std::string& file) {
   TRY(auto root, TomlTable::parse(text, file, "G001", "G002", k_hint));
@@ -151,7 +163,8 @@ Result<std::int64_t> parse_age(std::string_view text) {
   auto unit = digits == text.npos ? std::string_view{} : text.substr(digits);
   std::int64_t factor = unit == "m" ? k_minute_us : unit == "h" ? k_hour_us : unit == "d" ? k_day_us : 0;
   if (!number || !factor || *number == 0 || *number > static_cast<std::uint64_t>(k_age_max_us / factor))
-    return fail(ErrorKind::invalid_argument, "G003", fmt::format("\"{}\" is not an age", text.substr(0, 40)), "write it as 90m, 36h or 14d");
+    return fail(ErrorKind::invalid_argument, "G003", fmt::format("\"{}\" is not an age", text.substr(0, 40)),
+                "write it as 90m, 36h or 14d");
   return static_cast<std::int64_t>(*number) * factor;
 }
 
@@ -159,8 +172,9 @@ Result<std::int64_t> parse_until(std::string_view text) {
   bool day = text.size() == 10;
   auto time = sys::parse_rfc3339(day ? std::string(text) + "T23:59:59.999999Z" : std::string(text));
   if (time) return *time;
-  return fail(ErrorKind::invalid_argument, "G004", fmt::format("\"{}\" is neither a day nor a time", text.substr(0, 40)),
+  return fail(ErrorKind::invalid_argument, "G004",
+              fmt::format("\"{}\" is neither a day nor a time", text.substr(0, 40)),
               "write it as 2026-12-15 or 2026-12-15T18:00:00Z");
 }
 
-}  // namespace quarry::gate
+} // namespace quarry::gate

@@ -11,8 +11,8 @@ namespace quarry::gate {
 
 enum class Mode : std::uint8_t { enforce, report_only };
 enum class NoRunner : std::uint8_t { held, waive };
-/// held: an expected failure holds like any other. waive: it does not. strict: it does not, and an unexpected pass holds
-/// until the mark is removed, so that marks do not outlive their reason.
+/// held: an expected failure holds like any other. waive: it does not. strict: it does not, and an unexpected pass
+/// holds until the mark is removed, so that marks do not outlive their reason.
 enum class ExpectedFailure : std::uint8_t { held, waive, strict };
 enum class Skipped : std::uint8_t { passed, failed };
 /// latest: the newest result that counts decides. any_failure_holds: one failure within max_age holds.
@@ -21,37 +21,37 @@ enum class FamilyState : std::uint8_t { tested, no_runner, expected_failure };
 
 /// One [[require]]: on each cell that the patterns cover, every suite must have passed.
 struct Requirement {
-  std::vector<std::string> platforms, families;  ///< globs; "*" is any
-  std::vector<std::string> pythons;              ///< "3.12"; "*": evidence from one Python, whichever, is enough
-  std::vector<std::string> frameworks;           ///< empty text: the SDK itself
+  std::vector<std::string> platforms, families; ///< globs; "*" is any
+  std::vector<std::string> pythons;             ///< "3.12"; "*": evidence from one Python, whichever, is enough
+  std::vector<std::string> frameworks;          ///< empty text: the SDK itself
   std::vector<std::string> suites;
-  std::int64_t max_age_us = 0;                   ///< 0: the policy's
+  std::int64_t max_age_us = 0; ///< 0: the policy's
   int line = 0;
 };
 
 /// One [[family]]: what is known about the machines of these families.
 struct FamilyFact {
-  std::vector<std::string> platforms, families;  ///< globs
+  std::vector<std::string> platforms, families; ///< globs
   FamilyState state = FamilyState::tested;
-  std::string counts_as;      ///< "held", "waive", "strict" for these families alone; empty: as [states] says
+  std::string counts_as; ///< "held", "waive", "strict" for these families alone; empty: as [states] says
   std::string reason;
-  std::int64_t until_us = 0;  ///< 0: no end; afterwards the fact does not hold any more
+  std::int64_t until_us = 0; ///< 0: no end; afterwards the fact does not hold any more
   int line = 0;
 };
 
 struct Policy {
-  std::string name, file, digest;  ///< digest: sha256 of the text
+  std::string name, file, digest; ///< digest: sha256 of the text
   Mode mode = Mode::enforce;
-  std::int64_t max_age_us = 0;         ///< evidence older than this is stale
-  std::int64_t waiver_max_age_us = 0;  ///< the longest time between a waiver's making and its expiry
-  std::vector<std::string> approvers;  ///< who may waive
-  std::vector<std::string> family_projects;  ///< "rocm-sdk-libraries-{family}": projects that belong to one family
+  std::int64_t max_age_us = 0;              ///< evidence older than this is stale
+  std::int64_t waiver_max_age_us = 0;       ///< the longest time between a waiver's making and its expiry
+  std::vector<std::string> approvers;       ///< who may waive
+  std::vector<std::string> family_projects; ///< "rocm-sdk-libraries-{family}": projects that belong to one family
   NoRunner no_runner = NoRunner::held;
   ExpectedFailure expected_failure = ExpectedFailure::held;
   Skipped skipped = Skipped::passed;
   Flaky flaky = Flaky::latest;
   std::vector<Requirement> requirements;
-  std::vector<FamilyFact> families;  ///< the first that covers a cell speaks
+  std::vector<FamilyFact> families; ///< the first that covers a cell speaks
 };
 
 /// invalid_argument G001 (not TOML) or G002 (`file:line: key: what is wrong`): an unknown key, a wrong type, an unknown
@@ -63,4 +63,4 @@ Result<std::int64_t> parse_age(std::string_view text);
 /// A day ("2026-12-15": its last microsecond) or an RFC 3339 time. invalid_argument G004.
 Result<std::int64_t> parse_until(std::string_view text);
 
-}  // namespace quarry::gate
+} // namespace quarry::gate

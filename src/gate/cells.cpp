@@ -1,0 +1,166 @@
+#include "gate/cells.hpp"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::gate {
+
+namespace {
+
+struct File {
+  const registry::FileRecord* record;
+  Reach reach;
+  std::string family;
+};
+
+struct Place {
+  std::string platform, family;
+};
+
+class Planner {
+public:
+  Planner(const Policy& policy, const Subject& subject) : policy_(policy), subject_(subject) {}
+
+  std::vector<CellPlan> plan() {
+    if (auto read = read_files(); !read) return {broken(read.error().message)};
+    std::vector<CellPlan> cells;
+    for (const auto& platform : platforms())
+      for (const auto& family : families(platform))
+        for (auto& [cell, plan] : cells_at({platform, family})) cells.push_back(std::move(plan));
+    return cells;
+  }
+
+private:
+  Result<void> read_files() {
+    for (const auto& record : subject_.set.files) {
+      TRY(auto reach, reach_of(record.filename));
+      files_.push_back({&record, std::move(reach), family_of(record.project, policy_.family_projects)});
+    }
+    if (files_.empty()) return fail(ErrorKind::invalid_argument, "G005", "the set holds no file");
+    return {};
+  }
+
+  CellPlan broken(std::string why) const {
+    CellPlan plan;
+    plan.cell.platform = subject_.set.origin.platform;
+    plan.set = subject_.digest;
+    plan.defect = std::move(why);
+    return plan;
+  }
+
+  std::set<std::string> platforms() const {
+    std::set<std::string> found;
+    for (const auto& file : files_) found.insert(file.reach.platforms.begin(), file.reach.platforms.end());
+    if (found.empty()) found.insert(subject_.set.origin.platform);
+    return found;
+  }
+
+  std::set<std::string> families(const std::string& platform) const {
+    std::set<std::string> found;
+    for (const auto& file : files_)
+      if (!file.family.empty() && fits_platform(file.reach, platform)) found.insert(file.family);
+    if (found.empty()) found.insert("");
+    return found;
+  }
+
+  bool belongs(const File& file, const Place& place) const {
+    return (file.family.empty() || file.family == place.family) && fits_platform(file.reach, place.platform);
+  }
+
+  /// "*" is one cell that any Python may vouch for, unless wheels are made for particular Pythons: then each of these.
+  std::vector<std::string> pythons(const Place& place, const std::string& rule) const {
+    if (rule != "*") return {rule};
+    std::set<std::string> found;
+    for (const auto& file : files_) {
+      if (!belongs(file, place)) continue;
+      for (auto tag : file.reach.pythons) {
+        if (tag.ends_with("+")) tag.pop_back();
+        found.insert(tag);
+      }
+    }
+    if (found.empty()) return {""};
+    return {found.begin(), found.end()};
+  }
+
+  /// The frameworks of the policy's rules that this set holds; {""} when it is none of theirs.
+  std::set<std::string> frameworks() const {
+    std::set<std::string> found;
+    for (const auto& rule : policy_.requirements)
+      for (const auto& name : rule.frameworks)
+        for (const auto& file : files_)
+          if (!name.empty() && family_key(name) == file.record->project) found.insert(name);
+    if (found.empty()) found.insert("");
+    return found;
+  }
+
+  std::map<registry::Cell, CellPlan> cells_at(const Place& place) const {
+    std::map<registry::Cell, CellPlan> cells;
+    for (const auto& rule : policy_.requirements) {
+      bool platform_fits = covers(rule.platforms, place.platform);
+      if (!platform_fits || !covers(rule.families, place.family)) continue;
+      for (const auto& framework : frameworks()) {
+        if (std::find(rule.frameworks.begin(), rule.frameworks.end(), framework) == rule.frameworks.end()) continue;
+        for (const auto& named : rule.pythons)
+          for (const auto& python : pythons(place, named))
+            add(cells, place, {place.platform, spelling(place.family), python, framework}, rule);
+      }
+    }
+    if (cells.empty()) {
+      registry::Cell cell{place.platform, spelling(place.family), "", ""};
+      cells.emplace(cell, start(place, cell));
+    }
+    return cells;
+  }
+
+  void add(std::map<registry::Cell, CellPlan>& cells, const Place& place, const registry::Cell& cell,
+           const Requirement& rule) const {
+    auto [at, fresh] = cells.try_emplace(cell);
+    if (fresh) at->second = start(place, cell);
+    auto age = rule.max_age_us ? rule.max_age_us : policy_.max_age_us;
+    for (const auto& suite : rule.suites) {
+      auto [known, first] = at->second.suites.try_emplace(suite, age);
+      if (!first) known->second = std::min(known->second, age);
+    }
+  }
+
+  CellPlan start(const Place& place, const registry::Cell& cell) const {
+    CellPlan plan;
+    plan.cell = cell;
+    plan.set = subject_.digest;
+    for (const auto& file : files_)
+      if (belongs(file, place) && fits_python(file.reach, cell.python)) plan.files.push_back(file.record);
+    std::sort(plan.files.begin(), plan.files.end(), [](const auto* a, const auto* b) { return a->sha256 < b->sha256; });
+    auto fact = std::find_if(policy_.families.begin(), policy_.families.end(), [&](const FamilyFact& f) {
+      return covers(f.platforms, place.platform) && covers(f.families, place.family);
+    });
+    if (fact != policy_.families.end()) plan.fact = &*fact;
+    return plan;
+  }
+
+  /// Project names lose case; the run's group or the policy may still know how the family is written.
+  std::string spelling(const std::string& family) const {
+    if (family_key(subject_.set.origin.group) == family) return subject_.set.origin.group;
+    auto written = [&](const std::vector<std::string>& names) {
+      auto at = std::find_if(names.begin(), names.end(), [&](const std::string& n) { return family_key(n) == family; });
+      return at == names.end() ? std::string() : *at;
+    };
+    for (const auto& rule : policy_.requirements)
+      if (auto name = written(rule.families); !name.empty()) return name;
+    for (const auto& fact : policy_.families)
+      if (auto name = written(fact.families); !name.empty()) return name;
+    return family;
+  }
+
+  const Policy& policy_;
+  const Subject& subject_;
+  std::vector<File> files_;
+};
+
+} // namespace
+
+std::vector<CellPlan> plan_cells(const Policy& policy, const Subject& subject) {
+  return Planner(policy, subject).plan();
+}
+
+} // namespace quarry::gate

@@ -1,0 +1,149 @@
+#include "gate/count.hpp"
+
+#include "base/text.hpp"
+#include "sys/clock.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::gate {
+
+namespace {
+
+using registry::Cell;
+using registry::EvidenceRecord;
+using registry::FileRecord;
+
+bool is_any(std::string_view wanted, std::string_view have) { return wanted.empty() || wanted == have; }
+
+// A plan's cell with python empty asks for any; evidence must always say where it was made.
+bool same_cell(const Cell& wanted, const Cell& have) {
+  return wanted.platform == have.platform && family_key(wanted.family) == family_key(have.family) &&
+         is_any(wanted.python, have.python) && !have.python.empty() && wanted.framework == have.framework;
+}
+
+bool same_file(const FileRecord& a, const FileRecord& b) { return a.sha256 == b.sha256 && a.filename == b.filename; }
+
+bool holds(const std::vector<FileRecord>& files, const FileRecord& wanted) {
+  return std::any_of(files.begin(), files.end(), [&](const FileRecord& f) { return same_file(f, wanted); });
+}
+
+struct Cover {
+  std::size_t matched = 0;
+  std::string missing, foreign; ///< one name of each
+};
+
+Cover compare(const CellPlan& plan, const EvidenceRecord& evidence) {
+  Cover cover;
+  for (const auto* file : plan.files) {
+    if (holds(evidence.subjects, *file))
+      ++cover.matched;
+    else if (cover.missing.empty())
+      cover.missing = file->filename;
+  }
+  for (const auto& subject : evidence.subjects) {
+    bool ours =
+        std::any_of(plan.files.begin(), plan.files.end(), [&](const auto* f) { return same_file(*f, subject); });
+    if (!ours && cover.foreign.empty()) cover.foreign = subject.filename;
+  }
+  if (cover.missing.empty() && cover.foreign.empty() && evidence.subjects.size() != plan.files.size())
+    cover.foreign = "a file named twice";
+  return cover;
+}
+
+std::string cover_defect(const CellPlan& plan, const EvidenceRecord& evidence) {
+  auto cover = compare(plan, evidence);
+  if (cover.matched == 0) return "it is about other files";
+  if (!cover.missing.empty())
+    return fmt::format("it covers {} of {} files, not {}", cover.matched, plan.files.size(), cover.missing);
+  if (!cover.foreign.empty()) return fmt::format("it is also about {}, which the cell does not have", cover.foreign);
+  return {};
+}
+
+std::uint64_t rows_with(const EvidenceRecord& evidence, std::string_view outcome) {
+  return static_cast<std::uint64_t>(
+      std::count_if(evidence.rows.begin(), evidence.rows.end(), [&](const auto& r) { return r.outcome == outcome; }));
+}
+
+// A record that says two things at once says nothing.
+std::string contradiction(const EvidenceRecord& evidence) {
+  const auto& r = evidence.result;
+  if (r != "passed" && r != "failed" && r != "error" && r != "timed_out")
+    return fmt::format("its result \"{}\" is unknown", r);
+  if (r == "passed" && (evidence.failed || evidence.errors)) return "it says passed and counts failures";
+  if (r == "passed" && evidence.passed == 0) return "it says passed, and no test has passed";
+  if (evidence.rows.empty()) return {};
+  bool agree = rows_with(evidence, "passed") == evidence.passed && rows_with(evidence, "failed") == evidence.failed &&
+               rows_with(evidence, "skipped") == evidence.skipped && rows_with(evidence, "error") == evidence.errors &&
+               evidence.passed + evidence.failed + evidence.skipped + evidence.errors == evidence.rows.size();
+  return agree ? "" : "its counts do not agree with its rows";
+}
+
+std::string time_defect(const EvidenceRecord& evidence, const Question& question, std::int64_t& ended_us) {
+  auto started = sys::parse_rfc3339(evidence.started), ended = sys::parse_rfc3339(evidence.ended);
+  if (!started || !ended) return "its times cannot be read";
+  ended_us = *ended;
+  if (*ended < *started) return "it ended before it started";
+  if (*ended > question.now_us + k_clock_skew_us) return "it is from the future";
+  if (question.now_us - *ended > question.max_age_us)
+    return fmt::format("it is {} old, and the policy takes at most {}", age_text(question.now_us - *ended),
+                       age_text(question.max_age_us));
+  return {};
+}
+
+} // namespace
+
+Standed stand(const EvidenceRecord& evidence, const Question& question) {
+  const auto& plan = question.plan;
+  if (evidence.suite != question.suite || !same_cell(plan.cell, evidence.cell)) return {};
+  auto cover = cover_defect(plan, evidence);
+  if (evidence.set != plan.set) {
+    // Most records are about earlier sets; only one about the very same files is worth explaining.
+    if (!cover.empty()) return {};
+    return {Standing::refused,
+            evidence.set.empty() ? "it is not bound to a set"
+                                 : fmt::format("it is for set {}", evidence.set.substr(0, 12)),
+            0};
+  }
+  Standed result;
+  auto time = time_defect(evidence, question, result.ended_us);
+  auto why = !evidence.sealed ? std::string("it was made from an unsealed source")
+             : !cover.empty() ? cover
+             : !time.empty()  ? time
+                              : contradiction(evidence);
+  result.standing = why.empty() ? Standing::counts : Standing::refused;
+  result.why = std::move(why);
+  return result;
+}
+
+std::optional<std::string> waiver_defect(const registry::WaiverRecord& waiver, const Policy& policy,
+                                         const std::string& channel, const Question& question) {
+  const auto& cell = question.plan.cell;
+  bool meant = waiver.channel == channel && is_any(waiver.suite, question.suite) &&
+               is_any(waiver.cell.platform, cell.platform) &&
+               (waiver.cell.family.empty() || family_key(waiver.cell.family) == family_key(cell.family)) &&
+               is_any(waiver.cell.python, cell.python) && is_any(waiver.cell.framework, cell.framework);
+  if (!waiver.sets.empty())
+    meant = meant && std::find(waiver.sets.begin(), waiver.sets.end(), question.plan.set) != waiver.sets.end();
+  if (!meant) return std::nullopt;
+  auto created = sys::parse_rfc3339(waiver.created), expires = sys::parse_rfc3339(waiver.expires);
+  if (!created || !expires) return "its times cannot be read";
+  if (*expires <= question.now_us) return fmt::format("it expired {}", waiver.expires);
+  if (*created > question.now_us + k_clock_skew_us) return "it is from the future";
+  if (*expires - *created > policy.waiver_max_age_us)
+    return fmt::format("it runs for {}, and the policy allows {}", age_text(*expires - *created),
+                       age_text(policy.waiver_max_age_us));
+  if (std::find(policy.approvers.begin(), policy.approvers.end(), waiver.approver) == policy.approvers.end())
+    return fmt::format("policy {} does not let {} waive", policy.name, waiver.approver);
+  if (text::trim(waiver.reason).empty()) return "it gives no reason";
+  return "";
+}
+
+std::string age_text(std::int64_t age_us) {
+  auto minutes = std::max<std::int64_t>(0, age_us) / 60'000'000;
+  if (minutes < 1) return "less than a minute";
+  if (minutes < 120) return fmt::format("{} min", minutes);
+  if (minutes < 48 * 60) return fmt::format("{} h", minutes / 60);
+  return fmt::format("{} d", minutes / (24 * 60));
+}
+
+} // namespace quarry::gate

@@ -1,0 +1,36 @@
+#pragma once
+// Whether a record of evidence or a waiver counts, and if not, why not. Private to the room. Pure.
+#include "gate/cells.hpp"
+#include <optional>
+#include <string>
+
+namespace quarry::gate {
+
+/// Clocks of test machines differ: a record may be this much ahead of ours (NTP keeps machines within seconds).
+constexpr std::int64_t k_clock_skew_us = 5ll * 60 * 1'000'000;
+
+enum class Standing : std::uint8_t {
+  unrelated, ///< another suite, cell or set: not worth a word
+  refused,   ///< meant for this cell, and does not count: `why`
+  counts,
+};
+struct Standed {
+  Standing standing = Standing::unrelated;
+  std::string why;
+  std::int64_t ended_us = 0;
+};
+struct Question {
+  const CellPlan& plan;
+  const std::string& suite;
+  std::int64_t max_age_us, now_us;
+};
+Standed stand(const registry::EvidenceRecord& evidence, const Question& question);
+
+/// nullopt: the waiver is for something else. Empty text: it counts. Else why it does not.
+std::optional<std::string> waiver_defect(const registry::WaiverRecord& waiver, const Policy& policy,
+                                         const std::string& channel, const Question& question);
+
+/// "2 h", "3 d": as coarse as people think about it.
+std::string age_text(std::int64_t age_us);
+
+} // namespace quarry::gate

@@ -1,0 +1,232 @@
+#include "gate/gate.hpp"
+
+#include "digest/sha256.hpp"
+#include "gate/count.hpp"
+#include "sys/clock.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <set>
+
+namespace quarry::gate {
+
+namespace {
+
+using registry::EvidenceRecord;
+
+constexpr std::size_t k_refused_shown = 3; // reasons are read by people; the newest refused records tell most
+
+/// What the records say about one suite on one cell, before the policy's states and waivers.
+struct Finding {
+  enum class Kind : std::uint8_t { passed, failed, missing } kind = Kind::missing;
+  std::string text;
+  const EvidenceRecord* evidence = nullptr;
+};
+
+struct Counted {
+  const EvidenceRecord* record;
+  std::int64_t ended_us;
+};
+struct Sorted {
+  std::vector<Counted> counted;                              // oldest first; of two at once the failure is last
+  std::vector<std::pair<std::int64_t, std::string>> refused; // newest first
+};
+
+bool is_pass(const EvidenceRecord& e, const Policy& policy) {
+  return e.result == "passed" && (policy.skipped == Skipped::passed || e.skipped == 0);
+}
+
+Sorted sort_evidence(const Policy& policy, const std::vector<EvidenceRecord>& evidence, const Question& question) {
+  Sorted sorted;
+  for (const auto& record : evidence) {
+    auto standed = stand(record, question);
+    if (standed.standing == Standing::counts) sorted.counted.push_back({&record, standed.ended_us});
+    if (standed.standing == Standing::refused) sorted.refused.emplace_back(standed.ended_us, standed.why);
+  }
+  std::stable_sort(sorted.counted.begin(), sorted.counted.end(), [&](const Counted& a, const Counted& b) {
+    return a.ended_us != b.ended_us ? a.ended_us < b.ended_us
+                                    : is_pass(*a.record, policy) && !is_pass(*b.record, policy);
+  });
+  std::stable_sort(sorted.refused.begin(), sorted.refused.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  return sorted;
+}
+
+const Counted& deciding(const Policy& policy, const Sorted& sorted) {
+  if (policy.flaky == Flaky::any_failure_holds)
+    for (auto at = sorted.counted.rbegin(); at != sorted.counted.rend(); ++at)
+      if (!is_pass(*at->record, policy)) return *at;
+  return sorted.counted.back();
+}
+
+std::string missing_text(const std::string& suite, const Sorted& sorted) {
+  auto text = fmt::format("no evidence of {}", suite);
+  std::set<std::string> said;
+  for (const auto& [ended, why] : sorted.refused) {
+    if (said.size() == k_refused_shown) break;
+    if (said.insert(why).second)
+      text += fmt::format("{} a record does not count: {}", said.size() == 1 ? ":" : ";", why);
+  }
+  return text;
+}
+
+std::string failure_text(const EvidenceRecord& e) {
+  if (e.result == "timed_out") return fmt::format("{} ran into its deadline", e.suite);
+  if (e.result == "passed")
+    return fmt::format("{} skipped {} of {}, and the policy counts that as failed", e.suite, e.skipped,
+                       e.passed + e.skipped);
+  auto total = e.passed + e.failed + e.skipped + e.errors;
+  auto first = std::find_if(e.rows.begin(), e.rows.end(),
+                            [](const auto& r) { return r.outcome == "failed" || r.outcome == "error"; });
+  return fmt::format("{} failed {} of {}{}", e.suite, e.failed + e.errors, total,
+                     first == e.rows.end() ? "" : ": " + first->name);
+}
+
+std::string pass_text(const EvidenceRecord& e, std::int64_t age_us) {
+  auto host = e.machine.find("host");
+  auto skipped = e.skipped ? fmt::format(", {} skipped", e.skipped) : "";
+  return fmt::format("{} passed on these files {} ago ({}{} passed{})", e.suite, age_text(age_us),
+                     host == e.machine.end() ? "" : host->second + ", ", e.passed, skipped);
+}
+
+Finding find(const Policy& policy, const std::vector<EvidenceRecord>& evidence, const Question& question) {
+  auto sorted = sort_evidence(policy, evidence, question);
+  if (sorted.counted.empty()) return {Finding::Kind::missing, missing_text(question.suite, sorted), nullptr};
+  const auto& [record, ended_us] = deciding(policy, sorted);
+  auto age = question.now_us - ended_us;
+  if (is_pass(*record, policy)) return {Finding::Kind::passed, pass_text(*record, age), record};
+  return {Finding::Kind::failed, fmt::format("{}, {} ago", failure_text(*record), age_text(age)), record};
+}
+
+struct Outcome {
+  bool held = false, waived = false;
+  std::string reason;
+};
+
+bool in_force(const FamilyFact* fact, std::int64_t now_us) {
+  return fact && (!fact->until_us || now_us <= fact->until_us);
+}
+
+std::string meaning(const FamilyFact& fact, const Policy& policy) {
+  if (!fact.counts_as.empty()) return fact.counts_as;
+  if (fact.state == FamilyState::no_runner) return policy.no_runner == NoRunner::waive ? "waive" : "held";
+  return policy.expected_failure == ExpectedFailure::waive    ? "waive"
+         : policy.expected_failure == ExpectedFailure::strict ? "strict"
+                                                              : "held";
+}
+
+/// What the policy says about families without a machine and failures that were announced.
+Outcome apply_fact(const Policy& policy, const Finding& finding, const Question& question) {
+  Outcome outcome{finding.kind != Finding::Kind::passed, false, finding.text};
+  const auto* fact = question.plan.fact;
+  if (!in_force(fact, question.now_us)) {
+    if (fact && outcome.held && fact->state != FamilyState::tested)
+      outcome.reason += fmt::format("; \"{}\" ended {}", fact->reason, sys::rfc3339(fact->until_us).substr(0, 10));
+    return outcome;
+  }
+  auto counts_as = meaning(*fact, policy);
+  if (fact->state == FamilyState::no_runner && finding.kind == Finding::Kind::missing) {
+    outcome.waived = counts_as == "waive";
+    outcome.held = !outcome.waived;
+    outcome.reason = outcome.held ? fmt::format("{}: {}", finding.text, fact->reason)
+                                  : fmt::format("not tested, which the policy accepts: {}", fact->reason);
+  }
+  if (fact->state == FamilyState::expected_failure && finding.kind == Finding::Kind::failed) {
+    outcome.waived = counts_as != "held";
+    outcome.held = !outcome.waived;
+    outcome.reason = fmt::format("{} (expected: {})", finding.text, fact->reason);
+  }
+  if (fact->state == FamilyState::expected_failure && finding.kind == Finding::Kind::passed && counts_as == "strict")
+    outcome = {true, false,
+               fmt::format("{}, although a failure was expected ({}): remove the mark at {}:{}", finding.text,
+                           fact->reason, policy.file, fact->line)};
+  return outcome;
+}
+
+void apply_waivers(Outcome& outcome, const Policy& policy, const Case& input, const Question& question) {
+  std::string refused;
+  for (const auto& waiver : input.waivers) {
+    auto defect = waiver_defect(waiver, policy, input.channel, question);
+    if (!defect) continue;
+    if (defect->empty()) {
+      outcome = {false, true,
+                 fmt::format("waived by {} until {}: {} ({})", waiver.approver, waiver.expires, waiver.reason,
+                             outcome.reason)};
+      return;
+    }
+    refused += fmt::format("; a waiver of {} does not count: {}", waiver.approver, *defect);
+  }
+  outcome.reason += refused;
+}
+
+void add(CellVerdict& verdict, const Outcome& outcome) {
+  verdict.reasons.push_back(outcome.reason);
+  verdict.waived |= outcome.waived;
+  if (outcome.held) verdict.verdict = Decision::held;
+}
+
+CellVerdict judge_cell(const Policy& policy, const Case& input, const CellPlan& plan) {
+  CellVerdict verdict{plan.cell, plan.set, Decision::ready, false, {}, {}, {}};
+  for (const auto* file : plan.files) verdict.files.push_back(file->filename);
+  std::sort(verdict.files.begin(), verdict.files.end());
+  static const std::string no_suite;
+  auto defect = !plan.defect.empty()  ? plan.defect
+                : plan.suites.empty() ? fmt::format("no [[require]] of policy {} covers it", policy.name)
+                                      : "";
+  if (!defect.empty()) {
+    Outcome outcome{true, false, defect};
+    if (plan.defect.empty()) apply_waivers(outcome, policy, input, {plan, no_suite, policy.max_age_us, input.now_us});
+    add(verdict, outcome);
+  }
+  for (const auto& [suite, max_age_us] : plan.suites) {
+    Question question{plan, suite, max_age_us, input.now_us};
+    auto finding = find(policy, input.evidence, question);
+    if (finding.evidence) verdict.evidence.push_back(sha256(registry::to_json(*finding.evidence)).hex());
+    auto outcome = apply_fact(policy, finding, question);
+    if (outcome.held) apply_waivers(outcome, policy, input, question);
+    add(verdict, outcome);
+  }
+  if (verdict.verdict == Decision::held) verdict.waived = false;
+  return verdict;
+}
+
+} // namespace
+
+std::string_view to_string(Decision decision) { return decision == Decision::ready ? "ready" : "held"; }
+
+Verdict judge(const Policy& policy, const Case& input) {
+  Verdict verdict;
+  verdict.policy = policy.name;
+  verdict.policy_digest = policy.digest;
+  verdict.mode = policy.mode;
+  for (const auto& subject : input.subjects)
+    for (const auto& plan : plan_cells(policy, subject)) verdict.cells.push_back(judge_cell(policy, input, plan));
+  verdict.would_hold = std::any_of(verdict.cells.begin(), verdict.cells.end(),
+                                   [](const CellVerdict& c) { return c.verdict == Decision::held; });
+  verdict.verdict = verdict.would_hold && policy.mode == Mode::enforce ? Decision::held : Decision::ready;
+  return verdict;
+}
+
+std::vector<Movable> movable(const Verdict& verdict) {
+  std::vector<Movable> sets;
+  std::map<std::string, std::set<std::pair<std::string, std::string>>> held;
+  for (const auto& c : verdict.cells) {
+    if (std::none_of(sets.begin(), sets.end(), [&](const Movable& m) { return m.set == c.set; }))
+      sets.push_back({c.set, true, {}, {}});
+    if (c.verdict == Decision::held) held[c.set].emplace(c.cell.platform, family_key(c.cell.family));
+  }
+  for (auto& entry : sets) {
+    std::set<std::string> files;
+    for (const auto& c : verdict.cells) {
+      if (c.set != entry.set) continue;
+      if (c.verdict == Decision::held) entry.held.push_back(c.cell);
+      if (!held[c.set].contains({c.cell.platform, family_key(c.cell.family)}))
+        files.insert(c.files.begin(), c.files.end());
+    }
+    entry.whole = entry.held.empty();
+    entry.files.assign(files.begin(), files.end());
+  }
+  return sets;
+}
+
+} // namespace quarry::gate

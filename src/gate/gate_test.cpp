@@ -1,0 +1,572 @@
+#include "gate/gate.hpp"
+
+#include "sys/clock.hpp"
+#include "sys/file.hpp"
+#include <functional>
+#include <gmock/gmock.h>
+
+namespace quarry::gate {
+namespace {
+
+using registry::Cell;
+using registry::EvidenceRecord;
+using registry::FileRecord;
+using registry::WaiverRecord;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::int64_t k_now = *sys::parse_rfc3339("2026-11-21T12:00:00Z");
+constexpr std::int64_t k_minute = 60'000'000, k_hour = 60 * k_minute, k_day = 24 * k_hour;
+
+FileRecord file(const std::string& name, const std::string& project, const std::string& bytes = "") {
+  FileRecord record;
+  record.filename = name;
+  record.project = project;
+  record.version = "7.2.0";
+  record.size = 10;
+  record.sha256 = sha256(name + bytes);
+  return record;
+}
+
+FileRecord libraries(const std::string& family) {
+  auto under = family;
+  for (auto& c : under) c = c == '-' ? '_' : c;
+  return file("rocm_sdk_libraries_" + under + "-7.2.0-py3-none-linux_x86_64.whl", "rocm-sdk-libraries-" + family);
+}
+
+Subject a_set(const std::vector<std::string>& families = {"gfx103x-dgpu"},
+              const std::string& digest = std::string(64, 'a')) {
+  Subject subject;
+  subject.digest = digest;
+  subject.set.origin.platform = "linux";
+  subject.set.files = {file("rocm-7.2.0.tar.gz", "rocm"),
+                       file("rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl", "rocm-sdk-core"),
+                       file("rocm_sdk_devel-7.2.0-py3-none-linux_x86_64.whl", "rocm-sdk-devel")};
+  for (const auto& family : families) subject.set.files.push_back(libraries(family));
+  return subject;
+}
+
+EvidenceRecord passed(const Subject& subject, const std::string& family = "gfx103x-dgpu") {
+  EvidenceRecord e;
+  for (const auto& f : subject.set.files)
+    if (!f.project.starts_with("rocm-sdk-libraries-") || f.project == "rocm-sdk-libraries-" + family)
+      e.subjects.push_back(f);
+  e.cell = {"linux", family, "3.11", ""};
+  e.suite = "rocm-sdk";
+  e.result = "passed";
+  e.passed = 40;
+  e.machine["host"] = "gpu-7";
+  e.started = sys::rfc3339(k_now - 2 * k_hour - k_minute);
+  e.ended = sys::rfc3339(k_now - 2 * k_hour);
+  e.set = subject.digest;
+  e.sealed = true;
+  return e;
+}
+
+EvidenceRecord failed(const Subject& subject, const std::string& family = "gfx103x-dgpu") {
+  auto e = passed(subject, family);
+  e.result = "failed";
+  e.passed = 2;
+  e.failed = 1;
+  e.rows = {{"test_a", "passed", "", 0}, {"test_b", "failed", "boom", 0}, {"test_c", "passed", "", 0}};
+  return e;
+}
+
+EvidenceRecord at(EvidenceRecord e, std::int64_t ended) {
+  e.started = sys::rfc3339(ended - k_minute);
+  e.ended = sys::rfc3339(ended);
+  return e;
+}
+
+WaiverRecord waiver() {
+  WaiverRecord w;
+  w.channel = "stable";
+  w.reason = "no lab machine until Dec";
+  w.approver = "ann";
+  w.created = sys::rfc3339(k_now - k_hour);
+  w.expires = sys::rfc3339(k_now + 5 * k_day);
+  return w;
+}
+
+Policy policy(const std::string& extra = "", const std::string& states = "") {
+  auto parsed = parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = "
+                             "[\"ann\"]\nwaiver_max_age = \"30d\"\n[states]\n" +
+                                 states +
+                                 "\n[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"gfx*\"]\npythons = "
+                                 "[\"*\"]\nsuites = [\"rocm-sdk\"]\n" +
+                                 extra,
+                             "p.toml");
+  EXPECT_TRUE(parsed) << render(parsed.error());
+  return *parsed;
+}
+
+const char* k_no_runner =
+    "[[family]]\nfamilies = [\"gfx103X-dgpu\"]\nstate = \"no_runner\"\nreason = \"pool has no machine since 14 Nov\"\n";
+const char* k_expected = "[[family]]\nfamilies = [\"gfx103X-*\"]\nstate = \"expected_failure\"\nreason = \"driver "
+                         "bug\"\nuntil = \"2026-12-15\"\n";
+const char* k_expected_over = "[[family]]\nfamilies = [\"gfx103X-*\"]\nstate = \"expected_failure\"\nreason = \"driver "
+                              "bug\"\nuntil = \"2026-11-20\"\n";
+
+/// One cell, one question: the set of one family against changed evidence and waivers.
+struct Row {
+  const char* name;
+  std::function<void(Case&)> change;
+  Decision verdict;
+  const char* reason;
+  const char* family = "";
+  const char* states = "";
+  bool waived = false;
+};
+void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+
+class GateRow : public testing::TestWithParam<Row> {};
+
+TEST_P(GateRow, Judges) {
+  const auto& row = GetParam();
+  Case input;
+  input.channel = "stable";
+  input.subjects = {a_set()};
+  input.now_us = k_now;
+  row.change(input);
+  auto verdict = judge(policy(row.family, row.states), input);
+  ASSERT_EQ(verdict.cells.size(), 1u);
+  const auto& cell = verdict.cells[0];
+  EXPECT_EQ(cell.verdict, row.verdict) << testing::PrintToString(cell.reasons);
+  EXPECT_EQ(verdict.verdict, row.verdict);
+  EXPECT_EQ(verdict.would_hold, row.verdict == Decision::held);
+  EXPECT_EQ(cell.waived, row.waived);
+  EXPECT_THAT(cell.reasons, Contains(HasSubstr(row.reason)));
+}
+
+const Subject k_set = a_set();
+std::function<void(Case&)> with(std::function<void(EvidenceRecord&)> change) {
+  return [change](Case& c) {
+    auto e = passed(k_set);
+    change(e);
+    c.evidence = {e};
+  };
+}
+std::function<void(Case&)> waived_by(std::function<void(WaiverRecord&)> change) {
+  return [change](Case& c) {
+    auto w = waiver();
+    change(w);
+    c.waivers = {w};
+  };
+}
+std::function<void(Case&)> records(std::vector<EvidenceRecord> evidence) {
+  return [evidence](Case& c) { c.evidence = evidence; };
+}
+constexpr auto k_ready = Decision::ready, k_held = Decision::held;
+
+INSTANTIATE_TEST_SUITE_P(
+    Evidence, GateRow,
+    testing::Values(
+        Row{"passed_on_these_files", with([](auto&) {}), k_ready,
+            "rocm-sdk passed on these files 2 h ago (gpu-7, 40 passed)"},
+        Row{"family_spelled_otherwise", with([](auto& e) { e.cell.family = "gfx103X_dgpu"; }), k_ready, "passed"},
+        Row{"nothing_at_all", [](Case&) {}, k_held, "no evidence of rocm-sdk"},
+        Row{"failed", records({failed(k_set)}), k_held, "rocm-sdk failed 1 of 3: test_b, 2 h ago"},
+        Row{"error", with([](auto& e) {
+              e.result = "error";
+              e.errors = 1;
+            }),
+            k_held, "failed 1 of 41"},
+        Row{"timed_out", with([](auto& e) { e.result = "timed_out"; }), k_held, "ran into its deadline"},
+        Row{"unknown_result", with([](auto& e) { e.result = "ok"; }), k_held, "its result \"ok\" is unknown"},
+        Row{"empty_result", with([](auto& e) { e.result = ""; }), k_held, "is unknown"},
+        Row{"other_suite", with([](auto& e) { e.suite = "smoke"; }), k_held, "no evidence of rocm-sdk"},
+        Row{"other_platform", with([](auto& e) { e.cell.platform = "windows"; }), k_held, "no evidence"},
+        Row{"other_family", with([](auto& e) { e.cell.family = "gfx1151"; }), k_held, "no evidence"},
+        Row{"no_family", with([](auto& e) { e.cell.family = ""; }), k_held, "no evidence"},
+        Row{"no_python", with([](auto& e) { e.cell.python = ""; }), k_held, "no evidence"},
+        Row{"other_framework", with([](auto& e) { e.cell.framework = "torch"; }), k_held, "no evidence"},
+        Row{"one_digest_differs", with([](auto& e) { e.subjects[1].sha256 = sha256("x"); }), k_held,
+            "it covers 3 of 4 files, not rocm_sdk_core"},
+        Row{"all_digests_differ", with([](auto& e) {
+              for (auto& s : e.subjects) s.sha256 = sha256(s.filename + "x");
+            }),
+            k_held, "it is about other files"},
+        Row{"no_subject", with([](auto& e) { e.subjects.clear(); }), k_held, "it is about other files"},
+        Row{"partial", with([](auto& e) { e.subjects.pop_back(); }), k_held,
+            "it covers 3 of 4 files, not rocm_sdk_libraries"},
+        Row{"same_bytes_under_another_name", with([](auto& e) { e.subjects[0].filename = "other-1.tar.gz"; }), k_held,
+            "it covers 3 of 4 files, not rocm-7.2.0.tar.gz"},
+        Row{"more_than_the_cell", with([](auto& e) { e.subjects.push_back(file("evil-1-py3-none-any.whl", "evil")); }),
+            k_held, "it is also about evil-1"},
+        Row{"a_file_twice", with([](auto& e) { e.subjects.push_back(e.subjects[0]); }), k_held, "a file named twice"},
+        Row{"a_file_twice_instead_of_another", with([](auto& e) { e.subjects[0] = e.subjects[1]; }), k_held,
+            "it covers 3 of 4"},
+        Row{"another_set", with([](auto& e) { e.set = std::string(64, 'b'); }), k_held, "it is for set bbbbbbbbbbbb"},
+        Row{"another_set_and_other_files", with([](auto& e) {
+              e.set = std::string(64, 'b');
+              e.subjects.pop_back();
+            }),
+            k_held, "no evidence of rocm-sdk"},
+        Row{"no_set", with([](auto& e) { e.set = ""; }), k_held, "it is not bound to a set"},
+        Row{"unsealed", with([](auto& e) { e.sealed = false; }), k_held, "it was made from an unsealed source"},
+        Row{"stale", records({at(passed(k_set), k_now - 15 * k_day)}), k_held,
+            "it is 15 d old, and the policy takes at most 14 d"},
+        Row{"just_fresh", records({at(passed(k_set), k_now - 14 * k_day)}), k_ready, "passed on these files 14 d ago"},
+        Row{"one_microsecond_too_old", records({at(passed(k_set), k_now - 14 * k_day - 1)}), k_held, "old"},
+        Row{"from_the_future", records({at(passed(k_set), k_now + 6 * k_minute)}), k_held, "it is from the future"},
+        Row{"a_clock_a_little_ahead", records({at(passed(k_set), k_now + 4 * k_minute)}), k_ready,
+            "less than a minute ago"},
+        Row{"ended_before_it_started", with([](auto& e) { std::swap(e.started, e.ended); }), k_held,
+            "it ended before it started"},
+        Row{"unreadable_time", with([](auto& e) { e.ended = "yesterday"; }), k_held, "its times cannot be read"},
+        Row{"passed_with_failures", with([](auto& e) { e.failed = 1; }), k_held, "it says passed and counts failures"},
+        Row{"passed_with_errors", with([](auto& e) { e.errors = 1; }), k_held, "it says passed and counts failures"},
+        Row{"passed_without_a_test", with([](auto& e) {
+              e.passed = 0;
+              e.skipped = 40;
+            }),
+            k_held, "no test has passed"},
+        Row{"rows_hide_a_failure", with([](auto& e) {
+              e.passed = 1;
+              e.rows = {{"a", "failed", "", 0}};
+            }),
+            k_held, "its counts do not agree with its rows"},
+        Row{"rows_of_unknown_outcome", with([](auto& e) {
+              e.passed = 1;
+              e.rows = {{"a", "passed", "", 0}, {"b", "maybe", "", 0}};
+            }),
+            k_held, "its counts do not agree"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(
+    Several, GateRow,
+    testing::Values(
+        Row{"later_pass_wins", records({at(failed(k_set), k_now - 3 * k_hour), at(passed(k_set), k_now - k_hour)}),
+            k_ready, "passed"},
+        Row{"later_failure_wins", records({at(passed(k_set), k_now - 3 * k_hour), at(failed(k_set), k_now - k_hour)}),
+            k_held, "failed 1 of 3"},
+        Row{"order_of_records_is_nothing",
+            records({at(failed(k_set), k_now - k_hour), at(passed(k_set), k_now - 3 * k_hour)}), k_held,
+            "failed 1 of 3"},
+        Row{"a_tie_is_a_failure", records({failed(k_set), passed(k_set)}), k_held, "failed"},
+        Row{"a_tie_is_a_failure_turned", records({passed(k_set), failed(k_set)}), k_held, "failed"},
+        Row{"any_failure_holds", records({at(failed(k_set), k_now - 3 * k_hour), at(passed(k_set), k_now - k_hour)}),
+            k_held, "failed 1 of 3", "", "flaky = \"any_failure_holds\""},
+        Row{"an_old_failure_does_not",
+            records({at(failed(k_set), k_now - 20 * k_day), at(passed(k_set), k_now - k_hour)}), k_ready, "passed", "",
+            "flaky = \"any_failure_holds\""},
+        Row{"an_unsealed_pass_does_not_heal",
+            [](Case& c) {
+              auto e = passed(k_set);
+              e.sealed = false;
+              c.evidence = {at(failed(k_set), k_now - 3 * k_hour), e};
+            },
+            k_held, "failed 1 of 3"},
+        Row{"skips_are_fine", with([](auto& e) { e.skipped = 3; }), k_ready, "40 passed, 3 skipped"},
+        Row{"skips_count_as_failed", with([](auto& e) { e.skipped = 3; }), k_held, "skipped 3 of 43", "",
+            "skipped_counts_as = \"failed\""}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(
+    States, GateRow,
+    testing::Values(
+        Row{"no_runner_holds", [](Case&) {}, k_held, "no evidence of rocm-sdk: pool has no machine since 14 Nov",
+            k_no_runner},
+        Row{"no_runner_accepted", [](Case&) {}, k_ready, "not tested, which the policy accepts", k_no_runner,
+            "no_runner = \"waive\"", true},
+        Row{"no_runner_yet_passed", with([](auto&) {}), k_ready, "passed on these files", k_no_runner},
+        Row{"no_runner_accepted_yet_failed", records({failed(k_set)}), k_held, "failed", k_no_runner,
+            "no_runner = \"waive\""},
+        Row{"expected_failure_holds", records({failed(k_set)}), k_held, "(expected: driver bug)", k_expected},
+        Row{"expected_failure_accepted", records({failed(k_set)}), k_ready, "(expected: driver bug)", k_expected,
+            "expected_failure = \"waive\"", true},
+        Row{"expected_failure_missing", [](Case&) {}, k_held, "no evidence", k_expected,
+            "expected_failure = \"waive\""},
+        Row{"expected_failure_over", records({failed(k_set)}), k_held, "\"driver bug\" ended 2026-11-20",
+            k_expected_over, "expected_failure = \"waive\""},
+        Row{"unexpected_pass", with([](auto&) {}), k_ready, "passed", k_expected, "expected_failure = \"waive\""},
+        Row{"unexpected_pass_strict", with([](auto&) {}), k_held, "remove the mark at p.toml:", k_expected,
+            "expected_failure = \"strict\""},
+        Row{"strict_failure", records({failed(k_set)}), k_ready, "(expected: driver bug)", k_expected,
+            "expected_failure = \"strict\"", true}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+INSTANTIATE_TEST_SUITE_P(
+    Waivers, GateRow,
+    testing::Values(
+        Row{"waived", waived_by([](auto&) {}), k_ready, "waived by ann until 2026-11-26", "", "", true},
+        Row{"waived_failure",
+            [](Case& c) {
+              c.evidence = {failed(k_set)};
+              c.waivers = {waiver()};
+            },
+            k_ready, "(rocm-sdk failed 1 of 3", "", "", true},
+        Row{"not_needed",
+            [](Case& c) {
+              c.evidence = {passed(k_set)};
+              c.waivers = {waiver()};
+            },
+            k_ready, "passed on these files"},
+        Row{"expired", waived_by([](auto& w) { w.expires = sys::rfc3339(k_now); }), k_held, "it expired 2026-11-21"},
+        Row{"from_later", waived_by([](auto& w) { w.created = sys::rfc3339(k_now + k_hour); }), k_held,
+            "it is from the future"},
+        Row{"too_long", waived_by([](auto& w) { w.expires = sys::rfc3339(k_now + 31 * k_day); }), k_held,
+            "it runs for 31 d, and the policy allows 30 d"},
+        Row{"not_an_approver", waived_by([](auto& w) { w.approver = "eve"; }), k_held, "does not let eve waive"},
+        Row{"nobody", waived_by([](auto& w) { w.approver = ""; }), k_held, "does not let  waive"},
+        Row{"without_reason", waived_by([](auto& w) { w.reason = " "; }), k_held, "it gives no reason"},
+        Row{"unreadable_expiry", waived_by([](auto& w) { w.expires = "never"; }), k_held, "its times cannot be read"},
+        Row{"no_expiry", waived_by([](auto& w) { w.expires = ""; }), k_held, "its times cannot be read"},
+        Row{"other_channel", waived_by([](auto& w) { w.channel = "nightly"; }), k_held, "no evidence"},
+        Row{"no_channel", waived_by([](auto& w) { w.channel = ""; }), k_held, "no evidence"},
+        Row{"other_suite", waived_by([](auto& w) { w.suite = "smoke"; }), k_held, "no evidence"},
+        Row{"this_suite", waived_by([](auto& w) { w.suite = "rocm-sdk"; }), k_ready, "waived", "", "", true},
+        Row{"other_family", waived_by([](auto& w) { w.cell.family = "gfx1151"; }), k_held, "no evidence"},
+        Row{"this_family", waived_by([](auto& w) { w.cell.family = "gfx103X-dgpu"; }), k_ready, "waived", "", "", true},
+        Row{"other_set", waived_by([](auto& w) { w.sets = {std::string(64, 'b')}; }), k_held, "no evidence"},
+        Row{"this_set", waived_by([](auto& w) { w.sets = {std::string(64, 'b'), std::string(64, 'a')}; }), k_ready,
+            "waived", "", "", true},
+        Row{"second_one_is_good",
+            [](Case& c) {
+              auto bad = waiver();
+              bad.approver = "eve";
+              c.waivers = {bad, waiver()};
+            },
+            k_ready, "waived by ann", "", "", true}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+Verdict judge_sets(const Policy& p, std::vector<Subject> subjects, std::vector<EvidenceRecord> evidence,
+                   std::vector<WaiverRecord> waivers = {}) {
+  return judge(p, Case{"stable", std::move(subjects), std::move(evidence), std::move(waivers), k_now});
+}
+
+TEST(Gate, UncoveredFamilyIsHeld) {
+  auto set = a_set({"navi-thing"});
+  auto verdict = judge_sets(policy(), {set}, {passed(set, "navi-thing")});
+  ASSERT_EQ(verdict.cells.size(), 1u);
+  EXPECT_EQ(verdict.verdict, Decision::held);
+  EXPECT_EQ(verdict.cells[0].cell.family, "navi-thing");
+  EXPECT_THAT(verdict.cells[0].reasons, ElementsAre("no [[require]] of policy p covers it"));
+  EXPECT_EQ(judge_sets(policy(), {set}, {}, {waiver()}).verdict, Decision::ready);
+}
+
+TEST(Gate, WindowsFilesAreNotCoveredByALinuxRule) {
+  auto set = a_set();
+  set.set.files.push_back(file("rocm_sdk_core-7.2.0-py3-none-win_amd64.whl", "rocm-sdk-core"));
+  auto verdict = judge_sets(policy(), {set}, {passed(a_set())});
+  ASSERT_EQ(verdict.cells.size(), 2u);
+  EXPECT_EQ(verdict.cells[0].verdict, Decision::ready); // the Windows wheel is not among the Linux cell's files
+  EXPECT_EQ(verdict.cells[1].cell.platform, "windows");
+  EXPECT_EQ(verdict.cells[1].verdict, Decision::held);
+}
+
+TEST(Gate, ReportOnlyNeverHoldsButSaysWhatItWould) {
+  auto report = policy();
+  report.mode = Mode::report_only;
+  auto verdict = judge_sets(report, {a_set()}, {});
+  EXPECT_EQ(verdict.verdict, Decision::ready);
+  EXPECT_TRUE(verdict.would_hold);
+  EXPECT_EQ(verdict.cells[0].verdict, Decision::held);
+}
+
+TEST(Gate, EachSetNeedsItsOwnEvidence) {
+  auto first = a_set(), second = a_set({"gfx103x-dgpu"}, std::string(64, 'b'));
+  second.set.files[1] = file("rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl", "rocm-sdk-core", "a library less");
+  auto verdict = judge_sets(policy(), {first, second}, {passed(first)});
+  ASSERT_EQ(verdict.cells.size(), 2u);
+  EXPECT_EQ(verdict.cells[0].verdict, Decision::ready);
+  EXPECT_EQ(verdict.cells[1].verdict, Decision::held);
+  EXPECT_EQ(verdict.verdict, Decision::held);
+}
+
+TEST(Gate, EverySuiteIsNeeded) {
+  auto two =
+      policy("[[require]]\nplatforms=[\"*\"]\nfamilies=[\"gfx103X-dgpu\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n");
+  auto verdict = judge_sets(two, {k_set}, {passed(k_set)});
+  ASSERT_EQ(verdict.cells.size(), 1u);
+  EXPECT_THAT(verdict.cells[0].reasons, ElementsAre(HasSubstr("passed"), "no evidence of smoke"));
+  EXPECT_EQ(verdict.verdict, Decision::held);
+  auto smoke = passed(k_set);
+  smoke.suite = "smoke";
+  auto both = judge_sets(two, {k_set}, {passed(k_set), smoke});
+  EXPECT_EQ(both.verdict, Decision::ready);
+  EXPECT_EQ(both.cells[0].evidence.size(), 2u);
+  EXPECT_EQ(both.cells[0].evidence[0], sha256(registry::to_json(passed(k_set))).hex());
+}
+
+TEST(Gate, AWaiverForOneSuiteLeavesTheOther) {
+  auto two = policy("[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n");
+  auto w = waiver();
+  w.suite = "smoke";
+  auto verdict = judge_sets(two, {k_set}, {}, {w});
+  EXPECT_EQ(verdict.verdict, Decision::held);
+  EXPECT_FALSE(verdict.cells[0].waived);
+}
+
+TEST(Gate, EachPythonOfTheRuleIsACell) {
+  auto pythons = policy();
+  pythons.requirements[0].pythons = {"3.11", "3.12"};
+  auto verdict = judge_sets(pythons, {k_set}, {passed(k_set)});
+  ASSERT_EQ(verdict.cells.size(), 2u);
+  EXPECT_EQ(verdict.cells[0].cell, (Cell{"linux", "gfx103x-dgpu", "3.11", ""}));
+  EXPECT_EQ(verdict.cells[0].verdict, Decision::ready);
+  EXPECT_EQ(verdict.cells[1].cell.python, "3.12");
+  EXPECT_EQ(verdict.cells[1].verdict, Decision::held);
+}
+
+TEST(Gate, WheelsForParticularPythonsNeedEachOfThem) {
+  auto set = a_set();
+  set.set.files.push_back(file("torch-2.12.0-cp311-cp311-linux_x86_64.whl", "torch"));
+  set.set.files.push_back(file("torch-2.12.0-cp312-cp312-linux_x86_64.whl", "torch"));
+  auto evidence = passed(a_set());
+  evidence.subjects.push_back(set.set.files[4]);
+  auto verdict = judge_sets(policy(), {set}, {evidence});
+  ASSERT_EQ(verdict.cells.size(), 2u);
+  EXPECT_EQ(verdict.cells[0].cell.python, "3.11");
+  EXPECT_EQ(verdict.cells[0].verdict, Decision::ready);
+  EXPECT_EQ(verdict.cells[1].cell.python, "3.12");
+  EXPECT_EQ(verdict.cells[1].verdict, Decision::held);
+}
+
+TEST(Gate, FrameworkRulesAreForSetsThatHoldTheFramework) {
+  auto rules = policy("[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nframeworks=[\"torch\"]"
+                      "\nsuites=[\"smoke\"]\n");
+  auto plain = judge_sets(rules, {k_set}, {passed(k_set)});
+  EXPECT_EQ(plain.verdict, Decision::ready);
+  auto set = a_set();
+  set.set.files.push_back(file("torch-2.12.0-py3-none-linux_x86_64.whl", "torch"));
+  auto verdict = judge_sets(rules, {set}, {});
+  ASSERT_EQ(verdict.cells.size(), 1u);
+  EXPECT_EQ(verdict.cells[0].cell.framework, "torch");
+  EXPECT_THAT(verdict.cells[0].reasons, ElementsAre("no evidence of smoke"));
+}
+
+TEST(Gate, TheStricterAgeOfTwoRulesCounts) {
+  auto rules = policy(
+      "[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"rocm-sdk\"]\nmax_age=\"1h\"\n");
+  EXPECT_EQ(judge_sets(rules, {k_set}, {passed(k_set)}).verdict, Decision::held);
+}
+
+TEST(Gate, NoSetIsNothingToHold) {
+  auto verdict = judge_sets(policy(), {}, {});
+  EXPECT_EQ(verdict.verdict, Decision::ready);
+  EXPECT_THAT(verdict.cells, IsEmpty());
+}
+
+TEST(Gate, ASetThatCannotBeReadIsHeldAndNotWaived) {
+  auto set = a_set();
+  set.set.files.push_back(file("notes.txt", "notes"));
+  auto verdict = judge_sets(policy(), {set}, {passed(set)}, {waiver()});
+  EXPECT_EQ(verdict.verdict, Decision::held);
+  EXPECT_THAT(verdict.cells[0].reasons, ElementsAre(HasSubstr("notes.txt")));
+  Subject empty;
+  empty.digest = std::string(64, 'e');
+  EXPECT_EQ(judge_sets(policy(), {empty}, {}, {waiver()}).verdict, Decision::held);
+}
+
+TEST(Gate, FamiliesAreSpelledAsTheRunSpellsThem) {
+  auto set = a_set();
+  set.set.origin.group = "gfx103X-dgpu";
+  EXPECT_EQ(judge_sets(policy(), {set}, {passed(set)}).cells[0].cell.family, "gfx103X-dgpu");
+  EXPECT_EQ(judge_sets(policy(k_no_runner), {a_set()}, {}).cells[0].cell.family, "gfx103X-dgpu");
+}
+
+TEST(Movable, FamiliesMoveWithoutTheHeldOnes) {
+  auto set = a_set({"gfx103x-dgpu", "gfx1151"});
+  auto verdict = judge_sets(policy(), {set}, {passed(set, "gfx1151")});
+  ASSERT_EQ(verdict.cells.size(), 2u);
+  auto moves = movable(verdict);
+  ASSERT_EQ(moves.size(), 1u);
+  EXPECT_FALSE(moves[0].whole);
+  EXPECT_THAT(moves[0].files, ElementsAre("rocm-7.2.0.tar.gz", "rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl",
+                                          "rocm_sdk_devel-7.2.0-py3-none-linux_x86_64.whl",
+                                          "rocm_sdk_libraries_gfx1151-7.2.0-py3-none-linux_x86_64.whl"));
+  EXPECT_THAT(moves[0].held, ElementsAre(Cell{"linux", "gfx103x-dgpu", "", ""}));
+}
+
+TEST(Movable, AFamilyHeldOnOnePythonStays) {
+  auto pythons = policy();
+  pythons.requirements[0].pythons = {"3.11", "3.12"};
+  auto moves = movable(judge_sets(pythons, {k_set}, {passed(k_set)}));
+  ASSERT_EQ(moves.size(), 1u);
+  EXPECT_THAT(moves[0].files, IsEmpty());
+}
+
+TEST(Movable, WholeSetsMoveWhole) {
+  auto first = a_set(), second = a_set({"gfx1151"}, std::string(64, 'b'));
+  auto moves = movable(judge_sets(policy(), {first, second}, {passed(first)}));
+  ASSERT_EQ(moves.size(), 2u);
+  EXPECT_TRUE(moves[0].whole);
+  EXPECT_EQ(moves[0].files.size(), 4u);
+  EXPECT_FALSE(moves[1].whole);
+  EXPECT_THAT(moves[1].files, IsEmpty());
+}
+
+/// The five rows of TheRock's rule of February 2026, as that rule decides them, and as the shipped policy does.
+struct IncumbentRow {
+  const char* name;
+  bool build, release_branch;
+  const char* family; ///< gfx94x-dcgpu: runner; gfx110x-all on Linux: bypass; gfx906: neither
+  const char* test;   ///< result of the test job, "" when it did not run
+  bool incumbent, ours;
+};
+class IncumbentTable : public testing::TestWithParam<IncumbentRow> {};
+
+TEST_P(IncumbentTable, IsExpressed) {
+  const auto& row = GetParam();
+  auto text = sys::read_file(QUARRY_SOURCE_DIR "/data/policies/incumbent-feb.toml");
+  ASSERT_TRUE(text);
+  auto shipped = parse_policy(*text, "incumbent-feb.toml");
+  ASSERT_TRUE(shipped);
+  auto set = a_set({row.family});
+  std::vector<Subject> sealed;
+  if (row.build) sealed.push_back(set);
+  std::vector<EvidenceRecord> evidence;
+  if (std::string(row.test) == "success") evidence.push_back(passed(set, row.family));
+  if (std::string(row.test) == "failure") evidence.push_back(failed(set, row.family));
+  auto verdict = judge_sets(*shipped, sealed, evidence);
+  bool promoted = !verdict.cells.empty() && verdict.verdict == Decision::ready;
+  EXPECT_EQ(promoted, row.ours);
+  EXPECT_EQ(row.incumbent != row.ours, row.release_branch) << "only release branches may differ";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Feb, IncumbentTable,
+    testing::Values(IncumbentRow{"row0_release_branch_failed_build", false, true, "gfx94x-dcgpu", "", true, false},
+                    IncumbentRow{"row0_release_branch_failed_tests", true, true, "gfx94x-dcgpu", "failure", true,
+                                 false},
+                    IncumbentRow{"row1_failed_build", false, false, "gfx94x-dcgpu", "", false, false},
+                    IncumbentRow{"row1_failed_build_bypass", false, false, "gfx110x-all", "", false, false},
+                    IncumbentRow{"row2_tests_failed", true, false, "gfx94x-dcgpu", "failure", false, false},
+                    IncumbentRow{"row2_tests_skipped", true, false, "gfx94x-dcgpu", "", false, false},
+                    IncumbentRow{"row3_no_runner_no_bypass", true, false, "gfx906", "", false, false},
+                    IncumbentRow{"row4_no_runner_bypass", true, false, "gfx110x-all", "", true, true},
+                    IncumbentRow{"row4_tests_passed", true, false, "gfx94x-dcgpu", "success", true, true}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Reach, FromFileNames) {
+  auto reach = reach_of("a-1-py2.py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl");
+  ASSERT_TRUE(reach);
+  EXPECT_THAT(reach->platforms, ElementsAre("linux"));
+  EXPECT_THAT(reach->pythons, IsEmpty());
+  EXPECT_THAT(reach_of("a-1-py3-none-any.whl")->platforms, IsEmpty());
+  EXPECT_THAT(reach_of("a-1-py3-none-win_amd64.whl")->platforms, ElementsAre("windows"));
+  EXPECT_THAT(reach_of("a-1.tar.gz")->platforms, IsEmpty());
+  auto stable = reach_of("a-1-cp310-abi3-linux_x86_64.whl");
+  ASSERT_TRUE(stable);
+  EXPECT_TRUE(fits_python(*stable, "3.13"));
+  EXPECT_TRUE(fits_python(*stable, "3.10"));
+  EXPECT_FALSE(fits_python(*stable, "3.9"));
+  auto one = reach_of("a-1-cp310-cp310-linux_x86_64.whl");
+  EXPECT_TRUE(fits_python(*one, "3.10"));
+  EXPECT_FALSE(fits_python(*one, "3.11"));
+  EXPECT_FALSE(reach_of("a.exe"));
+}
+
+TEST(Family, OfAProject) {
+  std::vector<std::string> patterns = {"rocm-sdk-libraries-{family}", "x-{family}-libs"};
+  EXPECT_EQ(family_of("rocm-sdk-libraries-gfx94x-dcgpu", patterns), "gfx94x-dcgpu");
+  EXPECT_EQ(family_of("x-gfx1-libs", patterns), "gfx1");
+  EXPECT_EQ(family_of("rocm-sdk-libraries-", patterns), "");
+  EXPECT_EQ(family_of("rocm-sdk-core", patterns), "");
+}
+
+} // namespace
+} // namespace quarry::gate

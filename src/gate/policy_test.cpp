@@ -1,0 +1,190 @@
+#include "gate/policy.hpp"
+
+#include "sys/clock.hpp"
+#include "sys/file.hpp"
+#include <gmock/gmock.h>
+
+namespace quarry::gate {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* k_head = "schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = [\"ann\"]\n";
+constexpr const char* k_require =
+    "[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\nsuites = [\"s\"]\n";
+constexpr std::int64_t k_day_us = 86'400'000'000;
+
+TEST(Policy, EveryKeyIsRead) {
+  auto policy = parse_policy(R"(schema = "quarry.policy/1"
+name = "full"
+mode = "report_only"
+max_age = "36h"
+approvers = ["ann", "bob"]
+waiver_max_age = "7d"
+family_projects = ["x-{family}-libs"]
+[states]
+no_runner = "waive"
+expected_failure = "strict"
+skipped_counts_as = "failed"
+flaky = "any_failure_holds"
+[[require]]
+platforms = ["linux", "windows"]
+families = ["gfx94X-*"]
+pythons = ["3.12", "3.13"]
+frameworks = ["torch"]
+suites = ["rocm-sdk", "smoke"]
+max_age = "90m"
+[[family]]
+families = ["gfx1151"]
+platforms = ["windows"]
+state = "expected_failure"
+counts_as = "waive"
+reason = "driver bug"
+until = "2026-12-15"
+)",
+                             "p.toml");
+  ASSERT_TRUE(policy) << render(policy.error());
+  EXPECT_EQ(policy->mode, Mode::report_only);
+  EXPECT_EQ(policy->max_age_us, k_day_us * 3 / 2);
+  EXPECT_EQ(policy->waiver_max_age_us, 7 * k_day_us);
+  EXPECT_THAT(policy->approvers, ElementsAre("ann", "bob"));
+  EXPECT_THAT(policy->family_projects, ElementsAre("x-{family}-libs"));
+  EXPECT_EQ(policy->no_runner, NoRunner::waive);
+  EXPECT_EQ(policy->expected_failure, ExpectedFailure::strict);
+  EXPECT_EQ(policy->skipped, Skipped::failed);
+  EXPECT_EQ(policy->flaky, Flaky::any_failure_holds);
+  ASSERT_EQ(policy->requirements.size(), 1u);
+  EXPECT_THAT(policy->requirements[0].frameworks, ElementsAre("torch"));
+  EXPECT_THAT(policy->requirements[0].suites, ElementsAre("rocm-sdk", "smoke"));
+  EXPECT_EQ(policy->requirements[0].max_age_us, 90ll * 60'000'000);
+  ASSERT_EQ(policy->families.size(), 1u);
+  EXPECT_EQ(policy->families[0].until_us, *sys::parse_rfc3339("2026-12-15T23:59:59.999999Z"));
+  EXPECT_EQ(policy->digest.size(), 64u);
+}
+
+TEST(Policy, DefaultsAreTheSafeOnes) {
+  auto policy = parse_policy(std::string(k_head) + k_require, "p.toml");
+  ASSERT_TRUE(policy) << render(policy.error());
+  EXPECT_EQ(policy->mode, Mode::enforce);
+  EXPECT_EQ(policy->no_runner, NoRunner::held);
+  EXPECT_EQ(policy->expected_failure, ExpectedFailure::held);
+  EXPECT_EQ(policy->flaky, Flaky::latest);
+  EXPECT_THAT(policy->requirements[0].frameworks, ElementsAre(""));
+  EXPECT_THAT(policy->family_projects, ElementsAre("rocm-sdk-libraries-{family}", "rocm-sdk-device-{family}"));
+}
+
+struct Bad {
+  const char* name;
+  const char* text; ///< after the head, before a good [[require]]
+  const char* message;
+  bool with_require = true;
+};
+class BadPolicy : public testing::TestWithParam<Bad> {};
+
+TEST_P(BadPolicy, IsRefusedAtItsLine) {
+  auto policy =
+      parse_policy(std::string(k_head) + GetParam().text + (GetParam().with_require ? k_require : ""), "p.toml");
+  ASSERT_FALSE(policy);
+  EXPECT_EQ(policy.error().code, "G002");
+  EXPECT_EQ(policy.error().kind, ErrorKind::invalid_argument);
+  EXPECT_THAT(policy.error().message, HasSubstr(GetParam().message));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BadPolicy,
+    testing::Values(
+        Bad{"typo_at_the_root", "aprovers = []\n", "p.toml:5: aprovers: is not a known key"},
+        Bad{"typo_in_states", "[states]\nno_runer = \"held\"\n", "p.toml:6: states.no_runer: is not a known key"},
+        Bad{"wrong_type", "waiver_max_age = 14\n", "p.toml:5: waiver_max_age: must be a string"},
+        Bad{"age_without_unit", "waiver_max_age = \"14\"\n", "p.toml:5: waiver_max_age: \"14\" is not an age"},
+        Bad{"unknown_mode", "mode = \"enforced\"\n", "p.toml:5: mode: \"enforced\" is none of enforce, report_only"},
+        Bad{"unknown_meaning", "[states]\nno_runner = \"skip\"\n", "states.no_runner: \"skip\" is none of held, waive"},
+        Bad{"unknown_flaky", "[states]\nflaky = \"newest\"\n", "\"newest\" is none of latest, any_failure_holds"},
+        Bad{"bool_for_choice", "[states]\nno_runner = true\n", "states.no_runner: must be a string"},
+        Bad{"empty_approver", "[states]\n[[family]]\nfamilies=[\"a\"]\nstate=\"tested\"\n[bogus]\n",
+            "bogus: is not a known key"},
+        Bad{"family_pattern_without_hole", "family_projects = [\"rocm\"]\n",
+            "family_projects: \"rocm\" is not a project's name"},
+        Bad{"nothing_required", "", "require: is missing", false},
+        Bad{"unknown_platform",
+            "[[require]]\nplatforms=[\"lunix\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"s\"]\n",
+            "\"lunix\" is not linux, windows or *"},
+        Bad{"missing_platforms", "[[require]]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"s\"]\n",
+            "require.platforms: is missing"},
+        Bad{"no_family", "[[require]]\nplatforms=[\"linux\"]\nfamilies=[]\npythons=[\"*\"]\nsuites=[\"s\"]\n",
+            "require.families: is empty"},
+        Bad{"bad_python", "[[require]]\nplatforms=[\"linux\"]\nfamilies=[\"*\"]\npythons=[\"312\"]\nsuites=[\"s\"]\n",
+            "\"312\" is not a Python such as 3.12"},
+        Bad{"no_suite", "[[require]]\nplatforms=[\"linux\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[]\n",
+            "require.suites: is empty"},
+        Bad{"suite_glob", "[[require]]\nplatforms=[\"linux\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"*\"]\n",
+            "must name one suite"},
+        Bad{"no_runner_without_reason", "[[family]]\nfamilies=[\"a\"]\nstate=\"no_runner\"\n",
+            "family.reason: is missing"},
+        Bad{"endless_expected_failure", "[[family]]\nfamilies=[\"a\"]\nstate=\"expected_failure\"\nreason=\"r\"\n",
+            "family.until: is missing"},
+        Bad{"unknown_state", "[[family]]\nfamilies=[\"a\"]\nstate=\"bypass\"\nreason=\"r\"\n",
+            "\"bypass\" is none of tested, no_runner, expected_failure"},
+        Bad{"bad_until", "[[family]]\nfamilies=[\"a\"]\nstate=\"no_runner\"\nreason=\"r\"\nuntil=\"soon\"\n",
+            "\"soon\" is neither a day nor a time"},
+        Bad{"strict_no_runner",
+            "[[family]]\nfamilies=[\"a\"]\nstate=\"no_runner\"\nreason=\"r\"\ncounts_as=\"strict\"\n",
+            "is for expected failures"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Policy, HeadIsChecked) {
+  auto empty_name = parse_policy(
+      std::string("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = [\" \"]\n") + k_require,
+      "p.toml");
+  ASSERT_FALSE(empty_name);
+  EXPECT_THAT(empty_name.error().message, HasSubstr("approvers: holds an empty name"));
+  auto later = parse_policy(std::string("schema = \"quarry.policy/2\"\nname = \"p\"\nmax_age = \"14d\"\n") + k_require,
+                            "p.toml");
+  ASSERT_FALSE(later);
+  EXPECT_THAT(later.error().message, HasSubstr("\"quarry.policy/2\" is none of"));
+  auto no_age = parse_policy(std::string("schema = \"quarry.policy/1\"\nname = \"p\"\n") + k_require, "p.toml");
+  ASSERT_FALSE(no_age);
+  EXPECT_THAT(no_age.error().message, HasSubstr("max_age: is missing"));
+  auto broken = parse_policy("schema = \n", "p.toml");
+  ASSERT_FALSE(broken);
+  EXPECT_EQ(broken.error().code, "G001");
+  EXPECT_THAT(broken.error().message, StartsWith("p.toml:1:"));
+}
+
+TEST(Policy, ShippedOnesAreSound) {
+  for (const char* name : {"default", "demo", "incumbent-feb"}) {
+    auto text = sys::read_file(std::string(QUARRY_SOURCE_DIR "/data/policies/") + name + ".toml");
+    ASSERT_TRUE(text);
+    auto policy = parse_policy(*text, name);
+    ASSERT_TRUE(policy) << render(policy.error());
+    EXPECT_EQ(policy->name, name);
+    EXPECT_EQ(policy->no_runner, NoRunner::held);
+    EXPECT_EQ(policy->mode, Mode::enforce);
+  }
+}
+
+TEST(Age, Table) {
+  EXPECT_EQ(parse_age("1m").value(), 60'000'000);
+  EXPECT_EQ(parse_age("36h").value(), 36ll * 3'600'000'000);
+  EXPECT_EQ(parse_age("3650d").value(), 3650 * k_day_us);
+  for (const char* bad : {"", "d", "0d", "14", "-1d", "1.5d", "3651d", "99999999999999999999d", "1w", "1 d", "d1"}) {
+    auto age = parse_age(bad);
+    ASSERT_FALSE(age) << bad;
+    EXPECT_EQ(age.error().code, "G003");
+  }
+}
+
+TEST(Until, Table) {
+  EXPECT_EQ(parse_until("2026-12-15").value(), *sys::parse_rfc3339("2026-12-15T23:59:59.999999Z"));
+  EXPECT_EQ(parse_until("2026-12-15T18:00:00Z").value(), *sys::parse_rfc3339("2026-12-15T18:00:00Z"));
+  for (const char* bad : {"", "tomorrow", "2026-13-01", "15.12.2026", "2026-12-15 18:00"}) {
+    auto until = parse_until(bad);
+    ASSERT_FALSE(until) << bad;
+    EXPECT_EQ(until.error().code, "G004");
+  }
+}
+
+} // namespace
+} // namespace quarry::gate
