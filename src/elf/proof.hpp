@@ -1,0 +1,12 @@
+#pragma once
+// The proof that an edited file is the one that was asked for and nothing else.
+#include "elf/elf.hpp"
+#include "elf/place.hpp"
+
+namespace quarry::elf {
+
+/// E1-E13 on the edited view, E14 against the original, and the facts read back. unsupported E012 when the original
+/// already breaks a rule; internal E099 when the edit would (a bug of ours, found before it could do harm).
+Result<void> prove(const Image& original, const Edit& edit, const Layout& layout, const content::Rope& edited);
+
+} // namespace quarry::elf

@@ -1,0 +1,21 @@
+#pragma once
+// The tables that a dynamic section points to: versions (LSB, symbol versioning) and the number of dynamic symbols.
+#include "elf/image.hpp"
+
+namespace quarry::elf {
+
+/// One `vn_file` of DT_VERNEED: a library whose versions are needed, and where the number that names it stands.
+struct VersionNeed {
+  std::uint64_t name = 0;     ///< offset in the dynamic string table
+  std::uint64_t field_at = 0; ///< place of vn_file in the file
+};
+/// The needed files of DT_VERNEED in order; `names` gets the string offsets of their versions.
+Result<std::vector<VersionNeed>> read_version_needs(const Image& image, std::vector<std::uint64_t>* names);
+/// Every string offset of DT_VERDEF.
+Result<std::vector<std::uint64_t>> read_version_definition_names(const Image& image);
+/// Number of dynamic symbols by DT_GNU_HASH, DT_HASH or the section header; 0 when there is no symbol table.
+Result<std::uint64_t> count_dynamic_symbols(const Image& image, const std::vector<Section>& sections);
+/// st_name of every dynamic symbol.
+Result<std::vector<std::uint32_t>> read_symbol_names(const Image& image, std::uint64_t count);
+
+} // namespace quarry::elf
