@@ -10,4 +10,4 @@ struct EmbeddedFile {
 };
 extern const EmbeddedFile k_embedded[];
 extern const std::size_t k_embedded_count;
-}  // namespace quarry::app
+} // namespace quarry::app

@@ -17,19 +17,19 @@
 namespace quarry::cli {
 
 struct Flag {
-  std::string name;                     ///< "--output-dir"
-  std::string value;                    ///< metavar, "DIR"; empty for a switch
-  std::string help;                     ///< one line, lower case, no full stop
-  std::vector<std::string> choices = {};  ///< when the value is one of few
-  std::string fallback = {};            ///< default shown and used; empty: none
-  std::string environment = {};         ///< variable read when the flag is absent, e.g. "QUARRY_STORE"
+  std::string name;                      ///< "--output-dir"
+  std::string value;                     ///< metavar, "DIR"; empty for a switch
+  std::string help;                      ///< one line, lower case, no full stop
+  std::vector<std::string> choices = {}; ///< when the value is one of few
+  std::string fallback = {};             ///< default shown and used; empty: none
+  std::string environment = {};          ///< variable read when the flag is absent, e.g. "QUARRY_STORE"
   bool required = false, repeats = false;
-  char letter = 0;                      ///< 'n' for -n
-  std::vector<std::string> aliases = {};  ///< other long names: "--no-x" switches have their own Flag
+  char letter = 0;                       ///< 'n' for -n
+  std::vector<std::string> aliases = {}; ///< other long names: "--no-x" switches have their own Flag
 };
 
 struct Operand {
-  std::string name;  ///< "FILE"
+  std::string name; ///< "FILE"
   std::string help;
   bool required = true, repeats = false;
 };
@@ -46,11 +46,14 @@ public:
   std::optional<std::string> find(std::string_view flag) const; ///< nullopt when neither given nor defaulted
   std::vector<std::string> list(std::string_view flag) const;
   std::vector<std::string> operands;
-  std::vector<std::string> rest;                                ///< after `--`
+  std::vector<std::string> rest; ///< after `--`
   std::map<std::string, std::vector<std::string>, std::less<>> values;
+  /// Every flag that may be asked for, with its fallback. The parser fills it; a test parses words with parse_words().
+  std::map<std::string, std::optional<std::string>, std::less<>> fallbacks;
 };
 
-/// How long work shows itself: a bar on a terminal, one line per 10 s elsewhere, nothing with --progress=none. Thread-safe.
+/// How long work shows itself: a bar on a terminal, one line per 10 s elsewhere, nothing with --progress=none.
+/// Thread-safe.
 class Progress {
 public:
   virtual ~Progress() = default;
@@ -58,6 +61,7 @@ public:
   virtual void finish() = 0;
 };
 
+/// What a command says to the world. Thread-safe; lines never mix with a bar.
 class Output {
 public:
   virtual ~Output() = default;
@@ -71,27 +75,34 @@ public:
   virtual std::unique_ptr<Progress> progress(std::string label, std::uint64_t total) = 0;
 };
 
+class Settings;
+
 struct Context {
   const std::map<std::string, std::string>& environment;
   const sys::Clock& clock;
   const Resources& resources;
   Output& out;
   unsigned jobs = 1;
-  std::string program;        ///< absolute path of this binary
-  std::string variable(const std::string& name) const { auto it = environment.find(name); return it == environment.end() ? "" : it->second; }
+  std::string program;                ///< absolute path of this binary
+  const Settings* settings = nullptr; ///< configuration files, for `config show`; never null under the engine
+  std::string variable(const std::string& name) const {
+    auto it = environment.find(name);
+    return it == environment.end() ? "" : it->second;
+  }
 };
 
 struct Command {
-  std::vector<std::string> path;  ///< {"artifact", "fetch"}
-  std::string summary;            ///< one line, lower case, no full stop
-  std::string description;        ///< paragraphs of plain text, blank line between; `code` in back quotes
+  std::vector<std::string> path; ///< {"artifact", "fetch"}
+  std::string summary;           ///< one line, lower case, no full stop
+  std::string description;       ///< paragraphs of plain text, blank line between; `code` in back quotes
   std::vector<Operand> operands;
   std::vector<Flag> flags;
-  bool takes_rest = false;        ///< accepts `-- CMD…`
+  bool takes_rest = false; ///< accepts `-- CMD…`
   std::vector<Example> examples;
-  std::vector<std::pair<int, std::string>> exit_codes;  ///< those with a special meaning here
-  std::string schema;             ///< of its --json document: "quarry.artifact-list/1"
+  std::vector<std::pair<int, std::string>> exit_codes; ///< those with a special meaning here
+  std::string schema;                                  ///< of its --json document: "quarry.artifact-list/1"
   std::function<Result<int>(Context&, const Arguments&)> run;
+  bool hidden = false; ///< works, but is not listed: tools of the project itself
 };
 
-}  // namespace quarry::cli
+} // namespace quarry::cli

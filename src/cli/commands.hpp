@@ -3,15 +3,18 @@
 #include "cli/command.hpp"
 
 namespace quarry::cli {
-std::vector<Command> artifact_commands();  // pack, list, verify, fetch
-std::vector<Command> sdk_commands();       // build
-std::vector<Command> wheel_commands();     // pack, unpack, verify
-std::vector<Command> elf_commands();       // show, edit
-std::vector<Command> index_commands();     // index build, check, repair, rebuild; gc
-std::vector<Command> publish_commands();   // publish; set show, verify, adopt
-std::vector<Command> channel_commands();   // channel show, log
-std::vector<Command> promote_commands();   // gate, promote, rollback, waive
-std::vector<Command> venv_commands();      // venv create, install
-std::vector<Command> test_commands();      // test; evidence list, show
-std::vector<Command> everyday_commands();  // version, doctor, explain, completion, docs, config
-}  // namespace quarry::cli
+std::vector<Command> artifact_commands(); // pack, list, verify, fetch
+std::vector<Command> sdk_commands();      // build
+std::vector<Command> wheel_commands();    // pack, unpack, verify
+std::vector<Command> elf_commands();      // show, edit
+std::vector<Command> index_commands();    // index build, check, repair, rebuild; gc
+std::vector<Command> publish_commands();  // publish; set show, verify, adopt
+std::vector<Command> channel_commands();  // channel show, log
+std::vector<Command> promote_commands();  // gate, promote, rollback, waive
+std::vector<Command> venv_commands();     // venv create, install
+std::vector<Command> test_commands();     // test; evidence list, show
+std::vector<Command> everyday_commands(); // version, doctor, explain, completion, docs, config
+
+/// The whole table, in the order of the rooms (registry.cpp).
+std::vector<Command> all_commands();
+} // namespace quarry::cli

@@ -1,0 +1,36 @@
+#include "cli/command.hpp"
+
+#include <cstdlib>
+
+namespace quarry::cli {
+
+namespace {
+using Fallback = std::optional<std::string>;
+
+const Fallback& fallback_of(const Arguments& arguments, std::string_view flag) {
+  auto known = arguments.fallbacks.find(flag);
+  if (known == arguments.fallbacks.end()) std::abort(); // the command asks for a flag that its table does not have
+  return known->second;
+}
+} // namespace
+
+bool Arguments::has(std::string_view flag) const {
+  fallback_of(*this, flag);
+  return values.contains(flag);
+}
+
+std::optional<std::string> Arguments::find(std::string_view flag) const {
+  const auto& fallback = fallback_of(*this, flag);
+  auto given = values.find(flag);
+  return given != values.end() && !given->second.empty() ? Fallback(given->second.back()) : fallback;
+}
+
+std::string Arguments::get(std::string_view flag) const { return find(flag).value_or(""); }
+
+std::vector<std::string> Arguments::list(std::string_view flag) const {
+  const auto& fallback = fallback_of(*this, flag);
+  if (auto given = values.find(flag); given != values.end()) return given->second;
+  return fallback ? std::vector<std::string>{*fallback} : std::vector<std::string>{};
+}
+
+} // namespace quarry::cli

@@ -1,0 +1,134 @@
+#include "cli/engine.hpp"
+
+#include "base/text.hpp"
+#include "cli/help.hpp"
+#include "cli/parse.hpp"
+#include "cli/settings.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+std::string variable(const World& world, const std::string& name) {
+  auto found = world.environment.find(name);
+  return found == world.environment.end() ? "" : found->second;
+}
+
+bool use_color(const World& world, const std::string& when, bool is_terminal) {
+  if (when != "auto") return when == "always";
+  if (!variable(world, "NO_COLOR").empty()) return false; // no-color.org: any value but the empty one
+  if (auto force = variable(world, "FORCE_COLOR"); !force.empty()) return force != "0";
+  return is_terminal && variable(world, "TERM") != "dumb";
+}
+
+ProgressMode progress_mode(const World& world, const std::string& how) {
+  if (how == "none") return ProgressMode::none;
+  if (how == "bar") return ProgressMode::bar;
+  return how == "auto" && world.err_is_terminal && variable(world, "TERM") != "dumb" ? ProgressMode::bar
+                                                                                     : ProgressMode::lines;
+}
+
+OutputOptions output_options(const World& world, const Arguments& arguments) {
+  auto when = arguments.get("--color");
+  return {.json = arguments.has("--json"),
+          .quiet = arguments.has("--quiet"),
+          .out_color = use_color(world, when, world.out_is_terminal),
+          .err_color = use_color(world, when, world.err_is_terminal),
+          .progress = progress_mode(world, arguments.get("--progress")),
+          .columns = world.columns};
+}
+
+/// Before the flags are parsed: what the words say plainly, so that an error is shown as it was asked for.
+OutputOptions early_options(const World& world, const std::vector<std::string>& words) {
+  auto end = std::find(words.begin(), words.end(), "--");
+  bool json = std::find(words.begin(), end, "--json") != end;
+  std::string when = "auto";
+  for (auto word = words.begin(); word != end; ++word) {
+    if (*word == "--color=never" || *word == "--color=always") when = word->substr(std::string_view("--color=").size());
+    if (*word == "--color" && word + 1 != end) when = *(word + 1);
+  }
+  if (when != "never" && when != "always") when = "auto";
+  return {.json = json, .err_color = use_color(world, when, world.err_is_terminal), .columns = world.columns};
+}
+
+std::string help_page(const World& world, std::span<const Command> commands, const Resolved& resolved) {
+  if (resolved.command) return command_page(*resolved.command, world.columns);
+  return resolved.group.empty() ? overview(commands, world.columns)
+                                : group_page(commands, resolved.group, world.columns);
+}
+
+Result<int> no_command(const World& world, std::span<const Command> commands, const Resolved& resolved) {
+  if (!resolved.group.empty()) {
+    std::vector<std::string> verbs;
+    for (const auto& command : commands)
+      if (!command.hidden && command.path.size() == 2 && command.path[0] == resolved.group)
+        verbs.push_back(command.path[1]);
+    return fail(ErrorKind::invalid_argument, "C001",
+                fmt::format("`quarry {}` needs a verb: {}", resolved.group, text::join(verbs, ", ")),
+                fmt::format("see `quarry {} --help`", resolved.group));
+  }
+  for (const auto& word : resolved.words) {
+    bool known = std::any_of(global_flags().begin(), global_flags().end(),
+                             [&](const Flag& flag) { return word.substr(0, word.find('=')) == flag.name; });
+    if (word.starts_with("--") && !known)
+      return fail(ErrorKind::invalid_argument, "C002", fmt::format("`quarry` has no flag {}", word),
+                  "`quarry help` lists the commands");
+  }
+  world.out(overview(commands, world.columns));
+  return 0;
+}
+
+/// Flags, variables and settings of one command, complete and checked.
+Result<Arguments> complete_arguments(const World& world, const Command& command, const Settings& settings,
+                                     const std::vector<std::string>& words) {
+  TRY(auto arguments, parse_words(command, words));
+  TRY_DO(apply_settings(global_flags(), world.environment, settings, arguments));
+  TRY_DO(apply_settings(command.flags, world.environment, settings, arguments));
+  TRY_DO(check_required(command, arguments));
+  return arguments;
+}
+
+int report(Printer& printer, const Error& error) {
+  printer.error(error);
+  return traits(error.kind).exit_code;
+}
+
+int execute(const World& world, const Command& command, const Settings& settings, const Arguments& arguments) {
+  auto printer = make_printer(output_options(world, arguments), world.out, world.err, world.clock);
+  auto jobs = text::parse_u64(arguments.get("--jobs")).value_or(world.processors);
+  Context context{world.environment,           world.clock,   world.resources, *printer,
+                  static_cast<unsigned>(jobs), world.program, &settings};
+  auto code = command.run(context, arguments);
+  if (!code) return report(*printer, code.error());
+  if (printer->json() && !printer->printed_document())
+    printer->document(Json{{"schema", command.schema}, {"exit_code", *code}});
+  return *code;
+}
+
+} // namespace
+
+int run_engine(const World& world, std::span<const Command> commands, const std::vector<std::string>& said) {
+  auto early = make_printer(early_options(world, said), world.out, world.err, world.clock);
+  auto words = said;
+  if (!words.empty() && (words[0] == "--version" || words[0] == "-V")) words[0] = "version";
+  auto resolved = resolve(commands, words);
+  if (!resolved) return report(*early, resolved.error());
+  if (resolved->help) {
+    world.out(help_page(world, commands, *resolved));
+    return 0;
+  }
+  if (!resolved->command) {
+    auto code = no_command(world, commands, *resolved);
+    return code ? *code : report(*early, code.error());
+  }
+  auto settings = Settings::load(settings_files(world.directory, world.environment), commands);
+  if (!settings) return report(*early, settings.error());
+  auto arguments = complete_arguments(world, *resolved->command, *settings, resolved->words);
+  if (!arguments) return report(*early, arguments.error());
+  return execute(world, *resolved->command, *settings, *arguments);
+}
+
+} // namespace quarry::cli

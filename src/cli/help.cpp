@@ -1,0 +1,194 @@
+#include "cli/help.hpp"
+
+#include "base/text.hpp"
+#include "cli/parse.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::cli {
+
+namespace {
+constexpr std::size_t k_columns_max = 100; // longer lines are hard to read
+constexpr std::size_t k_first_column_max = 34;
+
+/// The story of a wheel, then what one needs along the way.
+const std::vector<std::string> k_order = {"artifact", "sdk",      "wheel",   "elf",        "publish",  "set",
+                                          "index",    "channel",  "venv",    "test",       "evidence", "gate",
+                                          "promote",  "rollback", "waive",   "gc",         "run",      "doctor",
+                                          "explain",  "config",   "version", "completion", "help"};
+const std::vector<std::string> k_daily = {"artifact fetch", "sdk build", "wheel verify", "publish", "venv create",
+                                          "venv install",   "test",      "gate",         "promote", "rollback"};
+
+const Command* named(std::span<const Command> commands, std::string_view name) {
+  for (const auto& command : commands)
+    if (name_of(command) == name) return &command;
+  return nullptr;
+}
+
+std::size_t usable(unsigned columns) { return std::clamp<std::size_t>(columns, 50, k_columns_max); }
+
+std::string operand_usage(const Operand& operand) {
+  auto text = operand.required ? operand.name : "[" + operand.name + "]";
+  return operand.repeats ? text + "..." : text;
+}
+
+void section(std::string& page, std::string_view title, const std::vector<std::pair<std::string, std::string>>& rows,
+             std::size_t columns) {
+  if (rows.empty()) return;
+  page += fmt::format("\n{}\n", title) + two_columns(rows, 2, columns);
+}
+
+std::string verbs_of(std::span<const Command> commands, const std::string& noun) {
+  std::vector<std::string> verbs;
+  for (const auto& command : commands)
+    if (!command.hidden && command.path.size() == 2 && command.path[0] == noun) verbs.push_back(command.path[1]);
+  return text::join(verbs, ", ");
+}
+} // namespace
+
+const std::vector<std::pair<int, std::string>>& exit_code_meanings() {
+  static const std::vector<std::pair<int, std::string>> k_meanings = {
+      {0, "done"},
+      {1, "checks failed, or something is refused because it cannot be proven"},
+      {2, "usage: the request makes no sense as it was said"},
+      {3, "not found, or not sealed yet"},
+      {4, "authentication: no or wrong credentials"},
+      {5, "transient: the same command may succeed later"},
+      {6, "integrity: bytes are altered, broken or ambiguous"},
+      {7, "conflict: the name holds other bytes, or somebody was faster"},
+      {8, "partial, or the outcome is unknown: run it again"},
+      {9, "nothing to do, only when asked to say so"},
+      {10, "a gate holds the move"},
+      {11, "a bug in quarry"},
+      {12, "this machine: disk full, no permission, a missing program"},
+      {124, "the deadline passed"},
+      {130, "interrupted"},
+  };
+  return k_meanings;
+}
+
+std::string filled(std::string_view input, std::size_t indent, std::size_t columns) {
+  std::string result, line;
+  auto flush = [&] {
+    if (!line.empty()) result += std::string(indent, ' ') + line + "\n";
+    line.clear();
+  };
+  for (const auto& source : text::lines(input)) {
+    if (source.empty() || source[0] == ' ') {
+      flush();
+      result += source.empty() ? "\n" : std::string(indent, ' ') + source + "\n";
+      continue;
+    }
+    for (const auto& word : text::split_any(source, " ")) {
+      if (!line.empty() && indent + line.size() + 1 + word.size() > columns) flush();
+      line += (line.empty() ? "" : " ") + word;
+    }
+  }
+  flush();
+  return result;
+}
+
+std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows, std::size_t indent,
+                        std::size_t columns) {
+  std::size_t width = 0;
+  for (const auto& [left, right] : rows)
+    if (left.size() <= k_first_column_max) width = std::max(width, left.size());
+  std::string result;
+  for (const auto& [left, right] : rows) {
+    auto start = indent + width + 2;
+    auto body = filled(right, start, columns);
+    auto head = std::string(indent, ' ') + left;
+    if (left.size() > width)
+      result += head + "\n" + body;
+    else if (body.empty())
+      result += head + "\n";
+    else
+      result += head + std::string(start - head.size(), ' ') + body.substr(start);
+  }
+  return result;
+}
+
+std::string usage_line(const Command& command) {
+  auto line = "quarry " + name_of(command);
+  for (const auto& operand : command.operands) line += " " + operand_usage(operand);
+  for (const auto& flag : command.flags)
+    if (flag.required) line += fmt::format(" {} {}", flag.name, flag.value);
+  bool optional = std::any_of(command.flags.begin(), command.flags.end(), [](const Flag& f) { return !f.required; });
+  if (optional) line += " [flags]";
+  return command.takes_rest ? line + " [-- COMMAND...]" : line;
+}
+
+std::string flag_heading(const Flag& flag) {
+  auto heading = flag.letter ? fmt::format("-{}, {}", flag.letter, flag.name) : "    " + flag.name;
+  return flag.value.empty() ? heading : heading + " " + flag.value;
+}
+
+std::string flag_help(const Flag& flag) {
+  auto help = flag.help;
+  if (!flag.choices.empty()) help += fmt::format("; one of {}", text::join(flag.choices, ", "));
+  if (flag.repeats) help += " (may be repeated)";
+  if (!flag.fallback.empty()) help += fmt::format(" (default: {})", flag.fallback);
+  if (!flag.environment.empty()) help += fmt::format(" [{}]", flag.environment);
+  return help;
+}
+
+std::vector<std::string> ordered_groups(std::span<const Command> commands) {
+  std::vector<std::string> names = k_order;
+  for (const auto& command : commands)
+    if (std::find(names.begin(), names.end(), command.path[0]) == names.end()) names.push_back(command.path[0]);
+  std::erase_if(names, [&](const std::string& name) {
+    return std::none_of(commands.begin(), commands.end(),
+                        [&](const Command& c) { return !c.hidden && c.path[0] == name; });
+  });
+  return names;
+}
+
+std::string overview(std::span<const Command> commands, unsigned columns) {
+  std::vector<std::pair<std::string, std::string>> daily, others;
+  for (const auto& name : k_daily)
+    if (const auto* command = named(commands, name)) daily.emplace_back(name, command->summary);
+  for (const auto& group : ordered_groups(commands)) {
+    if (std::find(k_daily.begin(), k_daily.end(), group) != k_daily.end()) continue;
+    const auto* command = named(commands, group);
+    auto verbs = verbs_of(commands, group);
+    others.emplace_back(group, command && verbs.empty() ? command->summary : verbs);
+  }
+  std::string page =
+      "quarry - from the artifacts of a CI run to wheels that people install\n\nusage: quarry COMMAND [flags]\n";
+  section(page, "daily", daily, usable(columns));
+  section(page, "all nouns and their verbs", others, usable(columns));
+  return page + "\n`quarry COMMAND --help` shows flags and examples; `quarry explain CODE` any error; `quarry doctor` "
+                "checks this machine.\n";
+}
+
+std::string group_page(std::span<const Command> commands, std::string_view group, unsigned columns) {
+  std::string page = fmt::format("usage: quarry {} VERB [flags]\n", group);
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const auto& command : commands)
+    if (!command.hidden && command.path[0] == group) rows.emplace_back(name_of(command), command.summary);
+  section(page, "commands", rows, usable(columns));
+  return page + fmt::format("\n`quarry {} VERB --help` shows flags and examples.\n", group);
+}
+
+std::string command_page(const Command& command, unsigned columns) {
+  auto width = usable(columns);
+  auto page = fmt::format("quarry {} - {}\n\n", name_of(command), command.summary);
+  page += two_columns({{"usage:", usage_line(command)}}, 0, width);
+  if (!command.description.empty()) page += "\n" + filled(command.description, 0, width);
+  std::vector<std::pair<std::string, std::string>> operands, flags, globals, codes;
+  for (const auto& operand : command.operands) operands.emplace_back(operand_usage(operand), operand.help);
+  for (const auto& flag : command.flags)
+    flags.emplace_back(flag_heading(flag), flag_help(flag) + (flag.required ? " (required)" : ""));
+  for (const auto& flag : global_flags()) globals.emplace_back(flag_heading(flag), flag_help(flag));
+  for (const auto& [code, meaning] : command.exit_codes) codes.emplace_back(fmt::format("{:>3}", code), meaning);
+  section(page, "operands", operands, width);
+  section(page, "flags", flags, width);
+  section(page, "flags of every command", globals, width);
+  if (!command.examples.empty()) page += "\nexamples\n";
+  for (const auto& example : command.examples)
+    page += filled(example.explanation + ":", 2, width) + "    " + example.command + "\n";
+  section(page, "exit codes (all: docs/exit-codes.md)", codes, width);
+  return page;
+}
+
+} // namespace quarry::cli

@@ -1,0 +1,37 @@
+#pragma once
+// Pages for people, rendered from the command table. Pure.
+#include "cli/command.hpp"
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::cli {
+
+/// `quarry` alone: what it is, the daily commands, the rest by noun.
+std::string overview(std::span<const Command> commands, unsigned columns);
+/// `quarry artifact --help`.
+std::string group_page(std::span<const Command> commands, std::string_view group, unsigned columns);
+/// `quarry artifact fetch --help`.
+std::string command_page(const Command& command, unsigned columns);
+
+/// "quarry artifact fetch [REGEX]... --from LOCATOR [flags]".
+std::string usage_line(const Command& command);
+/// "-o, --output DIR".
+std::string flag_heading(const Flag& flag);
+/// The help with choices, default and variable: "…; one of a, b (default: a) [QUARRY_X]".
+std::string flag_help(const Flag& flag);
+
+/// Paragraphs (separated by empty lines) filled to `columns`, each line after `indent` spaces; lines that begin with a
+/// space are kept as they are.
+std::string filled(std::string_view text, std::size_t indent, std::size_t columns);
+/// Two aligned columns; the second is filled.
+std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows, std::size_t indent,
+                        std::size_t columns);
+
+/// The nouns and bare verbs in the order in which people meet them; a name that is not listed comes after them.
+std::vector<std::string> ordered_groups(std::span<const Command> commands);
+/// What an exit code means everywhere: docs/exit-codes.md.
+const std::vector<std::pair<int, std::string>>& exit_code_meanings();
+
+} // namespace quarry::cli

@@ -1,0 +1,153 @@
+#include "cli/output.hpp"
+
+#include "base/text.hpp"
+#include "cli/progress.hpp"
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+constexpr std::string_view k_red = "\x1b[1;31m", k_yellow = "\x1b[1;33m", k_cyan = "\x1b[1;36m", k_off = "\x1b[0m";
+
+/// The length of the word at the start of a line that gets a colour, with its code and colon; 0 for none.
+std::size_t head_length(std::string_view line, std::string_view word) {
+  if (!line.starts_with(word)) return 0;
+  auto end = line.find(':');
+  auto between = line.substr(word.size(), end == line.npos ? 0 : end - word.size());
+  bool code = between.empty() || (between.front() == '[' && between.back() == ']');
+  return end != line.npos && code ? end + 1 : 0;
+}
+
+std::string colored_line(std::string_view line) {
+  constexpr std::pair<std::string_view, std::string_view> k_heads[] = {
+      {"error", k_red}, {"warning", k_yellow}, {"note", k_cyan}, {"hint", k_cyan}, {"next", k_cyan}};
+  auto indent = line.find_first_not_of(' ');
+  if (indent == line.npos) return std::string(line);
+  for (auto [word, color] : k_heads) {
+    if (auto length = head_length(line.substr(indent), word)) {
+      return std::string(line.substr(0, indent)) + std::string(color) + std::string(line.substr(indent, length)) +
+             std::string(k_off) + std::string(line.substr(indent + length));
+    }
+  }
+  return std::string(line);
+}
+
+class StreamPrinter;
+
+class PrinterProgress final : public Progress {
+public:
+  PrinterProgress(StreamPrinter& printer, std::string label, std::uint64_t total);
+  ~PrinterProgress() override { finish(); }
+  PrinterProgress(const PrinterProgress&) = delete;
+  PrinterProgress& operator=(const PrinterProgress&) = delete;
+  void update(std::uint64_t done) override;
+  void finish() override;
+
+private:
+  StreamPrinter& printer_;
+  ProgressBoard::Entry entry_;
+  bool finished_ = false;
+};
+
+class StreamPrinter final : public Printer {
+public:
+  StreamPrinter(OutputOptions options, Sink out, Sink err, const sys::Clock& clock)
+      : options_(options), out_(std::move(out)), err_(std::move(err)), clock_(clock),
+        board_(options.quiet ? ProgressMode::none : options.progress, options.columns) {}
+
+  void data(std::string_view text) override {
+    if (!options_.json) print(out_, std::string(text));
+  }
+  void note(std::string_view text) override {
+    if (!options_.quiet) to_err(std::string(text) + "\n");
+  }
+  void warn(std::string_view text) override { to_err(std::string(text) + "\n"); }
+  void findings(const Findings& found) override {
+    if (!options_.json && !found.empty()) to_err(render(found));
+  }
+  void document(const Json& value) override {
+    if (!options_.json) return;
+    {
+      std::lock_guard lock(mutex_);
+      if (documents_++) std::abort(); // two documents on one standard output: a bug of the command
+    }
+    print(out_, json::pretty(value));
+  }
+  void error(const Error& error) override {
+    to_err(render(error));
+    if (options_.json && !printed_document()) document(error_document(error));
+  }
+  bool json() const override { return options_.json; }
+  bool printed_document() const override {
+    std::lock_guard lock(mutex_);
+    return documents_ != 0;
+  }
+  std::unique_ptr<Progress> progress(std::string label, std::uint64_t total) override {
+    return std::make_unique<PrinterProgress>(*this, std::move(label), total);
+  }
+
+private:
+  friend class PrinterProgress;
+
+  void to_err(std::string text) { print(err_, options_.err_color ? colored(text) : std::move(text)); }
+  void print(const Sink& sink, const std::string& text) {
+    std::lock_guard lock(mutex_);
+    if (auto cleared = board_.clear(); !cleared.empty()) err_(cleared);
+    sink(text);
+    if (auto drawn = board_.draw(clock_.steady_ns()); !drawn.empty()) err_(drawn);
+  }
+
+  OutputOptions options_;
+  Sink out_, err_;
+  const sys::Clock& clock_;
+  mutable std::mutex mutex_;
+  ProgressBoard board_;
+  unsigned documents_ = 0;
+};
+
+PrinterProgress::PrinterProgress(StreamPrinter& printer, std::string label, std::uint64_t total) : printer_(printer) {
+  std::lock_guard lock(printer_.mutex_);
+  entry_ = printer_.board_.add(std::move(label), total, printer_.clock_.steady_ns());
+}
+void PrinterProgress::update(std::uint64_t done) {
+  std::lock_guard lock(printer_.mutex_);
+  if (finished_) return;
+  if (auto text = printer_.board_.update(entry_, done, printer_.clock_.steady_ns()); !text.empty()) printer_.err_(text);
+}
+void PrinterProgress::finish() {
+  std::lock_guard lock(printer_.mutex_);
+  if (finished_) return;
+  finished_ = true;
+  if (auto text = printer_.board_.remove(entry_, printer_.clock_.steady_ns()); !text.empty()) printer_.err_(text);
+}
+} // namespace
+
+std::unique_ptr<Printer> make_printer(OutputOptions options, Sink out, Sink err, const sys::Clock& clock) {
+  return std::make_unique<StreamPrinter>(options, std::move(out), std::move(err), clock);
+}
+
+std::string colored(std::string_view input) {
+  std::string result;
+  for (std::size_t at = 0; at < input.size();) {
+    auto end = std::min(input.find('\n', at), input.size());
+    result += colored_line(input.substr(at, end - at));
+    if (end < input.size()) result += '\n';
+    at = end + 1;
+  }
+  return result;
+}
+
+Json error_document(const Error& error) {
+  return Json{{"schema", "quarry.error/1"},
+              {"code", error.code},
+              {"kind", traits(error.kind).name},
+              {"message", error.message},
+              {"details", error.details},
+              {"context", error.context},
+              {"hint", error.hint},
+              {"exit_code", traits(error.kind).exit_code},
+              {"retry", traits(error.kind).retry}};
+}
+
+} // namespace quarry::cli

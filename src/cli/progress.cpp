@@ -1,0 +1,96 @@
+#include "cli/progress.hpp"
+
+#include "base/units.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::cli {
+
+namespace {
+constexpr std::uint64_t k_second_ns = 1'000'000'000;
+constexpr std::uint64_t k_line_every_ns = 10 * k_second_ns; // often enough for a log, too seldom to flood it
+constexpr std::uint64_t k_bar_every_ns = k_second_ns / 10;  // the eye sees no more
+constexpr std::uint64_t k_rate_after_ns = k_second_ns / 2;  // a rate of the first moments is noise
+constexpr std::size_t k_bars_max = 8;                       // more would push the text off the screen
+constexpr unsigned k_bar_width = 16, k_columns_min = 40;
+
+std::string fitted(const std::string& label, std::size_t width) {
+  if (label.size() <= width) return label + std::string(width - label.size(), ' ');
+  return width <= 1 ? label.substr(0, width) : label.substr(0, width - 1) + "~";
+}
+} // namespace
+
+std::string clock_time(std::uint64_t seconds) {
+  if (seconds >= 3600) return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+  return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+}
+
+std::string progress_facts(const Work& work, std::uint64_t now_ns) {
+  std::uint64_t passed = now_ns > work.started_ns ? now_ns - work.started_ns : 0;
+  auto done = work.total ? std::min(work.done, work.total) : work.done;
+  auto text =
+      work.total
+          ? fmt::format("{:3}%  {}",
+                        static_cast<unsigned>(100.0 * static_cast<double>(done) / static_cast<double>(work.total)),
+                        units::bytes(done))
+          : units::bytes(done);
+  if (passed < k_rate_after_ns || done == 0) return text;
+  double rate = static_cast<double>(done) * static_cast<double>(k_second_ns) / static_cast<double>(passed);
+  text += fmt::format("  {}/s", units::bytes(static_cast<std::uint64_t>(rate)));
+  if (work.total)
+    text += "  " + clock_time(static_cast<std::uint64_t>(static_cast<double>(work.total - done) / rate + 0.5));
+  return text;
+}
+
+std::string progress_bar(const Work& work, std::uint64_t now_ns, unsigned columns) {
+  auto facts = progress_facts(work, now_ns);
+  std::string bar;
+  if (work.total) {
+    auto done = std::min(work.done, work.total);
+    auto filled = static_cast<unsigned>(static_cast<double>(k_bar_width) * static_cast<double>(done) /
+                                        static_cast<double>(work.total));
+    bar = "  [" + std::string(filled, '#') + std::string(k_bar_width - filled, '-') + "]";
+  }
+  // One column stays free: a full line wraps on some terminals.
+  std::size_t width = std::max(columns, k_columns_min) - 1;
+  std::size_t taken = bar.size() + 2 + std::max<std::size_t>(facts.size(), 30);
+  auto label = fitted(work.label, width > taken ? width - taken : 0);
+  return (label + bar + "  " + facts).substr(0, width);
+}
+
+ProgressBoard::Entry ProgressBoard::add(std::string label, std::uint64_t total, std::uint64_t now_ns) {
+  return works_.insert(works_.end(), Work{std::move(label), total, 0, now_ns, now_ns});
+}
+
+std::string ProgressBoard::update(Entry entry, std::uint64_t done, std::uint64_t now_ns) {
+  entry->done = std::max(entry->done, done); // workers report out of order
+  if (mode_ == ProgressMode::bar) return now_ns - drawn_ns_ >= k_bar_every_ns ? clear() + draw(now_ns) : "";
+  if (mode_ == ProgressMode::none || now_ns - entry->shown_ns < k_line_every_ns) return "";
+  entry->shown_ns = now_ns;
+  return entry->label + "  " + progress_facts(*entry, now_ns) + "\n";
+}
+
+std::string ProgressBoard::remove(Entry entry, std::uint64_t now_ns) {
+  works_.erase(entry);
+  return drawn_ ? clear() + draw(now_ns) : "";
+}
+
+std::string ProgressBoard::clear() {
+  std::string text;
+  for (std::size_t i = 0; i < drawn_; ++i) text += i ? "\x1b[1A\r\x1b[K" : "\r\x1b[K";
+  drawn_ = 0;
+  return text;
+}
+
+std::string ProgressBoard::draw(std::uint64_t now_ns) {
+  if (mode_ != ProgressMode::bar) return "";
+  std::string text;
+  for (const auto& work : works_) {
+    if (drawn_ == k_bars_max) break;
+    text += (drawn_++ ? "\n" : "") + progress_bar(work, now_ns, columns_);
+  }
+  drawn_ns_ = now_ns;
+  return text;
+}
+
+} // namespace quarry::cli

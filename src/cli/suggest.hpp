@@ -1,0 +1,20 @@
+#pragma once
+// What the user may have meant: the nearest of some names. Pure.
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::cli {
+
+/// Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other.
+std::size_t edit_distance(std::string_view from, std::string_view to);
+
+/// Names at most a third of the word's length away (at least 1 edit is allowed), or that `word` begins; nearest first,
+/// at most three.
+std::vector<std::string> nearest(std::string_view word, std::span<const std::string> names);
+
+/// "did you mean `a` or `b`?", or empty when nothing is near.
+std::string did_you_mean(std::string_view word, std::span<const std::string> names);
+
+} // namespace quarry::cli
