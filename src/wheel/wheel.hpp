@@ -43,9 +43,14 @@ struct Built {
   Sha256 sha256, metadata_sha256;
 };
 
-/// Writes `{output_dir}/{file name}` atomically: members sorted bytewise, dist-info last, RECORD the very last. The finished file
-/// is read back and verified before it gets its name. invalid_argument W0xx for members that no wheel may hold.
+/// Writes `{output_dir}/{file name}` atomically: members sorted bytewise, dist-info last, RECORD the very last. An existing file
+/// is replaced. invalid_argument W0xx for members that no wheel may hold, found before a byte is written. Before the file gets
+/// its name it is read back: its framing by the strict reader, dist-info byte by byte; the deflated bytes of the release
+/// profile were proven chunk by chunk when they were made.
 Result<Built> pack(const WheelSpec& spec, const std::string& output_dir, const PackOptions& options);
+/// The same for an unpacked wheel, as `python -m wheel pack` does it: METADATA and WHEEL are taken as they are, the file name comes
+/// from the dist-info directory and from WHEEL's Tag and Build, RECORD is made anew. Links and special files: W013.
+Result<Built> pack_tree(const std::string& tree, const std::string& output_dir, const PackOptions& options);
 
 struct VerifyReport {
   Findings findings;
@@ -64,6 +69,9 @@ struct VerifyReport {
 Result<VerifyReport> verify(const std::string& path, unsigned workers = 1);
 /// The exit code that `wheel verify` and every reader give: 0 sound, 6 broken or ambiguous, 1 other errors.
 int exit_code(const VerifyReport& report);
+/// Writes the verified members below `{output_dir}/{name}-{version}` and returns that path. The directory appears complete or not
+/// at all; already_exists W015 when it is there. Errors of an unsound wheel as require_sound gives them.
+Result<std::string> unpack(const std::string& path, const std::string& output_dir, unsigned workers = 1);
 /// Errors out (corrupt W010, first findings as details) unless sound; what readers of untrusted wheels call.
 Result<VerifyReport> require_sound(const std::string& path, unsigned workers = 1);
 

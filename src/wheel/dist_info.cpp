@@ -1,0 +1,182 @@
+#include "wheel/dist_info.hpp"
+
+#include "base/text.hpp"
+#include <algorithm>
+#include <array>
+#include <fmt/core.h>
+#include <iterator>
+
+namespace quarry::wheel {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> k_data_keys{"data", "headers", "platlib", "purelib", "scripts"};
+// An installer writes these; in a wheel they would lie about how it was installed.
+constexpr std::array<std::string_view, 3> k_installer_files{"INSTALLER", "REQUESTED", "direct_url.json"};
+// What uv and pip refuse as the name of a script: it would replace the interpreter.
+constexpr std::array<std::string_view, 3> k_reserved_scripts{"python", "pythonw", "python3"};
+
+class Checker {
+public:
+  Checker(const std::string& file, const dist::WheelName& name, Findings& findings)
+      : file_(file), name_(name), findings_(findings) {}
+
+  void error(std::string code, std::string_view member, std::string message, std::string fix = {}) {
+    findings_.push_back(
+        {std::move(code), Severity::error, place_of(file_, member), std::move(message), std::move(fix)});
+  }
+  std::string in_dist_info(std::string_view name) const { return name_.dist_info() + "/" + std::string(name); }
+  // A text that dist could not parse: its own code, in the wheel's place.
+  void error(const Error& e, std::string_view member) { error(e.code, member, e.message, e.hint); }
+
+  void metadata(const DistInfoTexts& texts, DistInfo& out) {
+    auto path = in_dist_info("METADATA");
+    if (!texts.metadata) return error("W006", path, "METADATA is missing", "build the wheel again");
+    auto parsed = dist::Metadata::parse(*texts.metadata);
+    if (!parsed) return error(parsed.error(), path);
+    out.metadata = std::move(*parsed);
+    auto project = dist::ProjectName::parse(out.metadata->name);
+    auto version = dist::Version::parse(out.metadata->version);
+    if (!project || *project != name_.project)
+      error("W007", path, fmt::format("Name is {}, the file name says {}", out.metadata->name, name_.raw_name),
+            "rename the file or build it again");
+    if (!version || *version != name_.version)
+      error("W007", path, fmt::format("Version is {}, the file name says {}", out.metadata->version, name_.raw_version),
+            "rename the file or build it again");
+  }
+
+  void wheel(const DistInfoTexts& texts, DistInfo& out) {
+    auto path = in_dist_info("WHEEL");
+    if (!texts.wheel) return error("W006", path, "WHEEL is missing", "build the wheel again");
+    auto parsed = dist::WheelInfo::parse(*texts.wheel);
+    if (!parsed) return error(parsed.error(), path);
+    out.wheel_info = std::move(*parsed);
+    wheel_version(path, out.wheel_info->wheel_version);
+    tags(path, *out.wheel_info);
+    if (out.wheel_info->build != name_.raw_build)
+      error("W012", path,
+            fmt::format("Build is \"{}\", the file name says \"{}\"", out.wheel_info->build, name_.raw_build),
+            "rename the file or build it again");
+  }
+
+  void entry_points(const DistInfoTexts& texts, DistInfo& out) {
+    if (!texts.entry_points) return;
+    auto path = in_dist_info("entry_points.txt");
+    auto parsed = dist::parse_entry_points(*texts.entry_points);
+    if (!parsed) return error("W009", path, parsed.error().message, parsed.error().hint);
+    out.entry_points = std::move(*parsed);
+    for (const auto& p : out.entry_points) script(path, p);
+  }
+
+  void licenses(const DistInfo& info, const std::set<std::string, std::less<>>& paths) {
+    if (!info.metadata) return;
+    for (const auto& license : info.metadata->license_files) {
+      // Before PEP 639 (metadata 2.4) tools wrote the field for files directly in dist-info.
+      auto modern = in_dist_info("licenses/" + license), legacy = in_dist_info(license);
+      if (paths.contains(modern) || (info.metadata->metadata_version < "2.4" && paths.contains(legacy))) continue;
+      error("W008", modern, fmt::format("METADATA names the licence file {}, which the wheel lacks", license),
+            "add the file below licenses/, or drop the field");
+    }
+  }
+
+private:
+  void wheel_version(const std::string& path, const std::string& version) {
+    auto parts = text::split(version, '.');
+    if (parts.front() != "1")
+      error("W005", path, fmt::format("Wheel-Version {} is not understood", version), "build a wheel of version 1.0");
+    else if (version != "1.0")
+      findings_.push_back({"W005", Severity::warning, place_of(file_, path),
+                           fmt::format("Wheel-Version {} is newer than 1.0", version), ""});
+  }
+
+  void tags(const std::string& path, const dist::WheelInfo& info) {
+    auto expected = name_.tags.expanded();
+    std::set<std::string> named(expected.begin(), expected.end()), said;
+    for (const auto& tag : info.tags) expand(tag, said);
+    if (named == said) return;
+    auto difference = [](const std::set<std::string>& a, const std::set<std::string>& b) {
+      std::vector<std::string> out;
+      std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
+      return out.empty() ? "nothing" : text::join(out, ", ");
+    };
+    error("W012", path,
+          fmt::format("the file name has tags that WHEEL lacks: {}; WHEEL has others: {}", difference(named, said),
+                      difference(said, named)),
+          "rename the file or build it again: installers choose by the one or by the other");
+  }
+
+  // WHEEL should have one line for each triple; compressed sets in it mean the same.
+  static void expand(const std::string& tag, std::set<std::string>& into) {
+    auto parts = text::split(tag, '-');
+    if (parts.size() != 3)
+      into.insert(tag);
+    else
+      for (auto& t : dist::WheelTags{parts[0], parts[1], parts[2]}.expanded()) into.insert(t);
+  }
+
+  void script(const std::string& path, const dist::EntryPoint& p) {
+    if (p.group != "console_scripts" && p.group != "gui_scripts") return;
+    if (p.attribute.empty())
+      error("W009", path, fmt::format("the script {} names no callable (module:attribute)", p.name),
+            "write it as module:attribute");
+    if (p.name.find_first_of("/\\") != std::string::npos || p.name == "." || p.name == "..")
+      error("W009", path, fmt::format("the script name {} leads out of the scripts directory", p.name),
+            "choose another name");
+    if (std::find(k_reserved_scripts.begin(), k_reserved_scripts.end(), text::lower(p.name)) !=
+        k_reserved_scripts.end())
+      error("W009", path, fmt::format("the script {} would replace the interpreter", p.name), "choose another name");
+  }
+
+  const std::string& file_;
+  const dist::WheelName& name_;
+  Findings& findings_;
+};
+
+std::string_view top_of(std::string_view path) { return path.substr(0, path.find('/')); }
+
+void check_data_path(Checker& checker, const std::string& expected, std::string_view top, const std::string& path) {
+  if (top != expected)
+    return checker.error("W011", path, fmt::format("{} is not {}, the wheel's own", top, expected),
+                         "rename the directory");
+  auto parts = text::split(path, '/');
+  bool known = parts.size() >= 2 && std::find(k_data_keys.begin(), k_data_keys.end(), parts[1]) != k_data_keys.end();
+  if (parts.size() < 3 || !known)
+    checker.error("W011", path, "below .data only data, headers, platlib, purelib and scripts may stand",
+                  "move the file");
+}
+
+} // namespace
+
+std::string place_of(std::string_view file, std::string_view member) {
+  return member.empty() ? std::string(file) : fmt::format("{}!{}", file, member);
+}
+
+DistInfo check_dist_info(const DistInfoCheck& check, Findings& findings) {
+  Checker checker(check.file_name, check.name, findings);
+  DistInfo out;
+  checker.metadata(check.texts, out);
+  checker.wheel(check.texts, out);
+  checker.entry_points(check.texts, out);
+  checker.licenses(out, check.paths);
+  return out;
+}
+
+void check_paths(const std::string& file_name, const dist::WheelName& name,
+                 const std::set<std::string, std::less<>>& paths, Findings& findings) {
+  Checker checker(file_name, name, findings);
+  auto own = name.dist_info(), data = name.raw_name + "-" + name.raw_version + ".data";
+  std::set<std::string, std::less<>> reported;
+  for (const auto& path : paths) {
+    auto top = top_of(path);
+    if (top == path && !top.ends_with(".dist-info") && !top.ends_with(".data")) continue;
+    if (top.ends_with(".data")) check_data_path(checker, data, top, path);
+    if (top.ends_with(".dist-info") && top != own && reported.emplace(top).second)
+      checker.error("W006", top, fmt::format("the file name needs {}", own),
+                    "keep exactly one dist-info directory, named like the file");
+  }
+  for (auto file : k_installer_files)
+    if (auto path = checker.in_dist_info(file); paths.contains(path))
+      checker.error("W011", path, "only an installer may write this file", "remove it");
+}
+
+} // namespace quarry::wheel

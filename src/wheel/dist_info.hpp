@@ -1,0 +1,44 @@
+#pragma once
+// The rules that join a wheel's file name, its dist-info directory and its paths (PyPA "Binary distribution format",
+// PEP 427, 639, 815; rows W1-W9 of docs/formats/wheel.md but RECORD's digests). Pure: for wheels being written and
+// wheels being read.
+#include "base/finding.hpp"
+#include "dist/metadata.hpp"
+#include "dist/name.hpp"
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::wheel {
+
+/// The file and the member a finding is about: "x.whl!pkg/a.py".
+std::string place_of(std::string_view file, std::string_view member = {});
+
+struct DistInfoTexts {
+  std::optional<std::string> metadata, wheel, entry_points; ///< absent: not in the wheel
+};
+
+struct DistInfo {
+  std::optional<dist::Metadata> metadata;
+  std::optional<dist::WheelInfo> wheel_info;
+  std::vector<dist::EntryPoint> entry_points;
+};
+
+struct DistInfoCheck {
+  std::string file_name; ///< of the wheel
+  dist::WheelName name;  ///< the same, parsed
+  DistInfoTexts texts;
+  const std::set<std::string, std::less<>>& paths; ///< of all files in the wheel
+};
+
+/// Parses the texts and reports what does not fit together.
+DistInfo check_dist_info(const DistInfoCheck& check, Findings& findings);
+
+/// Paths that no wheel may hold, or whose installation installers disagree about: a second dist-info or .data
+/// directory, a foreign one, unknown keys below .data, files that only installers write.
+void check_paths(const std::string& file_name, const dist::WheelName& name,
+                 const std::set<std::string, std::less<>>& paths, Findings& findings);
+
+} // namespace quarry::wheel

@@ -1,0 +1,65 @@
+#include "wheel/writing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/core.h>
+
+namespace quarry::wheel {
+
+namespace {
+
+// Which encoder made the bytes: who rebuilds the wheel needs the same.
+std::string generator(archive::Profile profile) {
+  switch (profile) {
+  case archive::Profile::release: return "quarry (libdeflate-6, 1 MiB)";
+  case archive::Profile::ci: return "quarry (isal-1, 1 MiB)";
+  case archive::Profile::stored: return "quarry (stored)";
+  }
+  return "quarry";
+}
+
+std::string wheel_text(const WheelSpec& spec, archive::Profile profile) {
+  dist::WheelInfo info;
+  info.generator = generator(profile);
+  info.root_is_purelib = spec.root_is_purelib;
+  info.tags = spec.tags.expanded();
+  info.build = spec.build;
+  return info.render();
+}
+
+// pack() makes these itself; RECORD.jws and RECORD.p7s are withdrawn (PEP 815).
+constexpr std::array<std::string_view, 6> k_made{"METADATA",         "WHEEL",      "RECORD",
+                                                 "entry_points.txt", "RECORD.jws", "RECORD.p7s"};
+
+} // namespace
+
+Result<Built> pack(const WheelSpec& spec, const std::string& output_dir, const PackOptions& options) {
+  TRY(auto project, dist::ProjectName::parse(spec.metadata.name));
+  TRY(auto version, dist::Version::parse(spec.metadata.version));
+  Draft draft;
+  draft.file_name = dist::wheel_file_name(project, version, spec.build, spec.tags);
+  draft.dist_info = fmt::format("{}-{}.dist-info", project.file_form(), version.str());
+  for (const auto& m : spec.members) {
+    if (m.path.starts_with(draft.dist_info + "/"))
+      return fail(ErrorKind::invalid_argument, "W011",
+                  fmt::format("{} belongs to dist-info, which is given apart", m.path),
+                  "pass it in WheelSpec::dist_info");
+    draft.members.push_back(m);
+  }
+  auto add = [&](std::string_view name, const content::Rope& data) {
+    draft.members.push_back({fmt::format("{}/{}", draft.dist_info, name), data, false});
+  };
+  for (const auto& m : spec.dist_info) {
+    if (std::find(k_made.begin(), k_made.end(), m.path) != k_made.end())
+      return fail(ErrorKind::invalid_argument, "W011", fmt::format("{} is made by packing and cannot be given", m.path),
+                  "leave it out");
+    add(m.path, m.data);
+  }
+  add("METADATA", content::Rope::literal(spec.metadata.render()));
+  add("WHEEL", content::Rope::literal(wheel_text(spec, options.profile)));
+  if (!spec.entry_points.empty())
+    add("entry_points.txt", content::Rope::literal(dist::render_entry_points(spec.entry_points)));
+  return write_draft(std::move(draft), output_dir, options);
+}
+
+} // namespace quarry::wheel

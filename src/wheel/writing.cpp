@@ -1,0 +1,104 @@
+#include "wheel/writing.hpp"
+
+#include "sys/path.hpp"
+#include "wheel/dist_info.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <tuple>
+
+namespace quarry::wheel {
+
+namespace {
+
+constexpr std::size_t k_details_max = 10; // a person fixes the first few and asks again
+
+std::set<std::string, std::less<>> paths_of(const Draft& draft) {
+  std::set<std::string, std::less<>> paths;
+  for (const auto& m : draft.members) paths.insert(m.path);
+  paths.insert(draft.dist_info + "/RECORD");
+  return paths;
+}
+
+Result<std::optional<std::string>> text_of(const Draft& draft, std::string_view name, std::uint64_t max_bytes) {
+  auto path = draft.dist_info + "/" + std::string(name);
+  for (const auto& m : draft.members)
+    if (m.path == path) {
+      TRY(auto text, m.data.read_all(max_bytes), "while reading " + path);
+      return std::optional(std::move(text));
+    }
+  return std::optional<std::string>();
+}
+
+// Everything, then dist-info, then RECORD: so that metadata can be changed by writing a new tail.
+void sort_members(Draft& draft) {
+  auto prefix = draft.dist_info + "/";
+  std::sort(draft.members.begin(), draft.members.end(), [&](const Member& a, const Member& b) {
+    return std::tuple(a.path.starts_with(prefix), std::string_view(a.path)) <
+           std::tuple(b.path.starts_with(prefix), std::string_view(b.path));
+  });
+}
+
+std::string record_of(std::span<const archive::ZipWritten> written, const std::string& record_path) {
+  std::vector<dist::RecordRow> rows;
+  for (const auto& w : written) rows.push_back({w.name, w.sha256, "sha256", w.sha256.base64url(), w.size});
+  rows.push_back({record_path, std::nullopt, "", "", std::nullopt});
+  return dist::render_record(rows);
+}
+
+Result<archive::ZipReport> write_archive(const Draft& draft, const PackOptions& options, const sys::File& into) {
+  std::vector<archive::ZipEntry> entries;
+  for (const auto& m : draft.members) entries.push_back({m.path, m.data, m.executable});
+  auto record_path = draft.dist_info + "/RECORD";
+  auto tail = [&](std::span<const archive::ZipWritten> written) -> Result<std::vector<archive::ZipEntry>> {
+    return std::vector<archive::ZipEntry>{
+        {record_path, content::Rope::literal(record_of(written, record_path)), false}};
+  };
+  return archive::write_zip(entries, tail, {options.profile, options.workers, options.on_progress}, into);
+}
+
+} // namespace
+
+Result<void> check_draft(const Draft& draft) {
+  TRY(auto name, dist::WheelName::parse(draft.file_name));
+  DistInfoTexts texts;
+  TRY(texts.metadata, text_of(draft, "METADATA", dist::k_metadata_bytes_max));
+  TRY(texts.wheel, text_of(draft, "WHEEL", dist::k_wheel_bytes_max));
+  TRY(texts.entry_points, text_of(draft, "entry_points.txt", dist::k_entry_points_bytes_max));
+  Findings findings;
+  auto paths = paths_of(draft);
+  check_dist_info({draft.file_name, name, std::move(texts), paths}, findings);
+  check_paths(draft.file_name, name, paths, findings);
+  std::erase_if(findings, [](const Finding& f) { return f.severity != Severity::error; });
+  if (findings.empty()) return {};
+  const auto& first = findings.front();
+  Error error{ErrorKind::invalid_argument,
+              first.code,
+              fmt::format("cannot pack {}: {}: {}", draft.file_name, first.place, first.message),
+              {},
+              {},
+              first.fix};
+  for (std::size_t i = 1; i < std::min(findings.size(), k_details_max); ++i)
+    error.details.push_back(fmt::format("{}: {}: {}", findings[i].code, findings[i].place, findings[i].message));
+  return fail(std::move(error));
+}
+
+Result<Built> write_draft(Draft draft, const std::string& output_dir, const PackOptions& options) {
+  TRY_DO(check_draft(draft));
+  sort_members(draft);
+  TRY_DO(sys::make_directories(output_dir));
+  Built built;
+  built.file_name = draft.file_name;
+  built.path = path::join(output_dir, draft.file_name);
+  TRY(auto file, sys::AtomicFile::create(built.path));
+  TRY(auto report, write_archive(draft, options, file.file()), "while packing " + built.path);
+  TRY_DO(file.commit_replace());
+  built.size = report.size;
+  built.input_bytes = report.input_bytes;
+  built.file_count = report.entries.size();
+  built.sha256 = report.sha256;
+  for (const auto& e : report.entries)
+    if (e.name == draft.dist_info + "/METADATA") built.metadata_sha256 = e.sha256;
+  return built;
+}
+
+} // namespace quarry::wheel
