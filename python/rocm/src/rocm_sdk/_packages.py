@@ -9,6 +9,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from . import _dist_info, _families
 from ._errors import PackageMissing, RocmSdkError
@@ -50,14 +51,36 @@ def locate(logical: str, family: str | None = None) -> Package:
     entry = entry_of(logical)
     if "{family}" in entry["dist"] and family is None:
         family = libraries_family(logical)
-    dist, module, platform_name = names(entry, family)
+    package = _find(logical, family)
+    if package is None:
+        raise _missing(logical, family)
+    return package
+
+
+def is_installed(logical: str, family: str | None = None) -> bool:
+    """Without a family: whether it is installed for any."""
+    if "{family}" in entry_of(logical)["dist"] and family is None:
+        return bool(installed_families(logical))
+    return _find(logical, family) is not None
+
+
+def installed_families(logical: str = "libraries") -> list[str]:
+    """The families for which `logical` is installed; none for a package that is the same for all."""
+    entry = _dist_info.ALL_PACKAGES.get(logical)
+    if entry is None or "{family}" not in entry["dist"]:
+        return []
+    return [family for family in _dist_info.AVAILABLE_TARGET_FAMILIES if _find(logical, family)]
+
+
+def _find(logical: str, family: str | None) -> Package | None:
+    dist, module, platform_name = names(entry_of(logical), family)
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:  # no origin: a directory that an uninstallation left behind
-        raise _missing(logical, entry, dist, module)
+        return None
     return Package(logical, dist, module, Path(spec.origin).resolve().parent.parent, platform_name)
 
 
-def entry_of(logical: str) -> dict[str, object]:
+def entry_of(logical: str) -> dict[str, Any]:
     try:
         return _dist_info.ALL_PACKAGES[logical]
     except KeyError:
@@ -65,12 +88,12 @@ def entry_of(logical: str) -> dict[str, object]:
         raise RocmSdkError(f"this release has no package {logical!r}; it has {known}") from None
 
 
-def names(entry: dict[str, object], family: str | None) -> tuple[str, str, str]:
+def names(entry: dict[str, Any], family: str | None) -> tuple[str, str, str]:
     """Distribution, importable package and platform directory of an entry for a family."""
     plain = family or ""
     identifier = plain.replace("-", "_")
-    platform_name = str(entry["platform"]).format(family=identifier) + _dist_info.PY_PACKAGE_SUFFIX_NONCE
-    return str(entry["dist"]).format(family=plain), str(entry["pure"]).format(family=identifier), platform_name
+    platform_name = entry["platform"].format(family=identifier) + _dist_info.PY_PACKAGE_SUFFIX_NONCE
+    return entry["dist"].format(family=plain), entry["pure"].format(family=identifier), platform_name
 
 
 def libraries_family(logical: str = "libraries") -> str:
@@ -96,23 +119,10 @@ def detected_targets() -> list[str]:
     return _families.detect_targets()
 
 
-def installed_families(logical: str = "libraries") -> list[str]:
-    entry = _dist_info.ALL_PACKAGES.get(logical)
-    if entry is None or "{family}" not in entry["dist"]:
-        return []
-    return [family for family in _dist_info.AVAILABLE_TARGET_FAMILIES if is_installed(logical, family)]
-
-
-def is_installed(logical: str, family: str | None = None) -> bool:
-    try:
-        locate(logical, family)
-    except PackageMissing:
-        return False
-    return True
-
-
-def _missing(logical: str, entry: dict[str, object], dist: str, module: str) -> PackageMissing:
-    wanted = f'"rocm[{logical}]=={_dist_info.__version__}"' if not entry["required"] else f"{dist}=={_dist_info.__version__}"
-    others = [each for each in installed_families(logical)] if "{family}" in str(entry["dist"]) else []
+def _missing(logical: str, family: str | None) -> PackageMissing:
+    entry, version = entry_of(logical), _dist_info.__version__
+    dist, module, _ = names(entry, family)
+    wanted = f"{dist}=={version}" if entry["required"] else f'"rocm[{logical}]=={version}"'
+    others = installed_families(logical)
     beside = f" (installed: {', '.join(others)})" if others else ""
-    return PackageMissing(f"the package {dist} {_dist_info.__version__} is not installed{beside}", f"pip install {wanted}", module)
+    return PackageMissing(f"the package {dist} {version} is not installed{beside}", f"pip install {wanted}", module)
