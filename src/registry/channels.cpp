@@ -9,7 +9,7 @@ namespace quarry::registry {
 namespace {
 
 constexpr std::size_t k_channel_name_max = 64;
-constexpr std::size_t k_moves_max = 1'000'000;  // a move a minute for two years: a longer chain is a loop
+constexpr std::size_t k_moves_max = 1'000'000; // a move a minute for two years: a longer chain is a loop
 constexpr std::string_view k_channels = "channels/", k_suffix = ".json";
 
 Unexpected broken(const std::string& channel, const std::string& why) {
@@ -17,18 +17,21 @@ Unexpected broken(const std::string& channel, const std::string& why) {
               "somebody changed the store by hand: compare it with a copy before anything is promoted");
 }
 
-}  // namespace
+} // namespace
 
 std::string channel_directory(const std::string& name) { return std::string(k_channels) + name; }
 std::string channel_key(const std::string& name) { return channel_directory(name) + std::string(k_suffix); }
 
 Result<void> check_channel_name(const std::string& name) {
-  constexpr std::string_view k_first = "abcdefghijklmnopqrstuvwxyz0123456789", k_rest = "abcdefghijklmnopqrstuvwxyz0123456789._-";
-  bool good = !name.empty() && name.size() <= k_channel_name_max && k_first.find(name.front()) != std::string_view::npos &&
+  constexpr std::string_view k_first = "abcdefghijklmnopqrstuvwxyz0123456789",
+                             k_rest = "abcdefghijklmnopqrstuvwxyz0123456789._-";
+  bool good = !name.empty() && name.size() <= k_channel_name_max &&
+              k_first.find(name.front()) != std::string_view::npos &&
               name.find_first_not_of(k_rest) == std::string::npos;
   if (good) return {};
-  return fail(ErrorKind::invalid_argument, "R016", fmt::format("`{}` cannot be the name of a channel", name.substr(0, 80)),
-              "use lower-case letters, digits, `.`, `_` and `-`, a letter or digit first: `stable`, `nightly`, `rocm-7.2`");
+  return fail(
+      ErrorKind::invalid_argument, "R016", fmt::format("`{}` cannot be the name of a channel", name.substr(0, 80)),
+      "use lower-case letters, digits, `.`, `_` and `-`, a letter or digit first: `stable`, `nightly`, `rocm-7.2`");
 }
 
 Result<std::optional<Channel>> read_channel(ObjectStore& store, const std::string& name) {
@@ -37,7 +40,9 @@ Result<std::optional<Channel>> read_channel(ObjectStore& store, const std::strin
   TRY(auto bytes, store.get(channel_key(name), k_record_bytes_max, &channel.etag));
   if (!bytes) return std::optional<Channel>();
   TRY(channel.record, parse_channel(*bytes, channel_key(name)));
-  if (channel.record.name != name) return fail(ErrorKind::corrupt, "R012", fmt::format("{} is the record of channel {}", channel_key(name), channel.record.name));
+  if (channel.record.name != name)
+    return fail(ErrorKind::corrupt, "R012",
+                fmt::format("{} is the record of channel {}", channel_key(name), channel.record.name));
   return std::optional(std::move(channel));
 }
 
@@ -45,7 +50,8 @@ Result<Channel> require_channel(ObjectStore& store, const std::string& name) {
   TRY(auto channel, read_channel(store, name));
   if (channel) return std::move(*channel);
   TRY(auto names, list_channels(store));
-  auto known = names.empty() ? "it holds no channel yet; `quarry publish DIR --channel NAME` makes one" : "it holds: " + text::join(names, ", ");
+  auto known = names.empty() ? "it holds no channel yet; `quarry publish DIR --channel NAME` makes one"
+                             : "it holds: " + text::join(names, ", ");
   return fail(ErrorKind::not_found, "R015", fmt::format("{} has no channel {}", store.describe(), name), known);
 }
 
@@ -58,11 +64,14 @@ Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expe
   auto put = store.put(channel_key(next.name), content::Rope::literal(bytes), options);
   if (put) return {};
   auto error = std::move(put).error();
-  bool look = error.kind == ErrorKind::outcome_unknown || error.kind == ErrorKind::precondition_failed || error.kind == ErrorKind::already_exists;
+  bool look = error.kind == ErrorKind::outcome_unknown || error.kind == ErrorKind::precondition_failed ||
+              error.kind == ErrorKind::already_exists;
   if (!look) return fail(std::move(error));
   TRY(auto now, store.get(channel_key(next.name), k_record_bytes_max));
   if (now && *now == bytes) return {};
-  return fail(ErrorKind::precondition_failed, "R003", fmt::format("channel {} moved while this was prepared", next.name), "run the command again: it starts from the new state");
+  return fail(ErrorKind::precondition_failed, "R003",
+              fmt::format("channel {} moved while this was prepared", next.name),
+              "run the command again: it starts from the new state");
 }
 
 Result<std::vector<std::string>> list_channels(ObjectStore& store) {
@@ -70,7 +79,8 @@ Result<std::vector<std::string>> list_channels(ObjectStore& store) {
   std::vector<std::string> names;
   for (const auto& object : objects) {
     auto name = object.key.substr(k_channels.size());
-    if (name.find('/') == std::string::npos && name.ends_with(k_suffix)) names.push_back(name.substr(0, name.size() - k_suffix.size()));
+    if (name.find('/') == std::string::npos && name.ends_with(k_suffix))
+      names.push_back(name.substr(0, name.size() - k_suffix.size()));
   }
   return names;
 }
@@ -94,7 +104,9 @@ Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectStore& store, const
     if (chain.size() >= k_moves_max) return broken(channel.name, "it has no end");
     TRY(auto entry, load_ledger(store, digest), "while reading the ledger of channel " + channel.name);
     if (entry.channel != channel.name) return broken(channel.name, digest + " is a move of channel " + entry.channel);
-    if (entry.generation != generation) return broken(channel.name, fmt::format("{} made generation {}, expected {}", digest, entry.generation, generation));
+    if (entry.generation != generation)
+      return broken(channel.name,
+                    fmt::format("{} made generation {}, expected {}", digest, entry.generation, generation));
     if (entry.to_view != view) return broken(channel.name, digest + " does not lead to the view that follows it");
     view = entry.from_view;
     --generation;
@@ -106,4 +118,4 @@ Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectStore& store, const
   return chain;
 }
 
-}  // namespace quarry::registry
+} // namespace quarry::registry

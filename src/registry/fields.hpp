@@ -1,5 +1,6 @@
 #pragma once
-// One list of fields per record, walked by a Writer and by a Reader, so that the two can never disagree. Private to the room.
+// One list of fields per record, walked by a Writer and by a Reader, so that the two can never disagree. Private to the
+// room.
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
@@ -17,7 +18,8 @@ namespace quarry::registry {
 
 enum class Need : std::uint8_t { required, optional };
 
-template <class R, class T> concept Either = std::same_as<std::remove_const_t<R>, T>;
+template <class R, class T>
+concept Either = std::same_as<std::remove_const_t<R>, T>;
 
 /// Empty values are not written: absent and empty are the same thing in every record.
 class Writer {
@@ -148,7 +150,8 @@ private:
   std::optional<Error> error_;
 };
 
-template <class R> concept KeepsUnknown = requires(R& record) { record.unknown; };
+template <class R>
+concept KeepsUnknown = requires(R& record) { record.unknown; };
 
 template <class R> Json write_fields(const R& record) {
   static const std::string none;
@@ -192,4 +195,4 @@ template <class T> void Reader::list(const char* key, std::vector<T>& values) {
   }
 }
 
-}  // namespace quarry::registry
+} // namespace quarry::registry

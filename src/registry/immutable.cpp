@@ -8,15 +8,22 @@ namespace quarry::registry {
 namespace {
 
 constexpr std::size_t k_digest_digits = 64;
-constexpr std::size_t k_digest_digits_min = 8;  // 32 bits: enough among the sets of a store, short enough to type
+constexpr std::size_t k_digest_digits_min = 8; // 32 bits: enough among the sets of a store, short enough to type
 constexpr std::string_view k_suffix = ".json";
 
-std::string key_of(std::string_view prefix, const std::string& digest) { return fmt::format("{}{}{}", prefix, digest, k_suffix); }
+std::string key_of(std::string_view prefix, const std::string& digest) {
+  return fmt::format("{}{}{}", prefix, digest, k_suffix);
+}
 
 bool is_hex(const std::string& text) { return text.find_first_not_of("0123456789abcdef") == std::string::npos; }
 
 Unexpected altered(const std::string& key, const std::string& expected, const std::string& found) {
-  Error error{ErrorKind::corrupt, "R011", fmt::format("the record {} was altered", key), {}, {}, "do not use it; restore it from a copy, or publish the files again"};
+  Error error{ErrorKind::corrupt,
+              "R011",
+              fmt::format("the record {} was altered", key),
+              {},
+              {},
+              "do not use it; restore it from a copy, or publish the files again"};
   error.details = {"expected  sha256 " + expected, "found     sha256 " + found};
   return fail(std::move(error));
 }
@@ -28,7 +35,9 @@ Result<std::string> put_record(ObjectStore& store, std::string_view prefix, std:
   TRY(auto present, store.get(key, k_record_bytes_max));
   if (present && *present == bytes) return digest.hex();
   if (present) return altered(key, digest.hex(), sha256(*present).hex());
-  TRY_DO(store::put_once(store, key, {content::Rope::literal(std::move(bytes)), digest, "application/json", "public, max-age=31536000, immutable"}));
+  TRY_DO(store::put_once(
+      store, key,
+      {content::Rope::literal(std::move(bytes)), digest, "application/json", "public, max-age=31536000, immutable"}));
   return digest.hex();
 }
 
@@ -43,12 +52,14 @@ Result<std::string> load_bytes(ObjectStore& store, std::string_view prefix, cons
   return altered(key, digest, found);
 }
 
-template <class R, class Parse> Result<R> load_record(ObjectStore& store, std::string_view prefix, const std::string& digest, Parse parse) {
+template <class R, class Parse>
+Result<R> load_record(ObjectStore& store, std::string_view prefix, const std::string& digest, Parse parse) {
   TRY(auto bytes, load_bytes(store, prefix, digest));
   return parse(bytes, key_of(prefix, digest));
 }
 
-template <class R, class Load> Result<std::vector<Stored<R>>> list_records(ObjectStore& store, const std::string& prefix, Load load) {
+template <class R, class Load>
+Result<std::vector<Stored<R>>> list_records(ObjectStore& store, const std::string& prefix, Load load) {
   TRY(auto objects, store.list(prefix));
   std::vector<Stored<R>> found;
   for (const auto& object : objects) {
@@ -61,9 +72,10 @@ template <class R, class Load> Result<std::vector<Stored<R>>> list_records(Objec
   return found;
 }
 
-constexpr std::string_view k_sets = "sets/", k_views = "views/", k_shards = "views/shards/", k_ledger = "ledger/", k_evidence = "evidence/", k_waivers = "waivers/";
+constexpr std::string_view k_sets = "sets/", k_views = "views/", k_shards = "views/shards/", k_ledger = "ledger/",
+                           k_evidence = "evidence/", k_waivers = "waivers/";
 
-}  // namespace
+} // namespace
 
 std::string set_key(const std::string& digest) { return key_of(k_sets, digest); }
 std::string view_key(const std::string& digest) { return key_of(k_views, digest); }
@@ -74,28 +86,51 @@ std::string waiver_key(const std::string& digest) { return key_of(k_waivers, dig
 
 Result<std::string> complete_digest(ObjectStore& store, const std::string& prefix, const std::string& digits) {
   if (digits.size() < k_digest_digits_min || digits.size() > k_digest_digits || !is_hex(digits))
-    return fail(ErrorKind::invalid_argument, "R020", fmt::format("`{}` is neither a digest nor its first {} or more digits", digits, k_digest_digits_min));
+    return fail(ErrorKind::invalid_argument, "R020",
+                fmt::format("`{}` is neither a digest nor its first {} or more digits", digits, k_digest_digits_min));
   if (digits.size() == k_digest_digits) return digits;
   TRY(auto objects, store.list(prefix + digits));
-  if (objects.empty()) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}{}…", store.describe(), prefix, digits));
-  if (objects.size() > 1) return fail(ErrorKind::invalid_argument, "R020", fmt::format("{} records begin with {}", objects.size(), digits), "say more digits");
+  if (objects.empty())
+    return fail(ErrorKind::not_found, "R010",
+                fmt::format("{} holds no record {}{}…", store.describe(), prefix, digits));
+  if (objects.size() > 1)
+    return fail(ErrorKind::invalid_argument, "R020", fmt::format("{} records begin with {}", objects.size(), digits),
+                "say more digits");
   return objects.front().key.substr(prefix.size(), k_digest_digits);
 }
 
 Result<std::string> put_set(ObjectStore& s, const SetRecord& r) { return put_record(s, k_sets, to_json(r)); }
-Result<SetRecord> load_set(ObjectStore& s, const std::string& d) { return load_record<SetRecord>(s, k_sets, d, parse_set); }
+Result<SetRecord> load_set(ObjectStore& s, const std::string& d) {
+  return load_record<SetRecord>(s, k_sets, d, parse_set);
+}
 Result<std::string> put_view(ObjectStore& s, const ViewRecord& r) { return put_record(s, k_views, to_json(r)); }
-Result<ViewRecord> load_view(ObjectStore& s, const std::string& d) { return load_record<ViewRecord>(s, k_views, d, parse_view); }
+Result<ViewRecord> load_view(ObjectStore& s, const std::string& d) {
+  return load_record<ViewRecord>(s, k_views, d, parse_view);
+}
 Result<std::string> put_shard(ObjectStore& s, const ShardRecord& r) { return put_record(s, k_shards, to_json(r)); }
-Result<ShardRecord> load_shard(ObjectStore& s, const std::string& d) { return load_record<ShardRecord>(s, k_shards, d, parse_shard); }
+Result<ShardRecord> load_shard(ObjectStore& s, const std::string& d) {
+  return load_record<ShardRecord>(s, k_shards, d, parse_shard);
+}
 Result<std::string> put_ledger(ObjectStore& s, const LedgerRecord& r) { return put_record(s, k_ledger, to_json(r)); }
-Result<LedgerRecord> load_ledger(ObjectStore& s, const std::string& d) { return load_record<LedgerRecord>(s, k_ledger, d, parse_ledger); }
-Result<std::string> put_evidence(ObjectStore& s, const EvidenceRecord& r) { return put_record(s, k_evidence, to_json(r)); }
-Result<EvidenceRecord> load_evidence(ObjectStore& s, const std::string& d) { return load_record<EvidenceRecord>(s, k_evidence, d, parse_evidence); }
+Result<LedgerRecord> load_ledger(ObjectStore& s, const std::string& d) {
+  return load_record<LedgerRecord>(s, k_ledger, d, parse_ledger);
+}
+Result<std::string> put_evidence(ObjectStore& s, const EvidenceRecord& r) {
+  return put_record(s, k_evidence, to_json(r));
+}
+Result<EvidenceRecord> load_evidence(ObjectStore& s, const std::string& d) {
+  return load_record<EvidenceRecord>(s, k_evidence, d, parse_evidence);
+}
 Result<std::string> put_waiver(ObjectStore& s, const WaiverRecord& r) { return put_record(s, k_waivers, to_json(r)); }
-Result<WaiverRecord> load_waiver(ObjectStore& s, const std::string& d) { return load_record<WaiverRecord>(s, k_waivers, d, parse_waiver); }
+Result<WaiverRecord> load_waiver(ObjectStore& s, const std::string& d) {
+  return load_record<WaiverRecord>(s, k_waivers, d, parse_waiver);
+}
 
-Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& s) { return list_records<EvidenceRecord>(s, std::string(k_evidence), load_evidence); }
-Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& s) { return list_records<WaiverRecord>(s, std::string(k_waivers), load_waiver); }
+Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& s) {
+  return list_records<EvidenceRecord>(s, std::string(k_evidence), load_evidence);
+}
+Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& s) {
+  return list_records<WaiverRecord>(s, std::string(k_waivers), load_waiver);
+}
 
-}  // namespace quarry::registry
+} // namespace quarry::registry

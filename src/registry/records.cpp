@@ -143,11 +143,13 @@ Result<void> check_digest(const std::string& text, std::string_view name, std::s
 }
 
 Result<void> check(const FileRecord& file, std::string_view what) {
-  if (file.filename.find('/') != std::string::npos || !store::check_key(file.filename)) return nonsense(what, fmt::format("`{}` is no file name", file.filename));
+  if (file.filename.find('/') != std::string::npos || !store::check_key(file.filename))
+    return nonsense(what, fmt::format("`{}` is no file name", file.filename));
   if (!is_project(file.project)) return nonsense(what, fmt::format("`{}` is no normalised project name", file.project));
   if (file.key.empty()) return {};
   if (!store::check_key(file.key)) return nonsense(what, fmt::format("`{}` is no key", file.key));
-  if (file.key != file.filename && !file.key.ends_with("/" + file.filename)) return nonsense(what, fmt::format("`{}` does not end in {}", file.key, file.filename));
+  if (file.key != file.filename && !file.key.ends_with("/" + file.filename))
+    return nonsense(what, fmt::format("`{}` does not end in {}", file.key, file.filename));
   return {};
 }
 
@@ -155,14 +157,16 @@ Result<void> check_files(const std::vector<FileRecord>& files, std::string_view 
   const FileRecord* previous = nullptr;
   for (const auto& file : files) {
     TRY_DO(check(file, what));
-    if (previous && previous->filename >= file.filename) return nonsense(what, fmt::format("`{}` is out of order or there twice", file.filename));
+    if (previous && previous->filename >= file.filename)
+      return nonsense(what, fmt::format("`{}` is out of order or there twice", file.filename));
     previous = &file;
   }
   return {};
 }
 
 Result<void> check(const SetRecord& set, std::string_view what) {
-  if (!set.directory.empty() && !store::check_key(set.directory)) return nonsense(what, fmt::format("`{}` is no directory", set.directory));
+  if (!set.directory.empty() && !store::check_key(set.directory))
+    return nonsense(what, fmt::format("`{}` is no directory", set.directory));
   return check_files(set.files, what);
 }
 Result<void> check(const SealRecord& seal, std::string_view what) {
@@ -173,12 +177,14 @@ Result<void> check(const ViewRecord& view, std::string_view what) {
   for (const auto& set : view.sets)
     if (!is_digest(set)) return nonsense(what, fmt::format("`{}` is no set digest", set));
   for (const auto& [project, shard] : view.shards)
-    if (!is_project(project) || !is_digest(shard)) return nonsense(what, fmt::format("the shard of `{}` is named wrongly", project));
+    if (!is_project(project) || !is_digest(shard))
+      return nonsense(what, fmt::format("the shard of `{}` is named wrongly", project));
   return {};
 }
 Result<void> check(const ShardRecord& shard, std::string_view what) {
   for (const auto& file : shard.files)
-    if (file.project != shard.project) return nonsense(what, fmt::format("{} belongs to {}, not to {}", file.filename, file.project, shard.project));
+    if (file.project != shard.project)
+      return nonsense(what, fmt::format("{} belongs to {}, not to {}", file.filename, file.project, shard.project));
   return check_files(shard.files, what);
 }
 Result<void> check(const ChannelRecord& channel, std::string_view what) {
@@ -216,7 +222,7 @@ template <class R> Result<R> read(std::string_view text, std::string_view what, 
   return record;
 }
 
-}  // namespace
+} // namespace
 
 std::string to_json(const SetRecord& r) { return write(r, "quarry.set/1"); }
 std::string to_json(const SealRecord& r) { return write(r, "quarry.seal/1"); }
@@ -227,13 +233,29 @@ std::string to_json(const LedgerRecord& r) { return write(r, "quarry.ledger/1");
 std::string to_json(const EvidenceRecord& r) { return write(r, "quarry.evidence/1"); }
 std::string to_json(const WaiverRecord& r) { return write(r, "quarry.waiver/1"); }
 
-Result<SetRecord> parse_set(std::string_view t, std::string_view what) { return read<SetRecord>(t, what, "quarry.set/1"); }
-Result<SealRecord> parse_seal(std::string_view t, std::string_view what) { return read<SealRecord>(t, what, "quarry.seal/1"); }
-Result<ViewRecord> parse_view(std::string_view t, std::string_view what) { return read<ViewRecord>(t, what, "quarry.view/1"); }
-Result<ShardRecord> parse_shard(std::string_view t, std::string_view what) { return read<ShardRecord>(t, what, "quarry.shard/1"); }
-Result<ChannelRecord> parse_channel(std::string_view t, std::string_view what) { return read<ChannelRecord>(t, what, "quarry.channel/1"); }
-Result<LedgerRecord> parse_ledger(std::string_view t, std::string_view what) { return read<LedgerRecord>(t, what, "quarry.ledger/1"); }
-Result<EvidenceRecord> parse_evidence(std::string_view t, std::string_view what) { return read<EvidenceRecord>(t, what, "quarry.evidence/1"); }
-Result<WaiverRecord> parse_waiver(std::string_view t, std::string_view what) { return read<WaiverRecord>(t, what, "quarry.waiver/1"); }
+Result<SetRecord> parse_set(std::string_view t, std::string_view what) {
+  return read<SetRecord>(t, what, "quarry.set/1");
+}
+Result<SealRecord> parse_seal(std::string_view t, std::string_view what) {
+  return read<SealRecord>(t, what, "quarry.seal/1");
+}
+Result<ViewRecord> parse_view(std::string_view t, std::string_view what) {
+  return read<ViewRecord>(t, what, "quarry.view/1");
+}
+Result<ShardRecord> parse_shard(std::string_view t, std::string_view what) {
+  return read<ShardRecord>(t, what, "quarry.shard/1");
+}
+Result<ChannelRecord> parse_channel(std::string_view t, std::string_view what) {
+  return read<ChannelRecord>(t, what, "quarry.channel/1");
+}
+Result<LedgerRecord> parse_ledger(std::string_view t, std::string_view what) {
+  return read<LedgerRecord>(t, what, "quarry.ledger/1");
+}
+Result<EvidenceRecord> parse_evidence(std::string_view t, std::string_view what) {
+  return read<EvidenceRecord>(t, what, "quarry.evidence/1");
+}
+Result<WaiverRecord> parse_waiver(std::string_view t, std::string_view what) {
+  return read<WaiverRecord>(t, what, "quarry.waiver/1");
+}
 
-}  // namespace quarry::registry
+} // namespace quarry::registry

@@ -1,6 +1,7 @@
 #pragma once
-// The records in a store as values, with their canonical JSON (docs/formats/records.md). A record's digest is the sha256 of its
-// canonical bytes. Unknown fields are kept when a record is read and written again; unknown major schemas are refused (B004).
+// The records in a store as values, with their canonical JSON (docs/formats/records.md). A record's digest is the
+// sha256 of its canonical bytes. Unknown fields are kept when a record is read and written again; unknown major schemas
+// are refused (B004).
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
 #include <cstdint>
@@ -13,16 +14,16 @@
 namespace quarry::registry {
 
 struct FileRecord {
-  std::string filename, project, version;  ///< project normalised
+  std::string filename, project, version; ///< project normalised
   std::uint64_t size = 0;
   Sha256 sha256;
-  std::optional<Sha256> metadata_sha256;   ///< of the .metadata sidecar: wheels only
-  std::string requires_python;             ///< empty: none
-  std::string upload_time;                 ///< RFC 3339, microseconds, Z
-  std::string key;                         ///< where the bytes are, from the store's root
-  std::string yanked;                      ///< empty: not yanked; else the reason
-  std::string tags = {};                   ///< of a wheel, as its file name has them: "py3-none-linux_x86_64"
-  std::string unknown = {};                ///< fields of a later minor version: a canonical JSON object, or empty
+  std::optional<Sha256> metadata_sha256; ///< of the .metadata sidecar: wheels only
+  std::string requires_python;           ///< empty: none
+  std::string upload_time;               ///< RFC 3339, microseconds, Z
+  std::string key;                       ///< where the bytes are, from the store's root
+  std::string yanked;                    ///< empty: not yanked; else the reason
+  std::string tags = {};                 ///< of a wheel, as its file name has them: "py3-none-linux_x86_64"
+  std::string unknown = {};              ///< fields of a later minor version: a canonical JSON object, or empty
   bool operator==(const FileRecord&) const = default;
 };
 
@@ -32,67 +33,67 @@ struct Origin {
   bool operator==(const Origin&) const = default;
 };
 
-struct SetRecord {  ///< sets/{digest}.json: the files published together
+struct SetRecord { ///< sets/{digest}.json: the files published together
   Origin origin;
-  std::vector<FileRecord> files;  ///< sorted by filename
-  std::string directory = {};     ///< key prefix it is published below; its seals are in {directory}/seals/
+  std::vector<FileRecord> files; ///< sorted by filename
+  std::string directory = {};    ///< key prefix it is published below; its seals are in {directory}/seals/
   std::string unknown = {};
 };
-struct SealRecord {  ///< …/seals/{set digest}.json, if-absent, written last: the completion signal of a directory
-  std::string set;        ///< digest
-  std::string directory;  ///< key prefix the set lives in
+struct SealRecord {      ///< …/seals/{set digest}.json, if-absent, written last: the completion signal of a directory
+  std::string set;       ///< digest
+  std::string directory; ///< key prefix the set lives in
   std::string time;
   std::string unknown = {};
 };
-struct ViewRecord {  ///< views/{digest}.json, immutable
-  std::vector<std::string> sets;              ///< digests, in order
-  std::map<std::string, std::string> shards;  ///< project -> digest of views/shards/{digest}.json
+struct ViewRecord {                          ///< views/{digest}.json, immutable
+  std::vector<std::string> sets;             ///< digests, in order
+  std::map<std::string, std::string> shards; ///< project -> digest of views/shards/{digest}.json
   std::string unknown = {};
 };
-struct ShardRecord {  ///< views/shards/{digest}.json: one project's files
+struct ShardRecord { ///< views/shards/{digest}.json: one project's files
   std::string project;
-  std::vector<FileRecord> files;  ///< sorted by filename
+  std::vector<FileRecord> files; ///< sorted by filename
   std::string unknown = {};
 };
-struct ChannelRecord {  ///< channels/{name}.json: the only thing that is ever swapped
+struct ChannelRecord { ///< channels/{name}.json: the only thing that is ever swapped
   std::string name;
   std::uint64_t generation = 0;
-  std::string view, previous, ledger;  ///< digests; previous empty at generation 1
+  std::string view, previous, ledger; ///< digests; previous empty at generation 1
   std::string unknown = {};
 };
-struct LedgerRecord {  ///< ledger/{digest}.json: one move; real only once a channel names it
+struct LedgerRecord { ///< ledger/{digest}.json: one move; real only once a channel names it
   std::string previous, channel, action, from_view, to_view, plan, verdict, who, when, why;
-  std::uint64_t generation = 0;  ///< of the channel after the move
+  std::uint64_t generation = 0; ///< of the channel after the move
   std::string unknown = {};
 };
 
-struct Cell {  ///< one point of the support matrix; an empty field means "any"
+struct Cell { ///< one point of the support matrix; an empty field means "any"
   std::string platform, family, python, framework;
   auto operator<=>(const Cell&) const = default;
 };
 struct TestRow {
-  std::string name, outcome, message;  ///< outcome: passed, failed, skipped, error
+  std::string name, outcome, message; ///< outcome: passed, failed, skipped, error
   double seconds = 0;
 };
-struct EvidenceRecord {  ///< evidence/{digest}.json: what was tested where, with which result
-  std::vector<FileRecord> subjects;  ///< filename, project, version, size and sha256 only; sorted by sha256
+struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested where, with which result
+  std::vector<FileRecord> subjects; ///< filename, project, version, size and sha256 only; sorted by sha256
   Cell cell;
-  std::string suite, suite_digest, result;  ///< result: passed, failed, error, timed_out
+  std::string suite, suite_digest, result; ///< result: passed, failed, error, timed_out
   std::uint64_t passed = 0, failed = 0, skipped = 0, errors = 0;
   std::vector<TestRow> rows;
   std::map<std::string, std::string> machine, tools;
-  std::string started, ended, log, set;     ///< set: digest of the set tested, or empty
-  bool sealed = false;                       ///< false: unsealed source; a gate never accepts it
+  std::string started, ended, log, set; ///< set: digest of the set tested, or empty
+  bool sealed = false;                  ///< false: unsealed source; a gate never accepts it
   std::string unknown = {};
 };
-struct WaiverRecord {  ///< waivers/{digest}.json
+struct WaiverRecord { ///< waivers/{digest}.json
   std::string channel, suite, reason, approver, created, expires;
   Cell cell;
-  std::vector<std::string> sets;  ///< digests it applies to; empty: any
+  std::vector<std::string> sets; ///< digests it applies to; empty: any
   std::string unknown = {};
 };
 
-std::string to_json(const SetRecord&);       // canonical bytes, ending without newline
+std::string to_json(const SetRecord&); // canonical bytes, ending without newline
 std::string to_json(const SealRecord&);
 std::string to_json(const ViewRecord&);
 std::string to_json(const ShardRecord&);
@@ -109,4 +110,4 @@ Result<LedgerRecord> parse_ledger(std::string_view text, std::string_view what);
 Result<EvidenceRecord> parse_evidence(std::string_view text, std::string_view what);
 Result<WaiverRecord> parse_waiver(std::string_view text, std::string_view what);
 
-}  // namespace quarry::registry
+} // namespace quarry::registry

@@ -1,8 +1,8 @@
 #pragma once
-// The records of a store as operations: what is immutable is named by its digest and re-hashed when read; what is a pointer is
-// swapped. Thread-safe as far as the store is. Errors: R010 no such record, R011 altered (its bytes do not give its name), R012 senseless
-// fields, R013 not sealed, R014 no seal where one must be, R015 no such channel, R016 bad channel name, R017 broken ledger, R018 one file
-// name with two contents, R020 bad or ambiguous digest, R021 which run is meant is not clear.
+// The records of a store as operations: what is immutable is named by its digest and re-hashed when read; what is a
+// pointer is swapped. Thread-safe as far as the store is. Errors: R010 no such record, R011 altered (its bytes do not
+// give its name), R012 senseless fields, R013 not sealed, R014 no seal where one must be, R015 no such channel, R016
+// bad channel name, R017 broken ledger, R018 one file name with two contents, R020 bad or ambiguous digest.
 #include "base/result.hpp"
 #include "registry/records.hpp"
 #include "store/object_store.hpp"
@@ -15,7 +15,7 @@ namespace quarry::registry {
 
 using store::ObjectStore;
 
-constexpr std::uint64_t k_record_bytes_max = 64u << 20;  ///< a set of 100,000 files has 40 MB; more is not ours
+constexpr std::uint64_t k_record_bytes_max = 64u << 20; ///< a set of 100,000 files has 40 MB; more is not ours
 
 // Keys. Digests are 64 lower-case hex digits.
 std::string set_key(const std::string& digest);
@@ -56,7 +56,8 @@ Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& store);
 Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store);
 
 // Seals.
-/// Writes the seal of `set` below its directory if there is none; true when written now. The set record must be stored already.
+/// Writes the seal of `set` below its directory if there is none; true when written now. The set record must be stored
+/// already.
 Result<bool> seal(ObjectStore& store, const std::string& set, const std::string& time);
 
 struct SealedSet {
@@ -64,18 +65,20 @@ struct SealedSet {
   SetRecord set;
   SealRecord seal;
 };
-/// One set with its seal: not_found R010 or R013, corrupt R011 or R014. `digits`: a digest or its first 8 or more digits.
+/// One set with its seal: not_found R010 or R013, corrupt R011 or R014. `digits`: a digest or its first 8 or more
+/// digits.
 Result<SealedSet> load_sealed(ObjectStore& store, const std::string& digits);
-/// All sealed sets at or below a key prefix ("42-linux", "42-linux/python/g"), by time of the seal, then digest. May be empty.
+/// All sealed sets at or below a key prefix ("42-linux", "42-linux/python/g"), by time of the seal, then digest. May be
+/// empty.
 Result<std::vector<SealedSet>> sealed_sets_below(ObjectStore& store, const std::string& directory);
 
 // What a locator means, as plain values.
 struct Resolved {
-  std::string source;                ///< "set:…", "run:42-linux", "channel:stable", "directory:…", as people say it
-  std::vector<SealedSet> sets;       ///< all sealed, all proven
-  std::vector<FileRecord> files;     ///< their union, sorted by filename
-  std::string view;                  ///< of a channel
-  std::uint64_t generation = 0;      ///< of a channel
+  std::string source;            ///< "set:…", "run:42-linux", "channel:stable", "directory:…", as people say it
+  std::vector<SealedSet> sets;   ///< all sealed, all proven
+  std::vector<FileRecord> files; ///< their union, sorted by filename
+  std::string view;              ///< of a channel
+  std::uint64_t generation = 0;  ///< of a channel
 };
 Result<Resolved> resolve_set(ObjectStore& store, const std::string& digits);
 /// `prefix`: "{external_repo}{run_id}-{platform}". not_found R013 when nothing below it is sealed.
@@ -83,21 +86,19 @@ Result<Resolved> resolve_run(ObjectStore& store, const std::string& prefix);
 Result<Resolved> resolve_channel(ObjectStore& store, const std::string& name);
 /// The union of the sets' files; the same name with other bytes is already_exists R018.
 Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets);
-/// The run prefixes in the store for "[OWNER-REPO/]ID[-PLATFORM]", sorted. Platforms are `linux` and `windows`.
-Result<std::vector<std::string>> find_runs(ObjectStore& store, const std::string& external_repo, const std::string& run_id, const std::string& platform);
 
 // Views.
 struct View {
   std::string digest;
   ViewRecord record;
-  std::vector<ShardRecord> shards;  ///< sorted by project
+  std::vector<ShardRecord> shards; ///< sorted by project
 };
 /// Pure: the view that shows these sets, in this order. R018 when two of them disagree about a file.
 Result<View> make_view(const std::vector<SealedSet>& sets);
 /// Writes shards, then the view; those that are there already cost a look.
 Result<void> put_view(ObjectStore& store, const View& view);
 Result<View> load_whole_view(ObjectStore& store, const std::string& digest);
-std::vector<FileRecord> files_of(const View& view);  ///< sorted by filename
+std::vector<FileRecord> files_of(const View& view); ///< sorted by filename
 
 // Channels.
 struct Channel {
@@ -105,13 +106,14 @@ struct Channel {
   std::string etag;
 };
 Result<std::optional<Channel>> read_channel(ObjectStore& store, const std::string& name);
-Result<Channel> require_channel(ObjectStore& store, const std::string& name);  ///< not_found R015, naming the channels there are
-/// Compare and swap: `expected` nullopt means that the channel must not exist. precondition_failed R003 when somebody was faster. A lost
-/// reply is looked up: success when `next` is what stands there.
+Result<Channel> require_channel(ObjectStore& store,
+                                const std::string& name); ///< not_found R015, naming the channels there are
+/// Compare and swap: `expected` nullopt means that the channel must not exist. precondition_failed R003 when somebody
+/// was faster. A lost reply is looked up: success when `next` is what stands there.
 Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, const ChannelRecord& next);
 Result<std::vector<std::string>> list_channels(ObjectStore& store);
 
 /// The moves of a channel, newest first, each proven against the next (hash chain, generation, views); corrupt R017.
 Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectStore& store, const ChannelRecord& channel);
 
-}  // namespace quarry::registry
+} // namespace quarry::registry

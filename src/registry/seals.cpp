@@ -3,7 +3,7 @@
 #include "store/put_once.hpp"
 #include <algorithm>
 #include <fmt/core.h>
-#include <set>
+#include <tuple>
 
 namespace quarry::registry {
 
@@ -14,11 +14,13 @@ constexpr std::size_t k_digest_digits = 64;
 
 Unexpected not_sealed(const ObjectStore& store, const std::string& what) {
   return fail(ErrorKind::not_found, "R013", fmt::format("{} is not sealed in {}", what, store.describe()),
-              "its publishing has not finished: run that job's `quarry publish` again; a complete foreign set is sealed by `quarry set adopt`");
+              "its publishing has not finished: run that job's `quarry publish` again; a complete foreign set is "
+              "sealed by `quarry set adopt`");
 }
 
 Unexpected wrong_seal(const std::string& key, std::string_view why) {
-  return fail(ErrorKind::corrupt, "R014", fmt::format("the seal {} {}", key, why), "do not use it; `quarry set verify` says more");
+  return fail(ErrorKind::corrupt, "R014", fmt::format("the seal {} {}", key, why),
+              "do not use it; `quarry set verify` says more");
 }
 
 Result<SealedSet> read_sealed(ObjectStore& store, const std::string& digest) {
@@ -40,9 +42,11 @@ std::string sealed_digest(const std::string& key) {
   return key.substr(at, k_digest_digits);
 }
 
-}  // namespace
+} // namespace
 
-std::string seal_key(const std::string& directory, const std::string& set) { return fmt::format("{}{}{}{}", directory, k_seals, set, k_suffix); }
+std::string seal_key(const std::string& directory, const std::string& set) {
+  return fmt::format("{}{}{}{}", directory, k_seals, set, k_suffix);
+}
 
 Result<bool> seal(ObjectStore& store, const std::string& set, const std::string& time) {
   TRY(auto record, load_set(store, set));
@@ -52,7 +56,8 @@ Result<bool> seal(ObjectStore& store, const std::string& set, const std::string&
   auto bytes = to_json(SealRecord{set, record.directory, time});
   auto digest = sha256(bytes);
   auto put = store::put_once(store, key, {content::Rope::literal(std::move(bytes)), digest, "application/json", {}});
-  // A rival sealed the same set a moment earlier, with its own time: the set is sealed, which is all that was asked for.
+  // A rival sealed the same set a moment earlier, with its own time: the set is sealed, which is all that was asked
+  // for.
   if (!put && put.error().kind == ErrorKind::already_exists) return false;
   return put;
 }
@@ -71,7 +76,8 @@ Result<std::vector<SealedSet>> sealed_sets_below(ObjectStore& store, const std::
     auto set = read_sealed(store, digest);
     if (!set && set.error().code == "R013") return wrong_seal(object.key, "seals a set that says it is somewhere else");
     if (!set) return fail(std::move(set).error().with_context("sealed by " + object.key));
-    if (seal_key(set->set.directory, digest) != object.key) return wrong_seal(object.key, "seals a set that says it is somewhere else");
+    if (seal_key(set->set.directory, digest) != object.key)
+      return wrong_seal(object.key, "seals a set that says it is somewhere else");
     found.push_back(std::move(*set));
   }
   auto order = [](const SealedSet& s) { return std::tie(s.seal.time, s.digest); };
@@ -85,7 +91,11 @@ Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets) {
     for (const auto& file : sealed.set.files) {
       auto [it, added] = files.emplace(file.filename, file);
       if (added || it->second.sha256 == file.sha256) continue;
-      Error error{ErrorKind::already_exists, "R018", fmt::format("{} would have two contents in one index", file.filename), {}, {},
+      Error error{ErrorKind::already_exists,
+                  "R018",
+                  fmt::format("{} would have two contents in one index", file.filename),
+                  {},
+                  {},
                   "a published name never gets other bytes: give the new files another version"};
       error.details = {fmt::format("first   sha256 {} at {}", it->second.sha256.hex(), it->second.key),
                        fmt::format("second  sha256 {} at {}", file.sha256.hex(), file.key)};
@@ -111,15 +121,4 @@ Result<Resolved> resolve_run(ObjectStore& store, const std::string& prefix) {
   return Resolved{"run:" + prefix, std::move(sets), std::move(files), {}, 0};
 }
 
-Result<std::vector<std::string>> find_runs(ObjectStore& store, const std::string& external_repo, const std::string& run_id, const std::string& platform) {
-  auto stem = external_repo + run_id + "-";
-  std::vector<std::string> found;
-  for (const std::string name : {"linux", "windows"}) {
-    if (!platform.empty() && platform != name) continue;
-    TRY(auto objects, store.list(stem + name + "/"));
-    if (!objects.empty()) found.push_back(stem + name);
-  }
-  return found;
-}
-
-}  // namespace quarry::registry
+} // namespace quarry::registry

@@ -11,17 +11,23 @@ Unexpected taken(const ObjectStore& store, const std::string& key) {
   return fail(ErrorKind::already_exists, "R002", fmt::format("{} already holds `{}`", store.describe(), key));
 }
 Unexpected moved_on(const ObjectStore& store, const std::string& key) {
-  return fail(ErrorKind::precondition_failed, "R003", fmt::format("`{}` in {} changed since it was read", key, store.describe()),
+  return fail(ErrorKind::precondition_failed, "R003",
+              fmt::format("`{}` in {} changed since it was read", key, store.describe()),
               "somebody else moved it: run the command again, it starts from the new state");
 }
 Unexpected too_large(const std::string& key, std::uint64_t size, std::uint64_t max_bytes) {
-  return fail(ErrorKind::resource_exhausted, "R007", fmt::format("`{}` has {} bytes, more than the {} that are read at once", key, size, max_bytes));
+  return fail(ErrorKind::resource_exhausted, "R007",
+              fmt::format("`{}` has {} bytes, more than the {} that are read at once", key, size, max_bytes));
 }
 Unexpected other_bytes(const std::string& key, const Sha256& expected, const Sha256& found) {
-  Error error{ErrorKind::corrupt, "R008", fmt::format("what was read for `{}` is not what was checked", key), {}, {},
+  Error error{ErrorKind::corrupt,
+              "R008",
+              fmt::format("what was read for `{}` is not what was checked", key),
+              {},
+              {},
               "something changed the source while it was read: check it, then run the command again"};
   error.details = {"expected  sha256 " + expected.hex(), "read      sha256 " + found.hex()};
   return fail(std::move(error));
 }
 
-}  // namespace quarry::store
+} // namespace quarry::store

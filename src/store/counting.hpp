@@ -6,15 +6,16 @@
 namespace quarry::store {
 
 struct AtomicCounters {
-  std::atomic<std::uint64_t> puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
+  std::atomic<std::uint64_t> puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0,
+                             bytes_read = 0;
   Counters snapshot() const { return {puts, gets, heads, lists, removes, copies, bytes_written, bytes_read}; }
 };
 
 /// The errors that every backend words the same way.
-Unexpected absent(const ObjectStore& store, const std::string& key);            ///< not_found R001
-Unexpected taken(const ObjectStore& store, const std::string& key);             ///< already_exists R002
-Unexpected moved_on(const ObjectStore& store, const std::string& key);          ///< precondition_failed R003
-Unexpected too_large(const std::string& key, std::uint64_t size, std::uint64_t max_bytes);  ///< resource_exhausted R007
-Unexpected other_bytes(const std::string& key, const Sha256& expected, const Sha256& found);  ///< corrupt R008
+Unexpected absent(const ObjectStore& store, const std::string& key);                       ///< not_found R001
+Unexpected taken(const ObjectStore& store, const std::string& key);                        ///< already_exists R002
+Unexpected moved_on(const ObjectStore& store, const std::string& key);                     ///< precondition_failed R003
+Unexpected too_large(const std::string& key, std::uint64_t size, std::uint64_t max_bytes); ///< resource_exhausted R007
+Unexpected other_bytes(const std::string& key, const Sha256& expected, const Sha256& found); ///< corrupt R008
 
-}  // namespace quarry::store
+} // namespace quarry::store

@@ -15,8 +15,8 @@ namespace quarry::store {
 
 namespace {
 
-constexpr std::string_view k_private = ".quarry";  // temporaries and locks; check_key keeps objects out of it
-constexpr std::size_t k_lock_digits = 2;           // 256 lock files: few to leave lying about, enough not to queue strangers
+constexpr std::string_view k_private = ".quarry"; // temporaries and locks; check_key keeps objects out of it
+constexpr std::size_t k_lock_digits = 2; // 256 lock files: few to leave lying about, enough not to queue strangers
 
 std::int64_t modified_us(const struct stat& status) {
   return static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000 + status.st_mtim.tv_nsec / 1000;
@@ -58,7 +58,8 @@ private:
   Result<std::optional<struct stat>> look(const std::string& key) const;
   Result<sys::FileLock> lock(const std::string& key) const;
   Result<void> make_directory(const std::string& directory) const;
-  Result<Temporary> write_temporary(const std::string& key, const content::Rope& content, const PutOptions& options) const;
+  Result<Temporary> write_temporary(const std::string& key, const content::Rope& content,
+                                    const PutOptions& options) const;
   Result<void> appear_new(Temporary& temporary, const std::string& key) const;
   Result<void> appear_over(Temporary& temporary, const std::string& key, const Precondition& precondition);
   Result<void> sync_parent(const std::string& key) const;
@@ -84,7 +85,8 @@ Result<std::optional<ObjectInfo>> FileStore::head(const std::string& key) {
   TRY(auto status, look(key));
   if (!status) return std::optional<ObjectInfo>();
   TRY(auto digest, content::sha256_of_file(path_of(key)));
-  return std::optional(ObjectInfo{key, static_cast<std::uint64_t>(status->st_size), digest.hex(), modified_us(*status)});
+  return std::optional(
+      ObjectInfo{key, static_cast<std::uint64_t>(status->st_size), digest.hex(), modified_us(*status)});
 }
 
 Result<std::optional<std::string>> FileStore::get(const std::string& key, std::uint64_t max_bytes, std::string* etag) {
@@ -94,7 +96,8 @@ Result<std::optional<std::string>> FileStore::get(const std::string& key, std::u
   auto size = static_cast<std::uint64_t>(status->st_size);
   if (size > max_bytes) return too_large(key, size, max_bytes);
   auto bytes = sys::read_file(path_of(key), max_bytes);
-  if (!bytes && bytes.error().kind == ErrorKind::not_found) return std::optional<std::string>();  // removed since we looked
+  if (!bytes && bytes.error().kind == ErrorKind::not_found)
+    return std::optional<std::string>(); // removed since we looked
   if (!bytes) return fail(std::move(bytes).error());
   if (etag) *etag = sha256(*bytes).hex();
   counters_.bytes_read += bytes->size();
@@ -120,7 +123,8 @@ Result<void> FileStore::make_directory(const std::string& directory) const {
   return sys::sync_directory(parent);
 }
 
-Result<Temporary> FileStore::write_temporary(const std::string& key, const content::Rope& content, const PutOptions& options) const {
+Result<Temporary> FileStore::write_temporary(const std::string& key, const content::Rope& content,
+                                             const PutOptions& options) const {
   auto directory = private_directory("tmp");
   TRY_DO(make_directory(directory));
   Temporary temporary(path::join(directory, fmt::format("{}-{}.partial", ::getpid(), sys::random_hex(8))));
@@ -145,8 +149,12 @@ Result<Temporary> FileStore::write_temporary(const std::string& key, const conte
 Result<void> FileStore::sync_parent(const std::string& key) const {
   auto synced = sys::sync_directory(path::dirname(path_of(key)));
   if (synced) return {};
-  return fail(Error{ErrorKind::outcome_unknown, "R004", fmt::format("`{}` was written, but {} did not confirm it", key, describe()),
-                    {synced.error().message}, {}, "run the same command again: it looks first"});
+  return fail(Error{ErrorKind::outcome_unknown,
+                    "R004",
+                    fmt::format("`{}` was written, but {} did not confirm it", key, describe()),
+                    {synced.error().message},
+                    {},
+                    "run the same command again: it looks first"});
 }
 
 Result<void> FileStore::appear_new(Temporary& temporary, const std::string& key) const {
@@ -182,7 +190,7 @@ Result<sys::FileLock> FileStore::lock(const std::string& key) const {
 Result<ObjectInfo> FileStore::put(const std::string& key, const content::Rope& content, const PutOptions& options) {
   TRY_DO(check_key(key));
   bool if_absent = options.precondition.kind == Precondition::Kind::if_absent;
-  if (if_absent) {  // saves the bytes; link(2) decides in the end
+  if (if_absent) { // saves the bytes; link(2) decides in the end
     TRY(auto status, look(key));
     if (status) return taken(*this, key);
   }
@@ -238,20 +246,22 @@ Result<std::uint64_t> FileStore::remove_leftovers(std::int64_t older_than_us) {
   for (const auto& entry : entries) {
     auto path = path::join(directory, entry.path);
     struct stat status{};
-    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || modified_us(status) >= older_than_us) continue;
+    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || modified_us(status) >= older_than_us)
+      continue;
     TRY_DO(sys::remove_file(path));
     ++removed;
   }
   return removed;
 }
 
-}  // namespace
+} // namespace
 
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root) {
   TRY(auto absolute, sys::absolute(root));
   if (sys::exists(absolute) && !sys::is_directory(absolute))
-    return fail(ErrorKind::invalid_argument, "R006", fmt::format("{} is not a directory, so it cannot be a store", root));
+    return fail(ErrorKind::invalid_argument, "R006",
+                fmt::format("{} is not a directory, so it cannot be a store", root));
   return std::unique_ptr<ObjectStore>(std::make_unique<FileStore>(root, absolute));
 }
 
-}  // namespace quarry::store
+} // namespace quarry::store

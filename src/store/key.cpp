@@ -7,13 +7,14 @@
 namespace quarry::store {
 
 namespace {
-constexpr std::size_t k_key_bytes_max = 1024;       // S3's own limit
-constexpr std::size_t k_component_bytes_max = 255;  // NAME_MAX: a key must have a form as a plain file
+constexpr std::size_t k_key_bytes_max = 1024;      // S3's own limit
+constexpr std::size_t k_component_bytes_max = 255; // NAME_MAX: a key must have a form as a plain file
 
 std::string_view defect_of(std::string_view key) {
   if (key.empty()) return "it is empty";
   if (key.size() > k_key_bytes_max) return "it is longer than 1024 bytes";
-  if (std::any_of(key.begin(), key.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; })) return "it holds a control character";
+  if (std::any_of(key.begin(), key.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
+    return "it holds a control character";
   auto components = text::split(key, '/');
   if (components.front() == ".quarry") return "`.quarry/` is the store's own directory";
   for (const auto& component : components) {
@@ -23,12 +24,13 @@ std::string_view defect_of(std::string_view key) {
   }
   return {};
 }
-}  // namespace
+} // namespace
 
 Result<void> check_key(std::string_view key) {
   auto defect = defect_of(key);
   if (defect.empty()) return {};
-  return fail(ErrorKind::invalid_argument, "R005", fmt::format("`{}` cannot be a key in a store: {}", key.substr(0, 120), defect));
+  return fail(ErrorKind::invalid_argument, "R005",
+              fmt::format("`{}` cannot be a key in a store: {}", key.substr(0, 120), defect));
 }
 
-}  // namespace quarry::store
+} // namespace quarry::store

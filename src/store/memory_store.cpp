@@ -10,7 +10,7 @@ namespace quarry::store {
 
 namespace {
 
-constexpr std::uint64_t k_object_bytes_max = 1ull << 30;  // memory is for tests and dry runs
+constexpr std::uint64_t k_object_bytes_max = 1ull << 30; // memory is for tests and dry runs
 
 class MemoryStore final : public ObjectStore {
 public:
@@ -87,7 +87,8 @@ public:
     ++counters_.lists;
     std::lock_guard lock(mutex_);
     std::vector<ObjectInfo> found;
-    for (auto it = objects_.lower_bound(prefix); it != objects_.end() && it->first.starts_with(prefix); ++it) found.push_back(it->second.info);
+    for (auto it = objects_.lower_bound(prefix); it != objects_.end() && it->first.starts_with(prefix); ++it)
+      found.push_back(it->second.info);
     return found;
   }
 
@@ -101,7 +102,8 @@ private:
     auto it = objects_.find(key);
     bool exists = it != objects_.end();
     if (precondition.kind == Precondition::Kind::if_absent && exists) return taken(*this, key);
-    if (precondition.kind == Precondition::Kind::if_match && (!exists || it->second.info.etag != precondition.etag)) return moved_on(*this, key);
+    if (precondition.kind == Precondition::Kind::if_match && (!exists || it->second.info.etag != precondition.etag))
+      return moved_on(*this, key);
     return {};
   }
 
@@ -111,8 +113,8 @@ private:
   AtomicCounters counters_;
 };
 
-}  // namespace
+} // namespace
 
 std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock) { return std::make_unique<MemoryStore>(clock); }
 
-}  // namespace quarry::store
+} // namespace quarry::store

@@ -1,7 +1,8 @@
 #pragma once
 // Objects in a bucket, as S3 sees them. Backends: memory, file (later s3, http). All pass object_store_test.cpp.
 // Thread-safe. Errors: not_found R001, already_exists R002 (if-absent), precondition_failed R003 (if-match),
-// outcome_unknown R004, bad key R005, no backend R006, larger than asked R007, not the promised bytes R008, and D00x from the machine.
+// outcome_unknown R004, bad key R005, no backend R006, larger than asked R007, not the promised bytes R008, and D00x
+// from the machine.
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include "sys/clock.hpp"
@@ -15,15 +16,16 @@
 
 namespace quarry::store {
 
-/// A key: '/'-separated, no empty, "." or ".." component, no control characters, at most 1024 bytes (S3), 255 per component
-/// (Linux); the first component is not ".quarry", where the file store keeps its own things. invalid_argument R005.
+/// A key: '/'-separated, no empty, "." or ".." component, no control characters, at most 1024 bytes (S3), 255 per
+/// component (Linux); the first component is not ".quarry", where the file store keeps its own things. invalid_argument
+/// R005.
 Result<void> check_key(std::string_view key);
 
 struct ObjectInfo {
   std::string key;
   std::uint64_t size = 0;
-  std::string etag;  ///< opaque; in the file store the sha256 of the content
-  std::int64_t modified_us = 0;  ///< UTC, when it was last written; 0: unknown
+  std::string etag;             ///< opaque; in the file store the sha256 of the content
+  std::int64_t modified_us = 0; ///< UTC, when it was last written; 0: unknown
 };
 
 struct Precondition {
@@ -42,25 +44,28 @@ struct PutOptions {
   std::optional<Sha256> sha256 = {};
 };
 
-struct Counters {  ///< what a command did to the store, for `writes` in JSON and for tests
+struct Counters { ///< what a command did to the store, for `writes` in JSON and for tests
   std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
 };
 
 class ObjectStore {
 public:
   virtual ~ObjectStore() = default;
-  virtual std::string describe() const = 0;  ///< "file:/srv/store", for messages
-  virtual Result<std::optional<ObjectInfo>> head(const std::string& key) = 0;       ///< nullopt: it is not there
-  virtual Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag = nullptr) = 0;
-  virtual Result<content::Rope> open(const std::string& key) = 0;                   ///< large objects; not_found R001
+  virtual std::string describe() const = 0;                                   ///< "file:/srv/store", for messages
+  virtual Result<std::optional<ObjectInfo>> head(const std::string& key) = 0; ///< nullopt: it is not there
+  virtual Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes,
+                                                 std::string* etag = nullptr) = 0;
+  virtual Result<content::Rope> open(const std::string& key) = 0; ///< large objects; not_found R001
   virtual Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) = 0;
-  virtual Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) = 0;  ///< no bytes through us where the backend can
-  virtual Result<void> remove(const std::string& key) = 0;                          ///< absent is success
-  virtual Result<std::vector<ObjectInfo>> list(const std::string& prefix) = 0;      ///< sorted bytewise; etag may be empty
+  virtual Result<void> copy(const std::string& from, const std::string& to,
+                            const PutOptions& options) = 0; ///< no bytes through us where the backend can
+  virtual Result<void> remove(const std::string& key) = 0;  ///< absent is success
+  virtual Result<std::vector<ObjectInfo>> list(const std::string& prefix) = 0; ///< sorted bytewise; etag may be empty
   virtual Counters counters() const = 0;
   /// The URL under which a plain client finds `key`: "file:///srv/store/k" (percent-encoded).
   virtual std::string url(const std::string& key) const = 0;
-  /// Removes what killed writers left behind (unfinished temporaries) and that was last touched before `older_than_us`; how many.
+  /// Removes what killed writers left behind (unfinished temporaries) and that was last touched before `older_than_us`;
+  /// how many.
   virtual Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) {
     static_cast<void>(older_than_us);
     return std::uint64_t{0};
@@ -69,10 +74,10 @@ public:
 
 /// With a clock, objects carry the time they were written.
 std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr);
-/// Objects are plain files below `root` (created by the first put): put if-absent = link(2) of a finished, synced temporary;
-/// if-match = lock file, compare, rename. When put returns, content and name are on the disk.
+/// Objects are plain files below `root` (created by the first put): put if-absent = link(2) of a finished, synced
+/// temporary; if-match = lock file, compare, rename. When put returns, content and name are on the disk.
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
 /// "file:PATH", "file:///PATH" or a bare directory; unsupported R006 for schemes that this build has no backend for.
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator);
 
-}  // namespace quarry::store
+} // namespace quarry::store

@@ -9,17 +9,20 @@ namespace quarry::store {
 namespace {
 // A bare word is a directory, so only names that mean something else are refused.
 constexpr std::array<std::string_view, 6> k_other_schemes = {"s3:", "gs:", "az:", "http:", "https:", "memory:"};
-}  // namespace
+} // namespace
 
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator) {
   for (auto scheme : k_other_schemes)
     if (locator.starts_with(scheme))
-      return fail(ErrorKind::unsupported, "R006", fmt::format("this build has no backend for the store {}", locator), "use a directory: `--store file:PATH`");
-  auto path = locator.starts_with("file:///") ? text::percent_decode(locator.substr(7))  // a URL, as url() writes it
-              : locator.starts_with("file:")    ? locator.substr(5)
-                                                : locator;
-  if (path.empty()) return fail(ErrorKind::invalid_argument, "R006", "no store was named", "say `--store file:PATH`, or set QUARRY_STORE");
+      return fail(ErrorKind::unsupported, "R006", fmt::format("this build has no backend for the store {}", locator),
+                  "use a directory: `--store file:PATH`");
+  auto path = locator.starts_with("file:///") ? text::percent_decode(locator.substr(7)) // a URL, as url() writes it
+              : locator.starts_with("file:")  ? locator.substr(5)
+                                              : locator;
+  if (path.empty())
+    return fail(ErrorKind::invalid_argument, "R006", "no store was named",
+                "say `--store file:PATH`, or set QUARRY_STORE");
   return open_file_store(path);
 }
 
-}  // namespace quarry::store
+} // namespace quarry::store

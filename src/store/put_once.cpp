@@ -20,12 +20,16 @@ Result<bool> put_once(ObjectStore& store, const std::string& key, const Once& on
   bool lost = error.kind == ErrorKind::outcome_unknown;
   if (!lost && error.code != "R002") return fail(std::move(error));
   TRY(auto found, digest_of(store, key));
-  if (!found) return fail(std::move(error));  // a lost write that did not happen, or a rival that removed it: run again
+  if (!found) return fail(std::move(error)); // a lost write that did not happen, or a rival that removed it: run again
   if (*found == once.sha256) return lost;
-  Error conflict{ErrorKind::already_exists, "R009", fmt::format("`{}` is published with other bytes", key), {}, {},
+  Error conflict{ErrorKind::already_exists,
+                 "R009",
+                 fmt::format("`{}` is published with other bytes", key),
+                 {},
+                 {},
                  "a published name never gets other bytes: give the new files another version"};
   conflict.details = {"published  sha256 " + found->hex(), "new        sha256 " + once.sha256.hex()};
   return fail(std::move(conflict));
 }
 
-}  // namespace quarry::store
+} // namespace quarry::store

@@ -6,16 +6,17 @@ namespace quarry::store {
 
 struct Once {
   content::Rope content;
-  Sha256 sha256;  ///< of `content`; stored bytes that differ from it are refused
+  Sha256 sha256; ///< of `content`; stored bytes that differ from it are refused
   std::string content_type, cache_control;
   std::function<void(std::uint64_t)> on_progress = {};
 };
 
-/// Puts if absent. True: written now. False: the same bytes were there already. The name holding other bytes is already_exists
-/// R009 with both digests. A lost reply is looked up, never assumed. The stored bytes are hashed when the name was taken.
+/// Puts if absent. True: written now. False: the same bytes were there already. The name holding other bytes is
+/// already_exists R009 with both digests. A lost reply is looked up, never assumed. The stored bytes are hashed when
+/// the name was taken.
 Result<bool> put_once(ObjectStore& store, const std::string& key, const Once& once);
 
 /// The sha256 of a stored object, from its bytes; nullopt when it is not there.
 Result<std::optional<Sha256>> digest_of(ObjectStore& store, const std::string& key);
 
-}  // namespace quarry::store
+} // namespace quarry::store

@@ -1,0 +1,94 @@
+#pragma once
+// A store that misbehaves on purpose, for tests: it fails, loses a reply or "dies" at the Nth call. Wraps any backend.
+#include "store/object_store.hpp"
+#include <fmt/core.h>
+#include <mutex>
+#include <vector>
+
+namespace quarry::store::testing {
+
+class FaultyStore final : public ObjectStore {
+public:
+  enum class Fault : std::uint8_t {
+    none,
+    refuse,     ///< the Nth call does nothing and says unavailable; later ones work
+    lose_reply, ///< the Nth call is done, if it writes; its reply is outcome_unknown; later ones work
+    die_before, ///< from the Nth call on nothing is done any more, as after kill -9
+    die_after,  ///< the Nth call is done, then as above
+  };
+  struct Plan {
+    Fault fault = Fault::none;
+    std::uint64_t at = 0;     ///< counts from 1
+    bool writes_only = false; ///< count only calls that change the store
+  };
+
+  explicit FaultyStore(ObjectStore& inner, Plan plan = {Fault::none, 0, false}) : inner_(inner), plan_(plan) {}
+
+  std::uint64_t calls() const { return calls_; }
+  bool fired() const { return plan_.fault != Fault::none && calls_ >= plan_.at; }
+  /// What happened, one line each ("put sets/…"), for assertions on order.
+  const std::vector<std::string>& log() const { return log_; }
+  /// Called after every call that got through, with its number: where a child process kills itself, or a test checks
+  /// invariants.
+  std::function<void(std::uint64_t)> after_call;
+
+  std::string describe() const override { return inner_.describe(); }
+  std::string url(const std::string& key) const override { return inner_.url(key); }
+  Counters counters() const override { return inner_.counters(); }
+  Result<std::optional<ObjectInfo>> head(const std::string& key) override {
+    return run("head " + key, false, [&] { return inner_.head(key); });
+  }
+  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag) override {
+    return run("get " + key, false, [&] { return inner_.get(key, max_bytes, etag); });
+  }
+  Result<content::Rope> open(const std::string& key) override {
+    return run("open " + key, false, [&] { return inner_.open(key); });
+  }
+  Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) override {
+    return run("put " + key, true, [&] { return inner_.put(key, content, options); });
+  }
+  Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) override {
+    return run("copy " + to, true, [&] { return inner_.copy(from, to, options); });
+  }
+  Result<void> remove(const std::string& key) override {
+    return run("remove " + key, true, [&] { return inner_.remove(key); });
+  }
+  Result<std::vector<ObjectInfo>> list(const std::string& prefix) override {
+    return run("list " + prefix, false, [&] { return inner_.list(prefix); });
+  }
+  Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) override {
+    return inner_.remove_leftovers(older_than_us);
+  }
+
+private:
+  template <class Call> auto run(std::string what, bool writes, Call call) -> decltype(call()) {
+    std::unique_lock lock(mutex_);
+    bool dies = plan_.fault == Fault::die_before || plan_.fault == Fault::die_after;
+    if (dead_) return fail(ErrorKind::internal, "R099", "the process is dead: " + what);
+    if (writes || !plan_.writes_only) ++calls_;
+    log_.push_back(std::move(what));
+    bool now = plan_.fault != Fault::none && !fired_ && calls_ == plan_.at && (writes || !plan_.writes_only);
+    fired_ = fired_ || now;
+    dead_ = now && dies;
+    if (now && (plan_.fault == Fault::die_before || plan_.fault == Fault::refuse))
+      return fail(ErrorKind::unavailable, "R098", fmt::format("injected fault at call {}", calls_));
+    lock.unlock();
+    auto result = call();
+    if (after_call) after_call(calls_);
+    if (!now) return result;
+    if (plan_.fault == Fault::die_after)
+      return fail(ErrorKind::unavailable, "R098", fmt::format("injected death after call {}", calls_));
+    if (writes)
+      return fail(ErrorKind::outcome_unknown, "R004", fmt::format("injected: the reply to call {} was lost", calls_));
+    return fail(ErrorKind::unavailable, "R098", fmt::format("injected fault at call {}", calls_));
+  }
+
+  ObjectStore& inner_;
+  Plan plan_;
+  std::mutex mutex_;
+  std::uint64_t calls_ = 0;
+  bool fired_ = false, dead_ = false;
+  std::vector<std::string> log_;
+};
+
+} // namespace quarry::store::testing
