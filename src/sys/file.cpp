@@ -220,6 +220,13 @@ Result<void> rename(const std::string& from, const std::string& to) {
   return {};
 }
 
+Result<void> hard_link(const std::string& existing, const std::string& path) {
+  if (::link(existing.c_str(), path.c_str()) == 0) return {};
+  if (errno == EXDEV || errno == EPERM || errno == EMLINK || errno == ENOTSUP)
+    return fail(ErrorKind::unsupported, "D002", fmt::format("cannot link {} to {}: {}", existing, path, std::strerror(errno)));
+  return fail(errno_error(errno, "create", path));
+}
+
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 bool is_directory(const std::string& path) {
   struct stat status{};

@@ -68,6 +68,8 @@ Result<void> make_directories(const std::string& path, unsigned mode = 0755);
 Result<void> remove_file(const std::string& path);      ///< absent is success
 Result<void> remove_tree(const std::string& path);      ///< absent is success; never follows links
 Result<void> rename(const std::string& from, const std::string& to);
+/// link(2): already_exists when `path` is taken; unsupported D002 between file systems or where links are not allowed.
+Result<void> hard_link(const std::string& existing, const std::string& path);
 bool exists(const std::string& path);                   ///< a dangling link does not exist
 bool is_directory(const std::string& path);
 Result<std::string> read_link(const std::string& path);
