@@ -1,0 +1,152 @@
+#include "registry/records.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace quarry::registry {
+namespace {
+
+FileRecord wheel() {
+  FileRecord file;
+  file.filename = "a-1.0-py3-none-any.whl";
+  file.project = "a";
+  file.version = "1.0";
+  file.size = 3;
+  file.sha256 = sha256("abc");
+  file.metadata_sha256 = sha256("m");
+  file.requires_python = ">=3.10";
+  file.upload_time = "2026-11-20T10:00:00.000000Z";
+  file.key = "42-linux/python/g/dist/a-1.0-py3-none-any.whl";
+  file.tags = "py3-none-any";
+  return file;
+}
+
+SetRecord set_of(std::vector<FileRecord> files) {
+  SetRecord set;
+  set.origin = {"42", "linux", "g", "c0ffee", "", "quarry 0.1", "", {}};
+  set.directory = "42-linux/python/g";
+  set.files = std::move(files);
+  return set;
+}
+
+// The bytes are a contract: the digest of every set ever sealed depends on them.
+TEST(Records, ASetHasExactlyTheseBytes) {
+  EXPECT_EQ(
+      to_json(set_of({wheel()})),
+      R"({"directory":"42-linux/python/g","files":[{"filename":"a-1.0-py3-none-any.whl","key":"42-linux/python/g/dist/a-1.0-py3-none-any.whl",)"
+      R"("metadata_sha256":")" +
+          sha256("m").hex() + R"(","project":"a","requires_python":">=3.10","sha256":")" + sha256("abc").hex() +
+          R"(","size":3,"tags":"py3-none-any","upload_time":"2026-11-20T10:00:00.000000Z","version":"1.0"}],)"
+          R"("origin":{"commit":"c0ffee","group":"g","platform":"linux","run_id":"42","tool":"quarry 0.1"},"schema":"quarry.set/1"})");
+}
+
+template <class R, class Parse> void expect_round_trip(const R& record, Parse parse) {
+  auto bytes = to_json(record);
+  auto again = parse(bytes, "a record");
+  ASSERT_TRUE(again) << render(again.error());
+  EXPECT_EQ(to_json(*again), bytes);
+}
+
+TEST(Records, EveryRecordReadsBackToTheSameBytes) {
+  const auto digest = sha256("x").hex();
+  expect_round_trip(set_of({wheel()}), parse_set);
+  expect_round_trip(SealRecord{digest, "42-linux/python/g", "2026-11-20T10:00:00.000000Z", {}}, parse_seal);
+  expect_round_trip(ViewRecord{{digest}, {{"a", digest}}, {}}, parse_view);
+  expect_round_trip(ViewRecord{}, parse_view);
+  expect_round_trip(ShardRecord{"a", {wheel()}, {}}, parse_shard);
+  expect_round_trip(ChannelRecord{"stable", 3, digest, digest, digest, {}}, parse_channel);
+  expect_round_trip(
+      LedgerRecord{digest, "stable", "promote", digest, digest, digest, digest, "ci", "now", "why", 2, {}},
+      parse_ledger);
+  EvidenceRecord evidence;
+  evidence.subjects = {wheel()};
+  evidence.cell = {"linux", "gfx94X-dcgpu", "3.12", ""};
+  evidence.suite = "rocm-sdk-test";
+  evidence.result = "failed";
+  evidence.failed = 1;
+  evidence.rows = {{"t1", "failed", "no device", 0.25}, {"t2", "passed", "", 1e-7}};
+  evidence.machine = {{"host", "gpu-7"}};
+  evidence.started = evidence.ended = "2026-11-20T10:00:00.000000Z";
+  expect_round_trip(evidence, parse_evidence);
+  expect_round_trip(WaiverRecord{"stable", "s", "why", "lead", "t1", "t2", {"linux", "f", "", ""}, {digest}, {}},
+                    parse_waiver);
+}
+
+TEST(Records, FieldsOfALaterVersionAreKept) {
+  auto bytes = to_json(set_of({wheel()}));
+  auto insert = [&](const std::string& before, const std::string& text) { bytes.insert(bytes.find(before), text); };
+  insert(R"("platform":)", R"("new_in_origin":[1,2],)");
+  insert(R"("project":)", R"("new_in_file":{"x":true},)");
+  insert(R"("origin":)", R"("new":"y",)");
+  auto read = parse_set(bytes, "a set");
+  ASSERT_TRUE(read) << render(read.error());
+  EXPECT_EQ(read->unknown, R"({"new":"y"})");
+  EXPECT_EQ(sha256(to_json(*read)).hex().size(), 64u);
+  auto again = parse_set(to_json(*read), "a set");
+  EXPECT_EQ(again->origin.unknown, R"({"new_in_origin":[1,2]})");
+  EXPECT_EQ(again->files[0].unknown, R"({"new_in_file":{"x":true}})");
+}
+
+TEST(Records, TextThatIsNotUtf8CannotBreakARecord) {
+  EvidenceRecord evidence;
+  evidence.suite = "s";
+  evidence.result = "failed";
+  evidence.started = evidence.ended = "t";
+  evidence.rows = {{"t\xff", "failed", "\x80", 0}};
+  auto read = parse_evidence(to_json(evidence), "evidence");
+  ASSERT_TRUE(read) << render(read.error());
+  EXPECT_EQ(read->rows[0].message, "\xEF\xBF\xBD");
+}
+
+struct BadSet {
+  const char* name;
+  void (*spoil)(SetRecord&);
+};
+class SenselessSet : public ::testing::TestWithParam<BadSet> {};
+INSTANTIATE_TEST_SUITE_P(
+    All, SenselessSet,
+    ::testing::Values(BadSet{"FileNameWithSlash", [](SetRecord& s) { s.files[0].filename = "../a"; }},
+                      BadSet{"FileNameDots", [](SetRecord& s) { s.files[0].filename = ".."; }},
+                      BadSet{"KeyOutside", [](SetRecord& s) { s.files[0].key = "../a-1.0-py3-none-any.whl"; }},
+                      BadSet{"KeyOfAnotherFile", [](SetRecord& s) { s.files[0].key = "42-linux/python/g/dist/b.whl"; }},
+                      BadSet{"ProjectNotNormal", [](SetRecord& s) { s.files[0].project = "A_b"; }},
+                      BadSet{"ProjectWithSlash", [](SetRecord& s) { s.files[0].project = "a/../b"; }},
+                      BadSet{"Directory", [](SetRecord& s) { s.directory = "/etc"; }},
+                      BadSet{"Twice", [](SetRecord& s) { s.files.push_back(s.files[0]); }},
+                      BadSet{"OutOfOrder",
+                             [](SetRecord& s) {
+                               auto first = s.files[0];
+                               first.filename = "Z.whl", first.key = {};
+                               s.files.push_back(first);
+                             }}),
+    [](const auto& bad) { return bad.param.name; });
+TEST_P(SenselessSet, IsRefused) {
+  auto set = set_of({wheel()});
+  GetParam().spoil(set);
+  auto read = parse_set(to_json(set), "a set");
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, "R012");
+  EXPECT_EQ(read.error().kind, ErrorKind::corrupt);
+}
+
+TEST(Records, WrongShapesAreRefused) {
+  struct {
+    std::string text, code;
+  } cases[] = {{"", "B002"},
+               {"[]", "B003"},
+               {R"({"schema":"quarry.channel/2"})", "B004"},
+               {R"({"schema":"quarry.channel/1"})", "R012"},
+               {R"({"schema":"quarry.channel/1","name":"a","generation":-1,"view":"x","ledger":"x"})", "R012"},
+               {R"({"schema":"quarry.channel/1","name":"a","generation":"1","view":"x","ledger":"x"})", "R012"},
+               {R"({"schema":"quarry.channel/1","name":"a","generation":1,"view":"../x","ledger":"x"})", "R012"},
+               {R"({"schema":"quarry.channel/1","name":"","generation":1,"view":"x","ledger":"x"})", "R012"}};
+  for (const auto& [text, code] : cases) {
+    auto read = parse_channel(text, "a channel");
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.error().code, code) << text;
+    EXPECT_EQ(read.error().kind, ErrorKind::corrupt) << text;
+  }
+}
+
+} // namespace
+} // namespace quarry::registry

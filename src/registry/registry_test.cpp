@@ -1,0 +1,258 @@
+#include "registry/registry.hpp"
+
+#include "registry/testing/samples.hpp"
+#include "store/testing/faulty_store.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace quarry::registry {
+namespace {
+
+using store::testing::FaultyStore;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::put_sample_set;
+using testing::sealed_sample;
+
+class Registry : public ::testing::Test {
+protected:
+  void overwrite(const std::string& key, const std::string& bytes) {
+    ASSERT_TRUE(store_->put(key, content::Rope::literal(bytes), {}));
+  }
+  std::string text(const std::string& key) { return **store_->get(key, 1 << 20); }
+  void spoil(const std::string& key) {
+    auto bytes = text(key);
+    bytes.replace(bytes.find("1.0"), 3, "6.6");
+    overwrite(key, bytes);
+  }
+  std::vector<std::string> names(const std::vector<FileRecord>& files) {
+    std::vector<std::string> found;
+    for (const auto& file : files) found.push_back(file.filename);
+    return found;
+  }
+  /// One move of channel "c" to the view of these sets.
+  Channel move(const std::vector<SealedSet>& sets, const std::string& action = "promote") {
+    auto now = read_channel(*store_, "c");
+    auto view = make_view(sets);
+    EXPECT_TRUE(view && put_view(*store_, *view));
+    ChannelRecord next{"c", 1, view->digest, {}, {}, {}};
+    LedgerRecord entry{{}, "c", action, {}, view->digest, {}, {}, "who", "when", {}, 1, {}};
+    if (*now) {
+      next.generation = entry.generation = (*now)->record.generation + 1;
+      next.previous = entry.from_view = (*now)->record.view;
+      entry.previous = (*now)->record.ledger;
+    }
+    next.ledger = *put_ledger(*store_, entry);
+    EXPECT_TRUE(swap_channel(*store_, *now, next));
+    return *require_channel(*store_, "c");
+  }
+  std::unique_ptr<ObjectStore> store_ = store::make_memory_store();
+};
+
+TEST_F(Registry, ARecordIsNamedByItsDigestAndWrittenOnce) {
+  auto digest = put_sample_set(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  EXPECT_EQ(sha256(text(set_key(digest))).hex(), digest);
+  auto puts = store_->counters().puts;
+  EXPECT_EQ(*put_set(*store_, *load_set(*store_, digest)), digest);
+  EXPECT_EQ(store_->counters().puts, puts);
+}
+
+TEST_F(Registry, AnAlteredRecordIsCorruptToReadAndToWrite) {
+  auto digest = put_sample_set(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  auto good = *load_set(*store_, digest);
+  spoil(set_key(digest));
+  auto loaded = load_set(*store_, digest);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.error().code, "R011");
+  EXPECT_EQ(loaded.error().kind, ErrorKind::corrupt);
+  auto put = put_set(*store_, good);
+  ASSERT_FALSE(put);
+  EXPECT_EQ(put.error().code, "R011");
+}
+
+TEST_F(Registry, ASetWithoutSealIsNotFound) {
+  auto digest = put_sample_set(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  for (auto&& attempt : {resolve_set(*store_, digest), resolve_run(*store_, "1-linux")}) {
+    ASSERT_FALSE(attempt);
+    EXPECT_EQ(attempt.error().code, "R013");
+    EXPECT_EQ(attempt.error().kind, ErrorKind::not_found);
+  }
+  EXPECT_TRUE(*seal(*store_, digest, "2026-11-20T10:00:01.000000Z"));
+  EXPECT_FALSE(*seal(*store_, digest, "2026-11-21T10:00:01.000000Z"));
+  EXPECT_EQ(load_sealed(*store_, digest)->seal.time, "2026-11-20T10:00:01.000000Z");
+  EXPECT_TRUE(resolve_run(*store_, "1-linux"));
+}
+
+TEST_F(Registry, ASealWithoutItsSetCannotBeWritten) {
+  auto sealed = seal(*store_, sha256("nothing").hex(), "t");
+  ASSERT_FALSE(sealed);
+  EXPECT_EQ(sealed.error().code, "R010");
+}
+
+TEST_F(Registry, AnAlteredSetIsRefusedThroughEveryDoor) {
+  auto sealed = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  move({sealed});
+  spoil(set_key(sealed.digest));
+  for (auto&& attempt :
+       {resolve_set(*store_, sealed.digest), resolve_run(*store_, "1-linux"), resolve_channel(*store_, "c")}) {
+    ASSERT_FALSE(attempt);
+    EXPECT_EQ(attempt.error().code, "R011");
+    EXPECT_EQ(attempt.error().kind, ErrorKind::corrupt);
+  }
+}
+
+TEST_F(Registry, ASealThatNamesAnotherSetOrPlaceIsRefused) {
+  auto one = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  auto other = sealed_sample(*store_, "2-linux/python/g", {{"b-1.0.tar.gz", "b", "1.0"}});
+  auto good = text(seal_key("1-linux/python/g", one.digest));
+  overwrite(seal_key("1-linux/python/g", one.digest), to_json(other.seal));
+  EXPECT_EQ(load_sealed(*store_, one.digest).error().code, "R014");
+  overwrite(seal_key("1-linux/python/g", one.digest), good);
+  overwrite(seal_key("3-linux/python/g", one.digest), good);
+  auto moved = resolve_run(*store_, "3-linux");
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().code, "R014");
+}
+
+TEST_F(Registry, ARunIsTheUnionOfTheSealedSetsBelowIt) {
+  sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}, {"c-1.0.tar.gz", "c", "1.0"}},
+                "2026-11-20T10:00:02.000000Z");
+  sealed_sample(*store_, "1-linux/pytorch/g", {{"b-1.0.tar.gz", "b", "1.0"}}, "2026-11-20T10:00:01.000000Z");
+  put_sample_set(*store_, "1-linux/jax/g", {{"d-1.0.tar.gz", "d", "1.0"}});
+  sealed_sample(*store_, "11-linux/python/g", {{"e-1.0.tar.gz", "e", "1.0"}});
+  auto run = resolve_run(*store_, "1-linux");
+  ASSERT_TRUE(run) << render(run.error());
+  EXPECT_THAT(names(run->files), ElementsAre("a-1.0.tar.gz", "b-1.0.tar.gz", "c-1.0.tar.gz"));
+  ASSERT_EQ(run->sets.size(), 2u);
+  EXPECT_EQ(run->sets[0].set.files[0].filename, "b-1.0.tar.gz");
+}
+
+TEST_F(Registry, AFewDigitsNameASetWhileTheyAreClear) {
+  auto sealed = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  EXPECT_EQ(resolve_set(*store_, sealed.digest.substr(0, 8))->sets[0].digest, sealed.digest);
+  EXPECT_EQ(resolve_set(*store_, sealed.digest.substr(0, 7)).error().code, "R020");
+  EXPECT_EQ(resolve_set(*store_, "zzzzzzzzzz").error().code, "R020");
+  EXPECT_EQ(resolve_set(*store_, sha256("x").hex().substr(0, 8)).error().code, "R010");
+  overwrite("sets/" + sealed.digest.substr(0, 10) + std::string(54, '0') + ".json", "x");
+  EXPECT_EQ(resolve_set(*store_, sealed.digest.substr(0, 8)).error().code, "R020");
+}
+
+TEST_F(Registry, OneNameWithTwoContentsIsAConflict) {
+  auto one = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0", "x"}});
+  auto other = sealed_sample(*store_, "2-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0", "y"}});
+  auto same = sealed_sample(*store_, "3-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0", "x"}});
+  auto conflict = make_view({one, other});
+  ASSERT_FALSE(conflict);
+  EXPECT_EQ(conflict.error().code, "R018");
+  EXPECT_EQ(conflict.error().kind, ErrorKind::already_exists);
+  EXPECT_THAT(conflict.error().details, ElementsAre(HasSubstr(sha256("x").hex()), HasSubstr(sha256("y").hex())));
+  auto fine = make_view({one, same});
+  ASSERT_TRUE(fine);
+  EXPECT_EQ(files_of(*fine)[0].key, "1-linux/python/g/dist/a-1.0.tar.gz");
+}
+
+TEST_F(Registry, AViewSharesUnchangedShards) {
+  auto one = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}, {"b-1.0.tar.gz", "b", "1.0"}});
+  auto two = sealed_sample(*store_, "2-linux/python/g", {{"b-2.0.tar.gz", "b", "2.0"}});
+  auto first = *make_view({one});
+  auto second = *make_view({one, two, one});
+  EXPECT_THAT(second.record.sets, ElementsAre(one.digest, two.digest));
+  EXPECT_EQ(first.record.shards["a"], second.record.shards["a"]);
+  EXPECT_NE(first.record.shards["b"], second.record.shards["b"]);
+  ASSERT_TRUE(put_view(*store_, first));
+  auto puts = store_->counters().puts;
+  ASSERT_TRUE(put_view(*store_, second));
+  EXPECT_EQ(store_->counters().puts, puts + 2);
+  auto loaded = load_whole_view(*store_, second.digest);
+  ASSERT_TRUE(loaded) << render(loaded.error());
+  EXPECT_THAT(names(files_of(*loaded)), ElementsAre("a-1.0.tar.gz", "b-1.0.tar.gz", "b-2.0.tar.gz"));
+}
+
+TEST_F(Registry, AChannelIsSwappedOnlyFromWhatWasRead) {
+  auto one = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  auto before = move({one});
+  auto after = move({one});
+  EXPECT_EQ(after.record.generation, 2u);
+  auto next = before.record;
+  next.generation = 7;
+  for (const auto& stale : {std::optional<Channel>(before), std::optional<Channel>()}) {
+    auto swapped = swap_channel(*store_, stale, next);
+    ASSERT_FALSE(swapped);
+    EXPECT_EQ(swapped.error().code, "R003");
+    EXPECT_EQ(swapped.error().kind, ErrorKind::precondition_failed);
+  }
+  EXPECT_EQ((*read_channel(*store_, "c"))->record.generation, 2u);
+}
+
+TEST_F(Registry, ALostReplyToASwapIsLookedUp) {
+  auto before = move({sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}})});
+  auto next = before.record;
+  next.generation = 2;
+  FaultyStore faulty(*store_, {FaultyStore::Fault::lose_reply, 1, true});
+  EXPECT_TRUE(swap_channel(faulty, before, next));
+  EXPECT_EQ((*read_channel(*store_, "c"))->record.generation, 2u);
+}
+
+TEST_F(Registry, ChannelsThatAreNotThere) {
+  EXPECT_FALSE(*read_channel(*store_, "c"));
+  EXPECT_EQ(require_channel(*store_, "c").error().code, "R015");
+  move({sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}})});
+  overwrite("channels/c/simple/index.html", "");
+  EXPECT_THAT(*list_channels(*store_), ElementsAre("c"));
+  EXPECT_THAT(require_channel(*store_, "stabel").error().hint, HasSubstr("it holds: c"));
+  for (const std::string name : {"", "A", "a/b", "..", ".a", "-a", "a b", "ä"})
+    EXPECT_EQ(read_channel(*store_, name).error().code, "R016") << name;
+}
+
+TEST_F(Registry, TheLedgerIsAChainToTheFirstMove) {
+  auto one = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  auto two = sealed_sample(*store_, "2-linux/python/g", {{"b-2.0.tar.gz", "b", "2.0"}});
+  move({one});
+  move({one, two});
+  auto channel = move({one}, "rollback");
+  auto chain = ledger_chain(*store_, channel.record);
+  ASSERT_TRUE(chain) << render(chain.error());
+  ASSERT_EQ(chain->size(), 3u);
+  EXPECT_EQ((*chain)[0].record.action, "rollback");
+  EXPECT_EQ((*chain)[2].record.generation, 1u);
+}
+
+TEST_F(Registry, ABrokenLedgerIsNoticed) {
+  auto one = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  auto two = sealed_sample(*store_, "2-linux/python/g", {{"b-2.0.tar.gz", "b", "2.0"}});
+  auto first = move({one});
+  auto channel = move({one, two});
+  auto skipped = channel.record;
+  skipped.generation = 9;
+  EXPECT_EQ(ledger_chain(*store_, skipped).error().code, "R017");
+  auto other_view = channel.record;
+  other_view.view = first.record.view;
+  EXPECT_EQ(ledger_chain(*store_, other_view).error().code, "R017");
+  auto entry = *load_ledger(*store_, channel.record.ledger);
+  entry.previous.clear();
+  auto cut = channel.record;
+  cut.ledger = *put_ledger(*store_, entry);
+  EXPECT_EQ(ledger_chain(*store_, cut).error().code, "R017");
+  ASSERT_TRUE(store_->remove(ledger_key(first.record.ledger)));
+  EXPECT_EQ(ledger_chain(*store_, channel.record).error().code, "R010");
+}
+
+TEST_F(Registry, EvidenceAndWaiversAreListedWhole) {
+  EvidenceRecord evidence;
+  evidence.suite = "s";
+  evidence.result = "passed";
+  evidence.started = evidence.ended = "t";
+  auto first = *put_evidence(*store_, evidence);
+  evidence.passed = 2;
+  auto second = *put_evidence(*store_, evidence);
+  auto listed = *list_evidence(*store_);
+  ASSERT_EQ(listed.size(), 2u);
+  EXPECT_TRUE(listed[0].digest < listed[1].digest);
+  EXPECT_NE(first, second);
+  EXPECT_TRUE(list_waivers(*store_)->empty());
+  overwrite(evidence_key(first), "{}");
+  EXPECT_EQ(list_evidence(*store_).error().code, "R011");
+}
+
+} // namespace
+} // namespace quarry::registry

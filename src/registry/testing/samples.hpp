@@ -1,0 +1,60 @@
+#pragma once
+// Small sealed sets for the tests of every room that reads a store. Contents are not real wheels: only names and
+// digests count.
+#include "registry/registry.hpp"
+#include <algorithm>
+#include <gtest/gtest.h>
+
+namespace quarry::registry::testing {
+
+struct SampleFile {
+  std::string filename, project, version;
+  std::string bytes = "bytes of " + filename;
+};
+
+inline FileRecord file_record(const SampleFile& file, const std::string& directory) {
+  FileRecord record;
+  record.filename = file.filename;
+  record.project = file.project;
+  record.version = file.version;
+  record.size = file.bytes.size();
+  record.sha256 = sha256(file.bytes);
+  record.upload_time = "2026-11-20T10:00:00.000000Z";
+  record.key = directory + "/dist/" + file.filename;
+  if (file.filename.ends_with(".whl")) record.metadata_sha256 = sha256("metadata of " + file.filename);
+  return record;
+}
+
+/// Writes the files, sidecars and the set record; the set is not sealed yet. Returns its digest.
+inline std::string put_sample_set(ObjectStore& store, const std::string& directory,
+                                  const std::vector<SampleFile>& files) {
+  SetRecord set;
+  set.origin.run_id = directory.substr(0, directory.find('-'));
+  set.origin.platform = "linux";
+  set.directory = directory;
+  for (const auto& file : files) {
+    auto record = file_record(file, directory);
+    EXPECT_TRUE(store.put(record.key, content::Rope::literal(file.bytes), {}));
+    bool wheel = record.metadata_sha256.has_value();
+    if (wheel) {
+      EXPECT_TRUE(store.put(record.key + ".metadata", content::Rope::literal("metadata of " + file.filename), {}));
+    }
+    set.files.push_back(std::move(record));
+  }
+  std::sort(set.files.begin(), set.files.end(), [](const auto& a, const auto& b) { return a.filename < b.filename; });
+  auto digest = put_set(store, set);
+  EXPECT_TRUE(digest) << render(digest.error());
+  return *digest;
+}
+
+inline SealedSet sealed_sample(ObjectStore& store, const std::string& directory, const std::vector<SampleFile>& files,
+                               const std::string& time = "2026-11-20T10:00:01.000000Z") {
+  auto digest = put_sample_set(store, directory, files);
+  auto sealed = seal(store, digest, time);
+  EXPECT_TRUE(sealed) << render(sealed.error());
+  auto loaded = load_sealed(store, digest);
+  EXPECT_TRUE(loaded) << render(loaded.error());
+  return *loaded;
+}
+
+} // namespace quarry::registry::testing
