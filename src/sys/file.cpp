@@ -220,6 +220,11 @@ Result<void> rename(const std::string& from, const std::string& to) {
   return {};
 }
 
+Result<void> remove_empty_directory(const std::string& path) {
+  if (::rmdir(path.c_str()) != 0 && errno != ENOENT) return fail(errno_error(errno, "remove", path));
+  return {};
+}
+
 Result<void> hard_link(const std::string& existing, const std::string& path) {
   if (::link(existing.c_str(), path.c_str()) == 0) return {};
   if (errno == EXDEV || errno == EPERM || errno == EMLINK || errno == ENOTSUP)

@@ -68,6 +68,7 @@ Result<void> make_directories(const std::string& path, unsigned mode = 0755);
 Result<void> remove_file(const std::string& path);      ///< absent is success
 Result<void> remove_tree(const std::string& path);      ///< absent is success; never follows links
 Result<void> rename(const std::string& from, const std::string& to);
+Result<void> remove_empty_directory(const std::string& path);  ///< absent is success; D002 when something is in it
 /// link(2): already_exists when `path` is taken; unsupported D002 between file systems or where links are not allowed.
 Result<void> hard_link(const std::string& existing, const std::string& path);
 bool exists(const std::string& path);                   ///< a dangling link does not exist
