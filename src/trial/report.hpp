@@ -1,0 +1,32 @@
+#pragma once
+// What a test command says about itself: rows and counts, from JUnit XML or from `rocm-sdk test --json`. Untrusted
+// input.
+#include "base/result.hpp"
+#include "registry/records.hpp"
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::trial {
+
+constexpr std::uint64_t k_report_bytes_max = 64u << 20;
+constexpr std::size_t k_rows_max = 200'000;       ///< four times the largest GPU test job
+constexpr std::size_t k_name_bytes_max = 1024;    ///< of a row; longer ones are cut
+constexpr std::size_t k_message_bytes_max = 4096; ///< the rest is in the log
+
+struct Report {
+  std::vector<registry::TestRow> rows; ///< in the order of the report
+  std::uint64_t passed = 0, failed = 0, skipped = 0, errors = 0;
+  std::string version;             ///< of what was tested, if the report says so
+  void add(registry::TestRow row); ///< counts by outcome; an unknown outcome counts as error
+};
+
+/// JUnit XML as pytest, gtest, ctest and Maven write it. A suite that admits failures which no test case shows gets a
+/// row of its own, so that nothing is lost. corrupt X010 (not readable), X011 (not a JUnit report).
+Result<Report> parse_junit(std::string_view text, const std::string& what);
+
+/// {"schema":"rocm-sdk.test/1","version":…,"counts":{…},"rows":[{"name","outcome","message","seconds"}]}. corrupt X012;
+/// counts that do not agree with the rows are corrupt too.
+Result<Report> parse_rocm_sdk_report(std::string_view text, const std::string& what);
+
+} // namespace quarry::trial

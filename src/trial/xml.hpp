@@ -1,0 +1,52 @@
+#pragma once
+// The part of XML that test reports need, from files that nobody trusts: elements, attributes, text, CDATA, comments,
+// the five entities and character references. No DTD, so nothing can be defined, expanded or fetched. Errors: corrupt
+// X010.
+#include "base/result.hpp"
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::trial {
+
+constexpr std::uint64_t k_xml_bytes_max = 64u << 20; ///< 200,000 test cases of 300 bytes
+constexpr std::size_t k_xml_depth_max = 64;          ///< reports nest 3 to 5 deep
+constexpr std::size_t k_xml_name_bytes_max = 256;
+constexpr std::size_t k_xml_attributes_max = 256; ///< of one element; real ones have fewer than 20
+
+struct XmlToken {
+  enum class Kind : std::uint8_t { start, end, text, finished } kind = Kind::finished;
+  std::string name;                              ///< of start and end
+  std::map<std::string, std::string> attributes; ///< of start, decoded
+  std::string text;                              ///< of text, decoded; may come in several pieces
+};
+
+/// Reads the document piece by piece; `text` must outlive it. An empty element gives start and end.
+class XmlReader {
+public:
+  static Result<XmlReader> open(std::string_view text, std::string what);
+  Result<XmlToken> next();
+
+private:
+  XmlReader(std::string_view text, std::string what) : text_(text), what_(std::move(what)) {}
+  Unexpected defect(std::string_view why) const;
+  bool take(std::string_view prefix);
+  void skip_space();
+  Result<void> skip_past(std::string_view end, std::string_view what);
+  Result<std::string> name();
+  Result<std::string> decode(std::string_view raw) const;
+  Result<void> attribute(std::map<std::string, std::string>& into);
+  Result<XmlToken> start_tag();
+  Result<XmlToken> end_tag();
+  Result<XmlToken> character_data();
+
+  std::string_view text_;
+  std::string what_;
+  std::size_t at_ = 0;
+  std::vector<std::string> open_;
+  bool root_seen_ = false, pending_end_ = false;
+};
+
+} // namespace quarry::trial
