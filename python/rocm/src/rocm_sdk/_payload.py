@@ -17,6 +17,7 @@ PAYLOAD_NAMES = ("_devel.tar", "_devel.tar.xz", "_devel.tar.zst")
 # As in every reader of this format: what Linux can create, and five times the largest SDK seen.
 ENTRIES_MAX = 1_000_000
 PATH_BYTES_MAX = 4096
+_CHUNK_BYTES = 1 << 20
 _FORBIDDEN = re.compile(r"[\x00-\x1f\x7f\\]" if sys.platform != "win32" else r'[\x00-\x1f\x7f\\:*?"<>|]')
 
 
@@ -171,6 +172,9 @@ def _read_to_the_end(path: Path, tar: tarfile.TarFile) -> None:
     stream.seek(tar.offset)
     if stream.read(2 * tarfile.BLOCKSIZE) != bytes(2 * tarfile.BLOCKSIZE):
         raise _corrupt(path, f"there is no end mark at {tar.offset}")
+    while rest := stream.read(_CHUNK_BYTES):  # to the last byte: only there a compressed stream tells whether it was whole
+        if rest.strip(b"\0"):
+            raise _corrupt(path, "there is more after its end")
 
 
 def _corrupt(path: Path, reason: str) -> PayloadError:
