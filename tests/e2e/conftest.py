@@ -1,0 +1,61 @@
+"""Fixtures that several end-to-end tests share: small artifacts, packages of two versions, a store."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support import small_artifacts  # noqa: E402
+from support.quarry import PROGRAM, good  # noqa: E402
+
+
+@pytest.fixture(scope="session", autouse=True)
+def program() -> Path:
+    assert PROGRAM.exists(), f"{PROGRAM} is missing: cmake --preset release && cmake --build --preset release"
+    return PROGRAM
+
+
+@pytest.fixture(scope="session")
+def artifacts(tmp_path_factory) -> Path:
+    """Read-only: copy it before changing anything."""
+    return small_artifacts.make(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture
+def own_artifacts(artifacts, tmp_path) -> Path:
+    copy = tmp_path / "artifacts"
+    shutil.copytree(artifacts, copy, symlinks=True)
+    return copy
+
+
+def build(artifacts: Path, out: Path, version: str, *more: str) -> Path:
+    good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", out, "--version", version, "--profile", "ci", *more)
+    return out
+
+
+@pytest.fixture(scope="session")
+def packages(artifacts, tmp_path_factory) -> Path:
+    """OUT of `sdk build` with version 7.2.0."""
+    return build(artifacts, tmp_path_factory.mktemp("packages"), "7.2.0")
+
+
+@pytest.fixture(scope="session")
+def next_packages(artifacts, tmp_path_factory) -> Path:
+    return build(artifacts, tmp_path_factory.mktemp("next"), "7.2.1")
+
+
+def publish(packages: Path, store: Path, run: str, *more: str):
+    return good("publish", packages, "--store", f"file:{store}", "--run-id", run, "--platform", "linux", "--artifact-group", small_artifacts.FAMILY, *more)
+
+
+@pytest.fixture
+def store(tmp_path, packages) -> Path:
+    """A store in which run 1 is published and in channel `staging`."""
+    root = tmp_path / "store"
+    publish(packages, root, "1", "--channel", "staging")
+    return root

@@ -1,0 +1,241 @@
+"""`sdk build` on small artifacts: what the packages hold, that the bytes depend on nothing else, and what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support import dist_facts, small_artifacts  # noqa: E402
+from support.quarry import PROGRAM, clean_environment, good, refused  # noqa: E402
+
+FAMILY_MODULE = "gfx103X_dgpu"
+
+
+def digests(directory: Path) -> dict[str, str]:
+    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted(directory.iterdir())}
+
+
+def test_packages_hold_what_the_recipe_says(packages):
+    facts = dist_facts.facts(packages / "dist")
+    core = facts["rocm-sdk-core"]
+    assert core["_rocm_sdk_core/lib/libamdhip64.so.5"][1]["DT_RPATH"] == "$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib"
+    assert "_rocm_sdk_core/lib/libamdhip64.so.5.2.1" not in core, "a library stands under its SONAME only"
+    assert core["_rocm_sdk_core/lib/llvm/bin/clang++"] == ["stub", True]
+    assert core["_rocm_sdk_core/include/hip/hip_runtime.h"][0] == "file"
+    assert not any("cmake" in name for name in core)
+    assert {n for n in core if n.startswith("script:")} == {"script:amdclang", "script:amdclang++", "script:hipconfig"}
+    blas = facts["rocm-sdk-libraries-gfx103x-dgpu"][f"_rocm_sdk_libraries_{FAMILY_MODULE}/lib/libhipblas.so.2"][1]
+    edges = ["lib", "lib/rocm_sysdeps/lib", "lib/host-math/lib"]
+    assert blas["DT_RPATH"] == ":".join(["$ORIGIN/../other", *(f"$ORIGIN/../../_rocm_sdk_core/{e}" for e in edges)])
+    assert "DT_RUNPATH" not in blas
+    devel = facts["rocm-sdk-devel"]
+    assert devel["devel:_rocm_sdk_devel/lib/libamdhip64.so"] == ["link", "libamdhip64.so.5"]
+    assert devel["devel:_rocm_sdk_devel/lib/libamdhip64.so.5"] == ["link", "../../_rocm_sdk_core/lib/libamdhip64.so.5"]
+    assert devel["devel:_rocm_sdk_devel/include/hip/hcc_detail"] == ["link", "amd_detail"]
+    assert devel["devel:_rocm_sdk_devel/lib/cmake/hip/hip-config.cmake"][0] == "file"
+
+
+def test_metadata_has_real_fields(packages):
+    wheel = next((packages / "dist").glob("rocm_sdk_libraries_*.whl"))
+    with zipfile.ZipFile(wheel) as archive:
+        text = archive.read(next(n for n in archive.namelist() if n.endswith("METADATA"))).decode()
+    for line in ("Metadata-Version: 2.4", "Requires-Python: >=3.10", "License-File: LICENSES.md", "Requires-Dist: rocm-sdk-core==7.2.0"):
+        assert line in text
+    assert "License-Expression: " in text
+
+
+# One row a difference in surroundings; together with the reference build they cover each value against the others.
+SURROUNDINGS = [
+    {"jobs": "1", "umask": 0o077, "TZ": "Asia/Tokyo", "LC_ALL": "C"},
+    {"jobs": "2", "umask": 0o002, "TZ": "UTC", "LC_ALL": "tr_TR.UTF-8", "reverse": True},
+    {"jobs": "5", "umask": 0o022, "TZ": "America/Los_Angeles", "LC_ALL": "C.UTF-8", "reverse": True},
+]
+
+
+@pytest.mark.parametrize("profile", ["ci", "release"])
+def test_bytes_depend_on_nothing_else(artifacts, tmp_path, profile):
+    reference = tmp_path / "reference"
+    good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", reference, "--version", "1.0", "--profile", profile)
+    expected = digests(reference / "dist")
+    for i, row in enumerate(SURROUNDINGS):
+        source = artifacts
+        if row.get("reverse"):  # another directory order: the entries are created the other way round
+            source = tmp_path / f"reversed-{i}"
+            for path in sorted(artifacts.rglob("*"), reverse=True):
+                if path.is_dir() and not path.is_symlink():
+                    continue
+                target = source / path.relative_to(artifacts)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, target, follow_symlinks=False)
+        out = tmp_path / f"out-{i}"
+        environment = clean_environment(TZ=row["TZ"], LC_ALL=row["LC_ALL"])
+        command = [PROGRAM, "sdk", "build", "--artifact-dir", source, "--dest-dir", out, "--version", "1.0", "--profile", profile, "-j", row["jobs"]]
+        subprocess.run(command, env=environment, umask=row["umask"], check=True, capture_output=True)
+        assert digests(out / "dist") == expected, row
+
+
+def test_second_build_replaces_the_first(artifacts, tmp_path):
+    for _ in range(2):
+        good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path, "--version", "1.0", "--profile", "ci")
+    assert len(list((tmp_path / "dist").iterdir())) == 4
+
+
+def test_dry_run_writes_nothing(artifacts, tmp_path):
+    done = good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--dry-run", "--json")
+    assert done.json["schema"] == "quarry.sdk-build/1"
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_families_are_each_complete(tmp_path):
+    families = ("gfx103X-dgpu", "gfx94X-dcgpu")
+    artifacts = small_artifacts.make(tmp_path, families)
+    good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--profile", "ci")
+    facts = dist_facts.facts(tmp_path / "out/dist")
+    for family in families:
+        module = "_rocm_sdk_libraries_" + family.replace("-", "_")
+        assert f"{module}/lib/libhipblas.so.2" in facts[f"rocm-sdk-libraries-{family.lower()}"]
+
+
+def build_refused(code: str, exit_code: int, artifacts: Path, out: Path, *more: str):
+    done = refused(code, exit_code, "sdk", "build", "--artifact-dir", artifacts, "--dest-dir", out, *(more or ("--version", "1.0")))
+    assert not out.exists() or not list(out.rglob("*.whl")), "nothing is half-written"
+    return done
+
+
+def test_nothing_to_package(tmp_path):
+    (tmp_path / "empty").mkdir()
+    build_refused("S004", 3, tmp_path / "empty", tmp_path / "out")
+
+
+def test_missing_directory(tmp_path):
+    build_refused("D001", 3, tmp_path / "none", tmp_path / "out")
+
+
+def test_version_that_is_not_pep440(artifacts, tmp_path):
+    build_refused("M004", 2, artifacts, tmp_path / "out", "--version", "7.2-final-x")
+
+
+def test_unknown_family(artifacts, tmp_path):
+    done = build_refused("S005", 3, artifacts, tmp_path / "out", "--version", "1.0", "--linux-amdgpu-families", "gfx94X-dcgpu")
+    assert "gfx103X-dgpu" in done.err
+
+
+def test_family_without_libraries(own_artifacts, tmp_path):
+    shutil.rmtree(own_artifacts / "blas_lib_gfx103X-dgpu")
+    build_refused("S006", 3, own_artifacts, tmp_path / "out")
+
+
+def test_required_package_without_files(own_artifacts, tmp_path):
+    for path in own_artifacts.iterdir():
+        if not path.name.startswith("blas_"):
+            shutil.rmtree(path)
+    build_refused("S007", 3, own_artifacts, tmp_path / "out")
+
+
+def test_artifact_without_manifest(own_artifacts, tmp_path):
+    (own_artifacts / "base_run_generic/artifact_manifest.txt").unlink()
+    done = build_refused("S030", 1, own_artifacts, tmp_path / "out")
+    assert "A003" in done.err
+
+
+def test_two_artifacts_own_one_path(own_artifacts, tmp_path):
+    other = small_artifacts.stage(own_artifacts, "sysdeps", "lib", "generic", "deps/stage")
+    small_artifacts.write(other / "bin/hipconfig", "#!/bin/sh\necho something else\n")
+    done = build_refused("S010", 6, own_artifacts, tmp_path / "out")
+    assert "base_run_generic" in done.err and "sysdeps_lib_generic" in done.err
+
+
+def test_one_path_with_equal_content_is_accepted(own_artifacts, tmp_path):
+    other = small_artifacts.stage(own_artifacts, "sysdeps", "lib", "generic", "deps/stage")
+    (other / "bin").mkdir()
+    shutil.copy2(own_artifacts / "base_run_generic/base/tools/stage/bin/hipconfig", other / "bin/hipconfig")
+    good("sdk", "build", "--artifact-dir", own_artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--profile", "ci")
+
+
+def test_library_that_is_no_elf(own_artifacts, tmp_path):
+    small_artifacts.write(own_artifacts / "base_run_generic/base/tools/stage/lib/libfake.so", "this is text\n")
+    done = build_refused("S030", 1, own_artifacts, tmp_path / "out")
+    assert "S020" in done.err and "libfake.so" in done.err
+
+
+def test_elf_that_does_not_hold_together(own_artifacts, tmp_path):
+    library = own_artifacts / "core-hip_lib_generic/core/clr/stage/lib/libamdhip64.so.5.2.1"
+    data = bytearray(library.read_bytes())
+    data[32:40] = (2**63).to_bytes(8, "little")  # e_phoff
+    library.write_bytes(data)
+    done = build_refused("S030", 1, own_artifacts, tmp_path / "out")
+    assert "libamdhip64.so.5" in done.err
+
+
+def test_truncated_elf(own_artifacts, tmp_path):
+    library = own_artifacts / "core-hip_lib_generic/core/clr/stage/lib/libamdhip64.so.5.2.1"
+    os.truncate(library, 1000)
+    build_refused("S030", 1, own_artifacts, tmp_path / "out")
+
+
+def test_dangling_link_is_left_out_and_said(own_artifacts, tmp_path):
+    (own_artifacts / "base_run_generic/base/tools/stage/bin/nowhere").symlink_to("missing")
+    done = good("sdk", "build", "--artifact-dir", own_artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--profile", "ci")
+    assert "S023" in done.err
+    assert "devel:_rocm_sdk_devel/bin/nowhere" not in dist_facts.facts(tmp_path / "out/dist")["rocm-sdk-devel"]
+
+
+def test_link_loop_is_left_out(own_artifacts, tmp_path):
+    directory = own_artifacts / "base_run_generic/base/tools/stage/bin"
+    (directory / "a").symlink_to("b")
+    (directory / "b").symlink_to("a")
+    good("sdk", "build", "--artifact-dir", own_artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--profile", "ci")
+
+
+def test_target_that_cannot_name_a_package(own_artifacts, tmp_path):
+    (own_artifacts / "blas_lib_gfx103X-dgpu").rename(own_artifacts / 'blas_lib_gfx"+x')
+    build_refused("S008", 2, own_artifacts, tmp_path / "out")
+
+
+def test_destination_that_is_a_file(artifacts, tmp_path):
+    (tmp_path / "out").write_text("in the way")
+    refused("D001", 3, "sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0")
+
+
+def test_full_disk(artifacts, tmp_path):
+    """A file system of 100 kB: the command says so and leaves nothing half-written."""
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", small], capture_output=True).returncode:
+        pytest.skip("mounting a small file system needs root")
+    try:
+        refused("D003", 12, "sdk", "build", "--artifact-dir", artifacts, "--dest-dir", small, "--version", "1.0", "--profile", "stored")
+        assert not [f for f in small.rglob("*") if f.is_file() and not f.name.endswith(".tar.gz")]
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def test_recipe_with_a_typo(artifacts, tmp_path):
+    recipe = tmp_path / "mine.toml"
+    text = (Path(__file__).resolve().parents[2] / "data/recipes/rocm-sdk.toml").read_text()
+    recipe.write_text(text.replace("per_family = true", "per_famly = true"))
+    done = refused("S002", 2, "sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--recipe", recipe)
+    assert "mine.toml:" in done.err and "per_famly" in done.err
+
+
+def test_recipe_that_is_missing(artifacts, tmp_path):
+    refused("S009", 3, "sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--recipe", "none")
+
+
+def test_one_file_is_enough(artifacts, tmp_path):
+    """A copy of the program alone, somewhere else, has its recipes, runtime packages and launcher with it."""
+    program = tmp_path / "bin/quarry"
+    program.parent.mkdir()
+    shutil.copy2(PROGRAM, program)
+    command = [program, "sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--profile", "ci"]
+    subprocess.run(command, cwd=tmp_path, env=clean_environment(), check=True, capture_output=True)
+    assert len(list((tmp_path / "out/dist").iterdir())) == 4
