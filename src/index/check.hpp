@@ -1,0 +1,36 @@
+#pragma once
+// `index check`: is every page true? Read-only; works on an index of anybody's making that lies in a directory.
+#include "base/finding.hpp"
+#include "base/result.hpp"
+#include "index/read_page.hpp"
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace quarry::index {
+
+struct CheckOptions {
+  std::string directory; ///< holds index.html, simple/ or simple-json/
+  unsigned workers = 1;
+  std::function<void(std::uint64_t bytes)>
+      on_progress; ///< bytes of distributions read so far; from any one thread at a time
+};
+
+struct CheckReport {
+  Findings findings; ///< sorted by place; I010-I019, and those of `wheel verify` for files that are not sound
+  std::size_t pages = 0, projects = 0, files = 0;
+  bool altered = false; ///< some bytes are not what a page says, or a file is broken: exit 6 rather than 1
+};
+
+/// Every page is read, every local link followed, every file hashed, every wheel verified and its sidecar compared.
+/// not_found I001 when the directory holds no index.
+Result<CheckReport> check_index(const CheckOptions& options);
+/// The exit code of the command: 0, 1 or 6.
+int exit_code(const CheckReport& report);
+
+/// Where two pages about the same project (HTML and JSON, or two mirrors) differ: one I015 each. Order does not count;
+/// size and upload time only where both have them, since the HTML form has no place for them.
+Findings compare_pages(const IndexPage& left, const IndexPage& right, std::string_view place);
+
+} // namespace quarry::index

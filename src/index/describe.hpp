@@ -1,0 +1,30 @@
+#pragma once
+// A distribution on disk, verified, as the record that pages are made from.
+#include "base/result.hpp"
+#include "registry/records.hpp"
+#include "wheel/wheel.hpp"
+#include <string>
+
+namespace quarry::index {
+
+struct Described {
+  registry::FileRecord file; ///< without key, upload_time and yanked
+  std::string sidecar;       ///< bytes of `{file}.metadata`; wheels only, else empty
+};
+
+/// A wheel is verified as every reader does (W010 unless sound). Of a source distribution (.tar.gz, .zip) the whole
+/// archive is read and its PKG-INFO must agree with the file's name (corrupt I002). The file's name itself: M002, M003.
+Result<Described> describe(const std::string& path, unsigned workers = 1);
+
+/// The bytes that belong beside a wheel as `{file}.metadata`: a copy of its METADATA. corrupt I004 unless the report is
+/// of a sound wheel. A source distribution never gets a sidecar: pip installs what has one without building, so without
+/// its dependencies.
+Result<std::string> sidecar_for(const wheel::VerifyReport& report);
+/// corrupt I004 unless `sidecar` is byte for byte the METADATA of the wheel.
+Result<void> check_sidecar(std::string_view sidecar, const wheel::VerifyReport& report, std::string_view what);
+
+/// PKG-INFO of a source distribution; the whole archive is read and checked. corrupt I002, and T0xx, Z0xx from the
+/// archive.
+Result<dist::Metadata> read_sdist_metadata(const std::string& path);
+
+} // namespace quarry::index

@@ -1,0 +1,54 @@
+#pragma once
+// The pages of a package index as bytes: find-links, simple repository API 1.4 as HTML (PEP 503, 592, 629, 658, 714)
+// and as JSON (PEP 691, 700). Both forms are projections of the same links; the bytes depend on the links alone, not on
+// their order. Pure, thread-safe.
+#include "registry/records.hpp"
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::index {
+
+constexpr std::string_view k_api_version = "1.4";
+constexpr std::string_view k_html_type = "text/html"; ///< an alias of …v1+html that browsers show too
+constexpr std::string_view k_json_type = "application/vnd.pypi.simple.v1+json";
+/// In every HTML page of ours, so that a page of somebody else is never taken for a stale one.
+constexpr std::string_view k_generator_mark = "<meta name=\"generator\" content=\"quarry\">";
+
+struct Link {
+  registry::FileRecord file;
+  std::string href; ///< relative to the page, percent-encoded, without fragment
+};
+
+struct Page {
+  std::string key; ///< relative to the index's directory: "simple/rocm/index.html"
+  std::string bytes;
+  std::string_view content_type;
+};
+
+// One page each. Links may come in any order; they are written sorted by version, then file name.
+std::string find_links_page(std::string_view title, std::vector<Link> links);
+std::string project_html(std::string_view project, std::vector<Link> links);
+std::string project_json(std::string_view project, std::vector<Link> links);
+std::string root_html(std::vector<std::string> projects);
+std::string root_json(std::vector<std::string> projects);
+
+struct PageOptions {
+  std::string title = "packages"; ///< of the find-links page
+  /// Where the index's directory is, as a key below the same root as FileRecord::key: "channels/stable". Empty: the
+  /// root.
+  std::string directory;
+};
+
+/// All pages of an index: `simple/{project}/index.html` and `simple-json/{project}/index.html` (JSON bodies) for each
+/// project, then the two roots, then `index.html`: leaves first, so that writing in this order never leaves a link
+/// without its page.
+std::vector<Page> all_pages(const std::vector<registry::FileRecord>& files, const PageOptions& options);
+/// The two pages of one project alone, for a change of that project.
+std::vector<Page> pages_of_project(std::string_view project, const std::vector<registry::FileRecord>& files,
+                                   const PageOptions& options);
+
+/// The href from a page in `page_directory` to `key`, both below one root: relative, percent-encoded (`+` as %2B).
+std::string href_between(std::string_view key, std::string_view page_directory);
+
+} // namespace quarry::index

@@ -1,0 +1,167 @@
+#include "index/pages.hpp"
+
+#include "base/json.hpp"
+#include "index/check.hpp"
+#include "index/read_page.hpp"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::index {
+namespace {
+
+using registry::FileRecord;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+FileRecord wheel(const std::string& version, const std::string& name = "rocm_sdk_core") {
+  FileRecord file;
+  file.filename = name + "-" + version + "-py3-none-any.whl";
+  file.project = "rocm-sdk-core";
+  file.version = version;
+  file.size = 1234;
+  file.sha256 = sha256(std::string_view(file.filename));
+  file.metadata_sha256 = sha256(std::string_view("metadata of " + file.filename));
+  file.requires_python = ">=3.10,<4";
+  file.upload_time = "2026-11-21T09:30:00.123456Z";
+  file.key = "dist/" + file.filename;
+  return file;
+}
+
+FileRecord sdist() {
+  FileRecord file = wheel("7.12.0");
+  file.filename = "rocm-7.12.0.tar.gz";
+  file.project = "rocm";
+  file.metadata_sha256.reset();
+  file.requires_python.clear();
+  file.key = "dist/" + file.filename;
+  return file;
+}
+
+std::vector<FileRecord> sample() {
+  auto local = wheel("7.12.0+rocm.1"), yanked = wheel("7.10.0"), odd = wheel("7.2", "ROCm_SDK.core");
+  yanked.yanked = "<script>alert(\"&\")</script>";
+  odd.requires_python = "!=3.11.*,>=\"3\"";
+  return {local, wheel("7.12.0.dev1"), sdist(), yanked, odd, wheel("7.12.0")};
+}
+
+const Page& page(const std::vector<Page>& pages, std::string_view key) {
+  auto it = std::ranges::find(pages, key, &Page::key);
+  EXPECT_NE(it, pages.end()) << key;
+  return *it;
+}
+
+TEST(Pages, ComeLeavesFirstWithTheirTypes) {
+  auto pages = all_pages(sample(), {});
+  std::vector<std::string> keys;
+  for (const auto& p : pages) keys.push_back(p.key);
+  EXPECT_THAT(keys, ElementsAre("simple/rocm/index.html", "simple-json/rocm/index.html",
+                                "simple/rocm-sdk-core/index.html", "simple-json/rocm-sdk-core/index.html",
+                                "simple/index.html", "simple-json/index.html", "index.html"));
+  for (const auto& p : pages) EXPECT_EQ(p.content_type, p.key.starts_with("simple-json") ? k_json_type : k_html_type);
+}
+
+TEST(Pages, DoNotDependOnTheOrderOfTheFiles) {
+  auto files = sample();
+  auto expected = all_pages(files, {});
+  for (int turn = 0; turn < 6; ++turn) {
+    std::ranges::rotate(files, files.begin() + 1);
+    auto pages = all_pages(files, {});
+    for (std::size_t i = 0; i < pages.size(); ++i) EXPECT_EQ(pages[i].bytes, expected[i].bytes);
+  }
+}
+
+TEST(Pages, ProjectPageInBothForms) {
+  auto pages = all_pages({wheel("7.12.0+rocm.1")}, {});
+  std::string sha = wheel("7.12.0+rocm.1").sha256.hex(), metadata = wheel("7.12.0+rocm.1").metadata_sha256->hex();
+  EXPECT_EQ(page(pages, "simple/rocm-sdk-core/index.html").bytes,
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+            "name=\"pypi:repository-version\" content=\"1.4\">\n"
+            "<meta name=\"generator\" content=\"quarry\">\n<title>Links for "
+            "rocm-sdk-core</title>\n</head>\n<body>\n<h1>Links for rocm-sdk-core</h1>\n"
+            "<a href=\"../../dist/rocm_sdk_core-7.12.0%2Brocm.1-py3-none-any.whl#sha256=" +
+                sha + "\" data-requires-python=\"&gt;=3.10,&lt;4\" data-core-metadata=\"sha256=" + metadata +
+                "\" data-size=\"1234\" "
+                "data-upload-time=\"2026-11-21T09:30:00.123456Z\">rocm_sdk_core-7.12.0+rocm.1-py3-none-any.whl</"
+                "a><br>\n</body>\n</html>\n");
+  EXPECT_EQ(page(pages, "simple-json/rocm-sdk-core/index.html").bytes,
+            "{\"files\":[{\"core-metadata\":{\"sha256\":\"" + metadata +
+                "\"},\"filename\":\"rocm_sdk_core-7.12.0+rocm.1-py3-none-any.whl\",\"hashes\":{\"sha256\":\"" + sha +
+                "\"},\"requires-python\":\">=3.10,<4\",\"size\":1234,\"upload-time\":\"2026-11-21T09:30:00.123456Z\","
+                "\"url\":\"../../dist/rocm_sdk_core-7.12.0%2Brocm.1-py3-none-any.whl\",\"yanked\":false}],"
+                "\"meta\":{\"api-version\":\"1.4\"},\"name\":\"rocm-sdk-core\",\"versions\":[\"7.12.0+rocm.1\"]}\n");
+}
+
+TEST(Pages, SortByVersionThenName) {
+  auto json = json::parse(page(all_pages(sample(), {}), "simple-json/rocm-sdk-core/index.html").bytes, "page").value();
+  EXPECT_EQ(json["versions"], (std::vector<std::string>{"7.2", "7.10.0", "7.12.0.dev1", "7.12.0", "7.12.0+rocm.1"}));
+}
+
+TEST(Pages, LinksLeadFromWhereThePagesAre) {
+  auto pages = all_pages({sdist()}, {.directory = "channels/stable"});
+  EXPECT_THAT(page(pages, "index.html").bytes, HasSubstr("href=\"../../dist/rocm-7.12.0.tar.gz#"));
+  EXPECT_THAT(page(pages, "simple/rocm/index.html").bytes, HasSubstr("href=\"../../../../dist/rocm-7.12.0.tar.gz#"));
+}
+
+TEST(Pages, AnSdistNeverOffersMetadata) {
+  auto file = sdist();
+  file.metadata_sha256 = sha256(std::string_view("x"));
+  for (const auto& p : all_pages({file}, {})) EXPECT_THAT(p.bytes, Not(HasSubstr("core-metadata")));
+}
+
+TEST(Pages, SayTheSameInBothForms) {
+  auto pages = all_pages(sample(), {});
+  for (const char* project : {"rocm", "rocm-sdk-core"}) {
+    auto html = read_html_page(page(pages, fmt::format("simple/{}/index.html", project)).bytes, "html").value();
+    auto json = read_json_page(page(pages, fmt::format("simple-json/{}/index.html", project)).bytes, "json").value();
+    EXPECT_EQ(html.files, json.files);
+    EXPECT_EQ(json.name, project);
+    EXPECT_EQ(html.api_version, json.api_version);
+    EXPECT_THAT(compare_pages(html, json, project), IsEmpty());
+    EXPECT_TRUE(html.ours);
+  }
+  auto flat = read_html_page(page(pages, "index.html").bytes, "flat").value();
+  EXPECT_EQ(flat.files.size(), sample().size());
+  auto html_root = read_html_page(page(pages, "simple/index.html").bytes, "root").value();
+  auto json_root = read_json_page(page(pages, "simple-json/index.html").bytes, "root").value();
+  EXPECT_THAT(json_root.projects, ElementsAre("rocm", "rocm-sdk-core"));
+  EXPECT_EQ(html_root.files.at(1).url, "rocm-sdk-core/");
+  EXPECT_EQ(html_root.files.at(1).filename, "rocm-sdk-core");
+}
+
+TEST(Pages, WhatPeopleWroteIsEscaped) {
+  for (const auto& p : all_pages(sample(), {}))
+    if (p.content_type == k_html_type) EXPECT_THAT(p.bytes, Not(HasSubstr("<script")));
+  auto file = wheel("1.0");
+  file.yanked = "line\nbreak \"quoted\" \\ \x01";
+  auto json = read_json_page(project_json("rocm-sdk-core", {{file, "x.whl"}}), "page");
+  ASSERT_TRUE(json);
+  EXPECT_EQ(json->files.at(0).yank_reason, file.yanked);
+  EXPECT_EQ(read_html_page(find_links_page("<b>&", {{file, "x.whl"}}), "page")->files.at(0).yank_reason, file.yanked);
+}
+
+TEST(Pages, HoldNoNullAndNoLegacyAttribute) {
+  FileRecord bare = wheel("1.0");
+  bare.upload_time.clear();
+  bare.requires_python.clear();
+  bare.metadata_sha256.reset();
+  for (const auto& p : all_pages({bare}, {})) {
+    EXPECT_THAT(p.bytes, Not(HasSubstr("null")));
+    EXPECT_THAT(p.bytes, Not(HasSubstr("dist-info-metadata")));
+    EXPECT_THAT(p.bytes, Not(HasSubstr("upload-time")));
+    EXPECT_THAT(p.bytes, Not(HasSubstr("<base")));
+  }
+}
+
+TEST(Pages, AnEmptyIndexHasItsRoots) {
+  auto pages = all_pages({}, {});
+  EXPECT_EQ(page(pages, "simple-json/index.html").bytes, "{\"meta\":{\"api-version\":\"1.4\"},\"projects\":[]}\n");
+  EXPECT_THAT(read_html_page(page(pages, "index.html").bytes, "page")->files, IsEmpty());
+}
+
+} // namespace
+} // namespace quarry::index
