@@ -1,0 +1,74 @@
+#include "artifact/exploded.hpp"
+
+#include "archive/tar_paths.hpp"
+#include "artifact/manifest.hpp"
+#include "sys/beneath.hpp"
+#include "sys/clock.hpp"
+#include "sys/copy.hpp"
+#include "sys/path.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::artifact {
+
+using sys::EntryType;
+
+namespace {
+bool belongs(const SourceItem& item, const sys::TreeEntry& entry) {
+  if (entry.path == k_manifest_name) return entry.type == EntryType::file;
+  if (base_of(item.bases, entry.path)) return true;
+  return entry.type == EntryType::directory && std::any_of(item.bases.begin(), item.bases.end(), [&](const auto& base) {
+           return base.starts_with(entry.path + "/");
+         });
+}
+
+archive::TarType tar_type(EntryType type) {
+  return type == EntryType::directory ? archive::TarType::directory
+         : type == EntryType::symlink ? archive::TarType::symlink
+                                      : archive::TarType::file;
+}
+} // namespace
+
+Result<ExplodedTree> check_exploded(const SourceItem& item) {
+  if (item.defect) return fail(*item.defect);
+  ExplodedTree tree;
+  TRY(tree.entries, sys::list_tree(item.directory));
+  archive::TarLimits limits;
+  archive::TarPaths paths(limits);
+  for (const auto& entry : tree.entries) {
+    auto where = fmt::format("in {}", item.directory);
+    if (entry.type == EntryType::other)
+      return fail(ErrorKind::corrupt, "T009",
+                  fmt::format("{} is a device, fifo or socket", path::join(item.directory, entry.path)),
+                  "an artifact holds files, directories and links only");
+    if (!belongs(item, entry))
+      return fail(ErrorKind::corrupt, "A008",
+                  fmt::format("{} lies in no base directory of the manifest", path::join(item.directory, entry.path)),
+                  "add its directory to the manifest or remove it");
+    TRY_DO(archive::checked_path(entry.path, limits), where);
+    TRY_DO(paths.add(entry.path, tar_type(entry.type), entry.link), where);
+    if (entry.type == EntryType::directory) continue;
+    ++tree.files;
+    tree.bytes += entry.size;
+  }
+  TRY_DO(paths.check_links(), fmt::format("in {}", item.directory));
+  return tree;
+}
+
+Result<void> copy_exploded(const SourceItem& item, const ExplodedTree& tree, const std::string& directory) {
+  TRY(auto from, sys::Beneath::open(item.directory));
+  TRY(auto into, sys::Beneath::open(directory));
+  for (const auto& entry : tree.entries) {
+    TRY_DO(sys::check_interrupted());
+    if (entry.type == EntryType::directory) TRY_DO(into.make_directories(entry.path));
+    if (entry.type != EntryType::file) continue;
+    TRY(auto source, from.open_read(entry.path));
+    TRY(auto target, into.create_file(entry.path, entry.executable() ? 0755 : 0644));
+    TRY_DO(sys::copy_content(source, target), "while copying " + entry.path);
+  }
+  for (const auto& entry : tree.entries)
+    if (entry.type == EntryType::symlink) TRY_DO(into.symlink(entry.path, entry.link));
+  return {};
+}
+
+} // namespace quarry::artifact

@@ -1,0 +1,19 @@
+#pragma once
+// Exploded artifacts: checked by their manifest (they have no checksum), and copied.
+#include "artifact/source.hpp"
+#include "sys/tree.hpp"
+
+namespace quarry::artifact {
+
+struct ExplodedTree {
+  std::vector<sys::TreeEntry> entries; ///< sorted, with the manifest; files, directories and links only
+  std::uint64_t files = 0, bytes = 0;  ///< entries that are no directories
+};
+
+/// Lists the tree and judges it as an archive of it would be judged: A003, A004 (item.defect), A008 outside of the
+/// bases, T007, T009, T010.
+Result<ExplodedTree> check_exploded(const SourceItem& item);
+/// Copies the checked tree below `directory`, which must exist and be empty. Modes become 0644 or 0755.
+Result<void> copy_exploded(const SourceItem& item, const ExplodedTree& tree, const std::string& directory);
+
+} // namespace quarry::artifact

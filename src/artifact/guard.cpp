@@ -1,0 +1,59 @@
+#include "artifact/guard.hpp"
+
+#include "artifact/manifest.hpp"
+#include "artifact/name.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::artifact {
+
+using archive::TarType;
+
+bool ManifestGuard::is_parent_of_base(const std::string& path) const {
+  return std::any_of(bases_.begin(), bases_.end(), [&](const auto& base) { return base.starts_with(path + "/"); });
+}
+
+Result<void> ManifestGuard::begin(const archive::TarMember& member) {
+  if (!manifest_done_) {
+    if (member.path != k_manifest_name || member.type != TarType::file)
+      return fail(ErrorKind::corrupt, "A007",
+                  fmt::format("{} begins with {} instead of {}", file_, member.path, k_manifest_name),
+                  "this archive was not made as an artifact; make it with `quarry artifact pack`");
+    if (member.size > k_manifest_bytes_max)
+      return fail(
+          ErrorKind::corrupt, "A004",
+          fmt::format("the manifest of {} has {} bytes, more than {}", file_, member.size, k_manifest_bytes_max));
+    reading_manifest_ = true;
+    return inner_.begin(member);
+  }
+  bool inside = base_of(bases_, member.path) || (member.type == TarType::directory && is_parent_of_base(member.path));
+  bool link_inside = member.type != TarType::hardlink || base_of(bases_, member.link);
+  if (!inside || !link_inside)
+    return fail(ErrorKind::corrupt, "A008",
+                fmt::format("{} holds {}, which lies in no base directory of its manifest", file_,
+                            inside ? member.link : member.path),
+                "the archive is hostile or was made wrongly: do not use it");
+  return inner_.begin(member);
+}
+
+Result<void> ManifestGuard::data(std::span<const std::byte> chunk) {
+  if (reading_manifest_) text_.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+  return inner_.data(chunk);
+}
+
+Result<void> ManifestGuard::end() {
+  if (reading_manifest_) {
+    TRY(bases_, parse_manifest(text_, fmt::format("the manifest of {}", file_)));
+    reading_manifest_ = false;
+    manifest_done_ = true;
+  }
+  return inner_.end();
+}
+
+Result<void> ManifestGuard::finish() const {
+  if (manifest_done_) return {};
+  return fail(ErrorKind::corrupt, "A007", fmt::format("{} holds no {}", file_, k_manifest_name),
+              "this archive was not made as an artifact; make it with `quarry artifact pack`");
+}
+
+} // namespace quarry::artifact

@@ -1,0 +1,179 @@
+#include "artifact/source.hpp"
+
+#include "artifact/fetch_state.hpp"
+#include "artifact/manifest.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include "sys/tree.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+
+namespace quarry::artifact {
+
+namespace {
+Finding no_artifact(const Error& error, std::string place) {
+  return {error.code, Severity::warning, std::move(place), error.message + "; it is left alone", error.hint};
+}
+
+/// Same name twice: nobody can say which is meant, so each carries the defect. Not so for an archive whose extraction
+/// by a fetch stands beside it.
+void refuse_twins(Source& source, const std::string& directory) {
+  std::sort(source.items.begin(), source.items.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.name, b.exploded, a.file) < std::tie(b.name, a.exploded, b.file);
+  });
+  auto state_of = [&](const Name& name) {
+    return directory.empty() ? std::nullopt : read_fetch_state(directory, name);
+  };
+  for (std::size_t i = 0; i + 1 < source.items.size();) {
+    auto &first = source.items[i], &second = source.items[i + 1];
+    if (first.name != second.name) {
+      ++i;
+      continue;
+    }
+    auto state = first.exploded && !second.exploded ? state_of(first.name) : std::nullopt;
+    if (state && state->digest && second.checksum == state->digest) {
+      source.items.erase(source.items.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      continue;
+    }
+    Error twice{ErrorKind::corrupt,
+                "A006",
+                fmt::format("{} and {} are the same artifact", first.file, second.file),
+                {},
+                {},
+                "remove one of them: nobody can say which is meant"};
+    first.defect = second.defect = twice;
+    ++i;
+  }
+}
+
+class DirectoryScan {
+public:
+  DirectoryScan(Source& source, std::string directory) : source_(source), directory_(std::move(directory)) {}
+  Result<void> run() {
+    TRY(auto entries, sys::list_directory(directory_));
+    for (const auto& entry : entries) {
+      if (entry.path.starts_with('.')) continue; // a fetch keeps its state there
+      if (sys::is_directory(path::join(directory_, entry.path)))
+        exploded(entry.path);
+      else
+        TRY_DO(archive(entry.path, false));
+    }
+    refuse_twins(source_, directory_);
+    return {};
+  }
+  /// `asked`: the user named this file, so it must be an archive.
+  Result<void> archive(const std::string& file, bool asked) {
+    auto parsed = parse_archive_name(file);
+    auto path = path::join(directory_, file);
+    if (asked && !parsed)
+      return fail(ErrorKind::invalid_argument, "A001", fmt::format("{} is no artifact archive", path),
+                  "artifacts are called {name}_{component}_{target}.tar.zst or .tar.xz");
+    if (!parsed) return {};
+    if (!*parsed) {
+      if (asked) return fail((*parsed).error());
+      source_.findings.push_back(no_artifact(parsed->error(), path));
+      return {};
+    }
+    SourceItem item;
+    item.name = (*parsed)->name;
+    item.file = file;
+    item.compression = (*parsed)->compression;
+    item.open = [path] { return content::Rope::file(path); };
+    TRY(auto opened, sys::File::open_read(path));
+    TRY(item.size, opened.size());
+    read_sidecar(item, path);
+    source_.items.push_back(std::move(item));
+    return {};
+  }
+
+private:
+  static void read_sidecar(SourceItem& item, const std::string& path) {
+    auto text = sys::read_file(path + std::string(k_checksum_suffix), k_checksum_bytes_max);
+    if (!text && text.error().kind == ErrorKind::not_found) return;
+    auto digest = text ? parse_checksum(*text, item.file) : Result<Sha256>(fail(text.error()));
+    if (digest)
+      item.checksum = *digest;
+    else
+      item.defect = digest.error();
+  }
+  void exploded(const std::string& base_name) {
+    auto path = path::join(directory_, base_name);
+    auto name = parse_name(base_name);
+    if (!name) {
+      if (name.error().code == "A002" || sys::exists(path::join(path, k_manifest_name)))
+        source_.findings.push_back(no_artifact(name.error(), path));
+      return;
+    }
+    SourceItem item;
+    item.name = std::move(*name);
+    item.file = base_name;
+    item.exploded = true;
+    item.directory = path;
+    auto bases = read_manifest(path);
+    if (bases)
+      item.bases = std::move(*bases);
+    else
+      item.defect = bases.error();
+    source_.items.push_back(std::move(item));
+  }
+  Source& source_;
+  std::string directory_;
+};
+
+Result<std::optional<Sha256>> stored_checksum(store::ObjectStore& store, const std::string& key,
+                                              const std::string& file) {
+  TRY(auto text, store.get(key + std::string(k_checksum_suffix), k_checksum_bytes_max));
+  if (!text) return std::optional<Sha256>{};
+  TRY(auto digest, parse_checksum(*text, file));
+  return std::optional<Sha256>{digest};
+}
+} // namespace
+
+Result<Source> source_of_path(const std::string& path) {
+  Source source;
+  source.description = path;
+  if (sys::is_directory(path)) {
+    TRY_DO(DirectoryScan(source, path).run());
+    return source;
+  }
+  if (!sys::exists(path)) return fail(ErrorKind::not_found, "D001", fmt::format("{} does not exist", path));
+  TRY_DO(DirectoryScan(source, path::dirname(path)).archive(std::string(path::basename(path)), true));
+  return source;
+}
+
+Result<Source> source_of_run(std::shared_ptr<store::ObjectStore> store, const run::Layout& run) {
+  Source source;
+  source.description = fmt::format("run:{} in {}", run.prefix().substr(0, run.prefix().size() - 1), store->describe());
+  TRY(auto objects, store->list(run.prefix()));
+  std::map<std::string, std::uint64_t> files;
+  for (const auto& object : objects) {
+    auto file = object.key.substr(run.prefix().size());
+    if (file.find('/') == file.npos) files.emplace(std::move(file), object.size);
+  }
+  for (const auto& [file, size] : files) {
+    auto parsed = parse_archive_name(file);
+    if (!parsed) continue;
+    auto key = run.prefix() + file;
+    if (!*parsed) {
+      source.findings.push_back(no_artifact(parsed->error(), key));
+      continue;
+    }
+    SourceItem item;
+    item.name = (*parsed)->name;
+    item.file = file;
+    item.compression = (*parsed)->compression;
+    item.size = size;
+    item.open = [store, key] { return store->open(key); };
+    auto checksum = stored_checksum(*store, key, file);
+    if (checksum)
+      item.checksum = *checksum;
+    else
+      item.defect = checksum.error();
+    source.items.push_back(std::move(item));
+  }
+  refuse_twins(source, {});
+  return source;
+}
+
+} // namespace quarry::artifact

@@ -1,0 +1,42 @@
+#pragma once
+// Where artifacts are taken from: a directory (of archives, exploded artifacts or both), one archive, or a run in a
+// store.
+#include "artifact/catalogue.hpp"
+#include "content/rope.hpp"
+#include "run/layout.hpp"
+#include "store/object_store.hpp"
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::artifact {
+
+struct SourceItem {
+  Name name;
+  std::string file; ///< base name of the archive or exploded directory, for messages
+  bool exploded = false;
+  std::optional<Error> defect; ///< known before it is opened: its checksum file is malformed, its manifest is missing …
+
+  archive::Compression compression = archive::Compression::zstd; // archives
+  std::uint64_t size = 0;
+  std::optional<Sha256> checksum;
+  std::function<Result<content::Rope>()> open;
+
+  std::string directory; // exploded
+  std::vector<std::string> bases;
+};
+
+struct Source {
+  std::string description; ///< "run:42-linux in file:store", "directory a"
+  std::vector<SourceItem>
+      items;         ///< sorted by name; two of one name when it stands there twice: each has the defect A006
+  Findings findings; ///< about names that are no artifacts
+};
+
+/// A directory, or one archive with its checksum file beside it. not_found D001.
+Result<Source> source_of_path(const std::string& path);
+/// The artifacts directly below the run's prefix; logs and tarballs are not looked at. Opens no archive.
+Result<Source> source_of_run(std::shared_ptr<store::ObjectStore> store, const run::Layout& run);
+
+} // namespace quarry::artifact

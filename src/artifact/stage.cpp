@@ -1,0 +1,39 @@
+#include "artifact/stage.hpp"
+
+#include "artifact/exploded.hpp"
+
+namespace quarry::artifact {
+
+namespace {
+Result<void> extract(const SourceItem& item, const std::string& directory, const UnpackOptions& options,
+                     Fetched& fetched) {
+  TRY(auto unpacked, extract_archive(item, directory, options));
+  fetched.digest = unpacked.digest;
+  fetched.verified = unpacked.verified;
+  fetched.archive_bytes = unpacked.archive_bytes;
+  fetched.files = unpacked.files;
+  fetched.bytes = unpacked.bytes;
+  return {};
+}
+
+Result<void> copy(const SourceItem& item, const std::string& directory, const UnpackOptions& options,
+                  Fetched& fetched) {
+  TRY(auto tree, check_exploded(item));
+  TRY_DO(copy_exploded(item, tree, directory));
+  fetched.files = tree.files;
+  fetched.bytes = tree.bytes;
+  return options.on_bytes ? options.on_bytes(tree.bytes) : Result<void>{};
+}
+} // namespace
+
+Result<std::string> stage_item(const SourceItem& item, const Workspace& space, const UnpackOptions& options,
+                               Fetched& fetched) {
+  if (item.defect) return fail(*item.defect);
+  TRY(auto directory, space.stage(item.name.text()));
+  auto filled = item.exploded ? copy(item, directory, options, fetched) : extract(item, directory, options, fetched);
+  if (filled) return directory;
+  (void)sys::remove_tree(directory).has_value(); // at once: a full disk gets room for the others
+  return fail(std::move(filled).error());
+}
+
+} // namespace quarry::artifact

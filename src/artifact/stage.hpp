@@ -1,0 +1,12 @@
+#pragma once
+// One item, checked completely, into a fresh directory of the workspace. Inside this room only.
+#include "artifact/fetch.hpp"
+#include "artifact/workspace.hpp"
+
+namespace quarry::artifact {
+
+/// The staged directory; fills in what was found. On failure nothing stays.
+Result<std::string> stage_item(const SourceItem& item, const Workspace& space, const UnpackOptions& options,
+                               Fetched& fetched);
+
+} // namespace quarry::artifact

@@ -1,0 +1,112 @@
+#include "artifact/unpack.hpp"
+
+#include "archive/tar_extract.hpp"
+#include "artifact/guard.hpp"
+#include "base/units.hpp"
+#include "sys/clock.hpp"
+#include <fmt/core.h>
+
+namespace quarry::artifact {
+
+namespace {
+constexpr std::uint64_t k_ratio_free_bytes = 64u << 20; // small archives may shrink any amount: PyPI's own threshold
+
+class Counter final : public archive::TarVisitor {
+public:
+  Result<void> begin(const archive::TarMember& member) override {
+    if (member.type != archive::TarType::directory) ++files;
+    bytes += member.size;
+    return {};
+  }
+  Result<void> data(std::span<const std::byte>) override { return {}; }
+  Result<void> end() override { return {}; }
+  std::uint64_t files = 0, bytes = 0;
+};
+
+archive::TarLimits limits_for(std::uint64_t archive_bytes, std::uint64_t max_ratio) {
+  archive::TarLimits limits;
+  if (archive_bytes < limits.declared_bytes_max / std::max<std::uint64_t>(max_ratio, 1))
+    limits.declared_bytes_max = std::min(limits.declared_bytes_max, k_ratio_free_bytes + max_ratio * archive_bytes);
+  return limits;
+}
+
+/// The one pass. `into` gets the members that the guard lets through.
+Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope, archive::TarVisitor& into,
+                              const UnpackOptions& options) {
+  Unpacked result;
+  result.archive_bytes = rope.size();
+  Sha256Hasher hasher;
+  ManifestGuard guard(into, item.file);
+  archive::TarReader reader(guard, item.file, limits_for(rope.size(), options.max_ratio));
+  auto raw = [&](std::span<const std::byte> bytes) -> Result<void> {
+    hasher.update(bytes);
+    TRY_DO(sys::check_interrupted());
+    return options.on_bytes ? options.on_bytes(bytes.size()) : Result<void>{};
+  };
+  TRY_DO(archive::decompress(
+             rope, item.compression, options.codec,
+             [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }, raw),
+         "while reading " + item.file);
+  TRY_DO(reader.finish());
+  TRY_DO(guard.finish());
+  result.digest = hasher.finish();
+  result.bases = std::move(guard.bases());
+  return result;
+}
+
+Result<Unpacked> unpack(const SourceItem& item, archive::TarVisitor& into, const UnpackOptions& options) {
+  if (item.defect) return fail(*item.defect);
+  if (!item.checksum && !options.allow_unverified) return fail(no_checksum_error(item.file));
+  TRY(auto rope, item.open(), "while opening " + item.file);
+  auto result = read_through(item, rope, into, options);
+  if (!item.checksum) return result;
+  // Damaged bytes mostly fail inside first; what the user needs to hear is that they are not the promised ones.
+  if (!result && result.error().kind != ErrorKind::corrupt) return result;
+  auto found = result ? Result<Sha256>(result->digest) : content::sha256_of(rope);
+  if (!found) return result;
+  if (*found != *item.checksum)
+    return fail(checksum_error(item.file, *item.checksum, *found, rope.size(), rope.size()));
+  if (!result) return fail(std::move(result).error().with_detail("its checksum is right: it was made like this"));
+  result->verified = true;
+  return result;
+}
+} // namespace
+
+Error checksum_error(const std::string& file, const Sha256& expected, const Sha256& found, std::uint64_t bytes_read,
+                     std::uint64_t size) {
+  Error error{ErrorKind::corrupt, "A012", fmt::format("{} does not match its checksum", file), {}, {}, {}};
+  error.details.push_back(fmt::format("expected  sha256 {}, from {}.sha256sum", expected.hex(), file));
+  error.details.push_back(fmt::format("found     sha256 {}  ({} of {} bytes read)", found.hex(),
+                                      units::count(bytes_read), units::count(size)));
+  error.hint = "fetch it again with the same command; if it persists, the upload is damaged";
+  return error;
+}
+
+Error no_checksum_error(const std::string& file) {
+  return {ErrorKind::corrupt,
+          "A010",
+          fmt::format("{} has no checksum file", file),
+          {fmt::format("expected  {}.sha256sum beside it", file)},
+          {},
+          "upload the checksum too, or accept the risk with `--allow-unverified`"};
+}
+
+Result<Unpacked> extract_archive(const SourceItem& item, const std::string& directory, const UnpackOptions& options) {
+  TRY(auto root, sys::Beneath::open(directory));
+  archive::TarExtractor extractor(std::move(root));
+  TRY(auto result, unpack(item, extractor, options));
+  TRY_DO(extractor.make_links());
+  result.files = extractor.files();
+  result.bytes = extractor.bytes();
+  return result;
+}
+
+Result<Unpacked> verify_archive(const SourceItem& item, const UnpackOptions& options) {
+  Counter counter;
+  TRY(auto result, unpack(item, counter, options));
+  result.files = counter.files;
+  result.bytes = counter.bytes;
+  return result;
+}
+
+} // namespace quarry::artifact

@@ -1,0 +1,40 @@
+#pragma once
+// One archive, read once: decompressed, hashed, parsed and (if asked) written, all in the same pass.
+#include "archive/tar.hpp"
+#include "artifact/source.hpp"
+#include "base/result.hpp"
+#include "digest/sha256.hpp"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace quarry::artifact {
+
+struct UnpackOptions {
+  archive::CodecOptions codec;
+  bool allow_unverified = false; ///< an archive without checksum file is read all the same
+  std::uint64_t max_ratio = 60;  ///< declared bytes <= 64 MiB + ratio x archive; a thinned 1.3 GB library reaches 29
+  std::function<Result<void>(std::uint64_t)>
+      on_bytes; ///< compressed bytes read since the last call; an error stops; may be null
+};
+
+struct Unpacked {
+  Sha256 digest;         ///< of the archive
+  bool verified = false; ///< equals what its checksum file says
+  std::uint64_t archive_bytes = 0, files = 0, bytes = 0;
+  std::vector<std::string> bases;
+};
+
+/// Extracts below `directory`, which must exist and be empty; on failure it holds rubbish. Errors: A010 no checksum
+/// file, A012 other bytes than promised, A007 manifest missing or not first, A008 a member outside its base
+/// directories, and T0xx for what is wrong inside.
+Result<Unpacked> extract_archive(const SourceItem& item, const std::string& directory, const UnpackOptions& options);
+/// The same checks; writes nothing.
+Result<Unpacked> verify_archive(const SourceItem& item, const UnpackOptions& options);
+
+/// A012 with what was expected and found.
+Error checksum_error(const std::string& file, const Sha256& expected, const Sha256& found, std::uint64_t bytes_read,
+                     std::uint64_t size);
+Error no_checksum_error(const std::string& file);
+
+} // namespace quarry::artifact
