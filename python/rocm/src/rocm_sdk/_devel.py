@@ -141,7 +141,7 @@ def _expand(place: Place, payload: Path) -> Expansion:
             _withdraw(place, rows=base)
             raise
         os.rename(place.partial, place.root)
-    _record.replace(place.record, base + created)
+    _record.replace(place.record, base + created + [_temporary_row(place)])
     payload.unlink()
     _finish(place)
     return Expansion(place.root, left_out)
@@ -156,7 +156,7 @@ def _finish(place: Place) -> None:
 
 def _stale_rows(place: Place) -> set[str]:
     module = place.package.module
-    passing = {f"{module}/{name}" for name in _payload.PAYLOAD_NAMES} | {_site_path(place, _record.temporary(place.record))}
+    passing = {f"{module}/{name}" for name in _payload.PAYLOAD_NAMES} | {_temporary_row(place).path}
     return {row.path for row in _record.read(place.record) if row.path in passing}
 
 
@@ -172,15 +172,18 @@ def _withdraw(place: Place, rows: list[Row]) -> None:
 def _base_rows(place: Place, rows: Iterable[Row]) -> list[Row]:
     """The rows without those that unpacking adds, whether an earlier try got as far as that or not."""
     added = (f"{place.root.name}/", f"{place.partial.name}/")
-    temporary = _site_path(place, _record.temporary(place.record))
-    return [row for row in rows if not row.path.startswith(added) and row.path != temporary]
+    return [row for row in rows if not row.path.startswith(added) and row != _temporary_row(place)]
 
 
 def _planned_rows(place: Place, plan: _payload.Plan) -> list[Row]:
     """Everything under both names that it will have, and the temporary file of RECORD."""
     tops = (place.partial.name, place.root.name)
     rows = [Row(f"{top}/{path}") for top in tops for path in plan.paths()]
-    return rows + [Row(_site_path(place, _record.temporary(place.record)))]
+    return rows + [_temporary_row(place)]
+
+
+def _temporary_row(place: Place) -> Row:
+    return Row(_site_path(place, _record.temporary(place.record)))
 
 
 def _site_path(place: Place, path: Path) -> str:
