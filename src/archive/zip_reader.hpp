@@ -7,6 +7,7 @@
 #include "digest/sha256.hpp"
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,6 +53,7 @@ private:
   content::Rope archive_;
   std::string name_;
   std::vector<ZipMember> members_;
+  std::map<std::string, std::size_t, std::less<>> by_name_;
 };
 
 } // namespace quarry::archive

@@ -10,6 +10,7 @@ namespace quarry::wheel {
 
 namespace {
 
+constexpr std::string_view k_suffix = ".dist-info";
 constexpr std::array<std::string_view, 5> k_data_keys{"data", "headers", "platlib", "purelib", "scripts"};
 // An installer writes these; in a wheel they would lie about how it was installed.
 constexpr std::array<std::string_view, 3> k_installer_files{"INSTALLER", "REQUESTED", "direct_url.json"};
@@ -18,14 +19,14 @@ constexpr std::array<std::string_view, 3> k_reserved_scripts{"python", "pythonw"
 
 class Checker {
 public:
-  Checker(const std::string& file, const dist::WheelName& name, Findings& findings)
-      : file_(file), name_(name), findings_(findings) {}
+  Checker(const DistInfoCheck& check, Findings& findings)
+      : file_(check.file_name), name_(check.name), dist_info_(check.dist_info), findings_(findings) {}
 
   void error(std::string code, std::string_view member, std::string message, std::string fix = {}) {
     findings_.push_back(
         {std::move(code), Severity::error, place_of(file_, member), std::move(message), std::move(fix)});
   }
-  std::string in_dist_info(std::string_view name) const { return name_.dist_info() + "/" + std::string(name); }
+  std::string in_dist_info(std::string_view name) const { return dist_info_ + "/" + std::string(name); }
   // A text that dist could not parse: its own code, in the wheel's place.
   void error(const Error& e, std::string_view member) { error(e.code, member, e.message, e.hint); }
 
@@ -129,6 +130,7 @@ private:
 
   const std::string& file_;
   const dist::WheelName& name_;
+  const std::string& dist_info_;
   Findings& findings_;
 };
 
@@ -152,7 +154,7 @@ std::string place_of(std::string_view file, std::string_view member) {
 }
 
 DistInfo check_dist_info(const DistInfoCheck& check, Findings& findings) {
-  Checker checker(check.file_name, check.name, findings);
+  Checker checker(check, findings);
   DistInfo out;
   checker.metadata(check.texts, out);
   checker.wheel(check.texts, out);
@@ -161,21 +163,30 @@ DistInfo check_dist_info(const DistInfoCheck& check, Findings& findings) {
   return out;
 }
 
-void check_paths(const std::string& file_name, const dist::WheelName& name,
-                 const std::set<std::string, std::less<>>& paths, Findings& findings) {
-  Checker checker(file_name, name, findings);
-  auto own = name.dist_info(), data = name.raw_name + "-" + name.raw_version + ".data";
+bool belongs_to(std::string_view directory, const dist::WheelName& name) {
+  if (!directory.ends_with(k_suffix)) return false;
+  directory.remove_suffix(k_suffix.size());
+  auto dash = directory.rfind('-');
+  if (dash == std::string_view::npos) return false;
+  auto project = dist::ProjectName::parse(directory.substr(0, dash));
+  auto version = dist::Version::parse(directory.substr(dash + 1));
+  return project && version && *project == name.project && *version == name.version;
+}
+
+void check_paths(const DistInfoCheck& check, Findings& findings) {
+  Checker checker(check, findings);
+  auto data =
+      check.dist_info.substr(0, check.dist_info.size() - std::min(k_suffix.size(), check.dist_info.size())) + ".data";
   std::set<std::string, std::less<>> reported;
-  for (const auto& path : paths) {
+  for (const auto& path : check.paths) {
     auto top = top_of(path);
-    if (top == path && !top.ends_with(".dist-info") && !top.ends_with(".data")) continue;
     if (top.ends_with(".data")) check_data_path(checker, data, top, path);
-    if (top.ends_with(".dist-info") && top != own && reported.emplace(top).second)
-      checker.error("W006", top, fmt::format("the file name needs {}", own),
+    if (top.ends_with(k_suffix) && top != check.dist_info && reported.emplace(top).second)
+      checker.error("W006", top, fmt::format("there is {} as well", check.dist_info),
                     "keep exactly one dist-info directory, named like the file");
   }
   for (auto file : k_installer_files)
-    if (auto path = checker.in_dist_info(file); paths.contains(path))
+    if (auto path = checker.in_dist_info(file); check.paths.contains(path))
       checker.error("W011", path, "only an installer may write this file", "remove it");
 }
 

@@ -29,6 +29,7 @@ struct DistInfo {
 struct DistInfoCheck {
   std::string file_name; ///< of the wheel
   dist::WheelName name;  ///< the same, parsed
+  std::string dist_info; ///< the directory, "x-1.0.dist-info"
   DistInfoTexts texts;
   const std::set<std::string, std::less<>>& paths; ///< of all files in the wheel
 };
@@ -36,9 +37,12 @@ struct DistInfoCheck {
 /// Parses the texts and reports what does not fit together.
 DistInfo check_dist_info(const DistInfoCheck& check, Findings& findings);
 
-/// Paths that no wheel may hold, or whose installation installers disagree about: a second dist-info or .data
-/// directory, a foreign one, unknown keys below .data, files that only installers write.
-void check_paths(const std::string& file_name, const dist::WheelName& name,
-                 const std::set<std::string, std::less<>>& paths, Findings& findings);
+/// Whether `directory` ("Foo.Bar-1.0.dist-info") belongs to the project and version of the file name, in whatever
+/// spelling.
+bool belongs_to(std::string_view directory, const dist::WheelName& name);
+
+/// Paths that no wheel may hold, or whose installation installers disagree about: another dist-info or .data directory,
+/// unknown keys below .data, files that only installers write.
+void check_paths(const DistInfoCheck& check, Findings& findings);
 
 } // namespace quarry::wheel

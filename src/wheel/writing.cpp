@@ -56,6 +56,55 @@ Result<archive::ZipReport> write_archive(const Draft& draft, const PackOptions& 
   return archive::write_zip(entries, tail, {options.profile, options.workers, options.on_progress}, into);
 }
 
+// The open temporary: it has no name yet by which a rope could open it.
+class OpenFile final : public content::Source {
+public:
+  OpenFile(const sys::File& file, std::uint64_t size) : file_(file), size_(size) {}
+  std::uint64_t size() const override { return size_; }
+  Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
+    TRY(auto n, file_.read_at(offset, into));
+    if (n != into.size()) return fail(ErrorKind::corrupt, "W014", "the wheel became shorter while it was written");
+    return {};
+  }
+
+private:
+  const sys::File& file_;
+  std::uint64_t size_;
+};
+
+Unexpected not_as_written(const std::string& what) {
+  return fail(ErrorKind::corrupt, "W014",
+              fmt::format("the finished wheel does not read back as it was written: {}", what),
+              "the disk or the memory may be failing: look at the system log, then run the command again");
+}
+
+Result<void> read_back_member(const archive::ZipReader& zip, const archive::ZipWritten& written, bool dist_info) {
+  const auto* m = zip.find(written.name);
+  if (!m || m->size != written.size || m->stored_size != written.stored_size || m->crc != written.crc)
+    return not_as_written(written.name);
+  if (!dist_info) return {};
+  Sha256Hasher hasher;
+  TRY_DO(zip.read(*m, [&](std::span<const std::byte> chunk) -> Result<void> {
+    hasher.update(chunk);
+    return {};
+  }));
+  return hasher.finish() == written.sha256 ? Result<void>{} : not_as_written(written.name);
+}
+
+// What readers will see: the strict reader accepts the framing, and dist-info is there byte by byte.
+Result<void> read_back(const Draft& draft, const archive::ZipReport& report, const sys::File& file) {
+  Findings findings;
+  auto rope = content::Rope::of(std::make_shared<OpenFile>(file, report.size));
+  auto zip = archive::ZipReader::open(rope, draft.file_name, findings);
+  if (!zip || !findings.empty()) {
+    auto what = findings.empty() ? draft.file_name : findings.front().place + ": " + findings.front().message;
+    return not_as_written(what);
+  }
+  if (zip->members().size() != report.entries.size()) return not_as_written("entries are missing");
+  for (const auto& e : report.entries) TRY_DO(read_back_member(*zip, e, e.name.starts_with(draft.dist_info + "/")));
+  return {};
+}
+
 } // namespace
 
 Result<void> check_draft(const Draft& draft) {
@@ -66,8 +115,9 @@ Result<void> check_draft(const Draft& draft) {
   TRY(texts.entry_points, text_of(draft, "entry_points.txt", dist::k_entry_points_bytes_max));
   Findings findings;
   auto paths = paths_of(draft);
-  check_dist_info({draft.file_name, name, std::move(texts), paths}, findings);
-  check_paths(draft.file_name, name, paths, findings);
+  DistInfoCheck check{draft.file_name, name, draft.dist_info, std::move(texts), paths};
+  check_dist_info(check, findings);
+  check_paths(check, findings);
   std::erase_if(findings, [](const Finding& f) { return f.severity != Severity::error; });
   if (findings.empty()) return {};
   const auto& first = findings.front();
@@ -91,6 +141,7 @@ Result<Built> write_draft(Draft draft, const std::string& output_dir, const Pack
   built.path = path::join(output_dir, draft.file_name);
   TRY(auto file, sys::AtomicFile::create(built.path));
   TRY(auto report, write_archive(draft, options, file.file()), "while packing " + built.path);
+  TRY_DO(read_back(draft, report, file.file()));
   TRY_DO(file.commit_replace());
   built.size = report.size;
   built.input_bytes = report.input_bytes;

@@ -1,0 +1,90 @@
+#include "wheel/member_digest.hpp"
+
+#include "base/text.hpp"
+#include "thread/pool.hpp"
+#include <array>
+#include <memory>
+#include <openssl/evp.h>
+#include <thread>
+#include <vector>
+
+namespace quarry::wheel {
+
+namespace {
+
+constexpr std::uint64_t k_own_thread_from = 16u << 20; // below, starting a thread costs more than it saves
+constexpr std::size_t k_buffers = 4;                   // of one chunk (1 MiB) each between inflating and digesting
+
+const EVP_MD* evp_of(std::string_view algorithm) {
+  if (algorithm == "sha256") return EVP_sha256();
+  if (algorithm == "sha384") return EVP_sha384();
+  return algorithm == "sha512" ? EVP_sha512() : nullptr;
+}
+
+class Digest {
+public:
+  explicit Digest(std::string_view algorithm) { EVP_DigestInit_ex(context_.get(), evp_of(algorithm), nullptr); }
+  void update(std::span<const std::byte> bytes) { EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size()); }
+  std::string finish() {
+    std::array<std::uint8_t, EVP_MAX_MD_SIZE> bytes{};
+    unsigned size = 0;
+    EVP_DigestFinal_ex(context_.get(), bytes.data(), &size);
+    return text::base64url(std::span(bytes).first(size));
+  }
+
+private:
+  std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> context_{EVP_MD_CTX_new(), EVP_MD_CTX_free};
+};
+
+// Takes copies of chunks, so that the decoder can reuse its buffer while they are digested.
+class Lane {
+public:
+  explicit Lane(Digest& digest)
+      : thread_([this, &digest] {
+          while (auto chunk = full_.pop()) {
+            digest.update(*chunk);
+            free_.push(std::move(*chunk));
+          }
+        }) {
+    for (std::size_t i = 0; i < k_buffers; ++i) free_.push({});
+  }
+  ~Lane() { finish(); }
+  void update(std::span<const std::byte> bytes) {
+    auto buffer = free_.pop();
+    buffer->assign(bytes.begin(), bytes.end());
+    full_.push(std::move(*buffer));
+  }
+  void finish() {
+    full_.close();
+    if (thread_.joinable()) thread_.join();
+  }
+
+private:
+  BoundedQueue<std::vector<std::byte>> free_{k_buffers}, full_{k_buffers};
+  std::jthread thread_;
+};
+
+} // namespace
+
+bool is_strong_digest(std::string_view algorithm) { return evp_of(algorithm) != nullptr; }
+
+Result<std::string> digest_member(const archive::ZipReader& zip, const archive::ZipMember& member,
+                                  std::string_view algorithm, bool own_thread) {
+  Digest digest(algorithm);
+  if (!own_thread || member.size < k_own_thread_from) {
+    TRY_DO(zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
+      digest.update(chunk);
+      return {};
+    }));
+    return digest.finish();
+  }
+  Lane lane(digest);
+  TRY_DO(zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
+    lane.update(chunk);
+    return {};
+  }));
+  lane.finish();
+  return digest.finish();
+}
+
+} // namespace quarry::wheel

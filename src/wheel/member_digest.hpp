@@ -1,0 +1,20 @@
+#pragma once
+// The digest of one member as RECORD names it. Internal to the room.
+#include "archive/zip_reader.hpp"
+#include "base/result.hpp"
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace quarry::wheel {
+
+/// sha256, sha384 and sha512: what RECORD may use (PEP 427: sha256 or better).
+bool is_strong_digest(std::string_view algorithm);
+
+/// Inflates the member and returns its digest in RECORD's encoding. With `own_thread` large members are digested beside
+/// the inflating. Errors of ZipReader::read.
+Result<std::string> digest_member(const archive::ZipReader& zip, const archive::ZipMember& member,
+                                  std::string_view algorithm, bool own_thread);
+
+} // namespace quarry::wheel

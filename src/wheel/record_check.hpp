@@ -1,0 +1,24 @@
+#pragma once
+// RECORD against the files of the wheel (PEP 376, 427, 815): rows W1-W4. Internal to the room.
+#include "archive/zip_reader.hpp"
+#include "base/finding.hpp"
+#include "dist/metadata.hpp"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace quarry::wheel {
+
+struct RecordCheck {
+  std::string file_name; ///< of the wheel, for the findings' places
+  std::string dist_info;
+  const std::vector<dist::RecordRow>& rows;
+  const archive::ZipReader& zip;
+  unsigned workers = 1;
+};
+
+/// Inflates every member once and compares names, sizes and digests with RECORD's rows. Findings are in the order of
+/// the archive, whatever the workers. At most 100 of them.
+void check_record(const RecordCheck& check, Findings& findings);
+
+} // namespace quarry::wheel

@@ -1,0 +1,162 @@
+#include "sys/path.hpp"
+#include "thread/pool.hpp"
+#include "wheel/dist_info.hpp"
+#include "wheel/record_check.hpp"
+#include "wheel/wheel.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::wheel {
+
+namespace {
+
+constexpr std::size_t k_details_max = 10; // of an error; `wheel verify` shows all
+
+class Verifier {
+public:
+  Verifier(const std::string& path, unsigned workers) : path_(path), file_(path::basename(path)), workers_(workers) {}
+
+  Result<VerifyReport> run() {
+    TRY(auto rope, content::Rope::file(path_));
+    report_.size = rope.size();
+    read_name();
+    // The file's own digest runs beside everything else.
+    TRY_DO(parallel_for(2, workers_, [&](std::size_t i) -> Result<void> {
+      if (i == 0) return check_container(rope);
+      TRY(report_.sha256, content::sha256_of(rope));
+      return {};
+    }));
+    return std::move(report_);
+  }
+
+private:
+  void error(std::string code, std::string_view member, std::string message, std::string fix) {
+    report_.findings.push_back(
+        {std::move(code), Severity::error, place_of(file_, member), std::move(message), std::move(fix)});
+  }
+
+  void read_name() {
+    auto name = dist::WheelName::parse(file_);
+    if (name)
+      report_.name = std::move(*name);
+    else
+      error(name.error().code, {}, name.error().message, name.error().hint);
+  }
+
+  Result<void> check_container(const content::Rope& rope) {
+    auto zip = archive::ZipReader::open(rope, file_, report_.findings);
+    bool broken = std::any_of(report_.findings.begin(), report_.findings.end(), [](const Finding& f) {
+      return f.severity == Severity::error && !f.code.starts_with("M");
+    });
+    if (!zip || broken) {
+      report_.container_broken = true;
+      return {};
+    }
+    for (const auto& m : zip->members())
+      if (!m.is_directory) paths_.insert(m.name);
+    dist_info_ = find_dist_info();
+    if (dist_info_.empty()) return {};
+    check_contents(*zip);
+    return {};
+  }
+
+  // The directory that belongs to the file's name, or else the only one, so that RECORD can be judged all the same.
+  std::string find_dist_info() {
+    std::vector<std::string> found;
+    for (const auto& path : paths_) {
+      std::string_view top = std::string_view(path).substr(0, path.find('/'));
+      if (top.size() < path.size() && top.ends_with(".dist-info") && (found.empty() || found.back() != top))
+        found.emplace_back(top);
+    }
+    if (report_.name) {
+      auto own =
+          std::find_if(found.begin(), found.end(), [&](const std::string& d) { return belongs_to(d, *report_.name); });
+      if (own != found.end()) return *own;
+      error("W006", {}, fmt::format("{} is missing", report_.name->dist_info()), "rename the file or build it again");
+    }
+    return found.size() == 1 ? found.front() : std::string();
+  }
+
+  void check_contents(const archive::ZipReader& zip) {
+    DistInfoTexts texts;
+    texts.metadata = text_of(zip, "METADATA", dist::k_metadata_bytes_max);
+    texts.wheel = text_of(zip, "WHEEL", dist::k_wheel_bytes_max);
+    texts.entry_points = text_of(zip, "entry_points.txt", dist::k_entry_points_bytes_max);
+    auto record = text_of(zip, "RECORD", dist::k_record_bytes_max);
+    if (report_.container_broken) return;
+    report_.metadata_text = texts.metadata.value_or("");
+    check_texts(std::move(texts));
+    check_rows(zip, record);
+  }
+
+  // Sizes are bounded before a byte is inflated. Absent is no error here.
+  std::optional<std::string> text_of(const archive::ZipReader& zip, std::string_view name, std::uint64_t max_bytes) {
+    auto path = fmt::format("{}/{}", dist_info_, name);
+    const auto* member = zip.find(path);
+    if (!member) return std::nullopt;
+    auto text = zip.read_all(*member, max_bytes);
+    if (text) return std::move(*text);
+    error(text.error().code, path, text.error().message, text.error().hint);
+    report_.container_broken = true;
+    return std::nullopt;
+  }
+
+  void check_texts(DistInfoTexts texts) {
+    if (!report_.name) return;
+    DistInfoCheck check{file_, *report_.name, dist_info_, std::move(texts), paths_};
+    auto info = check_dist_info(check, report_.findings);
+    check_paths(check, report_.findings);
+    report_.metadata = std::move(info.metadata);
+    report_.wheel_info = std::move(info.wheel_info);
+    report_.entry_points = std::move(info.entry_points);
+  }
+
+  void check_rows(const archive::ZipReader& zip, const std::optional<std::string>& text) {
+    auto path = dist_info_ + "/RECORD";
+    report_.container_broken = true;
+    if (!text) return error("W001", path, "RECORD is missing", "build the wheel again");
+    auto rows = dist::parse_record(*text);
+    if (!rows) return error(rows.error().code, path, rows.error().message, rows.error().hint);
+    report_.record = std::move(*rows);
+    Findings found;
+    check_record({file_, dist_info_, report_.record, zip, workers_}, found);
+    report_.container_broken = has_errors(found);
+    report_.findings.insert(report_.findings.end(), std::make_move_iterator(found.begin()),
+                            std::make_move_iterator(found.end()));
+  }
+
+  const std::string& path_;
+  std::string file_, dist_info_;
+  unsigned workers_;
+  std::set<std::string, std::less<>> paths_;
+  VerifyReport report_;
+};
+
+} // namespace
+
+Result<VerifyReport> verify(const std::string& path, unsigned workers) {
+  return Verifier(path, std::max(1u, workers)).run();
+}
+
+int exit_code(const VerifyReport& report) {
+  if (report.container_broken) return traits(ErrorKind::corrupt).exit_code;
+  return has_errors(report.findings) ? traits(ErrorKind::failed).exit_code : 0;
+}
+
+Result<VerifyReport> require_sound(const std::string& path, unsigned workers) {
+  TRY(auto report, verify(path, workers));
+  if (!has_errors(report.findings)) return report;
+  Error error{report.container_broken ? ErrorKind::corrupt : ErrorKind::failed,
+              "W010",
+              fmt::format("{} is not a sound wheel", path),
+              {},
+              {},
+              fmt::format("`quarry wheel verify {}` lists everything", path)};
+  for (const auto& f : report.findings)
+    if (f.severity == Severity::error && error.details.size() < k_details_max)
+      error.details.push_back(fmt::format("{}: {}: {}", f.code, f.place, f.message));
+  return fail(std::move(error));
+}
+
+} // namespace quarry::wheel
