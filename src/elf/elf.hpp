@@ -38,6 +38,7 @@ struct Edit {
   bool as_runpath = false;          ///< DT_RUNPATH instead of DT_RPATH; the other tag is removed
   std::optional<std::string> soname;
   std::vector<std::pair<std::string, std::string>> replace_needed;
+  bool new_segment = false; ///< where bytes must be added, never grow the last segment (S1): add one (S2)
   bool empty() const { return !rpath && !soname && replace_needed.empty(); }
 };
 

@@ -8,10 +8,9 @@ namespace quarry::elf {
 
 namespace {
 constexpr std::uint64_t k_bss_max =
-    1u << 20; // zeros that S1 may add to the file; libLLVM has 511 kB, libcublasLt 57 MB
-constexpr std::uint64_t k_table_padding_max = 16u << 20; // zeros that a moved program header table may cost
-constexpr std::uint64_t k_align_max = 4096;              // of sections behind the insertion; they ask for 16 at most
-constexpr std::size_t k_spare_entries = 5;               // in a new .dynamic, as GNU ld leaves
+    1u << 20;                               // zeros that S1 may add to the file; libLLVM has 511 kB, libcublasLt 57 MB
+constexpr std::uint64_t k_align_max = 4096; // of sections behind the insertion; they ask for 16 at most
+constexpr std::size_t k_spare_entries = 5;  // in a new .dynamic, as GNU ld leaves
 constexpr std::uint64_t k_block_align = 64; // the largest alignment that sections taken along ask for is 16
 
 constexpr std::uint64_t up(std::uint64_t value, std::uint64_t align) { return (value + align - 1) / align * align; }
@@ -170,6 +169,7 @@ struct Grower {
 
   // ---- S1: the last segment grows over its .bss, which becomes zeros in the file.
   Result<Layout> grow_last_segment() {
+    if (need.new_segment) return refuse("a new segment was asked for");
     TRY_DO(find_insertion());
     Segment* last = nullptr;
     for (auto& s : segments)
@@ -238,11 +238,7 @@ struct Grower {
     if (sections.empty()) return refuse("without sections it is not known what stands behind the program header table");
     auto used = first_used(table_end);
     if (used >= wanted) return {};
-    auto moved = take_along(used, wanted);
-    if (moved) return {};
-    auto table = move_table();
-    if (!table) return refuse(moved.error().message + "; " + table.error().message);
-    return {};
+    return take_along(used, wanted);
   }
 
   bool can_move(std::size_t i) const {
@@ -298,19 +294,6 @@ struct Grower {
     for (auto tag : {DT_HASH, DT_GNU_HASH, DT_SYMTAB})
       if (auto value = image.value(tag); value && *value >= old_address && *value - old_address < end - begin)
         set_entry(tag, *value + address_by);
-  }
-
-  // Last resort: the table itself moves into the new segment, at an address that old kernels compute too: the distance
-  // between address and offset must be that of the first segment, so zeros fill the file up to there.
-  Result<void> move_table() {
-    const auto& first = *image.first(PT_LOAD);
-    auto lead = first.address - first.offset;
-    std::uint64_t page = image.header.machine == EM_AARCH64 ? 65536 : 4096;
-    auto offset = up(std::max(insert_at, memory_end() - lead), page);
-    if (offset - insert_at > k_table_padding_max)
-      return refuse(fmt::format("moving the program header table would add {} zeros", offset - insert_at));
-    if (first.offset != 0) return refuse("the first segment does not begin with the file");
-    return refuse("the program header table would have to move");
   }
 };
 } // namespace

@@ -8,6 +8,7 @@ namespace quarry::elf {
 struct Need {
   std::vector<Dynamic> entries; ///< all of them, DT_STRTAB and DT_STRSZ still as they were
   std::string appended;         ///< new strings for the end of the dynamic string table; empty: it stays
+  bool new_segment = false;     ///< S2 only
   bool move_dynamic = false;    ///< the entries no longer fit into the old section
   std::vector<StringPlaces::Overwrite> overwrites = {}; ///< when the table stays
 };

@@ -112,6 +112,7 @@ struct Maker {
 Result<Intent> make_intent(const Image& image, const Edit& edit) {
   Maker maker{image, {}};
   maker.intent.entries = image.dynamic;
+  maker.intent.new_segment = edit.new_segment;
   // First, because it may drop entries and so renumber those behind them.
   if (edit.rpath) {
     TRY_DO(check_value("run path", *edit.rpath, true));

@@ -14,6 +14,7 @@ struct Intent {
   };
   std::vector<Dynamic> entries;     ///< without DT_NULL; value 0 where a new string is to be named
   std::vector<NewString> strings;   ///< distinct texts
+  bool new_segment = false;         ///< as asked for
   std::vector<std::uint64_t> freed; ///< old strings that a changed entry named
 };
 

@@ -48,7 +48,7 @@ Result<Layout> place(const Image& image, const std::vector<Section>& sections, c
   if (entries_fit && places.appended.empty()) {
     layout = in_place(image, std::move(entries), places);
   } else {
-    Need need{std::move(entries), std::move(places.appended), !entries_fit};
+    Need need{std::move(entries), std::move(places.appended), intent.new_segment, !entries_fit};
     for (const auto& o : places.overwrites) need.overwrites.push_back({o.offset, o.bytes});
     TRY(layout, grow(image, sections, names, std::move(need)));
   }
