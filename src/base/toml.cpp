@@ -37,6 +37,11 @@ int TomlTable::line_of(const std::string& key) const {
   const auto* found = as_table(table_).get(key);
   return found ? static_cast<int>(found->source().begin.line) : line();
 }
+std::vector<std::string> TomlTable::keys() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : as_table(table_)) names.emplace_back(name.str());
+  return names;
+}
 bool TomlTable::has(const std::string& key) const { return as_table(table_).get(key) != nullptr; }
 
 Unexpected TomlTable::error_with(std::string code, const std::string& key, const std::string& text) const {

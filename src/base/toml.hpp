@@ -32,6 +32,7 @@ public:
   Result<void> named_tables(const std::string& key, const std::function<Result<void>(const std::string&, TomlTable&)>& each);
   Result<void> table(const std::string& key, const std::function<Result<void>(TomlTable&)>& read);  ///< one table, may be absent
   bool has(const std::string& key) const;
+  std::vector<std::string> keys() const;  ///< sorted; for documents whose keys are data
   /// invalid_argument for the first key that nobody asked for. Called for children by tables() and named_tables().
   Result<void> finish() const;
   int line() const;

@@ -1,5 +1,289 @@
+#include "cli/codes.hpp"
 #include "cli/commands.hpp"
+#include "cli/completion.hpp"
+#include "cli/docs.hpp"
+#include "cli/doctor.hpp"
+#include "cli/help.hpp"
+#include "cli/parse.hpp"
+#include "cli/settings.hpp"
+#include "cli/version.hpp"
+
+#include "base/text.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include "sys/tree.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace quarry::cli {
-std::vector<Command> everyday_commands() { return {}; }
-}  // namespace quarry::cli
+
+namespace {
+constexpr std::size_t k_columns = 100;
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+/// Names may be long and are to be copied whole: nothing is wrapped.
+std::string one_line_each(const Rows& rows) {
+  std::size_t width = 0;
+  for (const auto& [left, right] : rows) width = std::max(width, left.size());
+  std::string text;
+  for (const auto& [left, right] : rows) text += fmt::format("{:<{}}  {}\n", left, width, right);
+  return text;
+}
+
+// version
+
+Result<int> run_version(Context& context, const Arguments&) {
+  Json libraries = Json::object();
+  Rows rows;
+  for (const auto& [name, version] : library_versions()) {
+    libraries[name] = version;
+    rows.emplace_back(name, version);
+  }
+  std::string commit(build_commit());
+  context.out.data(fmt::format("quarry {}{}\n", program_version(), commit.empty() ? "" : " (" + commit + ")"));
+  context.out.data(two_columns(rows, 2, k_columns));
+  context.out.document({{"schema", "quarry.version/1"},
+                        {"version", program_version()},
+                        {"commit", commit},
+                        {"libraries", libraries},
+                        {"program", context.program}});
+  return 0;
+}
+
+Command version_command() {
+  return {.path = {"version"},
+          .summary = "which quarry this is",
+          .description = "The version, the commit it was built from (`+changes` when the tree differed from it) and "
+                         "the libraries inside.",
+          .operands = {},
+          .flags = {},
+          .examples = {{"quarry version --json", "for a log or a bug report"}},
+          .exit_codes = {},
+          .schema = "quarry.version/1",
+          .run = run_version};
+}
+
+// doctor
+
+Result<int> run_doctor(Context& context, const Arguments&) {
+  auto checks = examine(context);
+  Json list = Json::array();
+  Rows rows;
+  for (const auto& check : checks) {
+    list.push_back(
+        {{"name", check.name}, {"health", to_string(check.health)}, {"found", check.found}, {"next", check.next}});
+    rows.emplace_back(fmt::format("{:<8} {}", to_string(check.health), check.name),
+                      check.found + (check.next.empty() ? "" : "; " + check.next));
+  }
+  bool healthy = is_healthy(checks);
+  context.out.data(two_columns(rows, 0, k_columns));
+  context.out.data(healthy ? "\nThis machine can build, publish, install and test.\n"
+                           : "\nSomething is missing: mend the lines that say `failed`.\n");
+  context.out.document({{"schema", "quarry.doctor/1"}, {"healthy", healthy}, {"checks", list}});
+  return healthy ? 0 : 1;
+}
+
+Command doctor_command() {
+  return {.path = {"doctor"},
+          .summary = "what this machine lacks",
+          .description = "Looks at processors, disk, openat2, HOME, Python, pip, uv, the GPU driver and variables that "
+                         "steer installers. Nothing is changed.",
+          .operands = {},
+          .flags = {},
+          .examples = {{"quarry doctor", "before the first run on a machine"}},
+          .exit_codes = {{0, "nothing that is needed is missing"}, {1, "a check failed; its line says what to do"}},
+          .schema = "quarry.doctor/1",
+          .run = run_doctor};
+}
+
+// explain
+
+Json to_json(const Explanation& explanation) {
+  return {{"code", explanation.code},
+          {"title", explanation.title},
+          {"about", explanation.about},
+          {"fix", explanation.fix},
+          {"room", explanation.room}};
+}
+
+Result<int> list_codes(Context& context, const std::map<std::string, Explanation>& codes) {
+  Json list = Json::array();
+  Rows rows;
+  for (const auto& [code, explanation] : codes) {
+    list.push_back(to_json(explanation));
+    rows.emplace_back(code, explanation.title);
+  }
+  context.out.data(two_columns(rows, 0, k_columns));
+  context.out.document({{"schema", "quarry.explanation-list/1"}, {"codes", list}});
+  return 0;
+}
+
+Result<int> run_explain(Context& context, const Arguments& arguments) {
+  TRY(auto codes, load_codes(context.resources));
+  if (arguments.has("--list")) return list_codes(context, codes);
+  if (arguments.operands.empty())
+    return fail(ErrorKind::invalid_argument, "C004", "`quarry explain` needs CODE, such as A012",
+                "`quarry explain --list` shows them all");
+  TRY(auto found, find_code(codes, arguments.operands[0]));
+  auto text = fmt::format("{}: {}\n\n{}\nfix: {}", found.code, found.title, filled(found.about, 0, k_columns),
+                          filled(found.fix, 0, k_columns));
+  auto near = neighbours(codes, found);
+  if (!near.empty()) text += fmt::format("\nnear: {}\n", text::join(near, ", "));
+  context.out.data(text);
+  auto document = to_json(found);
+  document["schema"] = "quarry.explanation/1";
+  document["near"] = near;
+  context.out.document(document);
+  return 0;
+}
+
+Command explain_command() {
+  return {
+      .path = {"explain"},
+      .summary = "what an error or finding code means and what to do",
+      .description =
+          "Every error and every finding carries a code. This prints what it means, why it happens and how to mend it.",
+      .operands = {{"CODE", "such as A012 or error[A012]", false}},
+      .flags = {{.name = "--list", .value = "", .help = "all codes with their titles"}},
+      .examples = {{"quarry explain A012", "what the code in a message means"}},
+      .exit_codes = {{3, "there is no such code"}},
+      .schema = "quarry.explanation/1",
+      .run = run_explain};
+}
+
+// completion
+
+Result<int> run_completion(Context& context, const Arguments& arguments) {
+  auto commands = all_commands();
+  const auto& shell = arguments.operands[0];
+  std::string script;
+  if (shell == "bash")
+    script = bash_completion(commands);
+  else if (shell == "zsh")
+    script = zsh_completion(commands);
+  else if (shell == "fish")
+    script = fish_completion(commands);
+  else
+    return fail(ErrorKind::invalid_argument, "C006",
+                fmt::format("SHELL must be one of bash, zsh, fish, not `{}`", shell), "choose one of them");
+  context.out.data(script);
+  context.out.document({{"schema", "quarry.completion/1"}, {"shell", shell}, {"script", script}});
+  return 0;
+}
+
+Command completion_command() {
+  return {
+      .path = {"completion"},
+      .summary = "completion script for a shell",
+      .description = "Prints a script that completes commands, flags, their choices and files. It is static: pressing "
+                     "Tab does not run quarry.",
+      .operands = {{"SHELL", "bash, zsh or fish"}},
+      .flags = {},
+      .examples = {{"quarry completion bash > ~/.local/share/bash-completion/completions/quarry", "for every new bash"},
+                   {"source <(quarry completion bash)", "for this bash"},
+                   {"quarry completion fish > ~/.config/fish/completions/quarry.fish", "for fish"}},
+      .exit_codes = {},
+      .schema = "quarry.completion/1",
+      .run = run_completion};
+}
+
+// config show
+
+struct Shown {
+  std::string key, value, origin, variable;
+};
+
+Shown shown_setting(const Context& context, const Arguments& arguments, const Flag& flag) {
+  auto key = setting_key(flag.environment);
+  bool of_every_command = arguments.fallbacks.contains(flag.name);
+  if (auto value = context.variable(flag.environment); !value.empty())
+    return {key, value, flag.environment, flag.environment};
+  if (const auto* setting = context.settings->find(key))
+    return {key, setting->value, setting->origin, flag.environment};
+  if (of_every_command && arguments.has(flag.name)) return {key, arguments.get(flag.name), flag.name, flag.environment};
+  return {key, flag.fallback, flag.fallback.empty() ? "not set" : "default", flag.environment};
+}
+
+Result<int> run_config_show(Context& context, const Arguments& arguments) {
+  auto commands = all_commands();
+  Json settings = Json::array(), data = Json::array();
+  Rows setting_rows, data_rows;
+  bool origins = arguments.has("--origin");
+  for (const auto* flag : configurable_flags(commands)) {
+    auto [key, value, origin, variable] = shown_setting(context, arguments, *flag);
+    settings.push_back({{"key", key}, {"value", value}, {"origin", origin}, {"variable", variable}});
+    setting_rows.emplace_back(fmt::format("{} = {}", key, value.empty() ? "-" : value), origins ? origin : "");
+  }
+  for (const auto& name : context.resources.list("")) {
+    auto origin = context.resources.origin(name);
+    data.push_back({{"name", name}, {"origin", origin}});
+    data_rows.emplace_back(name, origin);
+  }
+  context.out.data(two_columns(setting_rows, 0, k_columns));
+  if (origins) context.out.data("\n" + one_line_each(data_rows));
+  context.out.document(
+      {{"schema", "quarry.config/1"}, {"settings", settings}, {"files", context.settings->files()}, {"data", data}});
+  return 0;
+}
+
+Command config_show_command() {
+  return {.path = {"config", "show"},
+          .summary = "settings and data files in force",
+          .description =
+              "A flag wins over its variable, that over `quarry.toml` of the repository, that over "
+              "`quarry/config.toml` of the user "
+              "($XDG_CONFIG_HOME or ~/.config), that over the default. A data file (recipe, policy, explanation) is "
+              "taken from the "
+              "repository's `data/`, else from `../share/quarry` beside the program, else from the program itself.",
+          .operands = {},
+          .flags = {{.name = "--origin", .value = "", .help = "say where each value and each data file comes from"}},
+          .examples = {{"quarry config show --origin", "why a store or a recipe is used"}},
+          .exit_codes = {},
+          .schema = "quarry.config/1",
+          .run = run_config_show};
+}
+
+// docs (for tools/generate-docs)
+
+Result<void> write_pages(const std::string& directory, const std::map<std::string, std::string>& pages,
+                         std::string_view suffix) {
+  TRY_DO(sys::make_directories(directory));
+  TRY(auto present, sys::list_directory(directory));
+  for (const auto& entry : present)
+    if (entry.path.ends_with(suffix) && !pages.contains(entry.path))
+      TRY_DO(sys::remove_file(path::join(directory, entry.path)));
+  for (const auto& [name, content] : pages) TRY_DO(sys::write_file(path::join(directory, name), content));
+  return {};
+}
+
+Result<int> run_docs(Context& context, const Arguments& arguments) {
+  auto commands = all_commands();
+  const auto& directory = arguments.operands[0];
+  TRY_DO(write_pages(path::join(directory, "commands"), markdown_pages(commands), ".md"));
+  TRY_DO(sys::write_file(path::join(directory, "exit-codes.md"), exit_codes_page()));
+  if (auto man = arguments.get("--man-dir"); !man.empty()) TRY_DO(write_pages(man, man_pages(commands), ".1"));
+  context.out.document({{"schema", "quarry.docs/1"}, {"directory", directory}});
+  return 0;
+}
+
+Command docs_command() {
+  return {.path = {"docs"},
+          .summary = "write the reference pages",
+          .description = "",
+          .operands = {{"DIR", "gets commands/ and exit-codes.md"}},
+          .flags = {{.name = "--man-dir", .value = "DIR", .help = "write man pages there"}},
+          .examples = {},
+          .exit_codes = {},
+          .schema = "quarry.docs/1",
+          .run = run_docs,
+          .hidden = true};
+}
+} // namespace
+
+std::vector<Command> everyday_commands() {
+  return {doctor_command(),  explain_command(),    config_show_command(),
+          version_command(), completion_command(), docs_command()};
+}
+
+} // namespace quarry::cli

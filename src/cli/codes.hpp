@@ -1,0 +1,27 @@
+#pragma once
+// What each error and finding code means: data/codes/ROOM.toml. Errors: C030 (a file of explanations cannot be read),
+// C031 (no such code).
+#include "base/resources.hpp"
+#include "base/result.hpp"
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::cli {
+
+struct Explanation {
+  std::string code, title, about, fix;
+  std::string room; ///< the file that explains it: "artifact"
+};
+
+/// All codes by name. A code that two files explain is C030.
+Result<std::map<std::string, Explanation>> load_codes(const Resources& resources);
+
+/// Case does not matter, `error[A012]` is A012. not_found C031 with near codes in the hint.
+Result<Explanation> find_code(const std::map<std::string, Explanation>& codes, std::string_view asked);
+
+/// Codes of the same room that stand beside it, at most six.
+std::vector<std::string> neighbours(const std::map<std::string, Explanation>& codes, const Explanation& of);
+
+} // namespace quarry::cli

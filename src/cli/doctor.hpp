@@ -1,0 +1,29 @@
+#pragma once
+// What this machine lacks for Quarry's work, each with the command that mends it. Looks, changes nothing but a
+// temporary file.
+#include "cli/command.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::cli {
+
+enum class Health : std::uint8_t { ok, note, warning, failed };
+std::string_view to_string(Health health);
+
+struct Check {
+  std::string name;
+  Health health = Health::ok;
+  std::string found; ///< "Python 3.11.7, /usr/bin/python3"
+  std::string next;  ///< the next command or step; empty when nothing is to be done
+};
+
+std::vector<Check> examine(const Context& context);
+bool is_healthy(const std::vector<Check>& checks); ///< no check failed
+
+/// Variables that pip and uv obey and that so change what an installation does.
+std::vector<Check> installer_variables(const std::map<std::string, std::string>& environment);
+/// QUARRY_ variables that no flag reads: a typing error as a rule.
+std::vector<Check> unknown_variables(const std::map<std::string, std::string>& environment,
+                                     const std::vector<std::string>& known);
+
+} // namespace quarry::cli
