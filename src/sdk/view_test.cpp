@@ -1,0 +1,84 @@
+#include "sdk/view.hpp"
+
+#include "sdk/devel.hpp"
+#include "sdk/dist_info.hpp"
+#include "sdk/populate.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace quarry::sdk {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+
+SourceEntry directory() { return {sys::EntryType::directory, 0, false, "", "", "a_lib_generic"}; }
+SourceEntry file() { return {sys::EntryType::file, 0, false, "", "/dev/null", "a_lib_generic"}; }
+SourceEntry link(std::string to) { return {sys::EntryType::symlink, 0, false, std::move(to), "", "a_lib_generic"}; }
+
+View sample() {
+  View v;
+  v.entries = {{"lib", directory()},          {"lib/real.txt", file()},         {"lib/one", link("real.txt")}, {"lib/two", link("one")},
+               {"lib64", link("lib")},        {"up", link("lib64/two")},        {"out", link("../x")},         {"abs", link("/etc/passwd")},
+               {"gone", link("lib/missing")}, {"loop-a", link("loop-b")},       {"loop-b", link("loop-a")},    {"deep", link("lib/../lib/./one")}};
+  return v;
+}
+
+TEST(View, ResolvesLinksLikeTheKernel) {
+  auto v = sample();
+  EXPECT_EQ(v.resolve("lib/two"), "lib/real.txt");
+  EXPECT_EQ(v.resolve("lib64/one"), "lib/real.txt");
+  EXPECT_EQ(v.resolve("up"), "lib/real.txt");
+  EXPECT_EQ(v.resolve("deep"), "lib/real.txt");
+  EXPECT_EQ(v.resolve("lib64"), "lib");
+}
+
+TEST(View, NothingOutsideTheTreeIsFollowed) {
+  auto v = sample();
+  for (const char* path : {"out", "abs", "gone", "loop-a", "loop-b", "lib/none"}) EXPECT_EQ(v.resolve(path), std::nullopt) << path;
+}
+
+TEST(RunPath, GoesUpToSitePackagesAndRepeatsNothing) {
+  EXPECT_EQ(run_path_for("lib/libx.so", "", {"_rocm_sdk_core/lib/llvm/lib"}), "$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib");
+  EXPECT_EQ(run_path_for("lib/llvm/bin/clang", "$ORIGIN/../lib", {"_rocm_sdk_core/lib/llvm/lib"}), "$ORIGIN/../lib:$ORIGIN/../../../../_rocm_sdk_core/lib/llvm/lib");
+  EXPECT_EQ(run_path_for("top", "a::a:b", {"p/q", "p/q"}), "a:b:$ORIGIN/../p/q");
+}
+
+TEST(Populate, LinksToTextBecomeCopiesAndDirectoryLinksAreDropped) {
+  auto v = sample();
+  Findings findings;
+  auto population = populate(v, {{}, {}, "pkg", 1}, findings);
+  ASSERT_TRUE(population);
+  EXPECT_TRUE(population->files.contains("lib/one"));
+  EXPECT_TRUE(population->files.contains("up"));
+  EXPECT_FALSE(population->files.contains("lib64"));
+  EXPECT_EQ(population->dropped_links, 6u);  // lib64, out, abs, gone, and the two of the loop
+  EXPECT_TRUE(findings.empty());
+}
+
+TEST(Devel, LinksIntoSiblingsAndKeepsWhatLeadsSomewhere) {
+  auto v = sample();
+  Population core;
+  core.files["lib/real.txt"] = {};
+  core.aliases["lib/one"] = "lib/real.txt";
+  Findings findings;
+  auto tree = plan_devel(v, {{"_core", &core}}, {{}, {}, "devel", 1}, findings);
+  ASSERT_TRUE(tree);
+  EXPECT_THAT(tree->links, ElementsAre(Pair("deep", "lib/../lib/./one"), Pair("lib/one", "real.txt"), Pair("lib/real.txt", "../../_core/lib/real.txt"),
+                                       Pair("lib/two", "one"), Pair("lib64", "lib"), Pair("up", "lib64/two")));
+  EXPECT_TRUE(tree->files.empty());
+  EXPECT_EQ(tree->dropped_links, 5u);
+  EXPECT_EQ(findings.size(), 5u);
+}
+
+TEST(DistInfo, NothingEndsTheQuotes) {
+  EXPECT_EQ(python_quote("plain"), "\"plain\"");
+  EXPECT_EQ(python_quote("a\"; import os #\\"), "\"a\\\"; import os #\\\\\"");
+  EXPECT_EQ(python_quote("line\nbreak"), "\"line\\x0abreak\"");
+  EXPECT_EQ(python_quote("\xff"), "\"\\xff\"");
+  EXPECT_EQ(python_texts({"a", "b"}), "[\"a\", \"b\"]");
+  EXPECT_EQ(python_dict({{"k", python_bool(true)}}), "{\"k\": True}");
+}
+
+}  // namespace
+}  // namespace quarry::sdk
