@@ -95,6 +95,8 @@ struct View {
 };
 /// Pure: the view that shows these sets, in this order. R018 when two of them disagree about a file.
 Result<View> make_view(const std::vector<SealedSet>& sets);
+/// Pure: `base` with these sets added behind its own; a set that is in already changes nothing. R018.
+Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Writes shards, then the view; those that are there already cost a look.
 Result<void> put_view(ObjectStore& store, const View& view);
 Result<View> load_whole_view(ObjectStore& store, const std::string& digest);

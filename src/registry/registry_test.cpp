@@ -168,6 +168,15 @@ TEST_F(Registry, AViewSharesUnchangedShards) {
   EXPECT_THAT(names(files_of(*loaded)), ElementsAre("a-1.0.tar.gz", "b-1.0.tar.gz", "b-2.0.tar.gz"));
 }
 
+TEST_F(Registry, ExtendingAViewIsMakingItFromAllSets) {
+  auto one = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  auto two = sealed_sample(*store_, "2-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}, {"b-2.0.tar.gz", "b", "2.0"}});
+  auto base = *make_view({one});
+  EXPECT_EQ(extend_view(base, {two})->digest, make_view({one, two})->digest);
+  EXPECT_EQ(extend_view(base, {one})->digest, base.digest);
+  EXPECT_NE(make_view({two, one})->digest, make_view({one, two})->digest);
+}
+
 TEST_F(Registry, AChannelIsSwappedOnlyFromWhatWasRead) {
   auto one = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
   auto before = move({one});

@@ -8,8 +8,12 @@ namespace {
 std::string digest_of(const std::string& bytes) { return sha256(bytes).hex(); }
 } // namespace
 
-Result<View> make_view(const std::vector<SealedSet>& sets) {
-  TRY(auto files, union_of(sets));
+Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets) {
+  // The base goes first, as one more set, so that a file that is in both keeps the record it has.
+  std::vector<SealedSet> all(1);
+  all.front().set.files = files_of(base);
+  all.insert(all.end(), sets.begin(), sets.end());
+  TRY(auto files, union_of(all));
   std::map<std::string, ShardRecord> shards;
   for (auto& file : files) { // sorted by filename, so each shard is too
     auto& shard = shards[file.project];
@@ -17,6 +21,7 @@ Result<View> make_view(const std::vector<SealedSet>& sets) {
     shard.files.push_back(std::move(file));
   }
   View view;
+  view.record.sets = base.record.sets;
   for (const auto& sealed : sets)
     if (std::find(view.record.sets.begin(), view.record.sets.end(), sealed.digest) == view.record.sets.end())
       view.record.sets.push_back(sealed.digest);
@@ -27,6 +32,8 @@ Result<View> make_view(const std::vector<SealedSet>& sets) {
   view.digest = digest_of(to_json(view.record));
   return view;
 }
+
+Result<View> make_view(const std::vector<SealedSet>& sets) { return extend_view({}, sets); }
 
 Result<void> put_view(ObjectStore& store, const View& view) {
   for (const auto& shard : view.shards) TRY_DO(put_shard(store, shard));

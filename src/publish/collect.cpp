@@ -1,0 +1,116 @@
+#include "publish/collect.hpp"
+
+#include "dist/name.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include "sys/tree.hpp"
+#include "thread/pool.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <mutex>
+
+namespace quarry::publish {
+
+bool is_distribution(std::string_view filename) {
+  return !filename.starts_with('.') && (filename.ends_with(".whl") || filename.ends_with(".tar.gz"));
+}
+
+std::string tags_of(const std::string& filename) {
+  if (!filename.ends_with(".whl")) return {};
+  auto name = dist::WheelName::parse(filename);
+  return name ? fmt::format("{}-{}-{}", name->tags.python, name->tags.abi, name->tags.platform) : std::string();
+}
+
+Result<std::string> identity_of(const std::string& filename) {
+  TRY(auto name, dist::DistributionName::parse(filename));
+  auto identity = fmt::format("{} {}", name.project.str(), name.version.str());
+  if (name.kind == dist::DistributionKind::sdist) return identity;
+  TRY(auto wheel, dist::WheelName::parse(filename));
+  auto tags = wheel.tags.expanded();
+  std::sort(tags.begin(), tags.end());
+  for (const auto& tag : tags) identity += " " + tag;
+  return identity + " " + wheel.raw_build;
+}
+
+namespace {
+
+// Beside packages these are expected: pages and sidecars are made anew from the packages themselves.
+bool is_by_product(std::string_view name) {
+  return name.starts_with('.') || name.ends_with(".metadata") || name == "index.html";
+}
+
+struct Listing {
+  std::string directory;
+  std::vector<std::string> names;
+  Findings notes;
+};
+
+Result<Listing> list(const std::string& directory) {
+  Listing found{directory, {}, {}};
+  TRY(auto entries, sys::list_directory(directory));
+  for (const auto& entry : entries) {
+    auto path = path::join(directory, entry.path);
+    if (entry.type == sys::EntryType::directory || sys::is_directory(path)) continue;
+    if (is_distribution(entry.path))
+      found.names.push_back(entry.path);
+    else if (!is_by_product(entry.path))
+      found.notes.push_back(
+          {"P003", Severity::note, path, "not a wheel and not a source distribution: not published", {}});
+  }
+  return found;
+}
+
+Result<Listing> find(const std::string& directory) {
+  if (!sys::is_directory(directory))
+    return fail(ErrorKind::not_found, "P001", fmt::format("{} is not a directory", directory),
+                "name the directory that `quarry sdk build --dest-dir` wrote");
+  auto dist = path::join(directory, "dist");
+  TRY(auto here, list(directory));
+  if (!sys::is_directory(dist)) return here;
+  TRY(auto below, list(dist));
+  if (!here.names.empty() && !below.names.empty())
+    return fail(ErrorKind::invalid_argument, "P002", fmt::format("{} and {} both hold packages", directory, dist),
+                "name the one that is meant");
+  return below.names.empty() ? here : below;
+}
+
+Result<void> check_distinct(const std::vector<std::string>& names) {
+  std::map<std::string, std::string> seen;
+  for (const auto& name : names) {
+    TRY(auto identity, identity_of(name));
+    auto [it, fresh] = seen.emplace(identity, name);
+    if (!fresh)
+      return fail(ErrorKind::invalid_argument, "P002",
+                  fmt::format("{} and {} are the same distribution under two names", it->second, name),
+                  "keep the normalised one");
+  }
+  return {};
+}
+
+} // namespace
+
+Result<Collected> collect(const CollectOptions& options) {
+  TRY(auto found, find(options.directory));
+  if (found.names.empty())
+    return fail(ErrorKind::not_found, "P001",
+                fmt::format("{} holds no wheel and no source distribution", options.directory),
+                "build some: `quarry sdk build --dest-dir DIR`");
+  TRY_DO(check_distinct(found.names));
+  Collected collected{std::vector<Candidate>(found.names.size()), std::move(found.notes)};
+  std::mutex mutex;
+  std::uint64_t done = 0;
+  TRY_DO(parallel_for(found.names.size(), options.workers, [&](std::size_t i) -> Result<void> {
+    auto path = path::join(found.directory, found.names[i]);
+    TRY(auto described, options.describe(path));
+    described.file.tags = tags_of(found.names[i]);
+    collected.candidates[i] = {path, std::move(described.file), std::move(described.sidecar)};
+    std::lock_guard lock(mutex);
+    done += collected.candidates[i].file.size;
+    if (options.on_progress) options.on_progress(done);
+    return {};
+  }));
+  return collected;
+}
+
+} // namespace quarry::publish

@@ -1,0 +1,44 @@
+#pragma once
+// What lies in a directory and can be published: verified, described, each distribution once.
+#include "base/finding.hpp"
+#include "base/result.hpp"
+#include "index/describe.hpp"
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace quarry::publish {
+
+/// Verifies one distribution and says what it is: index::describe, or a fake in tests. Called by several threads at
+/// once.
+using Describe = std::function<Result<index::Described>(const std::string& path)>;
+
+struct Candidate {
+  std::string path;          ///< on this machine
+  registry::FileRecord file; ///< without key, upload_time and yanked
+  std::string sidecar;       ///< bytes of `{file}.metadata`; wheels only
+};
+
+struct Collected {
+  std::vector<Candidate> candidates; ///< sorted by file name
+  Findings notes;                    ///< files beside them that are not published: P003
+};
+
+struct CollectOptions {
+  std::string directory; ///< holds the packages, or a `dist/` with them
+  Describe describe;
+  unsigned workers = 1;
+  std::function<void(std::uint64_t)> on_progress = {}; ///< bytes verified so far
+};
+
+/// not_found P001 when there is nothing to publish; invalid_argument P002 when two files are one distribution; what
+/// `describe` says of an unsound one.
+Result<Collected> collect(const CollectOptions& options);
+
+/// One distribution has one identity, however its file name is spelled: project, version, tags.
+Result<std::string> identity_of(const std::string& filename);
+/// "py3-none-linux_x86_64" of a wheel's name; empty for a source distribution.
+std::string tags_of(const std::string& filename);
+bool is_distribution(std::string_view filename);
+
+} // namespace quarry::publish

@@ -1,0 +1,160 @@
+#include "publish/plan.hpp"
+
+#include "base/json.hpp"
+#include "store/put_once.hpp"
+#include "sys/path.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace quarry::publish {
+
+using registry::FileRecord;
+using registry::SealedSet;
+using store::ObjectStore;
+
+std::uint64_t Plan::bytes_to_write() const {
+  std::uint64_t bytes = 0;
+  for (const auto& file : files)
+    if (!file.present) bytes += file.file.size;
+  return bytes;
+}
+
+std::size_t Plan::files_to_write() const {
+  return static_cast<std::size_t>(
+      std::count_if(files.begin(), files.end(), [](const auto& file) { return !file.present; }));
+}
+
+namespace {
+
+Unexpected other_bytes(const std::string& key, const Sha256& published, const Sha256& ours) {
+  Error error{
+      ErrorKind::already_exists,
+      "P004",
+      fmt::format("{} is published with other bytes", key),
+      {},
+      {},
+      "nothing was changed; a published name never gets other bytes: build with another --version or --version-suffix"};
+  error.details = {"published  sha256 " + published.hex(), "new        sha256 " + ours.hex()};
+  return fail(std::move(error));
+}
+
+/// The sets sealed in exactly this directory.
+Result<std::vector<SealedSet>> sets_of(ObjectStore& store, const std::string& directory) {
+  TRY(auto below, registry::sealed_sets_below(store, directory));
+  std::erase_if(below, [&](const SealedSet& sealed) { return sealed.set.directory != directory; });
+  return below;
+}
+
+/// Upload time and yank of a file that is published already.
+Result<void> keep_history(const std::vector<SealedSet>& sets, FileRecord& file) {
+  for (const auto& sealed : sets)
+    for (const auto& known : sealed.set.files) {
+      if (known.filename != file.filename) continue;
+      if (known.sha256 != file.sha256) return other_bytes(known.key, known.sha256, file.sha256);
+      file.upload_time = known.upload_time;
+      file.yanked = known.yanked;
+      return {};
+    }
+  return {};
+}
+
+/// What the store holds under the names that we want. The bytes are hashed: a size says nothing.
+Result<void> look_at_names(ObjectStore& store, const std::string& directory, std::vector<PlannedFile>& files) {
+  std::set<std::string> taken;
+  TRY(auto objects, store.list(directory + "/"));
+  for (auto& object : objects) taken.insert(std::move(object.key));
+  for (auto& file : files) {
+    if (!taken.contains(file.file.key)) continue;
+    TRY(auto published, store::digest_of(store, file.file.key));
+    if (!published) continue;
+    if (*published != file.file.sha256) return other_bytes(file.file.key, *published, file.file.sha256);
+    file.present = true;
+  }
+  return {};
+}
+
+Result<void> look_at_channel(ObjectStore& store, const std::string& name, const registry::SetRecord& set) {
+  TRY(auto channel, registry::read_channel(store, name));
+  if (!channel) return {};
+  TRY(auto view, registry::load_whole_view(store, channel->record.view), "while reading channel " + name);
+  TRY_DO(registry::extend_view(view, {SealedSet{{}, set, {}}}), "in channel " + name);
+  return {};
+}
+
+bool same_files(const registry::SetRecord& a, const registry::SetRecord& b) {
+  auto same = [](const FileRecord& x, const FileRecord& y) {
+    return x.filename == y.filename && x.sha256 == y.sha256 && x.key == y.key;
+  };
+  return std::equal(a.files.begin(), a.files.end(), b.files.begin(), b.files.end(), same);
+}
+
+std::string digest_of(const Plan& plan) {
+  auto files = Json::array();
+  for (const auto& file : plan.files)
+    files.push_back({{"filename", file.file.filename},
+                     {"sha256", file.file.sha256.hex()},
+                     {"size", file.file.size},
+                     {"key", file.file.key}});
+  const auto& origin = plan.set.origin;
+  Json json{{"schema", "quarry.publish-plan/1"}, {"directory", plan.directory},
+            {"channel", plan.channel},           {"files", files},
+            {"commit", origin.commit},           {"repository", origin.repository}};
+  return sha256(json.dump()).hex();
+}
+
+Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now) {
+  std::sort(plan.files.begin(), plan.files.end(),
+            [](const auto& a, const auto& b) { return a.file.filename < b.file.filename; });
+  TRY(auto sets, sets_of(store, plan.directory));
+  for (auto& file : plan.files) {
+    file.file.upload_time = now;
+    TRY_DO(keep_history(sets, file.file));
+    plan.set.files.push_back(file.file);
+  }
+  plan.set.directory = plan.directory;
+  for (const auto& sealed : sets) {
+    if (!same_files(sealed.set, plan.set)) continue;
+    plan.set = sealed.set;
+    plan.sealed = true;
+  }
+  TRY_DO(look_at_names(store, plan.directory, plan.files));
+  if (!plan.channel.empty()) TRY_DO(look_at_channel(store, plan.channel, plan.set));
+  plan.set_digest = sha256(registry::to_json(plan.set)).hex();
+  plan.digest = digest_of(plan);
+  return plan;
+}
+
+} // namespace
+
+Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected collected, const std::string& now) {
+  if (!target.channel.empty()) TRY_DO(registry::check_channel_name(target.channel));
+  TRY(auto directory, target.layout.packages(target.area, target.group, target.form));
+  Plan plan;
+  plan.directory = directory.root.substr(0, directory.root.size() - 1);
+  plan.channel = target.channel;
+  plan.notes = std::move(collected.notes);
+  plan.set.origin = {target.layout.run_id(), target.layout.platform(),
+                     target.group,           target.commit,
+                     target.recipe,          target.tool,
+                     target.repository,      {}};
+  for (auto& candidate : collected.candidates) {
+    candidate.file.key = directory.dist + candidate.file.filename;
+    TRY_DO(store::check_key(candidate.file.key + ".metadata"));
+    plan.files.push_back({std::move(candidate.path), std::move(candidate.file), std::move(candidate.sidecar), false});
+  }
+  return finish(store, std::move(plan), now);
+}
+
+Result<Plan> plan_adoption(ObjectStore& store, const std::string& directory, registry::Origin origin,
+                           std::vector<PlannedFile> files, const std::string& now) {
+  Plan plan;
+  plan.directory = directory;
+  plan.set.origin = std::move(origin);
+  plan.files = std::move(files);
+  return finish(store, std::move(plan), now);
+}
+
+} // namespace quarry::publish

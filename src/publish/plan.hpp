@@ -1,0 +1,51 @@
+#pragma once
+// What publishing a directory of packages would do, as a value: pure after the look at the directory and the store.
+// Nothing is written.
+#include "publish/collect.hpp"
+#include "registry/registry.hpp"
+#include "run/layout.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::publish {
+
+struct Target {
+  run::Layout layout;
+  std::string area = "python"; ///< python, pytorch or jax
+  std::string group;           ///< empty: directly below the area
+  run::PackageForm form = run::PackageForm::quarry;
+  std::string channel;                          ///< empty: none
+  std::string commit, repository, recipe, tool; ///< origin of the set
+};
+
+struct PlannedFile {
+  std::string path; ///< on this machine; empty: it is in the store and stays where it is
+  registry::FileRecord file;
+  std::string sidecar;  ///< wheels only
+  bool present = false; ///< the store holds exactly these bytes
+};
+
+struct Plan {
+  std::string directory; ///< key prefix, without the last '/'
+  std::string channel;
+  registry::SetRecord set;
+  std::string set_digest;
+  bool sealed = false;            ///< this very set is sealed already
+  std::vector<PlannedFile> files; ///< sorted by file name
+  Findings notes;
+  std::string digest; ///< of the plan: sha256 of its canonical JSON, without times
+  std::uint64_t bytes_to_write() const;
+  std::size_t files_to_write() const;
+};
+
+/// The set's files get the upload time that an earlier sealed set of this directory gives them, else `now` (RFC 3339);
+/// a set of the same files that is sealed already is taken whole, so that publishing twice gives the same digest.
+/// already_exists P004 when a name is published with other bytes here, or R018 in the channel: both digests are named.
+Result<Plan> make_plan(store::ObjectStore& store, const Target& target, Collected collected, const std::string& now);
+
+/// The same for files that are in the store already, at `directory` (set adopt). `files` carry their keys.
+Result<Plan> plan_adoption(store::ObjectStore& store, const std::string& directory, registry::Origin origin,
+                           std::vector<PlannedFile> files, const std::string& now);
+
+} // namespace quarry::publish

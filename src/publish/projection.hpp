@@ -1,0 +1,35 @@
+#pragma once
+// Pages as projections of the truth: written last, leaves first, never over a newer page. A page may be stale, never
+// dangling or torn.
+//
+// The guard: the ETag of every page is read *before* the truth is read (again), and pages are written if-match. A
+// writer that was overtaken fails its condition and starts anew from the new truth; a writer that nobody overtook is
+// right. No lock, no clock.
+#include "base/result.hpp"
+#include "registry/registry.hpp"
+#include "store/object_store.hpp"
+#include <string>
+
+namespace quarry::publish {
+
+struct Projected {
+  std::uint64_t pages_written = 0, pages_removed = 0;
+  std::uint64_t generation = 0; ///< of a channel
+};
+
+/// The pages of a package directory ("42-linux/python/g"): the union of the sets sealed there. precondition_failed P010
+/// when rivals kept writing for `k_rebase_max` rounds. No sealed set: nothing is written.
+Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
+
+/// The pages of a channel, then `channels/{name}/pages.json`, which says of which generation they are. not_found R015.
+Result<Projected> project_channel(store::ObjectStore& store, const std::string& name);
+
+/// The generation that a channel's pages show completely; 0 when there are none. Less than the channel's own: they are
+/// stale.
+Result<std::uint64_t> projected_generation(store::ObjectStore& store, const std::string& name);
+
+/// Rounds that a writer starts anew when rivals are faster; each lost round is somebody else's success, so 32 rivals
+/// end well before.
+constexpr int k_rebase_max = 64;
+
+} // namespace quarry::publish

@@ -1,0 +1,113 @@
+#include "publish/publish.hpp"
+
+#include "publish/projection.hpp"
+#include "store/put_once.hpp"
+#include "sys/path.hpp"
+#include "thread/pool.hpp"
+#include <fmt/core.h>
+#include <mutex>
+
+namespace quarry::publish {
+
+using store::ObjectStore;
+
+namespace {
+
+constexpr std::string_view k_immutable = "public, max-age=31536000, immutable";
+
+std::string content_type_of(const std::string& filename) {
+  return filename.ends_with(".whl") ? "application/zip" : "application/gzip";
+}
+
+/// Adds up the bytes of files that are stored side by side.
+class Meter {
+public:
+  explicit Meter(const std::function<void(std::uint64_t)>& sink) : sink_(sink) {}
+  std::function<void(std::uint64_t)> of_one_file() {
+    return [this, before = std::uint64_t{0}](std::uint64_t now) mutable {
+      std::lock_guard lock(mutex_);
+      total_ += now - before;
+      before = now;
+      if (sink_) sink_(total_);
+    };
+  }
+
+private:
+  const std::function<void(std::uint64_t)>& sink_;
+  std::mutex mutex_;
+  std::uint64_t total_ = 0;
+};
+
+Result<void> store_file(ObjectStore& store, const PlannedFile& file, Meter& meter) {
+  if (file.present) return {};
+  TRY(auto content, content::Rope::file(file.path));
+  TRY_DO(store::put_once(store, file.file.key,
+                         {std::move(content), file.file.sha256, content_type_of(file.file.filename),
+                          std::string(k_immutable), meter.of_one_file()}));
+  return {};
+}
+
+// After its wheel and before any page: pip takes a page's word for it and fails when it is missing.
+Result<void> store_sidecar(ObjectStore& store, const PlannedFile& file) {
+  if (!file.file.metadata_sha256) return {};
+  if (sha256(file.sidecar) != *file.file.metadata_sha256)
+    return fail(ErrorKind::internal, "P011", fmt::format("the sidecar of {} is not its METADATA", file.file.filename));
+  auto key = file.file.key + ".metadata";
+  TRY(auto present, store.get(key, dist::k_metadata_bytes_max));
+  if (present && *present == file.sidecar) return {};
+  TRY_DO(store::put_once(store, key,
+                         {content::Rope::literal(file.sidecar), *file.file.metadata_sha256, "text/plain; charset=utf-8",
+                          std::string(k_immutable)}));
+  return {};
+}
+
+Result<void> store_content(ObjectStore& store, const Plan& plan, const ExecuteOptions& options) {
+  Meter meter(options.on_progress);
+  return parallel_for(plan.files.size(), options.transfers, [&](std::size_t i) -> Result<void> {
+    TRY_DO(store_file(store, plan.files[i], meter));
+    return store_sidecar(store, plan.files[i]);
+  });
+}
+
+Result<bool> store_record(ObjectStore& store, const Plan& plan, const ExecuteOptions& options) {
+  TRY(auto digest, registry::put_set(store, plan.set));
+  if (digest != plan.set_digest) return fail(ErrorKind::internal, "P011", "the set changed after it was planned");
+  return registry::seal(store, digest, options.now);
+}
+
+Result<void> move_pointer(ObjectStore& store, const Plan& plan, const ExecuteOptions& options, Receipt& receipt) {
+  TRY(auto sealed, registry::load_sealed(store, plan.set_digest));
+  TRY(auto added,
+      add_sets(store, plan.channel, {sealed}, {"publish", plan.digest, {}, options.who, options.now, options.why}));
+  receipt.channel = plan.channel;
+  receipt.generation = added.channel.generation;
+  receipt.view = added.channel.view;
+  receipt.channel_moved = added.moved;
+  receipt.channel_index_url = store.url(registry::channel_directory(plan.channel) + "/simple") + "/";
+  TRY_DO(project_channel(store, plan.channel));
+  return {};
+}
+
+} // namespace
+
+std::uint64_t writes_between(const store::Counters& before, const store::Counters& after) {
+  return (after.puts - before.puts) + (after.removes - before.removes);
+}
+
+Result<Receipt> execute(ObjectStore& store, const Plan& plan, const ExecuteOptions& options) {
+  auto before = store.counters();
+  Receipt receipt;
+  receipt.set = plan.set_digest;
+  receipt.directory = plan.directory;
+  receipt.files = plan.files.size();
+  receipt.find_links_url = store.url(plan.directory + "/index.html");
+  receipt.index_url = store.url(plan.directory + "/simple") + "/";
+  TRY_DO(store_content(store, plan, options));
+  TRY(receipt.newly_sealed, store_record(store, plan, options));
+  TRY_DO(project_directory(store, plan.directory));
+  if (!plan.channel.empty()) TRY_DO(move_pointer(store, plan, options, receipt));
+  receipt.writes = writes_between(before, store.counters());
+  return receipt;
+}
+
+} // namespace quarry::publish

@@ -1,0 +1,36 @@
+#pragma once
+// The pump of publishing: content, record, pointer, pages. Killed anywhere, the same command completes it; run twice,
+// the second run writes nothing. Readers see what was there before or all of the new, never a page that names what is
+// not there.
+#include "publish/move.hpp"
+#include "publish/plan.hpp"
+#include <functional>
+#include <string>
+
+namespace quarry::publish {
+
+struct ExecuteOptions {
+  std::string now, who, why;                           ///< for seal and ledger; `now` is RFC 3339
+  unsigned transfers = 4;                              ///< files in flight: their syncs to disk overlap
+  std::function<void(std::uint64_t)> on_progress = {}; ///< bytes stored; from any one thread at a time
+};
+
+struct Receipt {
+  std::string set, directory;
+  std::size_t files = 0;
+  std::uint64_t writes = 0; ///< changes of the store
+  bool newly_sealed = false;
+  std::string find_links_url, index_url;        ///< of the directory
+  std::string channel, channel_index_url, view; ///< empty without a channel
+  std::uint64_t generation = 0;                 ///< of the channel
+  bool channel_moved = false;
+};
+
+/// 1. files and 2. sidecars, if-absent; 3. the set's record, then its seal; 4. the directory's pages; 5. the
+/// channel, 6. its pages.
+Result<Receipt> execute(store::ObjectStore& store, const Plan& plan, const ExecuteOptions& options);
+
+/// Every change that was made to a store between two looks at its counters.
+std::uint64_t writes_between(const store::Counters& before, const store::Counters& after);
+
+} // namespace quarry::publish
