@@ -1,12 +1,14 @@
 #include "sys/clock.hpp"
 
 #include "base/text.hpp"
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <ctime>
 #include <fmt/core.h>
 #include <sys/random.h>
+#include <thread>
 #include <vector>
 
 namespace quarry::sys {
@@ -79,6 +81,17 @@ void install_interrupt_handlers() {
 bool interrupted() { return g_interrupted; }
 Result<void> check_interrupted() {
   if (interrupted()) return fail(ErrorKind::cancelled, "D006", "interrupted", "run the same command again: it continues where it can");
+  return {};
+}
+
+Result<void> pause_ms(std::uint64_t milliseconds) {
+  constexpr std::uint64_t k_step_ms = 100;  // how late an interruption is seen
+  for (std::uint64_t left = milliseconds; left > 0;) {
+    TRY_DO(check_interrupted());
+    auto step = std::min(left, k_step_ms);
+    std::this_thread::sleep_for(std::chrono::milliseconds(step));
+    left -= step;
+  }
   return {};
 }
 

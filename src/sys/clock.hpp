@@ -37,5 +37,7 @@ std::string random_hex(std::size_t bytes);                   ///< from getrandom
 void install_interrupt_handlers();
 bool interrupted();
 Result<void> check_interrupted();  ///< cancelled D006
+/// Sleeps, and wakes early when interrupted (cancelled D006).
+Result<void> pause_ms(std::uint64_t milliseconds);
 
 }  // namespace quarry::sys
