@@ -1,0 +1,151 @@
+#include "venv/environment.hpp"
+
+#include "base/text.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include "sys/process.hpp"
+#include "sys/tree.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::venv {
+
+namespace {
+
+constexpr std::uint64_t k_config_bytes_max = 1u << 20;
+
+Unexpected no_environment(const std::string& directory, std::string_view why) {
+  return fail(ErrorKind::not_found, "V001", fmt::format("{} is not a Python environment: {}", directory, why),
+              fmt::format("make one with `quarry venv create {}`", directory));
+}
+
+std::string version_of(std::string_view config) {
+  for (const auto& line : text::lines(config)) {
+    auto equals = line.find('=');
+    if (equals == line.npos) continue;
+    auto key = text::trim(std::string_view(line).substr(0, equals));
+    if (key != "version" && key != "version_info") continue;
+    auto parts = text::split(text::trim(std::string_view(line).substr(equals + 1)), '.');
+    if (parts.size() >= 3) return parts[0] + "." + parts[1] + "." + parts[2];
+  }
+  return {};
+}
+
+bool steers_tools(std::string_view name) {
+  static constexpr std::string_view k_names[] = {"VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "__PYVENV_LAUNCHER__", "LD_PRELOAD", "LD_LIBRARY_PATH"};
+  if (name.starts_with("PIP_") || name.starts_with("UV_") || name.starts_with("PYTHON")) return true;
+  return std::find(std::begin(k_names), std::end(k_names), name) != std::end(k_names);
+}
+
+}  // namespace
+
+std::string Environment::minor() const {
+  auto parts = text::split(version, '.');
+  return parts.size() < 2 ? version : parts[0] + "." + parts[1];
+}
+
+bool is_environment(const std::string& directory) {
+  return sys::exists(path::join(directory, "pyvenv.cfg")) && sys::exists(path::join(directory, "bin/python"));
+}
+
+Result<Environment> open_environment(const std::string& directory) {
+  TRY(auto absolute, sys::absolute(directory));
+  if (!sys::is_directory(absolute)) return no_environment(directory, "there is no such directory");
+  if (!is_environment(absolute)) return no_environment(directory, "pyvenv.cfg or bin/python is missing");
+  TRY(auto config, sys::read_file(path::join(absolute, "pyvenv.cfg"), k_config_bytes_max));
+  Environment environment{absolute, path::join(absolute, "bin/python"), version_of(config), ""};
+  if (environment.version.empty()) return no_environment(directory, "pyvenv.cfg names no version");
+  environment.site_packages = fmt::format("{}/lib/python{}/site-packages", absolute, environment.minor());
+  if (!sys::is_directory(environment.site_packages)) return no_environment(directory, environment.site_packages + " is missing");
+  return environment;
+}
+
+Variables clean_variables(const Variables& variables) {
+  Variables clean;
+  for (const auto& [name, value] : variables)
+    if (!steers_tools(name)) clean.emplace(name, value);
+  clean["PIP_CONFIG_FILE"] = "/dev/null";
+  clean["UV_NO_CONFIG"] = "1";
+  clean["UV_PYTHON_DOWNLOADS"] = "never";
+  clean["PYTHONNOUSERSITE"] = "1";
+  // pip's own copy of requests does not know the variable that every other program uses.
+  if (auto file = clean.find("SSL_CERT_FILE"); file != clean.end()) clean.emplace("REQUESTS_CA_BUNDLE", file->second);
+  return clean;
+}
+
+Variables activated_variables(const Environment& environment, const Variables& variables) {
+  auto clean = clean_variables(variables);
+  auto& path_value = clean["PATH"];
+  path_value = environment.program("") + (path_value.empty() ? "" : ":" + path_value);
+  clean["VIRTUAL_ENV"] = environment.directory;
+  return clean;
+}
+
+std::vector<std::string> last_lines(std::string_view output, std::size_t count) {
+  std::vector<std::string> kept;
+  for (auto& line : text::lines(output))
+    if (!text::trim(line).empty()) kept.push_back(line.substr(0, 300));
+  if (kept.size() > count) kept.erase(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(count));
+  return kept;
+}
+
+namespace {
+
+constexpr std::size_t k_output_lines = 12;  // pip's errors are one to six lines; a traceback's end is what helps
+
+Unexpected cannot_create(const std::string& directory, const std::string& output) {
+  Error error{ErrorKind::failed, "V004", fmt::format("the environment {} could not be made", directory), {}, {}, {}};
+  error.details = last_lines(output, k_output_lines);
+  if (output.find("ensurepip") != output.npos) {
+    error.kind = ErrorKind::missing_program;
+    error.hint = "this Python comes without venv: `apt-get install python3-venv`, or name another with --python";
+  }
+  return fail(std::move(error));
+}
+
+Result<void> clear(const std::string& directory) {
+  TRY(auto entries, sys::list_directory(directory));
+  if (!entries.empty() && !sys::exists(path::join(directory, "pyvenv.cfg")))
+    return fail(ErrorKind::already_exists, "V003", fmt::format("{} holds other files and is no Python environment: it is not cleared", directory),
+                "name another directory, or remove this one yourself");
+  return sys::remove_tree(directory);
+}
+
+Result<sys::ProcessResult> run_creator(const CreateOptions& options, const Interpreter& python, const std::string& directory, const Variables& variables) {
+  sys::ProcessSpec spec;
+  spec.argv = {python.path, "-I", "-m", "venv", directory};
+  if (options.use_uv) spec.argv = {"uv", "venv", "--no-config", "--no-project", "--python", python.path, directory};
+  spec.environment = clean_variables(variables);
+  spec.merge_stderr = true;
+  return sys::run_process(spec);
+}
+
+}  // namespace
+
+Result<Created> create_environment(const CreateOptions& options, const Variables& variables) {
+  TRY(auto directory, sys::absolute(options.directory));
+  if (sys::exists(directory) && !sys::is_directory(directory))
+    return fail(ErrorKind::invalid_argument, "V003", fmt::format("{} exists and is not a directory", options.directory));
+  TRY(auto python, find_python(options.python, variables));  // before anything is removed
+  bool there = sys::is_directory(directory);
+  if (there && options.clean) TRY_DO(clear(directory));
+  if (!options.clean && is_environment(directory)) {
+    TRY(auto environment, open_environment(directory));
+    auto wanted = text::split(python.version, '.');
+    if (!options.python.empty() && environment.minor() != wanted[0] + "." + wanted[1])
+      return fail(ErrorKind::already_exists, "V003", fmt::format("{} is an environment of Python {}, not {}", options.directory, environment.version, python.version),
+                  "make it anew with --clean, or name another directory");
+    return Created{std::move(environment), true};
+  }
+  if (there && !options.clean) TRY_DO(clear(directory));  // empty, or the rest of an environment that was never finished
+  auto done = run_creator(options, python, directory, variables);
+  if (!done || done->exit_code != 0) {
+    TRY_DO(sys::remove_tree(directory));
+    if (!done) return fail(std::move(done).error());
+    return cannot_create(options.directory, done->out);
+  }
+  TRY(auto environment, open_environment(directory));
+  return Created{std::move(environment), false};
+}
+
+}  // namespace quarry::venv

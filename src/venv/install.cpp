@@ -1,0 +1,191 @@
+#include "venv/install.hpp"
+
+#include "base/text.hpp"
+#include "dist/version.hpp"
+#include "sys/beneath.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include "sys/process.hpp"
+#include "sys/tree.hpp"
+#include "venv/proof.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <set>
+
+namespace quarry::venv {
+
+namespace {
+
+constexpr std::uint64_t k_report_bytes_max = 256u << 20;  // pip's report carries the metadata of every package
+
+/// A directory in the environment for the time of one command, on its file system so that uv can link instead of copying.
+class Workplace {
+public:
+  static Result<Workplace> create(const Environment& environment) {
+    TRY(auto path, sys::make_temporary_directory(environment.directory, ".quarry-"));
+    return Workplace(std::move(path));
+  }
+  Workplace(Workplace&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  Workplace& operator=(Workplace&&) = delete;
+  ~Workplace() {
+    if (!path_.empty()) static_cast<void>(sys::remove_tree(path_));
+  }
+  std::string at(const std::string& name) const { return path::join(path_, name); }
+
+private:
+  explicit Workplace(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+/// Links to exactly the offered files: what is not in it cannot be chosen.
+Result<void> make_links(const Source& source, const std::string& directory) {
+  TRY_DO(sys::make_directories(directory));
+  TRY(auto links, sys::Beneath::open(directory));
+  for (const auto& offered : source.files) TRY_DO(links.symlink(offered.file.filename, offered.path));
+  return {};
+}
+
+/// A set of pre-releases alone can only mean them.
+bool only_prereleases(const Source& source) {
+  return !source.files.empty() && std::all_of(source.files.begin(), source.files.end(), [](const Offered& offered) {
+    auto version = dist::Version::parse(offered.file.version);
+    return version && version->is_prerelease();
+  });
+}
+
+class Installation {
+public:
+  Installation(const InstallOptions& options, const Variables& variables, const sys::Clock& clock) : options_(options), variables_(variables), clock_(clock), request_(options.installer) {}
+
+  Result<InstallOutcome> run() {
+    auto begin = clock_.steady_ns();
+    TRY(environment_, open_environment(options_.directory));
+    TRY(version_, installer_version(environment_, request_.installer, variables_));
+    TRY(source_, find_source(options_.source));
+    announce();
+    TRY_DO(remove_receipt(environment_));
+    TRY(auto choices, likely_choices(source_));
+    TRY_DO(verify_files(source_, choices, options_.workers, verified_));
+    TRY_DO(replace_what_is_there());
+    TRY(auto work, Workplace::create(environment_));
+    TRY_DO(install(work));
+    TRY_DO(prove(work));
+    finish();
+    TRY_DO(write_receipt(environment_, receipt_));
+    return InstallOutcome{std::move(receipt_), path::join(environment_.directory, k_receipt_name), static_cast<double>(clock_.steady_ns() - begin) / 1e9};
+  }
+
+private:
+  void announce() {
+    request_.pre |= only_prereleases(source_);
+    if (!options_.on_note) return;
+    if (source_.sealed) options_.on_note(fmt::format("source      {}  {} files, sealed", source_.description, source_.files.size()));
+    else options_.on_note(fmt::format("source      {}  unsealed source: it will be frozen by sha256, and cannot be promoted", source_.description));
+  }
+
+  /// pip and uv keep what is installed if its version fits, even when its bytes are another set's.
+  Result<void> replace_what_is_there() {
+    TRY(auto distributions, list_distributions(environment_));
+    std::set<std::string> offered;
+    for (const auto& file : source_.files) offered.insert(file.file.project);
+    request_.reinstall |= std::any_of(distributions.begin(), distributions.end(), [&](const Distribution& d) { return offered.contains(d.project); });
+    return {};
+  }
+
+  Result<void> install(const Workplace& work) {
+    InstallerPlaces places{work.at("links"), work.at("report.json"), work.at("cache")};
+    if (!source_.is_remote()) TRY_DO(make_links(source_, places.links));
+    if (source_.is_remote() && request_.installer == Installer::uv) TRY_DO(freeze_with_uv(work));
+    auto command = installer_command(environment_, source_, request_, places);
+    InstallerHooks hooks{options_.on_output, options_.wait ? options_.wait : sys::pause_ms};
+    auto done = run_installer(command, environment_, source_, request_, variables_, hooks);
+    if (done) return {};
+    // An altered file is the better explanation, when there is one.
+    std::vector<const Offered*> all;
+    for (const auto& offered : source_.files) all.push_back(&offered);
+    TRY_DO(verify_files(source_, all, options_.workers, verified_));
+    return done;
+  }
+
+  /// uv reports no digests when it installs, so what it would choose is resolved first and then installed by digest.
+  Result<void> freeze_with_uv(const Workplace& work) {
+    auto wanted = work.at("wanted.in"), frozen = work.at("frozen.txt");
+    TRY_DO(sys::write_file(wanted, text::join(request_.packages, "\n") + "\n"));
+    auto compile = request_;
+    compile.packages.clear();
+    auto command = installer_command(environment_, source_, compile, {});
+    command[2] = "compile";
+    std::erase_if(command, [](const std::string& word) { return word == "--reinstall"; });
+    command.insert(command.end(), {"--generate-hashes", "--no-header", "--no-annotate", "--output-file", frozen, wanted});
+    InstallerHooks hooks{{}, options_.wait ? options_.wait : sys::pause_ms};
+    TRY_DO(run_installer(command, environment_, source_, request_, variables_, hooks));
+    TRY(auto text, sys::read_file(frozen, k_report_bytes_max));
+    TRY(remote_, parse_hashed_requirements(text));
+    request_.requirements = frozen;
+    request_.packages.clear();
+    return {};
+  }
+
+  Result<void> prove(const Workplace& work) {
+    if (source_.is_remote()) return freeze_remote(work);
+    TRY(auto proof, venv::prove(environment_, source_, options_.workers, verified_));
+    receipt_.files = std::move(proof.files);
+    receipt_.others = std::move(proof.others);
+    return {};
+  }
+
+  Result<void> freeze_remote(const Workplace& work) {
+    if (request_.installer == Installer::pip) {
+      TRY(auto text, sys::read_file(work.at("report.json"), k_report_bytes_max));
+      TRY(remote_, parse_pip_report(text, "pip's report"));
+    }
+    TRY(auto distributions, list_distributions(environment_));
+    for (const auto& distribution : distributions) {
+      auto at = std::find_if(remote_.begin(), remote_.end(), [&](const InstalledFile& f) { return f.project == distribution.project; });
+      if (at == remote_.end()) {
+        receipt_.others.push_back({distribution.project, distribution.version});
+        continue;
+      }
+      at->content = content_digest(distribution);
+      if (at->filename.empty()) at->filename = at->project + "-" + at->version;  // uv names no file
+      receipt_.files.push_back(*at);
+    }
+    return {};
+  }
+
+  void finish() {
+    receipt_.locator = source_.locator;
+    receipt_.source = source_.description;
+    receipt_.store = source_.store;
+    receipt_.sealed = source_.sealed;
+    receipt_.sets = holding_sets(source_, receipt_.files);
+    receipt_.view = source_.view;
+    receipt_.generation = source_.generation;
+    receipt_.packages = options_.installer.packages;
+    receipt_.installer = to_string(request_.installer);
+    receipt_.installer_version = version_;
+    receipt_.python_version = environment_.version;
+    receipt_.quarry_version = options_.quarry_version;
+    receipt_.time = sys::rfc3339(clock_.now_us());
+  }
+
+  const InstallOptions& options_;
+  const Variables& variables_;
+  const sys::Clock& clock_;
+  InstallerRequest request_;
+  Environment environment_;
+  std::string version_;
+  Source source_;
+  VerifiedPaths verified_;
+  std::vector<InstalledFile> remote_;
+  Receipt receipt_;
+};
+
+}  // namespace
+
+Result<InstallOutcome> install(const InstallOptions& options, const Variables& variables, const sys::Clock& clock) {
+  return Installation(options, variables, clock).run();
+}
+
+}  // namespace quarry::venv

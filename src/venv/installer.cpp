@@ -1,0 +1,209 @@
+#include "venv/installer.hpp"
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "dist/name.hpp"
+#include "sys/clock.hpp"
+#include "sys/path.hpp"
+#include "sys/process.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::venv {
+
+namespace {
+
+constexpr std::size_t k_output_lines = 12;
+constexpr std::uint64_t k_version_deadline_ms = 60'000;
+constexpr std::uint64_t k_output_bytes_max = 4u << 20;  // an installer that says more says nothing
+
+void add_sources(std::vector<std::string>& command, const Source& source, const InstallerPlaces& places) {
+  if (!source.is_remote()) {
+    command.insert(command.end(), {"--no-index", "--find-links", places.links});
+    return;
+  }
+  if (!source.index_url || source.index_url->empty()) command.push_back("--no-index");
+  else command.insert(command.end(), {"--index-url", *source.index_url});
+  for (const auto& links : source.find_links) command.insert(command.end(), {"--find-links", links});
+  // An empty index URL is how setup_venv.py asks for find-links alone, with the build tools that are in the environment.
+  if (source.index_url && source.index_url->empty()) command.push_back("--no-build-isolation");
+}
+
+std::vector<std::string> pip_command(const Environment& environment, const Source& source, const InstallerRequest& request, const InstallerPlaces& places) {
+  std::vector<std::string> command = {environment.python, "-I", "-m", "pip", "--isolated", "--disable-pip-version-check", "--no-input", "install", "--progress-bar", "off"};
+  add_sources(command, source, places);
+  if (request.pre) command.push_back("--pre");
+  if (request.reinstall) command.push_back("--force-reinstall");
+  // pip keeps wheels that it built, by URL: of a local source that would be another file's wheel one day.
+  if (request.disable_cache || !source.is_remote()) command.push_back("--no-cache-dir");
+  if (source.is_remote()) command.insert(command.end(), {"--report", places.report});
+  return command;
+}
+
+std::vector<std::string> uv_command(const Environment& environment, const Source& source, const InstallerRequest& request, const InstallerPlaces& places) {
+  std::vector<std::string> command = {"uv", "pip", "install", "--no-config", "--no-progress", "--python", environment.python};
+  add_sources(command, source, places);
+  if (request.pre) command.push_back("--prerelease=allow");
+  if (request.reinstall) command.push_back("--reinstall");
+  if (request.disable_cache && source.is_remote()) command.push_back("--no-cache");
+  if (!source.is_remote()) command.insert(command.end(), {"--offline", "--cache-dir", places.cache});
+  return command;
+}
+
+}  // namespace
+
+std::string_view to_string(Installer installer) { return installer == Installer::pip ? "pip" : "uv"; }
+
+std::vector<std::string> installer_command(const Environment& environment, const Source& source, const InstallerRequest& request, const InstallerPlaces& places) {
+  auto command = request.installer == Installer::pip ? pip_command(environment, source, request, places) : uv_command(environment, source, request, places);
+  if (!request.requirements.empty()) command.insert(command.end(), {"--require-hashes", "--requirement", request.requirements});
+  else if (!request.packages.empty()) command.push_back("--");
+  command.insert(command.end(), request.packages.begin(), request.packages.end());
+  return command;
+}
+
+Result<std::string> installer_version(const Environment& environment, Installer installer, const Variables& variables) {
+  sys::ProcessSpec spec;
+  spec.argv = {environment.python, "-I", "-m", "pip", "--isolated", "--version"};
+  if (installer == Installer::uv) spec.argv = {"uv", "--version"};
+  spec.environment = activated_variables(environment, variables);
+  spec.deadline_ms = k_version_deadline_ms;
+  auto done = sys::run_process(spec);
+  // "pip 23.2.1 from …", "uv 0.13.8 (…)"
+  auto words = done && done->exit_code == 0 ? text::split_any(done->out, " \n") : std::vector<std::string>{};
+  if (words.size() >= 2) return words[1];
+  if (installer == Installer::uv) return fail(ErrorKind::missing_program, "V011", "uv is not on this machine", "install it with `pip install uv`, or use --installer pip");
+  return fail(ErrorKind::missing_program, "V011", fmt::format("{} has no pip", environment.directory),
+              "it was made by uv, it seems: use --installer uv, or make it anew with `quarry venv create --clean`");
+}
+
+bool looks_transient(std::string_view output) {
+  static constexpr std::string_view k_signs[] = {"Temporary failure in name resolution", "Name or service not known", "Connection refused", "Connection reset",
+                                                 "Connection aborted", "Connection broken", "Read timed out", "Max retries exceeded", "NewConnectionError",
+                                                 "error sending request", "operation timed out", "dns error", "Could not connect", "IncompleteRead",
+                                                 "500 Server Error", "502 Server Error", "503 Server Error", "504 Server Error", "429 Client Error", "Failed to fetch"};
+  return std::any_of(std::begin(k_signs), std::end(k_signs), [&](std::string_view sign) { return output.find(sign) != output.npos; });
+}
+
+namespace {
+
+Unexpected installer_failed(const sys::ProcessResult& done, const Source& source, const InstallerRequest& request) {
+  bool transient = source.is_remote() && looks_transient(done.out);
+  Error error{transient ? ErrorKind::unavailable : ErrorKind::failed, "V010",
+              fmt::format("{} could not install {} from {}", to_string(request.installer), text::join(request.packages, " "), source.description), {}, {}, {}};
+  error.details = last_lines(done.out, k_output_lines);
+  bool nothing_fits = done.out.find("No matching distribution") != done.out.npos || done.out.find("No solution found") != done.out.npos;
+  if (transient) error.hint = "run it again; --install-retry-timeout-seconds N keeps trying";
+  else if (nothing_fits && !request.pre) error.hint = "if only pre-releases fit, add --pre";
+  return fail(std::move(error));
+}
+
+/// Calls `on_line` with whole lines, whatever pieces they come in.
+class Lines {
+public:
+  explicit Lines(const std::function<void(std::string_view)>& on_line) : on_line_(on_line) {}
+  void take(std::string_view chunk) {
+    rest_ += chunk;
+    for (auto end = rest_.find('\n'); end != rest_.npos; end = rest_.find('\n')) {
+      if (on_line_) on_line_(std::string_view(rest_).substr(0, end));
+      rest_.erase(0, end + 1);
+    }
+  }
+
+private:
+  const std::function<void(std::string_view)>& on_line_;
+  std::string rest_;
+};
+
+}  // namespace
+
+Result<void> run_installer(const std::vector<std::string>& command, const Environment& environment, const Source& source, const InstallerRequest& request,
+                           const Variables& variables, const InstallerHooks& hooks) {
+  sys::ProcessSpec spec;
+  spec.argv = command;
+  spec.environment = activated_variables(environment, variables);
+  spec.merge_stderr = true;
+  spec.capture_bytes_max = k_output_bytes_max;
+  Lines lines(hooks.on_line);
+  spec.on_output = [&](std::string_view chunk) { lines.take(chunk); };
+  for (std::uint64_t waited = 0;;) {
+    TRY(auto done, sys::run_process(spec));
+    if (done.exit_code == 0) return {};
+    bool again = source.is_remote() && request.retry_wait_ms && waited + request.retry_wait_ms <= request.retry_timeout_ms;
+    if (!again) return installer_failed(done, source, request);
+    TRY_DO(hooks.wait(request.retry_wait_ms));
+    waited += request.retry_wait_ms + static_cast<std::uint64_t>(done.seconds * 1000);
+  }
+}
+
+namespace {
+
+Unexpected bad_report(const std::string& what, std::string_view why) {
+  return fail(ErrorKind::corrupt, "V012", fmt::format("{} does not say what pip installed: {}", what, why), "use pip 22.2 or later in the environment");
+}
+
+Result<InstalledFile> read_report_entry(const Json& entry, const std::string& what) {
+  InstalledFile file;
+  try {
+    const auto& metadata = entry.at("metadata");
+    const auto& download = entry.at("download_info");
+    auto name = dist::ProjectName::parse(metadata.at("name").get<std::string>());
+    if (!name) return bad_report(what, name.error().message);
+    file.project = name->str();
+    file.version = metadata.at("version").get<std::string>();
+    file.url = download.at("url").get<std::string>();
+    auto hash = Sha256::from_hex(download.at("archive_info").at("hashes").at("sha256").get<std::string>());
+    if (!hash) return bad_report(what, fmt::format("{} has no sha256", file.project));
+    file.sha256 = *hash;
+  } catch (const Json::exception& error) {
+    return bad_report(what, error.what());
+  }
+  auto path = file.url.substr(0, file.url.find_first_of("?#"));
+  file.filename = text::percent_decode(path::basename(path));
+  file.kind = file.filename.ends_with(".whl") ? FileKind::wheel : FileKind::sdist;
+  return file;
+}
+
+}  // namespace
+
+Result<std::vector<InstalledFile>> parse_pip_report(std::string_view text, const std::string& what) {
+  auto document = json::parse(text, what);
+  if (!document || !document->is_object() || json::string_or(*document, "version", "") != "1") return bad_report(what, "it is no report of format 1");
+  auto entries = document->find("install");
+  if (entries == document->end() || !entries->is_array()) return bad_report(what, "it has no \"install\"");
+  std::vector<InstalledFile> files;
+  for (const auto& entry : *entries) {
+    TRY(auto file, read_report_entry(entry, what));
+    files.push_back(std::move(file));
+  }
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.project < b.project; });
+  return files;
+}
+
+Result<std::vector<InstalledFile>> parse_hashed_requirements(std::string_view text) {
+  std::vector<InstalledFile> files;
+  std::vector<std::size_t> counts;
+  for (const auto& word : text::split_any(text, " \\\n\t")) {
+    constexpr std::string_view k_hash = "--hash=sha256:";
+    if (word.starts_with("#") || word.starts_with(";")) continue;
+    if (auto equals = word.find("=="); equals != word.npos && !word.starts_with("--")) {
+      auto bracket = std::min(word.find('['), equals);
+      TRY(auto name, dist::ProjectName::parse(word.substr(0, bracket)));
+      files.emplace_back();
+      files.back().project = name.str();
+      files.back().version = word.substr(equals + 2);
+      counts.push_back(0);
+    } else if (word.starts_with(k_hash) && !files.empty()) {
+      auto hash = Sha256::from_hex(word.substr(k_hash.size()));
+      if (hash) files.back().sha256 = *hash, ++counts.back();
+    }
+  }
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (counts[i] != 1)
+      return fail(ErrorKind::unsupported, "V013", fmt::format("uv does not tell which of the {} files of {} {} it will install", counts[i], files[i].project, files[i].version),
+                  "use --installer pip for this source");
+  return files;
+}
+
+}  // namespace quarry::venv

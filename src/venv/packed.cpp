@@ -1,0 +1,126 @@
+#include "venv/packed.hpp"
+
+#include "archive/compression.hpp"
+#include "archive/tar.hpp"
+#include "archive/zip_reader.hpp"
+#include "content/rope.hpp"
+#include "dist/metadata.hpp"
+#include "dist/name.hpp"
+#include "sys/path.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::venv {
+
+namespace {
+
+constexpr std::uint64_t k_payload_bytes_max = 1u << 30;  // a compressed payload is read into memory; the largest seen has 40 MB
+
+Unexpected unreadable(const std::string& path, std::string_view why) {
+  return fail(ErrorKind::corrupt, "V034", fmt::format("{} cannot be read: {}", path::basename(path), why), "`quarry wheel verify` says more");
+}
+
+Result<archive::ZipReader> open_zip(const std::string& path) {
+  TRY(auto rope, content::Rope::file(path));
+  Findings findings;
+  auto reader = archive::ZipReader::open(std::move(rope), std::string(path::basename(path)), findings);
+  if (has_errors(findings) || !reader) return unreadable(path, findings.empty() ? "it is no zip archive" : findings.front().message);
+  return std::move(*reader);
+}
+
+/// Where a row of a wheel's RECORD ends up, relative to site-packages.
+std::string installed_path(const std::string& path, const std::string& data, const std::string& project, const std::string& minor) {
+  if (!path.starts_with(data)) return path;
+  auto scheme = path.substr(data.size(), path.find('/', data.size()) - data.size());
+  auto rest = path.substr(std::min(path.size(), data.size() + scheme.size() + 1));
+  if (scheme == "purelib" || scheme == "platlib") return rest;
+  if (scheme == "scripts") return "../../../bin/" + rest;
+  if (scheme == "headers") return fmt::format("../../../include/site/python{}/{}/{}", minor, project, rest);
+  return "../../../" + rest;
+}
+
+struct Hasher : archive::TarVisitor {
+  DevelPayload found;
+  std::string path;
+  Sha256Hasher hasher;
+  bool is_file = false;
+  Result<void> begin(const archive::TarMember& member) override {
+    path = member.path;
+    is_file = member.type == archive::TarType::file;
+    if (!is_file && !member.link.empty()) found.links[path] = member.link;
+    return {};
+  }
+  Result<void> data(std::span<const std::byte> chunk) override {
+    hasher.update(chunk);
+    return {};
+  }
+  Result<void> end() override {
+    auto digest = hasher.finish();
+    if (is_file) found.files[path] = digest;
+    return {};
+  }
+};
+
+}  // namespace
+
+Result<std::set<std::string>> script_names(std::string_view entry_points) {
+  TRY(auto points, dist::parse_entry_points(entry_points));
+  std::set<std::string> names;
+  for (const auto& point : points)
+    if (point.group == "console_scripts" || point.group == "gui_scripts") names.insert(point.name);
+  return names;
+}
+
+Result<WheelContent> read_wheel(const std::string& path, const std::string& python_minor) {
+  TRY(auto name, dist::WheelName::parse(path::basename(path)));
+  TRY(auto zip, open_zip(path));
+  WheelContent content;
+  content.dist_info = name.dist_info();
+  const auto* record = zip.find(content.dist_info + "/RECORD");
+  if (!record) return unreadable(path, "RECORD is missing");
+  TRY(auto text, zip.read_all(*record, dist::k_record_bytes_max));
+  TRY(auto rows, dist::parse_record(text));
+  auto data = fmt::format("{}-{}.data/", name.raw_name, name.raw_version);
+  for (const auto& row : rows) {
+    if (row.path == content.dist_info + "/RECORD") continue;
+    bool rewritten = row.path.starts_with(data + "scripts/");
+    content.files[installed_path(row.path, data, name.raw_name, python_minor)] = rewritten ? Expected{} : Expected{row.sha256, row.size};
+  }
+  if (const auto* points = zip.find(content.dist_info + "/entry_points.txt")) {
+    TRY(auto points_text, zip.read_all(*points, dist::k_entry_points_bytes_max));
+    TRY(content.scripts, script_names(points_text));
+  }
+  return content;
+}
+
+Result<std::set<Sha256>> read_sdist(const std::string& path) {
+  TRY(auto rope, content::Rope::file(path));
+  TRY(auto compression, archive::compression_of(path));
+  Hasher hasher;
+  archive::TarReader reader(hasher, std::string(path::basename(path)));
+  TRY_DO(archive::decompress(rope, compression, [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }));
+  TRY_DO(reader.finish());
+  std::set<Sha256> digests;
+  for (const auto& [name, digest] : hasher.found.files) digests.insert(digest);
+  return digests;
+}
+
+Result<DevelPayload> read_devel_payload(const std::string& wheel_path) {
+  TRY(auto zip, open_zip(wheel_path));
+  auto payload = std::find_if(zip.members().begin(), zip.members().end(), [](const auto& m) { return m.name.starts_with("rocm_sdk_devel/_devel.tar"); });
+  if (payload == zip.members().end()) return unreadable(wheel_path, "the devel payload is missing");
+  Hasher hasher;
+  archive::TarReader reader(hasher, payload->name);
+  auto feed = [&](std::span<const std::byte> bytes) { return reader.feed(bytes); };
+  TRY(auto compression, archive::compression_of(payload->name));
+  if (compression == archive::Compression::none) {
+    TRY_DO(zip.read(*payload, feed));
+  } else {
+    TRY(auto packed, zip.read_all(*payload, k_payload_bytes_max));
+    TRY_DO(archive::decompress(content::Rope::literal(std::move(packed)), compression, feed));
+  }
+  TRY_DO(reader.finish());
+  return std::move(hasher.found);
+}
+
+}  // namespace quarry::venv

@@ -1,0 +1,268 @@
+#include "venv/source.hpp"
+
+#include "base/text.hpp"
+#include "content/rope.hpp"
+#include "dist/name.hpp"
+#include "run/find_runs.hpp"
+#include "run/locator.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include "sys/tree.hpp"
+#include "thread/pool.hpp"
+#include "wheel/wheel.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+
+namespace quarry::venv {
+
+namespace {
+
+using registry::FileRecord;
+
+Unexpected needs_store(const std::string& locator) {
+  return fail(ErrorKind::invalid_argument, "V005", fmt::format("{} is in a store, and no store was named", locator), "add --store file:PATH, or set QUARRY_STORE");
+}
+
+Unexpected not_sealed(const std::string& place, std::string_view why) {
+  return fail(ErrorKind::not_found, "R013", fmt::format("not sealed yet: {} {}", place, why),
+              "its publishing has not finished: run that job's `quarry publish` again; `quarry set adopt` seals a complete foreign set");
+}
+
+Result<std::string> local_path(const store::ObjectStore& store, const std::string& key) {
+  auto url = store.url(key);
+  if (!url.starts_with("file://")) return fail(ErrorKind::unsupported, "V006", fmt::format("the files of {} are not on this machine", store.describe()), "use a file: store");
+  return text::percent_decode(std::string_view(url).substr(7));
+}
+
+Result<Source> sealed_source(store::ObjectStore& store, registry::Resolved resolved, const std::string& locator) {
+  Source source;
+  source.locator = locator;
+  source.description = resolved.source;
+  source.sealed = true;
+  source.store = store.describe();
+  source.view = resolved.view;
+  source.generation = resolved.generation;
+  std::map<std::string, std::vector<std::string>> holders;
+  for (const auto& set : resolved.sets)
+    for (const auto& file : set.set.files) holders[file.filename].push_back(set.digest);
+  for (auto& file : resolved.files) {
+    if (!file.yanked.empty()) continue;
+    TRY(auto path, local_path(store, file.key));
+    auto sets = holders[file.filename];
+    source.files.push_back({std::move(file), std::move(path), std::move(sets)});
+  }
+  source.sets = std::move(resolved.sets);
+  return source;
+}
+
+Result<Source> remote_source(const SourceRequest& request) {
+  // As setup_venv.py names them.
+  static constexpr std::pair<std::string_view, std::string_view> k_hosts[] = {{"stable", "stable"}, {"prerelease", "rc"}, {"nightly", "nightly"}, {"dev", "dev"}};
+  Source source;
+  source.index_url = request.index_url;
+  for (const auto& [name, host] : k_hosts)
+    if (request.index_name == name) source.index_url = fmt::format("https://{}.repo.amd.com/rocm/whl-next/", host);
+  if (request.find_links) source.find_links.push_back(*request.find_links);
+  source.locator = source.index_url && !source.index_url->empty() ? *source.index_url : request.find_links.value_or("");
+  source.description = "url:" + source.locator;
+  return source;
+}
+
+Result<Source> from_url(const std::string& url) {
+  Source source;
+  source.locator = url;
+  source.description = "url:" + url;
+  auto path = url.substr(0, url.find_first_of("?#"));
+  if (path.ends_with(".html")) source.find_links.push_back(url);
+  else source.index_url = url;
+  return source;
+}
+
+/// The packages among the entries of a directory, hashed.
+Result<Source> plain_directory(const std::vector<std::string>& files, const std::string& locator, const std::string& description) {
+  Source source;
+  source.locator = locator;
+  source.description = description;
+  for (const auto& path : files) {
+    auto name = dist::DistributionName::parse(path::basename(path));
+    if (!name) continue;
+    TRY(auto rope, content::Rope::file(path));
+    TRY(auto digest, content::sha256_of(rope));
+    Offered offered;
+    offered.path = path;
+    offered.file.filename = path::basename(path);
+    offered.file.project = name->project.str();
+    offered.file.version = name->version.str();
+    offered.file.size = rope.size();
+    offered.file.sha256 = digest;
+    source.files.push_back(std::move(offered));
+  }
+  if (source.files.empty()) return fail(ErrorKind::not_found, "V008", fmt::format("{} holds no wheel and no sdist", locator));
+  return source;
+}
+
+Result<std::vector<std::string>> files_in(const std::string& directory) {
+  TRY(auto entries, sys::list_directory(directory));
+  std::vector<std::string> paths;
+  for (const auto& entry : entries)
+    if (entry.type != sys::EntryType::directory) paths.push_back(path::join(directory, entry.path));
+  return paths;
+}
+
+/// A directory that Quarry published carries seals, and a seal says where in its store the directory is: the store's root is what
+/// remains. nullopt: this is no such directory.
+Result<std::optional<Source>> published_directory(const std::string& directory, const std::string& locator) {
+  auto seals = path::join(directory, "seals");
+  bool has_pages = sys::is_directory(path::join(directory, "dist")) && sys::is_directory(path::join(directory, "simple"));
+  if (!sys::is_directory(seals)) {
+    if (has_pages) return not_sealed(locator, "was published by Quarry and carries no seal");
+    return std::optional<Source>();
+  }
+  TRY(auto paths, files_in(seals));
+  if (paths.empty()) return not_sealed(locator, "carries no seal");
+  TRY(auto text, sys::read_file(paths.front(), registry::k_record_bytes_max));
+  TRY(auto seal, registry::parse_seal(text, paths.front()));
+  auto suffix = "/" + seal.directory;
+  if (!directory.ends_with(suffix)) return fail(ErrorKind::corrupt, "R014", fmt::format("{} is sealed as {}, and that is not where it is", locator, seal.directory), "use it from its own store");
+  TRY(auto store, store::open_file_store(directory.substr(0, directory.size() - suffix.size())));
+  TRY(auto resolved, registry::resolve_run(*store, seal.directory));
+  TRY(auto source, sealed_source(*store, std::move(resolved), locator));
+  source.description = "directory:" + directory;
+  return std::optional(std::move(source));
+}
+
+Result<Source> from_path(const std::string& path, const std::string& locator) {
+  TRY(auto absolute, sys::absolute(path));
+  absolute = path::normal(absolute);
+  if (!sys::exists(absolute)) return fail(ErrorKind::not_found, "V008", fmt::format("{} does not exist", locator));
+  if (!sys::is_directory(absolute)) {
+    if (!absolute.ends_with(".html")) return plain_directory({absolute}, locator, "file:" + absolute);
+    Source source;
+    source.locator = locator;
+    source.description = "file:" + absolute;
+    source.find_links.push_back(absolute);
+    return source;
+  }
+  TRY(auto published, published_directory(absolute, locator));
+  if (published) return std::move(*published);
+  if (path::basename(absolute) == "dist") {
+    TRY(auto around, published_directory(path::dirname(absolute), locator));
+    if (around) return std::move(*around);
+  }
+  TRY(auto files, files_in(absolute));
+  bool direct = std::any_of(files.begin(), files.end(), [](const auto& f) { return dist::DistributionName::parse(path::basename(f)).has_value(); });
+  if (!direct && sys::is_directory(path::join(absolute, "dist"))) {
+    absolute = path::join(absolute, "dist");
+    TRY(files, files_in(absolute));
+  }
+  return plain_directory(files, locator, "directory:" + absolute);
+}
+
+/// A run without any seal: ours, not finished yet, or laid out by the incumbent's scripts, which know no seals.
+Result<Source> unsealed_run(store::ObjectStore& store, const run::Layout& layout, const std::string& locator, Error error) {
+  TRY(auto objects, store.list(layout.prefix() + "python/"));
+  std::vector<std::string> paths;
+  for (const auto& object : objects) {
+    auto below = text::split(object.key.substr(layout.prefix().size()), '/');  // python/[group/]file
+    bool quarry = below.size() > 3 && (below[2] == "dist" || below[2] == "simple");
+    quarry |= below.size() > 2 && below[1] == "dist";
+    if (quarry) return not_sealed(locator, "has packages and no seal");
+    if (below.size() > 3) continue;
+    TRY(auto path, local_path(store, object.key));
+    if (dist::DistributionName::parse(path::basename(path))) paths.push_back(std::move(path));
+  }
+  if (paths.empty()) return fail(std::move(error));
+  return plain_directory(paths, locator, "run:" + layout.prefix());
+}
+
+Result<Source> from_run(store::ObjectStore& store, const run::Locator& locator) {
+  TRY(auto layout, run::find_run(store, locator));
+  auto prefix = layout.prefix();
+  if (prefix.ends_with('/')) prefix.pop_back();
+  auto resolved = registry::resolve_run(store, prefix);
+  if (resolved) return sealed_source(store, std::move(*resolved), locator.text);
+  if (resolved.error().code != "R013") return fail(std::move(resolved).error());
+  return unsealed_run(store, layout, locator.text, std::move(resolved).error());
+}
+
+}  // namespace
+
+Result<Source> find_source(const SourceRequest& request) {
+  bool remote_flags = request.index_url || request.find_links || !request.index_name.empty();
+  if (request.locator.empty()) {
+    if (!remote_flags) return fail(ErrorKind::invalid_argument, "V005", "nothing says where the packages come from", "add --from LOCATOR, such as --from run:42 or --from channel:stable");
+    if (request.index_url && !request.index_name.empty()) return fail(ErrorKind::invalid_argument, "V005", "--index-url and --index-name exclude each other");
+    return remote_source(request);
+  }
+  if (remote_flags)
+    return fail(ErrorKind::invalid_argument, "V005", "--from and --index-url, --index-name or --find-links exclude each other",
+                "with --from nothing but the set's files can be installed; that is its purpose");
+  TRY(auto locator, run::parse_locator(request.locator));
+  using Kind = run::LocatorKind;
+  TRY_DO(run::require_kind(locator, {Kind::path, Kind::run, Kind::set, Kind::channel, Kind::http}, "install from"));
+  if (locator.kind == Kind::http) return from_url(locator.url);
+  if (locator.kind == Kind::path) return from_path(locator.path, request.locator);
+  if (!request.store) return needs_store(request.locator);
+  if (locator.kind == Kind::run) return from_run(*request.store, locator);
+  if (locator.kind == Kind::set) {
+    TRY(auto resolved, registry::resolve_set(*request.store, locator.digest));
+    return sealed_source(*request.store, std::move(resolved), request.locator);
+  }
+  TRY(auto resolved, registry::resolve_channel(*request.store, locator.channel));
+  return sealed_source(*request.store, std::move(resolved), request.locator);
+}
+
+namespace {
+
+Error altered(const Offered& offered, const Source& source, const std::string& expected, const std::string& found) {
+  Error error{ErrorKind::corrupt, "V007", fmt::format("{} is not the file that was sealed", offered.file.filename), {}, {}, {}};
+  error.details = {"expected  " + expected, "found     " + found, "at        " + offered.path};
+  error.hint = fmt::format("do not use it; restore it from a copy, or publish {} anew under another version", source.description);
+  return error;
+}
+
+Result<void> verify_one(const Source& source, const Offered& offered) {
+  if (!source.sealed) {
+    if (offered.file.filename.ends_with(".whl")) TRY_DO(wheel::require_sound(offered.path));
+    return {};
+  }
+  auto rope = content::Rope::file(offered.path);
+  if (!rope && rope.error().kind == ErrorKind::not_found)
+    return fail(altered(offered, source, "sha256 " + offered.file.sha256.hex(), "no file"));
+  if (!rope) return fail(std::move(rope).error());
+  if (rope->size() != offered.file.size) return fail(altered(offered, source, fmt::format("{} bytes", offered.file.size), fmt::format("{} bytes", rope->size())));
+  TRY(auto digest, content::sha256_of(*rope));
+  if (digest != offered.file.sha256) return fail(altered(offered, source, "sha256 " + offered.file.sha256.hex(), "sha256 " + digest.hex()));
+  return {};
+}
+
+}  // namespace
+
+Result<void> verify_files(const Source& source, const std::vector<const Offered*>& files, unsigned workers, VerifiedPaths& verified) {
+  std::vector<const Offered*> left;
+  for (const auto* file : files)
+    if (!verified.contains(file->path)) left.push_back(file);
+  TRY_DO(parallel_for(left.size(), workers, [&](std::size_t i) { return verify_one(source, *left[i]); }));
+  for (const auto* file : left) verified.insert(file->path);
+  return {};
+}
+
+Result<std::vector<const Offered*>> likely_choices(const Source& source) {
+  std::map<std::string, dist::Version> newest;
+  std::vector<dist::Version> versions;
+  for (const auto& offered : source.files) {
+    TRY(auto version, dist::Version::parse(offered.file.version));
+    auto [at, first] = newest.try_emplace(offered.file.project, version);
+    if (!first && at->second < version) at->second = version;
+    versions.push_back(std::move(version));
+  }
+  std::vector<const Offered*> files;
+  for (std::size_t i = 0; i < source.files.size(); ++i) {
+    const auto& file = source.files[i].file;
+    if (!file.filename.ends_with(".whl") || versions[i] == newest.at(file.project)) files.push_back(&source.files[i]);
+  }
+  return files;
+}
+
+}  // namespace quarry::venv
