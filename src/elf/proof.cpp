@@ -6,8 +6,9 @@
 namespace quarry::elf {
 
 namespace {
-Unexpected broken(const Image& original, std::string_view what) {
-  return fail(ErrorKind::internal, "E099", fmt::format("the edit of {} cannot be proven: {}", original.name, what),
+Unexpected broken(const Image& original, std::string_view what, std::string_view code = "E099") {
+  return fail(ErrorKind::internal, std::string(code),
+              fmt::format("the edit of {} cannot be proven: {}", original.name, what),
               "please report this file; it was not changed");
 }
 
@@ -31,7 +32,8 @@ Result<void> prove_rules(const Image& original, const content::Rope& edited) {
 // E14, the file: outside the planned ranges, every byte is literally a byte of the original at its expected place.
 Result<void> prove_bytes(const Image& original, const Layout& layout, const content::Rope& edited) {
   auto inserted = layout.inserted.size();
-  if (edited.size() != original.file.size() + inserted) return broken(original, "its size is not the planned one");
+  if (edited.size() != original.file.size() + inserted)
+    return broken(original, "its size is not the planned one", "E114");
   std::vector<std::pair<std::uint64_t, std::uint64_t>> planned{{layout.insert_at, layout.insert_at + inserted}};
   for (const auto& o : layout.overlays) planned.emplace_back(o.offset, o.offset + o.bytes.size());
   planned.emplace_back(edited.size(), edited.size());
@@ -41,13 +43,13 @@ Result<void> prove_bytes(const Image& original, const Layout& layout, const cont
     if (begin > at) {
       auto shift = at >= layout.insert_at + inserted ? inserted : 0;
       if (!same_piece(original.file, at - shift, edited, at, begin - at))
-        return broken(original, fmt::format("bytes from {:#x} changed", at));
+        return broken(original, fmt::format("bytes from {:#x} changed", at), "E114");
     }
     at = std::max(at, end);
   }
   for (const auto& c : layout.copies)
     if (!same_piece(original.file, c.old_offset, edited, c.new_offset, c.size))
-      return broken(original, fmt::format("the copy of {:#x} differs", c.old_offset));
+      return broken(original, fmt::format("the copy of {:#x} differs", c.old_offset), "E114");
   return {};
 }
 

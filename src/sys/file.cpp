@@ -108,6 +108,17 @@ Result<void> File::truncate(std::uint64_t size) const {
   return {};
 }
 
+Result<unsigned> File::mode() const {
+  struct stat status{};
+  if (::fstat(descriptor_, &status) != 0) return fail(errno_error(errno, "look at", "an open file"));
+  return static_cast<unsigned>(status.st_mode & 07777);
+}
+
+Result<void> File::set_mode(unsigned mode) const {
+  if (::fchmod(descriptor_, mode) != 0) return fail(errno_error(errno, "set the mode of", "an open file"));
+  return {};
+}
+
 Result<void> File::sync() const {
   if (::fsync(descriptor_) != 0) return fail(errno_error(errno, "sync", "an open file"));
   return {};

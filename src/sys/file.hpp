@@ -36,6 +36,8 @@ public:
   Result<void> write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
   Result<void> write(std::string_view bytes) const;  ///< at the descriptor's own position
   Result<void> truncate(std::uint64_t size) const;
+  Result<unsigned> mode() const;               ///< permission bits
+  Result<void> set_mode(unsigned mode) const;  ///< exactly these bits, whatever the umask
   Result<void> sync() const;
   void close();
 
