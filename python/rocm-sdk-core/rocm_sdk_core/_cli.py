@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from . import _dist_info
 
@@ -40,9 +40,15 @@ def platform_directory() -> Path:
     return Path(__file__).resolve().parent.parent / name
 
 
-def run(script: str, relative: str) -> NoReturn:
-    """Replaces this process by the program (on Windows: runs it and takes its exit code)."""
+def run(script: str, relative: str, environment: dict[str, str] | None = None) -> NoReturn:
+    """Replaces this process by the program (on Windows: runs it and takes its exit code).
+
+    `environment` names places of this package that the program looks for: variable to path in the platform directory. What the
+    user has set stays.
+    """
     program = platform_directory() / relative
+    for variable, place in (environment or {}).items():
+        os.environ.setdefault(variable, str(platform_directory() / place))
     if sys.platform == "win32" and not program.suffix:
         program = program.with_name(program.name + ".exe")
     arguments = [str(program), *sys.argv[1:]]
@@ -66,16 +72,16 @@ def _run_child(arguments: list[str]) -> int:
             continue
 
 
-def _entry_points() -> dict[str, tuple[str, str]]:
-    return {entry_point_attribute(each["name"]): (each["name"], each["program"]) for each in _dist_info.CONSOLE_SCRIPTS}
+def _entry_points() -> dict[str, dict[str, Any]]:
+    return {entry_point_attribute(each["name"]): each for each in _dist_info.CONSOLE_SCRIPTS}
 
 
 def __getattr__(attribute: str) -> Callable[[], NoReturn]:
     try:
-        script, program = _entry_points()[attribute]
+        script = _entry_points()[attribute]
     except KeyError:
         raise AttributeError(f"module {__name__!r} has no attribute {attribute!r}") from None
-    return lambda: run(script, program)
+    return lambda: run(script["name"], script["program"], script.get("environment"))
 
 
 def __dir__() -> list[str]:

@@ -239,14 +239,14 @@ def _unpack(place: Place, tar: tarfile.TarFile, plan: _payload.Plan) -> tuple[li
     """Creates everything below the partial directory. Returns the rows under the final name, and the links left out."""
     top = place.partial
     top.mkdir()
-    for path in plan.directories:
-        (top / path).mkdir(parents=True, exist_ok=True)
     stated = _sibling_rows(place)
     rows: list[Row] = []
     for path, member in plan.files:
         rows.append(Row(path, *_write_file(top / path, tar, member)))
     for path, text, target in plan.sibling_links:
         rows.append(_place_sibling(place, top / path, path, text, target, stated))
+    for path in plan.directories:
+        (top / path).mkdir(parents=True, exist_ok=True)
     placed, left_out = _place_links(top, plan.own_links)
     rows += [Row(path) for path in placed]
     return [row._replace(path=f"{place.root.name}/{row.path}") for row in sorted(rows)], left_out
