@@ -1,17 +1,45 @@
 # Everything that comes from outside, in one place, each with its reason. All are Debian 12 packages (see tools/setup).
+# They are linked statically: a copy of quarry alone runs on any machine with glibc 2.36 (docs/decisions/0004).
+set(OPENSSL_USE_STATIC_LIBS TRUE)
+set(ZLIB_USE_STATIC_LIBS TRUE)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)         # inflate with Z_BLOCK: proves and re-joins libdeflate chunks; crc32_combine
 find_package(OpenSSL REQUIRED)      # SHA-256 with SHA-NI
-find_package(fmt REQUIRED)          # std::format is absent in g++ 12
 find_package(nlohmann_json REQUIRED)
+find_path(FMT_INCLUDE fmt/format-inl.h REQUIRED)         # std::format is absent in g++ 12
 find_path(TL_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)  # std::expected is C++23 and has no and_then in g++ 12
 find_path(TOMLPP_INCLUDE toml++/toml.h REQUIRED)         # TOML with source positions for error messages
-find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)            # flag parsing under our command table
-find_library(DEFLATE_LIBRARY deflate REQUIRED)           # deflate, release profile: smaller and 2.5x faster than zlib
-find_library(ISAL_LIBRARY isal REQUIRED)                 # deflate, ci profile; inflate
-find_library(ZSTD_LIBRARY zstd REQUIRED)                 # .tar.zst
-find_library(LZMA_LIBRARY lzma REQUIRED)                 # .tar.xz
+find_library(DEFLATE_LIBRARY libdeflate.a REQUIRED)      # deflate, release profile: smaller and 2.5x faster than zlib
+find_library(ISAL_SHARED isal REQUIRED)                  # deflate, ci profile; inflate
+find_library(ZSTD_LIBRARY libzstd.a REQUIRED)            # .tar.zst
+find_library(LZMA_LIBRARY liblzma.a REQUIRED)            # .tar.xz
 include_directories(SYSTEM "${TL_EXPECTED_INCLUDE}")
+
+# Debian has fmt as a shared library only; its body is one header.
+file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/fmt.cpp" CONTENT "#include <fmt/format-inl.h>
+namespace fmt { inline namespace v9 { namespace detail {
+template FMT_API auto dragonbox::to_decimal(float x) noexcept -> dragonbox::decimal_fp<float>;
+template FMT_API auto dragonbox::to_decimal(double x) noexcept -> dragonbox::decimal_fp<double>;
+template FMT_API auto locale_ref::get<std::locale>() const -> std::locale;
+template FMT_API auto thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;
+template FMT_API auto decimal_point_impl(locale_ref) -> char;
+template FMT_API void buffer<char>::append(const char*, const char*);
+template FMT_API void vformat_to(buffer<char>&, string_view, basic_format_args<buffer_context<char>>, locale_ref);
+}}}
+")
+add_library(fmt_static STATIC "${CMAKE_BINARY_DIR}/fmt.cpp")
+target_include_directories(fmt_static SYSTEM PUBLIC "${FMT_INCLUDE}")
+
+# ISA-L likewise; it has no body to compile. The library itself travels as data and is loaded when it is first used.
+set(ISAL_LIBRARY isal_embedded)
+get_filename_component(ISAL_FILE "${ISAL_SHARED}" REALPATH)
+add_library(isal_embedded STATIC cmake/isal.c)
+set_source_files_properties(cmake/isal.c PROPERTIES OBJECT_DEPENDS "${ISAL_FILE}" COMPILE_DEFINITIONS "ISAL_FILE=\"${ISAL_FILE}\"")
+target_link_libraries(isal_embedded PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+
+if(NOT QUARRY_SANITIZE)
+  add_link_options(-static-libstdc++ -static-libgcc)
+endif()
 if(QUARRY_TESTS)
   find_package(GTest REQUIRED)
 endif()
