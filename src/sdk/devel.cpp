@@ -66,7 +66,7 @@ private:
     TRY(auto look, look_at(path, entry, options_.place, findings_));
     // Only what the loader looks at: relocatable objects and debug files have no dynamic section to normalise.
     if (look.has_dynamic && look.uses_runpath) {
-      TRY(planned.data, with_run_path(path, data, look, options_, findings_));
+      TRY(planned.data, with_run_path(path, data, look, run_path_for(path, look.run_path, {}), options_.place, findings_));
       planned.kind = "elf";
     }
     out_.files[path] = std::move(planned);

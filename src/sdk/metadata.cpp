@@ -53,13 +53,17 @@ std::string package_table(const Naming& naming) {
 
 std::string script_table(const std::vector<const Script*>& scripts) {
   std::vector<std::string> rows;
-  for (const auto* s : scripts)
+  for (const auto* s : scripts) {
+    std::vector<std::pair<std::string, std::string>> environment;
+    for (const auto& [name, value] : s->environment) environment.emplace_back(name, python_quote(value));
     rows.push_back(python_dict({{"name", python_quote(s->name)},
                                 {"program", python_quote(s->program)},
                                 {"arguments", python_texts(s->arguments)},
                                 {"expect", python_quote(s->expect)},
                                 {"needs", python_texts(s->needs)},
+                                {"environment", python_dict(environment)},
                                 {"required", python_bool(s->required)}}));
+  }
   return python_list(rows);
 }
 

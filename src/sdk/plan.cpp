@@ -78,7 +78,7 @@ private:
     PopulateOptions options;
     options.launcher = launcher_;
     options.place = naming_.dist(package, family);
-    options.workers = request_.workers;
+    options.platform = naming_.platform(package, family);
     for (const auto& edge : package.rpath) {
       const auto* other = recipe_.find(edge.package);
       options.run_path.push_back(naming_.platform(*other, family) + "/" + edge.path);

@@ -4,7 +4,6 @@
 #include "elf/elf.hpp"
 #include "elf/launcher.hpp"
 #include "sys/path.hpp"
-#include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -44,11 +43,30 @@ public:
       if (entry.type == sys::EntryType::symlink) TRY_DO(link(path, entry));
       if (entry.type == sys::EntryType::file) TRY_DO(file(path, entry));
     }
+    TRY_DO(edit_run_paths());
     for (const auto& [path, planned] : out_.files) out_.bytes += planned.data.size();
     return std::move(out_);
   }
 
 private:
+  // Only now is it known what the package holds, so only now can a run path be complete.
+  Result<void> edit_run_paths() {
+    Holders holds;
+    for (const auto& [path, elf] : elfs_)
+      if (elf.is_library) holds[elf.soname.empty() ? std::string(path::basename(path)) : elf.soname].push_back(path::dirname(path));
+    for (const auto& [path, elf] : elfs_) {
+      auto wanted = run_path_for(path, elf.run_path, options_.run_path);
+      for (const auto& directory : missing_directories(path, elf.needed, wanted, options_.platform, holds)) {
+        wanted += (wanted.empty() ? "" : ":") + directory;
+        findings_.push_back({"S025", Severity::note, options_.place + "!" + path, fmt::format("{} was added to its run path: it leads to libraries of this package", directory), ""});
+      }
+      auto& planned = out_.files.at(path);
+      TRY(planned.data, with_run_path(path, planned.data, elf, wanted, options_.place, findings_));
+      ++out_.elf_edits;
+    }
+    return {};
+  }
+
   Result<const ElfLook*> look(const std::string& path, const SourceEntry& entry) {
     auto it = looks_.find(path);
     if (it == looks_.end()) {
@@ -67,12 +85,12 @@ private:
     }
     TRY(const auto* elf, look(*target, *resolved));
     if (elf->is_library && !elf->soname.empty()) {
-      if (path::basename(path) == elf->soname) return take(path, *target, *resolved, *elf);
+      if (path::basename(path) == elf->soname) return take(path, *resolved, *elf);
       out_.aliases[path] = sibling(*target, elf->soname);
       return {};
     }
     if (elf->is_program) return launcher(path, entry);
-    return take(path, *target, *resolved, *elf);
+    return take(path, *resolved, *elf);
   }
 
   Result<void> file(const std::string& path, const SourceEntry& entry) {
@@ -85,7 +103,7 @@ private:
     if (misnamed)
       findings_.push_back({"S022", Severity::note, options_.place + "!" + path,
                            fmt::format("its SONAME is {}, which is not in this directory: kept under its own name", elf->soname), ""});
-    return take(path, path, entry, *elf);
+    return take(path, entry, *elf);
   }
 
   // Is there an entry of that name that will carry this SONAME?
@@ -95,16 +113,9 @@ private:
     return resolved && resolved->type == sys::EntryType::file;
   }
 
-  Result<void> take(const std::string& path, const std::string& source_path, const SourceEntry& source, const ElfLook& elf) {
-    auto data = content::Rope::file(source.disk, source.size);
-    PlannedFile planned{data, source.executable, "file", source.artifact};
-    if (elf.has_dynamic) {
-      (void)source_path;
-      TRY(planned.data, with_run_path(path, data, elf, options_, findings_));
-      planned.kind = "elf";
-      ++out_.elf_edits;
-    }
-    out_.files[path] = std::move(planned);
+  Result<void> take(const std::string& path, const SourceEntry& source, const ElfLook& elf) {
+    out_.files[path] = {content::Rope::file(source.disk, source.size), source.executable, elf.has_dynamic ? "elf" : "file", source.artifact};
+    if (elf.has_dynamic) elfs_[path] = elf;
     return {};
   }
 
@@ -119,7 +130,8 @@ private:
   const PopulateOptions& options_;
   Findings& findings_;
   Population out_;
-  std::map<std::string, ElfLook> looks_;
+  std::map<std::string, ElfLook> looks_;  // by path in the view
+  std::map<std::string, ElfLook> elfs_;   // by path in the package
 };
 
 }  // namespace
@@ -146,6 +158,7 @@ Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const
   out.is_library = facts->is_shared_object();
   out.is_program = facts->is_program();
   out.soname = facts->soname.value_or("");
+  out.needed = facts->needed;
   out.uses_runpath = facts->runpath.has_value();
   out.run_path = facts->runpath ? *facts->runpath : facts->rpath.value_or("");
   return out;
@@ -165,15 +178,34 @@ std::string run_path_for(const std::string& file, const std::string& own, const 
   return text::join(parts, ":");
 }
 
-Result<content::Rope> with_run_path(const std::string& path, const content::Rope& data, const ElfLook& look, const PopulateOptions& options, Findings& findings) {
-  auto wanted = run_path_for(path, look.run_path, options.run_path);
+std::vector<std::string> missing_directories(const std::string& file, const std::vector<std::string>& needed, const std::string& run_path,
+                                             const std::string& platform, const Holders& holds) {
+  auto origin = path::normal(path::join(platform, path::dirname(file)));
+  std::vector<std::string> searched, missing;
+  for (const auto& part : text::split(run_path, ':'))
+    if (part.starts_with("$ORIGIN")) searched.push_back(path::normal(origin + part.substr(7)));
+  for (const auto& soname : needed) {
+    auto it = holds.find(soname);
+    if (it == holds.end()) continue;
+    auto leads = [&](const std::string& directory) { return std::find(searched.begin(), searched.end(), path::normal(path::join(platform, directory))) != searched.end(); };
+    if (std::any_of(it->second.begin(), it->second.end(), leads)) continue;
+    auto own = path::dirname(file);
+    auto chosen = std::find(it->second.begin(), it->second.end(), own) != it->second.end() ? own : it->second.front();
+    auto relative = path::relative(chosen, own);
+    missing.push_back(relative == "." ? "$ORIGIN" : "$ORIGIN/" + relative);
+    searched.push_back(path::normal(path::join(platform, chosen)));
+  }
+  return missing;
+}
+
+Result<content::Rope> with_run_path(const std::string& path, const content::Rope& data, const ElfLook& look, const std::string& wanted, const std::string& place, Findings& findings) {
   if (wanted == look.run_path && !look.uses_runpath) return data;
   elf::Edit edit;
   edit.rpath = wanted;
   auto edited = elf::edit(data, edit, path);
   if (edited) return std::move(edited->file);
   if (edited.error().kind != ErrorKind::unsupported && edited.error().kind != ErrorKind::corrupt) return fail(std::move(edited).error());
-  findings.push_back({edited.error().code, Severity::error, options.place + "!" + path, edited.error().message, edited.error().hint});
+  findings.push_back({edited.error().code, Severity::error, place + "!" + path, edited.error().message, edited.error().hint});
   return data;
 }
 

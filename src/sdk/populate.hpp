@@ -29,7 +29,7 @@ struct PopulateOptions {
   std::vector<std::string> run_path;  ///< to append, each relative to site-packages: "_rocm_sdk_core/lib"
   content::Rope launcher;
   std::string place;                  ///< package name for findings
-  unsigned workers = 1;
+  std::string platform;               ///< this package's own tree: "_rocm_sdk_core"
 };
 
 /// Findings of severity error (S020… and E0xx): the package must not be built.
@@ -43,10 +43,17 @@ std::string run_path_for(const std::string& file, const std::string& own, const 
 struct ElfLook {
   bool is_elf = false, is_library = false, is_program = false, has_dynamic = false;
   std::string soname, run_path;
+  std::vector<std::string> needed;
   bool uses_runpath = false;
 };
 Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const std::string& place, Findings& findings);
-/// The file with its run path as DT_RPATH (edges appended); the same rope when nothing changes.
-Result<content::Rope> with_run_path(const std::string& path, const content::Rope& data, const ElfLook& look, const PopulateOptions& options, Findings& findings);
+/// The file with `wanted` as DT_RPATH and no DT_RUNPATH; the same rope when nothing changes. A shape that cannot be proven is a finding.
+Result<content::Rope> with_run_path(const std::string& path, const content::Rope& data, const ElfLook& look, const std::string& wanted, const std::string& place, Findings& findings);
+
+/// Directories of this package that `file` needs and that `run_path` does not lead to: "$ORIGIN", "$ORIGIN/../x". `holds` says
+/// for a SONAME which directories of the package hold it (sorted).
+using Holders = std::map<std::string, std::vector<std::string>>;
+std::vector<std::string> missing_directories(const std::string& file, const std::vector<std::string>& needed, const std::string& run_path,
+                                             const std::string& platform, const Holders& holds);
 
 }  // namespace quarry::sdk

@@ -42,6 +42,7 @@ Result<void> read_script(TomlTable& table, Script& into) {
   TRY_DO(table.texts("arguments", into.arguments));
   TRY_DO(table.texts("needs", into.needs));
   TRY_DO(table.texts("platforms", into.platforms));
+  TRY_DO(table.text_map("environment", into.environment));
   TRY_DO(table.flag("required", into.required));
   for (const auto& need : into.needs)
     if (need != "gpu" && !need.starts_with("perl:")) return table.error("needs", fmt::format("\"{}\" is neither gpu nor perl:Module", need));

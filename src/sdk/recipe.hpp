@@ -34,6 +34,7 @@ struct RpathEdge {
 struct Script {
   std::string name, program, expect;
   std::vector<std::string> arguments, needs, platforms;  ///< platforms empty: all
+  std::vector<std::pair<std::string, std::string>> environment;  ///< variable -> path in the platform tree, set where the user has not
   bool required = false;
 };
 

@@ -44,10 +44,19 @@ TEST(RunPath, GoesUpToSitePackagesAndRepeatsNothing) {
   EXPECT_EQ(run_path_for("top", "a::a:b", {"p/q", "p/q"}), "a:b:$ORIGIN/../p/q");
 }
 
+TEST(RunPath, LeadsToWhatThePackageHolds) {
+  Holders holds{{"liba.so.1", {"lib"}}, {"libb.so", {"lib/x", "other"}}};
+  auto missing = [&](const std::string& file, const std::string& run_path) { return missing_directories(file, {"liba.so.1", "libb.so", "libc.so.6"}, run_path, "_core", holds); };
+  EXPECT_THAT(missing("lib/libz.so", ""), ElementsAre("$ORIGIN", "$ORIGIN/x"));
+  EXPECT_THAT(missing("bin/tool", "$ORIGIN/../lib"), ElementsAre("$ORIGIN/../lib/x"));
+  EXPECT_THAT(missing("bin/tool", "$ORIGIN/../../_core/lib:$ORIGIN/../other"), ElementsAre());
+  EXPECT_THAT(missing("other/tool", "/abs/lib"), ElementsAre("$ORIGIN/../lib", "$ORIGIN"));
+}
+
 TEST(Populate, LinksToTextBecomeCopiesAndDirectoryLinksAreDropped) {
   auto v = sample();
   Findings findings;
-  auto population = populate(v, {{}, {}, "pkg", 1}, findings);
+  auto population = populate(v, {{}, {}, "pkg", "_pkg"}, findings);
   ASSERT_TRUE(population);
   EXPECT_TRUE(population->files.contains("lib/one"));
   EXPECT_TRUE(population->files.contains("up"));
@@ -62,7 +71,7 @@ TEST(Devel, LinksIntoSiblingsAndKeepsWhatLeadsSomewhere) {
   core.files["lib/real.txt"] = {};
   core.aliases["lib/one"] = "lib/real.txt";
   Findings findings;
-  auto tree = plan_devel(v, {{"_core", &core}}, {{}, {}, "devel", 1}, findings);
+  auto tree = plan_devel(v, {{"_core", &core}}, {{}, {}, "devel", "_devel"}, findings);
   ASSERT_TRUE(tree);
   EXPECT_THAT(tree->links, ElementsAre(Pair("deep", "lib/../lib/./one"), Pair("lib/one", "real.txt"), Pair("lib/real.txt", "../../_core/lib/real.txt"),
                                        Pair("lib/two", "one"), Pair("lib64", "lib"), Pair("up", "lib64/two")));
