@@ -1,0 +1,383 @@
+"""House rules as a test over the tree (STYLE.md says why). A rule that the tree does not meet yet is ratcheted: the places that
+break it are listed with their number, the number may only fall, and an entry that is no longer needed must go."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from collections import defaultdict
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SELF = Path(__file__).resolve()
+
+COLUMNS = 120
+FILE_LINES = 400
+FUNCTION_LINES = 70
+README_LINES = 30
+
+# Longer than a reader can keep in mind; each with the reason why it may stay.
+LONG_FILES: dict[str, int] = {}
+LONG_FUNCTIONS: dict[str, int] = {}
+
+# Names that say nothing about what is inside.
+EMPTY_NAMES = {"core", "common", "misc", "util", "utils", "helper", "helpers", "manager", "managers"}
+
+# A page that people can open. A host that is not listed is a private one until it is added here.
+PUBLIC_HOSTS = {
+    "github.com", "api.github.com", "raw.githubusercontent.com", "pypi.org", "files.pythonhosted.org", "packaging.python.org",
+    "peps.python.org", "docs.python.org", "www.python.org", "deb.debian.org", "packages.debian.org", "www.apache.org",
+    "no-color.org", "rocm.docs.amd.com", "repo.radeon.com", "rocm.nightlies.amd.com", "rocm.prereleases.amd.com",
+    "refspecs.linuxfoundation.org", "www.rfc-editor.org", "datatracker.ietf.org", "docs.aws.amazon.com", "toml.io", "spdx.org",
+    "www.w3.org", "json-schema.org", "keepachangelog.com", "llvm.org", "man7.org", "pubs.opengroup.org", "www.amd.com", "opensource.org",
+    "gcc.gnu.org", "pkware.cachefly.net", "docs.github.com", "free.text",
+}  # fmt: skip
+RESERVED_HOST = re.compile(r"(^|\.)(example|test|invalid|localhost|local)(\.(com|org|net))?$|^127\.|^\[?::1|^[a-z0-9]$")
+
+
+@cache
+def tracked() -> list[Path]:
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file() and not (ROOT / name).is_symlink()]
+
+
+@cache
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace")
+
+
+def below(*tops: str, ends: tuple[str, ...] = ()) -> list[Path]:
+    def fits(path: Path) -> bool:
+        name = path.relative_to(ROOT).as_posix()
+        return (not tops or name.startswith(tops)) and (not ends or name.endswith(ends))
+
+    return [path for path in tracked() if fits(path)]
+
+
+def cpp_files() -> list[Path]:
+    return below("src/", "fuzz/", "bench/", ends=(".cpp", ".hpp"))
+
+
+def is_test(path: Path) -> bool:
+    return path.name.endswith(("_test.cpp", "_bench.cpp")) or path.parent.name == "testing"
+
+
+def is_data(path: Path) -> bool:
+    """Recorded facts and vectors of others: kept as they are."""
+    return path.relative_to(ROOT).as_posix().startswith("tests/data/") or path.name == "LICENSE"
+
+
+def place(path: Path, line: int = 0) -> str:
+    return f"{path.relative_to(ROOT)}:{line}" if line else str(path.relative_to(ROOT))
+
+
+def matches(paths: list[Path], pattern: str, flags: int = 0) -> list[str]:
+    """Where the pattern stands in the code, comments of C++ left out."""
+    compiled = re.compile(pattern, flags)
+    found = []
+    for path in paths:
+        for number, line in enumerate(text_of(path).splitlines(), 1):
+            code = line.split("//")[0] if path.suffix in (".cpp", ".hpp") and "://" not in line else line
+            if compiled.search(code):
+                found.append(f"{place(path, number)}: {line.strip()[:100]}")
+    return found
+
+
+@cache
+def rooms() -> dict[str, tuple[int, list[str]]]:
+    """name -> (floor, uses), in the order of src/CMakeLists.txt."""
+    text = re.sub(r"#.*", "", text_of(ROOT / "src/CMakeLists.txt"))
+    result = {}
+    for body in re.findall(r"add_room\(([^)]*)\)", text):
+        words = body.split()
+        uses: list[str] = []
+        if "USES" in words:
+            rest = words[words.index("USES") + 1 :]
+            uses = rest[: rest.index("LIBRARIES")] if "LIBRARIES" in rest else rest
+        result[words[0]] = (int(words[words.index("FLOOR") + 1]), uses)
+    return result
+
+
+def none(found: list[str], rule: str) -> None:
+    if found:
+        pytest.fail(f"{rule}:\n  " + "\n  ".join(sorted(found)), pytrace=False)
+
+
+# the house
+
+
+def test_rooms_include_only_what_they_declare():
+    found = []
+    for path in below("src/", ends=(".cpp", ".hpp")):
+        room = path.relative_to(ROOT / "src").parts[0]
+        if room not in rooms():
+            continue
+        allowed = {room, *rooms()[room][1]}
+        for number, line in enumerate(text_of(path).splitlines(), 1):
+            include = re.match(r'#include "([a-z_0-9]+)/', line)
+            if include and include[1] not in allowed:
+                found.append(f"{place(path, number)} includes {include[1]}/")
+    none(found, "src/CMakeLists.txt says which rooms a room uses")
+
+
+def test_every_directory_of_src_is_a_declared_room():
+    directories = {path.relative_to(ROOT / "src").parts[0] for path in below("src/") if len(path.relative_to(ROOT / "src").parts) > 1}
+    assert directories == set(rooms())
+
+
+def test_every_room_has_a_short_readme():
+    found = []
+    for room in rooms():
+        readme = ROOT / "src" / room / "README.md"
+        lines = len(readme.read_text().splitlines()) if readme.is_file() else 0
+        if not 0 < lines <= README_LINES:
+            found.append(f"src/{room}/README.md has {lines} lines")
+    none(found, f"a room's README has 1 to {README_LINES} lines")
+
+
+def test_names_say_something():
+    found = [place(path) for path in below("src/") if {path.stem, *path.relative_to(ROOT).parts} & EMPTY_NAMES]
+    none(found, f"no room and no file is called {', '.join(sorted(EMPTY_NAMES))}")
+
+
+def test_architecture_lists_the_rooms():
+    rows = re.findall(r"^\| (\d) \| `([a-z]+)` \|", text_of(ROOT / "ARCHITECTURE.md"), re.M)
+    assert {name: int(floor) for floor, name in rows} == {name: floor for name, (floor, _) in rooms().items()}
+
+
+# the language
+
+
+def test_no_regex_no_coroutines():
+    none(matches(cpp_files(), r"std::w?regex|<regex>|\bco_(await|yield|return)\b"), "std::regex crashes on long input, g++ 12 destroys coroutine temporaries twice")
+
+
+def test_heavy_headers_stay_in_cpp_files():
+    headers = [path for path in cpp_files() if path.suffix == ".hpp"]
+    none(matches(headers, r"#include <(nlohmann/json\.hpp|toml\+\+/|filesystem|iostream|regex|fmt/(format|ranges|chrono|os)\.h)"), "these headers cost seconds per file")
+
+
+def test_headers_have_pragma_once():
+    none([place(path) for path in cpp_files() if path.suffix == ".hpp" and "#pragma once" not in text_of(path)], "#pragma once")
+
+
+def test_only_cli_prints():
+    printing = r"\b(std::(cout|cerr|clog|print|puts|printf|fputs)|printf\s*\(|fprintf\s*\(|puts\s*\(|perror\s*\(|fmt::print)"
+    files = [path for path in below("src/", ends=(".cpp", ".hpp")) if not is_test(path)]
+    none(matches(files, printing), "only cli prints, through its Output")
+
+
+def test_only_app_reads_the_environment():
+    files = [path for path in below("src/", ends=(".cpp", ".hpp")) if not is_test(path) and "src/app/" not in path.as_posix()]
+    none(matches(files, r"\b(secure_)?getenv\b|\benviron\b|\b(set|un)setenv\b"), "only app reads the environment")
+
+
+def test_no_locale():
+    none(matches(cpp_files(), r"\bsetlocale\b|std::locale\b"), "output is bytes")
+
+
+def test_tests_do_not_sleep():
+    none(matches([path for path in cpp_files() if is_test(path)], r"\bsleep_(for|until)\b|\bu?sleep\s*\("), "tests wait for events, not for time")
+
+
+# size and layout
+
+
+def test_columns():
+    found = []
+    for path in [*cpp_files(), *below("launcher/", "cmake/", "tools/", "src/CMakeLists.txt")]:
+        limit = COLUMNS if path.suffix in (".cpp", ".hpp") else 160
+        for number, line in enumerate(text_of(path).splitlines(), 1):
+            if len(line) > limit and 'R"' not in line and "#include" not in line:
+                found.append(f"{place(path, number)} has {len(line)} columns")
+    none(found, "lines that fit a screen")
+
+
+def test_whitespace():
+    found = []
+    for path in tracked():
+        if is_data(path) or path.suffix not in (".cpp", ".hpp", ".c", ".py", ".md", ".toml", ".cmake", ".txt", ".json", ".tsv", "") or b"\0" in path.read_bytes()[:4096]:
+            continue
+        text = text_of(path)
+        if text and not text.endswith("\n"):
+            found.append(f"{place(path)} does not end with a newline")
+        for number, line in enumerate(text.splitlines(), 1):
+            if path.suffix != ".tsv" and (line != line.rstrip() or "\t" in line):
+                found.append(f"{place(path, number)} has a tab or trailing space")
+    none(found, "whitespace")
+
+
+def ratchet(actual: dict[str, int], limit: int, allowed: dict[str, int], what: str) -> None:
+    found = [f"{name}: {size} lines (allowed {allowed.get(name, limit)})" for name, size in actual.items() if size > allowed.get(name, limit)]
+    found += [f"{name}: {actual.get(name, 0)} lines: lower or remove its entry ({size})" for name, size in allowed.items() if actual.get(name, 0) < size - 20 or actual.get(name, 0) <= limit]
+    none(found, what)
+
+
+def test_file_length():
+    actual = {place(path): len(text_of(path).splitlines()) for path in cpp_files() if not is_test(path)}
+    ratchet(actual, FILE_LINES, LONG_FILES, f"files of at most {FILE_LINES} lines")
+
+
+def function_lengths(path: Path) -> dict[str, int]:
+    """Bodies that begin with a line ending in `{` at column 0 or 2 and end with `}` at that column, as clang-format writes them."""
+    lengths: dict[str, int] = {}
+    opened: dict[int, tuple[int, str]] = {}
+    for number, line in enumerate(text_of(path).splitlines(), 1):
+        indent = len(line) - len(line.lstrip(" "))
+        if indent not in (0, 2):
+            continue
+        body = line.strip()
+        if indent == 2 and 0 in opened:
+            continue  # a lambda or a block of the function around it
+        if body.endswith("{") and not re.match(r"(inline )?(namespace|struct|class|enum|union|extern)\b", body):
+            opened.setdefault(indent, (number, body))
+        elif re.match(r"\}(;|$| //)", body) and indent in opened:
+            begin, head = opened.pop(indent)
+            if "(" in head:
+                lengths[f"{place(path)}:{head[:60]}"] = number - begin + 1
+    return lengths
+
+
+def test_function_length():
+    actual: dict[str, int] = {}
+    for path in cpp_files():
+        if not is_test(path):
+            actual |= function_lengths(path)
+    ratchet(actual, FUNCTION_LINES, LONG_FUNCTIONS, f"functions of at most {FUNCTION_LINES} lines")
+
+
+# words
+
+
+def test_nothing_is_left_for_later():
+    found = matches([path for path in tracked() if path != SELF and not is_data(path)], r"\b(" + "|".join(["TO" "DO", "FIX" "ME", "XX" "X", "HA" "CK"]) + r")\b")
+    none(found, "what is missing is said where people look for it, not in a comment")
+
+
+def test_no_paths_of_this_machine():
+    """The tree is the same wherever it lies: no checkout and no home directory is named in it."""
+    here = [str(place) + "/" for place in (ROOT, ROOT.parent, Path.home()) if len(place.parts) > 2 or place == ROOT.parent and len(place.parts) > 1 and place.name not in ("src", "tmp", "home")]
+    here = [text for text in here if text.count("/") >= 2]
+    found = []
+    for path in tracked():
+        for number, line in enumerate(text_of(path).splitlines(), 1):
+            for text in here:
+                if re.search(r"(?<![\w./-])" + re.escape(text), line):
+                    found.append(f"{place(path, number)}: {line.strip()[:100]}")
+    none(found, "paths of one machine")
+
+
+def test_hosts_are_public():
+    found = []
+    for path in tracked():
+        if is_data(path):
+            continue
+        for number, line in enumerate(text_of(path).splitlines(), 1):
+            for host in re.findall(r"https?://(?:[\w.~%!$&'()*+,;=:-]*@)?([A-Za-z0-9.\[\]:-]+)", line):
+                host = re.sub(r":\d+$", "", host.lower()).rstrip(".:-")
+                if host and host not in PUBLIC_HOSTS and not RESERVED_HOST.search(host) and "." in host:
+                    found.append(f"{place(path, number)}: {host}")
+    none(found, "hosts of links; add a public one to PUBLIC_HOSTS")
+
+
+def test_licence():
+    assert "Apache License" in text_of(ROOT / "LICENSE")[:200]
+
+
+# codes
+
+
+@cache
+def explained() -> dict[str, Path]:
+    result: dict[str, Path] = {}
+    for path in below("data/codes/", ends=(".toml",)):
+        for code, entry in tomllib.loads(text_of(path)).items():
+            assert re.fullmatch(r"[A-Z]\d{3}", code), f"{place(path)}: {code}"
+            assert code not in result, f"{code} is explained twice: {place(result[code])} and {place(path)}"
+            assert set(entry) == {"title", "about", "fix"}, f"{place(path)}: {code} has {sorted(entry)}"
+            assert entry["title"] and not entry["title"].endswith("."), f"{place(path)}: the title of {code}"
+            assert entry["about"].strip().endswith((".", "`", ")", "!", "?")), f"{place(path)}: about {code}"
+            assert entry["fix"].strip(), f"{place(path)}: the fix of {code}"
+            result[code] = path
+    return result
+
+
+def used_codes() -> dict[str, list[str]]:
+    used = defaultdict(list)
+    for path in below("src/", ends=(".cpp", ".hpp")):
+        if is_test(path):
+            continue
+        for number, line in enumerate(text_of(path).splitlines(), 1):
+            for code in re.findall(r'"([A-Z]\d{3})"', line):
+                used[code].append(place(path, number))
+    return used
+
+
+def test_every_code_is_explained():
+    none([f"{code} at {places[0]}" for code, places in used_codes().items() if code not in explained()], "data/codes/ROOM.toml explains every code")
+
+
+def test_every_explanation_is_used():
+    none([f"{code} in {place(path)}" for code, path in explained().items() if code not in used_codes()], "explained but used nowhere in src")
+
+
+# pages
+
+
+def test_links_resolve():
+    found = []
+    for path in below(ends=(".md",)):
+        if is_data(path):
+            continue
+        in_code = False
+        for number, line in enumerate(text_of(path).splitlines(), 1):
+            in_code ^= line.startswith("```")
+            for target in [] if in_code or line.startswith("    ") else re.findall(r"\]\(([^)\s]+)\)", line):
+                name = target.split("#")[0]
+                if name and "://" not in name and not name.startswith("mailto:") and not (path.parent / name).exists():
+                    found.append(f"{place(path, number)}: {target}")
+    none(found, "links that lead nowhere")
+
+
+def test_pages_that_are_named_exist():
+    """`docs/formats/policy.md` in a comment, a hint or an explanation is a promise."""
+    found = []
+    for path in tracked():
+        if is_data(path) or path == SELF:
+            continue
+        for number, line in enumerate(text_of(path).splitlines(), 1):
+            for name in re.findall(r"(?<![\w/])docs/[\w./-]+\.(?:md|tsv)\b", line):
+                if not (ROOT / name).exists():
+                    found.append(f"{place(path, number)}: {name}")
+    none(found, "pages that do not exist")
+
+
+def test_decisions_are_numbered():
+    names = sorted(path.name for path in below("docs/decisions/", ends=(".md",)) if path.name != "README.md")
+    numbers = [int(name[:4]) for name in names if re.match(r"\d{4}-[a-z0-9-]+\.md$", name)]
+    assert len(numbers) == len(names), f"NNNN-title.md: {names}"
+    assert numbers == list(range(1, len(numbers) + 1)), names
+    for name, number in zip(names, numbers):
+        text = text_of(ROOT / "docs/decisions" / name)
+        assert text.startswith(f"# {number}. "), f"{name} begins with its number and title"
+
+
+def test_index_of_docs_names_every_page():
+    index = text_of(ROOT / "docs/index.md")
+    missing = [place(path) for path in below("docs/", ends=(".md",)) if not path.as_posix().endswith(("docs/index.md",))
+               and "docs/commands/" not in path.as_posix() and path.relative_to(ROOT / "docs").as_posix() not in index]  # fmt: skip
+    none(missing, "docs/index.md leads to every page")
+
+
+def test_change_notes():
+    found = []
+    for path in below("changes/"):
+        if path.name == "README.md":
+            continue
+        if not re.fullmatch(r"[a-z0-9-]+\.md", path.name) or not text_of(path).startswith("- "):
+            found.append(f"{place(path)}: a list item in a file with a lower-case name")
+    none(found, "notes in changes/")
