@@ -40,6 +40,7 @@ PROGRAMS = {
     "bin/roc-obj": 'echo "USAGE:"',
     "bin/amdclang": 'echo "clang LLVM compiler"',
     "lib/llvm/bin/amdclang++": 'echo "clang LLVM compiler"',
+    "bin/shows": 'echo "at $SDK_COMPILER_PATH"',
     "bin/fails": 'echo "text" && exit 7',
 }
 
@@ -58,6 +59,7 @@ SCRIPTS = [
     script("rocminfo", "bin/rocminfo", "", "gpu"),
     script("roc-obj", "bin/roc-obj", "USAGE:", "perl:No::Such::Module"),
     script("sdk-fails", "bin/fails", "text"),
+    {**script("sdk-shows", "bin/shows", "_rocm_sdk_core/lib/llvm/bin"), "environment": {"SDK_COMPILER_PATH": "lib/llvm/bin"}},
 ]
 
 
@@ -72,6 +74,7 @@ class Release:
     payload: str = ".tar"
     windows_families: tuple[str, ...] = ()
     family_targets: dict[str, list[str]] | None = None
+    extras: dict[str, list[str]] | None = None
     scripts: list[dict[str, Any]] = field(default_factory=lambda: [dict(each) for each in SCRIPTS])
     without: tuple[str, ...] = ()  # file names left out of the packages
     extra_devel: dict[str, bytes | str] = field(default_factory=dict)  # bytes: a file, str: a link
@@ -104,6 +107,8 @@ class Release:
         }
         if self.family_targets is not None:
             facts["FAMILY_TARGETS"] = self.family_targets
+        if self.extras is not None:
+            facts["EXTRAS"] = self.extras
         return "".join(f"{name} = {pprint.pformat(value, width=120)}\n" for name, value in facts.items()).encode()
 
     # --- the parts ---------------------------------------------------------------------------------------------------------------

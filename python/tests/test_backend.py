@@ -98,6 +98,15 @@ def test_without_families_there_is_no_extra_for_libraries(tmp_path: Path) -> Non
     assert found.get_all("Requires-Dist") == ["rocm-sdk-core==7.2.0", 'rocm-sdk-devel==7.2.0 ; extra == "devel"']
 
 
+def test_extras_that_the_release_names(tmp_path: Path) -> None:
+    found = metadata(built(tmp_path, families=("gfx1151",), extras={"all": ["devel", "libraries"], "other": ["unknown"]}))
+    assert found.get_all("Provides-Extra") == ["all"]
+    assert found.get_all("Requires-Dist")[1:] == [
+        'rocm-sdk-devel==7.2.0 ; extra == "all"',
+        'rocm-sdk-libraries-gfx1151==7.2.0 ; extra == "all"',
+    ]
+
+
 def test_the_environment_names_the_family(tmp_path: Path) -> None:
     wheel = built(tmp_path, {"ROCM_SDK_TARGET_FAMILY": "gfx94X-dcgpu"})
     assert 'rocm-sdk-libraries-gfx94X-dcgpu==7.2.0 ; extra == "libraries"' in metadata(wheel).get_all("Requires-Dist")

@@ -59,6 +59,12 @@ def test_the_exit_code_is_the_programs(site: Site) -> None:
     assert call(site, "sdk_fails").returncode == 7
 
 
+def test_variables_of_a_script_are_set_unless_the_user_has(site: Site) -> None:
+    assert call(site, "sdk_shows").stdout == f"at {site.path}/_rocm_sdk_core/lib/llvm/bin\n"
+    done = site.python("import rocm_sdk_core._cli as c; c.sdk_shows()", SDK_COMPILER_PATH="/mine")
+    assert done.stdout == "at /mine\n"
+
+
 def test_a_missing_program_says_what_to_do(site: Site) -> None:
     (site.path / "_rocm_sdk_core/bin/hipcc").unlink()
     done = call(site, "hipcc")

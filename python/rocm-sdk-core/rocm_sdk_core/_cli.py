@@ -57,7 +57,7 @@ def run(script: str, relative: str, environment: dict[str, str] | None = None) -
             sys.exit(_run_child(arguments))
         os.execv(program, arguments)
     except OSError as error:
-        print(f"error: {script['name']}: cannot run {program}: {error.strerror}", file=sys.stderr)
+        print(f"error: {script}: cannot run {program}: {error.strerror}", file=sys.stderr)
         print("hint: install rocm-sdk-core again: pip install --force-reinstall --no-deps "
               f"rocm-sdk-core=={_dist_info.__version__}", file=sys.stderr)  # fmt: skip
         sys.exit(EXIT_NOT_FOUND)

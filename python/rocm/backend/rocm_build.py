@@ -143,23 +143,25 @@ def install_info(facts: SimpleNamespace) -> bytes:
 def requirements(facts: SimpleNamespace) -> tuple[list[str], list[str]]:
     """The values of Requires-Dist and of Provides-Extra for this machine."""
     family = target_family(facts)
-    required: list[str] = []
+    packages = {name: each for name, each in sorted(facts.ALL_PACKAGES.items()) if family or "{family}" not in each["dist"]}
+    required = [requirement(facts, each["dist"], family) for each in packages.values() if each["required"]]
     optional: list[str] = []
     extras: list[str] = []
-    for logical, package in sorted(facts.ALL_PACKAGES.items()):
-        if package["dist"] == "rocm" or ("{family}" in package["dist"] and not family):
-            continue
-        if package["required"]:
-            required.append(requirement(facts, package["dist"], family))
-            continue
-        choices = {logical: family}
-        if "{family}" in package["dist"] and len(facts.AVAILABLE_TARGET_FAMILIES) > 1:
-            choices.update({f"{logical}-{each}": each for each in facts.AVAILABLE_TARGET_FAMILIES})
-        for label, each in choices.items():
-            extra = normalized(label)
-            extras.append(extra)
-            optional.append(requirement(facts, package["dist"], each, extra))
+    for label, names in sorted(extras_of(facts).items()):
+        patterns = [packages[name]["dist"] for name in names if name in packages]
+        choices = {label: family}
+        if any("{family}" in pattern for pattern in patterns) and len(facts.AVAILABLE_TARGET_FAMILIES) > 1:
+            choices.update({f"{label}-{each}": each for each in facts.AVAILABLE_TARGET_FAMILIES})
+        for extra, each in choices.items() if patterns else ():
+            extras.append(normalized(extra))
+            optional += [requirement(facts, pattern, each, normalized(extra)) for pattern in patterns]
     return required + optional, sorted(extras)
+
+
+def extras_of(facts: SimpleNamespace) -> dict[str, list[str]]:
+    """The packages of each extra: as the release says, else each package that is not required under its own name."""
+    own = {name: [name] for name, package in facts.ALL_PACKAGES.items() if not package["required"]}
+    return getattr(facts, "EXTRAS", own)
 
 
 def requirement(facts: SimpleNamespace, pattern: str, family: str, extra: str | None = None) -> str:
