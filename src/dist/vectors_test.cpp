@@ -185,6 +185,17 @@ TEST(Version, FormsThatRocmUses) {
   EXPECT_LT(version("1." + std::string(30, '9')), version("1.1" + std::string(30, '0')));
 }
 
+TEST(Version, EqualVersionsHaveEqualKeys) {
+  for (auto [text, key] : {std::pair{"1.4.0.0.00.000.0000", "1.4"},
+                           {"1.40.0", "1.40"},
+                           {"1.0+abc", "1+abc"},
+                           {"1.0.dev0", "1.dev0"},
+                           {"1.0a0", "1a0"},
+                           {"100!0.0", "100!0"},
+                           {"0.0", "0"}})
+    EXPECT_EQ(version(text).key(), key);
+}
+
 TEST(Version, BoundsItsText) {
   EXPECT_TRUE(Version::parse(std::string(k_version_bytes_max, '1')));
   EXPECT_EQ(Version::parse(std::string(k_version_bytes_max + 1, '1')).error().code, "M004");

@@ -184,6 +184,12 @@ std::string Version::str() const {
   return out;
 }
 
+std::string Version::key() const {
+  Version v = *this;
+  while (v.release_.size() > 1 && v.release_.back() == "0") v.release_.pop_back();
+  return v.str();
+}
+
 Version Version::public_version() const {
   Version v = *this;
   v.local_.clear();

@@ -21,6 +21,7 @@ public:
   Version() = default;                                 ///< "0"
   static Result<Version> parse(std::string_view text); ///< invalid_argument M004; accepts what PEP 440 normalises
   std::string str() const;                             ///< normal form
+  std::string key() const; ///< equal versions have equal keys: normal form without trailing zeros of the release
   bool is_prerelease() const { return pre_.has_value() || dev_.has_value(); }
   bool is_postrelease() const { return post_.has_value(); }
   bool is_devrelease() const { return dev_.has_value(); }

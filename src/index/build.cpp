@@ -38,7 +38,7 @@ Result<std::vector<std::string>> distribution_names(const std::string& directory
 
 /// What makes two files the same for an installer, whatever the spelling of their names.
 std::string identity_of(const std::string& file_name, const dist::DistributionName& name) {
-  std::string identity = name.project.str() + " " + name.version.str();
+  std::string identity = name.project.str() + " " + name.version.key();
   if (name.kind == dist::DistributionKind::sdist) return identity + (file_name.ends_with(".zip") ? " zip" : " tar");
   auto wheel = dist::WheelName::parse(file_name).value();
   auto tags = wheel.tags.expanded();

@@ -5,6 +5,7 @@
 #include "index/read_page.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -134,8 +135,9 @@ TEST(Pages, SayTheSameInBothForms) {
 }
 
 TEST(Pages, WhatPeopleWroteIsEscaped) {
-  for (const auto& p : all_pages(sample(), {}))
+  for (const auto& p : all_pages(sample(), {})) {
     if (p.content_type == k_html_type) EXPECT_THAT(p.bytes, Not(HasSubstr("<script")));
+  }
   auto file = wheel("1.0");
   file.yanked = "line\nbreak \"quoted\" \\ \x01";
   auto json = read_json_page(project_json("rocm-sdk-core", {{file, "x.whl"}}), "page");

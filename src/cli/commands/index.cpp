@@ -1,5 +1,155 @@
+#include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "index/build.hpp"
+#include "index/check.hpp"
+#include "run/locator.hpp"
+#include "sys/path.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 namespace quarry::cli {
-std::vector<Command> index_commands() { return {}; }
-}  // namespace quarry::cli
+
+namespace {
+
+// ---- index build
+
+Json file_json(const registry::FileRecord& file) {
+  return {{"filename", file.filename},
+          {"project", file.project},
+          {"version", file.version},
+          {"sha256", file.sha256.hex()},
+          {"size", file.size}};
+}
+
+Json build_json(const index::BuildPlan& plan, const index::BuildResult& result, bool dry_run) {
+  Json files = Json::array();
+  for (const auto& file : plan.files) files.push_back(file_json(file));
+  return {{"schema", "quarry.index-build/1"},
+          {"output", plan.output},
+          {"dry_run", dry_run},
+          {"files", files},
+          {"pages", plan.pages.size()},
+          {"writes",
+           {{"files", result.files_placed},
+            {"sidecars", result.sidecars_written},
+            {"pages", result.pages_written},
+            {"removed", result.pages_removed}}}};
+}
+
+std::string build_summary(const index::BuildPlan& plan, const index::BuildResult& result, bool dry_run) {
+  std::uint64_t bytes = 0;
+  for (const auto& file : plan.files) bytes += file.size;
+  auto done =
+      dry_run ? fmt::format("would write up to {} pages", plan.pages.size())
+      : result.writes() == 0
+          ? std::string("nothing to write")
+          : fmt::format("{} pages and {} metadata files written{}", result.pages_written, result.sidecars_written,
+                        result.pages_removed ? fmt::format(", {} stale pages removed", result.pages_removed) : "");
+  return fmt::format("{} files  {}  {}\n", plan.files.size(), units::bytes(bytes), done);
+}
+
+Result<int> run_build(Context& context, const Arguments& arguments) {
+  bool dry_run = arguments.has("--dry-run");
+  auto progress = context.out.progress("verifying", 0);
+  index::BuildOptions options{arguments.operands.at(0), arguments.get("--output-dir"), context.jobs,
+                              [&](std::uint64_t bytes) { progress->update(bytes); }};
+  TRY(auto plan, index::plan_build(options, context.clock));
+  progress->finish();
+  index::BuildResult result;
+  if (!dry_run) {
+    TRY(result, index::execute_build(plan));
+  }
+  context.out.document(build_json(plan, result, dry_run));
+  context.out.data(build_summary(plan, result, dry_run));
+  if (!dry_run)
+    context.out.note(fmt::format("next: pip install --index-url file://{} PROJECT",
+                                 text::percent_encode(path::join(plan.output, "simple"))));
+  return 0;
+}
+
+Command build_command() {
+  return {
+      .path = {"index", "build"},
+      .summary = "make a package index from a directory of wheels and source distributions",
+      .description =
+          "Verifies every wheel and source distribution in `DIR` (or in `DIR/dist`), then writes a find-links page "
+          "(`index.html`), the simple repository "
+          "interface as HTML (`simple/`) and as JSON (`simple-json/`), and beside each wheel its metadata file.\n\n"
+          "All links are relative: the result works as files, behind any web server and from an object store. With an "
+          "`--output-dir` that does not hold "
+          "`DIR`, the files are linked (or copied) into its `dist/`, and `DIR` is only read.\n\n"
+          "Running it again changes nothing unless the files changed; upload times and yanks of unchanged files are "
+          "kept, and pages of projects that are "
+          "gone are removed.",
+      .operands = {{"DIR", "holds the distributions, directly or in dist/"}},
+      .flags = {{.name = "--output-dir", .value = "DIR", .help = "where the pages go; the directory itself by default"},
+                {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'}},
+      .examples = {{"quarry index build out/dist", "index the packages in place"},
+                   {"quarry index build wheels --output-dir site", "a site of its own, wheels untouched"}},
+      .exit_codes = {{3, "the directory holds no distribution"},
+                     {6, "a distribution is broken or ambiguous"},
+                     {7, "two files are one distribution"}},
+      .schema = "quarry.index-build/1",
+      .run = run_build};
+}
+
+// ---- index check
+
+Json findings_json(const Findings& findings) {
+  Json list = Json::array();
+  for (const auto& f : findings)
+    list.push_back({{"code", f.code},
+                    {"severity", to_string(f.severity)},
+                    {"place", f.place},
+                    {"message", f.message},
+                    {"fix", f.fix}});
+  return list;
+}
+
+Json check_json(const index::CheckReport& report) {
+  return {{"schema", "quarry.index-check/1"},
+          {"pages", report.pages},
+          {"projects", report.projects},
+          {"files", report.files},
+          {"findings", findings_json(report.findings)}};
+}
+
+Result<int> run_check(Context& context, const Arguments& arguments) {
+  TRY(auto locator, run::parse_locator(arguments.operands.at(0)));
+  TRY_DO(run::require_kind(locator, {run::LocatorKind::path}, "check an index in"));
+  auto progress = context.out.progress("checking", 0);
+  TRY(auto report,
+      index::check_index({locator.path, context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }}));
+  progress->finish();
+  int code = index::exit_code(report);
+  context.out.findings(report.findings);
+  context.out.document(check_json(report));
+  context.out.data(fmt::format("{} pages  {} projects  {} files  {}\n", report.pages, report.projects, report.files,
+                               code == 0 ? "sound" : "not sound"));
+  return code;
+}
+
+Command check_command() {
+  return {.path = {"index", "check"},
+          .summary = "check that an index tells the truth about its files",
+          .description = "Reads every page of the index in a directory, follows every link, hashes every file, "
+                         "verifies every wheel, compares metadata files with the wheels and the "
+                         "HTML pages with the JSON pages. Writes nothing. Works on indexes that other tools made, too.",
+          .operands = {{"LOCATOR", "directory that holds index.html, simple/ or simple-json/ (file:PATH or a path)"}},
+          .flags = {},
+          .examples = {{"quarry index check out/dist", "check what `index build` wrote"},
+                       {"quarry index check file:store/channels/stable", "check a channel of a store"}},
+          .exit_codes = {{1, "findings"},
+                         {3, "there is no index"},
+                         {6, "bytes are not what a page says, or a wheel is broken"}},
+          .schema = "quarry.index-check/1",
+          .run = run_check};
+}
+
+} // namespace
+
+std::vector<Command> index_commands() { return {build_command(), check_command()}; }
+
+} // namespace quarry::cli
