@@ -20,6 +20,7 @@ static struct {
   int (*deflate_set_dict)(struct isal_zstream*, uint8_t*, uint32_t);
   void (*inflate_init)(struct inflate_state*);
   int (*inflate)(struct inflate_state*);
+  int (*inflate_set_dict)(struct inflate_state*, uint8_t*, uint32_t);
 } functions;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -52,8 +53,9 @@ static void load(void) {
   *(void**)&functions.deflate_set_dict = dlsym(library, "isal_deflate_set_dict");
   *(void**)&functions.inflate_init = dlsym(library, "isal_inflate_init");
   *(void**)&functions.inflate = dlsym(library, "isal_inflate");
+  *(void**)&functions.inflate_set_dict = dlsym(library, "isal_inflate_set_dict");
   if (!functions.deflate_init || !functions.deflate || !functions.deflate_set_dict || !functions.inflate_init ||
-      !functions.inflate)
+      !functions.inflate || !functions.inflate_set_dict)
     abort();
 }
 
@@ -76,4 +78,8 @@ void isal_inflate_init(struct inflate_state* state) {
 int isal_inflate(struct inflate_state* state) {
   pthread_once(&once, load);
   return functions.inflate(state);
+}
+int isal_inflate_set_dict(struct inflate_state* state, uint8_t* dict, uint32_t length) {
+  pthread_once(&once, load);
+  return functions.inflate_set_dict(state, dict, length);
 }
