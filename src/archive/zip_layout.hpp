@@ -14,7 +14,8 @@ namespace quarry::archive {
 
 class ZipLayout {
 public:
-  explicit ZipLayout(const sys::File& into) : into_(into) {}
+  /// The first entry stands at `start`, which only tests of large offsets choose.
+  explicit ZipLayout(const sys::File& into, std::uint64_t start = 0) : into_(into), end_(start) {}
 
   /// The next chunk of `entry`, in order. The entry's last chunk completes it: then `done()` grows.
   Result<void> add(const ZipEntry& entry, const PackedChunk& chunk);
@@ -40,7 +41,7 @@ private:
   ZipWritten current_;
   Placed place_;
   std::uint64_t data_offset_ = 0;
-  std::uint64_t end_ = 0; // where the next entry starts
+  std::uint64_t end_; // where the next entry starts
 };
 
 } // namespace quarry::archive
