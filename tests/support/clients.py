@@ -58,14 +58,14 @@ def pins() -> dict[str, str]:
 
 def pythons() -> dict[tuple[int, int], Path]:
     """Interpreters by version: on PATH, and what pyenv keeps."""
-    candidates = [Path(sys.executable)]
+    candidates = [Path(sys.executable).with_name("python3")]
     for directory in os.environ.get("PATH", "").split(os.pathsep):
         candidates += sorted(Path(directory).glob("python3.[0-9]*")) if directory else []
     pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     candidates += sorted(pyenv.glob("3.*/bin/python3"))
     found: dict[tuple[int, int], Path] = {}
     for candidate in candidates:
-        if "config" in candidate.name or "shims" in candidate.parts:
+        if not re.fullmatch(r"python[0-9.]*", candidate.name) or "shims" in candidate.parts:
             continue
         version = _version_of(candidate)
         if version:
