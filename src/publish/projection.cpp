@@ -30,8 +30,8 @@ struct Truth {
   std::string directory, title;
   std::function<Result<std::string>()> token;
   std::function<Result<std::vector<FileRecord>>()> files;
-  /// A last object that tells which truth the pages show; none for directories.
-  std::function<Result<std::optional<index::Page>>()> state = {};
+  /// An object that tells which truth the pages show, called after token(); none for directories.
+  std::function<std::vector<index::Page>()> state = {};
 };
 
 Result<std::optional<Existing>> look(ObjectStore& store, const std::string& key) {
@@ -72,37 +72,61 @@ Result<std::vector<std::string>> stale_pages(ObjectStore& store, const std::stri
   return stale;
 }
 
-/// One round; nullopt: overtaken, start anew.
+/// Pages as they stand, read before the truth is confirmed; those that are right already need no writing.
+struct Round {
+  std::vector<index::Page> pages;
+  std::vector<std::optional<Existing>> existing;
+  std::vector<bool> right;
+};
+
+Result<Round> look_at_pages(ObjectStore& store, const Truth& truth, std::vector<index::Page> pages) {
+  Round round{std::move(pages), {}, {}};
+  for (const auto& page : round.pages) {
+    TRY(auto existing, look(store, truth.directory + "/" + page.key));
+    round.right.push_back(existing && existing->bytes == page.bytes);
+    if (existing) existing->bytes.clear(); // only the etag is needed from here on
+    round.existing.push_back(std::move(existing));
+  }
+  return round;
+}
+
+/// False: overtaken.
+Result<bool> write_pages(ObjectStore& store, const Truth& truth, const Round& round, Projected& done) {
+  for (std::size_t i = 0; i < round.pages.size(); ++i) {
+    if (round.right[i]) continue;
+    TRY(bool written, replace(store, truth.directory + "/" + round.pages[i].key, round.pages[i], round.existing[i]));
+    if (!written) return false;
+    ++done.pages_written;
+  }
+  return true;
+}
+
+/// One round; nullopt: overtaken, start anew. The state comes last of all, when nothing is left to do.
 Result<std::optional<Projected>> try_project(ObjectStore& store, const Truth& truth) {
   TRY(auto token, truth.token());
   TRY(auto files, truth.files());
   auto pages = index::all_pages(files, {.title = truth.title, .directory = truth.directory});
   TRY_DO(dependencies_first(store, files, pages));
   TRY(auto stale, stale_pages(store, truth.directory, pages));
-  if (truth.state) {
-    TRY(auto state, truth.state());
-    if (!state) return std::optional<Projected>();
-    pages.push_back(std::move(*state));
-  }
-  std::vector<std::optional<Existing>> existing(pages.size());
-  for (std::size_t i = 0; i < pages.size(); ++i) {
-    TRY(existing[i], look(store, truth.directory + "/" + pages[i].key));
-    if (existing[i] && existing[i]->bytes == pages[i].bytes) pages[i].bytes.clear(); // right already
-    if (existing[i]) existing[i]->bytes.clear();
-  }
+  TRY(auto round, look_at_pages(store, truth, std::move(pages)));
+  TRY(auto state, look_at_pages(store, truth, truth.state ? truth.state() : std::vector<index::Page>()));
   TRY(auto again, truth.token());
   if (again != token) return std::optional<Projected>();
   Projected done;
-  for (std::size_t i = 0; i < pages.size(); ++i) {
-    if (pages[i].bytes.empty()) continue;
-    TRY(bool written, replace(store, truth.directory + "/" + pages[i].key, pages[i], existing[i]));
-    if (!written) return std::optional<Projected>();
-    ++done.pages_written;
-  }
+  TRY(bool pages_written, write_pages(store, truth, round, done));
+  if (!pages_written) return std::optional<Projected>();
   for (const auto& key : stale) { // no page links there any more
     TRY_DO(store.remove(key));
     ++done.pages_removed;
   }
+  if (!stale.empty()) {
+    // A removal has no condition. A rival that needed the page meanwhile has moved the truth first: then it is made
+    // again.
+    TRY(auto after, truth.token());
+    if (after != token) return std::optional<Projected>();
+  }
+  TRY(bool state_written, write_pages(store, truth, state, done));
+  if (!state_written) return std::optional<Projected>();
   return std::optional(done);
 }
 
@@ -160,7 +184,7 @@ Result<Projected> project_channel(ObjectStore& store, const std::string& name) {
     TRY(auto view, registry::load_whole_view(store, channel.record.view));
     return registry::files_of(view);
   };
-  auto state = [&]() -> Result<std::optional<index::Page>> { return std::optional(state_page(channel.record)); };
+  auto state = [&] { return std::vector<index::Page>{state_page(channel.record)}; };
   TRY(auto done, project(store, {registry::channel_directory(name), name, token, files, state}));
   done.generation = channel.record.generation;
   return done;

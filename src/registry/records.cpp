@@ -35,6 +35,7 @@ template <class V, Either<Origin> R> void fields(V& v, R& r) {
 template <class V, Either<SetRecord> R> void fields(V& v, R& r) {
   v.nested("origin", r.origin);
   v.text("directory", r.directory, Need::optional);
+  v.text("subset_of", r.subset_of, Need::optional);
   v.list("files", r.files);
 }
 
@@ -167,6 +168,7 @@ Result<void> check_files(const std::vector<FileRecord>& files, std::string_view 
 Result<void> check(const SetRecord& set, std::string_view what) {
   if (!set.directory.empty() && !store::check_key(set.directory))
     return nonsense(what, fmt::format("`{}` is no directory", set.directory));
+  TRY_DO(check_digest(set.subset_of, "subset_of", what));
   return check_files(set.files, what);
 }
 Result<void> check(const SealRecord& seal, std::string_view what) {

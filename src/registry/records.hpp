@@ -37,6 +37,7 @@ struct SetRecord { ///< sets/{digest}.json: the files published together
   Origin origin;
   std::vector<FileRecord> files; ///< sorted by filename
   std::string directory = {};    ///< key prefix it is published below; its seals are in {directory}/seals/
+  std::string subset_of = {}; ///< digest of the sealed set that these files were chosen from; empty: a set of its own
   std::string unknown = {};
 };
 struct SealRecord {      ///< …/seals/{set digest}.json, if-absent, written last: the completion signal of a directory

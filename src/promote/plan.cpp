@@ -1,0 +1,202 @@
+#include "promote/plan.hpp"
+
+#include "base/json.hpp"
+#include "sys/path.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace quarry::promote {
+
+using registry::FileRecord;
+using registry::SealedSet;
+using registry::View;
+using store::ObjectStore;
+
+std::uint64_t Plan::generation() const {
+  auto now = expected ? expected->record.generation : 0;
+  return moves() ? now + 1 : now;
+}
+
+std::vector<SealedSet> lacking(const View& view, const std::vector<SealedSet>& source) {
+  std::set<std::pair<std::string, Sha256>> shown;
+  for (const auto& file : registry::files_of(view)) shown.emplace(file.filename, file.sha256);
+  std::vector<SealedSet> lacked;
+  for (const auto& sealed : source) {
+    bool adds = false;
+    for (const auto& file : sealed.set.files) adds |= shown.emplace(file.filename, file.sha256).second;
+    if (adds) lacked.push_back(sealed);
+  }
+  return lacked;
+}
+
+namespace {
+
+/// A page must never name what is not there. Bytes were proven when the set was sealed; what can have happened since is
+/// removal.
+Result<void> check_presence(ObjectStore& store, const std::vector<SealedSet>& sets) {
+  std::map<std::string, std::map<std::string, std::uint64_t>> directories;
+  for (const auto& sealed : sets)
+    for (const auto& file : sealed.set.files) {
+      auto directory = path::dirname(file.key) + "/";
+      if (!directories.contains(directory)) {
+        TRY(auto objects, store.list(directory));
+        auto& sizes = directories[directory];
+        for (const auto& object : objects) sizes[object.key] = object.size;
+      }
+      const auto& sizes = directories[directory];
+      auto found = sizes.find(file.key);
+      bool whole = found != sizes.end() && found->second == file.size &&
+                   (!file.metadata_sha256 || sizes.contains(file.key + ".metadata"));
+      if (!whole)
+        return fail(ErrorKind::corrupt, "O003",
+                    fmt::format("{} holds no complete {}, which set:{} names", store.describe(), file.key,
+                                sealed.digest.substr(0, 12)),
+                    "publish the run again, or take another source; `quarry set verify` lists all that is missing");
+    }
+  return {};
+}
+
+/// Evidence names the whole set that was tested; a part of it stands on the same evidence.
+Result<gate::Subject> subject_of(ObjectStore& store, const SealedSet& sealed) {
+  if (sealed.set.subset_of.empty()) return gate::Subject{sealed.digest, sealed.set};
+  TRY(auto whole, registry::load_sealed(store, sealed.set.subset_of),
+      "of which set:" + sealed.digest.substr(0, 12) + " is a part");
+  for (const auto& file : sealed.set.files)
+    if (std::find(whole.set.files.begin(), whole.set.files.end(), file) == whole.set.files.end())
+      return fail(ErrorKind::corrupt, "O004",
+                  fmt::format("set:{} says that it is a part of set:{}, which does not hold {}",
+                              sealed.digest.substr(0, 12), whole.digest.substr(0, 12), file.filename));
+  return gate::Subject{whole.digest, sealed.set};
+}
+
+Result<gate::Verdict> judge(ObjectStore& store, const Request& request, const std::vector<SealedSet>& sets) {
+  gate::Case input{request.channel, {}, {}, {}, request.now_us};
+  for (const auto& sealed : sets) {
+    TRY(auto subject, subject_of(store, sealed));
+    input.subjects.push_back(std::move(subject));
+  }
+  TRY(auto evidence, registry::list_evidence(store));
+  for (auto& stored : evidence) input.evidence.push_back(std::move(stored.record));
+  TRY(auto waivers, registry::list_waivers(store));
+  for (auto& stored : waivers) input.waivers.push_back(std::move(stored.record));
+  return gate::judge(request.policy, input);
+}
+
+Json to_json(const registry::Cell& cell) {
+  return {{"platform", cell.platform}, {"family", cell.family}, {"python", cell.python}, {"framework", cell.framework}};
+}
+
+/// The decision without its prose: reasons say how long ago, which changes by the minute.
+std::string digest_of(const gate::Verdict& verdict) {
+  auto cells = Json::array();
+  for (const auto& cell : verdict.cells)
+    cells.push_back({{"cell", to_json(cell.cell)},
+                     {"set", cell.set},
+                     {"verdict", gate::to_string(cell.verdict)},
+                     {"waived", cell.waived},
+                     {"evidence", cell.evidence},
+                     {"files", cell.files}});
+  Json json{{"schema", "quarry.verdict/1"},
+            {"verdict", gate::to_string(verdict.verdict)},
+            {"policy", verdict.policy_digest},
+            {"cells", cells}};
+  return sha256(json.dump()).hex();
+}
+
+std::string digest_of(const Plan& plan) {
+  auto sets = Json::array();
+  for (const auto& sealed : plan.sets) sets.push_back(sealed.digest);
+  Json json{{"schema", "quarry.promote-plan/1"},
+            {"action", plan.action},
+            {"channel", plan.channel},
+            {"from", plan.expected ? sha256(registry::to_json(plan.expected->record)).hex() : ""},
+            {"sets", sets},
+            {"to_view", plan.view.digest},
+            {"verdict", plan.verdict_digest}};
+  return sha256(json.dump()).hex();
+}
+
+/// The part of a set that may move, as a set of its own.
+SealedSet part_of(const SealedSet& whole, const std::vector<std::string>& filenames) {
+  SealedSet part;
+  part.set = whole.set;
+  part.set.subset_of = whole.set.subset_of.empty() ? whole.digest : whole.set.subset_of;
+  std::erase_if(part.set.files, [&](const FileRecord& file) {
+    return !std::binary_search(filenames.begin(), filenames.end(), file.filename);
+  });
+  part.digest = sha256(registry::to_json(part.set)).hex();
+  return part;
+}
+
+void choose_ready(Plan& plan) {
+  std::vector<SealedSet> chosen;
+  for (const auto& sealed : plan.sets) {
+    auto asked = sealed.set.subset_of.empty() ? sealed.digest : sealed.set.subset_of;
+    for (const auto& movable : gate::movable(plan.verdict)) {
+      if (movable.set != asked || movable.files.empty()) continue;
+      auto part = part_of(sealed, movable.files);
+      // A set with files that no cell installs still moves whole when nothing of it is held.
+      bool whole = movable.whole || part.set.files.size() == sealed.set.files.size();
+      if (!whole) plan.derived.push_back(part.set);
+      chosen.push_back(whole ? sealed : std::move(part));
+    }
+  }
+  plan.sets = std::move(chosen);
+}
+
+Result<View> view_of(ObjectStore& store, const std::optional<registry::Channel>& channel) {
+  if (!channel) return View{};
+  return registry::load_whole_view(store, channel->record.view);
+}
+
+} // namespace
+
+Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
+  Plan plan;
+  plan.action = "promote";
+  plan.channel = request.channel;
+  plan.source = request.source.source;
+  TRY(plan.expected, registry::read_channel(store, request.channel));
+  TRY(auto base, view_of(store, plan.expected), "while reading channel " + request.channel);
+  plan.sets = lacking(base, request.source.sets);
+  TRY_DO(registry::extend_view(base, plan.sets),
+         "in channel " + request.channel); // a conflict is one whatever the gate says
+  TRY_DO(check_presence(store, plan.sets));
+  TRY(plan.verdict, judge(store, request, plan.sets));
+  plan.verdict_digest = digest_of(plan.verdict);
+  bool holds = plan.verdict.verdict == gate::Decision::held;
+  if (holds && request.ready_cells_only) {
+    choose_ready(plan);
+    plan.sets = lacking(base, plan.sets); // what is ready may be there since an earlier partial promotion
+  }
+  plan.held = holds && (!request.ready_cells_only || plan.sets.empty());
+  TRY(plan.view, registry::extend_view(base, plan.sets));
+  plan.digest = digest_of(plan);
+  return plan;
+}
+
+Result<Plan> plan_rollback(ObjectStore& store, const std::string& channel) {
+  Plan plan;
+  plan.action = "rollback";
+  plan.channel = channel;
+  TRY(plan.expected, registry::require_channel(store, channel));
+  const auto& now = plan.expected->record;
+  plan.source = fmt::format("channel:{}@{}", channel, now.generation);
+  if (now.previous.empty())
+    return fail(ErrorKind::not_found, "O001",
+                fmt::format("channel {} has only its first view: there is nothing to go back to", channel),
+                fmt::format("`quarry channel log {}` shows its moves", channel));
+  TRY(plan.view, registry::load_whole_view(store, now.previous), "while reading the view before the last move");
+  for (const auto& digest : plan.view.record.sets) {
+    TRY(auto sealed, registry::load_sealed(store, digest), "while reading the view before the last move");
+    plan.sets.push_back(std::move(sealed));
+  }
+  TRY_DO(check_presence(store, plan.sets));
+  plan.digest = digest_of(plan);
+  return plan;
+}
+
+} // namespace quarry::promote

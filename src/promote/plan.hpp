@@ -1,0 +1,47 @@
+#pragma once
+// What a promotion or a rollback would do, as a value: it can be printed, reviewed by its digest and executed later if
+// nothing moved. Planning reads; it never writes.
+#include "base/result.hpp"
+#include "gate/gate.hpp"
+#include "registry/registry.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::promote {
+
+struct Request {
+  registry::Resolved source; ///< sealed sets (registry::resolve_… or publish::resolve)
+  std::string channel;       ///< the target
+  gate::Policy policy;
+  bool ready_cells_only = false; ///< move what is ready, leave what is held
+  std::int64_t now_us = 0;
+};
+
+struct Plan {
+  std::string action; ///< "promote" or "rollback"
+  std::string channel, source;
+  std::optional<registry::Channel> expected; ///< what the channel is now; nullopt: it does not exist
+  std::vector<registry::SealedSet> sets;     ///< to be added; a subset of a set is not stored yet: `derived`
+  std::vector<registry::SetRecord> derived;  ///< subsets that have to be written and sealed first
+  registry::View view;                       ///< what the channel will show
+  gate::Verdict verdict;                     ///< of what is new to the target; empty for a rollback
+  std::string verdict_digest;
+  bool held = false;  ///< nothing may move
+  std::string digest; ///< of the plan; holds no time and no name of a person: equal as long as nothing moved
+
+  bool moves() const { return !held && (!expected || view.digest != expected->record.view); }
+  std::uint64_t generation() const; ///< of the channel once the plan is executed
+};
+
+/// The sets of the source of which the target lacks something, judged together. R018 (exit 7) when a file's name is
+/// taken in the target by other bytes, corrupt O003 when the store lacks a file that is to move.
+Result<Plan> plan_promotion(store::ObjectStore& store, const Request& request);
+
+/// Back to the view before the last move. not_found O001 when there is none.
+Result<Plan> plan_rollback(store::ObjectStore& store, const std::string& channel);
+
+/// The sets of `source` that hold a file which `view` lacks, each with what the gate is asked about it.
+std::vector<registry::SealedSet> lacking(const registry::View& view, const std::vector<registry::SealedSet>& source);
+
+} // namespace quarry::promote

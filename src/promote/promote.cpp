@@ -1,0 +1,193 @@
+#include "promote/promote.hpp"
+
+#include "publish/move.hpp"
+#include "publish/projection.hpp"
+#include "publish/publish.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::promote {
+
+using store::ObjectStore;
+
+namespace {
+
+constexpr std::size_t k_digest_digits_min = 8;
+constexpr std::size_t k_moves_looked_at =
+    64; // an interrupted move that is further back was completed by those after it
+
+bool names(const std::string& digits, const std::string& digest) {
+  return digits.size() >= k_digest_digits_min && !digest.empty() && digest.starts_with(digits);
+}
+
+Result<std::optional<registry::LedgerRecord>> last_move(ObjectStore& store, const std::string& channel) {
+  TRY(auto now, registry::read_channel(store, channel));
+  if (!now) return std::optional<registry::LedgerRecord>();
+  TRY(auto entry, registry::load_ledger(store, now->record.ledger));
+  return std::optional(std::move(entry));
+}
+
+/// The move that this plan made already, if it did.
+Result<std::optional<registry::LedgerRecord>> executed(ObjectStore& store, const std::string& channel,
+                                                       const std::string& digits) {
+  TRY(auto now, registry::read_channel(store, channel));
+  auto digest = now ? now->record.ledger : std::string();
+  for (std::size_t i = 0; i < k_moves_looked_at && !digest.empty(); ++i) {
+    TRY(auto entry, registry::load_ledger(store, digest), "while reading the ledger of channel " + channel);
+    if (names(digits, entry.plan)) return std::optional(std::move(entry));
+    digest = entry.previous;
+  }
+  return std::optional<registry::LedgerRecord>();
+}
+
+/// Whether the channel still shows what that move brought. Sets are only ever added, except by a rollback.
+Result<bool> still_stands(ObjectStore& store, const registry::LedgerRecord& move) {
+  TRY(auto now, registry::require_channel(store, move.channel));
+  if (now.record.generation == move.generation) return true;
+  if (move.action == "rollback") return false;
+  TRY(auto brought, registry::load_view(store, move.to_view));
+  TRY(auto shown, registry::load_view(store, now.record.view));
+  auto in = [&](const std::string& set) {
+    return std::find(shown.sets.begin(), shown.sets.end(), set) != shown.sets.end();
+  };
+  return std::all_of(brought.sets.begin(), brought.sets.end(), in);
+}
+
+Unexpected undone(const registry::LedgerRecord& move) {
+  return fail(ErrorKind::precondition_failed, "O002",
+              fmt::format("this plan was executed at {} as {}@{}, and was undone since", move.when, move.channel,
+                          move.generation),
+              fmt::format("`quarry channel log {}` shows by whom; look at `--dry-run` again, then execute its digest",
+                          move.channel));
+}
+
+/// The channel as it stands, with its pages brought up to it.
+Result<Receipt> complete(ObjectStore& store, const std::string& channel, std::string digest,
+                         const store::Counters& before) {
+  TRY_DO(publish::project_channel(store, channel));
+  TRY(auto now, registry::require_channel(store, channel));
+  Receipt receipt;
+  receipt.plan.channel = channel;
+  receipt.digest = std::move(digest);
+  receipt.generation = now.record.generation;
+  receipt.view = now.record.view;
+  receipt.completed = true;
+  receipt.writes = publish::writes_between(before, store.counters());
+  return receipt;
+}
+
+Result<void> write_derived(ObjectStore& store, const Plan& plan, const std::string& when) {
+  for (const auto& set : plan.derived) {
+    TRY(auto digest, registry::put_set(store, set));
+    TRY_DO(registry::seal(store, digest, when));
+  }
+  return {};
+}
+
+Result<void> execute(ObjectStore& store, const Plan& plan, const Options& options) {
+  if (plan.moves()) {
+    TRY_DO(write_derived(store, plan, options.when));
+    publish::Reason reason{plan.action, plan.digest, plan.verdict_digest, options.who, options.when, options.why};
+    TRY_DO(publish::move_channel(store, plan.channel, plan.expected, plan.view, reason));
+  }
+  // Also when nothing moves: an earlier run may have died before its pages were written.
+  if (plan.moves() || plan.expected) TRY_DO(publish::project_channel(store, plan.channel));
+  return {};
+}
+
+Receipt receipt_of(const Plan& plan) {
+  Receipt receipt;
+  receipt.plan = plan;
+  receipt.digest = plan.digest;
+  receipt.generation = plan.generation();
+  receipt.held = plan.held;
+  bool stays = plan.held || !plan.moves();
+  receipt.view = stays ? (plan.expected ? plan.expected->record.view : "") : plan.view.digest;
+  return receipt;
+}
+
+Result<void> check_reviewed(ObjectStore& store, const Plan& plan, const std::string& digits) {
+  if (digits.size() < k_digest_digits_min)
+    return fail(ErrorKind::invalid_argument, "O005", fmt::format("`{}` is not the digest of a plan", digits),
+                "`--dry-run` prints it");
+  if (names(digits, plan.digest)) return {};
+  Error error{ErrorKind::precondition_failed,
+              "O002",
+              "the plan that was reviewed is not the plan that would be executed now",
+              {},
+              {},
+              "nothing was changed: look at `--dry-run` again, then execute its digest"};
+  error.details = {"reviewed  " + digits, "now       " + plan.digest};
+  TRY(auto last, last_move(store, plan.channel));
+  if (!last)
+    error.details.push_back(fmt::format("channel   {} does not exist", plan.channel));
+  else
+    error.details.push_back(fmt::format("channel   {}@{}: {} by {} at {}", plan.channel, last->generation, last->action,
+                                        last->who.empty() ? "somebody" : last->who, last->when));
+  error.details.push_back(fmt::format("sets      {} to add", plan.sets.size()));
+  if (plan.action == "promote")
+    error.details.push_back(fmt::format("gate      {}", gate::to_string(plan.verdict.verdict)));
+  return fail(std::move(error));
+}
+
+/// One round; precondition_failed when somebody was faster.
+Result<Receipt> run(ObjectStore& store, const Plan& plan, const Options& options, const store::Counters& before) {
+  auto receipt = receipt_of(plan);
+  if (options.execute) TRY_DO(check_reviewed(store, plan, *options.execute));
+  if (plan.held || options.dry_run) return receipt;
+  TRY_DO(execute(store, plan, options));
+  receipt.moved = plan.moves();
+  receipt.writes = publish::writes_between(before, store.counters());
+  return receipt;
+}
+
+Receipt with_url(ObjectStore& store, Receipt receipt) {
+  receipt.index_url = store.url(registry::channel_directory(receipt.plan.channel) + "/simple") + "/";
+  return receipt;
+}
+
+} // namespace
+
+Result<Receipt> promote(ObjectStore& store, const Request& request, const Options& options) {
+  auto before = store.counters();
+  if (options.execute && !options.dry_run) {
+    TRY(auto earlier, executed(store, request.channel, *options.execute));
+    if (earlier) {
+      TRY(bool stands, still_stands(store, *earlier));
+      if (!stands) return undone(*earlier);
+      TRY(auto receipt, complete(store, request.channel, earlier->plan, before));
+      return with_url(store, std::move(receipt));
+    }
+  }
+  for (int round = 0; round < publish::k_rebase_max; ++round) {
+    TRY(auto plan, plan_promotion(store, request));
+    auto receipt = run(store, plan, options, before);
+    if (receipt) return with_url(store, std::move(*receipt));
+    bool overtaken = receipt.error().code == "R003" && !options.execute;
+    if (!overtaken) return fail(std::move(receipt).error());
+  }
+  return fail(ErrorKind::precondition_failed, "P010", fmt::format("others kept moving channel {}", request.channel),
+              "run the same command again");
+}
+
+Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const Options& options) {
+  auto before = store.counters();
+  TRY(auto now, registry::require_channel(store, channel));
+  TRY(auto shown, publish::projected_generation(store, channel));
+  TRY(auto last, last_move(store, channel));
+  bool interrupted = last->action == "rollback" && shown < now.record.generation;
+  if (options.execute) {
+    TRY(auto earlier, executed(store, channel, *options.execute));
+    if (earlier && earlier->generation != now.record.generation) return undone(*earlier);
+    interrupted = earlier.has_value();
+  }
+  if (interrupted && !options.dry_run) {
+    TRY(auto receipt, complete(store, channel, last->plan, before));
+    return with_url(store, std::move(receipt));
+  }
+  TRY(auto plan, plan_rollback(store, channel));
+  TRY(auto receipt, run(store, plan, options, before));
+  return with_url(store, std::move(receipt));
+}
+
+} // namespace quarry::promote

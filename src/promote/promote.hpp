@@ -1,0 +1,38 @@
+#pragma once
+// The pump of promotion: records, the one swap, pages. Nothing is copied and nothing is rewritten: what was tested is
+// what is released. Killed anywhere, the same command completes it.
+#include "promote/plan.hpp"
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace quarry::promote {
+
+struct Options {
+  std::string who, when, why; ///< for the ledger; `when` is RFC 3339
+  std::optional<std::string>
+      execute; ///< exactly the plan of this digest (or its first 8 or more digits); else whatever is planned now
+  bool dry_run = false;
+};
+
+struct Receipt {
+  Plan plan;
+  std::string digest;           ///< of the plan that was executed; of an earlier run's when `completed`
+  std::uint64_t generation = 0; ///< of the channel; after a dry run: what it would be
+  std::string view;
+  std::uint64_t writes = 0; ///< changes of the store
+  bool moved = false, held = false;
+  bool completed = false; ///< the move was made by an earlier run that died before the pages were written
+  std::string index_url;
+};
+
+/// Plans, and unless held or a dry run, executes. When somebody else moves the channel meanwhile, it is planned and
+/// judged anew; with `execute` that is precondition_failed O002 (exit 7), which says what moved.
+Result<Receipt> promote(store::ObjectStore& store, const Request& request, const Options& options);
+
+/// Swaps the previous view back, as a new generation. Run again after a death between swap and pages, it completes the
+/// pages and does not swap a second time. A rival move in between is precondition_failed: what is rolled back is what
+/// was looked at.
+Result<Receipt> rollback(store::ObjectStore& store, const std::string& channel, const Options& options);
+
+} // namespace quarry::promote

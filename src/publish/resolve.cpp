@@ -1,0 +1,62 @@
+#include "publish/resolve.hpp"
+
+#include "base/text.hpp"
+#include "run/find_runs.hpp"
+#include "sys/file.hpp"
+#include <fmt/core.h>
+
+namespace quarry::publish {
+
+using registry::Resolved;
+using store::ObjectStore;
+
+namespace {
+
+constexpr std::string_view k_file_url = "file://";
+
+std::string without_slash(std::string text) {
+  while (text.ends_with('/')) text.pop_back();
+  return text;
+}
+
+Result<Resolved> resolve_path(ObjectStore& store, const run::Locator& locator) {
+  TRY(auto key, key_of_path(store, locator.path));
+  TRY(auto resolved, registry::resolve_run(store, key));
+  resolved.source = "directory:" + key;
+  return resolved;
+}
+
+} // namespace
+
+Result<std::string> path_of_key(const ObjectStore& store, const std::string& key) {
+  auto url = store.url(key);
+  if (url.starts_with(k_file_url)) return text::percent_decode(url.substr(k_file_url.size()));
+  return fail(ErrorKind::unsupported, "P012",
+              fmt::format("{} is not on this machine, so {} cannot be opened as a file", store.describe(), key));
+}
+
+Result<std::string> key_of_path(const ObjectStore& store, const std::string& path) {
+  TRY(auto absolute, sys::absolute(path));
+  TRY(auto inside, path_of_key(store, "x"));
+  auto root = inside.substr(0, inside.size() - 1); // ends in '/'
+  auto key = without_slash(absolute);
+  if (!key.starts_with(root) || key.size() == root.size())
+    return fail(ErrorKind::invalid_argument, "P012", fmt::format("{} is not inside {}", path, store.describe()),
+                "publish it first: `quarry publish`");
+  return key.substr(root.size());
+}
+
+Result<Resolved> resolve(ObjectStore& store, const run::Locator& locator) {
+  using Kind = run::LocatorKind;
+  TRY_DO(run::require_kind(locator, {Kind::set, Kind::run, Kind::channel, Kind::path}, "name sealed sets"));
+  switch (locator.kind) {
+  case Kind::set: return registry::resolve_set(store, locator.digest);
+  case Kind::channel: return registry::resolve_channel(store, locator.channel);
+  case Kind::path: return resolve_path(store, locator);
+  default: break;
+  }
+  TRY(auto layout, run::find_run(store, locator));
+  return registry::resolve_run(store, without_slash(layout.prefix()));
+}
+
+} // namespace quarry::publish

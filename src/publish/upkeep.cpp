@@ -1,0 +1,179 @@
+#include "publish/upkeep.hpp"
+
+#include "publish/projection.hpp"
+#include "publish/resolve.hpp"
+#include "store/put_once.hpp"
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::publish {
+
+using registry::SealedSet;
+using store::ObjectStore;
+
+namespace {
+
+void add(Repaired& total, std::string place, const Projected& projected) {
+  total.places.push_back(std::move(place));
+  total.pages_written += projected.pages_written;
+  total.pages_removed += projected.pages_removed;
+}
+
+std::set<std::string> directories_of(const std::vector<SealedSet>& sets) {
+  std::set<std::string> directories;
+  for (const auto& sealed : sets) directories.insert(sealed.set.directory);
+  return directories;
+}
+
+/// An immutable record whose bytes are known: put back where it is missing or altered.
+Result<std::uint64_t> restore(ObjectStore& store, const std::string& key, const std::string& bytes) {
+  TRY(auto present, store.get(key, registry::k_record_bytes_max));
+  if (present && *present == bytes) return std::uint64_t{0};
+  store::PutOptions options;
+  options.content_type = "application/json";
+  TRY_DO(store.put(key, content::Rope::literal(bytes), options));
+  return std::uint64_t{1};
+}
+
+Result<std::uint64_t> restore_sidecar(ObjectStore& store, const registry::FileRecord& file, const Describe& describe) {
+  if (!file.metadata_sha256) return std::uint64_t{0};
+  auto key = file.key + ".metadata";
+  TRY(auto present, store::digest_of(store, key));
+  if (present == file.metadata_sha256) return std::uint64_t{0};
+  TRY(auto path, path_of_key(store, file.key));
+  TRY(auto described, describe(path));
+  if (described.file.sha256 != file.sha256)
+    return fail(ErrorKind::corrupt, "P021", fmt::format("{} is not the wheel that was sealed", file.key),
+                "publish the run again, or restore the file from a copy");
+  TRY_DO(store.put(key, content::Rope::literal(described.sidecar), {}));
+  return std::uint64_t{1};
+}
+
+/// What the channels' ledgers name.
+struct Reachable {
+  std::set<std::string> views, shards, ledger, sets;
+};
+
+Result<void> reach_view(ObjectStore& store, const std::string& digest, Reachable& reached) {
+  if (digest.empty() || !reached.views.insert(digest).second) return {};
+  TRY(auto view, registry::load_view(store, digest));
+  reached.sets.insert(view.sets.begin(), view.sets.end());
+  for (const auto& [project, shard] : view.shards) reached.shards.insert(shard);
+  return {};
+}
+
+Result<Reachable> reach(ObjectStore& store) {
+  Reachable reached;
+  TRY(auto channels, registry::list_channels(store));
+  for (const auto& name : channels) {
+    TRY(auto channel, registry::require_channel(store, name));
+    TRY(auto moves, registry::ledger_chain(store, channel.record));
+    for (const auto& move : moves) {
+      reached.ledger.insert(move.digest);
+      TRY_DO(reach_view(store, move.record.to_view, reached), "while following channel " + name);
+      TRY_DO(reach_view(store, move.record.from_view, reached), "while following channel " + name);
+    }
+  }
+  return reached;
+}
+
+std::string digest_in(const std::string& key, const std::string& prefix) {
+  auto name = key.substr(prefix.size());
+  bool record = name.size() == 69 && name.ends_with(".json") && name.find('/') == std::string::npos;
+  return record ? name.substr(0, 64) : std::string();
+}
+
+Result<void> sweep(ObjectStore& store, const std::string& prefix, const std::set<std::string>& keep,
+                   const CollectGarbageOptions& options, Garbage& garbage) {
+  TRY(auto objects, store.list(prefix));
+  for (const auto& object : objects) {
+    auto digest = digest_in(object.key, prefix);
+    bool old = object.modified_us != 0 && object.modified_us < options.older_than_us;
+    if (digest.empty() || keep.contains(digest) || !old) continue;
+    garbage.keys.push_back(object.key);
+    if (!options.dry_run) TRY_DO(store.remove(object.key));
+  }
+  return {};
+}
+
+/// Every sealed set is kept, whether a channel names it or not: a record without seal is what a killed publish left.
+Result<std::set<std::string>> sealed_sets(ObjectStore& store) {
+  std::set<std::string> sealed;
+  TRY(auto objects, store.list(""));
+  for (const auto& object : objects) {
+    auto at = object.key.rfind("/seals/");
+    if (at != std::string::npos) sealed.insert(digest_in(object.key, object.key.substr(0, at + 7)));
+  }
+  return sealed;
+}
+
+} // namespace
+
+Result<Repaired> repair_channel(ObjectStore& store, const std::string& name) {
+  Repaired done;
+  TRY(auto projected, project_channel(store, name));
+  add(done, registry::channel_directory(name), projected);
+  return done;
+}
+
+Result<Repaired> repair_directories(ObjectStore& store, const std::vector<SealedSet>& sets) {
+  Repaired done;
+  for (const auto& directory : directories_of(sets)) {
+    TRY(auto projected, project_directory(store, directory));
+    add(done, directory, projected);
+  }
+  return done;
+}
+
+Result<Repaired> rebuild_channel(ObjectStore& store, const std::string& name) {
+  TRY(auto channel, registry::require_channel(store, name));
+  TRY(auto record, registry::load_view(store, channel.record.view), "while rebuilding channel " + name);
+  std::vector<SealedSet> sets;
+  for (const auto& digest : record.sets) {
+    TRY(auto sealed, registry::load_sealed(store, digest), "while rebuilding channel " + name);
+    sets.push_back(std::move(sealed));
+  }
+  TRY(auto view, registry::make_view(sets));
+  if (view.digest != channel.record.view)
+    return fail(ErrorKind::corrupt, "P030",
+                fmt::format("the sets of channel {} do not give the view that it names", name),
+                "compare the store with a copy; nothing was changed");
+  std::uint64_t restored = 0;
+  for (const auto& shard : view.shards) {
+    TRY(auto written,
+        restore(store, registry::shard_key(view.record.shards.at(shard.project)), registry::to_json(shard)));
+    restored += written;
+  }
+  TRY(auto done, repair_channel(store, name));
+  done.records_written = restored;
+  return done;
+}
+
+Result<Repaired> rebuild_directories(ObjectStore& store, const std::vector<SealedSet>& sets, const Describe& describe) {
+  std::uint64_t restored = 0;
+  for (const auto& sealed : sets)
+    for (const auto& file : sealed.set.files) {
+      TRY(auto written, restore_sidecar(store, file, describe));
+      restored += written;
+    }
+  TRY(auto done, repair_directories(store, sets));
+  done.records_written = restored;
+  return done;
+}
+
+Result<Garbage> collect_garbage(ObjectStore& store, const CollectGarbageOptions& options) {
+  Garbage garbage;
+  TRY(auto reached, reach(store));
+  TRY(auto sealed, sealed_sets(store));
+  reached.sets.merge(sealed);
+  TRY_DO(sweep(store, "views/", reached.views, options, garbage));
+  TRY_DO(sweep(store, "views/shards/", reached.shards, options, garbage));
+  TRY_DO(sweep(store, "ledger/", reached.ledger, options, garbage));
+  TRY_DO(sweep(store, "sets/", reached.sets, options, garbage));
+  if (!options.dry_run) {
+    TRY(garbage.leftovers, store.remove_leftovers(options.older_than_us));
+  }
+  return garbage;
+}
+
+} // namespace quarry::publish

@@ -1,0 +1,41 @@
+#pragma once
+// Keeping a store in order: pages again, records again, and what nobody needs away.
+#include "base/result.hpp"
+#include "publish/collect.hpp"
+#include "registry/registry.hpp"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace quarry::publish {
+
+struct Repaired {
+  std::vector<std::string> places; ///< directories and channels that were looked at
+  std::uint64_t pages_written = 0, pages_removed = 0, records_written = 0;
+};
+
+/// Pages again, from the record of a channel or from the seals of a directory; both guarded as every projection is.
+Result<Repaired> repair_channel(store::ObjectStore& store, const std::string& name);
+Result<Repaired> repair_directories(store::ObjectStore& store, const std::vector<registry::SealedSet>& sets);
+
+/// Records and pages again, from the sealed sets: shards of a channel's view (lost or altered) are made anew, and must
+/// give the very view that the channel names (corrupt P030 otherwise: the sets are not those that were published).
+Result<Repaired> rebuild_channel(store::ObjectStore& store, const std::string& name);
+/// Sidecars of the sets' wheels again, read from the wheels themselves, then the pages. corrupt P021 when a wheel is
+/// not the one sealed.
+Result<Repaired> rebuild_directories(store::ObjectStore& store, const std::vector<registry::SealedSet>& sets,
+                                     const Describe& describe);
+
+struct Garbage {
+  std::uint64_t leftovers = 0;   ///< temporaries of killed writers
+  std::vector<std::string> keys; ///< views, shards, ledger entries and unsealed set records that nothing names
+};
+struct CollectGarbageOptions {
+  std::int64_t older_than_us = 0; ///< what was written later is left alone: a writer may be about to name it
+  bool dry_run = false;
+};
+/// Everything that any move of any channel's ledger names is kept, and so is every file, sealed set, evidence and
+/// waiver. An object without a known time is kept.
+Result<Garbage> collect_garbage(store::ObjectStore& store, const CollectGarbageOptions& options);
+
+} // namespace quarry::publish
