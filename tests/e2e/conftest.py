@@ -59,3 +59,12 @@ def store(tmp_path, packages) -> Path:
     root = tmp_path / "store"
     publish(packages, root, "1", "--channel", "staging")
     return root
+
+
+@pytest.fixture
+def report_only_policy(tmp_path) -> Path:
+    """The demo's policy, which says what it would hold and holds nothing: for tests of moves, not of verdicts."""
+    path = tmp_path / "report-only.toml"
+    text = (Path(__file__).resolve().parents[2] / "data/policies/demo.toml").read_text()
+    path.write_text(text.replace('name = "demo"\n', 'name = "demo"\nmode = "report_only"\n', 1))
+    return path
