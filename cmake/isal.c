@@ -14,14 +14,18 @@ __asm__(".pushsection .rodata\n.balign 8\nquarry_isal:\n.incbin \"" ISAL_FILE
         "\"\nquarry_isal_end:\n.byte 0\n.popsection\n");
 extern const char quarry_isal[], quarry_isal_end[];
 
-static struct {
-  void (*deflate_init)(struct isal_zstream*);
-  int (*deflate)(struct isal_zstream*);
-  int (*deflate_set_dict)(struct isal_zstream*, uint8_t*, uint32_t);
-  void (*inflate_init)(struct inflate_state*);
-  int (*inflate)(struct inflate_state*);
-  int (*inflate_set_dict)(struct inflate_state*, uint8_t*, uint32_t);
-} functions;
+// What the rooms call: one line each. A missing one is an undefined symbol of the linker.
+#define FUNCTIONS(F)                                                                                                   \
+  F(void, isal_deflate_init, (struct isal_zstream * stream), (stream))                                                 \
+  F(int, isal_deflate, (struct isal_zstream * stream), (stream))                                                       \
+  F(int, isal_deflate_set_dict, (struct isal_zstream * stream, uint8_t * dict, uint32_t size), (stream, dict, size))   \
+  F(void, isal_inflate_init, (struct inflate_state * state), (state))                                                  \
+  F(void, isal_inflate_reset, (struct inflate_state * state), (state))                                                 \
+  F(int, isal_inflate, (struct inflate_state * state), (state))                                                        \
+  F(int, isal_inflate_set_dict, (struct inflate_state * state, uint8_t * dict, uint32_t size), (state, dict, size))
+
+#define DECLARE(result, name, parameters, arguments) static result(*loaded_##name) parameters;
+FUNCTIONS(DECLARE)
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void* open_library(void) {
@@ -48,38 +52,15 @@ static void load(void) {
   void* library = open_library();
   if (!library) library = dlopen("libisal.so.2", RTLD_NOW | RTLD_LOCAL);
   if (!library) abort();
-  *(void**)&functions.deflate_init = dlsym(library, "isal_deflate_init");
-  *(void**)&functions.deflate = dlsym(library, "isal_deflate");
-  *(void**)&functions.deflate_set_dict = dlsym(library, "isal_deflate_set_dict");
-  *(void**)&functions.inflate_init = dlsym(library, "isal_inflate_init");
-  *(void**)&functions.inflate = dlsym(library, "isal_inflate");
-  *(void**)&functions.inflate_set_dict = dlsym(library, "isal_inflate_set_dict");
-  if (!functions.deflate_init || !functions.deflate || !functions.deflate_set_dict || !functions.inflate_init ||
-      !functions.inflate || !functions.inflate_set_dict)
-    abort();
+#define LOAD(result, name, parameters, arguments)                                                                      \
+  *(void**)&loaded_##name = dlsym(library, #name);                                                                     \
+  if (!loaded_##name) abort();
+  FUNCTIONS(LOAD)
 }
 
-void isal_deflate_init(struct isal_zstream* stream) {
-  pthread_once(&once, load);
-  functions.deflate_init(stream);
-}
-int isal_deflate(struct isal_zstream* stream) {
-  pthread_once(&once, load);
-  return functions.deflate(stream);
-}
-int isal_deflate_set_dict(struct isal_zstream* stream, uint8_t* dict, uint32_t length) {
-  pthread_once(&once, load);
-  return functions.deflate_set_dict(stream, dict, length);
-}
-void isal_inflate_init(struct inflate_state* state) {
-  pthread_once(&once, load);
-  functions.inflate_init(state);
-}
-int isal_inflate(struct inflate_state* state) {
-  pthread_once(&once, load);
-  return functions.inflate(state);
-}
-int isal_inflate_set_dict(struct inflate_state* state, uint8_t* dict, uint32_t length) {
-  pthread_once(&once, load);
-  return functions.inflate_set_dict(state, dict, length);
-}
+#define DEFINE(result, name, parameters, arguments)                                                                    \
+  result name parameters {                                                                                             \
+    pthread_once(&once, load);                                                                                         \
+    return loaded_##name arguments;                                                                                    \
+  }
+FUNCTIONS(DEFINE)

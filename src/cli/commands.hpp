@@ -10,7 +10,8 @@ std::vector<Command> elf_commands();      // show, edit
 std::vector<Command> index_commands();    // index build, check, repair, rebuild; gc
 std::vector<Command> publish_commands();  // publish; set show, verify, adopt
 std::vector<Command> channel_commands();  // channel show, log
-std::vector<Command> promote_commands();  // gate, promote, rollback, waive
+std::vector<Command> gate_commands();     // gate, waive
+std::vector<Command> promote_commands();  // promote, rollback
 std::vector<Command> venv_commands();     // venv create, install
 std::vector<Command> test_commands();     // test; evidence list, show
 std::vector<Command> everyday_commands(); // version, doctor, explain, completion, docs, config

@@ -54,9 +54,9 @@ OutputOptions early_options(const World& world, const std::vector<std::string>& 
   return {.json = json, .err_color = use_color(world, when, world.err_is_terminal), .columns = world.columns};
 }
 
-std::string help_page(const World& world, std::span<const Command> commands, const Resolved& resolved) {
+std::string page_for(const World& world, std::span<const Command> commands, const Resolved& resolved) {
   if (resolved.command) return command_page(*resolved.command, world.columns);
-  return resolved.group.empty() ? overview(commands, world.columns)
+  return resolved.group.empty() ? help_page(commands, world.columns)
                                 : group_page(commands, resolved.group, world.columns);
 }
 
@@ -117,7 +117,7 @@ int run_engine(const World& world, std::span<const Command> commands, const std:
   auto resolved = resolve(commands, words);
   if (!resolved) return report(*early, resolved.error());
   if (resolved->help) {
-    world.out(help_page(world, commands, *resolved));
+    world.out(page_for(world, commands, *resolved));
     return 0;
   }
   if (!resolved->command) {

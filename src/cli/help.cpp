@@ -38,6 +38,16 @@ void section(std::string& page, std::string_view title, const std::vector<std::p
   page += fmt::format("\n{}\n", title) + two_columns(rows, 2, columns);
 }
 
+std::string global_flags_sentence() {
+  std::vector<std::string> names;
+  for (const auto& flag : global_flags()) {
+    auto name = flag.letter ? fmt::format("-{}/{}", flag.letter, flag.name) : flag.name;
+    names.push_back(flag.value.empty() ? name : name + " " + flag.value);
+  }
+  return fmt::format("Flags of every command: {}; `quarry help` explains them and all exit codes.",
+                     text::join(names, ", "));
+}
+
 std::string verbs_of(std::span<const Command> commands, const std::string& noun) {
   std::vector<std::string> verbs;
   for (const auto& command : commands)
@@ -157,8 +167,21 @@ std::string overview(std::span<const Command> commands, unsigned columns) {
       "quarry - from the artifacts of a CI run to wheels that people install\n\nusage: quarry COMMAND [flags]\n";
   section(page, "daily", daily, usable(columns));
   section(page, "all nouns and their verbs", others, usable(columns));
-  return page + "\n`quarry COMMAND --help` shows flags and examples; `quarry explain CODE` any error; `quarry doctor` "
-                "checks this machine.\n";
+  return page + "\n" +
+         filled("`quarry COMMAND --help` shows flags and examples, `quarry explain CODE` any error; `quarry doctor` "
+                "checks "
+                "this machine.",
+                0, usable(columns));
+}
+
+std::string help_page(std::span<const Command> commands, unsigned columns) {
+  auto page = overview(commands, columns);
+  std::vector<std::pair<std::string, std::string>> flags, codes;
+  for (const auto& flag : global_flags()) flags.emplace_back(flag_heading(flag), flag_help(flag));
+  for (const auto& [code, meaning] : exit_code_meanings()) codes.emplace_back(fmt::format("{:>3}", code), meaning);
+  section(page, "flags of every command", flags, usable(columns));
+  section(page, "exit codes", codes, usable(columns));
+  return page;
 }
 
 std::string group_page(std::span<const Command> commands, std::string_view group, unsigned columns) {
@@ -175,20 +198,18 @@ std::string command_page(const Command& command, unsigned columns) {
   auto page = fmt::format("quarry {} - {}\n\n", name_of(command), command.summary);
   page += two_columns({{"usage:", usage_line(command)}}, 0, width);
   if (!command.description.empty()) page += "\n" + filled(command.description, 0, width);
-  std::vector<std::pair<std::string, std::string>> operands, flags, globals, codes;
+  std::vector<std::pair<std::string, std::string>> operands, flags, codes;
   for (const auto& operand : command.operands) operands.emplace_back(operand_usage(operand), operand.help);
   for (const auto& flag : command.flags)
     flags.emplace_back(flag_heading(flag), flag_help(flag) + (flag.required ? " (required)" : ""));
-  for (const auto& flag : global_flags()) globals.emplace_back(flag_heading(flag), flag_help(flag));
   for (const auto& [code, meaning] : command.exit_codes) codes.emplace_back(fmt::format("{:>3}", code), meaning);
   section(page, "operands", operands, width);
   section(page, "flags", flags, width);
-  section(page, "flags of every command", globals, width);
   if (!command.examples.empty()) page += "\nexamples\n";
   for (const auto& example : command.examples)
     page += filled(example.explanation + ":", 2, width) + "    " + example.command + "\n";
-  section(page, "exit codes (all: docs/exit-codes.md)", codes, width);
-  return page;
+  section(page, "exit codes", codes, width);
+  return page + "\n" + filled(global_flags_sentence(), 0, width);
 }
 
 } // namespace quarry::cli

@@ -10,6 +10,8 @@ namespace quarry::cli {
 
 /// `quarry` alone: what it is, the daily commands, the rest by noun.
 std::string overview(std::span<const Command> commands, unsigned columns);
+/// `quarry help`: the overview, then the flags of every command and all exit codes.
+std::string help_page(std::span<const Command> commands, unsigned columns);
 /// `quarry artifact --help`.
 std::string group_page(std::span<const Command> commands, std::string_view group, unsigned columns);
 /// `quarry artifact fetch --help`.

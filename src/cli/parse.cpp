@@ -168,19 +168,25 @@ std::size_t global_words(std::span<const std::string> words, std::size_t at) {
 
 bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
 
+/// `artifact fecth`: the noun is right, so only its verbs are near.
+Unexpected unknown_verb(const std::string& noun, const std::string& verb, const std::vector<std::string>& verbs) {
+  auto near = nearest(verb, verbs);
+  for (auto& name : near) name.insert(0, noun + " ");
+  auto hint = near.empty() ? fmt::format("`{}` knows {}", noun, text::join(verbs, ", "))
+                           : fmt::format("did you mean `{}`?", text::join(near, "` or `"));
+  return usage("C001", fmt::format("there is no command `{} {}`", noun, verb), std::move(hint));
+}
+
 Unexpected unknown_command(std::span<const Command> commands, const std::vector<std::string>& said) {
   std::vector<std::string> names, verbs;
   for (const auto& command : commands) {
     if (command.hidden) continue;
-    names.push_back(name_of(command));
-    if (command.path.size() == 2) verbs.push_back(command.path[0]);
-    if (command.path.size() == 2 && said.size() > 1 && command.path[0] == said[0]) names.push_back(command.path[1]);
+    names.push_back(command.path[0]);
+    if (command.path.size() == 2 && command.path[0] == said[0]) verbs.push_back(command.path[1]);
   }
-  names.insert(names.end(), verbs.begin(), verbs.end());
-  auto words = text::join(said, " ");
-  auto near = did_you_mean(words, names);
-  if (near.empty() && said.size() > 1) near = did_you_mean(said[0], names);
-  return usage("C001", fmt::format("there is no command `{}`", words),
+  if (said.size() == 2) return unknown_verb(said[0], said[1], verbs);
+  auto near = did_you_mean(said[0], names);
+  return usage("C001", fmt::format("there is no command `{}`", said[0]),
                near.empty() ? "`quarry help` lists them" : near);
 }
 

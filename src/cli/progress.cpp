@@ -64,7 +64,7 @@ ProgressBoard::Entry ProgressBoard::add(std::string label, std::uint64_t total, 
 
 std::string ProgressBoard::update(Entry entry, std::uint64_t done, std::uint64_t now_ns) {
   entry->done = std::max(entry->done, done); // workers report out of order
-  if (mode_ == ProgressMode::bar) return now_ns - drawn_ns_ >= k_bar_every_ns ? clear() + draw(now_ns) : "";
+  if (mode_ == ProgressMode::bar) return now_ns - drawn_ns_ >= k_bar_every_ns ? redraw(now_ns) : "";
   if (mode_ == ProgressMode::none || now_ns - entry->shown_ns < k_line_every_ns) return "";
   entry->shown_ns = now_ns;
   return entry->label + "  " + progress_facts(*entry, now_ns) + "\n";
@@ -72,7 +72,12 @@ std::string ProgressBoard::update(Entry entry, std::uint64_t done, std::uint64_t
 
 std::string ProgressBoard::remove(Entry entry, std::uint64_t now_ns) {
   works_.erase(entry);
-  return drawn_ ? clear() + draw(now_ns) : "";
+  return drawn_ ? redraw(now_ns) : "";
+}
+
+std::string ProgressBoard::redraw(std::uint64_t now_ns) {
+  auto text = clear();
+  return text += draw(now_ns);
 }
 
 std::string ProgressBoard::clear() {

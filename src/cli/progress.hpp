@@ -34,6 +34,7 @@ public:
   std::string draw(std::uint64_t now_ns); ///< puts them back
 
 private:
+  std::string redraw(std::uint64_t now_ns);
   ProgressMode mode_;
   unsigned columns_;
   std::list<Work> works_;

@@ -1,0 +1,217 @@
+#include "cli/help.hpp"
+
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/completion.hpp"
+#include "cli/docs.hpp"
+#include "cli/parse.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <set>
+
+namespace quarry::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Command sample() {
+  return {
+      .path = {"artifact", "pack"},
+      .summary = "archives of exploded artifacts",
+      .description = "Makes one archive of each `{name}_{component}_{target}/` below DIR, with its checksum beside it. "
+                     "The same tree gives the same bytes.\n\nNothing is "
+                     "replaced.",
+      .operands = {{"DIR", "directory with exploded artifacts"}, {"NAME", "only these", false, true}},
+      .flags =
+          {{.name = "--output-dir",
+            .value = "OUT",
+            .help = "where archives are written",
+            .required = true,
+            .letter = 'o'},
+           {.name = "--format", .value = "FORMAT", .help = "compression", .choices = {"zst", "xz"}, .fallback = "zst"},
+           {.name = "--store", .value = "LOCATOR", .help = "store", .environment = "QUARRY_STORE"}},
+      .examples = {{"quarry artifact pack build/artifacts -o out", "as CI does it"}},
+      .exit_codes = {{6, "an artifact is broken"}},
+      .schema = "quarry.artifact-pack/1",
+      .run = {}};
+}
+
+constexpr std::string_view k_page = R"(quarry artifact pack - archives of exploded artifacts
+
+usage:  quarry artifact pack DIR [NAME]... --output-dir OUT [flags]
+
+Makes one archive of each `{name}_{component}_{target}/` below DIR, with its
+checksum beside it. The same tree gives the same bytes.
+
+Nothing is replaced.
+
+operands
+  DIR        directory with exploded artifacts
+  [NAME]...  only these
+
+flags
+  -o, --output-dir OUT  where archives are written (required)
+      --format FORMAT   compression; one of zst, xz (default: zst)
+      --store LOCATOR   store [QUARRY_STORE]
+
+examples
+  as CI does it:
+    quarry artifact pack build/artifacts -o out
+
+exit codes
+    6  an artifact is broken
+
+Flags of every command: --json, -j/--jobs N, -q/--quiet, --color WHEN,
+--progress HOW, -h/--help; `quarry help` explains them and all exit codes.
+)";
+
+TEST(CommandPage, IsGolden) { EXPECT_EQ(command_page(sample(), 76), k_page); }
+
+TEST(CommandPage, FitsNarrowAndWideTerminals) {
+  for (unsigned columns : {60u, 80u, 100u, 250u})
+    for (const auto& line : text::lines(command_page(sample(), columns)))
+      EXPECT_LE(line.size(), std::min(columns, 100u)) << line;
+}
+
+TEST(Filled, KeepsIndentedLinesAndParagraphs) {
+  EXPECT_EQ(filled("one two three\n\n    a    b\nfour", 2, 11), "  one two\n  three\n\n      a    b\n  four\n");
+}
+
+TEST(Overview, ListsDailyCommandsThenNouns) {
+  std::vector<Command> commands{sample()};
+  commands.push_back(sample());
+  commands.back().path = {"publish"};
+  commands.push_back(sample());
+  commands.back().path = {"secret"};
+  commands.back().hidden = true;
+  auto page = overview(commands, 80);
+  EXPECT_THAT(page, HasSubstr("daily\n  publish  archives"));
+  EXPECT_THAT(page, HasSubstr("artifact  pack"));
+  EXPECT_THAT(page, Not(HasSubstr("secret")));
+  EXPECT_THAT(ordered_groups(commands), ElementsAre("artifact", "publish"));
+}
+
+// The real table: what every command owes its user.
+
+class Table : public ::testing::Test {
+protected:
+  std::vector<Command> commands_ = all_commands();
+};
+
+TEST_F(Table, NamesAreUniqueAndAtMostANounAndAVerb) {
+  std::set<std::string> names;
+  for (const auto& command : commands_) {
+    EXPECT_TRUE(names.insert(name_of(command)).second) << name_of(command);
+    EXPECT_LE(command.path.size(), 2u) << name_of(command);
+    EXPECT_FALSE(command.path.empty());
+  }
+}
+
+TEST_F(Table, EveryCommandExplainsItself) {
+  for (const auto& command : commands_) {
+    auto name = name_of(command);
+    EXPECT_TRUE(command.run) << name;
+    EXPECT_FALSE(command.summary.empty()) << name;
+    EXPECT_FALSE(command.summary.ends_with('.')) << name;
+    EXPECT_THAT(command.schema, ::testing::MatchesRegex("quarry\\.[a-z-]+/[0-9]+")) << name;
+    if (command.hidden) continue;
+    EXPECT_FALSE(command.description.empty()) << name;
+    EXPECT_FALSE(command.examples.empty()) << name;
+    for (const auto& example : command.examples) EXPECT_THAT(example.command, HasSubstr("quarry ")) << name;
+    for (const auto& [code, meaning] : command.exit_codes) EXPECT_FALSE(meaning.empty()) << name << " " << code;
+  }
+}
+
+TEST_F(Table, FlagsAreWellFormedAndShadowNothing) {
+  for (const auto& command : commands_) {
+    std::set<std::string> names;
+    std::set<char> letters;
+    auto take = [&](const Flag& flag) {
+      auto what = name_of(command) + " " + flag.name;
+      EXPECT_TRUE(flag.name.starts_with("--")) << what;
+      EXPECT_TRUE(names.insert(flag.name).second) << what;
+      for (const auto& alias : flag.aliases) EXPECT_TRUE(names.insert(alias).second) << what << " " << alias;
+      if (flag.letter) {
+        EXPECT_TRUE(letters.insert(flag.letter).second) << what << " -" << flag.letter;
+      }
+      EXPECT_FALSE(flag.help.empty()) << what;
+      EXPECT_FALSE(flag.help.ends_with('.')) << what;
+      if (!flag.fallback.empty()) {
+        EXPECT_TRUE(check_value(flag, flag.fallback, what)) << what;
+      }
+      if (!flag.choices.empty()) {
+        EXPECT_FALSE(flag.value.empty()) << what;
+      }
+      EXPECT_FALSE(flag.required && !flag.fallback.empty()) << what << " is required and has a default";
+    };
+    for (const auto& flag : command.flags) take(flag);
+    for (const auto& flag : global_flags()) take(flag);
+  }
+}
+
+TEST_F(Table, ExamplesParse) {
+  for (const auto& command : commands_) {
+    for (const auto& example : command.examples) {
+      // What a shell would make of pipes and quotes is not our business here.
+      if (example.command.find_first_of("|<>$(\"'\\;&*") != std::string::npos ||
+          !example.command.starts_with("quarry "))
+        continue;
+      auto words = text::split_any(std::string_view(example.command).substr(7), " ");
+      auto resolved = resolve(commands_, words);
+      ASSERT_TRUE(resolved) << example.command;
+      ASSERT_NE(resolved->command, nullptr) << example.command;
+      auto arguments = parse_words(*resolved->command, resolved->words);
+      ASSERT_TRUE(arguments) << example.command << ": " << arguments.error().message;
+      for (const auto& flag : resolved->command->flags) // examples may rely on QUARRY_STORE
+        if (!flag.environment.empty() && !arguments->values.contains(flag.name)) arguments->values[flag.name] = {"x"};
+      auto complete = check_required(*resolved->command, *arguments);
+      EXPECT_TRUE(complete) << example.command << ": " << complete.error().message;
+    }
+  }
+}
+
+TEST_F(Table, TheFixedSurfaceIsThere) {
+  std::set<std::string> names;
+  for (const auto& command : commands_) names.insert(name_of(command));
+  for (const char* name : {"artifact pack",  "artifact list", "artifact verify",
+                           "artifact fetch", "sdk build",     "wheel pack",
+                           "wheel unpack",   "wheel verify",  "elf show",
+                           "elf edit",       "index build",   "index check",
+                           "index repair",   "index rebuild", "gc",
+                           "publish",        "set show",      "set verify",
+                           "channel show",   "channel log",   "venv create",
+                           "venv install",   "test",          "evidence list",
+                           "evidence show",  "gate",          "promote",
+                           "rollback",       "doctor",        "explain",
+                           "config show",    "version",       "completion"})
+    EXPECT_TRUE(names.contains(name)) << name;
+}
+
+TEST_F(Table, PagesCoverEveryCommand) {
+  auto markdown = markdown_pages(commands_), man = man_pages(commands_);
+  for (const auto& command : commands_) {
+    auto stem = text::join(command.path, "-");
+    EXPECT_EQ(markdown.contains(stem + ".md"), !command.hidden) << stem;
+    EXPECT_EQ(man.contains("quarry-" + stem + ".1"), !command.hidden) << stem;
+  }
+  for (const auto& [name, page] : man)
+    for (const auto& line : text::lines(page)) EXPECT_FALSE(line.starts_with('\'')) << name;
+}
+
+TEST_F(Table, CompletionNamesEveryCommandAndFlag) {
+  auto bash = bash_completion(commands_), zsh = zsh_completion(commands_), fish = fish_completion(commands_);
+  for (const auto& command : commands_) {
+    if (command.hidden) continue;
+    EXPECT_THAT(bash, HasSubstr("'" + name_of(command) + "')"));
+    EXPECT_THAT(zsh, HasSubstr("'" + name_of(command) + "')"));
+    for (const auto& flag : command.flags) {
+      EXPECT_THAT(bash, HasSubstr(flag.name));
+      EXPECT_THAT(fish, HasSubstr("-l " + flag.name.substr(2)));
+    }
+  }
+}
+
+} // namespace
+} // namespace quarry::cli
