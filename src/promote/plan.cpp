@@ -72,9 +72,11 @@ Result<gate::Subject> subject_of(ObjectStore& store, const SealedSet& sealed) {
   return gate::Subject{whole.digest, sealed.set};
 }
 
-Result<gate::Verdict> judge(ObjectStore& store, const Request& request, const std::vector<SealedSet>& sets) {
-  gate::Case input{request.channel, {}, {}, {}, request.now_us};
-  for (const auto& sealed : sets) {
+Result<void> judge(ObjectStore& store, const Request& request, Plan& plan) {
+  gate::Case input;
+  input.channel = request.channel;
+  input.now_us = request.now_us;
+  for (const auto& sealed : plan.sets) {
     TRY(auto subject, subject_of(store, sealed));
     input.subjects.push_back(std::move(subject));
   }
@@ -82,7 +84,9 @@ Result<gate::Verdict> judge(ObjectStore& store, const Request& request, const st
   for (auto& stored : evidence) input.evidence.push_back(std::move(stored.record));
   TRY(auto waivers, registry::list_waivers(store));
   for (auto& stored : waivers) input.waivers.push_back(std::move(stored.record));
-  return gate::judge(request.policy, input);
+  plan.verdict = gate::judge(request.policy, input);
+  plan.subjects = std::move(input.subjects);
+  return {};
 }
 
 Json to_json(const registry::Cell& cell) {
@@ -165,7 +169,7 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
   TRY_DO(registry::extend_view(base, plan.sets),
          "in channel " + request.channel); // a conflict is one whatever the gate says
   TRY_DO(check_presence(store, plan.sets));
-  TRY(plan.verdict, judge(store, request, plan.sets));
+  TRY_DO(judge(store, request, plan));
   plan.verdict_digest = digest_of(plan.verdict);
   bool holds = plan.verdict.verdict == gate::Decision::held;
   if (holds && request.ready_cells_only) {

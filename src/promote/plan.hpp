@@ -25,6 +25,7 @@ struct Plan {
   std::vector<registry::SealedSet> sets;     ///< to be added; a subset of a set is not stored yet: `derived`
   std::vector<registry::SetRecord> derived;  ///< subsets that have to be written and sealed first
   registry::View view;                       ///< what the channel will show
+  std::vector<gate::Subject> subjects;       ///< what the gate was asked about
   gate::Verdict verdict;                     ///< of what is new to the target; empty for a rollback
   std::string verdict_digest;
   bool held = false;  ///< nothing may move

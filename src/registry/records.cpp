@@ -3,6 +3,8 @@
 #include "registry/fields.hpp"
 #include "store/object_store.hpp"
 #include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace quarry::registry {
 
@@ -210,7 +212,8 @@ Result<void> check(const WaiverRecord& waiver, std::string_view what) {
 
 // Test output may hold any bytes; a record holds text, so what is not UTF-8 becomes U+FFFD.
 template <class R> std::string write(const R& record, const char* schema) {
-  auto object = write_fields(record);
+  Json object;
+  Writer::write(object, record);
   object["schema"] = schema;
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -219,7 +222,7 @@ template <class R> Result<R> read(std::string_view text, std::string_view what, 
   TRY(auto object, json::parse(text, what));
   TRY_DO(json::require_schema(object, schema, what));
   R record;
-  TRY_DO(read_fields(object, std::string(what), record));
+  TRY_DO(Reader::read(object, std::string(what), record));
   TRY_DO(check(record, what));
   return record;
 }

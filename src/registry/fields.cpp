@@ -1,0 +1,140 @@
+#include "registry/fields.hpp"
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::registry {
+
+Writer::Writer(Json& object) : object_(object) { object_ = Json::object(); }
+
+void Writer::keep(const std::string& unknown) {
+  if (unknown.empty()) return;
+  if (auto kept = json::parse(unknown, "kept fields"); kept && kept->is_object()) object_ = std::move(*kept);
+}
+void Writer::text(const char* key, const std::string& value, Need) {
+  if (!value.empty()) object_[key] = value;
+}
+void Writer::number(const char* key, std::uint64_t value) { object_[key] = value; }
+void Writer::real(const char* key, double value) { object_[key] = value; }
+void Writer::flag(const char* key, bool value) { object_[key] = value; }
+void Writer::digest(const char* key, const Sha256& value) { object_[key] = value.hex(); }
+void Writer::digest(const char* key, const std::optional<Sha256>& value) {
+  if (value) object_[key] = value->hex();
+}
+void Writer::texts(const char* key, const std::vector<std::string>& values) {
+  if (!values.empty()) object_[key] = values;
+}
+void Writer::map(const char* key, const std::map<std::string, std::string>& values) {
+  if (!values.empty()) object_[key] = values;
+}
+Json& Writer::member(const char* key) { return object_[key]; }
+Json& Writer::begin_list(const char* key) { return object_[key] = Json::array(); }
+Json& Writer::append(Json& array) { return array.emplace_back(); }
+void Writer::drop_empty(const char* key) {
+  if (object_[key].empty()) object_.erase(key);
+}
+
+Reader::Reader(const Json& object, std::string what) : object_(object), what_(std::move(what)) {
+  if (!object.is_object()) defect(fmt::format("{} is not an object", what_));
+}
+
+void Reader::text(const char* key, std::string& value, Need need) {
+  const Json* found = look(key, need);
+  if (!found) return;
+  if (!found->is_string()) return defect(fmt::format("{} is not text", name_of(key)));
+  value = found->get<std::string>();
+  if (value.empty() && need == Need::required) defect(fmt::format("{} is empty", name_of(key)));
+}
+
+void Reader::number(const char* key, std::uint64_t& value) {
+  const Json* found = look(key, Need::required);
+  if (!found) return;
+  if (!found->is_number_unsigned()) return defect(fmt::format("{} is not a whole number", name_of(key)));
+  value = found->get<std::uint64_t>();
+}
+
+void Reader::real(const char* key, double& value) {
+  const Json* found = look(key, Need::optional);
+  if (!found) return;
+  if (!found->is_number()) return defect(fmt::format("{} is not a number", name_of(key)));
+  value = found->get<double>();
+}
+
+void Reader::flag(const char* key, bool& value) {
+  const Json* found = look(key, Need::required);
+  if (!found) return;
+  if (!found->is_boolean()) return defect(fmt::format("{} is neither true nor false", name_of(key)));
+  value = found->get<bool>();
+}
+
+void Reader::digest(const char* key, Sha256& value) {
+  std::string hex;
+  text(key, hex);
+  if (error_) return;
+  auto parsed = Sha256::from_hex(hex);
+  if (!parsed) return defect(fmt::format("{} is not a sha256", name_of(key)));
+  value = *parsed;
+}
+
+void Reader::digest(const char* key, std::optional<Sha256>& value) {
+  if (!look(key, Need::optional)) return;
+  Sha256 parsed;
+  digest(key, parsed);
+  value = parsed;
+}
+
+void Reader::texts(const char* key, std::vector<std::string>& values) {
+  const Json* found = look(key, Need::optional);
+  if (!found) return;
+  if (!found->is_array()) return defect(fmt::format("{} is not a list", name_of(key)));
+  for (const auto& item : *found) {
+    if (!item.is_string()) return defect(fmt::format("{} holds something that is not text", name_of(key)));
+    values.push_back(item.get<std::string>());
+  }
+}
+
+void Reader::map(const char* key, std::map<std::string, std::string>& values) {
+  const Json* found = look(key, Need::optional);
+  if (!found) return;
+  if (!found->is_object()) return defect(fmt::format("{} is not an object", name_of(key)));
+  for (const auto& [name, item] : found->items()) {
+    if (!item.is_string()) return defect(fmt::format("{} holds something that is not text", name_of(key)));
+    values[name] = item.get<std::string>();
+  }
+}
+
+std::size_t Reader::begin_list(const char* key) {
+  const Json* found = look(key, Need::required);
+  if (!found) return 0;
+  if (found->is_array()) return found->size();
+  defect(fmt::format("{} is not a list", name_of(key)));
+  return 0;
+}
+
+const Json& Reader::item(const char* key, std::size_t index) const { return object_.at(key).at(index); }
+std::string Reader::name_of(const char* key) const { return fmt::format("\"{}\" of {}", key, what_); }
+std::string Reader::name_of(const char* key, std::size_t index) const {
+  return fmt::format("\"{}\" number {} of {}", key, index + 1, what_);
+}
+
+const Json* Reader::look(const char* key, Need need) {
+  known_.insert(key);
+  if (error_) return nullptr;
+  if (auto it = object_.find(key); it != object_.end()) return &*it;
+  if (need == Need::required) defect(fmt::format("{} has no \"{}\"", what_, key));
+  return nullptr;
+}
+
+void Reader::defect(std::string message) {
+  if (!error_) error_ = Error{ErrorKind::corrupt, "R012", std::move(message), {}, {}, {}};
+}
+
+std::string Reader::unknown() const {
+  Json rest = Json::object();
+  if (object_.is_object())
+    for (const auto& [key, value] : object_.items())
+      if (!known_.contains(key) && key != "schema") rest[key] = value;
+  return rest.empty() ? std::string() : rest.dump();
+}
+
+} // namespace quarry::registry
