@@ -29,7 +29,7 @@ def wheelhouse(tmp_path_factory) -> Path:
     distributions.wheel(house, "demo-base", "2.0.dev1")
     distributions.wheel(house, "Demo.App", "1.0", file_name="Demo_App-1.0", requires=("demo_base",))
     distributions.wheel(house, "demo-limited", "1.0")
-    distributions.wheel(house, "demo-limited", "2.0", requires_python=">=4,<\"5\"".replace('"', ""))
+    distributions.wheel(house, "demo-limited", "2.0", requires_python=">=4,<5")
     distributions.wheel(house, "demo-yanked", "1.0")
     distributions.wheel(house, "demo-yanked", "1.1")
     distributions.sdist(house, "demo-meta", "1.0", requires=("demo-base",))
@@ -84,7 +84,9 @@ def installed_in(target: Path) -> dict[str, str]:
 def test_installers_choose_the_same_files(name, source, tmp_path):
     words, _ = source
     found = install(name, words, tmp_path / "t", "demo.app", "Demo_Limited", "demo-yanked")
-    assert found == {"demo-app": "1.0", "demo-base": "1.0+rocm.1", "demo-limited": "1.0", "demo-yanked": "1.0"}
+    # uv does not look at the yanks of a find-links page.
+    unyanked = "1.1" if name == "uv" and "--find-links" in words else "1.0"
+    assert found == {"demo-app": "1.0", "demo-base": "1.0+rocm.1", "demo-limited": "1.0", "demo-yanked": unyanked}
 
 
 @pytest.mark.parametrize("name", INSTALLERS)
@@ -143,7 +145,7 @@ def test_pages_are_html5(index):
     )
     ended = client("html5lib").python("-c", program, *pages)
     assert ended.returncode == 0, ended.stderr
-    assert len(pages) == 8
+    assert len(pages) == 7
 
 
 def test_json_pages_hold_what_the_interface_demands(index):
@@ -179,7 +181,11 @@ def test_a_dry_run_writes_nothing(wheelhouse, tmp_path):
 def test_refusals(tmp_path, wheelhouse):
     refused("I001", 3, "index", "build", tmp_path)
     refused("I001", 3, "index", "check", tmp_path)
-    shutil.copy(wheelhouse / "demo_base-1.0-py3-none-any.whl", tmp_path / "Demo_Base-1.0.0-py3-none-any.whl")
-    refused("W010", 6, "index", "build", tmp_path)
-    shutil.copy(wheelhouse / "demo_base-1.0-py3-none-any.whl", tmp_path)
+    original = wheelhouse / "demo_base-1.0-py3-none-any.whl"
+    shutil.copy(original, tmp_path / "Demo_Base-1.0-py3-none-any.whl")
+    shutil.copy(original, tmp_path)
     refused("I003", 7, "index", "build", tmp_path)
+    (tmp_path / "Demo_Base-1.0-py3-none-any.whl").unlink()
+    (tmp_path / original.name).write_bytes(original.read_bytes()[:-1])
+    refused("W010", 6, "index", "build", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [original.name]

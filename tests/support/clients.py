@@ -43,7 +43,7 @@ class Client:
     def run(self, *words, timeout: float = 600, **options) -> subprocess.CompletedProcess:
         """The tool with these words, in an environment that holds no setting of this machine."""
         tool = self.name.split("-")[0]
-        command = [self.bin / "python", "-m", "pip", "--isolated"] if tool == "pip" else [self.bin / tool]
+        command = [self.bin / "python", "-m", "pip", "--isolated", "--disable-pip-version-check"] if tool == "pip" else [self.bin / tool]
         return self._run([*command, *words], timeout, **options)
 
     def python(self, *words, timeout: float = 600, **options) -> subprocess.CompletedProcess:
