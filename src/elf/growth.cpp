@@ -43,8 +43,11 @@ struct Grower {
 
   // What S1 and S2 both ask of the file.
   Result<void> find_insertion() {
-    for (const auto& s : segments)
-      if (s.type == PT_LOAD) insert_at = std::max(insert_at, s.file_end());
+    for (const auto& s : segments) {
+      if (s.type != PT_LOAD) continue;
+      if (s.file_end() > image.file.size() || s.file_size > s.memory_size) return refuse("a segment is cut off");
+      insert_at = std::max(insert_at, s.file_end());
+    }
     for (const auto& s : segments)
       if (s.file_size && s.file_end() > insert_at) return refuse("a segment lies behind the loaded bytes");
     for (std::size_t i = 1; i < sections.size(); ++i) {

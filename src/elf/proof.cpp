@@ -6,10 +6,12 @@
 namespace quarry::elf {
 
 namespace {
+// E099 can be the file's doing (headers that contradict each other in a way that only the edited view shows); E114
+// never is.
 Unexpected broken(const Image& original, std::string_view what, std::string_view code = "E099") {
-  return fail(ErrorKind::internal, std::string(code),
+  return fail(code == "E099" ? ErrorKind::unsupported : ErrorKind::internal, std::string(code),
               fmt::format("the edit of {} cannot be proven: {}", original.name, what),
-              "please report this file; it was not changed");
+              "nothing was changed; build the file again, or package it unchanged");
 }
 
 Result<void> prove_rules(const Image& original, const content::Rope& edited) {

@@ -6,7 +6,8 @@
 namespace quarry::elf {
 
 /// E1-E13 on the edited view, E14 against the original, and the facts read back. unsupported E012 when the original
-/// already breaks a rule; internal E099 or E114 when the edit would (a bug of ours, found before it could do harm).
+/// already breaks a rule; unsupported E099 when only the edited view shows that; internal E114 when other bytes changed
+/// than planned.
 Result<void> prove(const Image& original, const Edit& edit, const Layout& layout, const content::Rope& edited);
 
 } // namespace quarry::elf

@@ -128,7 +128,8 @@ void verify_other_segments(Subject& s) {
     if (!holder)
       s.error("E101",
               fmt::format("the segment of type {:#x} at {:#x} is not inside a PT_LOAD", segment.type, segment.offset));
-    else if (segment.address - segment.offset != holder->address - holder->offset)
+    else if (segment.address - segment.offset != holder->address - holder->offset ||
+             !fits(segment.address - holder->address, segment.memory_size, holder->memory_size))
       s.error(
           "E101",
           fmt::format("the segment of type {:#x} at {:#x} names the address {:#x}, but its bytes are mapped elsewhere",

@@ -49,7 +49,8 @@ void verify_against_dynamic(Subject& s) {
       s.error("E112", fmt::format("section {} ({}) and DT_SYMTAB describe different places", i, s.names[i]));
     if (section.type != SHT_DYNAMIC || !strings || section.link >= s.sections.size()) continue;
     const auto& table = s.sections[section.link];
-    if (table.address != *strings || table.size != s.image.value(DT_STRSZ).value_or(0))
+    if (table.address != *strings || table.size != s.image.value(DT_STRSZ).value_or(0) || !table.allocated() ||
+        table.type != SHT_STRTAB || !section.allocated())
       s.error("E112", "the section .dynstr and DT_STRTAB describe different places");
   }
 }
