@@ -17,7 +17,7 @@ struct TarMember {
   std::string path; ///< a leading "./" is dropped, no trailing '/'; validated by checked_path()
   TarType type = TarType::file;
   std::uint64_t size = 0;
-  bool executable = false;
+  bool executable = false; ///< of a file: any x bit
   std::string link; ///< of a symlink: as stored; of a hard link: a validated path
 };
 

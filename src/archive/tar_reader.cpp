@@ -169,7 +169,7 @@ struct TarReader::State {
     TRY(found.path, checked_path(header.name, limits));
     found.type = type;
     found.size = header.size;
-    found.executable = (header.mode & 0111) != 0;
+    found.executable = type == TarType::file && (header.mode & 0111) != 0;
     found.link = std::move(header.link);
     if (found.path.empty())
       return type == TarType::directory ? Result<void>{}
