@@ -1,5 +1,203 @@
 #include "cli/commands.hpp"
+#include "cli/version.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "registry/registry.hpp"
+#include "sys/clock.hpp"
+#include "trial/trial.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace quarry::cli {
-std::vector<Command> test_commands() { return {}; }
-}  // namespace quarry::cli
+
+namespace {
+
+using registry::EvidenceRecord;
+
+constexpr std::size_t k_failures_shown = 20;
+const Flag k_store{"--store", "LOCATOR", "the store, such as file:/srv/store", {}, {}, "QUARRY_STORE", true};
+
+std::string cell_text(const registry::Cell& cell) {
+  std::vector<std::string> parts;
+  for (const auto& part : {cell.platform, cell.family, cell.python.empty() ? cell.python : "py" + cell.python, cell.framework})
+    if (!part.empty()) parts.push_back(part);
+  return text::join(parts, " ");
+}
+
+std::string counts_text(const EvidenceRecord& e) {
+  auto text = fmt::format("{} passed", e.passed);
+  if (e.failed) text += fmt::format(", {} failed", e.failed);
+  if (e.errors) text += fmt::format(", {} errors", e.errors);
+  if (e.skipped) text += fmt::format(", {} skipped", e.skipped);
+  return text;
+}
+
+Json summary(const EvidenceRecord& e, const std::string& digest) {
+  return {{"evidence", digest},
+          {"result", e.result},
+          {"suite", e.suite},
+          {"cell", {{"platform", e.cell.platform}, {"family", e.cell.family}, {"python", e.cell.python}, {"framework", e.cell.framework}}},
+          {"counts", {{"passed", e.passed}, {"failed", e.failed}, {"skipped", e.skipped}, {"errors", e.errors}}},
+          {"set", e.set},
+          {"sealed", e.sealed},
+          {"started", e.started},
+          {"ended", e.ended},
+          {"log", e.log}};
+}
+
+std::string failures_text(const EvidenceRecord& e) {
+  std::string text;
+  std::size_t shown = 0, all = 0;
+  for (const auto& row : e.rows) {
+    if (row.outcome != "failed" && row.outcome != "error") continue;
+    if (++all > k_failures_shown) continue;
+    ++shown;
+    auto message = text::lines(row.message);
+    text += fmt::format("  {}  {}{}\n", row.outcome == "failed" ? "FAILED" : "ERROR ", row.name, message.empty() ? "" : ": " + message[0]);
+  }
+  if (all > shown) text += fmt::format("  and {} more\n", all - shown);
+  return text;
+}
+
+// test
+
+Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arguments) {
+  trial::TrialOptions options;
+  options.directory = arguments.get("--venv");
+  options.locator = arguments.find("--from").value_or("");
+  options.family = arguments.find("--family").value_or("");
+  options.suite = arguments.find("--suite").value_or("");
+  options.command = arguments.rest;
+  options.junit = arguments.find("--junit").value_or("");
+  if (!options.junit.empty() && options.command.empty())
+    return fail(ErrorKind::invalid_argument, "X006", "--junit names the report of a command, and there is none", "give the command after --, such as -- pytest --junit-xml=r.xml");
+  auto deadline = units::parse_duration_ms(arguments.get("--deadline"));
+  if (!deadline || *deadline == 0) return fail(ErrorKind::invalid_argument, "X007", fmt::format("\"{}\" is not a duration", arguments.get("--deadline")), "write it as 90s, 15m or 2h");
+  options.deadline_ms = *deadline;
+  options.workers = context.jobs;
+  options.quarry_version = program_version();
+  options.on_note = [&context](std::string_view line) { context.out.note(line); };
+  options.on_output = [&context](std::string_view line) { context.out.note(fmt::format("  {}", line)); };
+  return options;
+}
+
+Result<int> run_test(Context& context, const Arguments& arguments) {
+  TRY(auto options, trial_options(context, arguments));
+  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto outcome, trial::run_trial(options, *store, context.environment, context.clock));
+  const auto& e = outcome.evidence;
+  context.out.data(fmt::format("{}  {} on {}  {}{}\n", e.result, e.suite, cell_text(e.cell), counts_text(e), e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
+  context.out.data(failures_text(e));
+  context.out.data(fmt::format("evidence    {}\nlog         {}\n", outcome.digest, e.log));
+  auto document = summary(e, outcome.digest);
+  document["schema"] = "quarry.test/1";
+  document["subjects"] = Json::array();
+  for (const auto& subject : e.subjects) document["subjects"].push_back({{"filename", subject.filename}, {"sha256", subject.sha256.hex()}});
+  context.out.document(document);
+  return outcome.exit_code;
+}
+
+Command test_command() {
+  return {.path = {"test"},
+          .summary = "test an environment and record the result as evidence",
+          .description =
+              "Proves first that the environment holds the files of its set and nothing else among them, then runs `rocm-sdk test`, or any "
+              "command after `--`, under a deadline in a process group of its own; then proves it again. The result is written to the "
+              "store as evidence for exactly the files that are installed: their sha256, the machine, the tools, every test's outcome and "
+              "the log.\n\nAn environment needs the receipt of `quarry venv install`; without one, `--from` says what its files must be.",
+          .operands = {},
+          .flags = {{"--venv", "DIR", "the environment", {}, {}, {}, true},
+                    {"--from", "LOCATOR", "what the installed files must be, instead of the receipt"},
+                    {"--family", "F", "the GPU family tested; else that of the installed libraries"},
+                    {"--suite", "NAME", "the name of the suite: rocm-sdk, or what a command after -- is to be called"},
+                    {"--junit", "FILE", "the JUnit report that the command writes"},
+                    {"--deadline", "D", "after this the suite is killed", {}, "1h"},
+                    k_store},
+          .takes_rest = true,
+          .examples = {{"quarry test --venv .venv --store file:store", "the tests inside the packages"},
+                       {"quarry test --venv .venv --store file:store --suite smoke --junit r.xml -- pytest --junit-xml=r.xml tests", "tests of your own"}},
+          .exit_codes = {{0, "passed"},
+                         {1, "failed; there is evidence of it"},
+                         {3, "no receipt, or its set is not in the store"},
+                         {6, "the environment was altered; there is no evidence"},
+                         {124, "the deadline passed; there is evidence of it"}},
+          .schema = "quarry.test/1",
+          .run = run_test};
+}
+
+// evidence
+
+Result<int> run_list(Context& context, const Arguments& arguments) {
+  TRY(auto store, store::open_store(arguments.get("--store")));
+  std::string set;
+  if (auto named = arguments.find("--set")) {
+    auto digits = named->starts_with("set:") ? named->substr(4) : *named;
+    TRY(set, registry::complete_digest(*store, "sets/", digits));
+  }
+  TRY(auto records, registry::list_evidence(*store));
+  std::erase_if(records, [&](const auto& r) { return !set.empty() && r.record.set != set; });
+  std::stable_sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.record.ended > b.record.ended; });
+  Json list = Json::array();
+  std::size_t width = 0;
+  for (const auto& [digest, e] : records) width = std::max(width, cell_text(e.cell).size());
+  for (const auto& [digest, e] : records) {
+    list.push_back(summary(e, digest));
+    context.out.data(fmt::format("{}  {}  {:<9}  {:<12}  {:<{}}  {}{}\n", digest.substr(0, 12), e.ended.substr(0, 19), e.result, e.suite, cell_text(e.cell), width,
+                                 counts_text(e), e.sealed ? "" : "  unsealed"));
+  }
+  if (records.empty()) context.out.note("there is no evidence in " + store->describe());
+  context.out.document({{"schema", "quarry.evidence-list/1"}, {"evidence", list}});
+  return 0;
+}
+
+std::string evidence_text(const std::string& digest, const EvidenceRecord& e) {
+  auto text = fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest, e.result, e.suite, cell_text(e.cell), counts_text(e), e.started,
+                          e.ended, e.set.empty() ? "none" : e.set, e.sealed ? "" : "  (unsealed source)");
+  for (const auto& subject : e.subjects) text += fmt::format("file      {}  {}\n", subject.sha256.short_hex(), subject.filename);
+  for (const auto& [key, value] : e.machine) text += fmt::format("machine   {:<12}  {}\n", key, value);
+  for (const auto& [key, value] : e.tools) text += fmt::format("tool      {:<12}  {}\n", key, value);
+  text += fmt::format("log       {}\n", e.log);
+  return text + failures_text(e);
+}
+
+Result<int> run_show(Context& context, const Arguments& arguments) {
+  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto digest, registry::complete_digest(*store, "evidence/", arguments.operands.at(0)));
+  TRY(auto e, registry::load_evidence(*store, digest));
+  context.out.data(evidence_text(digest, e));
+  TRY(auto record, json::parse(registry::to_json(e), "evidence"));
+  context.out.document({{"schema", "quarry.evidence-show/1"}, {"evidence", digest}, {"record", record}});
+  return 0;
+}
+
+Command list_command() {
+  return {.path = {"evidence", "list"},
+          .summary = "list what was tested, newest first",
+          .description = "One line for each record of evidence in the store. An altered record is an error: a list without it would mislead.",
+          .operands = {},
+          .flags = {{"--set", "DIGEST", "only evidence for this set"}, k_store},
+          .examples = {{"quarry evidence list --store file:store", "everything that was tested"}},
+          .exit_codes = {{6, "a record was altered"}},
+          .schema = "quarry.evidence-list/1",
+          .run = run_list};
+}
+
+Command show_command() {
+  return {.path = {"evidence", "show"},
+          .summary = "show one record of evidence",
+          .description = "The files, the machine, the tools and the failures; with `--json` the whole record.",
+          .operands = {{"DIGEST", "its digest, or the first 8 or more digits"}},
+          .flags = {k_store},
+          .examples = {{"quarry evidence show 4f2a91c07d3e --store file:store", "what was tested there"}},
+          .exit_codes = {{3, "there is no such record"}, {6, "it was altered"}},
+          .schema = "quarry.evidence-show/1",
+          .run = run_show};
+}
+
+} // namespace
+
+std::vector<Command> test_commands() { return {test_command(), list_command(), show_command()}; }
+
+} // namespace quarry::cli

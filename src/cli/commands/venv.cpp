@@ -1,5 +1,181 @@
 #include "cli/commands.hpp"
+#include "cli/version.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include "venv/install.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace quarry::cli {
-std::vector<Command> venv_commands() { return {}; }
-}  // namespace quarry::cli
+
+namespace {
+
+const Flag k_python{"--python", "P", "the Python to use: 3.12, python3.12 or a path", {}, {}, {}, false, false, 0, {"--python-version"}};
+const Flag k_clean{"--clean", "", "remove the environment that is there and start fresh"};
+const Flag k_use_uv{"--use-uv", "", "use uv instead of pip and venv"};
+const Flag k_activate{"--activate-in-future-github-actions-steps", "",
+                      "put the environment on PATH for the later steps of this GitHub Actions job"};
+
+/// Both ways of saying it must agree.
+Result<venv::Installer> chosen_installer(const Arguments& arguments) {
+  auto named = arguments.get("--installer");
+  bool uv = arguments.has("--use-uv") || named == "uv";
+  if (arguments.has("--use-uv") && arguments.has("--installer") && named == "pip")
+    return fail(ErrorKind::invalid_argument, "V005", "--use-uv and --installer pip exclude each other");
+  return uv ? venv::Installer::uv : venv::Installer::pip;
+}
+
+/// Later steps find the environment's programs. Each file takes one line per entry.
+Result<void> activate(Context& context, const venv::Environment& environment) {
+  auto path_file = context.variable("GITHUB_PATH"), env_file = context.variable("GITHUB_ENV");
+  if (path_file.empty() || env_file.empty()) {
+    context.out.warn("GITHUB_PATH or GITHUB_ENV is not set: this is no GitHub Actions job, nothing was activated");
+    return {};
+  }
+  TRY(auto paths, sys::File::open_append(path_file));
+  TRY_DO(paths.write(environment.directory + "/bin\n"));
+  TRY(auto variables, sys::File::open_append(env_file));
+  return variables.write(fmt::format("VIRTUAL_ENV={}\n", environment.directory));
+}
+
+Result<venv::Created> create(Context& context, const Arguments& arguments, bool use_uv) {
+  venv::CreateOptions options{arguments.operands.at(0), arguments.find("--python").value_or(""), arguments.has("--clean"), use_uv};
+  TRY(auto created, venv::create_environment(options, context.environment));
+  context.out.note(fmt::format("environment {}  Python {}{}", options.directory, created.environment.version,
+                               created.existed ? ", was there already (--clean makes it anew)" : ""));
+  return created;
+}
+
+Result<int> run_create(Context& context, const Arguments& arguments) {
+  TRY(auto created, create(context, arguments, arguments.has("--use-uv")));
+  if (arguments.has("--activate-in-future-github-actions-steps")) TRY_DO(activate(context, created.environment));
+  else context.out.data(fmt::format("next: source {}/bin/activate\n", arguments.operands.at(0)));
+  context.out.document({{"schema", "quarry.venv-create/1"},
+                        {"directory", created.environment.directory},
+                        {"python", created.environment.version},
+                        {"existed", created.existed}});
+  return 0;
+}
+
+Command create_command() {
+  return {.path = {"venv", "create"},
+          .summary = "make a Python environment",
+          .description = "Runs `python -m venv` (or `uv venv`). An environment that is there is kept; `--clean` makes it anew. The Python is "
+                         "looked for on PATH, among pyenv's versions and in /opt/python.",
+          .operands = {{"DIR", "where the environment is made"}},
+          .flags = {k_python, k_clean, k_use_uv, k_activate},
+          .examples = {{"quarry venv create .venv --python 3.12", "an environment of that Python"}},
+          .exit_codes = {{12, "the Python, venv or uv is not on this machine"}},
+          .schema = "quarry.venv-create/1",
+          .run = run_create};
+}
+
+Result<std::uint64_t> seconds_flag(const Arguments& arguments, const std::string& name) {
+  auto value = text::parse_u64(arguments.get(name));
+  if (value && *value <= 86'400) return *value * 1000;
+  return fail(ErrorKind::invalid_argument, "V005", fmt::format("{} is not a number of seconds up to a day", name));
+}
+
+Result<venv::InstallOptions> install_options(Context& context, const Arguments& arguments, store::ObjectStore* store) {
+  venv::InstallOptions options;
+  options.directory = arguments.operands.at(0);
+  options.workers = context.jobs;
+  options.quarry_version = program_version();
+  options.source.locator = arguments.find("--from").value_or("");
+  options.source.index_url = arguments.find("--index-url");
+  options.source.index_name = arguments.find("--index-name").value_or("");
+  options.source.find_links = arguments.find("--find-links");
+  options.source.store = store;
+  TRY(options.installer.installer, chosen_installer(arguments));
+  options.installer.packages = text::split_any(arguments.get("--packages"), " \t\n");
+  if (options.installer.packages.empty()) return fail(ErrorKind::invalid_argument, "V005", "--packages names nothing", "for example --packages \"rocm[libraries,devel]\"");
+  options.installer.pre = arguments.has("--pre");
+  options.installer.disable_cache = arguments.has("--disable-cache");
+  TRY(options.installer.retry_timeout_ms, seconds_flag(arguments, "--install-retry-timeout-seconds"));
+  TRY(options.installer.retry_wait_ms, seconds_flag(arguments, "--install-retry-wait-between-seconds"));
+  options.on_note = [&context](std::string_view line) { context.out.note(line); };
+  options.on_output = [&context](std::string_view line) {
+    if (line.starts_with("Processing ") || line.starts_with("Successfully ") || line.starts_with("Building ") || line.starts_with(" + ")) context.out.note(fmt::format("  {}", line));
+  };
+  return options;
+}
+
+Json receipt_document(const venv::InstallOutcome& outcome) {
+  Json document = Json::parse(venv::to_json(outcome.receipt));
+  document["schema"] = "quarry.venv-install/1";
+  document["receipt"] = outcome.receipt_path;
+  return document;
+}
+
+void report(Context& context, const venv::InstallOutcome& outcome, const std::string& directory) {
+  const auto& receipt = outcome.receipt;
+  for (const auto& file : receipt.files) context.out.data(fmt::format("installed   {}  {}\n", file.filename, file.sha256.short_hex()));
+  context.out.data(fmt::format("{} files of {} in {}, proven against {}  {}\n", receipt.files.size(), receipt.source, directory,
+                               receipt.sealed ? "their sealed set" : "what was offered (unsealed source)", units::seconds(outcome.seconds)));
+  if (receipt.sealed) context.out.data(fmt::format("next: quarry test --venv {} --store {}\n", directory, receipt.store));
+}
+
+Result<int> run_install(Context& context, const Arguments& arguments) {
+  std::unique_ptr<store::ObjectStore> store;
+  if (auto named = arguments.find("--store")) {
+    TRY(store, store::open_store(*named));
+  }
+  TRY(auto options, install_options(context, arguments, store.get()));
+  // A wrong locator is told before an environment is made for it.
+  TRY_DO(venv::find_source(options.source));
+  if (arguments.has("--clean") || arguments.find("--python") || !venv::is_environment(options.directory))
+    TRY_DO(create(context, arguments, options.installer.installer == venv::Installer::uv));
+  TRY(auto outcome, venv::install(options, context.environment, context.clock));
+  report(context, outcome, options.directory);
+  context.out.document(receipt_document(outcome));
+  if (!arguments.has("--activate-in-future-github-actions-steps")) return 0;
+  TRY(auto environment, venv::open_environment(options.directory));
+  TRY_DO(activate(context, environment));
+  return 0;
+}
+
+Command install_command() {
+  return {.path = {"venv", "install"},
+          .summary = "install packages from exactly one set, run, channel or directory",
+          .description =
+              "Runs pip (or uv) so that nothing but the files of `--from` can be chosen: the user's configuration, variables and caches of "
+              "both are out of the way. Quarry's own sets must be sealed, and their files are compared with the set before the installer "
+              "runs and afterwards, file by file. `quarry-receipt.json` in the environment then says what is there.\n\nA source that cannot "
+              "have a seal (a URL, a directory, a run that another tool laid out) is accepted, called an unsealed source and frozen by "
+              "sha256 in `quarry-lock.json`; what is tested from it cannot be promoted.\n\nThe environment is made if it is not there.",
+          .operands = {{"DIR", "the environment"}},
+          .flags = {{"--from", "LOCATOR", "run:ID, set:DIGEST, channel:NAME, a directory of packages, or a URL"},
+                    {"--packages", "LIST", "what to install, such as \"rocm[libraries,devel]\"", {}, {}, {}, true},
+                    {"--installer", "NAME", "which program installs", {"pip", "uv"}, "pip"},
+                    {"--store", "LOCATOR", "the store that run:, set: and channel: are in", {}, {}, "QUARRY_STORE"},
+                    k_python,
+                    k_clean,
+                    {"--pre", "", "allow pre-releases"},
+                    {"--index-url", "URL", "instead of --from: this package index"},
+                    {"--index-name", "NAME", "instead of --from: a named ROCm index", {"stable", "prerelease", "nightly", "dev"}},
+                    {"--find-links", "URL", "instead of --from, or with --index-url: a page or directory with links"},
+                    {"--disable-cache", "", "do not use the installer's cache"},
+                    k_use_uv,
+                    k_activate,
+                    {"--install-retry-timeout-seconds", "N", "from a URL: keep trying for so long", {}, "0"},
+                    {"--install-retry-wait-between-seconds", "N", "from a URL: pause between tries", {}, "15"}},
+          .examples = {{"quarry venv install .venv --from channel:staging --packages \"rocm[libraries,devel]\" --store file:store", "from a channel, with pip"},
+                       {"quarry venv install .venv --from run:42 --packages rocm --installer uv --store file:store", "what one run built, with uv"},
+                       {"quarry venv install .venv --from out/dist --packages rocm", "what was just built: an unsealed source"}},
+          .exit_codes = {{1, "the installer failed"},
+                         {3, "there is no such source, or it is not sealed yet"},
+                         {5, "the network failed"},
+                         {6, "a file is not the one that was sealed; there is no receipt"},
+                         {12, "the Python or the installer is not on this machine"}},
+          .schema = "quarry.venv-install/1",
+          .run = run_install};
+}
+
+} // namespace
+
+std::vector<Command> venv_commands() { return {create_command(), install_command()}; }
+
+} // namespace quarry::cli

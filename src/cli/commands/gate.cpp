@@ -1,0 +1,186 @@
+#include "cli/commands.hpp"
+#include "cli/verdict.hpp"
+
+#include "base/text.hpp"
+#include "gate/collect.hpp"
+#include "gate/gate.hpp"
+#include "sys/clock.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+const Flag k_store{"--store", "LOCATOR", "the store, such as file:/srv/store", {}, {}, "QUARRY_STORE", true};
+
+// gate
+
+std::string next_steps(const gate::Verdict& verdict, const std::string& from, const std::string& to) {
+  auto held = std::count_if(verdict.cells.begin(), verdict.cells.end(),
+                            [](const auto& c) { return c.verdict == gate::Decision::held; });
+  if (!held) return {};
+  auto moves = gate::movable(verdict);
+  bool others = std::any_of(moves.begin(), moves.end(), [](const auto& m) { return !m.files.empty(); });
+  auto text = fmt::format("{} cell{} it back.", held, held == 1 ? " holds" : "s hold");
+  if (others) text += fmt::format(" Move the others: `quarry promote --from {} --to {} --cells ready`", from, to);
+  text += fmt::format("\nTake a risk on purpose: `quarry waive --to {} …` (needs an approver; expires)\n", to);
+  if (verdict.mode == gate::Mode::report_only)
+    text += fmt::format("Policy {} only reports: nothing is held.\n", verdict.policy);
+  return text;
+}
+
+Result<int> run_gate(Context& context, const Arguments& arguments) {
+  auto from = arguments.get("--from"), to = arguments.get("--to");
+  TRY(auto policy, load_policy(context, arguments.get("--policy")));
+  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto source, resolve_sets(*store, from));
+  TRY(auto input, gate::collect(*store, to, source, context.clock.now_us()));
+  auto verdict = gate::judge(policy, input);
+  auto name = source.generation ? fmt::format("{}@{}", source.source, source.generation) : source.source;
+  context.out.data(verdict_text(verdict, input, name));
+  context.out.data(next_steps(verdict, from, to));
+  auto document = verdict_json(verdict);
+  document["schema"] = "quarry.gate/1";
+  document["source"] = name;
+  document["channel"] = to;
+  context.out.document(document);
+  return verdict.verdict == gate::Decision::ready ? 0 : 10;
+}
+
+Command gate_command() {
+  return {.path = {"gate"},
+          .summary = "judge whether sets may move to a channel",
+          .description =
+              "Lays a policy over the sets of `--from` that the channel does not have, and over all evidence and "
+              "waivers in the store. A cell is ready when every required suite has passed, lately enough, on exactly "
+              "the files of that cell; silence holds. Nothing is changed.\n\nA policy is a TOML file "
+              "(docs/formats/policy.md), or the name of one inside the program: default, demo, incumbent-feb.",
+          .operands = {},
+          .flags = {{"--to", "CHANNEL", "where the sets are to go", {}, {}, {}, true},
+                    {"--from", "LOCATOR", "the sets: run:ID, set:DIGEST or channel:NAME", {}, {}, {}, true},
+                    {"--policy", "FILE", "a policy file, or the name of a shipped one", {}, "default"},
+                    k_store},
+          .examples = {{"quarry gate --to stable --from channel:staging --policy default --store file:store",
+                        "what would be held, and why"}},
+          .exit_codes = {{0, "every cell is ready, or the policy only reports"}, {10, "held"}},
+          .schema = "quarry.gate/1",
+          .run = run_gate};
+}
+
+// waive
+
+Unexpected cannot_waive(std::string message, std::string hint) {
+  return fail(ErrorKind::invalid_argument, "G006", std::move(message), std::move(hint));
+}
+
+/// An age ("14d"), a day or a time.
+Result<std::int64_t> expiry(const std::string& text, std::int64_t now_us) {
+  if (auto age = gate::parse_age(text)) return now_us + *age;
+  return gate::parse_until(text);
+}
+
+Result<void> check_waiver(Context& context, const Arguments& arguments, const registry::WaiverRecord& waiver,
+                          std::int64_t expires_us) {
+  auto now_us = context.clock.now_us();
+  if (text::trim(waiver.reason).empty() || text::trim(waiver.approver).empty())
+    return cannot_waive("a waiver needs a reason and an approver", "give --reason and --approver");
+  if (expires_us <= now_us)
+    return cannot_waive(fmt::format("the waiver would have ended already: {}", waiver.expires),
+                        "give --expires a day to come, or an age such as 7d");
+  auto named = arguments.find("--policy");
+  if (!named) return {};
+  TRY(auto policy, load_policy(context, *named));
+  if (std::find(policy.approvers.begin(), policy.approvers.end(), waiver.approver) == policy.approvers.end())
+    return cannot_waive(fmt::format("policy {} does not let {} waive", policy.name, waiver.approver),
+                        fmt::format("ask one of: {}", text::join(policy.approvers, ", ")));
+  if (expires_us - now_us > policy.waiver_max_age_us)
+    return cannot_waive(fmt::format("policy {} does not allow waivers until {}", policy.name, waiver.expires),
+                        fmt::format("the latest end is {}", sys::rfc3339(now_us + policy.waiver_max_age_us)));
+  return {};
+}
+
+Result<registry::WaiverRecord> make_waiver(const Arguments& arguments, store::ObjectStore& store,
+                                           std::int64_t now_us) {
+  registry::WaiverRecord waiver;
+  waiver.channel = arguments.get("--to");
+  TRY_DO(registry::check_channel_name(waiver.channel));
+  waiver.suite = arguments.find("--suite").value_or("");
+  waiver.reason = arguments.get("--reason");
+  waiver.approver = arguments.get("--approver");
+  waiver.cell = {arguments.find("--platform").value_or(""), arguments.find("--family").value_or(""),
+                 arguments.find("--python").value_or(""), arguments.find("--framework").value_or("")};
+  for (auto digits : arguments.list("--set")) {
+    if (digits.starts_with("set:")) digits = digits.substr(4);
+    TRY(auto digest, registry::complete_digest(store, "sets/", digits));
+    waiver.sets.push_back(std::move(digest));
+  }
+  waiver.created = sys::rfc3339(now_us);
+  TRY(auto expires_us, expiry(arguments.get("--expires"), now_us));
+  waiver.expires = sys::rfc3339(expires_us);
+  return waiver;
+}
+
+std::string scope_text(const registry::WaiverRecord& waiver) {
+  std::vector<std::string> parts;
+  for (const auto& part : {waiver.cell.platform, waiver.cell.family, waiver.cell.python, waiver.cell.framework})
+    if (!part.empty()) parts.push_back(part);
+  return parts.empty() ? "every cell" : text::join(parts, " ");
+}
+
+Result<int> run_waive(Context& context, const Arguments& arguments) {
+  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto waiver, make_waiver(arguments, *store, context.clock.now_us()));
+  TRY(auto expires_us, sys::parse_rfc3339(waiver.expires));
+  TRY_DO(check_waiver(context, arguments, waiver, expires_us));
+  bool dry = arguments.has("--dry-run");
+  auto digest = sha256(registry::to_json(waiver)).hex();
+  if (!dry) {
+    TRY(digest, registry::put_waiver(*store, waiver));
+  }
+  context.out.data(fmt::format("{}  {}  {} on {}, until {}, by {}: {}\n", dry ? "would waive" : "waived", digest.substr(0, 12),
+                               waiver.suite.empty() ? "every suite" : waiver.suite, scope_text(waiver), waiver.expires,
+                               waiver.approver, waiver.reason));
+  context.out.document({{"schema", "quarry.waive/1"},
+                        {"waiver", digest},
+                        {"written", !dry},
+                        {"channel", waiver.channel},
+                        {"expires", waiver.expires}});
+  return 0;
+}
+
+Command waive_command() {
+  return {.path = {"waive"},
+          .summary = "record an exception to a policy",
+          .description =
+              "Writes a waiver into the store: for this channel, these cells and suites count as ready until the "
+              "waiver expires, although evidence is missing or bad. Who may waive, and for how long, is said by the "
+              "policy that judges; with `--policy` it is checked now rather than when it is needed.",
+          .operands = {},
+          .flags = {{"--to", "CHANNEL", "the channel that it is for", {}, {}, {}, true},
+                    {"--reason", "TEXT", "why the risk is taken", {}, {}, {}, true},
+                    {"--approver", "NAME", "who takes it; one of the policy's approvers", {}, {}, {}, true},
+                    {"--expires", "WHEN", "2026-12-15, an RFC 3339 time, or an age such as 7d", {}, {}, {}, true},
+                    {"--platform", "P", "only on this platform"},
+                    {"--family", "F", "only for this GPU family"},
+                    {"--python", "V", "only for this Python, such as 3.12"},
+                    {"--framework", "NAME", "only for this framework"},
+                    {"--suite", "NAME", "only for this suite"},
+                    {"--set", "DIGEST", "only for this set", {}, {}, {}, false, true},
+                    {"--policy", "FILE", "check the waiver against this policy"},
+                    {"--dry-run", "", "check and show it, write nothing", {}, {}, {}, false, false, 'n'},
+                    k_store},
+          .examples = {{"quarry waive --to stable --family gfx1153 --approver release-owner --expires 14d "
+                        "--reason \"no lab machine until December\" --store file:store",
+                        "one family, for two weeks"}},
+          .exit_codes = {{2, "the waiver would not count"}},
+          .schema = "quarry.waive/1",
+          .run = run_waive};
+}
+
+} // namespace
+
+std::vector<Command> gate_commands() { return {gate_command(), waive_command()}; }
+
+} // namespace quarry::cli

@@ -1,0 +1,131 @@
+#include "cli/verdict.hpp"
+
+#include "base/text.hpp"
+#include "run/find_runs.hpp"
+#include "run/locator.hpp"
+#include "sys/file.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace quarry::cli {
+
+namespace {
+
+constexpr std::uint64_t k_policy_bytes_max = 1u << 20; // the largest matrix known needs 20 kB
+
+std::vector<std::string> shipped_policies(const Context& context) {
+  std::vector<std::string> names;
+  for (auto name : context.resources.list("data/policies/"))
+    if (name.ends_with(".toml")) {
+      name = name.substr(name.rfind('/') + 1);
+      names.push_back(name.substr(0, name.size() - 5));
+    }
+  return names;
+}
+
+std::optional<std::string> shipped_policy(const Context& context, const std::string& named) {
+  auto stem = named.substr(named.rfind('/') + 1);
+  if (stem.ends_with(".toml")) stem.resize(stem.size() - 5);
+  if (named != stem && named != "policies/" + stem + ".toml" && named != "data/policies/" + stem + ".toml")
+    return std::nullopt;
+  return context.resources.read("data/policies/" + stem + ".toml");
+}
+
+} // namespace
+
+Result<gate::Policy> load_policy(Context& context, const std::string& named) {
+  if (sys::exists(named) && !sys::is_directory(named)) {
+    TRY(auto text, sys::read_file(named, k_policy_bytes_max));
+    return gate::parse_policy(text, named);
+  }
+  if (auto text = shipped_policy(context, named)) return gate::parse_policy(*text, named);
+  return fail(ErrorKind::not_found, "G007", fmt::format("there is no policy {}", named),
+              fmt::format("name a file, or one of {}", text::join(shipped_policies(context), ", ")));
+}
+
+Result<registry::Resolved> resolve_sets(store::ObjectStore& store, const std::string& locator) {
+  TRY(auto parsed, run::parse_locator(locator));
+  using Kind = run::LocatorKind;
+  TRY_DO(run::require_kind(parsed, {Kind::run, Kind::set, Kind::channel}, "promote from"));
+  if (parsed.kind == Kind::set) return registry::resolve_set(store, parsed.digest);
+  if (parsed.kind == Kind::channel) return registry::resolve_channel(store, parsed.channel);
+  TRY(auto layout, run::find_run(store, parsed));
+  auto prefix = layout.prefix();
+  if (prefix.ends_with('/')) prefix.pop_back();
+  return registry::resolve_run(store, prefix);
+}
+
+namespace {
+
+/// "rocm 7.2.0"; with several releases "rocm 7.2.0, 7.2.1"; without rocm the first project.
+std::string subject_name(const gate::Case& input) {
+  std::set<std::string> versions;
+  std::string project = "rocm";
+  auto collect = [&] {
+    for (const auto& subject : input.subjects)
+      for (const auto& file : subject.set.files)
+        if (file.project == project) versions.insert(file.version);
+  };
+  collect();
+  if (versions.empty() && !input.subjects.empty() && !input.subjects[0].set.files.empty()) {
+    project = input.subjects[0].set.files[0].project;
+    collect();
+  }
+  std::vector<std::string> list(versions.begin(), versions.end());
+  return list.empty() ? "nothing new" : project + " " + text::join(list, ", ");
+}
+
+std::string cell_name(const registry::Cell& cell) {
+  std::vector<std::string> parts = {cell.platform.empty() ? "any platform" : cell.platform};
+  if (!cell.family.empty()) parts.push_back(cell.family);
+  parts.push_back(cell.python.empty() ? "any python" : "py" + cell.python);
+  if (!cell.framework.empty()) parts.push_back(cell.framework);
+  return text::join(parts, " ");
+}
+
+std::string table(const gate::Verdict& verdict) {
+  std::size_t width = 4;
+  for (const auto& c : verdict.cells) width = std::max(width, cell_name(c.cell).size());
+  auto text = fmt::format("  {:<{}}  verdict  why\n", "cell", width);
+  for (const auto& c : verdict.cells) {
+    auto word = c.verdict == gate::Decision::held ? "HELD" : c.waived ? "WAIVED" : "READY";
+    for (std::size_t i = 0; i < c.reasons.size(); ++i)
+      text += i == 0 ? fmt::format("  {:<{}}  {:<7}  {}\n", cell_name(c.cell), width, word, c.reasons[i])
+                     : fmt::format("  {:<{}}           {}\n", "", width, c.reasons[i]);
+  }
+  return text;
+}
+
+} // namespace
+
+std::string verdict_text(const gate::Verdict& verdict, const gate::Case& input, const std::string& source) {
+  auto ready = std::count_if(verdict.cells.begin(), verdict.cells.end(),
+                             [](const auto& c) { return c.verdict == gate::Decision::ready; });
+  auto head = fmt::format("{}  {} -> {}", subject_name(input), source, input.channel);
+  if (verdict.cells.empty()) return head + "   the channel has all of it\n";
+  return fmt::format("{}   {} of {} cells ready\n{}", head, ready, verdict.cells.size(), table(verdict));
+}
+
+Json verdict_json(const gate::Verdict& verdict) {
+  Json cells = Json::array();
+  for (const auto& c : verdict.cells)
+    cells.push_back({{"cell",
+                      {{"platform", c.cell.platform},
+                       {"family", c.cell.family},
+                       {"python", c.cell.python},
+                       {"framework", c.cell.framework}}},
+                     {"set", c.set},
+                     {"verdict", gate::to_string(c.verdict)},
+                     {"waived", c.waived},
+                     {"reasons", c.reasons},
+                     {"evidence", c.evidence}});
+  return {{"verdict", gate::to_string(verdict.verdict)},
+          {"would_hold", verdict.would_hold},
+          {"mode", verdict.mode == gate::Mode::enforce ? "enforce" : "report_only"},
+          {"policy", {{"name", verdict.policy}, {"digest", verdict.policy_digest}}},
+          {"cells", cells}};
+}
+
+} // namespace quarry::cli

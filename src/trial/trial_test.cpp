@@ -1,0 +1,284 @@
+#include "trial/trial.hpp"
+
+#include "registry/registry.hpp"
+#include "venv/install.hpp"
+#include "venv/testing/tiny_sdk.hpp"
+#include <gmock/gmock.h>
+
+namespace quarry::trial {
+namespace {
+
+using testing::HasSubstr;
+using venv::testing::must;
+using venv::testing::Scratch;
+
+const sys::FixedClock k_clock(1'795'000'000'000'000);
+
+/// Environments of one published release, made once: tests that alter one take a copy.
+struct World {
+  World() : store(scratch.at("store")) {
+    set = store.publish("42", {});
+    sealed = venv::testing::fresh_environment(scratch.at("sealed"));
+    install(sealed, "set:" + set);
+    venv::testing::build_packages(scratch.at("out"), {});
+    unsealed = venv::testing::fresh_environment(scratch.at("unsealed"));
+    install(unsealed, scratch.at("out"));
+  }
+  void install(const std::string& directory, const std::string& from) {
+    venv::InstallOptions options;
+    options.directory = directory;
+    options.source.locator = from;
+    options.source.store = store.store.get();
+    options.installer.packages = {"rocm[libraries]"};
+    must(venv::install(options, venv::testing::machine_variables(), k_clock));
+  }
+  Scratch scratch;
+  venv::testing::TinyStore store;
+  std::string set, sealed, unsealed;
+};
+
+class Trial : public ::testing::Test {
+protected:
+  static void SetUpTestSuite() { world_ = new World; }
+  static void TearDownTestSuite() {
+    delete world_;
+    world_ = nullptr;
+  }
+
+  Trial() {
+    options_.directory = world_->sealed;
+    options_.quarry_version = "0.1.0";
+    options_.workers = 2;
+  }
+
+  Result<TrialOutcome> run() { return run_trial(options_, *world_->store.store, variables_, k_clock); }
+
+  /// A copy of the sealed environment. Its scripts still name the original's Python, which does not matter to a proof of files.
+  std::string copy() {
+    venv::testing::copy_tree(world_->sealed, scratch_.at("copy"));
+    return scratch_.at("copy");
+  }
+  std::string core_file(const std::string& directory) {
+    return path::join(must(venv::open_environment(directory)).site_packages, "_rocm_sdk_core/lib/libx.so");
+  }
+  std::size_t evidence_count() { return must(registry::list_evidence(*world_->store.store)).size(); }
+
+  static World* world_;
+  Scratch scratch_;
+  TrialOptions options_;
+  venv::Variables variables_ = venv::testing::machine_variables();
+};
+World* Trial::world_ = nullptr;
+
+TEST_F(Trial, ThePackagedSuitePasses) {
+  auto done = run();
+  ASSERT_TRUE(done) << render(done.error());
+  const auto& e = done->evidence;
+  EXPECT_EQ(done->exit_code, 0);
+  EXPECT_EQ(e.result, "passed");
+  EXPECT_EQ(e.suite, "rocm-sdk");
+  EXPECT_EQ(e.passed, 1u);
+  EXPECT_EQ(e.skipped, 1u);
+  EXPECT_EQ(e.cell.platform, "linux");
+  EXPECT_EQ(e.cell.family, "gfx103x-dgpu");
+  EXPECT_EQ(e.cell.python, must(venv::open_environment(world_->sealed)).minor());
+  EXPECT_EQ(e.set, world_->set);
+  EXPECT_TRUE(e.sealed);
+  EXPECT_FALSE(e.machine.at("kernel").empty());
+  EXPECT_TRUE(e.tools.contains("with pip"));
+  auto set = must(registry::load_set(*world_->store.store, world_->set));
+  ASSERT_EQ(e.subjects.size(), set.files.size());
+  for (const auto& subject : e.subjects)
+    EXPECT_TRUE(std::any_of(set.files.begin(), set.files.end(), [&](const auto& f) { return f.sha256 == subject.sha256 && f.filename == subject.filename; }));
+  EXPECT_TRUE(std::is_sorted(e.subjects.begin(), e.subjects.end(), [](const auto& a, const auto& b) { return a.sha256 < b.sha256; }));
+  EXPECT_EQ(registry::to_json(must(registry::load_evidence(*world_->store.store, done->digest))), registry::to_json(e));
+  auto log = must(world_->store.store->get(e.log, 1 << 20));
+  ASSERT_TRUE(log);
+  EXPECT_THAT(*log, HasSubstr("testing in"));
+  EXPECT_EQ(e.log, "evidence/logs/" + sha256(*log).hex() + ".txt");
+}
+
+struct Mode {
+  const char* mode;
+  const char* result;
+  const char* row;
+};
+class Modes : public Trial, public ::testing::WithParamInterface<Mode> {};
+TEST_P(Modes, AreEvidenceOfFailure) {
+  variables_["TINY_SDK"] = GetParam().mode;
+  auto done = run();
+  ASSERT_TRUE(done) << render(done.error());
+  EXPECT_EQ(done->exit_code, 1);
+  EXPECT_EQ(done->evidence.result, GetParam().result);
+  std::string rows;
+  for (const auto& row : done->evidence.rows) rows += row.name + ": " + row.outcome + " " + row.message + "\n";
+  EXPECT_THAT(rows, HasSubstr(GetParam().row));
+}
+INSTANTIATE_TEST_SUITE_P(Table, Modes,
+                         ::testing::Values(Mode{"fail", "failed", "core.loads: failed asked to"}, Mode{"silent", "error", "wrote no report (exit code 0)"},
+                                           Mode{"lie", "error", "the report shows no failure, and the exit code is 3"}),
+                         [](const auto& row) { return std::string(row.param.mode); });
+
+TEST_F(Trial, TheDeadlineEndsTheWholeGroup) {
+  variables_["TINY_SDK"] = "hang";
+  options_.deadline_ms = 1500;
+  auto done = run();
+  ASSERT_TRUE(done) << render(done.error());
+  EXPECT_EQ(done->exit_code, 124);
+  EXPECT_EQ(done->evidence.result, "timed_out");
+}
+
+TEST_F(Trial, AnAlteredEnvironmentGivesNoEvidence) {
+  options_.directory = copy();
+  venv::testing::append(core_file(options_.directory), "!");
+  auto before = evidence_count();
+  auto done = run();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, "V031");
+  EXPECT_EQ(traits(done.error().kind).exit_code, 6);
+  EXPECT_EQ(evidence_count(), before);
+}
+
+TEST_F(Trial, NorDoesOneThatTheSuiteAlters) {
+  options_.directory = copy();
+  options_.command = {"sh", "-c", "echo '!' >> '" + core_file(options_.directory) + "'"};
+  auto before = evidence_count();
+  auto done = run();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, "V031");
+  EXPECT_THAT(render(done.error()), HasSubstr("after the suite had run"));
+  EXPECT_EQ(evidence_count(), before);
+}
+
+TEST_F(Trial, AnUnsealedSourceIsRecordedAsSuch) {
+  options_.directory = world_->unsealed;
+  auto done = run();
+  ASSERT_TRUE(done) << render(done.error());
+  EXPECT_EQ(done->exit_code, 0);
+  EXPECT_FALSE(done->evidence.sealed);
+  EXPECT_EQ(done->evidence.set, "");
+  EXPECT_EQ(done->evidence.subjects.size(), 3u);
+}
+
+TEST_F(Trial, AReceiptOrALocatorIsNeeded) {
+  options_.directory = copy();
+  must(venv::remove_receipt(must(venv::open_environment(options_.directory))));
+  auto without = run();
+  ASSERT_FALSE(without);
+  EXPECT_EQ(without.error().code, "X001");
+  EXPECT_EQ(traits(without.error().kind).exit_code, 3);
+  options_.locator = "run:42";
+  auto with = run();
+  ASSERT_TRUE(with) << render(with.error());
+  EXPECT_EQ(with->evidence.set, world_->set);
+  EXPECT_TRUE(with->evidence.sealed);
+  world_->store.publish("77", {"1.0", "other bytes"});
+  options_.locator = "run:77";
+  auto other = run();
+  ASSERT_FALSE(other);
+  EXPECT_EQ(traits(other.error().kind).exit_code, 6);
+}
+
+TEST_F(Trial, TheSetOfTheReceiptMustBeInTheStore) {
+  auto empty = must(store::open_file_store(scratch_.at("empty")));
+  auto done = run_trial(options_, *empty, variables_, k_clock);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(traits(done.error().kind).exit_code, 3) << render(done.error());
+}
+
+TEST_F(Trial, AForgedReceiptIsNoProof) {
+  options_.directory = copy();
+  auto environment = must(venv::open_environment(options_.directory));
+  auto receipt = must(venv::read_receipt(environment)).value();
+  receipt.sets = {world_->store.publish("78", {"1.0", "forged"})};
+  must(venv::write_receipt(environment, receipt));
+  auto done = run();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(traits(done.error().kind).exit_code, 6);
+}
+
+TEST_F(Trial, AnyCommandIsASuite) {
+  options_.command = {"python", "-c", "import rocm_sdk_core"};
+  options_.suite = "smoke";
+  auto done = run();
+  ASSERT_TRUE(done) << render(done.error());
+  EXPECT_EQ(done->exit_code, 0);
+  EXPECT_EQ(done->evidence.suite, "smoke");
+  EXPECT_EQ(done->evidence.passed, 1u);
+  options_.command = {"python", "-c", "raise SystemExit(9)"};
+  auto failed = run();
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->exit_code, 1);
+  EXPECT_EQ(failed->evidence.rows[0].message, "exit code 9");
+  EXPECT_NE(failed->evidence.suite_digest, done->evidence.suite_digest);
+}
+
+TEST_F(Trial, JunitIsReadAndAnOldReportIsNot) {
+  auto report = scratch_.at("r.xml");
+  options_.junit = report;
+  options_.command = {"sh", "-c", "echo '<testsuite><testcase name=\"a\"/><testcase name=\"b\"><skipped/></testcase></testsuite>' > " + report};
+  auto done = run();
+  ASSERT_TRUE(done) << render(done.error());
+  EXPECT_EQ(done->evidence.result, "passed");
+  EXPECT_EQ(done->evidence.suite, "command");
+  EXPECT_EQ(done->evidence.rows.size(), 2u);
+  options_.command = {"true"};
+  auto stale = run();
+  ASSERT_TRUE(stale);
+  EXPECT_EQ(stale->evidence.result, "error") << "the report of the run before must not speak for this one";
+  options_.command = {"sh", "-c", "echo '<testsuite><testcase name=\"a\"><skipped/></testcase></testsuite>' > " + report};
+  auto nothing = run();
+  ASSERT_TRUE(nothing);
+  EXPECT_EQ(nothing->evidence.result, "error");
+  EXPECT_EQ(nothing->exit_code, 1);
+  options_.command = {"sh", "-c", "echo '<!DOCTYPE x><testsuite/>' > " + report};
+  EXPECT_EQ(must(run()).evidence.result, "error");
+}
+
+TEST_F(Trial, NamesOfSuites) {
+  options_.suite = "rocm-sdk";
+  options_.command = {"true"};
+  auto stolen = run();
+  ASSERT_FALSE(stolen);
+  EXPECT_EQ(stolen.error().code, "X003");
+  options_.suite = "smoke";
+  options_.command = {};
+  auto unknown = run();
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, "X003");
+}
+
+TEST_F(Trial, Families) {
+  options_.family = "gfx103X-dgpu";
+  EXPECT_EQ(must(run()).evidence.cell.family, "gfx103X-dgpu");
+  options_.family = "gfx1151";
+  auto wrong = run();
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, "X002");
+}
+
+TEST_F(Trial, AProgramThatIsNotThere) {
+  options_.command = {"no-such-program"};
+  auto done = run();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(traits(done.error().kind).exit_code, 12);
+}
+
+TEST_F(Trial, NothingIsLeftInTheEnvironment) {
+  static_cast<void>(run());
+  for (const auto& entry : must(sys::list_directory(world_->sealed))) EXPECT_FALSE(entry.path.starts_with("quarry-test-") || entry.path.starts_with(".quarry-")) << entry.path;
+}
+
+TEST(Environment, TestsSeeNoUserSettingsAndNoBytecode) {
+  // A command that prints what it was given; the clean variables themselves are tested in venv.
+  World world;
+  TrialOptions options;
+  options.directory = world.sealed;
+  options.command = {"sh", "-c", "test -n \"$PYTHONPYCACHEPREFIX\" && test -z \"$PYTHONPATH$PIP_INDEX_URL$LD_LIBRARY_PATH\" && test \"$VIRTUAL_ENV\" = \"" + world.sealed + "\""};
+  auto variables = venv::testing::machine_variables();
+  variables["PYTHONPATH"] = variables["PIP_INDEX_URL"] = variables["LD_LIBRARY_PATH"] = "/evil";
+  EXPECT_EQ(must(run_trial(options, *world.store.store, variables, k_clock)).exit_code, 0);
+}
+
+} // namespace
+} // namespace quarry::trial

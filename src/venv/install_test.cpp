@@ -1,0 +1,404 @@
+#include "venv/install.hpp"
+
+#include "base/json.hpp"
+#include "sys/tree.hpp"
+#include "venv/proof.hpp"
+#include "venv/testing/tiny_sdk.hpp"
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::venv {
+namespace {
+
+using testing::fresh_environment;
+using testing::must;
+using testing::Release;
+using testing::Scratch;
+using testing::TinyStore;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const sys::FixedClock k_clock(1'795'000'000'000'000);
+
+class Install : public ::testing::Test {
+protected:
+  Install() : store_(scratch_.at("store")), env_(fresh_environment(scratch_.at("env"))) {}
+
+  Result<InstallOutcome> install(const std::string& from, const std::string& packages = "rocm[libraries]", Installer installer = Installer::pip) {
+    InstallOptions options;
+    options.directory = env_;
+    options.source.locator = from;
+    options.source.store = store_.store.get();
+    options.installer.packages = {packages};
+    options.installer.installer = installer;
+    options.workers = 2;
+    options.on_output = [this](std::string_view line) { output_ += std::string(line) + "\n"; };
+    return venv::install(options, variables_, k_clock);
+  }
+
+  bool has_receipt() const { return sys::exists(path::join(env_, k_receipt_name)); }
+  std::string site(const std::string& path) const { return path::join(must(open_environment(env_)).site_packages, path); }
+
+  Result<Proof> prove_against(const std::string& from) {
+    SourceRequest request;
+    request.locator = from;
+    request.store = store_.store.get();
+    auto source = must(find_source(request));
+    VerifiedPaths verified;
+    return venv::prove(must(open_environment(env_)), source, 2, verified);
+  }
+
+  Scratch scratch_;
+  TinyStore store_;
+  std::string env_, output_;
+  Variables variables_ = testing::machine_variables();
+};
+
+void expect_whole_release(const Receipt& receipt, const std::string& set) {
+  EXPECT_TRUE(receipt.sealed);
+  EXPECT_THAT(receipt.sets, ElementsAre(set));
+  ASSERT_EQ(receipt.files.size(), 3u);
+  EXPECT_EQ(receipt.files[0].filename, "rocm-1.0.tar.gz");
+  EXPECT_EQ(receipt.files[0].kind, FileKind::sdist);
+  EXPECT_EQ(receipt.files[1].filename, "rocm_sdk_core-1.0-py3-none-linux_x86_64.whl");
+  EXPECT_EQ(receipt.files[1].kind, FileKind::wheel);
+  EXPECT_EQ(receipt.files[2].project, "rocm-sdk-libraries-gfx103x-dgpu");
+}
+
+TEST_F(Install, FromASetWithPip) {
+  auto set = store_.publish("42", {});
+  auto done = install("set:" + set);
+  ASSERT_TRUE(done) << render(done.error());
+  expect_whole_release(done->receipt, set);
+  EXPECT_EQ(done->receipt.installer, "pip");
+  EXPECT_EQ(done->receipt.store, store_.store->describe());
+  EXPECT_EQ(must(read_receipt(must(open_environment(env_)))), done->receipt);
+  EXPECT_FALSE(sys::exists(path::join(env_, k_lock_name)));
+  auto again = prove_against("set:" + set);
+  ASSERT_TRUE(again) << render(again.error());
+  EXPECT_EQ(again->files, done->receipt.files);
+}
+
+TEST_F(Install, FromARunAndAChannelWithUv) {
+  if (!testing::have_uv()) GTEST_SKIP() << "uv is not on PATH";
+  auto set = store_.publish("42", {});
+  store_.channel("staging", {set});
+  auto done = install("run:42", "rocm[libraries]", Installer::uv);
+  ASSERT_TRUE(done) << render(done.error());
+  expect_whole_release(done->receipt, set);
+  EXPECT_EQ(done->receipt.installer, "uv");
+  auto channel = install("channel:staging", "rocm[libraries]", Installer::uv);
+  ASSERT_TRUE(channel) << render(channel.error());
+  expect_whole_release(channel->receipt, set);
+  EXPECT_EQ(channel->receipt.generation, 1u);
+  EXPECT_EQ(channel->receipt.view.size(), 64u);
+}
+
+TEST_F(Install, TheNewestOfAChannelAndItsSet) {
+  auto first = store_.publish("42", {}), second = store_.publish("43", {"2.0", "b"});
+  store_.channel("staging", {first, second});
+  auto newest = install("channel:staging");
+  ASSERT_TRUE(newest) << render(newest.error());
+  EXPECT_THAT(newest->receipt.sets, ElementsAre(second));
+  EXPECT_EQ(newest->receipt.files[0].version, "2.0");
+  auto pinned = install("channel:staging", "rocm[libraries]==1.0");
+  ASSERT_TRUE(pinned) << render(pinned.error());
+  EXPECT_THAT(pinned->receipt.sets, ElementsAre(first));
+}
+
+TEST_F(Install, OtherBytesOfTheSameVersionReplaceWhatIsThere) {
+  auto first = store_.publish("42", {}), second = store_.publish("43", {"1.0", "b"});
+  ASSERT_TRUE(install("set:" + first));
+  EXPECT_FALSE(prove_against("set:" + second));
+  auto done = install("set:" + second);
+  ASSERT_TRUE(done) << render(done.error());
+  EXPECT_THAT(done->receipt.sets, ElementsAre(second));
+}
+
+TEST_F(Install, OnlyPrereleasesNeedNoFlag) {
+  auto set = store_.publish("42", {"2.0rc1", "a"});
+  auto done = install("set:" + set);
+  ASSERT_TRUE(done) << render(done.error());
+  EXPECT_EQ(done->receipt.files[0].version, "2.0rc1");
+}
+
+TEST_F(Install, UserSettingsDecideNothing) {
+  auto set = store_.publish("42", {});
+  testing::build_packages(scratch_.at("decoy"), {"9.0", "decoy"});
+  must(sys::write_file(scratch_.at("pip.conf"), "[global]\nfind-links = " + scratch_.at("decoy") + "\n"));
+  variables_["PIP_FIND_LINKS"] = scratch_.at("decoy");
+  variables_["PIP_CONFIG_FILE"] = scratch_.at("pip.conf");
+  variables_["PIP_TARGET"] = scratch_.at("elsewhere");
+  variables_["UV_FIND_LINKS"] = scratch_.at("decoy");
+  variables_["PYTHONPATH"] = scratch_.at("decoy");
+  auto done = install("set:" + set);
+  ASSERT_TRUE(done) << render(done.error());
+  expect_whole_release(done->receipt, set);
+}
+
+TEST_F(Install, AnUnsealedSetIsRefused) {
+  auto set = store_.publish("42", {}, false);
+  for (const auto& from : {"set:" + set, std::string("run:42"), scratch_.at("store/42-linux/python/g/dist")}) {
+    if (from.ends_with("dist")) must(sys::make_directories(scratch_.at("store/42-linux/python/g/simple")));
+    auto done = install(from);
+    ASSERT_FALSE(done) << from;
+    EXPECT_EQ(traits(done.error().kind).exit_code, 3) << render(done.error());
+    EXPECT_EQ(done.error().code, "R013");
+    EXPECT_FALSE(has_receipt());
+  }
+}
+
+TEST_F(Install, APublishedDirectoryIsItsSealedSet) {
+  auto set = store_.publish("42", {});
+  auto done = install(scratch_.at("store/42-linux/python/g"));
+  ASSERT_TRUE(done) << render(done.error());
+  expect_whole_release(done->receipt, set);
+}
+
+TEST_F(Install, AnAlteredFileIsRefusedBeforeAnythingRuns) {
+  for (const char* name : {"rocm_sdk_core-1.0-py3-none-linux_x86_64.whl", "rocm-1.0.tar.gz"}) {
+    auto run = std::string(name).substr(0, 5) == "rocm_" ? "42" : "43";
+    auto set = store_.publish(run, {});
+    auto path = store_.file(run, name);
+    auto bytes = must(sys::read_file(path));
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+    must(sys::write_file(path, bytes));
+    must(sys::write_file(path::join(env_, k_receipt_name), "{}"));
+    auto done = install("set:" + set);
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().code, "V007");
+    EXPECT_EQ(traits(done.error().kind).exit_code, 6);
+    EXPECT_THAT(done.error().message, HasSubstr(name));
+    EXPECT_FALSE(has_receipt());
+    EXPECT_EQ(output_, "");
+  }
+}
+
+TEST_F(Install, AnAlteredOlderFileIsFoundWhenItIsChosen) {
+  auto first = store_.publish("42", {}), second = store_.publish("43", {"2.0", "b"});
+  store_.channel("staging", {first, second});
+  auto path = store_.file("42", "rocm_sdk_core-1.0-py3-none-linux_x86_64.whl");
+  Scratch other;
+  auto replacement = testing::build_packages(other.path, {"1.0", "evil"})[0];
+  must(sys::write_file(path, must(sys::read_file(replacement))));
+  auto done = install("channel:staging", "rocm[libraries]==1.0");
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, "V007");
+  EXPECT_FALSE(has_receipt());
+  EXPECT_TRUE(install("channel:staging"));
+}
+
+TEST_F(Install, AMissingFileIsAnIntegrityError) {
+  auto set = store_.publish("42", {});
+  must(sys::remove_file(store_.file("42", "rocm-1.0.tar.gz")));
+  auto done = install("set:" + set);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, "V007");
+}
+
+TEST_F(Install, AFailingInstallerIsReportedWithItsLastLines) {
+  auto set = store_.publish("42", {});
+  ASSERT_TRUE(install("set:" + set));
+  auto done = install("set:" + set, "no-such-package");
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, "V010");
+  EXPECT_EQ(traits(done.error().kind).exit_code, 1);
+  EXPECT_THAT(text::join(done.error().details, "\n"), HasSubstr("no-such-package"));
+  EXPECT_FALSE(has_receipt()) << "a receipt must not outlive the installation it speaks of";
+}
+
+TEST_F(Install, ADirectoryIsAnUnsealedSourceAndFrozen) {
+  testing::build_packages(scratch_.at("out/dist"), {});
+  for (const char* from : {"out", "out/dist"}) {
+    auto done = install(scratch_.at(from));
+    ASSERT_TRUE(done) << render(done.error());
+    EXPECT_FALSE(done->receipt.sealed);
+    EXPECT_TRUE(done->receipt.sets.empty());
+    EXPECT_EQ(done->receipt.files.size(), 3u);
+    auto lock = Json::parse(must(sys::read_file(path::join(env_, k_lock_name))));
+    EXPECT_EQ(lock["schema"], "quarry.lock/1");
+    EXPECT_EQ(lock["files"][0]["sha256"], must(content::sha256_of_file(scratch_.at("out/dist/rocm-1.0.tar.gz"))).hex());
+  }
+}
+
+TEST_F(Install, ABrokenWheelOfADirectoryIsRefused) {
+  testing::build_packages(scratch_.at("out"), {});
+  auto path = scratch_.at("out/rocm_sdk_core-1.0-py3-none-linux_x86_64.whl");
+  auto bytes = must(sys::read_file(path));
+  bytes.resize(bytes.size() - 30);
+  must(sys::write_file(path, bytes));
+  auto done = install(scratch_.at("out"));
+  ASSERT_FALSE(done);
+  EXPECT_EQ(traits(done.error().kind).exit_code, 6) << render(done.error());
+  EXPECT_FALSE(has_receipt());
+}
+
+TEST_F(Install, RunsOfTheIncumbentAreUnsealedSources) {
+  for (const char* place : {"store/50-linux/python/gfx103X-dgpu", "store/51-linux/python"}) testing::build_packages(scratch_.at(place), {});
+  for (const char* run : {"run:50", "run:51"}) {
+    auto done = install(run);
+    ASSERT_TRUE(done) << run << render(done.error());
+    EXPECT_FALSE(done->receipt.sealed);
+    EXPECT_EQ(done->receipt.files.size(), 3u);
+  }
+}
+
+TEST_F(Install, WhatIsNotThere) {
+  struct Row {
+    std::string from;
+    int exit_code;
+  };
+  must(sys::make_directories(scratch_.at("empty")));
+  store_.publish("42", {});
+  for (const auto& row : {Row{"run:99", 3}, Row{"channel:none", 3}, Row{"set:" + std::string(64, '0'), 3}, Row{scratch_.at("nowhere"), 3}, Row{scratch_.at("empty"), 3},
+                          Row{"", 2}, Row{"commit:0123456789abcdef", 2}}) {
+    auto done = install(row.from);
+    ASSERT_FALSE(done) << row.from;
+    EXPECT_EQ(traits(done.error().kind).exit_code, row.exit_code) << render(done.error());
+  }
+}
+
+TEST_F(Install, AnEnvironmentIsNeeded) {
+  auto set = store_.publish("42", {});
+  env_ = scratch_.at("nothing");
+  auto done = install("set:" + set);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, "V001");
+}
+
+TEST_F(Install, PipMustBeInTheEnvironment) {
+  auto set = store_.publish("42", {});
+  must(sys::remove_tree(site("pip")));
+  auto done = install("set:" + set);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, "V011");
+  EXPECT_EQ(traits(done.error().kind).exit_code, 12);
+}
+
+TEST_F(Install, UvMustBeThere) {
+  auto set = store_.publish("42", {});
+  variables_["PATH"] = "/usr/bin:/bin";
+  if (!sys::find_program("uv", variables_["PATH"]).empty()) GTEST_SKIP() << "uv is in /usr/bin";
+  auto done = install("set:" + set, "rocm", Installer::uv);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, "V011");
+}
+
+/// The oldest and the newest pip that have to work; the directory holds their wheels.
+TEST_F(Install, WithOtherPips) {
+  const char* wheels = std::getenv("QUARRY_TEST_PIP_WHEELS");
+  if (!wheels) GTEST_SKIP() << "QUARRY_TEST_PIP_WHEELS names no directory with wheels of pip";
+  auto set = store_.publish("42", {});
+  auto entries = must(sys::list_directory(wheels));
+  for (const auto& entry : entries) {
+    SCOPED_TRACE(entry.path);
+    sys::ProcessSpec spec;
+    spec.argv = {env_ + "/bin/python", "-m", "pip", "install", "--no-index", "--force-reinstall", path::join(wheels, entry.path)};
+    spec.environment = clean_variables(variables_);
+    ASSERT_EQ(must(sys::run_process(spec)).exit_code, 0);
+    auto done = install("set:" + set);
+    ASSERT_TRUE(done) << render(done.error());
+    expect_whole_release(done->receipt, set);
+    EXPECT_THAT(entry.path, HasSubstr("pip-" + done->receipt.installer_version + "-"));
+  }
+}
+
+struct Alteration {
+  const char* name;
+  std::function<void(const std::string& site)> alter;
+  const char* says;
+};
+void PrintTo(const Alteration& a, std::ostream* out) { *out << a.name; }
+
+/// Installed once; each test alters a copy.
+class Altered : public ::testing::TestWithParam<Alteration> {
+protected:
+  static void SetUpTestSuite() {
+    scratch_ = new Scratch;
+    TinyStore store(scratch_->at("store"));
+    InstallOptions options;
+    options.directory = fresh_environment(scratch_->at("env"));
+    options.source.locator = "set:" + store.publish("42", {});
+    options.source.store = store.store.get();
+    options.installer.packages = {"rocm[libraries]"};
+    must(venv::install(options, testing::machine_variables(), k_clock));
+    source_ = new Source(must(find_source(options.source)));
+  }
+  static void TearDownTestSuite() {
+    delete source_;
+    delete scratch_;
+  }
+  static Scratch* scratch_;
+  static Source* source_;
+};
+Scratch* Altered::scratch_ = nullptr;
+Source* Altered::source_ = nullptr;
+
+TEST_P(Altered, EnvironmentIsNotProven) {
+  Scratch copy;
+  testing::copy_tree(scratch_->at("env"), copy.at("env"));
+  auto environment = must(open_environment(copy.at("env")));
+  VerifiedPaths verified;
+  ASSERT_TRUE(venv::prove(environment, *source_, 2, verified));
+  GetParam().alter(environment.site_packages + "/");
+  auto proof = venv::prove(environment, *source_, 2, verified);
+  ASSERT_FALSE(proof);
+  EXPECT_EQ(proof.error().kind, ErrorKind::corrupt);
+  EXPECT_THAT(render(proof.error()), HasSubstr(GetParam().says));
+}
+
+std::string record_of(const std::string& site, const std::string& name) { return site + name + ".dist-info/RECORD"; }
+
+/// As somebody would who knows how RECORD works.
+void forge(const std::string& site, const std::string& distribution, const std::string& path, const std::string& text) {
+  must(sys::write_file(site + path, text));
+  auto lines = text::lines(must(sys::read_file(record_of(site, distribution))));
+  std::string forged;
+  for (const auto& line : lines)
+    if (!line.starts_with(path + ",")) forged += line + "\n";
+  forged += fmt::format("{},sha256={},{}\n", path, sha256(text).base64url(), text.size());
+  must(sys::write_file(record_of(site, distribution), forged));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, Altered,
+    ::testing::Values(
+        Alteration{"a_longer_file", [](const std::string& s) { testing::append(s + "_rocm_sdk_core/lib/libx.so", "!"); }, "_rocm_sdk_core/lib/libx.so has 100002 bytes, not 100001"},
+        Alteration{"other_bytes", [](const std::string& s) { must(sys::write_file(s + "_rocm_sdk_core/lib/libx.so", std::string(100'001, 'y'))); }, "libx.so was altered"},
+        Alteration{"forged_record_of_a_wheel", [](const std::string& s) { forge(s, "rocm_sdk_core-1.0", "rocm_sdk_core/__init__.py", "VALUE = 'e'\n"); }, "rocm_sdk_core/__init__.py was altered"},
+        Alteration{"forged_record_of_the_sdist", [](const std::string& s) { forge(s, "rocm-1.0", "rocm_sdk/__init__.py", "def main(): return 0\n"); }, "rocm_sdk/__init__.py is not a file of rocm-1.0.tar.gz"},
+        Alteration{"code_in_the_build_note", [](const std::string& s) { forge(s, "rocm-1.0", "rocm_sdk/_install_info.py", "\"\"\"x\"\"\"\n\nTARGET_FAMILY = 'a'; import evil\n"); }, "_install_info.py is not a file of"},
+        Alteration{"more_lines_in_the_build_note", [](const std::string& s) { forge(s, "rocm-1.0", "rocm_sdk/_install_info.py", "\"\"\"x\"\"\"\n\nTARGET_FAMILY = 'a'\nimport evil\n"); }, "_install_info.py is not a file of"},
+        Alteration{"a_removed_file", [](const std::string& s) { must(sys::remove_file(s + "rocm_sdk_core/__init__.py")); }, "rocm_sdk_core/__init__.py is missing"},
+        Alteration{"a_stranger_beside_the_libraries", [](const std::string& s) { must(sys::write_file(s + "_rocm_sdk_core/lib/libx.so.1", "x")); }, "_rocm_sdk_core/lib/libx.so.1 belongs to no installed"},
+        Alteration{"a_listed_stranger", [](const std::string& s) { forge(s, "rocm_sdk_core-1.0", "_rocm_sdk_core/lib/evil.so", "x"); }, "evil.so is in RECORD and not in the wheel"},
+        Alteration{"sitecustomize", [](const std::string& s) { must(sys::write_file(s + "sitecustomize.py", "")); }, "sitecustomize.py belongs to no installed"},
+        Alteration{"a_pth_file", [](const std::string& s) { must(sys::write_file(s + "evil.pth", "import evil\n")); }, "evil.pth belongs to no installed"},
+        Alteration{"another_version", [](const std::string& s) { must(sys::write_file(s + "rocm_sdk_core-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: rocm-sdk-core\nVersion: 1.1\n")); }, "it has no such version"},
+        Alteration{"record_gone", [](const std::string& s) { must(sys::remove_file(record_of(s, "rocm-1.0"))); }, "RECORD is missing"},
+        Alteration{"record_row_gone", [](const std::string& s) { must(sys::write_file(record_of(s, "rocm_sdk_core-1.0"), "rocm_sdk_core-1.0.dist-info/RECORD,,\n")); }, "is in the wheel of rocm-sdk-core and not in RECORD"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST_F(Install, BytecodeIsNoAlteration) {
+  auto set = store_.publish("42", {});
+  ASSERT_TRUE(install("set:" + set));
+  sys::ProcessSpec spec;
+  spec.argv = {env_ + "/bin/python", "-c", "import rocm_sdk_core, rocm_sdk"};
+  spec.environment = variables_;
+  ASSERT_EQ(must(sys::run_process(spec)).exit_code, 0);
+  EXPECT_TRUE(prove_against("set:" + set));
+}
+
+TEST_F(Install, AnUnsealedEnvironmentIsProvenByItsReceipt) {
+  testing::build_packages(scratch_.at("out"), {});
+  auto done = must(install(scratch_.at("out")));
+  auto environment = must(open_environment(env_));
+  EXPECT_TRUE(prove_unchanged(environment, done.receipt, 1));
+  forge(site("") + "/", "rocm_sdk_core-1.0", "rocm_sdk_core/__init__.py", "VALUE = 'e'\n");
+  auto changed = prove_unchanged(environment, done.receipt, 1);
+  ASSERT_FALSE(changed);
+  EXPECT_THAT(render(changed.error()), HasSubstr("the RECORD of rocm-sdk-core is not the one"));
+}
+
+} // namespace
+} // namespace quarry::venv

@@ -1,0 +1,270 @@
+// The parts of the room that are pure, or nearly.
+#include "venv/environment.hpp"
+#include "venv/installer.hpp"
+#include "venv/receipt.hpp"
+#include "venv/testing/tiny_sdk.hpp"
+#include <gmock/gmock.h>
+
+namespace quarry::venv {
+namespace {
+
+using testing::must;
+using testing::Scratch;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Key;
+using ::testing::Not;
+using ::testing::Pair;
+
+TEST(Variables, WhatSteersToolsIsDropped) {
+  auto clean = clean_variables({{"PATH", "/bin"}, {"PIP_INDEX_URL", "x"}, {"UV_INDEX", "x"}, {"PYTHONPATH", "x"}, {"PYTHONHOME", "x"}, {"VIRTUAL_ENV", "x"}, {"LD_PRELOAD", "x"},
+                                {"LD_LIBRARY_PATH", "x"}, {"HTTPS_PROXY", "p"}, {"SSL_CERT_FILE", "c"}, {"ROCM_SDK_TARGET_FAMILY", "f"}});
+  EXPECT_THAT(clean, Contains(Pair("PATH", "/bin")));
+  EXPECT_THAT(clean, Contains(Pair("HTTPS_PROXY", "p")));
+  EXPECT_THAT(clean, Contains(Pair("ROCM_SDK_TARGET_FAMILY", "f")));
+  EXPECT_THAT(clean, Contains(Pair("REQUESTS_CA_BUNDLE", "c")));
+  EXPECT_THAT(clean, Contains(Pair("PIP_CONFIG_FILE", "/dev/null")));
+  for (const char* gone : {"PIP_INDEX_URL", "UV_INDEX", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_PRELOAD", "LD_LIBRARY_PATH"}) EXPECT_THAT(clean, Not(Contains(Key(gone))));
+}
+
+TEST(Variables, AnActivatedEnvironmentComesFirst) {
+  Environment environment{"/e", "/e/bin/python", "3.11.7", "/e/lib/python3.11/site-packages"};
+  EXPECT_EQ(environment.minor(), "3.11");
+  auto active = activated_variables(environment, {{"PATH", "/usr/bin"}});
+  EXPECT_EQ(active["PATH"], "/e/bin/:/usr/bin");
+  EXPECT_EQ(active["VIRTUAL_ENV"], "/e");
+}
+
+const Environment k_env{"/e", "/e/bin/python", "3.11.7", "/s"};
+
+TEST(InstallerCommand, LocalSourcesAreAllThereIs) {
+  Source source;
+  InstallerRequest request;
+  request.packages = {"rocm[libraries,devel]"};
+  auto pip = installer_command(k_env, source, request, {"/l", "/r", "/c"});
+  EXPECT_THAT(pip, ElementsAre("/e/bin/python", "-I", "-m", "pip", "--isolated", "--disable-pip-version-check", "--no-input", "install", "--progress-bar", "off", "--no-index",
+                               "--find-links", "/l", "--no-cache-dir", "--", "rocm[libraries,devel]"));
+  request.installer = Installer::uv;
+  request.pre = request.reinstall = true;
+  auto uv = installer_command(k_env, source, request, {"/l", "/r", "/c"});
+  EXPECT_THAT(uv, ElementsAre("uv", "pip", "install", "--no-config", "--no-progress", "--python", "/e/bin/python", "--no-index", "--find-links", "/l", "--prerelease=allow", "--reinstall",
+                              "--offline", "--cache-dir", "/c", "--", "rocm[libraries,devel]"));
+}
+
+TEST(InstallerCommand, RemoteSourcesAreReported) {
+  Source source;
+  source.index_url = "https://example.org/simple/";
+  InstallerRequest request;
+  request.packages = {"rocm"};
+  request.pre = true;
+  auto command = installer_command(k_env, source, request, {"/l", "/r", "/c"});
+  EXPECT_THAT(text::join(command, " "), HasSubstr("--index-url https://example.org/simple/ --pre --report /r -- rocm"));
+  source.index_url = "";
+  source.find_links = {"https://example.org/index.html"};
+  command = installer_command(k_env, source, request, {"/l", "/r", "/c"});
+  EXPECT_THAT(text::join(command, " "), HasSubstr("--no-index --find-links https://example.org/index.html --no-build-isolation --pre"));
+}
+
+TEST(InstallerOutput, TransientOrNot) {
+  EXPECT_TRUE(looks_transient("WARNING: Retrying … NewConnectionError: Temporary failure in name resolution"));
+  EXPECT_TRUE(looks_transient("error: Failed to fetch: `https://x`\n  Caused by: dns error"));
+  EXPECT_FALSE(looks_transient("ERROR: No matching distribution found for rocm"));
+  EXPECT_FALSE(looks_transient(""));
+}
+
+struct Attempts {
+  int waits = 0;
+  std::uint64_t waited = 0;
+};
+
+TEST(RunInstaller, TriesAgainUntilTheTimeIsUp) {
+  Source source;
+  source.index_url = "https://example.org/";
+  InstallerRequest request;
+  request.packages = {"x"};
+  request.retry_timeout_ms = 60'000;
+  request.retry_wait_ms = 25'000;
+  Attempts attempts;
+  InstallerHooks hooks{{}, [&](std::uint64_t ms) -> Result<void> {
+                         ++attempts.waits;
+                         attempts.waited += ms;
+                         return {};
+                       }};
+  auto run = [&] { return run_installer({"sh", "-c", "echo Connection refused; exit 1"}, k_env, source, request, testing::machine_variables(), hooks); };
+  auto done = run();
+  ASSERT_FALSE(done);
+  EXPECT_EQ(traits(done.error().kind).exit_code, 5);
+  EXPECT_EQ(attempts.waits, 2);
+  attempts = {};
+  request.retry_timeout_ms = 0;
+  EXPECT_FALSE(run());
+  EXPECT_EQ(attempts.waits, 0);
+  request.retry_timeout_ms = 60'000;
+  source.index_url.reset();  // a local source does not heal by waiting
+  auto local = run();
+  ASSERT_FALSE(local);
+  EXPECT_EQ(attempts.waits, 0);
+  EXPECT_EQ(traits(local.error().kind).exit_code, 1);
+}
+
+TEST(RunInstaller, LastLinesAreKept) {
+  InstallerRequest request;
+  request.packages = {"x"};
+  auto done = run_installer({"sh", "-c", "for i in $(seq 100); do echo line $i; done; echo; exit 7"}, k_env, Source{}, request, testing::machine_variables(), {});
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().details.size(), 12u);
+  EXPECT_EQ(done.error().details.back(), "line 100");
+}
+
+TEST(PipReport, IsRead) {
+  std::string hash(64, 'a');
+  auto files = parse_pip_report(R"({"version":"1","install":[{"metadata":{"name":"Rocm_SDK.core","version":"1.0"},"download_info":{"url":"https://h/a%2Bb/rocm_sdk_core-1.0%2Bx-py3-none-any.whl","archive_info":{"hashes":{"sha256":")" + hash + R"("}}}}]})", "r");
+  ASSERT_TRUE(files) << render(files.error());
+  EXPECT_EQ(files->at(0).project, "rocm-sdk-core");
+  EXPECT_EQ(files->at(0).filename, "rocm_sdk_core-1.0+x-py3-none-any.whl");
+  EXPECT_EQ(files->at(0).sha256.hex(), hash);
+  for (const char* bad : {"", "{}", R"({"version":"2","install":[]})", R"({"version":"1"})", R"({"version":"1","install":[{}]})",
+                          R"({"version":"1","install":[{"metadata":{"name":"a","version":"1"},"download_info":{"url":"u","dir_info":{}}}]})",
+                          R"({"version":"1","install":[{"metadata":{"name":"a","version":"1"},"download_info":{"url":"u","archive_info":{"hashes":{"sha256":"zz"}}}}]})"}) {
+    auto wrong = parse_pip_report(bad, "r");
+    ASSERT_FALSE(wrong) << bad;
+    EXPECT_EQ(wrong.error().code, "V012");
+  }
+}
+
+TEST(HashedRequirements, AreRead) {
+  std::string a(64, 'a'), b(64, 'b');
+  auto files = parse_hashed_requirements("rocm[libraries]==7.2.0 \\\n    --hash=sha256:" + a + "\nrocm-sdk-core==7.2.0 ; sys_platform == 'linux' \\\n    --hash=sha256:" + b + "\n");
+  ASSERT_TRUE(files) << render(files.error());
+  ASSERT_EQ(files->size(), 2u);
+  EXPECT_EQ(files->at(0).project, "rocm");
+  EXPECT_EQ(files->at(0).version, "7.2.0");
+  EXPECT_EQ(files->at(1).sha256.hex(), b);
+  auto several = parse_hashed_requirements("x==1 --hash=sha256:" + a + " --hash=sha256:" + b + "\n");
+  ASSERT_FALSE(several);
+  EXPECT_EQ(several.error().code, "V013");
+  EXPECT_FALSE(parse_hashed_requirements("x==1\n"));
+}
+
+Receipt a_receipt() {
+  Receipt receipt;
+  receipt.locator = "channel:staging";
+  receipt.source = "channel:staging";
+  receipt.store = "file:/s";
+  receipt.sealed = true;
+  receipt.sets = {std::string(64, 'a')};
+  receipt.view = std::string(64, 'b');
+  receipt.generation = 7;
+  receipt.packages = {"rocm[libraries]"};
+  receipt.files = {{"rocm", "1.0", "rocm-1.0.tar.gz", sha256("x"), 12, FileKind::sdist, sha256("y"), ""}};
+  receipt.others = {{"pip", "23.2.1"}};
+  receipt.installer = "pip";
+  receipt.installer_version = "23.2.1";
+  receipt.python_version = "3.11.7";
+  receipt.quarry_version = "0.1.0";
+  receipt.time = "2026-11-21T10:00:00.000000Z";
+  return receipt;
+}
+
+TEST(Receipt, RoundTrip) {
+  auto parsed = parse_receipt(to_json(a_receipt()), "r");
+  ASSERT_TRUE(parsed) << render(parsed.error());
+  EXPECT_EQ(*parsed, a_receipt());
+}
+
+TEST(Receipt, Refusals) {
+  auto good = to_json(a_receipt());
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"quarry.receipt/1", "quarry.receipt/2"}, {"\"sealed\": true", "\"sealed\": \"yes\""}, {"\"kind\": \"sdist\"", "\"kind\": \"egg\""},
+                                                                                 {sha256("x").hex(), "abc"}, {"\"files\"", "\"filez\""}, {"\"sets\": [", "\"sets\": 5, \"x\": ["}}) {
+    auto text = text::replace_all(good, from, to);
+    ASSERT_NE(text, good) << from;
+    EXPECT_FALSE(parse_receipt(text, "r")) << from;
+  }
+  EXPECT_FALSE(parse_receipt("[]", "r"));
+  EXPECT_FALSE(parse_receipt("", "r"));
+}
+
+TEST(Python, AMissingOneIsNamedWithThoseThatAreThere) {
+  auto variables = testing::machine_variables();
+  for (const char* wanted : {"3.99", "python3.99", "/nowhere/python3"}) {
+    auto found = find_python(wanted, variables);
+    ASSERT_FALSE(found) << wanted;
+    EXPECT_EQ(found.error().code, "V002");
+    EXPECT_EQ(traits(found.error().kind).exit_code, 12);
+    EXPECT_THAT(found.error().hint, HasSubstr("here are: 3."));
+  }
+}
+
+TEST(Python, ACandidateThatDoesNotRunIsPassedOver) {
+  Scratch scratch;
+  must(sys::make_directories(scratch.at("shims")));
+  must(sys::write_file(scratch.at("shims/python3"), "#!/bin/sh\necho no such version >&2\nexit 127\n", 0755));
+  auto variables = testing::machine_variables();
+  variables["PATH"] = scratch.at("shims") + ":" + variables["PATH"];
+  auto found = find_python("", variables);
+  ASSERT_TRUE(found) << render(found.error());
+  EXPECT_NE(found->path, scratch.at("shims/python3"));
+  auto minor = text::split(found->version, '.');
+  auto exact = find_python(minor[0] + "." + minor[1], variables);
+  ASSERT_TRUE(exact);
+  EXPECT_THAT(exact->version, HasSubstr(minor[0] + "." + minor[1] + "."));
+}
+
+TEST(Python, NoneAtAll) {
+  Scratch scratch;
+  auto found = find_python("", {{"PATH", scratch.path}, {"HOME", scratch.path}});
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, "V002");
+}
+
+TEST(Create, KeepsClearsAndRefuses) {
+  Scratch scratch;
+  auto variables = testing::machine_variables();
+  auto env = testing::fresh_environment(scratch.at("env"));
+  auto kept = create_environment({env, "", false, false}, variables);
+  ASSERT_TRUE(kept) << render(kept.error());
+  EXPECT_TRUE(kept->existed);
+
+  must(sys::make_directories(scratch.at("work")));
+  must(sys::write_file(scratch.at("work/thesis.txt"), "years"));
+  for (bool clean : {false, true}) {
+    auto refused = create_environment({scratch.at("work"), "", clean, false}, variables);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, "V003");
+    EXPECT_TRUE(sys::exists(scratch.at("work/thesis.txt")));
+  }
+  auto file = create_environment({scratch.at("work/thesis.txt"), "", true, false}, variables);
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().code, "V003");
+
+  auto missing = create_environment({env, "3.99", true, false}, variables);
+  ASSERT_FALSE(missing);
+  EXPECT_TRUE(is_environment(env)) << "nothing is cleared for a Python that is not there";
+}
+
+TEST(Create, AFailureLeavesNothing) {
+  Scratch scratch;
+  must(sys::make_directories(scratch.at("bin")));
+  must(sys::write_file(scratch.at("bin/python3"), "#!/bin/sh\ncase \"$*\" in *version_info*) echo 3.11.0;; *) mkdir -p \"$4\"; echo Error: ensurepip is not available; exit 1;; esac\n", 0755));
+  auto made = create_environment({scratch.at("env"), scratch.at("bin/python3"), false, false}, testing::machine_variables());
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().code, "V004");
+  EXPECT_EQ(traits(made.error().kind).exit_code, 12);
+  EXPECT_THAT(made.error().hint, HasSubstr("python3-venv"));
+  EXPECT_FALSE(sys::exists(scratch.at("env")));
+}
+
+TEST(Open, WhatIsNoEnvironment) {
+  Scratch scratch;
+  must(sys::make_directories(scratch.at("a/bin")));
+  for (const char* name : {"nowhere", "a"}) {
+    auto opened = open_environment(scratch.at(name));
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, "V001");
+    EXPECT_EQ(traits(opened.error().kind).exit_code, 3);
+  }
+}
+
+} // namespace
+} // namespace quarry::venv
