@@ -213,23 +213,23 @@ const Case k_benign[] = {
 };
 // clang-format on
 
-class Hostile : public testing::TestWithParam<Case> {};
-TEST_P(Hostile, IsRefused) {
+class HostileZip : public testing::TestWithParam<Case> {};
+TEST_P(HostileZip, IsRefused) {
   Zip zip;
   GetParam().change(zip);
   auto codes = codes_of(zip.bytes());
   ASSERT_FALSE(codes.empty());
   EXPECT_EQ(codes.front(), GetParam().code) << testing::PrintToString(codes);
 }
-INSTANTIATE_TEST_SUITE_P(Zip, Hostile, testing::ValuesIn(k_hostile));
+INSTANTIATE_TEST_SUITE_P(Table, HostileZip, testing::ValuesIn(k_hostile));
 
-class Benign : public testing::TestWithParam<Case> {};
-TEST_P(Benign, IsAccepted) {
+class BenignZip : public testing::TestWithParam<Case> {};
+TEST_P(BenignZip, IsAccepted) {
   Zip zip;
   GetParam().change(zip);
   EXPECT_THAT(codes_of(zip.bytes()), testing::IsEmpty());
 }
-INSTANTIATE_TEST_SUITE_P(Zip, Benign, testing::ValuesIn(k_benign));
+INSTANTIATE_TEST_SUITE_P(Table, BenignZip, testing::ValuesIn(k_benign));
 
 // What we call benign, Python reads as well, so that the table does not accept what nobody can read.
 TEST(ZipReader, AgreesWithPythonOnBenignArchives) {

@@ -1,5 +1,6 @@
 #include "wheel/writing.hpp"
 
+#include "archive/zip_names.hpp"
 #include "sys/path.hpp"
 #include "wheel/dist_info.hpp"
 #include <algorithm>
@@ -27,6 +28,20 @@ Result<std::optional<std::string>> text_of(const Draft& draft, std::string_view 
       return std::optional(std::move(text));
     }
   return std::optional<std::string>();
+}
+
+// As the zip writer does, but before a file or directory is made.
+Result<void> check_member_names(const Draft& draft) {
+  archive::NameSet names;
+  for (const auto& m : draft.members) {
+    auto defect = archive::check_name(m.path);
+    if (!defect) defect = names.add(m.path);
+    if (defect)
+      return fail(ErrorKind::invalid_argument, defect->code,
+                  fmt::format("cannot pack {}: {}", archive::printable(m.path), defect->message),
+                  "rename it or leave it out");
+  }
+  return {};
 }
 
 // Everything, then dist-info, then RECORD: so that metadata can be changed by writing a new tail.
@@ -109,6 +124,7 @@ Result<void> read_back(const Draft& draft, const archive::ZipReport& report, con
 
 Result<void> check_draft(const Draft& draft) {
   TRY(auto name, dist::WheelName::parse(draft.file_name));
+  TRY_DO(check_member_names(draft));
   DistInfoTexts texts;
   TRY(texts.metadata, text_of(draft, "METADATA", dist::k_metadata_bytes_max));
   TRY(texts.wheel, text_of(draft, "WHEEL", dist::k_wheel_bytes_max));
