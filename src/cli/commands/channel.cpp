@@ -1,5 +1,215 @@
+#include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/records.hpp"
+#include "publish/projection.hpp"
+#include "publish/resolve.hpp"
+#include "publish/upkeep.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace quarry::cli {
-std::vector<Command> channel_commands() { return {}; }
-}  // namespace quarry::cli
+
+namespace {
+
+const Flag k_store{"--store", "LOCATOR", "the store, such as file:/srv/store", {}, {}, "QUARRY_STORE", true};
+
+std::string short_digest(const std::string& digest) { return digest.substr(0, 12); }
+
+std::string index_url(store::ObjectStore& store, const std::string& name) {
+  return store.url(registry::channel_directory(name) + "/simple") + "/";
+}
+
+// ---- channel show
+
+Result<int> run_show(Context& context, const Arguments& arguments) {
+  const auto& name = arguments.operands.at(0);
+  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto channel, registry::require_channel(*store, name));
+  TRY(auto view, registry::load_whole_view(*store, channel.record.view), "while reading channel " + name);
+  TRY(auto shown, publish::projected_generation(*store, name));
+  auto files = registry::files_of(view);
+  const auto& record = channel.record;
+  context.out.data(fmt::format("{}@{}   {} files in {} projects, from {} sets\n", name, record.generation, files.size(),
+                               view.shards.size(), view.record.sets.size()));
+  context.out.data(fmt::format("view        {}{}\n", short_digest(record.view),
+                               record.previous.empty() ? "" : "   before that " + short_digest(record.previous)));
+  context.out.data(fmt::format("index       {}\n", index_url(*store, name)));
+  context.out.data(files_text(files));
+  if (shown < record.generation)
+    context.out.warn(fmt::format("its pages still show generation {}: `quarry index repair channel:{}`", shown, name));
+  context.out.document({{"schema", "quarry.channel-show/1"},
+                        {"name", name},
+                        {"generation", record.generation},
+                        {"view", record.view},
+                        {"previous", record.previous.empty() ? Json(nullptr) : Json(record.previous)},
+                        {"ledger", record.ledger},
+                        {"index_url", index_url(*store, name)},
+                        {"pages_generation", shown},
+                        {"sets", view.record.sets},
+                        {"files", files_json(files)}});
+  return 0;
+}
+
+Command show_command() {
+  return {.path = {"channel", "show"},
+          .summary = "show what a channel offers and where it came from",
+          .description =
+              "The generation, the view that it points to, and every file that pip and uv see under its URL.",
+          .operands = {{"NAME", "the channel"}},
+          .flags = {k_store},
+          .examples = {{"quarry channel show stable --store file:store", "what people install from stable"}},
+          .exit_codes = {{3, "there is no such channel"}, {6, "a record was altered"}},
+          .schema = "quarry.channel-show/1",
+          .run = run_show};
+}
+
+// ---- channel log
+
+Json move_json(const registry::Stored<registry::LedgerRecord>& move) {
+  const auto& m = move.record;
+  return {{"ledger", move.digest}, {"generation", m.generation},
+          {"action", m.action},    {"from_view", m.from_view.empty() ? Json(nullptr) : Json(m.from_view)},
+          {"to_view", m.to_view},  {"plan", m.plan},
+          {"verdict", m.verdict},  {"who", m.who},
+          {"when", m.when},        {"why", m.why}};
+}
+
+Result<int> run_log(Context& context, const Arguments& arguments) {
+  const auto& name = arguments.operands.at(0);
+  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto channel, registry::require_channel(*store, name));
+  TRY(auto moves, registry::ledger_chain(*store, channel.record));
+  auto list = Json::array();
+  for (const auto& move : moves) {
+    const auto& m = move.record;
+    list.push_back(move_json(move));
+    context.out.data(fmt::format("{:>4}  {}  {:<8}  view {}  by {}{}\n", m.generation, m.when.substr(0, 19), m.action,
+                                 short_digest(m.to_view), m.who.empty() ? "-" : m.who,
+                                 m.why.empty() ? "" : ": " + m.why));
+  }
+  context.out.document({{"schema", "quarry.channel-log/1"}, {"name", name}, {"moves", list}});
+  return 0;
+}
+
+Command log_command() {
+  return {.path = {"channel", "log"},
+          .summary = "list the moves of a channel, newest first",
+          .description = "Follows the ledger from the channel to its first move. Each entry names the one before by "
+                         "its digest, so a move cannot be changed or left out unnoticed.",
+          .operands = {{"NAME", "the channel"}},
+          .flags = {k_store},
+          .examples = {{"quarry channel log stable --store file:store", "who moved stable, when and why"}},
+          .exit_codes = {{3, "there is no such channel"}, {6, "the ledger is broken"}},
+          .schema = "quarry.channel-log/1",
+          .run = run_log};
+}
+
+// ---- index repair, rebuild
+
+Result<publish::Repaired> upkeep(store::ObjectStore& store, const run::Locator& locator, bool rebuild) {
+  if (locator.kind == run::LocatorKind::channel)
+    return rebuild ? publish::rebuild_channel(store, locator.channel) : publish::repair_channel(store, locator.channel);
+  TRY(auto resolved, publish::resolve(store, locator));
+  if (!rebuild) return publish::repair_directories(store, resolved.sets);
+  return publish::rebuild_directories(store, resolved.sets,
+                                      [](const std::string& path) { return index::describe(path); });
+}
+
+Result<int> run_upkeep(Context& context, const Arguments& arguments, bool rebuild) {
+  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto locator, run::parse_locator(arguments.operands.at(0)));
+  TRY(auto done, upkeep(*store, locator, rebuild));
+  auto writes = done.pages_written + done.pages_removed + done.records_written;
+  for (const auto& place : done.places) context.out.data(fmt::format("looked at   {}\n", place));
+  context.out.data(writes == 0 ? std::string("all pages are as they must be\n")
+                               : fmt::format("written     {} pages and {} records, {} pages removed\n",
+                                             done.pages_written, done.records_written, done.pages_removed));
+  context.out.document({{"schema", rebuild ? "quarry.index-rebuild/1" : "quarry.index-repair/1"},
+                        {"places", done.places},
+                        {"pages_written", done.pages_written},
+                        {"pages_removed", done.pages_removed},
+                        {"records_written", done.records_written},
+                        {"writes", writes}});
+  return 0;
+}
+
+const Operand k_place{"LOCATOR", "channel:NAME, run:ID, set:DIGEST, or a directory in the store"};
+
+Command repair_command() {
+  return {.path = {"index", "repair"},
+          .summary = "write the pages of a channel or run again where they are wrong",
+          .description = "Pages are projections of records. After an interrupted publish or promotion they may be "
+                         "stale; this brings them up to the record, and changes nothing that is right. "
+                         "It never overwrites the page of a newer generation.",
+          .operands = {k_place},
+          .flags = {k_store},
+          .examples = {{"quarry index repair channel:stable --store file:store", "after a job was killed"}},
+          .exit_codes = {{3, "there is no such channel, or nothing sealed"}, {6, "a record was altered"}},
+          .schema = "quarry.index-repair/1",
+          .run = [](Context& c, const Arguments& a) { return run_upkeep(c, a, false); }};
+}
+
+Command rebuild_command() {
+  return {.path = {"index", "rebuild"},
+          .summary = "make derived records and pages again from the sealed sets",
+          .description =
+              "For a channel: the shards of its view, which must come out as the channel names them, then its pages. "
+              "For a run: the metadata files of its wheels, read from the wheels, then its pages.",
+          .operands = {k_place},
+          .flags = {k_store},
+          .examples = {{"quarry index rebuild channel:stable --store file:store", "after a shard was lost"}},
+          .exit_codes = {{3, "there is no such channel, or nothing sealed"}, {6, "a set, view or wheel was altered"}},
+          .schema = "quarry.index-rebuild/1",
+          .run = [](Context& c, const Arguments& a) { return run_upkeep(c, a, true); }};
+}
+
+// ---- gc
+
+Result<std::int64_t> grace_us(const Arguments& arguments) {
+  auto text = arguments.get("--grace");
+  auto ms = units::parse_duration_ms(text);
+  if (!ms)
+    return fail(ErrorKind::invalid_argument, "P031", fmt::format("`{}` is no duration", text), "write 90m, 24h or 0s");
+  return static_cast<std::int64_t>(*ms) * 1000;
+}
+
+Result<int> run_gc(Context& context, const Arguments& arguments) {
+  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto grace, grace_us(arguments));
+  bool dry_run = arguments.has("--dry-run");
+  TRY(auto garbage, publish::collect_garbage(*store, {context.clock.now_us() - grace, dry_run}));
+  for (const auto& key : garbage.keys)
+    context.out.data(fmt::format("{}  {}\n", dry_run ? "would remove" : "removed", key));
+  context.out.data(fmt::format("{} records and {} temporaries {}\n", garbage.keys.size(), garbage.leftovers,
+                               dry_run ? "would go" : "removed"));
+  context.out.document(
+      {{"schema", "quarry.gc/1"}, {"dry_run", dry_run}, {"keys", garbage.keys}, {"leftovers", garbage.leftovers}});
+  return 0;
+}
+
+Command gc_command() {
+  return {.path = {"gc"},
+          .summary = "remove what killed commands left in a store",
+          .description = "Removes unfinished temporaries, and views, shards, ledger entries and unsealed set records "
+                         "that no move of any channel names, once they are older than the grace time. "
+                         "Files, sealed sets, evidence and waivers are never removed.",
+          .operands = {},
+          .flags = {k_store,
+                    {.name = "--grace",
+                     .value = "D",
+                     .help = "leave alone what was written within this time",
+                     .fallback = "24h"},
+                    {.name = "--dry-run", .value = "", .help = "list it, remove nothing", .letter = 'n'}},
+          .examples = {{"quarry gc --store file:store --dry-run", "what would go"}},
+          .exit_codes = {{6, "a ledger or view was altered; nothing was removed"}},
+          .schema = "quarry.gc/1",
+          .run = run_gc};
+}
+
+} // namespace
+
+std::vector<Command> channel_commands() {
+  return {show_command(), log_command(), repair_command(), rebuild_command(), gc_command()};
+}
+
+} // namespace quarry::cli

@@ -1,5 +1,204 @@
+#include "promote/promote.hpp"
+
 #include "cli/commands.hpp"
+#include "cli/records.hpp"
+#include "cli/verdict.hpp"
+#include "publish/resolve.hpp"
+#include "sys/clock.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace quarry::cli {
-std::vector<Command> promote_commands() { return {}; }
-}  // namespace quarry::cli
+
+namespace {
+
+const Flag k_store{"--store", "LOCATOR", "the store, such as file:/srv/store", {}, {}, "QUARRY_STORE", true};
+const Flag k_dry_run{
+    .name = "--dry-run", .value = "", .help = "print the plan and its digest, change nothing", .letter = 'n'};
+const Flag k_execute{.name = "--execute", .value = "DIGEST", .help = "run exactly the plan of this digest"};
+const Flag k_reason{.name = "--reason", .value = "TEXT", .help = "why, for the ledger"};
+
+constexpr int k_exit_held = 10;
+
+Result<promote::Options> options_of(Context& context, const Arguments& arguments) {
+  if (arguments.has("--dry-run") && arguments.has("--execute"))
+    return fail(ErrorKind::invalid_argument, "O006", "--dry-run and --execute exclude each other",
+                "look first, then execute the digest that is printed");
+  promote::Options options{
+      who(context), sys::rfc3339(context.clock.now_us()), arguments.get("--reason"), {}, arguments.has("--dry-run")};
+  if (arguments.has("--execute")) options.execute = arguments.get("--execute");
+  return options;
+}
+
+Json to_json(const promote::Receipt& receipt, const char* schema, bool dry_run) {
+  auto sets = Json::array();
+  for (const auto& sealed : receipt.plan.sets) sets.push_back(sealed.digest);
+  return {{"schema", schema},
+          {"plan", receipt.digest},
+          {"channel", receipt.plan.channel},
+          {"generation", receipt.generation},
+          {"view", receipt.view},
+          {"writes", receipt.writes},
+          {"moved", receipt.moved},
+          {"held", receipt.held},
+          {"dry_run", dry_run},
+          {"sets", sets},
+          {"index_url", receipt.index_url}};
+}
+
+std::string moved_text(const promote::Receipt& receipt) {
+  const auto& plan = receipt.plan;
+  auto place = fmt::format("{}@{}", plan.channel, receipt.generation);
+  if (receipt.completed)
+    return fmt::format("done before  {}  view {}  {} objects written to complete it\n", place,
+                       receipt.view.substr(0, 12), receipt.writes);
+  if (!receipt.moved) return fmt::format("nothing to do  {} has all of it\n", place);
+  return fmt::format("moved       {}  view {}  {} objects written\nindex       {}\n", place, receipt.view.substr(0, 12),
+                     receipt.writes, receipt.index_url);
+}
+
+std::string plan_text(const promote::Plan& plan) {
+  std::string text;
+  for (const auto& sealed : plan.sets)
+    text += fmt::format("  set:{}  {} files  run {}{}\n", sealed.digest.substr(0, 12), sealed.set.files.size(),
+                        sealed.set.origin.run_id,
+                        plan.action == "promote" && !sealed.set.subset_of.empty() ? "  (the part that is ready)" : "");
+  auto now = plan.expected ? plan.expected->record.generation : 0;
+  return text + fmt::format("{}  {}@{} -> {}@{}  view {}\n", plan.action, plan.channel, now, plan.channel,
+                            plan.generation(), plan.view.digest.substr(0, 12));
+}
+
+/// The end of a dry run: what to type next.
+std::string dry_run_text(const promote::Receipt& receipt, const std::string& command) {
+  if (!receipt.plan.moves()) return moved_text(receipt);
+  return plan_text(receipt.plan) +
+         fmt::format("plan        {}\nnext: {} --execute {}\n", receipt.digest, command, receipt.digest);
+}
+
+// ---- promote
+
+Result<promote::Request> request_of(Context& context, const Arguments& arguments, store::ObjectStore& store) {
+  TRY(auto policy, load_policy(context, arguments.get("--policy")));
+  TRY(auto locator, run::parse_locator(arguments.get("--from")));
+  TRY(auto source, publish::resolve(store, locator));
+  return promote::Request{std::move(source), arguments.get("--to"), std::move(policy),
+                          arguments.get("--cells") == "ready", context.clock.now_us()};
+}
+
+std::string command_line(const Arguments& arguments) {
+  return fmt::format("quarry promote --from {} --to {} --policy {}{} --store {}", arguments.get("--from"),
+                     arguments.get("--to"), arguments.get("--policy"),
+                     arguments.get("--cells") == "ready" ? " --cells ready" : "", arguments.get("--store"));
+}
+
+std::string held_text(const Arguments& arguments, const promote::Receipt& receipt) {
+  bool others = false;
+  for (const auto& movable : gate::movable(receipt.plan.verdict)) others |= !movable.files.empty();
+  std::string text = fmt::format("held: nothing was moved, {} stays as it is\n", arguments.get("--to"));
+  if (others && arguments.get("--cells") != "ready")
+    text += fmt::format("Move the others: `{} --cells ready`\n", command_line(arguments));
+  return text + fmt::format("Take a risk on purpose: `quarry waive --to {} …` (needs an approver; expires)\n",
+                            arguments.get("--to"));
+}
+
+Result<int> run_promote(Context& context, const Arguments& arguments) {
+  TRY(auto options, options_of(context, arguments));
+  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto request, request_of(context, arguments, *store));
+  TRY(auto receipt, promote::promote(*store, request, options));
+  auto document = to_json(receipt, "quarry.promote/1", options.dry_run);
+  document["gate"] = verdict_json(receipt.plan.verdict);
+  context.out.document(document);
+  gate::Case asked;
+  asked.channel = request.channel;
+  asked.subjects = receipt.plan.subjects;
+  if (!receipt.completed && !receipt.plan.verdict.cells.empty())
+    context.out.data(verdict_text(receipt.plan.verdict, asked, request.source.source));
+  if (receipt.held) {
+    context.out.data(held_text(arguments, receipt));
+    return k_exit_held;
+  }
+  context.out.data(options.dry_run ? dry_run_text(receipt, command_line(arguments)) : moved_text(receipt));
+  if (receipt.moved)
+    context.out.note(fmt::format("undo: quarry rollback {} --store {}", request.channel, arguments.get("--store")));
+  return 0;
+}
+
+Command promote_command() {
+  return {
+      .path = {"promote"},
+      .summary = "move tested sets to a channel",
+      .description = "Judges the sets of `--from` that the channel lacks by the policy, and when they are ready adds "
+                     "them to the channel: one pointer moves, no file is copied or changed, "
+                     "the URL of the channel stays the same. When the gate holds, nothing is written.\n\n"
+                     "`--dry-run` prints the plan and its digest; `--execute DIGEST` runs that plan and nothing else, "
+                     "and can be repeated safely: a plan that was executed is completed, not executed "
+                     "twice. When something moved in between, it is a conflict that says what.",
+      .operands = {},
+      .flags = {{.name = "--from",
+                 .value = "LOCATOR",
+                 .help = "the sets: run:ID, set:DIGEST or channel:NAME",
+                 .required = true},
+                {.name = "--to", .value = "CHANNEL", .help = "where they go", .required = true},
+                {.name = "--policy",
+                 .value = "FILE",
+                 .help = "a policy file, or the name of a shipped one",
+                 .required = true},
+                {.name = "--cells",
+                 .value = "WHICH",
+                 .help = "all or nothing, or what is ready",
+                 .choices = {"all", "ready"},
+                 .fallback = "all"},
+                k_dry_run,
+                k_execute,
+                k_reason,
+                k_store},
+      .examples = {{"quarry promote --from channel:staging --to stable --policy default --store file:store --dry-run",
+                    "the plan and its digest"},
+                   {"quarry promote --from run:42 --to stable --policy default --store file:store --cells ready",
+                    "what is ready, now"}},
+      .exit_codes = {{3, "the source is not there, or not sealed"},
+                     {6, "a record was altered, or a file is gone"},
+                     {7, "the reviewed plan is out of date, or a name has other bytes"},
+                     {10, "held"}},
+      .schema = "quarry.promote/1",
+      .run = run_promote};
+}
+
+// ---- rollback
+
+Result<int> run_rollback(Context& context, const Arguments& arguments) {
+  const auto& channel = arguments.operands.at(0);
+  TRY(auto options, options_of(context, arguments));
+  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto receipt, promote::rollback(*store, channel, options));
+  context.out.document(to_json(receipt, "quarry.rollback/1", options.dry_run));
+  auto command = fmt::format("quarry rollback {} --store {}", channel, arguments.get("--store"));
+  context.out.data(options.dry_run ? dry_run_text(receipt, command) : moved_text(receipt));
+  return 0;
+}
+
+Command rollback_command() {
+  return {.path = {"rollback"},
+          .summary = "put a channel back to the view before its last move",
+          .description =
+              "The previous view becomes the current one again, as a new generation: nothing is deleted, the URL stays "
+              "the same, and the move is in the ledger. Rolling back twice is back where it began.\n\n"
+              "A rollback that was killed is completed by the same command. `--execute` with the digest of `--dry-run` "
+              "makes even a repeated command one single move.",
+          .operands = {{"CHANNEL", "the channel"}},
+          .flags = {k_dry_run, k_execute, k_reason, k_store},
+          .examples = {{"quarry rollback stable --store file:store --reason \"breaks import torch\"",
+                        "the release before, again"}},
+          .exit_codes = {{3, "there is no such channel, or no view before"},
+                         {6, "a record was altered, or a file is gone"},
+                         {7, "the channel was moved meanwhile"}},
+          .schema = "quarry.rollback/1",
+          .run = run_rollback};
+}
+
+} // namespace
+
+std::vector<Command> promote_commands() { return {promote_command(), rollback_command()}; }
+
+} // namespace quarry::cli

@@ -1,0 +1,49 @@
+#include "cli/records.hpp"
+
+#include "base/units.hpp"
+#include "run/find_runs.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+Json files_json(const std::vector<registry::FileRecord>& files) {
+  auto list = Json::array();
+  for (const auto& file : files)
+    list.push_back(
+        {{"project", file.project}, {"filename", file.filename}, {"sha256", file.sha256.hex()}, {"size", file.size}});
+  return list;
+}
+
+std::string files_text(const std::vector<registry::FileRecord>& files) {
+  std::string text;
+  for (const auto& file : files)
+    text += fmt::format("  {:>9}  {}  {}\n", units::bytes(file.size), file.sha256.short_hex(), file.filename);
+  return text;
+}
+
+Json findings_json(const Findings& findings) {
+  auto list = Json::array();
+  for (const auto& f : findings)
+    list.push_back({{"code", f.code},
+                    {"severity", to_string(f.severity)},
+                    {"place", f.place},
+                    {"message", f.message},
+                    {"fix", f.fix}});
+  return list;
+}
+
+std::string who(const Context& context) {
+  for (const std::string name : {"GITHUB_ACTOR", "USER", "LOGNAME"})
+    if (auto value = context.variable(name); !value.empty()) return value;
+  return {};
+}
+
+Result<std::string> run_prefix(store::ObjectStore& store, const run::Locator& locator) {
+  TRY(auto layout, run::find_run(store, locator));
+  auto prefix = layout.prefix();
+  if (prefix.ends_with('/')) prefix.pop_back();
+  return prefix;
+}
+
+} // namespace quarry::cli

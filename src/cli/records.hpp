@@ -1,0 +1,25 @@
+#pragma once
+// Records for people and for programs; shared by the commands that show sets, channels and moves.
+#include "base/finding.hpp"
+#include "base/json.hpp"
+#include "cli/command.hpp"
+#include "registry/registry.hpp"
+#include "run/locator.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::cli {
+
+/// [{project, filename, sha256, size}], in the order given.
+Json files_json(const std::vector<registry::FileRecord>& files);
+/// One line each: size, short digest, name.
+std::string files_text(const std::vector<registry::FileRecord>& files);
+/// [{code, severity, place, message, fix}]
+Json findings_json(const Findings& findings);
+
+/// Whom the ledger names: the actor of a GitHub job, else the user.
+std::string who(const Context& context);
+/// "{external_repo}{run_id}-{platform}" of the one run that fits.
+Result<std::string> run_prefix(store::ObjectStore& store, const run::Locator& locator);
+
+} // namespace quarry::cli

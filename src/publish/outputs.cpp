@@ -1,0 +1,59 @@
+#include "publish/outputs.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "dist/version.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::publish {
+
+namespace {
+
+bool has_prerelease(const registry::SetRecord& set) {
+  return std::any_of(set.files.begin(), set.files.end(), [](const auto& file) {
+    auto version = dist::Version::parse(file.version);
+    return version && version->is_prerelease();
+  });
+}
+
+std::string output(std::string_view name, const std::string& value) { return fmt::format("{}={}\n", name, value); }
+
+} // namespace
+
+std::string requirement_of(const registry::SetRecord& set) {
+  std::set<std::string> projects;
+  for (const auto& file : set.files) projects.insert(file.project);
+  if (projects.contains("rocm")) return "\"rocm[libraries,devel]\"";
+  std::vector<std::string> names(projects.begin(), projects.end());
+  return text::join(names, " ");
+}
+
+std::string install_line(const registry::SetRecord& set, const std::string& index_url) {
+  return fmt::format("pip install {} {}--index-url {}", requirement_of(set), has_prerelease(set) ? "--pre " : "",
+                     index_url);
+}
+
+std::string github_outputs(const Receipt& receipt) {
+  auto text = output("package_find_links_url", receipt.find_links_url) +
+              output("package_index_url", receipt.index_url) + output("package_set", receipt.set);
+  if (receipt.channel.empty()) return text;
+  return text + output("channel_index_url", receipt.channel_index_url) +
+         output("channel_generation", std::to_string(receipt.generation));
+}
+
+std::string step_summary(const Plan& plan, const Receipt& receipt) {
+  std::uint64_t bytes = 0;
+  for (const auto& file : plan.set.files) bytes += file.size;
+  auto text =
+      fmt::format("## Python packages\n\n{} files, {}, sealed as `set:{}`.\n\n```\n{}\n```\n\n", plan.set.files.size(),
+                  units::bytes(bytes), receipt.set, install_line(plan.set, receipt.index_url));
+  if (!receipt.channel.empty())
+    text += fmt::format("Channel `{}` is at generation {}:\n\n```\n{}\n```\n\n", receipt.channel, receipt.generation,
+                        install_line(plan.set, receipt.channel_index_url));
+  text += fmt::format("Files: [find-links page]({})\n\n", receipt.find_links_url);
+  return text;
+}
+
+} // namespace quarry::publish

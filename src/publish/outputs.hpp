@@ -1,0 +1,19 @@
+#pragma once
+// What a CI job hands on: step outputs, summary, the line that people paste. Pure text.
+#include "publish/publish.hpp"
+#include <string>
+
+namespace quarry::publish {
+
+/// `rocm[libraries,devel]` where the set has it; else the names of its projects.
+std::string requirement_of(const registry::SetRecord& set);
+/// `pip install "rocm[libraries,devel]" --index-url URL`, with `--pre` when a version is a pre-release.
+std::string install_line(const registry::SetRecord& set, const std::string& index_url);
+
+/// Lines for GITHUB_OUTPUT: package_find_links_url, package_index_url, package_set; with a channel channel_index_url
+/// and channel_generation.
+std::string github_outputs(const Receipt& receipt);
+/// Markdown for GITHUB_STEP_SUMMARY, ends with a blank line.
+std::string step_summary(const Plan& plan, const Receipt& receipt);
+
+} // namespace quarry::publish
