@@ -194,15 +194,19 @@ struct Shown {
   std::string key, value, origin, variable;
 };
 
+/// From the weakest source to the strongest; what was said as a flag differs from what the others say.
 Shown shown_setting(const Context& context, const Arguments& arguments, const Flag& flag) {
   auto key = setting_key(flag.environment);
-  bool of_every_command = arguments.fallbacks.contains(flag.name);
-  if (auto value = context.variable(flag.environment); !value.empty())
-    return {key, value, flag.environment, flag.environment};
+  Shown shown{key, flag.fallback, flag.fallback.empty() ? "not set" : "default", flag.environment};
   if (const auto* setting = context.settings->find(key))
-    return {key, setting->value, setting->origin, flag.environment};
-  if (of_every_command && arguments.has(flag.name)) return {key, arguments.get(flag.name), flag.name, flag.environment};
-  return {key, flag.fallback, flag.fallback.empty() ? "not set" : "default", flag.environment};
+    shown = {key, setting->value, setting->origin, flag.environment};
+  if (auto value = context.variable(flag.environment); !value.empty()) {
+    shown = {key, value, flag.environment, flag.environment};
+  }
+  if (arguments.fallbacks.contains(flag.name) && arguments.has(flag.name) && arguments.get(flag.name) != shown.value) {
+    shown = {key, arguments.get(flag.name), flag.name, flag.environment};
+  }
+  return shown;
 }
 
 Result<int> run_config_show(Context& context, const Arguments& arguments) {

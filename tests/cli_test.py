@@ -1,0 +1,226 @@
+"""The program as a shell, a pipe and a terminal see it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from support.quarry import PROGRAM, ROOT, clean_environment, good, quarry  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def large_artifact(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Enough bytes that work on them can be seen and interrupted."""
+    root = tmp_path_factory.mktemp("large")
+    library = root / "blas_lib_gfx1030/stage/lib/libx.so"
+    library.parent.mkdir(parents=True)
+    (root / "blas_lib_gfx1030/artifact_manifest.txt").write_text("stage\n")
+    block = os.urandom(1 << 20)
+    with library.open("wb") as file:
+        for _ in range(300):
+            file.write(block)
+    return root
+
+
+def completions(script: Path, line: str) -> list[str]:
+    """What bash offers at the end of `line`, with the word breaks of a real command line."""
+    words = re.findall(r"=|[^\s=]+", line) + ([""] if line.endswith((" ", "=")) else [])
+    program = (
+        f"source {script}; COMP_WORDS=({' '.join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; _quarry; "
+        "printf '%s\\n' \"${COMPREPLY[@]}\""
+    )
+    done = subprocess.run(["bash", "--norc", "-c", program], capture_output=True, text=True, check=True, cwd=script.parent)
+    assert not done.stderr, done.stderr
+    return [word for word in done.stdout.split("\n") if word]
+
+
+def test_bash_completes_commands_flags_choices_and_files(tmp_path: Path):
+    script = tmp_path / "quarry.bash"
+    script.write_text(good("completion", "bash").out)
+    (tmp_path / "wheel.whl").touch()
+    assert "artifact" in completions(script, "quarry a")
+    assert completions(script, "quarry artifact f") == ["fetch"]
+    assert completions(script, "quarry sdk build --profil") == ["--profile"]
+    assert completions(script, "quarry sdk build --profile r") == ["release"]
+    assert completions(script, "quarry sdk build --profile=") == completions(script, "quarry sdk build --profile ")
+    assert completions(script, "quarry sdk build --color n") == ["never"]
+    assert completions(script, "quarry wheel verify whe") == ["wheel.whl"]
+    assert "--help" in completions(script, "quarry doctor -")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_parse(shell: str, tmp_path: Path):
+    script = tmp_path / "script"
+    script.write_text(good("completion", shell).out)
+    interpreter = shutil.which(shell)
+    if not interpreter:
+        assert shell != "bash"
+        pytest.skip(f"no {shell} here")
+    subprocess.run([interpreter, "-n", script], check=True)
+
+
+def test_every_command_has_help_and_a_man_page(tmp_path: Path):
+    good("docs", tmp_path, "--man-dir", tmp_path / "man")
+    pages = sorted((tmp_path / "commands").glob("*.md"))
+    assert len(pages) > 20
+    for page in pages:
+        if page.name == "README.md":
+            continue
+        name = page.read_text().splitlines()[0].removeprefix("# quarry ")
+        help_page = good(*name.split(), "--help").out
+        assert help_page.startswith(f"quarry {name} - ")
+        assert "usage:" in help_page
+        man = tmp_path / "man" / f"quarry-{page.stem}.1"
+        assert man.read_text().startswith(".TH ")
+
+
+def test_every_command_speaks_json_when_it_fails():
+    """An unknown flag is refused by every command, with one document on standard output."""
+    pages = ROOT / "docs/commands"
+    names = [line.split("](")[0].lstrip("| [") for line in (pages / "README.md").read_text().splitlines() if line.startswith("| [")]
+    assert len(names) > 20
+    for name in names:
+        done = quarry(*name.split(), "--json", "--no-such-flag")
+        assert done.code == 2, name
+        assert done.json["schema"] == "quarry.error/1" and done.json["code"] == "C002", name
+
+
+def test_every_code_is_explained():
+    codes = good("explain", "--list", "--json").json["codes"]
+    assert len(codes) > 50
+    for entry in codes:
+        done = good("explain", entry["code"])
+        assert done.out.startswith(f"{entry['code']}: {entry['title']}\n")
+
+
+def test_one_file_is_enough(tmp_path: Path):
+    """A copy alone, in an empty directory, with an empty environment."""
+    copy = tmp_path / "quarry"
+    shutil.copy(PROGRAM, copy)
+    done = subprocess.run([copy, "config", "show", "--origin", "--json"], env={}, cwd=tmp_path, capture_output=True, check=True)
+    data = {entry["name"]: entry["origin"] for entry in json.loads(done.stdout)["data"]}
+    assert "launcher" in data and "data/recipes/rocm-sdk.toml" in data and any(name.startswith("python/rocm/") for name in data)
+    assert set(data.values()) == {"embedded"}
+    needed = subprocess.run(["readelf", "-d", copy], capture_output=True, text=True, check=True).stdout
+    assert set(re.findall(r"NEEDED.*\[([^\]]+)\]", needed)) <= {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
+
+
+def test_data_files_can_be_overridden(tmp_path: Path):
+    def origin_of(name: str, cwd: Path, program: Path) -> str:
+        done = subprocess.run([program, "config", "show", "--origin", "--json"], env={}, cwd=cwd, capture_output=True, check=True)
+        return {entry["name"]: entry["origin"] for entry in json.loads(done.stdout)["data"]}[name]
+
+    name = "data/policies/default.toml"
+    program = tmp_path / "bin/quarry"
+    program.parent.mkdir()
+    shutil.copy(PROGRAM, program)
+    repository = tmp_path / "repository"
+    (repository / "a/b").mkdir(parents=True)
+    assert origin_of(name, repository / "a/b", program) == "embedded"
+    share = tmp_path / "share/quarry" / name
+    share.parent.mkdir(parents=True)
+    share.write_text("x = 1\n")
+    assert origin_of(name, repository / "a/b", program) == str(share)
+    own = repository / name
+    own.parent.mkdir(parents=True)
+    own.write_text("x = 2\n")
+    assert origin_of(name, repository / "a/b", program) == str(share), "a directory that is no repository overrides nothing"
+    (repository / ".git").mkdir()
+    assert origin_of(name, repository / "a/b", program) == str(own)
+
+
+def test_settings_have_an_order(tmp_path: Path):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "quarry.toml").write_text('store = "file:store"\n')
+    user = tmp_path / "xdg/quarry/config.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text('store = "file:/user"\njobs = 3\n')
+
+    def settings(*words: str, **variables: str) -> dict[str, tuple[str, str]]:
+        environment = clean_environment(XDG_CONFIG_HOME=str(tmp_path / "xdg"), **variables)
+        shown = good("config", "show", "--json", *words, environment=environment, cwd=tmp_path).json["settings"]
+        return {entry["key"]: (entry["value"], entry["origin"]) for entry in shown}
+
+    assert settings()["store"] == (f"file:{tmp_path}/store", f"{tmp_path}/quarry.toml:1")
+    assert settings()["jobs"] == ("3", f"{user}:2")
+    assert settings(QUARRY_STORE="file:/v")["store"] == ("file:/v", "QUARRY_STORE")
+    assert settings("-j", "1")["jobs"] == ("1", "--jobs")
+
+
+def test_lost_output_is_not_success():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PROGRAM, "explain", "--list"], stdout=full, stderr=subprocess.PIPE, text=True, env=clean_environment())
+    assert done.returncode == 12
+    assert "error[C091]" in done.stderr
+
+
+def test_a_reader_that_has_enough_is_fine():
+    done = subprocess.run(f"{PROGRAM} explain --list | head -n 1; exit ${{PIPESTATUS[0]}}", shell=True, executable="/bin/bash",
+                          capture_output=True, text=True, env=clean_environment())  # fmt: skip
+    assert done.returncode == 0 and not done.stderr
+
+
+def on_a_terminal(*arguments: str | Path, columns: int = 80) -> tuple[int, str]:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(TERM="xterm", COLUMNS=str(columns))
+        os.environ.pop("NO_COLOR", None)
+        os.execv(PROGRAM, [str(PROGRAM), *map(str, arguments)])
+    screen = b""
+    while True:
+        ready, _, _ = select.select([terminal], [], [], 120)
+        assert ready, "nothing was printed for two minutes"
+        try:
+            block = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not block:
+            break
+        screen += block
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), screen.decode()
+
+
+def test_a_terminal_gets_a_bar_and_keeps_nothing_of_it(large_artifact: Path, tmp_path: Path):
+    code, screen = on_a_terminal("artifact", "pack", large_artifact, "--output-dir", tmp_path)
+    assert code == 0
+    assert re.search(r"\[#*-*\] +\d+%  [\d.]+ .?B", screen), screen
+    # Every bar that was drawn was cleared before other text came.
+    for part in screen.split("\r\x1b[K"):
+        assert "[#" not in part or "\n" not in part, part
+
+
+def test_a_log_gets_no_control_characters(large_artifact: Path, tmp_path: Path):
+    done = good("artifact", "pack", large_artifact, "--output-dir", tmp_path)
+    assert "\x1b" not in done.err + done.out and "\r" not in done.err
+
+
+def test_colour_on_a_terminal_only():
+    code, screen = on_a_terminal("artifact", "nothing")
+    assert code == 2 and "\x1b[1;31merror[C001]:\x1b[0m" in screen
+    assert "\x1b" not in quarry("artifact", "nothing").err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_with_130_and_leaves_nothing(number: signal.Signals, large_artifact: Path, tmp_path: Path):
+    running = subprocess.Popen([PROGRAM, "artifact", "pack", large_artifact, "--output-dir", tmp_path, "--format", "xz"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_environment())  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not any(tmp_path.iterdir()) and running.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    running.send_signal(number)
+    _, err = running.communicate(timeout=60)
+    assert running.returncode == 130, err
+    assert "error[D006]" in err
+    assert not list(tmp_path.glob("*.tar.*"))
