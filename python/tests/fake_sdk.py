@@ -239,7 +239,8 @@ def simple_index(dist: Path, destination: Path) -> Path:
         page = destination / name / "index.html"
         page.parent.mkdir(parents=True, exist_ok=True)
         links = "".join(
-            f'<a href="{path.as_uri()}#sha256={hashlib.sha256(path.read_bytes()).hexdigest()}">{path.name}</a><br>\n' for path in files
+            f'<a href="{path.as_uri()}#sha256={hashlib.sha256(path.read_bytes()).hexdigest()}">{path.name}</a><br>\n'
+            for path in files
         )
         page.write_text(f"<!DOCTYPE html><html><body>\n{links}</body></html>\n")
     names = "".join(f'<a href="{name}/">{name}</a>\n' for name in projects)
@@ -257,7 +258,14 @@ def compile_objects(directory: Path) -> Path:
             source = f"int {name.split('.')[0]}_answer(void) {{ return 42; }}\n"
             rpath = [f"-Wl,-rpath,$ORIGIN/{each}" for each in search]
             command = [compiler, "-shared", "-fPIC", "-nostdlib", "-x", "c", "-", "-o", str(target), f"-Wl,-soname,{name}"]
-            libraries = ["-x", "none", f"-L{directory}", f"-Wl,-rpath-link,{directory}", "-Wl,--no-as-needed", *(f"-l:{each}" for each in needs)]
+            libraries = [
+                "-x",
+                "none",
+                f"-L{directory}",
+                f"-Wl,-rpath-link,{directory}",
+                "-Wl,--no-as-needed",
+                *(f"-l:{each}" for each in needs),
+            ]
             subprocess.run([*command, *rpath, *libraries], input=source.encode(), check=True)
         else:
             found = sorted(glob.glob("/usr/lib/*/libutil.so.1") + glob.glob("/lib/*/libutil.so.1"))

@@ -73,7 +73,12 @@ def test_listed_targets_replace_the_guess_from_the_name(families: ModuleType) ->
 @pytest.mark.parametrize(
     ("available", "environ", "targets", "message"),
     [
-        (("gfx103X-dgpu",), {"ROCM_SDK_TARGET_FAMILY": "gfx94X"}, [], "gfx94X: this release has no such family .* it has gfx103X-dgpu"),
+        (
+            ("gfx103X-dgpu",),
+            {"ROCM_SDK_TARGET_FAMILY": "gfx94X"},
+            [],
+            "gfx94X: this release has no such family .* it has gfx103X-dgpu",
+        ),
         (("gfx103X-dgpu",), {}, ["gfx942"], "covers the GPU gfx942; it has gfx103X-dgpu; set ROCM_SDK_TARGET_FAMILY"),
         (("gfx110X-dgpu", "gfx110X-igpu"), {}, ["gfx1100"], "belongs to gfx110X-dgpu, gfx110X-igpu; set ROCM_SDK_TARGET_FAMILY"),
         ((), {"ROCM_SDK_TARGET_FAMILY": "gfx1151"}, [], "it has none"),
@@ -105,7 +110,9 @@ def test_output_of_offload_arch(families: ModuleType) -> None:
     assert families.parse_targets("gfx90a:sramecc+:xnack-\ngfx90a\n\nerror: x\n gfx1030 \n") == ["gfx90a", "gfx1030"]
 
 
-@pytest.mark.parametrize(("body", "found"), [("echo gfx1030; echo gfx1036", ["gfx1030", "gfx1036"]), ("echo gfx1030; exit 1", [])])
+@pytest.mark.parametrize(
+    ("body", "found"), [("echo gfx1030; echo gfx1036", ["gfx1030", "gfx1036"]), ("echo gfx1030; exit 1", [])]
+)
 def test_detection_runs_offload_arch(families: ModuleType, tmp_path: Path, monkeypatch, body: str, found: list[str]) -> None:
     program = tmp_path / "offload-arch"
     program.write_text(f"#!/bin/sh\n{body}\n")

@@ -89,7 +89,9 @@ def environment(request: pytest.FixtureRequest, pytestconfig: pytest.Config, hea
         if not uv:
             pytest.skip("there is no uv")
         wrapper = tmp_path / "uv-pip"
-        wrapper.write_text(f'#!/bin/sh\nc=$1; shift; exec "{uv}" --no-config --offline --cache-dir "{tmp_path}/cache" pip $c --python "{python}" "$@"\n')
+        wrapper.write_text(
+            f'#!/bin/sh\nc=$1; shift; exec "{uv}" --no-config --offline --cache-dir "{tmp_path}/cache" pip $c --python "{python}" "$@"\n'
+        )
         wrapper.chmod(0o755)
         return Environment(path, [str(wrapper)])
     if request.param == "pip oldest" and sys.version_info[:2] > PIP_22_UP_TO:

@@ -55,7 +55,7 @@ def test_a_sound_installation(plain: Site) -> None:
     skipped = {name for name, (outcome, _) in found.items() if outcome == "skipped"}
     assert skipped == {"libraries.family"}
     for name in (
-        "base.version", "base.preload.environment", "core.load.lib/libamdhip64.so.5", "libraries.load.lib/libhipsparse.so.0",
+        "base.preload.environment", "core.load.lib/libamdhip64.so.5", "libraries.load.lib/libhipsparse.so.0",
         "devel.path.cmake", "devel.mirror._rocm_sdk_core", f"devel.mirror.{LIBRARIES}", "uninstall.rocm", "uninstall.rocm-sdk-devel",
     ):  # fmt: skip
         assert found[name] == ("passed", "")
@@ -233,24 +233,37 @@ def test_a_script_that_is_not_installed(make_site: Callable[..., Site]) -> None:
     }
 
 
-def test_a_test_that_hangs_is_ended(site: Site) -> None:
-    code = (
-        "from rocm_sdk.tests import _child, _case\n_child.TIMEOUT_SECONDS = 0.2\n"
-        "row = _case.run_one(_case.Case('x', lambda: _child.run(['/bin/sh', '-c', 'sleep 60 & sleep 60'])))\nprint(row.outcome, row.message)"
-    )
-    assert "failed /bin/sh -c sleep 60 & sleep 60 did not end within 0.2 s" in site.python(code).stdout
+HANG = """
+from rocm_sdk.tests import _case, _child
+_child.TIMEOUT_SECONDS = 0.2
+row = _case.run_one(_case.Case("x", lambda: _child.run(["/bin/sh", "-c", "sleep 600.25 & sleep 600.25"])))
+print(row.outcome, row.message)
+"""
+BREAK = """
+from rocm_sdk.tests import _case, _report
+rows = list(_case.run_all([_case.Case("a", lambda: 1 / 0), _case.Case("b", lambda: None)], 2))
+print([(row.name, row.outcome, row.message) for row in rows])
+print(_report.closing_line(rows))
+"""
+
+
+def test_a_test_that_hangs_is_ended_with_what_it_started(site: Site) -> None:
+    assert "failed /bin/sh -c sleep 600.25 & sleep 600.25 did not end within 0.2 s" in site.python(HANG).stdout
+    running = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    assert b"sleep\x00600.25\x00" not in running
 
 
 def test_a_test_that_breaks_is_an_error_and_the_others_run(site: Site) -> None:
-    code = (
-        "from rocm_sdk.tests import _case, _report\n"
-        "cases = [_case.Case('a', lambda: 1 / 0), _case.Case('b', lambda: None)]\n"
-        "rows = list(_case.run_all(cases, 2)); print([(r.name, r.outcome, r.message) for r in rows]); print(_report.closing_line(rows))"
-    )
-    assert site.python(code).stdout.splitlines() == [
+    assert site.python(BREAK).stdout.splitlines() == [
         "[('a', 'error', 'ZeroDivisionError: division by zero'), ('b', 'passed', '')]",
         "1 passed, 1 failed, 0 skipped",
     ]
+
+
+def test_a_report_that_cannot_be_written(plain: Site) -> None:
+    done = plain.run("test", "--only", "base.version", "--json", str(plain.path / "no/such/directory/r.json"))
+    assert done.returncode == 1
+    assert "error: " in done.stderr and "Traceback" not in done.stderr
 
 
 def test_junit(plain: Site, tmp_path: Path) -> None:

@@ -25,7 +25,14 @@ def cli(sdk):
 
 @pytest.mark.parametrize(
     ("name", "attribute"),
-    [("amdclang++", "amdclang_pp"), ("hipify-perl", "hipify_perl"), ("roc.x", "roc_x"), ("a+b", "a_pb"), ("7z", "_7z"), ("é", "_")],
+    [
+        ("amdclang++", "amdclang_pp"),
+        ("hipify-perl", "hipify_perl"),
+        ("roc.x", "roc_x"),
+        ("a+b", "a_pb"),
+        ("7z", "_7z"),
+        ("é", "_"),
+    ],
 )
 def test_attribute_of_a_name(cli, name: str, attribute: str) -> None:
     assert cli.entry_point_attribute(name) == attribute
@@ -35,7 +42,9 @@ def test_no_two_names_share_an_attribute(cli) -> None:
     attributes = {cli.entry_point_attribute(name) for name in KNOWN}
     assert len(attributes) == len(KNOWN)
     assert all(attribute.isidentifier() for attribute in attributes)
-    assert {name: cli.entry_point_attribute(name) for name in KNOWN} == {name: fake_sdk.entry_point_attribute(name) for name in KNOWN}
+    assert {name: cli.entry_point_attribute(name) for name in KNOWN} == {
+        name: fake_sdk.entry_point_attribute(name) for name in KNOWN
+    }
 
 
 def test_scripts_are_data(cli) -> None:

@@ -36,7 +36,7 @@ def entry_point_attribute(name: str) -> str:
 
 
 def platform_directory() -> Path:
-    name = _dist_info.ALL_PACKAGES["core"]["platform"] + _dist_info.PY_PACKAGE_SUFFIX_NONCE
+    name: str = _dist_info.ALL_PACKAGES["core"]["platform"] + _dist_info.PY_PACKAGE_SUFFIX_NONCE
     return Path(__file__).resolve().parent.parent / name
 
 

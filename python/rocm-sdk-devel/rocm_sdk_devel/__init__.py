@@ -1,4 +1,4 @@
-"""The development files of the ROCm SDK, unpacked at first use by `rocm-sdk init` or `rocm-sdk path`. `rocm_sdk` finds the files."""
+"""The development files of the ROCm SDK. `rocm_sdk` finds them, and unpacks them at first use."""
 
 from ._dist_info import __version__
 

@@ -96,10 +96,9 @@ def read_facts() -> SimpleNamespace:
         raise SystemExit(f"error: {path} is missing; this is not a complete sdist of rocm") from None
     values: dict[str, Any] = {}
     for node in tree.body:
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        for target in targets:
-            if isinstance(target, ast.Name) and node.value is not None:
-                values[target.id] = ast.literal_eval(node.value)
+        if isinstance(node, ast.Assign):
+            names = [target.id for target in node.targets if isinstance(target, ast.Name)]
+            values.update(dict.fromkeys(names, ast.literal_eval(node.value)))
     return SimpleNamespace(**values)
 
 
@@ -121,13 +120,13 @@ def families_module() -> ModuleType:
 
 @functools.cache
 def detected_targets() -> list[str]:
-    return families_module().detect_targets()
+    return list(families_module().detect_targets())
 
 
 def target_family(facts: SimpleNamespace) -> str:
     families = families_module()
     try:
-        return families.resolve(facts, os.environ, detected_targets)
+        return str(families.resolve(facts, os.environ, detected_targets))
     except families.FamilyError as error:
         raise SystemExit(f"error: {error}") from None
 

@@ -17,8 +17,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(arguments.run(arguments))
     except (RocmSdkError, _families.FamilyError) as error:
         print(f"error: {error.args[0]}", file=sys.stderr)
-        if getattr(error, "hint", ""):
-            print(f"hint: {error.hint}", file=sys.stderr)
+        hint = getattr(error, "hint", "")
+        if hint:
+            print(f"hint: {hint}", file=sys.stderr)
+        return 1
+    except OSError as error:  # a report that cannot be written, a package that cannot be read
+        print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

@@ -26,12 +26,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from . import _dist_info, _lock, _packages, _payload, _record
-from ._errors import RocmSdkError
+from ._errors import PackageMissing, RocmSdkError
 from ._record import Row
 
 # Launchers that must run in the package which holds the compiler stay symbolic links on Linux.
 KEPT_AS_LINKS = "bin/amd*"
-# Where hard links are refused, a copy does: another file system, a protected or foreign owner's file, too many links, no such thing.
+# Where hard links are refused, a copy does: another file system, a foreign owner's file, too many links, no such thing.
 _NO_HARD_LINK = {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS}
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 _CHUNK_BYTES = 1 << 20
@@ -96,7 +96,9 @@ def _place() -> Place:
     stem = package.dist.replace("-", "_")
     found = sorted(package.site.glob(f"{stem}-*.dist-info/RECORD"))
     if len(found) != 1:
-        raise RocmSdkError(f"{package.site} has {len(found)} RECORD files of {package.dist}, and must have one", _reinstall(package))
+        raise RocmSdkError(
+            f"{package.site} has {len(found)} RECORD files of {package.dist}, and must have one", _reinstall(package)
+        )
     return Place(package, found[0])
 
 
@@ -223,7 +225,7 @@ def _check_siblings(place: Place, plan: _payload.Plan) -> None:
         raise RocmSdkError(text, f'pip install --force-reinstall "rocm[libraries,devel]=={version}"')
     extras = "libraries,devel" if "libraries" in top else "devel"
     text = f"the development files need {top}, which is not installed in {place.package.site}"
-    raise _packages.PackageMissing(text, f'pip install "rocm[{extras}]=={version}"', top)
+    raise PackageMissing(text, f'pip install "rocm[{extras}]=={version}"', top)
 
 
 def _check_space(place: Place, plan: _payload.Plan) -> None:

@@ -51,7 +51,9 @@ def known_family(facts: Any, wanted: str) -> str:
     for family in available:
         if family.lower() == wanted.lower():
             return family
-    raise FamilyError(f"{FAMILY_VARIABLE}={wanted}: this release has no such family for {sys.platform}; it has {_listed(available)}")
+    raise FamilyError(
+        f"{FAMILY_VARIABLE}={wanted}: this release has no such family for {sys.platform}; it has {_listed(available)}"
+    )
 
 
 def family_of_targets(facts: Any, targets: Iterable[str]) -> str | None:
@@ -114,7 +116,7 @@ def _is_named(facts: Any, family: str, target: str) -> bool:
 def _matches_pattern(facts: Any, family: str, target: str) -> bool:
     """`gfx103X-dgpu` covers gfx1030 to gfx103f, as far as the name tells; only used where the targets are not listed."""
     stem = _stem(family)
-    return family_targets(facts, family) is None and bool(stem) and stem[-1] == "X" and target[:-1] == stem[:-1]
+    return family_targets(facts, family) is None and stem is not None and stem[-1] == "X" and target[:-1] == stem[:-1]
 
 
 def _stem(family: str) -> str | None:

@@ -29,7 +29,10 @@ class Finished:
 
 
 def run(command: Sequence[str], environ: Mapping[str, str] | None = None) -> Finished:
-    """Runs to the end; raises Failed if it takes too long or cannot be started. Its whole process group is ended then."""
+    """Runs to the end; raises Failed if it takes too long (what it has started is ended too) or cannot be started.
+
+    It stays in this process group, so that whoever ends the group ends everything.
+    """
     try:
         child = subprocess.Popen(
             list(command),
@@ -37,14 +40,13 @@ def run(command: Sequence[str], environ: Mapping[str, str] | None = None) -> Fin
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=child_environment(environ or {}),
-            start_new_session=True,
         )
     except OSError as error:
         raise Failed(f"cannot run {command[0]}: {error.strerror}") from None
     try:
         output, errors = child.communicate(timeout=TIMEOUT_SECONDS)
     except subprocess.TimeoutExpired:
-        _end_group(child)
+        _end(child)
         raise Failed(f"{' '.join(command)} did not end within {TIMEOUT_SECONDS} s") from None
     return Finished(child.returncode, (output + b"\n" + errors).decode("utf-8", "replace"))
 
@@ -66,9 +68,25 @@ def child_environment(changes: Mapping[str, str]) -> dict[str, str]:
     return {**inherited, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)), "PYTHONDONTWRITEBYTECODE": "1", **changes}
 
 
-def _end_group(child: subprocess.Popen[bytes]) -> None:
-    if hasattr(os, "killpg"):
-        os.killpg(child.pid, signal.SIGKILL)
-    else:
-        child.kill()
-    child.wait()
+def _end(child: subprocess.Popen[bytes]) -> None:
+    for pid in [*_descendants(child.pid), child.pid]:
+        try:
+            os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+        except ProcessLookupError:
+            pass
+    child.communicate()
+
+
+def _descendants(pid: int) -> list[int]:
+    """The processes below `pid` as /proc shows them; none on a system without it."""
+    children: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text(errors="replace").rpartition(")")[2].split()  # after the name, which may hold anything
+        except OSError:  # it has ended
+            continue
+        children.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    found = list(children.get(pid, []))
+    for each in found:
+        found += children.get(each, [])
+    return found
