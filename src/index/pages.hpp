@@ -27,9 +27,9 @@ struct Page {
 };
 
 // One page each. Links may come in any order; they are written sorted by version, then file name.
-std::string find_links_page(std::string_view title, std::vector<Link> links);
-std::string project_html(std::string_view project, std::vector<Link> links);
-std::string project_json(std::string_view project, std::vector<Link> links);
+std::string find_links_page(std::string_view title, const std::vector<Link>& links);
+std::string project_html(std::string_view project, const std::vector<Link>& links);
+std::string project_json(std::string_view project, const std::vector<Link>& links);
 std::string root_html(std::vector<std::string> projects);
 std::string root_json(std::vector<std::string> projects);
 
