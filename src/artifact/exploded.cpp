@@ -16,7 +16,8 @@ using sys::EntryType;
 namespace {
 bool belongs(const SourceItem& item, const sys::TreeEntry& entry) {
   if (entry.path == k_manifest_name) return entry.type == EntryType::file;
-  if (base_of(item.bases, entry.path)) return true;
+  if (const auto* base = base_of(item.bases, entry.path))
+    return base->size() != entry.path.size() || entry.type == EntryType::directory;
   return entry.type == EntryType::directory && std::any_of(item.bases.begin(), item.bases.end(), [&](const auto& base) {
            return base.starts_with(entry.path + "/");
          });

@@ -17,9 +17,10 @@ enum class FetchForm : std::uint8_t {
 struct FetchOptions {
   FetchForm form = FetchForm::exploded;
   bool allow_unverified = false;
-  std::uint64_t max_ratio = 60;                ///< see UnpackOptions
-  unsigned jobs = 1;                           ///< threads for all artifacts together
-  std::function<void(std::uint64_t)> on_bytes; ///< archive bytes (or bytes copied) since the last call, from any thread
+  std::uint64_t max_ratio = 60; ///< see UnpackOptions
+  unsigned jobs = 1;            ///< threads for all artifacts together
+  std::function<void(std::uint64_t)> on_bytes =
+      {}; ///< archive bytes (or bytes copied) since the last call, from any thread
 };
 
 struct Fetched {

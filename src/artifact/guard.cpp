@@ -26,7 +26,13 @@ Result<void> ManifestGuard::begin(const archive::TarMember& member) {
     reading_manifest_ = true;
     return inner_.begin(member);
   }
-  bool inside = base_of(bases_, member.path) || (member.type == TarType::directory && is_parent_of_base(member.path));
+  const auto* base = base_of(bases_, member.path);
+  bool base_itself = base && base->size() == member.path.size();
+  if (base_itself && member.type != TarType::directory)
+    return fail(ErrorKind::corrupt, "A008",
+                fmt::format("{} holds {}, a base directory, as something else", file_, member.path),
+                "the archive is hostile or was made wrongly: do not use it");
+  bool inside = base || (member.type == TarType::directory && is_parent_of_base(member.path));
   bool link_inside = member.type != TarType::hardlink || base_of(bases_, member.link);
   if (!inside || !link_inside)
     return fail(ErrorKind::corrupt, "A008",

@@ -9,7 +9,7 @@ namespace quarry::artifact {
 struct PackOptions {
   archive::Compression compression = archive::Compression::zstd; ///< zstd or xz
   unsigned jobs = 1;                                             ///< threads for all archives together
-  std::function<void(std::uint64_t)> on_bytes; ///< uncompressed bytes packed since the last call, from any thread
+  std::function<void(std::uint64_t)> on_bytes = {}; ///< uncompressed bytes packed since the last call, from any thread
 };
 
 struct Packed {

@@ -9,9 +9,9 @@ namespace quarry::artifact {
 
 struct SelectionOptions {
   std::vector<std::string> include,
-      exclude;                      ///< expressions, searched for in the name and in the file name; no include: all
-  std::string group;                ///< artifact group; empty: any target
-  std::vector<std::string> targets; ///< more targets beside the group; `generic` always belongs
+      exclude;            ///< expressions, searched for in the name and in the file name; no include: all
+  std::string group = {}; ///< artifact group; empty: any target
+  std::vector<std::string> targets = {}; ///< more targets beside the group; `generic` always belongs
 };
 
 /// The wanted items, in order. A020 bad expression; not_found A021 when nothing is left; not_found A022 when the group

@@ -14,8 +14,8 @@ struct UnpackOptions {
   archive::CodecOptions codec;
   bool allow_unverified = false; ///< an archive without checksum file is read all the same
   std::uint64_t max_ratio = 60;  ///< declared bytes <= 64 MiB + ratio x archive; a thinned 1.3 GB library reaches 29
-  std::function<Result<void>(std::uint64_t)>
-      on_bytes; ///< compressed bytes read since the last call; an error stops; may be null
+  std::function<Result<void>(std::uint64_t)> on_bytes =
+      {}; ///< compressed bytes read since the last call; an error stops; may be null
 };
 
 struct Unpacked {

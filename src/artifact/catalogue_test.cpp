@@ -1,0 +1,220 @@
+#include "artifact/catalogue.hpp"
+
+#include "artifact/testing.hpp"
+
+namespace quarry::artifact {
+namespace {
+using namespace testing; // NOLINT: the fixture of this room
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TEST(Name, HasThreeParts) {
+  auto name = *parse_name("core-hip_lib_generic");
+  EXPECT_EQ(name.name, "core-hip");
+  EXPECT_EQ(name.component, "lib");
+  EXPECT_EQ(name.target, "generic");
+  EXPECT_EQ(name.text(), "core-hip_lib_generic");
+  for (auto bad :
+       {"", "a", "a_lib", "a_lib_", "_lib_x", "a__x", "a_lib_x_y", "a_lib_x y", "a_lib_x/y", ".a_lib_x", "a_lib_x\n"}) {
+    auto refused = parse_name(bad);
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_EQ(refused.error().code, "A001") << bad;
+  }
+  auto unknown = parse_name("a_bin_x");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, "A002");
+}
+
+TEST(Name, TargetsMayHaveAFeature) {
+  EXPECT_EQ(parse_name("a_lib_gfx942:xnack+")->target_base(), "gfx942");
+  EXPECT_EQ(parse_name("a_lib_gfx942:xnack+")->target_feature(), "xnack+");
+  EXPECT_EQ(parse_name("a_lib_gfx942")->target_feature(), "");
+  EXPECT_EQ(parse_name("a_lib_:xnack+")->target_base(), ":xnack+");
+  EXPECT_EQ(parse_name("a_lib_:xnack+")->target_feature(), "");
+}
+
+TEST(Name, OfArchives) {
+  EXPECT_EQ((*parse_archive_name("a_lib_x.tar.zst"))->compression, Compression::zstd);
+  EXPECT_EQ((*parse_archive_name("a_lib_x.tar.xz"))->name.target, "x");
+  for (auto other : {"a_lib_x.tar.gz", "a_lib_x", "a_lib_x.tar.zst.sha256sum", "index.html"})
+    EXPECT_FALSE(parse_archive_name(other)) << other;
+  EXPECT_FALSE(*parse_archive_name("ccache_logs.tar.zst"));
+}
+
+TEST(Manifest, ListsBaseDirectories) {
+  EXPECT_THAT(*parse_manifest("a/b\nc\n", "m"), ElementsAre("a/b", "c"));
+  EXPECT_THAT(*parse_manifest("a/b\r\n\r\nc/", "m"), ElementsAre("a/b", "c"));
+  EXPECT_THAT(*parse_manifest("", "m"), IsEmpty());
+  for (auto bad : {"/a", "..", "a/../b", "./a", ".", "a//b", "a\nb\na", "a\tb", "a\\b", "/"}) {
+    auto refused = parse_manifest(bad, "m");
+    ASSERT_FALSE(refused) << bad;
+    EXPECT_EQ(refused.error().code, "A004");
+  }
+}
+
+TEST(Manifest, FindsTheBaseOfAPath) {
+  std::vector<std::string> bases{"a/b", "a", "c"};
+  EXPECT_EQ(*base_of(bases, "a/b/x"), "a/b");
+  EXPECT_EQ(*base_of(bases, "a/x"), "a");
+  EXPECT_EQ(*base_of(bases, "c"), "c");
+  EXPECT_EQ(base_of(bases, "cc/x"), nullptr);
+  EXPECT_EQ(base_of(bases, "x"), nullptr);
+}
+
+TEST(Checksum, BareOrWithTheName) {
+  std::string digest(64, 'a');
+  for (const auto& text : {digest, digest + "\n", digest + "  f.tar.zst\n", digest + " *f.tar.zst",
+                           digest + "  ./out/f.tar.zst\n", digest + "\r\n"})
+    EXPECT_TRUE(parse_checksum(text, "f.tar.zst")) << text;
+  for (const auto& text :
+       {std::string(), std::string("\n"), digest.substr(1), digest + "a", digest + "  other.tar.zst",
+        digest + "\n" + digest, digest + " f.tar.zst", "g" + digest.substr(1), std::string(5000, 'a')}) {
+    auto refused = parse_checksum(text, "f.tar.zst");
+    ASSERT_FALSE(refused) << text;
+    EXPECT_EQ(refused.error().code, "A011");
+  }
+}
+
+class CatalogueTest : public Directory {
+protected:
+  std::vector<std::string> codes(const Findings& findings) {
+    std::vector<std::string> list;
+    for (const auto& f : findings) list.push_back(f.code + (f.severity == Severity::error ? "!" : ""));
+    return list;
+  }
+};
+
+TEST_F(CatalogueTest, ListsExplodedArtifactsAndArchivesSorted) {
+  explode("rand_lib_generic");
+  explode("blas_lib_gfx942:xnack+");
+  good("prim_dev_generic");
+  archive("base_run_generic.tar.xz", manifest() + tar::end(), false);
+  write(from_ + "/index.html", "");
+  ASSERT_TRUE(sys::make_directories(from_ + "/logs"));
+  auto catalogue = *open_catalogue(from_);
+  ASSERT_EQ(catalogue.artifacts.size(), 2u);
+  EXPECT_EQ(catalogue.artifacts[0].name.text(), "blas_lib_gfx942:xnack+");
+  EXPECT_EQ(catalogue.artifacts[1].directory, from_ + "/rand_lib_generic");
+  EXPECT_THAT(catalogue.artifacts[1].bases, ElementsAre("math/stage"));
+  ASSERT_EQ(catalogue.archives.size(), 2u);
+  EXPECT_EQ(catalogue.archives[0].file, "base_run_generic.tar.xz");
+  EXPECT_FALSE(catalogue.archives[0].checksum);
+  EXPECT_TRUE(catalogue.archives[1].checksum);
+  EXPECT_THAT(catalogue.findings, IsEmpty());
+}
+
+TEST_F(CatalogueTest, DefectsAreFindings) {
+  ASSERT_TRUE(sys::make_directories(from_ + "/none_lib_generic"));
+  write(from_ + "/bad_lib_generic/artifact_manifest.txt", "../x\n");
+  write(from_ + "/gone_lib_generic/artifact_manifest.txt", "not/there\n");
+  ASSERT_TRUE(sys::make_directories(from_ + "/odd_bin_generic"));
+  write(from_ + "/ccache_logs.tar.zst", "");
+  good("sum_lib_generic");
+  write(from_ + "/sum_lib_generic.tar.zst.sha256sum", "rubbish\n");
+  auto catalogue = *open_catalogue(from_);
+  EXPECT_THAT(codes(catalogue.findings),
+              ::testing::UnorderedElementsAre("A001", "A002", "A003!", "A004!", "A005", "A011!"));
+  ASSERT_EQ(catalogue.artifacts.size(), 1u); // the one whose base directory is missing still counts
+  EXPECT_EQ(catalogue.artifacts[0].name.name, "gone");
+  EXPECT_THAT(catalogue.archives, IsEmpty());
+}
+
+TEST_F(CatalogueTest, OneArtifactTwiceIsAnError) {
+  explode("a_lib_generic");
+  good("a_lib_generic");
+  good("b_lib_generic");
+  archive("b_lib_generic.tar.xz", manifest() + tar::end());
+  auto catalogue = *open_catalogue(from_);
+  EXPECT_THAT(codes(catalogue.findings), ElementsAre("A006!", "A006!", "A006!", "A006!"));
+  EXPECT_THAT(catalogue.artifacts, IsEmpty());
+  EXPECT_THAT(catalogue.archives, IsEmpty());
+  EXPECT_THAT(catalogue.findings[0].message, ::testing::AllOf(::testing::HasSubstr("a_lib_generic.tar.zst"),
+                                                              ::testing::HasSubstr("a_lib_generic and")));
+}
+
+TEST_F(CatalogueTest, AFetchedArtifactMayStandBesideItsArchive) {
+  good("a_lib_generic");
+  out_ = from_;
+  ASSERT_EQ(run()->failures(), 0u);
+  auto catalogue = *open_catalogue(from_);
+  EXPECT_THAT(catalogue.findings, IsEmpty());
+  EXPECT_EQ(catalogue.artifacts.size(), 1u);
+  EXPECT_THAT(catalogue.archives, IsEmpty());
+  good("a_lib_generic", "other text"); // the archive changed: now nobody knows
+  EXPECT_TRUE(has_errors(open_catalogue(from_)->findings));
+}
+
+TEST_F(CatalogueTest, AMissingDirectoryIsNotFoundAndAnEmptyOneIsFine) {
+  auto missing = open_catalogue(root_ + "/nowhere");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().kind, ErrorKind::not_found);
+  EXPECT_THAT(open_catalogue(from_)->artifacts, IsEmpty());
+}
+
+class SelectionTest : public Directory {
+protected:
+  void SetUp() override {
+    Directory::SetUp();
+    for (auto name : {"amd-llvm_lib_generic", "blas_lib_gfx94X-dcgpu", "blas_dev_gfx94X-dcgpu", "blas_lib_gfx1201",
+                      "rand_lib_gfx1201:xnack-"})
+      good(name);
+    source_ = *source_of_path(from_);
+  }
+  std::vector<std::string> chosen(const SelectionOptions& options) {
+    std::vector<std::string> names;
+    auto items = select(source_, options);
+    if (!items) return {items.error().code};
+    for (const auto& item : *items) names.push_back(item.name.text());
+    return names;
+  }
+  Source source_;
+};
+
+TEST_F(SelectionTest, ByExpressions) {
+  EXPECT_EQ(chosen({}).size(), 5u);
+  EXPECT_THAT(chosen({.include = {"blas"}, .exclude = {"_dev_"}}),
+              ElementsAre("blas_lib_gfx1201", "blas_lib_gfx94X-dcgpu"));
+  EXPECT_THAT(chosen({.include = {"^amd", "gfx\\d{4}:"}}),
+              ElementsAre("amd-llvm_lib_generic", "rand_lib_gfx1201:xnack-"));
+  EXPECT_THAT(chosen({.include = {"gfx1201$"}}), ElementsAre("blas_lib_gfx1201"));
+  EXPECT_THAT(chosen({.include = {"dcgpu\\.tar\\.zst$"}, .exclude = {"lib"}}), ElementsAre("blas_dev_gfx94X-dcgpu"));
+  EXPECT_THAT(chosen({.include = {"nothing"}}), ElementsAre("A021"));
+  for (auto bad : {"(", "[a", "(?=x)", "", "a{2,1}"})
+    EXPECT_THAT(chosen({.include = {bad}}), ElementsAre("A020")) << bad;
+  EXPECT_THAT(chosen({.exclude = {std::string(501, 'a')}}), ElementsAre("A020"));
+}
+
+TEST_F(SelectionTest, ByTargetAlwaysWithTheGenericOnes) {
+  EXPECT_THAT(chosen({.group = "gfx94X-dcgpu"}),
+              ElementsAre("amd-llvm_lib_generic", "blas_dev_gfx94X-dcgpu", "blas_lib_gfx94X-dcgpu"));
+  EXPECT_THAT(chosen({.targets = {"gfx1201"}}),
+              ElementsAre("amd-llvm_lib_generic", "blas_lib_gfx1201", "rand_lib_gfx1201:xnack-"));
+  EXPECT_THAT(chosen({.targets = {"gfx1201:xnack-"}}), ElementsAre("amd-llvm_lib_generic", "rand_lib_gfx1201:xnack-"));
+  EXPECT_THAT(chosen({.group = "generic"}), ElementsAre("amd-llvm_lib_generic"));
+}
+
+TEST_F(SelectionTest, AGroupThatNobodyBuiltIsAnError) {
+  EXPECT_THAT(chosen({.group = "gfx103X-dgpu"}), ElementsAre("A022"));
+  EXPECT_THAT(chosen({.group = "gfx94x-dcgpu"}), ElementsAre("A022"));
+  EXPECT_THAT(chosen({.group = "gfx94X-dcgpu", .targets = {"gfx1200"}}), ElementsAre("A022"));
+  auto refused = select(source_, {.group = "gfx103X-dgpu"});
+  EXPECT_EQ(traits(refused.error().kind).exit_code, 3);
+  EXPECT_THAT(refused.error().hint, ::testing::HasSubstr("gfx94X-dcgpu"));
+}
+
+TEST(Source, OfARunLooksAtItsRootOnly) {
+  std::shared_ptr<store::ObjectStore> store = store::make_memory_store();
+  auto packed = tar::compress(manifest() + tar::end(), Compression::zstd);
+  for (auto key : {"42-linux/a_lib_generic.tar.zst", "42-linux/logs/b_lib_generic.tar.zst",
+                   "421-linux/c_lib_generic.tar.zst", "42-linux/tarballs/d_lib_generic.tar.xz", "42-linux/index.html"})
+    ASSERT_TRUE(store->put(key, content::Rope::literal(packed), {}));
+  ASSERT_TRUE(store->put("42-linux/a_lib_generic.tar.zst.sha256sum", content::Rope::literal(sha256(packed).hex()), {}));
+  auto source = *source_of_run(store, *run::Layout::create({"", "42", "linux"}));
+  ASSERT_EQ(source.items.size(), 1u);
+  EXPECT_EQ(source.items[0].name.name, "a");
+  EXPECT_EQ(*source.items[0].checksum, sha256(packed));
+  EXPECT_EQ(source.items[0].open()->size(), packed.size());
+}
+
+} // namespace
+} // namespace quarry::artifact

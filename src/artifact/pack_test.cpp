@@ -1,0 +1,89 @@
+#include "artifact/pack.hpp"
+
+#include "artifact/testing.hpp"
+#include "artifact/verify.hpp"
+#include <sys/stat.h>
+
+namespace quarry::artifact {
+namespace {
+using namespace testing; // NOLINT: the fixture of this room
+using ::testing::ElementsAre;
+
+class PackTest : public Directory {
+protected:
+  Result<std::vector<Packed>> pack_all(PackOptions options = {}) { return pack(*source_of_path(from_), out_, options); }
+  std::string code(PackOptions options = {}) {
+    auto packed = pack_all(options);
+    return packed ? "" : packed.error().code;
+  }
+};
+
+TEST_F(PackTest, WhatIsPackedComesBackTheSame) {
+  explode("a_lib_generic");
+  explode("b_run_gfx942:xnack+", std::string(100'000, 'b'));
+  ASSERT_TRUE(sys::make_directories(from_ + "/a_lib_generic/math/stage/empty/inside"));
+  for (auto compression : {Compression::zstd, Compression::xz}) {
+    auto suffix = std::string(suffix_of(compression));
+    out_ = root_ + "/packed" + suffix;
+    auto packed = pack_all({.compression = compression, .jobs = 2});
+    ASSERT_TRUE(packed) << packed.error().message;
+    EXPECT_THAT(visible(), ElementsAre("a_lib_generic" + suffix, "a_lib_generic" + suffix + ".sha256sum",
+                                       "b_run_gfx942:xnack+" + suffix, "b_run_gfx942:xnack+" + suffix + ".sha256sum"));
+    auto back = root_ + "/back" + suffix;
+    auto report = *fetch(source_of_path(out_)->items, back, {});
+    ASSERT_EQ(report.failures(), 0u) << report.artifacts[0].error->message;
+    EXPECT_EQ(visible(back), visible(from_));
+    EXPECT_TRUE(sys::is_directory(back + "/a_lib_generic/math/stage/empty/inside"));
+    struct stat program{};
+    ASSERT_EQ(::stat((back + "/a_lib_generic/math/stage/bin/a_lib_generic").c_str(), &program), 0);
+    EXPECT_TRUE(program.st_mode & 0100);
+  }
+}
+
+TEST_F(PackTest, EqualTreesGiveEqualBytes) {
+  explode("a_lib_generic", std::string(300'000, 'x'));
+  std::map<unsigned, Sha256> digests;
+  for (unsigned jobs : {1u, 2u, 5u}) {
+    out_ = root_ + fmt::format("/out{}", jobs);
+    // Times and modes that a tar would not carry.
+    ASSERT_EQ(::chmod((from_ + "/a_lib_generic/artifact_manifest.txt").c_str(), jobs == 2 ? 0600 : 0664), 0);
+    digests[jobs] = (*pack_all({.jobs = jobs}))[0].digest;
+  }
+  EXPECT_EQ(digests[1], digests[2]);
+  EXPECT_EQ(digests[1], digests[5]);
+}
+
+TEST_F(PackTest, TheManifestComesFirst) {
+  explode("a_lib_generic", "x", "Above/stage"); // sorts before the manifest
+  ASSERT_TRUE(pack_all());
+  auto stream = *tar::expand(*sys::read_file(out_ + "/a_lib_generic.tar.zst"), Compression::zstd);
+  EXPECT_THAT(*tar::read(stream), ElementsAre("file artifact_manifest.txt", "file Above/stage/bin/a_lib_generic +x",
+                                              "link Above/stage/lib/liba_lib_generic.so -> liba_lib_generic.so.1",
+                                              "file Above/stage/lib/liba_lib_generic.so.1"));
+}
+
+TEST_F(PackTest, WhatAFetchWouldRefuseIsNotPacked) {
+  EXPECT_EQ(code(), "A021");
+  explode("a_lib_generic");
+  write(from_ + "/a_lib_generic/stray", "");
+  EXPECT_EQ(code(), "A008");
+  ASSERT_TRUE(sys::remove_file(from_ + "/a_lib_generic/stray"));
+  link(from_ + "/a_lib_generic/math/stage/l", "/usr/lib");
+  EXPECT_EQ(code(), "T010");
+  ASSERT_TRUE(sys::remove_file(from_ + "/a_lib_generic/math/stage/l"));
+  ASSERT_TRUE(sys::remove_file(from_ + "/a_lib_generic/artifact_manifest.txt"));
+  EXPECT_EQ(code(), "A003");
+  EXPECT_FALSE(sys::exists(out_));
+}
+
+TEST_F(PackTest, PackingAgainReplaces) {
+  explode("a_lib_generic", "old");
+  ASSERT_TRUE(pack_all());
+  write(from_ + "/a_lib_generic/math/stage/lib/more", "new");
+  ASSERT_TRUE(pack_all());
+  EXPECT_EQ(exit_code_of(*verify(source_of_path(out_)->items, {})), 0);
+  EXPECT_EQ(code({.compression = Compression::xz}), "A006");
+}
+
+} // namespace
+} // namespace quarry::artifact
