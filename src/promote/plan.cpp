@@ -1,6 +1,7 @@
 #include "promote/plan.hpp"
 
 #include "base/json.hpp"
+#include "publish/verify.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -57,6 +58,14 @@ Result<void> check_presence(ObjectStore& store, const std::vector<SealedSet>& se
                     "publish the run again, or take another source; `quarry set verify` lists all that is missing");
     }
   return {};
+}
+
+/// What was tested is what is released: the bytes, not only their names.
+Result<void> check_bytes(ObjectStore& store, const std::vector<SealedSet>& sets, unsigned workers) {
+  TRY(auto found, publish::verify_sets(store, sets, {workers}));
+  if (found.empty()) return {};
+  return fail(ErrorKind::corrupt, "O003", fmt::format("{} {}", found.front().place, found.front().message),
+              "publish the run again, or restore the file from a copy; `quarry set verify` lists all that is wrong");
 }
 
 /// Evidence names the whole set that was tested; a part of it stands on the same evidence.
@@ -178,6 +187,7 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
   }
   plan.held = holds && (!request.ready_cells_only || plan.sets.empty());
   TRY(plan.view, registry::extend_view(base, plan.sets));
+  if (!plan.held) TRY_DO(check_bytes(store, plan.sets, request.workers));
   plan.digest = digest_of(plan);
   return plan;
 }

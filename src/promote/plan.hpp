@@ -16,6 +16,7 @@ struct Request {
   gate::Policy policy;
   bool ready_cells_only = false; ///< move what is ready, leave what is held
   std::int64_t now_us = 0;
+  unsigned workers = 1; ///< threads that hash what is to move
 };
 
 struct Plan {
@@ -36,7 +37,8 @@ struct Plan {
 };
 
 /// The sets of the source of which the target lacks something, judged together. R018 (exit 7) when a file's name is
-/// taken in the target by other bytes, corrupt O003 when the store lacks a file that is to move.
+/// taken in the target by other bytes, corrupt O003 when a file
+/// that is to move is missing or is not what was sealed.
 Result<Plan> plan_promotion(store::ObjectStore& store, const Request& request);
 
 /// Back to the view before the last move. not_found O001 when there is none.

@@ -82,7 +82,7 @@ protected:
     }
   }
   Request request(const std::vector<SealedSet>& sets, const std::string& channel = "stable") {
-    return {{"test", sets, *registry::union_of(sets), {}, 0}, channel, policy(), false, k_now_us};
+    return {{"test", sets, *registry::union_of(sets), {}, 0}, channel, policy(), false, k_now_us, 1};
   }
   Result<Receipt> go(const std::vector<SealedSet>& sets) { return promote(*store_, request(sets), options()); }
   std::vector<std::string> shown(const std::string& channel = "stable") {
@@ -226,10 +226,10 @@ TEST_F(Promote, OneNameWithOtherBytesIsAConflict) {
   EXPECT_EQ(differences(before, snapshot(*store_)), "");
 }
 
-TEST_F(Promote, AFileThatIsGoneIsNeverPromoted) {
+TEST_F(Promote, AFileThatIsGoneOrAlteredIsNeverPromoted) {
   auto set = release(*store_, "7.0");
   pass(*store_, request({set}));
-  for (const std::string suffix : {"", ".metadata"}) {
+  for (const std::string suffix : {"", ".metadata"}) { // gone, then other bytes of the same size
     auto key = set.set.files.back().key + suffix;
     auto bytes = **store_->get(key, 1000);
     ASSERT_TRUE(store_->remove(key));
@@ -237,6 +237,8 @@ TEST_F(Promote, AFileThatIsGoneIsNeverPromoted) {
     ASSERT_FALSE(refused) << key;
     EXPECT_EQ(refused.error().code, "O003");
     EXPECT_EQ(refused.error().kind, ErrorKind::corrupt);
+    ASSERT_TRUE(store_->put(key, content::Rope::literal(std::string(bytes.size(), 'x')), {}));
+    EXPECT_EQ(go({set}).error().code, "O003") << key;
     ASSERT_TRUE(store_->put(key, content::Rope::literal(bytes), {}));
   }
 }

@@ -61,8 +61,28 @@ Result<void> keep_history(const std::vector<SealedSet>& sets, FileRecord& file) 
   return {};
 }
 
+/// The record says that these very bytes were published; something changed them since.
+Unexpected altered(const std::string& key, const Sha256& found, const Sha256& sealed) {
+  Error error{ErrorKind::corrupt,
+              "P021",
+              fmt::format("{} was altered after it was sealed", key),
+              {},
+              {},
+              "nothing was changed; restore the file from a copy: `quarry set verify` lists all that is wrong"};
+  error.details = {"sealed  sha256 " + sealed.hex(), "found   sha256 " + found.hex()};
+  return fail(std::move(error));
+}
+
+bool is_sealed(const std::vector<SealedSet>& sets, const FileRecord& file) {
+  return std::any_of(sets.begin(), sets.end(), [&](const SealedSet& sealed) {
+    return std::any_of(sealed.set.files.begin(), sealed.set.files.end(),
+                       [&](const FileRecord& f) { return f.key == file.key; });
+  });
+}
+
 /// What the store holds under the names that we want. The bytes are hashed: a size says nothing.
-Result<void> look_at_names(ObjectStore& store, const std::string& directory, std::vector<PlannedFile>& files) {
+Result<void> look_at_names(ObjectStore& store, const std::string& directory, const std::vector<SealedSet>& sets,
+                           std::vector<PlannedFile>& files) {
   std::set<std::string> taken;
   TRY(auto objects, store.list(directory + "/"));
   for (auto& object : objects) taken.insert(std::move(object.key));
@@ -70,6 +90,8 @@ Result<void> look_at_names(ObjectStore& store, const std::string& directory, std
     if (!taken.contains(file.file.key)) continue;
     TRY(auto published, store::digest_of(store, file.file.key));
     if (!published) continue;
+    if (*published != file.file.sha256 && is_sealed(sets, file.file))
+      return altered(file.file.key, *published, file.file.sha256);
     if (*published != file.file.sha256) return other_bytes(file.file.key, *published, file.file.sha256);
     file.present = true;
   }
@@ -120,7 +142,7 @@ Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now) {
     plan.set = sealed.set;
     plan.sealed = true;
   }
-  TRY_DO(look_at_names(store, plan.directory, plan.files));
+  TRY_DO(look_at_names(store, plan.directory, sets, plan.files));
   if (!plan.channel.empty()) TRY_DO(look_at_channel(store, plan.channel, plan.set));
   plan.set_digest = sha256(registry::to_json(plan.set)).hex();
   plan.digest = digest_of(plan);

@@ -13,9 +13,9 @@ namespace quarry::publish {
 struct Target {
   run::Layout layout;
   std::string area = "python"; ///< python, pytorch or jax
-  std::string group = {};           ///< empty: directly below the area
+  std::string group = {};      ///< empty: directly below the area
   run::PackageForm form = run::PackageForm::quarry;
-  std::string channel = {};                          ///< empty: none
+  std::string channel = {};                                         ///< empty: none
   std::string commit = {}, repository = {}, recipe = {}, tool = {}; ///< origin of the set
 };
 

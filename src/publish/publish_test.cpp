@@ -153,6 +153,15 @@ TEST_F(Publish, OtherBytesUnderAPublishedNameChangeNothing) {
   EXPECT_EQ(testing::differences(before, testing::snapshot(*store_)), "");
 }
 
+TEST_F(Publish, AFileThatWasAlteredInTheStoreIsCalledThat) {
+  ASSERT_TRUE(publish(*store_, packages_, target()));
+  ASSERT_TRUE(store_->put("42-linux/python/gfx94X-dcgpu/dist/rocm-7.2.0.tar.gz", content::Rope::literal("rot"), {}));
+  auto again = publish(*store_, packages_, target());
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, "P021");
+  EXPECT_EQ(again.error().kind, ErrorKind::corrupt);
+}
+
 TEST_F(Publish, AConflictWithAForeignFileWithoutSealIsSeenToo) {
   ASSERT_TRUE(
       store_->put("42-linux/python/gfx94X-dcgpu/dist/rocm-7.2.0.tar.gz", content::Rope::literal("foreign"), {}));

@@ -18,6 +18,10 @@ using store::ObjectStore;
 
 namespace {
 
+Finding sidecar_defect(const std::string& key, std::string message) {
+  return {"P022", Severity::error, key, std::move(message), "`quarry index rebuild` makes it again from the wheel"};
+}
+
 Finding defect(std::string code, const std::string& key, std::string message) {
   return {std::move(code), Severity::error, key, std::move(message),
           "publish the run again, or restore the file from a copy"};
@@ -34,9 +38,9 @@ Result<Findings> verify_file(ObjectStore& store, const FileRecord& file) {
   if (!file.metadata_sha256) return found;
   TRY(auto sidecar, store::digest_of(store, file.key + ".metadata"));
   if (!sidecar)
-    found.push_back(defect("P022", file.key + ".metadata", "is missing"));
+    found.push_back(sidecar_defect(file.key + ".metadata", "is missing"));
   else if (*sidecar != *file.metadata_sha256)
-    found.push_back(defect("P022", file.key + ".metadata", "is not the METADATA of its wheel"));
+    found.push_back(sidecar_defect(file.key + ".metadata", "is not the METADATA of its wheel"));
   return found;
 }
 

@@ -12,11 +12,9 @@ namespace {
 constexpr std::string_view k_seals = "/seals/", k_suffix = ".json";
 constexpr std::size_t k_digest_digits = 64;
 
-Unexpected not_sealed(const ObjectStore& store, const std::string& what) {
-  return fail(ErrorKind::not_found, "R013", fmt::format("{} is not sealed in {}", what, store.describe()),
-              "its publishing has not finished: run that job's `quarry publish` again; a complete foreign set is "
-              "sealed by `quarry set adopt`");
-}
+constexpr const char* k_seal_hint =
+    "its publishing has not finished: run that job's `quarry publish` again; a complete "
+    "foreign set is sealed by `quarry set adopt`";
 
 Unexpected wrong_seal(const std::string& key, std::string_view why) {
   return fail(ErrorKind::corrupt, "R014", fmt::format("the seal {} {}", key, why),
@@ -27,7 +25,9 @@ Result<SealedSet> read_sealed(ObjectStore& store, const std::string& digest) {
   TRY(auto set, load_set(store, digest));
   auto key = seal_key(set.directory, digest);
   TRY(auto bytes, store.get(key, k_record_bytes_max));
-  if (!bytes) return not_sealed(store, "set:" + digest.substr(0, 12));
+  if (!bytes)
+    return fail(ErrorKind::not_found, "R013",
+                fmt::format("set:{} is not sealed in {}", digest.substr(0, 12), store.describe()), k_seal_hint);
   TRY(auto record, parse_seal(*bytes, key));
   if (record.set != digest) return wrong_seal(key, "names another set");
   if (record.directory != set.directory) return wrong_seal(key, "names another directory");
@@ -116,7 +116,9 @@ Result<Resolved> resolve_set(ObjectStore& store, const std::string& digits) {
 Result<Resolved> resolve_run(ObjectStore& store, const std::string& prefix) {
   TRY_DO(store::check_key(prefix));
   TRY(auto sets, sealed_sets_below(store, prefix));
-  if (sets.empty()) return not_sealed(store, "anything below " + prefix);
+  if (sets.empty())
+    return fail(ErrorKind::not_found, "R013", fmt::format("nothing below {} is sealed in {}", prefix, store.describe()),
+                k_seal_hint);
   TRY(auto files, union_of(sets));
   return Resolved{"run:" + prefix, std::move(sets), std::move(files), {}, 0};
 }

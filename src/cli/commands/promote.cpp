@@ -81,8 +81,9 @@ Result<promote::Request> request_of(Context& context, const Arguments& arguments
   TRY(auto policy, load_policy(context, arguments.get("--policy")));
   TRY(auto locator, run::parse_locator(arguments.get("--from")));
   TRY(auto source, publish::resolve(store, locator));
-  return promote::Request{std::move(source), arguments.get("--to"), std::move(policy),
-                          arguments.get("--cells") == "ready", context.clock.now_us()};
+  return promote::Request{std::move(source),      arguments.get("--to"),
+                          std::move(policy),      arguments.get("--cells") == "ready",
+                          context.clock.now_us(), context.jobs};
 }
 
 std::string command_line(const Arguments& arguments) {

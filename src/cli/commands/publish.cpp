@@ -252,8 +252,10 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
                                        {context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }}));
   progress->finish();
   context.out.findings(found);
-  context.out.data(fmt::format("{} sets  {} files  {}  {}\n", resolved.sets.size(), resolved.files.size(),
-                               units::bytes(total), found.empty() ? "all as sealed" : "NOT as sealed"));
+  context.out.data(
+      fmt::format("{}  {} files  {}  {}\n",
+                  resolved.sets.size() == 1 ? std::string("1 set") : fmt::format("{} sets", resolved.sets.size()),
+                  resolved.files.size(), units::bytes(total), found.empty() ? "all as sealed" : "NOT as sealed"));
   auto digests = Json::array();
   for (const auto& sealed : resolved.sets) digests.push_back(sealed.digest);
   context.out.document({{"schema", "quarry.set-verify/1"},
