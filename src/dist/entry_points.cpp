@@ -69,11 +69,7 @@ private:
     if (line.find('\r') != line.npos) return error("a carriage return stands alone");
     auto content = text::trim(line);
     if (content.empty() || content[0] == '#') return {};
-    if (content[0] == ';') {
-      if (content.find('=') != content.npos)
-        return error("a line after ';' is a comment to some readers and an entry to others");
-      return {};
-    }
+    if (content[0] == ';') return error("a line after ';' is a comment to some readers and an entry to others");
     auto indent = line.find_first_not_of(" \t");
     if (in_value_ && indent > indent_) return error("an indented line continues a value for some readers only");
     indent_ = indent;

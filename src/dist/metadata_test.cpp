@@ -206,7 +206,7 @@ TEST(Record, RendersWhatItReads) {
 
 TEST(EntryPoints, ReadsGroupsCommentsAndUniformIndentation) {
   auto points = parse_entry_points("# comment\n[console_scripts]\nrocm-sdk = rocm_sdk.__main__:main\nold = a.b : c.d "
-                                   "[extra]\n\n[plugins]\nx = module\ny = https://free.text/\n; only words\n");
+                                   "[extra]\n\n[plugins]\nx = module\ny = https://free.text/\n");
   ASSERT_TRUE(points);
   EXPECT_THAT(*points,
               ElementsAre(EntryPoint{"console_scripts", "rocm-sdk", "rocm_sdk.__main__", "main"},
@@ -231,6 +231,7 @@ TEST(EntryPoints, RefusesWhatReadersDisagreeOnAndDangerousScripts) {
                                   std::string("[]\na = b\n"),
                                   std::string("[DEFAULT]\na = b\n"),
                                   std::string("[g]\n;a = b\n"),
+                                  std::string("[g]\n; only words\na = b\n"),
                                   std::string("[g]\n = b\n"),
                                   std::string("[console_scripts]\n../../x = b:c\n"),
                                   std::string("[gui_scripts]\na\\b = b:c\n"),

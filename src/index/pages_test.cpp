@@ -136,7 +136,8 @@ TEST(Pages, SayTheSameInBothForms) {
 
 TEST(Pages, WhatPeopleWroteIsEscaped) {
   for (const auto& p : all_pages(sample(), {})) {
-    if (p.content_type == k_html_type) EXPECT_THAT(p.bytes, Not(HasSubstr("<script")));
+    bool html = p.content_type == k_html_type;
+    EXPECT_FALSE(html && p.bytes.find("<script") != std::string::npos) << p.key;
   }
   auto file = wheel("1.0");
   file.yanked = "line\nbreak \"quoted\" \\ \x01";
