@@ -3,11 +3,15 @@
 #include "cli/commands.hpp"
 #include "index/build.hpp"
 #include "index/check.hpp"
+#include "publish/resolve.hpp"
+#include "registry/registry.hpp"
 #include "run/locator.hpp"
+#include "store/object_store.hpp"
 #include "sys/path.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace quarry::cli {
 
@@ -116,13 +120,55 @@ Json check_json(const index::CheckReport& report) {
           {"findings", findings_json(report.findings)}};
 }
 
+/// The directory of a store as files, which is where an index lies that can be checked.
+Result<std::string> store_directory(const Arguments& arguments) {
+  auto place = arguments.find("--store");
+  if (!place)
+    return fail(ErrorKind::invalid_argument, "I006", "a run, set or channel lies in a store",
+                "add `--store file:PATH` or set QUARRY_STORE");
+  TRY(auto locator, run::parse_locator(*place));
+  TRY_DO(run::require_kind(locator, {run::LocatorKind::path}, "check indexes of"));
+  return locator.path;
+}
+
+/// The index directories that a locator means: the directory itself, a channel's, or those of each sealed set.
+Result<std::vector<std::string>> index_directories(const run::Locator& locator, const Arguments& arguments) {
+  using run::LocatorKind;
+  TRY_DO(run::require_kind(locator, {LocatorKind::path, LocatorKind::channel, LocatorKind::run, LocatorKind::set},
+                           "check an index of"));
+  if (locator.kind == LocatorKind::path) return std::vector{locator.path};
+  TRY(auto root, store_directory(arguments));
+  if (locator.kind == LocatorKind::channel)
+    return std::vector{path::join(root, registry::channel_directory(locator.channel))};
+  TRY(auto store, store::open_store(root));
+  TRY(auto resolved, publish::resolve(*store, locator));
+  std::set<std::string> directories;
+  for (const auto& sealed : resolved.sets) directories.insert(path::join(root, sealed.seal.directory));
+  return std::vector(directories.begin(), directories.end());
+}
+
+/// One report over several directories, each place with its directory.
+Result<index::CheckReport> check_all(Context& context, const std::vector<std::string>& directories) {
+  index::CheckReport all;
+  auto progress = context.out.progress("checking", 0);
+  for (const auto& directory : directories) {
+    TRY(auto report,
+        index::check_index({directory, context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }}));
+    for (auto& finding : report.findings) {
+      if (directories.size() > 1) finding.place = path::join(directory, finding.place);
+      all.findings.push_back(std::move(finding));
+    }
+    all.pages += report.pages, all.projects += report.projects, all.files += report.files;
+    all.altered = all.altered || report.altered;
+  }
+  progress->finish();
+  return all;
+}
+
 Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto locator, run::parse_locator(arguments.operands.at(0)));
-  TRY_DO(run::require_kind(locator, {run::LocatorKind::path}, "check an index in"));
-  auto progress = context.out.progress("checking", 0);
-  TRY(auto report,
-      index::check_index({locator.path, context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }}));
-  progress->finish();
+  TRY(auto directories, index_directories(locator, arguments));
+  TRY(auto report, check_all(context, directories));
   int code = index::exit_code(report);
   context.out.findings(report.findings);
   context.out.document(check_json(report));
@@ -137,10 +183,14 @@ Command check_command() {
           .description = "Reads every page of the index in a directory, follows every link, hashes every file, "
                          "verifies every wheel, compares metadata files with the wheels and the "
                          "HTML pages with the JSON pages. Writes nothing. Works on indexes that other tools made, too.",
-          .operands = {{"LOCATOR", "directory that holds index.html, simple/ or simple-json/ (file:PATH or a path)"}},
-          .flags = {},
+          .operands = {{"LOCATOR", "a directory that holds index.html, simple/ or simple-json/; or channel:NAME, "
+                                   "run:ID, set:DIGEST below `--store`"}},
+          .flags = {{.name = "--store",
+                     .value = "LOCATOR",
+                     .help = "the store that a channel, run or set lies in",
+                     .environment = "QUARRY_STORE"}},
           .examples = {{"quarry index check out/dist", "check what `index build` wrote"},
-                       {"quarry index check file:store/channels/stable", "check a channel of a store"}},
+                       {"quarry index check channel:stable --store file:store", "check a channel of a store"}},
           .exit_codes = {{1, "findings"},
                          {3, "there is no index"},
                          {6, "bytes are not what a page says, or a wheel is broken"}},
