@@ -122,7 +122,13 @@ def test_from_an_index_with_nothing_else(environment: Environment, index: Path, 
     tested = environment.run(command, "test", "--json", str(report))
     assert tested.returncode == 0, tested.stdout
     rows = {row["name"]: row["outcome"] for row in json.loads(report.read_text())["rows"]}
-    assert rows["core.script.amdclang++"] == rows["core.script.hipconfig"] == rows["uninstall.rocm"] == "passed"
+    assert (
+        rows["base.script"]
+        == rows["core.script.amdclang++"]
+        == rows["core.script.hipconfig"]
+        == rows["uninstall.rocm"]
+        == "passed"
+    )
     expected_skips = {"core.script.rocminfo", "core.script.roc-obj", "libraries.family"}
     if not Path("/dev/kfd").exists():
         assert {name for name, outcome in rows.items() if outcome == "skipped"} == expected_skips

@@ -275,11 +275,15 @@ def _place_sibling(place: Place, path: Path, relative: str, text: str, target: s
     """A file of a sibling package becomes a hard link to it: a program that asks where it is must be told "in devel"."""
     path.parent.mkdir(parents=True, exist_ok=True)
     source = place.package.site / target
-    if source.is_dir() or (sys.platform != "win32" and fnmatchcase(relative, KEPT_AS_LINKS)):
+    if source.is_dir() or _stays_a_link(relative):
         _link(path, text)
         return Row(relative)
     _hard_link(source, path)
     return stated.get(target, Row(relative))._replace(path=relative)
+
+
+def _stays_a_link(path: str) -> bool:
+    return sys.platform != "win32" and fnmatchcase(path, KEPT_AS_LINKS) and path.count("/") == KEPT_AS_LINKS.count("/")
 
 
 def _place_links(top: Path, links: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:

@@ -39,7 +39,7 @@ def run(command: Sequence[str], environ: Mapping[str, str] | None = None) -> Fin
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=child_environment(environ or {}),
+            env={**_inherited(), **(environ or {})},
         )
     except OSError as error:
         raise Failed(f"cannot run {command[0]}: {error.strerror}") from None
@@ -52,20 +52,25 @@ def run(command: Sequence[str], environ: Mapping[str, str] | None = None) -> Fin
 
 
 def python(code: str, *arguments: str, environ: Mapping[str, str] | None = None) -> Finished:
-    return run([sys.executable, "-c", code, *arguments], environ)
+    return run([sys.executable, "-c", code, *arguments], {**_same_packages(), **(environ or {})})
 
 
 def command_line(*arguments: str, environ: Mapping[str, str] | None = None) -> Finished:
     """`rocm-sdk` with these arguments."""
-    return run([sys.executable, "-m", "rocm_sdk", *arguments], environ)
+    return run([sys.executable, "-m", "rocm_sdk", *arguments], {**_same_packages(), **(environ or {})})
 
 
-def child_environment(changes: Mapping[str, str]) -> dict[str, str]:
-    """This process's, without what would preload libraries, and with the directory that this package was found in."""
+def _inherited() -> dict[str, str]:
+    """This process's environment without what would preload libraries; nothing is written beside what is tested."""
+    kept = {key: value for key, value in os.environ.items() if key != "ROCM_SDK_PRELOAD_LIBRARIES"}
+    return {**kept, "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def _same_packages() -> dict[str, str]:
+    """Makes a Python find the packages that this one has found, whatever lies in the current directory."""
     site = str(Path(__file__).resolve().parents[2])
-    inherited = {key: value for key, value in os.environ.items() if key != "ROCM_SDK_PRELOAD_LIBRARIES"}
-    paths = [site, *filter(None, inherited.get("PYTHONPATH", "").split(os.pathsep))]
-    return {**inherited, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)), "PYTHONDONTWRITEBYTECODE": "1", **changes}
+    paths = [site, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    return {"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)), "PYTHONSAFEPATH": "1"}
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from .. import _packages
+from .. import _dist_info, _packages
 from . import _base, _child, _needs
 from ._case import Case, Failed, Skipped
 
@@ -27,6 +27,7 @@ ELF_MACHINES = {"x86_64": 62, "amd64": 62, "aarch64": 183, "arm64": 183}  # e_ma
 
 
 def cases() -> Iterator[Case]:
+    yield Case("base.script", _own_script)
     for logical in ("core", "libraries"):
         packages = _base.installed(logical)
         if not packages:
@@ -117,7 +118,9 @@ def _script(package: _packages.Package, script: dict[str, object]) -> None:
     program = package.platform / _program_name(str(script["program"]))
     if not program.is_file():
         raise Failed(f"its program {program} is missing")
-    path = _script_path(package, str(script["name"]))
+    path = script_path(package.dist, str(script["name"]))
+    if path is None:
+        raise Failed(f"the script {script['name']} is not installed")
     reason = _needs.unmet(list(script["needs"]))  # type: ignore[call-overload]
     if reason:
         raise Skipped(reason)
@@ -133,17 +136,27 @@ def _program_name(relative: str) -> str:
     return relative + ".exe" if sys.platform == "win32" and not Path(relative).suffix else relative
 
 
-def _script_path(package: _packages.Package, name: str) -> Path:
+def script_path(dist: str, name: str) -> Path | None:
     """Where the installer put the script: RECORD says so, else where this Python keeps its scripts."""
     wanted = {name, name + ".exe"}
-    for file in metadata.distribution(package.dist).files or ():
+    try:
+        listed = metadata.distribution(dist).files or []
+    except metadata.PackageNotFoundError:  # it runs from its source tree
+        listed = []
+    for file in listed:
         if file.name in wanted and file.parts[0] == "..":
             return Path(str(file.locate())).resolve()
     directory = Path(sysconfig.get_path("scripts"))
-    found = next((directory / each for each in sorted(wanted) if (directory / each).is_file()), None)
-    if found is None:
-        raise Failed(f"the script {name} is not installed")
-    return found
+    return next((directory / each for each in sorted(wanted) if (directory / each).is_file()), None)
+
+
+def _own_script() -> None:
+    path = script_path("rocm", "rocm-sdk")
+    if path is None:
+        raise Skipped("rocm was put here without its console script")
+    done = _child.run([str(path), "version"])
+    if _dist_info.__version__ not in _base.expect_success(done):
+        raise Failed(f"{path} is of another release: {done.output.strip()}")
 
 
 def _family_fits() -> None:

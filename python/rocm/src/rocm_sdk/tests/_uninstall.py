@@ -30,7 +30,7 @@ def _package(package: _packages.Package) -> None:
 
 
 def _complete(site: Path, dist: str, tops: list[str]) -> None:
-    rows = _rows(site, dist)
+    rows = {path: row for path, row in _rows(site, dist).items() if "__pycache__" not in path}  # those Python may renew
     unlisted = sorted(path for top in tops for path in _present(site, top) if path not in rows)
     if unlisted:
         raise Failed(f"{len(unlisted)} files would stay behind: {_some(unlisted)}")
@@ -63,4 +63,4 @@ def _size(path: Path) -> int:
 
 
 def _some(paths: list[str]) -> str:
-    return ", ".join(paths[:NAMES_SHOWN_MAX]) + (", …" if len(paths) > NAMES_SHOWN_MAX else "")
+    return ", ".join(paths[:NAMES_SHOWN_MAX]) + (", ..." if len(paths) > NAMES_SHOWN_MAX else "")
