@@ -14,7 +14,7 @@ namespace json {
 Result<std::string> canonical(const Json& value);
 /// For people and files that people read: two spaces, keys sorted, a newline at the end.
 std::string pretty(const Json& value);
-/// Parses the whole text; depth at most 64 (our records need 6). `what` names the source in the error (B002).
+/// Parses the whole text; depth at most 64 (our records need 6), no key twice in an object. `what` names the source in the error (B002).
 Result<Json> parse(std::string_view text, std::string_view what);
 
 /// Checked access to a member of an object: the error (B003) names `what` and the key.

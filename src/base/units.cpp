@@ -11,7 +11,7 @@ std::string bytes(std::uint64_t count) {
   std::size_t unit = 0;
   while (value >= 999.5 && unit + 1 < std::size(k_names)) value /= 1000, ++unit;
   if (unit == 0) return fmt::format("{} B", count);
-  return value >= 99.95 ? fmt::format("{:.1f} {}", value, k_names[unit]) : fmt::format("{:.2f} {}", value, k_names[unit]);
+  return value >= 9.995 ? fmt::format("{:.1f} {}", value, k_names[unit]) : fmt::format("{:.2f} {}", value, k_names[unit]);
 }
 
 std::string seconds(double value) {

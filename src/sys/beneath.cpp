@@ -13,6 +13,10 @@ namespace quarry::sys {
 
 namespace {
 int open_beneath(int root, const std::string& path, int flags, unsigned mode) {
+  if (path.find('\0') != path.npos) {  // the kernel would stop reading there and open another file
+    errno = EINVAL;
+    return -1;
+  }
   open_how how{};
   how.flags = static_cast<std::uint64_t>(flags) | O_CLOEXEC;
   how.mode = (flags & O_CREAT) ? mode : 0;
@@ -37,6 +41,7 @@ Result<Beneath> Beneath::open(const std::string& root) {
 }
 
 Result<File> Beneath::open_parent(const std::string& path) const {
+  if (path.find('\0') != path.npos) return fail(beneath_error(EINVAL, "create", path));
   auto parent = path::dirname(path);
   TRY_DO(make_directories(parent));
   int fd = open_beneath(root_.descriptor(), parent, O_RDONLY | O_DIRECTORY, 0);

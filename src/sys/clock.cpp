@@ -23,18 +23,27 @@ std::uint64_t RealClock::steady_ns() const {
 }
 
 std::string rfc3339(std::int64_t us) {
-  auto seconds = static_cast<std::time_t>(us / 1'000'000);
+  auto fraction = (us % 1'000'000 + 1'000'000) % 1'000'000;  // times before 1970 count down
+  auto seconds = static_cast<std::time_t>((us - fraction) / 1'000'000);
   std::tm tm{};
   ::gmtime_r(&seconds, &tm);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, us % 1'000'000);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, fraction);
 }
+
+namespace {
+std::uint64_t days_in(std::uint64_t year, std::uint64_t month) {
+  constexpr std::uint64_t k_days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+  return k_days[month - 1] + (month == 2 && leap);
+}
+}  // namespace
 
 Result<std::int64_t> parse_rfc3339(std::string_view input) {
   auto bad = [&] { return fail(ErrorKind::invalid_argument, "B005", fmt::format("{} is not a time such as 2026-11-21T09:30:00Z", input)); };
   auto number = [&](std::size_t at, std::size_t n) { return at + n <= input.size() ? text::parse_u64(input.substr(at, n)) : std::nullopt; };
   auto year = number(0, 4), month = number(5, 2), day = number(8, 2), hour = number(11, 2), minute = number(14, 2), second = number(17, 2);
   if (!year || !month || !day || !hour || !minute || !second || input[4] != '-' || input[7] != '-' || input[10] != 'T' || input[13] != ':' || input[16] != ':') return bad();
-  if (*month < 1 || *month > 12 || *day < 1 || *day > 31 || *hour > 23 || *minute > 59 || *second > 60) return bad();
+  if (*month < 1 || *month > 12 || *day < 1 || *day > days_in(*year, *month) || *hour > 23 || *minute > 59 || *second > 60) return bad();
   std::int64_t micros = 0;
   auto rest = input.substr(19);
   if (!rest.empty() && rest[0] == '.') {

@@ -150,7 +150,7 @@ Result<AtomicFile> AtomicFile::create(const std::string& path, unsigned mode) {
   // The name tells our own leftovers from a user's files; the counter keeps threads apart, the pid processes.
   static std::atomic<unsigned> counter{0};
   for (int attempt = 0; attempt < 100; ++attempt) {
-    auto temporary = path::join(path::dirname(path), fmt::format(".{}.{}.{}.partial", path::basename(path), ::getpid(), counter++));
+    auto temporary = path::join(path::dirname(path), fmt::format(".{}.{}.{}.partial", path::basename(path).substr(0, 200), ::getpid(), counter++));
     auto file = File::create_new(temporary, mode);
     if (file) return AtomicFile(std::move(*file), temporary, path);
     if (file.error().kind != ErrorKind::already_exists) return fail(std::move(file).error());
