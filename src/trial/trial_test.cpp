@@ -1,6 +1,7 @@
 #include "trial/trial.hpp"
 
 #include "registry/registry.hpp"
+#include "sys/tree.hpp"
 #include "venv/install.hpp"
 #include "venv/testing/tiny_sdk.hpp"
 #include <gmock/gmock.h>
@@ -269,15 +270,11 @@ TEST_F(Trial, NothingIsLeftInTheEnvironment) {
   for (const auto& entry : must(sys::list_directory(world_->sealed))) EXPECT_FALSE(entry.path.starts_with("quarry-test-") || entry.path.starts_with(".quarry-")) << entry.path;
 }
 
-TEST(Environment, TestsSeeNoUserSettingsAndNoBytecode) {
-  // A command that prints what it was given; the clean variables themselves are tested in venv.
-  World world;
-  TrialOptions options;
-  options.directory = world.sealed;
-  options.command = {"sh", "-c", "test -n \"$PYTHONPYCACHEPREFIX\" && test -z \"$PYTHONPATH$PIP_INDEX_URL$LD_LIBRARY_PATH\" && test \"$VIRTUAL_ENV\" = \"" + world.sealed + "\""};
-  auto variables = venv::testing::machine_variables();
-  variables["PYTHONPATH"] = variables["PIP_INDEX_URL"] = variables["LD_LIBRARY_PATH"] = "/evil";
-  EXPECT_EQ(must(run_trial(options, *world.store.store, variables, k_clock)).exit_code, 0);
+TEST_F(Trial, TestsSeeNoUserSettingsAndNoBytecode) {
+  options_.command = {"sh", "-c",
+                      "test -n \"$PYTHONPYCACHEPREFIX\" && test -z \"$PYTHONPATH$PIP_INDEX_URL$LD_LIBRARY_PATH\" && test \"$VIRTUAL_ENV\" = \"" + world_->sealed + "\""};
+  variables_["PYTHONPATH"] = variables_["PIP_INDEX_URL"] = variables_["LD_LIBRARY_PATH"] = "/evil";
+  EXPECT_EQ(must(run()).exit_code, 0);
 }
 
 } // namespace

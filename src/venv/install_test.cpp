@@ -1,6 +1,7 @@
 #include "venv/install.hpp"
 
 #include "base/json.hpp"
+#include "sys/beneath.hpp"
 #include "sys/tree.hpp"
 #include "venv/proof.hpp"
 #include "venv/testing/tiny_sdk.hpp"
@@ -221,6 +222,29 @@ TEST_F(Install, ADirectoryIsAnUnsealedSourceAndFrozen) {
   }
 }
 
+TEST_F(Install, LinksAreHandedToTheInstallerAndFrozen) {
+  testing::build_packages(scratch_.at("out"), {});
+  std::vector<Installer> installers = {Installer::pip};
+  if (testing::have_uv()) installers.push_back(Installer::uv);
+  for (auto installer : installers) {
+    SCOPED_TRACE(to_string(installer));
+    InstallOptions options;
+    options.directory = env_;
+    options.source.find_links = scratch_.at("out");
+    options.installer.installer = installer;
+    options.installer.packages = {"rocm[libraries]"};
+    auto done = venv::install(options, variables_, k_clock);
+    ASSERT_TRUE(done) << render(done.error());
+    EXPECT_FALSE(done->receipt.sealed);
+    ASSERT_EQ(done->receipt.files.size(), 3u);
+    EXPECT_EQ(done->receipt.files[1].project, "rocm-sdk-core");
+    EXPECT_EQ(done->receipt.files[1].sha256, must(content::sha256_of_file(scratch_.at("out/rocm_sdk_core-1.0-py3-none-linux_x86_64.whl"))));
+    EXPECT_TRUE(sys::exists(path::join(env_, k_lock_name)));
+    EXPECT_TRUE(prove_unchanged(must(open_environment(env_)), done->receipt, 1));
+    env_ = fresh_environment(scratch_.at("env-" + std::string(to_string(installer))));
+  }
+}
+
 TEST_F(Install, ABrokenWheelOfADirectoryIsRefused) {
   testing::build_packages(scratch_.at("out"), {});
   auto path = scratch_.at("out/rocm_sdk_core-1.0-py3-none-linux_x86_64.whl");
@@ -251,7 +275,7 @@ TEST_F(Install, WhatIsNotThere) {
   must(sys::make_directories(scratch_.at("empty")));
   store_.publish("42", {});
   for (const auto& row : {Row{"run:99", 3}, Row{"channel:none", 3}, Row{"set:" + std::string(64, '0'), 3}, Row{scratch_.at("nowhere"), 3}, Row{scratch_.at("empty"), 3},
-                          Row{"", 2}, Row{"commit:0123456789abcdef", 2}}) {
+                          Row{"", 2}, Row{"set:xyz", 2}}) {
     auto done = install(row.from);
     ASSERT_FALSE(done) << row.from;
     EXPECT_EQ(traits(done.error().kind).exit_code, row.exit_code) << render(done.error());
@@ -323,6 +347,10 @@ protected:
     options.installer.packages = {"rocm[libraries]"};
     must(venv::install(options, testing::machine_variables(), k_clock));
     source_ = new Source(must(find_source(options.source)));
+    // What is copied often should be small.
+    auto environment = must(open_environment(options.directory));
+    for (const auto& entry : must(sys::list_directory(environment.site_packages)))
+      if (entry.path.find("rocm") == entry.path.npos) must(sys::remove_tree(path::join(environment.site_packages, entry.path)));
   }
   static void TearDownTestSuite() {
     delete source_;
@@ -378,6 +406,116 @@ INSTANTIATE_TEST_SUITE_P(
         Alteration{"record_gone", [](const std::string& s) { must(sys::remove_file(record_of(s, "rocm-1.0"))); }, "RECORD is missing"},
         Alteration{"record_row_gone", [](const std::string& s) { must(sys::write_file(record_of(s, "rocm_sdk_core-1.0"), "rocm_sdk_core-1.0.dist-info/RECORD,,\n")); }, "is in the wheel of rocm-sdk-core and not in RECORD"}),
     [](const auto& row) { return std::string(row.param.name); });
+
+/// Development files as `rocm-sdk init` unpacks them: a file of the payload, a link inside the tree, a hard link to a sibling's file.
+class Expanded : public ::testing::Test {
+protected:
+  Expanded() : site_(scratch_.at("env/lib/python3.11/site-packages")) {
+    environment_ = {scratch_.at("env"), scratch_.at("env/bin/python"), "3.11.7", site_};
+    auto core = pack("rocm-sdk-core", {{"rocm_sdk_core/__init__.py", content::Rope::literal(""), false}, {"_rocm_sdk_core/bin/hipcc", content::Rope::literal("hipcc"), true}});
+    auto devel = pack("rocm-sdk-devel", {{"rocm_sdk_devel/__init__.py", content::Rope::literal(""), false}, {"rocm_sdk_devel/_devel.tar", content::Rope::literal(payload()), false}});
+    source_.sealed = true;
+    for (const auto* built : {&core, &devel}) {
+      registry::FileRecord file;
+      file.filename = built->file_name;
+      file.project = built == &core ? "rocm-sdk-core" : "rocm-sdk-devel";
+      file.version = "1.0";
+      file.size = built->size;
+      file.sha256 = built->sha256;
+      source_.files.push_back({file, built->path, {}});
+      must(sys::make_directories(site_));
+      testing::copy_tree(must(wheel::unpack(built->path, scratch_.at(file.project))) + "/.", site_);
+    }
+  }
+
+  void expand() {
+    for (const char* directory : {"_rocm_sdk_devel/include", "_rocm_sdk_devel/bin"}) must(sys::make_directories(in_site(directory)));
+    must(sys::write_file(in_site("_rocm_sdk_devel/include/hip.h"), "#pragma once\n"));
+    auto tree = must(sys::Beneath::open(site_));
+    must(tree.symlink("_rocm_sdk_devel/include/hip2.h", "hip.h"));
+    must(tree.hardlink("_rocm_sdk_core/bin/hipcc", "_rocm_sdk_devel/bin/hipcc"));
+    must(sys::remove_file(in_site("rocm_sdk_devel/_devel.tar")));
+    auto record = in_site("rocm_sdk_devel-1.0.dist-info/RECORD");
+    std::string rows;
+    for (const auto& line : text::lines(must(sys::read_file(record))))
+      if (!line.starts_with("rocm_sdk_devel/_devel.tar,")) rows += line + "\n";
+    must(sys::write_file(record, rows + "_rocm_sdk_devel/include/hip.h,,\n_rocm_sdk_devel/include/hip2.h,,\n_rocm_sdk_devel/bin/hipcc,,\n"));
+  }
+  std::string in_site(const std::string& name) const { return path::join(site_, name); }
+  void replace(const std::string& name, const std::string& text) {
+    must(sys::remove_file(in_site(name)));
+    must(sys::write_file(in_site(name), text));
+  }
+
+  wheel::Built pack(const std::string& project, std::vector<wheel::Member> members) {
+    wheel::WheelSpec spec;
+    spec.metadata.name = project;
+    spec.metadata.version = "1.0";
+    spec.members = std::move(members);
+    return must(wheel::pack(spec, scratch_.path, {}));
+  }
+
+  std::string payload() {
+    std::string bytes;
+    archive::TarWriter tar([&](std::span<const std::byte> chunk) -> Result<void> {
+      bytes.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+      return {};
+    });
+    must(tar.directory("_rocm_sdk_devel"));
+    must(tar.file("_rocm_sdk_devel/include/hip.h", content::Rope::literal("#pragma once\n"), false));
+    must(tar.symlink("_rocm_sdk_devel/include/hip2.h", "hip.h"));
+    must(tar.symlink("_rocm_sdk_devel/bin/hipcc", "../../_rocm_sdk_core/bin/hipcc"));
+    must(tar.finish());
+    return bytes;
+  }
+
+  Result<Proof> prove() {
+    VerifiedPaths verified;
+    return venv::prove(environment_, source_, 1, verified);
+  }
+
+  Scratch scratch_;
+  std::string site_;
+  Environment environment_;
+  Source source_;
+};
+
+TEST_F(Expanded, DevelopmentFilesAreProvenBeforeAndAfter) {
+  auto before = prove();
+  ASSERT_TRUE(before) << render(before.error());
+  expand();
+  auto after = prove();
+  ASSERT_TRUE(after) << render(after.error());
+  EXPECT_EQ(before->files, after->files) << "the content digest does not depend on it";
+  Receipt receipt;
+  receipt.files = before->files;
+  EXPECT_TRUE(prove_unchanged(environment_, receipt, 1));
+}
+
+TEST_F(Expanded, AlteredDevelopmentFilesAreFound) {
+  expand();
+  struct Row {
+    const char* file;
+    const char* text;
+    const char* says;
+  };
+  for (const auto& row : {Row{"_rocm_sdk_devel/include/hip.h", "#pragma evil\n", "include/hip.h was altered"}, Row{"_rocm_sdk_devel/bin/hipcc", "evil", "bin/hipcc was altered"},
+                          Row{"_rocm_sdk_devel/include/new.h", "", "new.h belongs to no installed distribution"}}) {
+    bool there = sys::exists(in_site(row.file));
+    auto old = there ? must(sys::read_file(in_site(row.file))) : "";
+    replace(row.file, row.text);
+    auto proof = prove();
+    ASSERT_FALSE(proof) << row.file;
+    EXPECT_THAT(render(proof.error()), HasSubstr(row.says));
+    if (there) replace(row.file, old);
+    else must(sys::remove_file(in_site(row.file)));
+  }
+  must(sys::remove_file(in_site("_rocm_sdk_devel/include/hip2.h")));
+  must(must(sys::Beneath::open(site_)).symlink("_rocm_sdk_devel/include/hip2.h", "/etc/passwd"));
+  auto proof = prove();
+  ASSERT_FALSE(proof);
+  EXPECT_THAT(render(proof.error()), HasSubstr("hip2.h leads to /etc/passwd, not to hip.h"));
+}
 
 TEST_F(Install, BytecodeIsNoAlteration) {
   auto set = store_.publish("42", {});

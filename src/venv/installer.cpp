@@ -182,20 +182,23 @@ Result<std::vector<InstalledFile>> parse_pip_report(std::string_view text, const
 }
 
 Result<std::vector<InstalledFile>> parse_hashed_requirements(std::string_view text) {
+  constexpr std::string_view k_hash = "--hash=sha256:";
   std::vector<InstalledFile> files;
   std::vector<std::size_t> counts;
-  for (const auto& word : text::split_any(text, " \\\n\t")) {
-    constexpr std::string_view k_hash = "--hash=sha256:";
-    if (word.starts_with("#") || word.starts_with(";")) continue;
-    if (auto equals = word.find("=="); equals != word.npos && !word.starts_with("--")) {
-      auto bracket = std::min(word.find('['), equals);
-      TRY(auto name, dist::ProjectName::parse(word.substr(0, bracket)));
+  for (const auto& line : text::lines(text)) {
+    auto words = text::split_any(line, " \\\t");
+    if (words.empty() || words[0].starts_with("#")) continue;
+    auto equals = words[0].find("==");
+    if (line[0] != ' ' && equals != std::string::npos) {  // "name[extra]==version ; marker --hash=…"
+      TRY(auto name, dist::ProjectName::parse(words[0].substr(0, std::min(words[0].find('['), equals))));
       files.emplace_back();
       files.back().project = name.str();
-      files.back().version = word.substr(equals + 2);
+      files.back().version = words[0].substr(equals + 2);
       counts.push_back(0);
-    } else if (word.starts_with(k_hash) && !files.empty()) {
-      auto hash = Sha256::from_hex(word.substr(k_hash.size()));
+    }
+    for (const auto& word : words) {
+      if (!word.starts_with(k_hash) || files.empty()) continue;
+      auto hash = Sha256::from_hex(std::string_view(word).substr(k_hash.size()));
       if (hash) files.back().sha256 = *hash, ++counts.back();
     }
   }
