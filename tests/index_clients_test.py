@@ -178,6 +178,19 @@ def test_a_dry_run_writes_nothing(wheelhouse, tmp_path):
     assert not (tmp_path / "site").exists()
 
 
+def test_the_index_of_a_channel_is_checked_by_name(wheelhouse, tmp_path):
+    store = tmp_path / "store"
+    good("publish", wheelhouse, "--store", f"file:{store}", "--run-id", "7", "--platform", "linux", "--artifact-group", "g", "--channel", "staging")
+    for locator in ("channel:staging", "run:7"):
+        report = good("index", "check", locator, "--store", f"file:{store}", "--json").json
+        assert report["findings"] == [] and report["files"] == 9
+    wheel = store / "7-linux/python/g/dist/demo_limited-1.0-py3-none-any.whl"
+    wheel.chmod(0o644)
+    wheel.write_bytes(wheel.read_bytes()[:-1])
+    refused("I012", 6, "index", "check", "channel:staging", "--store", f"file:{store}")
+    refused("I006", 2, "index", "check", "channel:staging")
+
+
 def test_refusals(tmp_path, wheelhouse):
     refused("I001", 3, "index", "build", tmp_path)
     refused("I001", 3, "index", "check", tmp_path)

@@ -73,9 +73,11 @@ TEST(PageFile, KnowsTheNameThatAClientAsksFor) {
 
 TEST(JsonPage, ReadsFilesAndToleratesUnknownKeys) {
   auto page = read_json_page(
-      R"({"meta":{"api-version":"1.1","_x":1},"name":"f","versions":["1.0"],"_private":{},"project-status":{"status":"active"},
-    "files":[{"filename":"f-1.0.tar.gz","url":"u/f-1.0.tar.gz#x","hashes":{"sha256":"00","blake2b":"11"},"size":7,"yanked":"bad","requires-python":">=3","core-metadata":true,"provenance":null},
-             {"filename":"g","url":"g","hashes":{},"yanked":true,"core-metadata":{"sha256":"aa"}}]})",
+      R"({"meta":{"api-version":"1.1","_x":1},"name":"f","versions":["1.0"],"_private":{},
+          "project-status":{"status":"active"},
+          "files":[{"filename":"f-1.0.tar.gz","url":"u/f-1.0.tar.gz#x","hashes":{"sha256":"00","blake2b":"11"},
+                    "size":7,"yanked":"bad","requires-python":">=3","core-metadata":true,"provenance":null},
+                   {"filename":"g","url":"g","hashes":{},"yanked":true,"core-metadata":{"sha256":"aa"}}]})",
       "page");
   ASSERT_TRUE(page);
   const auto &f = page->files.at(0), &g = page->files.at(1);
@@ -92,7 +94,8 @@ TEST(JsonPage, ReadsFilesAndToleratesUnknownKeys) {
 
 TEST(JsonPage, KeepsNullsVisible) {
   auto page = read_json_page(
-      R"({"files":[{"filename":"f","url":"f","size":null,"yanked":null,"upload-time":null,"core-metadata":null},{"filename":"g","url":"g","hashes":{},"upload-time":"","size":"1"}]})",
+      R"({"files":[{"filename":"f","url":"f","size":null,"yanked":null,"upload-time":null,"core-metadata":null},
+                   {"filename":"g","url":"g","hashes":{},"upload-time":"","size":"1"}]})",
       "page");
   ASSERT_TRUE(page);
   EXPECT_THAT(page->files.at(0).nulls, ElementsAre("upload-time", "hashes", "size", "yanked", "core-metadata"));
