@@ -163,8 +163,9 @@ TEST_F(Upkeep, AnUnsoundForeignPackageIsNotAdopted) {
 
 TEST_F(Upkeep, LocatorsLeadToSealedSets) {
   auto receipt = publish(packages_);
-  for (const auto& text : {std::string("run:42"), std::string("run:42-linux"), "set:" + receipt.set, std::string("channel:staging"),
-                                 root_ + "/42-linux", "file:" + root_ + "/42-linux/python/g"}) {
+  for (const auto& text :
+       {std::string("run:42"), std::string("run:42-linux"), "set:" + receipt.set, std::string("channel:staging"),
+        root_ + "/42-linux", "file:" + root_ + "/42-linux/python/g"}) {
     auto locator = run::parse_locator(text);
     ASSERT_TRUE(locator) << text;
     auto resolved = resolve(*store_, *locator);

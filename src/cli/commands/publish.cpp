@@ -217,14 +217,25 @@ Json set_json(const registry::SealedSet& sealed) {
             {"tool", o.tool}}}};
 }
 
-Result<registry::Resolved> resolve(store::ObjectStore& store, const std::string& text) {
-  TRY(auto locator, run::parse_locator(text));
-  return publish::resolve(store, locator);
+/// What all the locators mean together, each set once.
+Result<registry::Resolved> resolve(store::ObjectStore& store, const std::vector<std::string>& locators) {
+  registry::Resolved all;
+  for (const auto& text : locators) {
+    TRY(auto locator, run::parse_locator(text));
+    TRY(auto resolved, publish::resolve(store, locator));
+    all.source += (all.source.empty() ? "" : " ") + resolved.source;
+    for (auto& sealed : resolved.sets) {
+      auto same = [&](const registry::SealedSet& known) { return known.digest == sealed.digest; };
+      if (std::none_of(all.sets.begin(), all.sets.end(), same)) all.sets.push_back(std::move(sealed));
+    }
+  }
+  TRY(all.files, registry::union_of(all.sets));
+  return all;
 }
 
 Result<int> run_show(Context& context, const Arguments& arguments) {
   TRY(auto store, store::open_store(arguments.get("--store")));
-  TRY(auto resolved, resolve(*store, arguments.operands.at(0)));
+  TRY(auto resolved, resolve(*store, arguments.operands));
   auto sets = Json::array();
   for (const auto& sealed : resolved.sets) {
     sets.push_back(set_json(sealed));
@@ -244,7 +255,7 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
 
 Result<int> run_verify(Context& context, const Arguments& arguments) {
   TRY(auto store, store::open_store(arguments.get("--store")));
-  TRY(auto resolved, resolve(*store, arguments.operands.at(0)));
+  TRY(auto resolved, resolve(*store, arguments.operands));
   std::uint64_t total = 0;
   for (const auto& file : resolved.files) total += file.size;
   auto progress = context.out.progress("verifying", total);
@@ -298,7 +309,7 @@ Result<int> run_adopt(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-const Operand k_sealed{"LOCATOR", "set:DIGEST, run:ID, channel:NAME, or a directory in the store"};
+const Operand k_sealed{"LOCATOR", "set:DIGEST, run:ID, channel:NAME, or a directory in the store", true, true};
 
 Command show_command() {
   return {.path = {"set", "show"},
