@@ -78,16 +78,6 @@ int run_world(int argc, char** argv, Stream& out, Stream& err) {
                          argc > 0 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>{});
 }
 
-int bug(Stream& err, const std::string& what) {
-  Error error{ErrorKind::internal,
-              "C090",
-              "a bug in quarry: " + what,
-              {},
-              {},
-              "please report it with the command line and `quarry version --json`"};
-  err.write(render(error));
-  return k_internal;
-}
 } // namespace
 
 int run(int argc, char** argv) {
@@ -97,9 +87,9 @@ int run(int argc, char** argv) {
   try {
     code = run_world(argc, argv, out, err);
   } catch (const std::exception& exception) {
-    return bug(err, exception.what());
+    err.write(render(cli::bug(exception.what())));
   } catch (...) {
-    return bug(err, "an unknown exception");
+    err.write(render(cli::bug("an unknown exception")));
   }
   if (!out.lost_output()) return code;
   auto error = sys::errno_error(out.error(), "write", "standard output");

@@ -67,18 +67,26 @@ private:
     return "";
   }
 
-  /// Lists the directory part of `prefix` only: a repository may be large.
+  /// The directories that hold our data, "data/codes/": elsewhere in a repository, `data` may be anything.
+  static std::set<std::string> directories() {
+    std::set<std::string> result;
+    for (std::size_t i = 0; i < k_embedded_count; ++i) {
+      std::string_view name = k_embedded[i].name;
+      auto second = name.find('/', name.find('/') + 1);
+      if (second != name.npos) result.emplace(name.substr(0, second + 1));
+    }
+    return result;
+  }
+
   static void list_layer(const Layer& layer, std::string_view prefix, std::set<std::string>& names) {
-    auto slash = prefix.rfind('/');
-    auto below = slash == prefix.npos ? std::string() : std::string(prefix.substr(0, slash));
-    if (below.empty()) below = layer.prefix.empty() ? "" : layer.prefix.substr(0, layer.prefix.size() - 1);
-    if (!below.empty() && !is_plain_name(below)) return;
-    auto tree = sys::list_tree(path::join(layer.root, below), k_entries_max);
-    if (!tree) return; // absent: nothing is overridden
-    for (const auto& entry : *tree) {
-      auto name = below.empty() ? entry.path : below + "/" + entry.path;
-      if (entry.type == sys::EntryType::file && name.starts_with(prefix) && name.starts_with(layer.prefix))
-        names.insert(name);
+    for (const auto& directory : directories()) {
+      bool asked = directory.starts_with(prefix) || prefix.starts_with(directory);
+      if (!asked || !directory.starts_with(layer.prefix)) continue;
+      auto tree = sys::list_tree(path::join(layer.root, directory), k_entries_max);
+      if (!tree) continue; // absent: nothing is overridden
+      for (const auto& entry : *tree)
+        if (auto name = directory + entry.path; entry.type == sys::EntryType::file && name.starts_with(prefix))
+          names.insert(name);
     }
   }
 

@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 
-#include <cstdlib>
+#include <fmt/core.h>
+#include <stdexcept>
 
 namespace quarry::cli {
 
@@ -9,7 +10,8 @@ using Fallback = std::optional<std::string>;
 
 const Fallback& fallback_of(const Arguments& arguments, std::string_view flag) {
   auto known = arguments.fallbacks.find(flag);
-  if (known == arguments.fallbacks.end()) std::abort(); // the command asks for a flag that its table does not have
+  if (known == arguments.fallbacks.end())
+    throw std::logic_error(fmt::format("a command reads {}, which its table lacks", flag));
   return known->second;
 }
 } // namespace

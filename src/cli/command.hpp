@@ -38,7 +38,7 @@ struct Example {
   std::string command, explanation;
 };
 
-/// What the user said, by flag name. Unknown names are programming errors and abort.
+/// What the user said, by flag name. Asking for an unknown name is a bug: std::logic_error.
 class Arguments {
 public:
   bool has(std::string_view flag) const;                        ///< given on the command line or by its variable

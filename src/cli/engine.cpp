@@ -5,7 +5,9 @@
 #include "cli/parse.hpp"
 #include "cli/settings.hpp"
 #include <algorithm>
+#include <exception>
 #include <fmt/core.h>
+#include <new>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
@@ -96,12 +98,24 @@ int report(Printer& printer, const Error& error) {
   return traits(error.kind).exit_code;
 }
 
+/// A command that throws has a bug, but its user still gets one error, in the form that was asked for.
+Result<int> run_guarded(const Command& command, Context& context, const Arguments& arguments) {
+  try {
+    return command.run(context, arguments);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorKind::resource_exhausted, "C092", "out of memory",
+                "use fewer --jobs, or a machine with more memory");
+  } catch (const std::exception& exception) {
+    return fail(bug(exception.what()));
+  }
+}
+
 int execute(const World& world, const Command& command, const Settings& settings, const Arguments& arguments) {
   auto printer = make_printer(output_options(world, arguments), world.out, world.err, world.clock);
   auto jobs = text::parse_u64(arguments.get("--jobs")).value_or(world.processors);
   Context context{world.environment,           world.clock,   world.resources, *printer,
                   static_cast<unsigned>(jobs), world.program, &settings};
-  auto code = command.run(context, arguments);
+  auto code = run_guarded(command, context, arguments);
   if (!code) return report(*printer, code.error());
   if (printer->json() && !printer->printed_document())
     printer->document(Json{{"schema", command.schema}, {"exit_code", *code}});
@@ -109,6 +123,15 @@ int execute(const World& world, const Command& command, const Settings& settings
 }
 
 } // namespace
+
+Error bug(std::string_view what) {
+  return {ErrorKind::internal,
+          "C090",
+          fmt::format("a bug in quarry: {}", what),
+          {},
+          {},
+          "please report it with the command line and `quarry version --json`"};
+}
 
 int run_engine(const World& world, std::span<const Command> commands, const std::vector<std::string>& said) {
   auto early = make_printer(early_options(world, said), world.out, world.err, world.clock);

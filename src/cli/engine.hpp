@@ -26,4 +26,7 @@ struct World {
 /// command throws, which is a bug.
 int run_engine(const World& world, std::span<const Command> commands, const std::vector<std::string>& words);
 
+/// C090, exit code 11.
+Error bug(std::string_view what);
+
 } // namespace quarry::cli

@@ -3,6 +3,7 @@
 #include "cli/testing/world.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <new>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
@@ -49,6 +50,15 @@ protected:
                 context.out.document({{"schema", "quarry.try/1"}});
                 return fail(ErrorKind::failed, "A013", "too late");
               }),
+      command({"try", "throws"},
+              [](Context&, const Arguments& arguments) -> Result<int> { return arguments.has("--nothing") ? 0 : 1; }),
+      command({"try", "twice"},
+              [](Context& context, const Arguments&) -> Result<int> {
+                context.out.document({{"schema", "quarry.try/1"}});
+                context.out.document({{"schema", "quarry.try/1"}});
+                return 0;
+              }),
+      command({"try", "hungry"}, [](Context&, const Arguments&) -> Result<int> { throw std::bad_alloc(); }),
       command({"try", "held"}, [](Context&, const Arguments&) -> Result<int> { return 10; }),
       command({"try", "long"},
               [](Context& context, const Arguments&) -> Result<int> {
@@ -112,6 +122,16 @@ TEST_F(Engine, AfterADocumentAnErrorIsNotASecondOne) {
   EXPECT_THAT(world_.err, HasSubstr("error[A013]: too late"));
 }
 
+TEST_F(Engine, ABugIsSaidAndIsNotASuccess) {
+  EXPECT_EQ(world_.run(commands_, {"try", "throws", "--json"}), 11);
+  EXPECT_EQ(Json::parse(world_.out)["code"], "C090");
+  EXPECT_THAT(world_.err, HasSubstr("--nothing"));
+  EXPECT_EQ(world_.run(commands_, {"try", "twice", "--json"}), 11);
+  EXPECT_EQ(Json::parse(world_.out), (Json{{"schema", "quarry.try/1"}}));
+  EXPECT_EQ(world_.run(commands_, {"try", "hungry"}), 12);
+  EXPECT_THAT(world_.err, HasSubstr("error[C092]: out of memory"));
+}
+
 TEST_F(Engine, ColourOnlyWhereItIsWanted) {
   auto colored = [&](std::vector<std::string> words) {
     words.insert(words.begin(), {"try", "bad"});
@@ -158,7 +178,7 @@ TEST_F(Engine, HelpAndOverviewGoToStandardOutput) {
   EXPECT_EQ(world_.run(commands_, {}), 0);
   EXPECT_THAT(world_.out, StartsWith("quarry - from the artifacts"));
   EXPECT_EQ(world_.run(commands_, {"try", "--help"}), 0);
-  EXPECT_THAT(world_.out, HasSubstr("try good  tries things"));
+  EXPECT_THAT(world_.out, HasSubstr("try good    tries things"));
   EXPECT_EQ(world_.run(commands_, {"try", "good", "--help", "--bogus"}), 0);
   EXPECT_THAT(world_.out, StartsWith("quarry try good - tries things"));
   EXPECT_EQ(world_.err, "");
@@ -166,8 +186,8 @@ TEST_F(Engine, HelpAndOverviewGoToStandardOutput) {
 
 TEST_F(Engine, ANounAloneNeedsAVerb) {
   EXPECT_EQ(world_.run(commands_, {"try"}), 2);
-  EXPECT_EQ(world_.err,
-            "error[C001]: `quarry try` needs a verb: good, bad, late, held, long\n\nhint: see `quarry try --help`\n");
+  EXPECT_EQ(world_.err, "error[C001]: `quarry try` needs a verb: good, bad, late, throws, twice, hungry, held, "
+                        "long\n\nhint: see `quarry try --help`\n");
   EXPECT_EQ(world_.run(commands_, {"--bogus"}), 2);
   EXPECT_THAT(world_.err, HasSubstr("C002"));
 }

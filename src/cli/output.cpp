@@ -4,6 +4,7 @@
 #include "cli/progress.hpp"
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 
 namespace quarry::cli {
 
@@ -70,7 +71,7 @@ public:
     if (!options_.json) return;
     {
       std::lock_guard lock(mutex_);
-      if (documents_++) std::abort(); // two documents on one standard output: a bug of the command
+      if (documents_++) throw std::logic_error("a command printed two documents");
     }
     print(out_, json::pretty(value));
   }
