@@ -24,7 +24,7 @@ constexpr std::array<ErrorTraits, 16> k_traits{{
     {"failed", false, 1, 500},
     {"internal", false, 11, 500},
 }};
-}  // namespace
+} // namespace
 
 const ErrorTraits& traits(ErrorKind kind) { return k_traits.at(static_cast<std::size_t>(kind)); }
 
@@ -38,4 +38,4 @@ std::string render(const Error& error) {
   return text;
 }
 
-}  // namespace quarry
+} // namespace quarry

@@ -20,10 +20,11 @@ bool has_errors(const Findings& findings) {
 std::string render(const Findings& findings) {
   std::string text;
   for (const auto& f : findings) {
-    text += std::string(to_string(f.severity)) + "[" + f.code + "]: " + (f.place.empty() ? "" : f.place + ": ") + f.message + "\n";
+    text += std::string(to_string(f.severity)) + "[" + f.code + "]: " + (f.place.empty() ? "" : f.place + ": ") +
+            f.message + "\n";
     if (!f.fix.empty()) text += "  hint: " + f.fix + "\n";
   }
   return text;
 }
 
-}  // namespace quarry
+} // namespace quarry

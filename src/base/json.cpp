@@ -9,25 +9,27 @@
 namespace quarry::json {
 
 namespace {
-constexpr int k_depth_max = 64;  // our deepest record nests 6 levels; more is an attack on the stack
+constexpr int k_depth_max = 64; // our deepest record nests 6 levels; more is an attack on the stack
 
 // The callback of nlohmann's parser sees each container as it opens, so depth is bounded before recursion can hurt.
-// A key that stands twice means one thing to one reader and another to the next, so it is refused (the library takes the last).
+// A key that stands twice means one thing to one reader and another to the next, so it is refused (the library takes
+// the last).
 struct Guard {
   bool too_deep = false;
   std::string repeated;
-  std::vector<std::set<std::string>> keys;  // of the open objects
+  std::vector<std::set<std::string>> keys; // of the open objects
   bool operator()(int depth, Json::parse_event_t event, Json& value) {
     if (depth > k_depth_max) too_deep = true;
     if (too_deep) return false;
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end && !keys.empty()) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.empty() && !keys.back().insert(value.get<std::string>()).second && repeated.empty())
+    if (event == Json::parse_event_t::key && !keys.empty() && !keys.back().insert(value.get<std::string>()).second &&
+        repeated.empty())
       repeated = value.get<std::string>();
     return true;
   }
 };
-}  // namespace
+} // namespace
 
 Result<std::string> canonical(const Json& value) {
   try {
@@ -43,8 +45,10 @@ Result<Json> parse(std::string_view text, std::string_view what) {
   Guard guard;
   try {
     auto value = Json::parse(text, std::ref(guard), true, false);
-    if (!guard.repeated.empty()) return fail(ErrorKind::corrupt, "B002", fmt::format("{} holds the key \"{}\" twice", what, guard.repeated));
-    if (guard.too_deep) return fail(ErrorKind::corrupt, "B002", fmt::format("{} nests deeper than {} levels", what, k_depth_max));
+    if (!guard.repeated.empty())
+      return fail(ErrorKind::corrupt, "B002", fmt::format("{} holds the key \"{}\" twice", what, guard.repeated));
+    if (guard.too_deep)
+      return fail(ErrorKind::corrupt, "B002", fmt::format("{} nests deeper than {} levels", what, k_depth_max));
     return value;
   } catch (const Json::exception& e) {
     return fail(ErrorKind::corrupt, "B002", fmt::format("{} is not valid JSON: {}", what, e.what()));
@@ -57,11 +61,12 @@ Result<const Json*> member(const Json& object, std::string_view key, std::string
     if (auto it = object.find(std::string(key)); it != object.end()) return &*it;
   return fail(ErrorKind::corrupt, "B003", fmt::format("{} has no \"{}\"", what, key));
 }
-}  // namespace
+} // namespace
 
 Result<std::string> string_at(const Json& object, std::string_view key, std::string_view what) {
   TRY(const Json* value, member(object, key, what));
-  if (!value->is_string()) return fail(ErrorKind::corrupt, "B003", fmt::format("\"{}\" of {} is not a string", key, what));
+  if (!value->is_string())
+    return fail(ErrorKind::corrupt, "B003", fmt::format("\"{}\" of {} is not a string", key, what));
   return value->get<std::string>();
 }
 
@@ -85,4 +90,4 @@ Result<void> require_schema(const Json& object, std::string_view schema, std::st
               "a newer quarry may have written it: compare `quarry version`");
 }
 
-}  // namespace quarry::json
+} // namespace quarry::json

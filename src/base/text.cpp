@@ -83,7 +83,12 @@ std::string hex(std::span<const std::uint8_t> bytes) {
 }
 
 std::optional<std::vector<std::uint8_t>> from_hex(std::string_view text) {
-  auto digit = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1; };
+  auto digit = [](char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+  };
   if (text.size() % 2) return std::nullopt;
   std::vector<std::uint8_t> out;
   for (std::size_t i = 0; i < text.size(); i += 2) {
@@ -121,7 +126,8 @@ std::optional<std::vector<std::uint8_t>> from_base64url(std::string_view text) {
     bits = bits << 6 | static_cast<std::uint32_t>(value);
     if ((count += 6) >= 8) out.push_back(static_cast<std::uint8_t>(bits >> (count -= 8)));
   }
-  if (count == 6 || (bits & ((1u << count) - 1))) return std::nullopt;  // a lone digit or bits that a second text would share
+  if (count == 6 || (bits & ((1u << count) - 1)))
+    return std::nullopt; // a lone digit or bits that a second text would share
   return out;
 }
 
@@ -129,8 +135,12 @@ std::string percent_encode(std::string_view path) {
   constexpr char k_digits[] = "0123456789ABCDEF";
   std::string out;
   for (char c : path) {
-    bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.' || c == '~' || c == '/';
-    if (plain) { out += c; continue; }
+    bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+                 c == '.' || c == '~' || c == '/';
+    if (plain) {
+      out += c;
+      continue;
+    }
     auto b = static_cast<unsigned char>(c);
     out += '%';
     out += k_digits[b >> 4];
@@ -169,13 +179,19 @@ std::string html_escape(std::string_view text) {
 bool is_valid_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     auto b = static_cast<unsigned char>(text[i]);
-    std::size_t length = b < 0x80 ? 1 : b >= 0xC2 && b <= 0xDF ? 2 : (b & 0xF0) == 0xE0 ? 3 : b >= 0xF0 && b <= 0xF4 ? 4 : 0;
+    std::size_t length = b < 0x80                 ? 1
+                         : b >= 0xC2 && b <= 0xDF ? 2
+                         : (b & 0xF0) == 0xE0     ? 3
+                         : b >= 0xF0 && b <= 0xF4 ? 4
+                                                  : 0;
     if (!length || i + length > text.size()) return false;
     for (std::size_t k = 1; k < length; ++k)
       if ((static_cast<unsigned char>(text[i + k]) & 0xC0) != 0x80) return false;
     auto second = length > 1 ? static_cast<unsigned char>(text[i + 1]) : 0;
     // Overlong forms, surrogates and values above U+10FFFF (RFC 3629 §4).
-    if ((b == 0xE0 && second < 0xA0) || (b == 0xED && second > 0x9F) || (b == 0xF0 && second < 0x90) || (b == 0xF4 && second > 0x8F)) return false;
+    if ((b == 0xE0 && second < 0xA0) || (b == 0xED && second > 0x9F) || (b == 0xF0 && second < 0x90) ||
+        (b == 0xF4 && second > 0x8F))
+      return false;
     i += length;
   }
   return true;
@@ -225,8 +241,8 @@ bool match_table(std::string_view p, std::string_view s) {
   }
   return row[s.size()] != 0;
 }
-}  // namespace
+} // namespace
 
 bool glob_match(std::string_view pattern, std::string_view path) { return match_table(pattern, path); }
 
-}  // namespace quarry::text
+} // namespace quarry::text

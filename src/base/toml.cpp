@@ -17,13 +17,15 @@ namespace {
 const toml::table& as_table(const void* p) { return *static_cast<const toml::table*>(p); }
 const toml::node* as_node(const void* p) { return static_cast<const toml::node*>(p); }
 template <class T> std::optional<T> exact(const void* p) { return as_node(p)->value_exact<T>(); }
-}  // namespace
+} // namespace
 
-Result<TomlTable> TomlTable::parse(std::string_view text, std::string file, std::string syntax_code, std::string code, std::string hint) {
+Result<TomlTable> TomlTable::parse(std::string_view text, std::string file, std::string syntax_code, std::string code,
+                                   std::string hint) {
   auto document = std::make_shared<Document>(Document{toml::parse(text, file), file, std::move(code), hint});
   if (!document->parsed) {
     const auto& e = document->parsed.error();
-    return fail(ErrorKind::invalid_argument, std::move(syntax_code), fmt::format("{}:{}: {}", file, e.source().begin.line, e.description()), std::move(hint));
+    return fail(ErrorKind::invalid_argument, std::move(syntax_code),
+                fmt::format("{}:{}: {}", file, e.source().begin.line, e.description()), std::move(hint));
   }
   const toml::table* root = &document->parsed.table();
   return TomlTable(document, root, "");
@@ -46,9 +48,12 @@ bool TomlTable::has(const std::string& key) const { return as_table(table_).get(
 
 Unexpected TomlTable::error_with(std::string code, const std::string& key, const std::string& text) const {
   auto place = key_.empty() ? key : key.empty() ? key_ : key_ + "." + key;
-  return fail(ErrorKind::invalid_argument, std::move(code), fmt::format("{}:{}: {}: {}", document_->file, std::max(1, line_of(key)), place, text), document_->hint);
+  return fail(ErrorKind::invalid_argument, std::move(code),
+              fmt::format("{}:{}: {}: {}", document_->file, std::max(1, line_of(key)), place, text), document_->hint);
 }
-Unexpected TomlTable::error(const std::string& key, const std::string& text) const { return error_with(document_->code, key, text); }
+Unexpected TomlTable::error(const std::string& key, const std::string& text) const {
+  return error_with(document_->code, key, text);
+}
 
 const void* TomlTable::node(const std::string& key) {
   seen_.insert(key);
@@ -85,9 +90,12 @@ Result<void> TomlTable::integer(const std::string& key, std::int64_t& into, bool
 Result<void> TomlTable::number(const std::string& key, double& into) {
   const void* found = node(key);
   if (!found) return {};
-  if (auto whole = exact<std::int64_t>(found)) into = static_cast<double>(*whole);
-  else if (auto value = exact<double>(found)) into = *value;
-  else return error(key, "must be a number");
+  if (auto whole = exact<std::int64_t>(found))
+    into = static_cast<double>(*whole);
+  else if (auto value = exact<double>(found))
+    into = *value;
+  else
+    return error(key, "must be a number");
   return {};
 }
 
@@ -104,7 +112,8 @@ Result<void> TomlTable::texts(const std::string& key, std::vector<std::string>& 
   return {};
 }
 
-Result<void> TomlTable::choice(const std::string& key, std::string& into, const std::vector<std::string>& choices, bool required) {
+Result<void> TomlTable::choice(const std::string& key, std::string& into, const std::vector<std::string>& choices,
+                               bool required) {
   TRY_DO(text(key, into, required));
   if (!has(key) || std::find(choices.begin(), choices.end(), into) != choices.end()) return {};
   std::string list;
@@ -163,7 +172,8 @@ Result<void> TomlTable::tables(const std::string& key, const std::function<Resul
   return {};
 }
 
-Result<void> TomlTable::named_tables(const std::string& key, const std::function<Result<void>(const std::string&, TomlTable&)>& each) {
+Result<void> TomlTable::named_tables(const std::string& key,
+                                     const std::function<Result<void>(const std::string&, TomlTable&)>& each) {
   const void* found = node(key);
   if (!found) return {};
   const auto* parent = as_node(found)->as_table();
@@ -171,7 +181,9 @@ Result<void> TomlTable::named_tables(const std::string& key, const std::function
   // toml++ keeps keys sorted; people read a file in the order of its lines.
   std::vector<std::pair<std::string, const toml::node*>> children;
   for (const auto& [name, value] : *parent) children.emplace_back(std::string(name.str()), &value);
-  std::stable_sort(children.begin(), children.end(), [](const auto& a, const auto& b) { return a.second->source().begin.line < b.second->source().begin.line; });
+  std::stable_sort(children.begin(), children.end(), [](const auto& a, const auto& b) {
+    return a.second->source().begin.line < b.second->source().begin.line;
+  });
   for (const auto& [name, value] : children) {
     const auto* table = value->as_table();
     if (!table) return error(key, fmt::format("{} must be a table", name));
@@ -190,4 +202,4 @@ Result<void> TomlTable::finish() const {
   return {};
 }
 
-}  // namespace quarry
+} // namespace quarry

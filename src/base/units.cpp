@@ -11,31 +11,40 @@ std::string bytes(std::uint64_t count) {
   std::size_t unit = 0;
   while (value >= 999.5 && unit + 1 < std::size(k_names)) value /= 1000, ++unit;
   if (unit == 0) return fmt::format("{} B", count);
-  return value >= 9.995 ? fmt::format("{:.1f} {}", value, k_names[unit]) : fmt::format("{:.2f} {}", value, k_names[unit]);
+  return value >= 9.995 ? fmt::format("{:.1f} {}", value, k_names[unit])
+                        : fmt::format("{:.2f} {}", value, k_names[unit]);
 }
 
 std::string seconds(double value) {
   if (value < 60) return fmt::format("{:.1f} s", value);
   auto whole = static_cast<long long>(value + 0.5);
-  return whole < 3600 ? fmt::format("{} min {:02} s", whole / 60, whole % 60) : fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+  return whole < 3600 ? fmt::format("{} min {:02} s", whole / 60, whole % 60)
+                      : fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }
 
 std::string count(std::uint64_t value) {
   std::string digits = std::to_string(value);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) digits.insert(static_cast<std::size_t>(at), ",");
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
   return digits;
 }
 
-std::string percent(double part, double whole) { return whole > 0 ? fmt::format("{:.0f} %", 100 * part / whole) : "- %"; }
+std::string percent(double part, double whole) {
+  return whole > 0 ? fmt::format("{:.0f} %", 100 * part / whole) : "- %";
+}
 
 std::optional<std::uint64_t> parse_duration_ms(std::string_view input) {
   auto digits = input.find_first_not_of("0123456789");
   auto number = text::parse_u64(input.substr(0, digits));
   if (!number) return std::nullopt;
   std::string_view unit = digits == input.npos ? "s" : input.substr(digits);
-  std::uint64_t factor = unit == "ms" ? 1 : unit == "s" ? 1000 : unit == "m" || unit == "min" ? 60'000 : unit == "h" ? 3'600'000 : 0;
+  std::uint64_t factor = unit == "ms"                   ? 1
+                         : unit == "s"                  ? 1000
+                         : unit == "m" || unit == "min" ? 60'000
+                         : unit == "h"                  ? 3'600'000
+                                                        : 0;
   if (!factor || *number > UINT64_MAX / factor) return std::nullopt;
   return *number * factor;
 }
 
-}  // namespace quarry::units
+} // namespace quarry::units

@@ -19,6 +19,7 @@ public:
     std::memcpy(into.data(), bytes_.data() + offset, into.size());
     return {};
   }
+
 private:
   std::string bytes_;
 };
@@ -32,7 +33,8 @@ public:
     TRY(auto file, descriptor());
     TRY(auto n, file->read_at(offset, into), "while reading " + path_);
     if (n != into.size())
-      return fail(ErrorKind::corrupt, "D008", fmt::format("{} became shorter while it was read", path_), "something else writes to it: run the command again when it is done");
+      return fail(ErrorKind::corrupt, "D008", fmt::format("{} became shorter while it was read", path_),
+                  "something else writes to it: run the command again when it is done");
     return {};
   }
 
@@ -73,7 +75,7 @@ private:
   std::uint64_t size_;
 };
 
-}  // namespace
+} // namespace
 
 Rope Rope::literal(std::string bytes) { return of(std::make_shared<Literal>(std::move(bytes))); }
 Rope Rope::zeros(std::uint64_t count) {
@@ -111,7 +113,8 @@ void Rope::push(Piece piece) {
 }
 
 std::size_t Rope::piece_at(std::uint64_t offset) const {
-  auto it = std::upper_bound(pieces_.begin(), pieces_.end(), offset, [](std::uint64_t o, const Piece& p) { return o < p.begin; });
+  auto it = std::upper_bound(pieces_.begin(), pieces_.end(), offset,
+                             [](std::uint64_t o, const Piece& p) { return o < p.begin; });
   return static_cast<std::size_t>(it - pieces_.begin()) - 1;
 }
 
@@ -144,13 +147,17 @@ Rope Rope::overlay(std::uint64_t offset, std::string bytes) const {
 
 Result<void> Rope::read(std::uint64_t offset, std::span<std::byte> into) const {
   if (into.empty()) return {};
-  if (offset > size_ || into.size() > size_ - offset) return fail(ErrorKind::internal, "D008", fmt::format("a read of {} bytes at {} leaves a rope of {}", into.size(), offset, size_));
+  if (offset > size_ || into.size() > size_ - offset)
+    return fail(ErrorKind::internal, "D008",
+                fmt::format("a read of {} bytes at {} leaves a rope of {}", into.size(), offset, size_));
   for (auto i = piece_at(offset); !into.empty(); ++i) {
     const auto& p = pieces_[i];
     auto skip = offset - p.begin;
     auto take = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), p.length - skip));
-    if (p.source) TRY_DO(p.source->read(p.offset + skip, into.first(take)));
-    else std::memset(into.data(), 0, take);
+    if (p.source)
+      TRY_DO(p.source->read(p.offset + skip, into.first(take)));
+    else
+      std::memset(into.data(), 0, take);
     into = into.subspan(take);
     offset += take;
   }
@@ -158,7 +165,9 @@ Result<void> Rope::read(std::uint64_t offset, std::span<std::byte> into) const {
 }
 
 Result<std::string> Rope::read_all(std::uint64_t max_bytes) const {
-  if (size_ > max_bytes) return fail(ErrorKind::resource_exhausted, "D003", fmt::format("{} bytes are more than the {} that are read at once", size_, max_bytes));
+  if (size_ > max_bytes)
+    return fail(ErrorKind::resource_exhausted, "D003",
+                fmt::format("{} bytes are more than the {} that are read at once", size_, max_bytes));
   std::string out(size_, '\0');
   TRY_DO(read(0, std::as_writable_bytes(std::span(out))));
   return out;
@@ -200,4 +209,4 @@ Result<Sha256> sha256_of_file(const std::string& path) {
   return sha256_of(rope);
 }
 
-}  // namespace quarry::content
+} // namespace quarry::content

@@ -22,7 +22,7 @@ std::optional<Sha256> from_bytes(const std::optional<std::vector<std::uint8_t>>&
   std::copy(raw->begin(), raw->end(), out.bytes.begin());
   return out;
 }
-}  // namespace
+} // namespace
 
 std::optional<Sha256> Sha256::from_hex(std::string_view t) { return from_bytes(text::from_hex(t)); }
 std::optional<Sha256> Sha256::from_base64url(std::string_view t) { return from_bytes(text::from_base64url(t)); }
@@ -37,14 +37,18 @@ namespace {
 void must(int ok) {
   if (ok != 1) std::abort();
 }
-}  // namespace
+} // namespace
 
-Sha256Hasher::Sha256Hasher() : state_(std::make_unique<State>()) { must(EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr)); }
+Sha256Hasher::Sha256Hasher() : state_(std::make_unique<State>()) {
+  must(EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr));
+}
 Sha256Hasher::~Sha256Hasher() = default;
 Sha256Hasher::Sha256Hasher(Sha256Hasher&&) noexcept = default;
 Sha256Hasher& Sha256Hasher::operator=(Sha256Hasher&&) noexcept = default;
 
-void Sha256Hasher::update(std::span<const std::byte> bytes) { must(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size())); }
+void Sha256Hasher::update(std::span<const std::byte> bytes) {
+  must(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()));
+}
 
 Sha256 Sha256Hasher::finish() {
   Sha256 out;
@@ -61,9 +65,11 @@ Sha256 sha256(std::span<const std::byte> bytes) {
 }
 Sha256 sha256(std::string_view text) { return sha256(std::as_bytes(std::span(text))); }
 
-std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes) { return libdeflate_crc32(crc, bytes.data(), bytes.size()); }
+std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes) {
+  return libdeflate_crc32(crc, bytes.data(), bytes.size());
+}
 std::uint32_t crc32_combine(std::uint32_t first, std::uint32_t second, std::uint64_t second_bytes) {
   return static_cast<std::uint32_t>(::crc32_combine64(first, second, static_cast<z_off64_t>(second_bytes)));
 }
 
-}  // namespace quarry
+} // namespace quarry

@@ -62,7 +62,11 @@ int table[100] = {1, 2, 3};
 __thread int per_thread = 7;
 const char* texts[] = {"a", "b"};
 double root(double x) { return sqrt(x) + zeros[0] + per_thread; }
-int plain(void) { zeros[3999] += 42; fputs(texts[1] + 1, stdout); return zeros[3999] + table[99] + (texts[0][0] - 'a'); }
+int plain(void) {
+  zeros[3999] += 42;
+  fputs(texts[1] + 1, stdout);
+  return zeros[3999] + table[99] + (texts[0][0] - 'a');
+}
 __attribute__((constructor)) static void begin(void) { zeros[0] = 0; }
 )";
 constexpr const char* k_program = R"(

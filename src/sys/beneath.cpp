@@ -13,7 +13,7 @@ namespace quarry::sys {
 
 namespace {
 int open_beneath(int root, const std::string& path, int flags, unsigned mode) {
-  if (path.find('\0') != path.npos) {  // the kernel would stop reading there and open another file
+  if (path.find('\0') != path.npos) { // the kernel would stop reading there and open another file
     errno = EINVAL;
     return -1;
   }
@@ -29,10 +29,15 @@ int open_beneath(int root, const std::string& path, int flags, unsigned mode) {
 
 Error beneath_error(int number, std::string_view action, const std::string& path) {
   if (number == EXDEV || number == ELOOP)
-    return {ErrorKind::corrupt, "T010", fmt::format("{} would leave its directory or go through a link", path), {}, {}, "the archive is hostile or damaged: do not use it"};
+    return {ErrorKind::corrupt,
+            "T010",
+            fmt::format("{} would leave its directory or go through a link", path),
+            {},
+            {},
+            "the archive is hostile or damaged: do not use it"};
   return errno_error(number, action, path);
 }
-}  // namespace
+} // namespace
 
 Result<Beneath> Beneath::open(const std::string& root) {
   int fd = ::open(root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -58,7 +63,8 @@ Result<void> Beneath::make_directories(const std::string& path) const {
   if (errno != ENOENT) return fail(beneath_error(errno, "create directory", path));
   TRY(auto parent, open_parent(path));
   std::string name(path::basename(path));
-  if (::mkdirat(parent.descriptor(), name.c_str(), 0755) != 0 && errno != EEXIST) return fail(beneath_error(errno, "create directory", path));
+  if (::mkdirat(parent.descriptor(), name.c_str(), 0755) != 0 && errno != EEXIST)
+    return fail(beneath_error(errno, "create directory", path));
   return {};
 }
 
@@ -79,7 +85,8 @@ Result<File> Beneath::open_read(const std::string& path) const {
 Result<void> Beneath::symlink(const std::string& path, const std::string& target) const {
   TRY(auto parent, open_parent(path));
   std::string name(path::basename(path));
-  if (::symlinkat(target.c_str(), parent.descriptor(), name.c_str()) != 0) return fail(beneath_error(errno, "create link", path));
+  if (::symlinkat(target.c_str(), parent.descriptor(), name.c_str()) != 0)
+    return fail(beneath_error(errno, "create link", path));
   return {};
 }
 
@@ -87,7 +94,8 @@ Result<void> Beneath::hardlink(const std::string& existing, const std::string& p
   TRY(auto from, open_parent(existing));
   TRY(auto to, open_parent(path));
   std::string from_name(path::basename(existing)), to_name(path::basename(path));
-  if (::linkat(from.descriptor(), from_name.c_str(), to.descriptor(), to_name.c_str(), 0) != 0) return fail(beneath_error(errno, "create link", path));
+  if (::linkat(from.descriptor(), from_name.c_str(), to.descriptor(), to_name.c_str(), 0) != 0)
+    return fail(beneath_error(errno, "create link", path));
   return {};
 }
 
@@ -97,4 +105,4 @@ Result<void> Beneath::set_mode(const std::string& path, unsigned mode) const {
   return {};
 }
 
-}  // namespace quarry::sys
+} // namespace quarry::sys

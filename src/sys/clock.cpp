@@ -23,11 +23,12 @@ std::uint64_t RealClock::steady_ns() const {
 }
 
 std::string rfc3339(std::int64_t us) {
-  auto fraction = (us % 1'000'000 + 1'000'000) % 1'000'000;  // times before 1970 count down
+  auto fraction = (us % 1'000'000 + 1'000'000) % 1'000'000; // times before 1970 count down
   auto seconds = static_cast<std::time_t>((us - fraction) / 1'000'000);
   std::tm tm{};
   ::gmtime_r(&seconds, &tm);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour, tm.tm_min, tm.tm_sec, fraction);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
+                     tm.tm_hour, tm.tm_min, tm.tm_sec, fraction);
 }
 
 namespace {
@@ -36,14 +37,24 @@ std::uint64_t days_in(std::uint64_t year, std::uint64_t month) {
   bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
   return k_days[month - 1] + (month == 2 && leap);
 }
-}  // namespace
+} // namespace
 
 Result<std::int64_t> parse_rfc3339(std::string_view input) {
-  auto bad = [&] { return fail(ErrorKind::invalid_argument, "B005", fmt::format("{} is not a time such as 2026-11-21T09:30:00Z", input)); };
-  auto number = [&](std::size_t at, std::size_t n) { return at + n <= input.size() ? text::parse_u64(input.substr(at, n)) : std::nullopt; };
-  auto year = number(0, 4), month = number(5, 2), day = number(8, 2), hour = number(11, 2), minute = number(14, 2), second = number(17, 2);
-  if (!year || !month || !day || !hour || !minute || !second || input[4] != '-' || input[7] != '-' || input[10] != 'T' || input[13] != ':' || input[16] != ':') return bad();
-  if (*month < 1 || *month > 12 || *day < 1 || *day > days_in(*year, *month) || *hour > 23 || *minute > 59 || *second > 60) return bad();
+  auto bad = [&] {
+    return fail(ErrorKind::invalid_argument, "B005",
+                fmt::format("{} is not a time such as 2026-11-21T09:30:00Z", input));
+  };
+  auto number = [&](std::size_t at, std::size_t n) {
+    return at + n <= input.size() ? text::parse_u64(input.substr(at, n)) : std::nullopt;
+  };
+  auto year = number(0, 4), month = number(5, 2), day = number(8, 2), hour = number(11, 2), minute = number(14, 2),
+       second = number(17, 2);
+  if (!year || !month || !day || !hour || !minute || !second || input[4] != '-' || input[7] != '-' ||
+      input[10] != 'T' || input[13] != ':' || input[16] != ':')
+    return bad();
+  if (*month < 1 || *month > 12 || *day < 1 || *day > days_in(*year, *month) || *hour > 23 || *minute > 59 ||
+      *second > 60)
+    return bad();
   std::int64_t micros = 0;
   auto rest = input.substr(19);
   if (!rest.empty() && rest[0] == '.') {
@@ -75,26 +86,28 @@ std::string random_hex(std::size_t bytes) {
 }
 
 namespace {
-std::atomic<bool> g_interrupted{false};  // the one exception to "no global state": a signal handler can reach nothing else
+std::atomic<bool> g_interrupted{
+    false}; // the one exception to "no global state": a signal handler can reach nothing else
 void on_signal(int) { g_interrupted = true; }
-}  // namespace
+} // namespace
 
 void install_interrupt_handlers() {
   struct sigaction action{};
   action.sa_handler = on_signal;
-  action.sa_flags = SA_RESETHAND;  // a second Ctrl-C ends the program at once
+  action.sa_flags = SA_RESETHAND; // a second Ctrl-C ends the program at once
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
 }
 bool interrupted() { return g_interrupted; }
 Result<void> check_interrupted() {
-  if (interrupted()) return fail(ErrorKind::cancelled, "D006", "interrupted", "run the same command again: it continues where it can");
+  if (interrupted())
+    return fail(ErrorKind::cancelled, "D006", "interrupted", "run the same command again: it continues where it can");
   return {};
 }
 
 Result<void> pause_ms(std::uint64_t milliseconds) {
-  constexpr std::uint64_t k_step_ms = 100;  // how late an interruption is seen
+  constexpr std::uint64_t k_step_ms = 100; // how late an interruption is seen
   for (std::uint64_t left = milliseconds; left > 0;) {
     TRY_DO(check_interrupted());
     auto step = std::min(left, k_step_ms);
@@ -104,4 +117,4 @@ Result<void> pause_ms(std::uint64_t milliseconds) {
   return {};
 }
 
-}  // namespace quarry::sys
+} // namespace quarry::sys

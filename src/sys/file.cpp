@@ -22,10 +22,22 @@ Error errno_error(int number, std::string_view action, std::string_view path) {
   case EEXIST: return {ErrorKind::already_exists, "D002", std::move(message), {}, {}, {}};
   case ENOSPC:
   case EDQUOT:
-  case EFBIG: return {ErrorKind::resource_exhausted, "D003", std::move(message), {}, {}, "free some space, then run the same command again"};
+  case EFBIG:
+    return {ErrorKind::resource_exhausted,
+            "D003",
+            std::move(message),
+            {},
+            {},
+            "free some space, then run the same command again"};
   case EACCES:
   case EPERM:
-  case EROFS: return {ErrorKind::permission_denied, "D004", std::move(message), {}, {}, "choose a place that this user may write, or change its permissions"};
+  case EROFS:
+    return {ErrorKind::permission_denied,
+            "D004",
+            std::move(message),
+            {},
+            {},
+            "choose a place that this user may write, or change its permissions"};
   case EMFILE:
   case ENFILE:
   case ENOMEM: return {ErrorKind::resource_exhausted, "D003", std::move(message), {}, {}, {}};
@@ -53,17 +65,24 @@ Result<File> open_file(const std::string& path, int flags, unsigned mode, std::s
   if (descriptor < 0) return fail(errno_error(errno, action, path));
   return File(descriptor);
 }
-}  // namespace
+} // namespace
 
 Result<File> File::open_read(const std::string& path) {
   TRY(auto file, open_file(path, O_RDONLY, 0, "open"));
   struct stat status{};
-  if (::fstat(file.descriptor(), &status) == 0 && S_ISDIR(status.st_mode)) return fail(errno_error(EISDIR, "read", path));
+  if (::fstat(file.descriptor(), &status) == 0 && S_ISDIR(status.st_mode))
+    return fail(errno_error(EISDIR, "read", path));
   return file;
 }
-Result<File> File::create(const std::string& path, unsigned mode) { return open_file(path, O_RDWR | O_CREAT | O_TRUNC, mode, "create"); }
-Result<File> File::create_new(const std::string& path, unsigned mode) { return open_file(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode, "create"); }
-Result<File> File::open_append(const std::string& path) { return open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0644, "append to"); }
+Result<File> File::create(const std::string& path, unsigned mode) {
+  return open_file(path, O_RDWR | O_CREAT | O_TRUNC, mode, "create");
+}
+Result<File> File::create_new(const std::string& path, unsigned mode) {
+  return open_file(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode, "create");
+}
+Result<File> File::open_append(const std::string& path) {
+  return open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0644, "append to");
+}
 
 Result<std::uint64_t> File::size() const {
   struct stat status{};
@@ -104,7 +123,8 @@ Result<void> File::write(std::string_view bytes) const {
 }
 
 Result<void> File::truncate(std::uint64_t size) const {
-  if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) return fail(errno_error(errno, "set the size of", "an open file"));
+  if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0)
+    return fail(errno_error(errno, "set the size of", "an open file"));
   return {};
 }
 
@@ -127,7 +147,9 @@ Result<void> File::sync() const {
 Result<std::string> read_file(const std::string& path, std::uint64_t max_bytes) {
   TRY(auto file, File::open_read(path));
   TRY(auto size, file.size());
-  if (size > max_bytes) return fail(ErrorKind::resource_exhausted, "D003", fmt::format("{} is {} bytes, more than the {} that are read at once", path, size, max_bytes));
+  if (size > max_bytes)
+    return fail(ErrorKind::resource_exhausted, "D003",
+                fmt::format("{} is {} bytes, more than the {} that are read at once", path, size, max_bytes));
   std::string content;
   // Files below /proc say size 0, so read until the end and not until the size.
   for (std::size_t step = size ? size + 1 : 4096;; step = 65536) {
@@ -136,7 +158,8 @@ Result<std::string> read_file(const std::string& path, std::uint64_t max_bytes) 
     TRY(auto n, file.read_at(at, std::as_writable_bytes(std::span(content)).subspan(at)), "while reading " + path);
     content.resize(at + n);
     if (n < step) return content;
-    if (content.size() > max_bytes) return fail(ErrorKind::resource_exhausted, "D003", fmt::format("{} is larger than {} bytes", path, max_bytes));
+    if (content.size() > max_bytes)
+      return fail(ErrorKind::resource_exhausted, "D003", fmt::format("{} is larger than {} bytes", path, max_bytes));
   }
 }
 
@@ -150,7 +173,9 @@ Result<AtomicFile> AtomicFile::create(const std::string& path, unsigned mode) {
   // The name tells our own leftovers from a user's files; the counter keeps threads apart, the pid processes.
   static std::atomic<unsigned> counter{0};
   for (int attempt = 0; attempt < 100; ++attempt) {
-    auto temporary = path::join(path::dirname(path), fmt::format(".{}.{}.{}.partial", path::basename(path).substr(0, 200), ::getpid(), counter++));
+    auto temporary =
+        path::join(path::dirname(path),
+                   fmt::format(".{}.{}.{}.partial", path::basename(path).substr(0, 200), ::getpid(), counter++));
     auto file = File::create_new(temporary, mode);
     if (file) return AtomicFile(std::move(*file), temporary, path);
     if (file.error().kind != ErrorKind::already_exists) return fail(std::move(file).error());
@@ -188,7 +213,8 @@ Result<void> make_directories(const std::string& path, unsigned mode) {
   if (path.empty() || is_directory(path)) return {};
   auto parent = path::dirname(path);
   if (parent != path) TRY_DO(make_directories(parent, mode));
-  if (::mkdir(path.c_str(), mode) != 0 && !(errno == EEXIST && is_directory(path))) return fail(errno_error(errno, "create directory", path));
+  if (::mkdir(path.c_str(), mode) != 0 && !(errno == EEXIST && is_directory(path)))
+    return fail(errno_error(errno, "create directory", path));
   return {};
 }
 
@@ -219,7 +245,7 @@ int remove_below(int parent, const char* name) {
   if (error) return error;
   return ::unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT ? 0 : errno;
 }
-}  // namespace
+} // namespace
 
 Result<void> remove_tree(const std::string& path) {
   if (int error = remove_below(AT_FDCWD, path.c_str())) return fail(errno_error(error, "remove", path));
@@ -239,7 +265,8 @@ Result<void> remove_empty_directory(const std::string& path) {
 Result<void> hard_link(const std::string& existing, const std::string& path) {
   if (::link(existing.c_str(), path.c_str()) == 0) return {};
   if (errno == EXDEV || errno == EPERM || errno == EMLINK || errno == ENOTSUP)
-    return fail(ErrorKind::unsupported, "D002", fmt::format("cannot link {} to {}: {}", existing, path, std::strerror(errno)));
+    return fail(ErrorKind::unsupported, "D002",
+                fmt::format("cannot link {} to {}: {}", existing, path, std::strerror(errno)));
   return fail(errno_error(errno, "create", path));
 }
 
@@ -282,4 +309,4 @@ Result<FileLock> FileLock::acquire(const std::string& path) {
   return FileLock(std::move(file));
 }
 
-}  // namespace quarry::sys
+} // namespace quarry::sys

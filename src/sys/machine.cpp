@@ -26,7 +26,7 @@ std::string value_of(const std::string& path, std::string_view key, char separat
   }
   return "";
 }
-}  // namespace
+} // namespace
 
 unsigned cpu_count() {
   cpu_set_t set;
@@ -43,7 +43,8 @@ unsigned cpu_count() {
 }
 
 std::uint64_t memory_bytes() {
-  auto total = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
+  auto total =
+      static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(::sysconf(_SC_PAGE_SIZE));
   if (auto limit = read_file("/sys/fs/cgroup/memory.max"))
     if (auto value = text::parse_u64(text::trim(*limit))) return std::min(total, *value);
   return total;
@@ -79,4 +80,4 @@ std::uint64_t free_bytes(const std::string& path) {
   return ::statvfs(path.c_str(), &status) == 0 ? static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize : 0;
 }
 
-}  // namespace quarry::sys
+} // namespace quarry::sys

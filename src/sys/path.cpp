@@ -34,8 +34,10 @@ std::vector<std::string> components(std::string_view path) {
 std::string normal(std::string_view path) {
   std::vector<std::string> out;
   for (auto& part : components(path)) {
-    if (part == ".." && !out.empty() && out.back() != "..") out.pop_back();
-    else if (part != ".." || !is_absolute(path)) out.push_back(std::move(part));
+    if (part == ".." && !out.empty() && out.back() != "..")
+      out.pop_back();
+    else if (part != ".." || !is_absolute(path))
+      out.push_back(std::move(part));
   }
   auto joined = text::join(out, "/");
   return is_absolute(path) ? "/" + joined : joined.empty() ? "." : joined;
@@ -50,4 +52,4 @@ std::string relative(std::string_view to, std::string_view from) {
   return out.empty() ? "." : text::join(out, "/");
 }
 
-}  // namespace quarry::path
+} // namespace quarry::path

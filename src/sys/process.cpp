@@ -29,7 +29,8 @@ std::string find_program(std::string_view program, std::string_view path_value) 
 }
 
 namespace {
-constexpr std::uint64_t k_grace_ns = 5'000'000'000;  // between SIGTERM and SIGKILL, as systemd's and docker's order of magnitude
+constexpr std::uint64_t k_grace_ns =
+    5'000'000'000; // between SIGTERM and SIGKILL, as systemd's and docker's order of magnitude
 
 struct Pipe {
   File read, write;
@@ -72,7 +73,8 @@ Result<Child> spawn(const ProcessSpec& spec, const std::string& program) {
     ::dup2(null, 0);
     ::dup2(child.out.write.descriptor(), 1);
     ::dup2(spec.merge_stderr ? child.out.write.descriptor() : child.err.write.descriptor(), 2);
-    if (spec.directory.empty() || ::chdir(spec.directory.c_str()) == 0) ::execve(program.c_str(), argv.data(), envp.data());
+    if (spec.directory.empty() || ::chdir(spec.directory.c_str()) == 0)
+      ::execve(program.c_str(), argv.data(), envp.data());
     int error = errno;
     [[maybe_unused]] auto n = ::write(child.status.write.descriptor(), &error, sizeof error);
     ::_exit(127);
@@ -102,13 +104,16 @@ struct Capture {
     return true;
   }
 };
-}  // namespace
+} // namespace
 
 Result<ProcessResult> run_process(const ProcessSpec& spec) {
   if (spec.argv.empty()) return fail(ErrorKind::internal, "D007", "no program given");
-  auto path_value = spec.environment.contains("PATH") ? spec.environment.at("PATH") : std::string("/usr/local/bin:/usr/bin:/bin");
+  auto path_value =
+      spec.environment.contains("PATH") ? spec.environment.at("PATH") : std::string("/usr/local/bin:/usr/bin:/bin");
   auto program = find_program(spec.argv[0], path_value);
-  if (program.empty()) return fail(ErrorKind::missing_program, "D007", fmt::format("program {} was not found", spec.argv[0]), "install it, or name its full path");
+  if (program.empty())
+    return fail(ErrorKind::missing_program, "D007", fmt::format("program {} was not found", spec.argv[0]),
+                "install it, or name its full path");
   RealClock clock;
   auto begin = clock.steady_ns();
   TRY(auto child, spawn(spec, program));
@@ -121,13 +126,16 @@ Result<ProcessResult> run_process(const ProcessSpec& spec) {
   // Readable when the child ends (Linux 5.3); without it the end is noticed at the next turn of the loop.
   File ended(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
   while (out_open || err_open || !exited) {
-    pollfd fds[3] = {{child.out.read.descriptor(), POLLIN, 0}, {child.err.read.descriptor(), POLLIN, 0}, {exited ? -1 : ended.descriptor(), POLLIN, 0}};
+    pollfd fds[3] = {{child.out.read.descriptor(), POLLIN, 0},
+                     {child.err.read.descriptor(), POLLIN, 0},
+                     {exited ? -1 : ended.descriptor(), POLLIN, 0}};
     if (!out_open) fds[0].fd = -1;
     if (!err_open) fds[1].fd = -1;
     ::poll(fds, 3, 50);
     if (out_open && fds[0].revents) out_open = capture.take(child.out.read, result.out);
     if (err_open && fds[1].revents) err_open = capture.take(child.err.read, result.err);
-    if (!exited && ::wait4(child.pid, &status, WNOHANG, &usage) == child.pid) exited = true, exited_at = clock.steady_ns();
+    if (!exited && ::wait4(child.pid, &status, WNOHANG, &usage) == child.pid)
+      exited = true, exited_at = clock.steady_ns();
     auto now = clock.steady_ns();
     bool late = spec.deadline_ms && now - begin > *spec.deadline_ms * 1'000'000;
     if (!exited && !kill_at && (late || interrupted())) {
@@ -139,16 +147,18 @@ Result<ProcessResult> run_process(const ProcessSpec& spec) {
     // A grandchild that keeps our pipes open must not hold us for ever.
     if (exited && now - exited_at > 1'000'000'000) break;
   }
-  ::kill(-child.pid, SIGKILL);  // whatever is left of the group
+  ::kill(-child.pid, SIGKILL); // whatever is left of the group
   int error = 0;
   if (::read(child.status.read.descriptor(), &error, sizeof error) == sizeof error)
-    return fail(ErrorKind::missing_program, "D007", fmt::format("cannot run {}: {}", program, errno_error(error, "start", program).message));
+    return fail(ErrorKind::missing_program, "D007",
+                fmt::format("cannot run {}: {}", program, errno_error(error, "start", program).message));
   result.seconds = static_cast<double>(clock.steady_ns() - begin) / 1e9;
   result.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   result.exit_code = WIFSIGNALED(status) ? 128 + result.signal : WEXITSTATUS(status);
   result.max_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-  if (interrupted()) return fail(ErrorKind::cancelled, "D006", fmt::format("interrupted while running {}", spec.argv[0]));
+  if (interrupted())
+    return fail(ErrorKind::cancelled, "D006", fmt::format("interrupted while running {}", spec.argv[0]));
   return result;
 }
 
-}  // namespace quarry::sys
+} // namespace quarry::sys

@@ -15,7 +15,7 @@
 namespace quarry::sys {
 
 namespace {
-constexpr int k_depth_max = 256;  // twice what an archive may nest; each level holds one descriptor
+constexpr int k_depth_max = 256; // twice what an archive may nest; each level holds one descriptor
 
 struct Walk {
   std::string root;
@@ -24,7 +24,9 @@ struct Walk {
   std::vector<TreeEntry> entries;
 
   Result<void> directory(int descriptor, const std::string& prefix, int depth) {
-    if (depth > k_depth_max) return fail(ErrorKind::resource_exhausted, "D005", fmt::format("{} nests deeper than {} directories", root, k_depth_max));
+    if (depth > k_depth_max)
+      return fail(ErrorKind::resource_exhausted, "D005",
+                  fmt::format("{} nests deeper than {} directories", root, k_depth_max));
     std::unique_ptr<DIR, int (*)(DIR*)> stream(::fdopendir(descriptor), ::closedir);
     if (!stream) {
       auto error = errno_error(errno, "list", path::join(root, prefix));
@@ -34,8 +36,10 @@ struct Walk {
     for (;;) {
       errno = 0;
       dirent* found = ::readdir(stream.get());
-      if (!found) return errno ? Result<void>(fail(errno_error(errno, "list", path::join(root, prefix)))) : Result<void>{};
-      if (std::strcmp(found->d_name, ".") != 0 && std::strcmp(found->d_name, "..") != 0) TRY_DO(entry(descriptor, found->d_name, prefix, depth));
+      if (!found)
+        return errno ? Result<void>(fail(errno_error(errno, "list", path::join(root, prefix)))) : Result<void>{};
+      if (std::strcmp(found->d_name, ".") != 0 && std::strcmp(found->d_name, "..") != 0)
+        TRY_DO(entry(descriptor, found->d_name, prefix, depth));
     }
   }
 
@@ -43,16 +47,22 @@ struct Walk {
     struct stat status{};
     TreeEntry e;
     e.path = prefix.empty() ? name : prefix + "/" + name;
-    if (::fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return fail(errno_error(errno, "look at", path::join(root, e.path)));
+    if (::fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
+      return fail(errno_error(errno, "look at", path::join(root, e.path)));
     e.mode = status.st_mode & 07777;
     e.device = status.st_dev;
     e.inode = status.st_ino;
-    e.type = S_ISREG(status.st_mode) ? EntryType::file : S_ISDIR(status.st_mode) ? EntryType::directory : S_ISLNK(status.st_mode) ? EntryType::symlink : EntryType::other;
+    e.type = S_ISREG(status.st_mode)   ? EntryType::file
+             : S_ISDIR(status.st_mode) ? EntryType::directory
+             : S_ISLNK(status.st_mode) ? EntryType::symlink
+                                       : EntryType::other;
     if (e.type == EntryType::file) e.size = static_cast<std::uint64_t>(status.st_size);
     if (e.type == EntryType::symlink) {
       TRY(e.link, read_link(path::join(root, e.path)));
     }
-    if (entries.size() >= max_entries) return fail(ErrorKind::resource_exhausted, "D005", fmt::format("{} holds more than {} entries", root, max_entries));
+    if (entries.size() >= max_entries)
+      return fail(ErrorKind::resource_exhausted, "D005",
+                  fmt::format("{} holds more than {} entries", root, max_entries));
     bool descend = recursive && e.type == EntryType::directory;
     entries.push_back(e);
     if (!descend) return {};
@@ -70,9 +80,11 @@ Result<std::vector<TreeEntry>> walk(const std::string& root, std::size_t max_ent
   std::sort(state.entries.begin(), state.entries.end(), [](const auto& a, const auto& b) { return a.path < b.path; });
   return std::move(state.entries);
 }
-}  // namespace
+} // namespace
 
-Result<std::vector<TreeEntry>> list_tree(const std::string& root, std::size_t max_entries) { return walk(root, max_entries, true); }
+Result<std::vector<TreeEntry>> list_tree(const std::string& root, std::size_t max_entries) {
+  return walk(root, max_entries, true);
+}
 Result<std::vector<TreeEntry>> list_directory(const std::string& directory) { return walk(directory, SIZE_MAX, false); }
 
-}  // namespace quarry::sys
+} // namespace quarry::sys

@@ -34,4 +34,4 @@ Result<void> parallel_for(std::size_t count, unsigned workers, const std::functi
   return {};
 }
 
-}  // namespace quarry
+} // namespace quarry
