@@ -68,7 +68,8 @@ std::map<std::string, PageFile> earlier_files(const std::string& output,
   for (const auto& file : files) {
     if (file.project == before) continue;
     before = file.project;
-    auto text = sys::read_file(path::join(output, "simple-json/" + file.project + "/index.html"), k_page_bytes_max);
+    auto text =
+        sys::read_file(path::join(output, "simple-json/" + file.project + "/index.html"), k_json_page_bytes_max);
     if (!text) continue;
     auto page = read_json_page(*text, file.project);
     if (!page) continue;

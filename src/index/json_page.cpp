@@ -119,7 +119,8 @@ Result<void> read_root(const Json& root, std::string_view what, IndexPage& page)
 } // namespace
 
 Result<IndexPage> read_json_page(std::string_view text, std::string_view what) {
-  if (text.size() > k_page_bytes_max) return error(what, fmt::format("is larger than {} MiB", k_page_bytes_max >> 20));
+  if (text.size() > k_json_page_bytes_max)
+    return error(what, fmt::format("is larger than {} MiB", k_json_page_bytes_max >> 20));
   auto parsed = json::parse(text, what);
   if (!parsed || !parsed->is_object()) return error(what, parsed ? "is not a JSON object" : "is not JSON");
   IndexPage page;

@@ -14,6 +14,8 @@
 namespace quarry::index {
 
 constexpr std::size_t k_page_bytes_max = 512u << 20; ///< half a million files as HTML are 250 MB
+/// JSON becomes a tree ten times its size; 64 MiB are 150,000 files of one project.
+constexpr std::size_t k_json_page_bytes_max = 64u << 20;
 constexpr std::size_t k_page_links_max = 2'000'000;
 
 struct PageFile {

@@ -112,6 +112,12 @@ TEST(JsonPage, RefusesOtherShapes) {
   }
 }
 
+TEST(JsonPage, IsBounded) {
+  EXPECT_EQ(read_json_page(std::string(k_json_page_bytes_max + 1, ' '), "page").error().code, "I021");
+  std::string deep = "{\"files\":" + std::string(100'000, '[');
+  EXPECT_EQ(read_json_page(deep, "page").error().code, "I021");
+}
+
 TEST(Page, IsReadByItsFirstCharacter) {
   EXPECT_THAT(read_page(" \n{\"projects\":[{\"name\":\"a\"}]}", "page")->projects, ElementsAre("a"));
   EXPECT_EQ(read_page("<a href=x>x</a>", "page")->files.size(), 1u);
