@@ -18,9 +18,6 @@ constexpr unsigned k_fast_level = 1; // ISA-L: 3 depends on the CPU, 0 is 13 % l
 constexpr std::size_t k_stored_block_max = 65535;
 constexpr std::array<std::byte, 4> k_empty_stored{std::byte{0}, std::byte{0}, std::byte{0xFF}, std::byte{0xFF}};
 
-constexpr std::array<std::byte, 5> k_final_stored{std::byte{1}, std::byte{0}, std::byte{0}, std::byte{0xFF},
-                                                  std::byte{0xFF}};
-
 // The probe: a few slices of the chunk through the fast encoder, 6 % of its time.
 constexpr std::size_t k_probe_slices = 8, k_probe_slice_bytes = 8u << 10;
 // Above the first no deflate gains anything; above the second (GPU code that is compressed already) the dense encoder
@@ -41,10 +38,6 @@ struct ChunkEncoder::State {
   std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)> dense{nullptr, libdeflate_free_compressor};
   std::unique_ptr<isal_zstream> fast = std::make_unique<isal_zstream>();
   std::vector<std::uint8_t> fast_memory = std::vector<std::uint8_t>(ISAL_DEF_LVL1_DEFAULT);
-  std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> dense_proof{
-      nullptr, libdeflate_free_decompressor};
-  std::unique_ptr<inflate_state> fast_proof = std::make_unique<inflate_state>();
-  std::vector<std::byte> proof_out = std::vector<std::byte>(profile == Profile::release ? k_chunk_bytes + 1 : 0);
   std::vector<std::byte> probe_out = std::vector<std::byte>(k_probe_slice_bytes + 1024);
 
   // Bytes written, or nothing when they do not fit.
@@ -86,40 +79,6 @@ struct ChunkEncoder::State {
     if (n * 8 - block->end_bit < 3) out[n++] = std::byte{0};
     std::memcpy(out.data() + n, k_empty_stored.data(), k_empty_stored.size());
     return n + k_empty_stored.size();
-  }
-
-  // Does what was written read back as what was to be written? A wrong bit of memory, or of an encoder, must not reach
-  // users.
-  bool proven(const ChunkInput& in, ChunkMethod method, std::span<std::byte> out, std::size_t n) {
-    if (!in.last) {
-      std::memcpy(out.data() + n, k_final_stored.data(), k_final_stored.size());
-      n += k_final_stored.size();
-    }
-    bool inflated = method == ChunkMethod::dense ? inflate_alone(out.first(n)) == in.data.size()
-                                                 : inflate_after(in.history, out.first(n)) == in.data.size();
-    return inflated && std::memcmp(proof_out.data(), in.data.data(), in.data.size()) == 0;
-  }
-
-  // libdeflate is the faster of the two, but knows no history. Both return the bytes made, or nothing.
-  std::optional<std::size_t> inflate_alone(std::span<const std::byte> packed) {
-    if (!dense_proof) dense_proof.reset(libdeflate_alloc_decompressor());
-    std::size_t made = 0;
-    auto result = libdeflate_deflate_decompress(dense_proof.get(), packed.data(), packed.size(), proof_out.data(),
-                                                proof_out.size(), &made);
-    return result == LIBDEFLATE_SUCCESS ? std::optional(made) : std::nullopt;
-  }
-  std::optional<std::size_t> inflate_after(std::span<const std::byte> history, std::span<const std::byte> packed) {
-    auto& s = *fast_proof;
-    isal_inflate_init(&s);
-    if (!history.empty() &&
-        isal_inflate_set_dict(&s, raw(history.data()), static_cast<std::uint32_t>(history.size())) != ISAL_DECOMP_OK)
-      return std::nullopt;
-    s.next_in = raw(packed.data());
-    s.avail_in = static_cast<std::uint32_t>(packed.size());
-    s.next_out = raw(proof_out.data());
-    s.avail_out = static_cast<std::uint32_t>(proof_out.size());
-    bool good = isal_inflate(&s) == ISAL_DECOMP_OK && s.block_state == ISAL_BLOCK_FINISH;
-    return good ? std::optional<std::size_t>(s.total_out) : std::nullopt;
   }
 
   double probe(std::span<const std::byte> data) {
@@ -165,15 +124,13 @@ std::size_t store(const ChunkInput& in, std::span<std::byte> out) {
 } // namespace
 
 Encoded ChunkEncoder::encode(const ChunkInput& input, std::span<std::byte> out) {
-  // Five bytes stay free for the proof's end of stream; an encoding that needs them gains nothing over stored blocks.
-  auto room = out.first(encoded_bytes_max(input.data.size()) - k_final_stored.size());
+  auto room = out.first(encoded_bytes_max(input.data.size()));
   auto method = state_->choose(input);
   std::optional<std::size_t> written;
   if (method == ChunkMethod::dense) written = state_->run_dense(input, room);
   if (method == ChunkMethod::fast) written = state_->run_fast(input, room);
-  if (written && state_->profile == Profile::release && !state_->proven(input, method, out, *written)) written.reset();
   if (written) return {method, *written};
-  return {ChunkMethod::stored, store(input, out)};
+  return {ChunkMethod::stored, store(input, room)};
 }
 
 } // namespace quarry::archive

@@ -39,7 +39,6 @@ public:
   ChunkEncoder& operator=(const ChunkEncoder&) = delete;
 
   /// `out` must hold encoded_bytes_max(input.data.size()).
-  /// In the release profile the result was inflated again and compared.
   Encoded encode(const ChunkInput& input, std::span<std::byte> out);
 
 private:

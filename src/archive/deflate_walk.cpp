@@ -8,15 +8,16 @@ namespace quarry::archive {
 
 namespace {
 
-// One table holds both alphabets; an entry says how many bits to drop (code and extra bits together) and in which half
+// One table holds both alphabets; an entry says how many bits to drop (codes and extra bits together) and in which half
 // the next lookup happens. So literals, lengths and distances run through one loop without a branch that data could
-// mispredict.
+// mispredict. An entry of the first half covers all the literals, and the length behind them, whose codes fit into its
+// index.
 constexpr unsigned k_table_bits = 11;
 constexpr std::uint32_t k_table_size = 1u << k_table_bits, k_table_mask = k_table_size - 1;
 constexpr std::uint32_t k_drop_mask = 63;      // bits 0..5: bits to drop
-constexpr std::uint32_t k_exception = 1u << 6; // end of block, a code longer than the table's index, or no code
-constexpr unsigned k_next_shift = 8;           // bits 8..: where the next table starts
-constexpr std::uint32_t k_literals = 0, k_distances = k_table_size;
+constexpr std::uint32_t k_exception = 1u << 6; // end of block, a longer code than the index, or no code
+constexpr std::uint32_t k_literals = 0,
+                        k_distances = k_table_size; // where a half starts; an entry's bit 11 is that number
 constexpr unsigned k_code_bits_max = 15, k_end_of_block = 256;
 
 constexpr std::array<std::uint8_t, 29> k_length_extra{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
@@ -86,10 +87,13 @@ private:
   std::uint64_t beyond_ = 0;
 };
 
+// The low `length` bits of `code` in the other order.
 std::uint32_t reverse(std::uint32_t code, unsigned length) {
-  std::uint32_t out = 0;
-  for (unsigned i = 0; i < length; ++i) out |= ((code >> i) & 1) << (length - 1 - i);
-  return out;
+  code = (code & 0x5555) << 1 | (code >> 1 & 0x5555);
+  code = (code & 0x3333) << 2 | (code >> 2 & 0x3333);
+  code = (code & 0x0F0F) << 4 | (code >> 4 & 0x0F0F);
+  code = (code & 0x00FF) << 8 | (code >> 8 & 0x00FF);
+  return code >> (16 - length);
 }
 
 /// A canonical Huffman code: by table up to k_table_bits, by counting (RFC 1951 §3.2.2) beyond.
@@ -142,24 +146,28 @@ struct DeflateWalker::Tables {
   std::array<std::uint32_t, 2 * k_table_size> entries{};
   Code literals, distances, lengths;
 
+  // Shorter codes first; the table grows by doubling, so that each code is entered once.
   template <class Entry> void fill(std::uint32_t base, const Code& code, Entry entry) {
-    std::fill_n(entries.begin() + base, k_table_size, k_exception);
+    auto* table = entries.data() + base;
+    std::uint32_t size = 1;
+    table[0] = k_exception;
     code.short_codes(k_table_bits, [&](unsigned symbol, unsigned length, std::uint32_t index) {
-      auto value = entry(symbol, length);
-      for (; index < k_table_size; index += 1u << length) entries[base + index] = value;
+      for (; size < 1u << length; size *= 2) std::memcpy(table + size, table, size * sizeof *table);
+      table[index] = entry(symbol, length);
     });
+    for (; size < k_table_size; size *= 2) std::memcpy(table + size, table, size * sizeof *table);
   }
 
   bool build(std::span<const std::uint8_t> literal_lengths, std::span<const std::uint8_t> distance_lengths) {
     if (!literals.build(literal_lengths) || !distances.build(distance_lengths)) return false;
     fill(k_literals, literals, [](unsigned symbol, unsigned length) -> std::uint32_t {
-      if (symbol < k_end_of_block) return length | k_literals << k_next_shift;
+      if (symbol < k_end_of_block) return length | k_literals;
       if (symbol == k_end_of_block || symbol > 285) return k_exception;
-      return (length + k_length_extra[symbol - 257]) | k_distances << k_next_shift;
+      return (length + k_length_extra[symbol - 257]) | k_distances;
     });
     fill(k_distances, distances, [](unsigned symbol, unsigned length) -> std::uint32_t {
       if (symbol > 29) return k_exception;
-      return (length + k_distance_extra[symbol]) | k_literals << k_next_shift;
+      return (length + k_distance_extra[symbol]) | k_literals;
     });
     return true;
   }
@@ -237,16 +245,18 @@ struct DeflateWalker::Tables {
   bool skip_symbols(Bits& bits) const {
     std::uint32_t table = k_literals;
     const auto* all = entries.data();
-    for (Bits hot = bits; !hot.exhausted();) {
-      hot.refill();
+    Bits hot = bits;
+    hot.refill();
+    while (!hot.exhausted()) {
       auto first = all[table + (hot.buffer & k_table_mask)];
+      hot.refill();
       if (!(first & k_exception)) {
         hot.drop(first & k_drop_mask);
-        table = first >> k_next_shift;
+        table = first & k_distances;
         auto second = all[table + (hot.buffer & k_table_mask)];
         if (!(second & k_exception)) {
           hot.drop(second & k_drop_mask);
-          table = second >> k_next_shift;
+          table = second & k_distances;
           continue;
         }
       }

@@ -45,8 +45,8 @@ struct Built {
 
 /// Writes `{output_dir}/{file name}` atomically: members sorted bytewise, dist-info last, RECORD the very last. An existing file
 /// is replaced. invalid_argument W0xx for members that no wheel may hold, found before a byte is written. Before the file gets
-/// its name it is read back: its framing by the strict reader, dist-info byte by byte; the deflated bytes of the release
-/// profile were proven chunk by chunk when they were made.
+/// its name it is read back: its framing by the strict reader, dist-info byte by byte. The members' bytes are not inflated
+/// again: verify() does that, in a fifth of the time that packing took, and everyone who reads a wheel calls it.
 Result<Built> pack(const WheelSpec& spec, const std::string& output_dir, const PackOptions& options);
 /// The same for an unpacked wheel, as `python -m wheel pack` does it: METADATA and WHEEL are taken as they are, the file name comes
 /// from the dist-info directory and from WHEEL's Tag and Build, RECORD is made anew. Links and special files: W013.
