@@ -8,10 +8,9 @@ namespace quarry::archive {
 
 namespace {
 
-// One table holds both alphabets; an entry says how many bits to drop (codes and extra bits together) and in which half
+// One table holds both alphabets; an entry says how many bits to drop (code and extra bits together) and in which half
 // the next lookup happens. So literals, lengths and distances run through one loop without a branch that data could
-// mispredict. An entry of the first half covers all the literals, and the length behind them, whose codes fit into its
-// index.
+// mispredict.
 constexpr unsigned k_table_bits = 11;
 constexpr std::uint32_t k_table_size = 1u << k_table_bits, k_table_mask = k_table_size - 1;
 constexpr std::uint32_t k_drop_mask = 63;      // bits 0..5: bits to drop
