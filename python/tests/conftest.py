@@ -27,6 +27,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--pip-wheels", default="", help="a directory of wheels of pip, each of which is tried")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--heavy"):
+        left_out = [item for item in items if item.path.name == "test_installed.py"]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
 @pytest.fixture(scope="session")
 def heavy(pytestconfig: pytest.Config) -> bool:
     return bool(pytestconfig.getoption("--heavy"))

@@ -78,9 +78,7 @@ def pips(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture(params=["pip oldest", "pip newest", "uv"])
-def environment(request: pytest.FixtureRequest, pytestconfig: pytest.Config, heavy: bool, tmp_path: Path) -> Environment:
-    if not heavy:
-        pytest.skip("only with --heavy")
+def environment(request: pytest.FixtureRequest, pytestconfig: pytest.Config, tmp_path: Path) -> Environment:
     uv = pytestconfig.getoption("--uv")
     path = tmp_path / "venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(path)], check=True)
@@ -89,9 +87,8 @@ def environment(request: pytest.FixtureRequest, pytestconfig: pytest.Config, hea
         if not uv:
             pytest.skip("there is no uv")
         wrapper = tmp_path / "uv-pip"
-        wrapper.write_text(
-            f'#!/bin/sh\nc=$1; shift; exec "{uv}" --no-config --offline --cache-dir "{tmp_path}/cache" pip $c --python "{python}" "$@"\n'
-        )
+        options = f'--no-config --offline --cache-dir "{tmp_path}/cache"'
+        wrapper.write_text(f'#!/bin/sh\nverb=$1; shift\nexec "{uv}" {options} pip "$verb" --python "{python}" "$@"\n')
         wrapper.chmod(0o755)
         return Environment(path, [str(wrapper)])
     if request.param == "pip oldest" and sys.version_info[:2] > PIP_22_UP_TO:
