@@ -18,7 +18,7 @@ std::string_view suffix_of(Compression compression); ///< ".tar.zst"
 
 using ByteSink = std::function<Result<void>(std::span<const std::byte>)>;
 
-/// Work that several codecs may have in hand at the same time, each one thread and at most two frames of 32 MiB. Share
+/// Work that several codecs may have in hand at the same time, each one thread and two frames. Share
 /// one among the archives that are handled side by side: it bounds threads and memory of all of them together.
 /// Thread-safe.
 class Permits {
@@ -26,7 +26,7 @@ public:
   explicit Permits(unsigned count) : free_(count < k_permits_max ? count : k_permits_max) {}
   bool try_take();
   void give_back();
-  static constexpr unsigned k_permits_max = 64; ///< 4 GiB of frames: machines with so many cores have them
+  static constexpr unsigned k_permits_max = 64; ///< 1 GiB of our own frames, 8 GiB of the largest foreign ones
 private:
   std::atomic<unsigned> free_;
 };
@@ -53,7 +53,7 @@ Result<void> decompress(const content::Rope& compressed, Compression compression
                         const ByteSink& sink, const ByteSink& raw = {});
 
 /// write() any number of times, then finish() once. The bytes depend on the input alone, never on workers or on how it
-/// is cut into write() calls: zstd level 3 in independent frames of 32 MiB with checksum and content size; xz preset 2
+/// is cut into write() calls: zstd level 3 in independent frames of 8 MiB with checksum and content size; xz preset 2
 /// in blocks of 16 MiB with CRC-64; gzip level 6 without name and time. `out` is called on the calling thread.
 class Compressor {
 public:

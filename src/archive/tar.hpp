@@ -18,7 +18,7 @@ struct TarMember {
   TarType type = TarType::file;
   std::uint64_t size = 0;
   bool executable = false; ///< of a file: any x bit
-  std::string link; ///< of a symlink: as stored; of a hard link: a validated path
+  std::string link;        ///< of a symlink: as stored; of a hard link: a validated path
 };
 
 struct TarVisitor {

@@ -1,5 +1,6 @@
 #include "archive/tar_paths.hpp"
 
+#include "archive/zip_names.hpp"
 #include "base/text.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -13,12 +14,11 @@ constexpr std::uint64_t k_steps_max =
 constexpr std::size_t k_target_bytes_max = 4095; // PATH_MAX without its NUL
 
 Unexpected bad_name(std::string_view name, std::string_view why) {
-  return fail(ErrorKind::corrupt, "T010", fmt::format("member {:?} {}", std::string(name.substr(0, 300)), why),
+  return fail(ErrorKind::corrupt, "T010", fmt::format("member \"{}\": {}", printable(name), why),
               "the archive is hostile or damaged: do not use it");
 }
 Unexpected bad_link(std::string_view path, std::string_view target, std::string_view why) {
-  return fail(ErrorKind::corrupt, "T010",
-              fmt::format("link {} -> {:?} {}", path, std::string(target.substr(0, 300)), why),
+  return fail(ErrorKind::corrupt, "T010", fmt::format("link {} -> \"{}\" {}", path, printable(target), why),
               "the archive is hostile or damaged: do not use it");
 }
 Unexpected conflict(std::string_view path, std::string_view why) {
@@ -26,29 +26,12 @@ Unexpected conflict(std::string_view path, std::string_view why) {
               "two readers would make different trees of this archive: do not use it");
 }
 
-/// C0, DEL, C1, and the format characters that hide or reorder text on a screen.
-bool is_invisible(std::uint32_t c) {
-  return c < 0x20 || (c >= 0x7f && c <= 0x9f) || c == 0xad || (c >= 0x200b && c <= 0x200f) ||
-         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff || (c & 0xfffe) == 0xfffe ||
-         (c >= 0xe000 && c <= 0xf8ff);
-}
-
-bool has_invisible(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    auto lead = static_cast<unsigned char>(text[i]);
-    std::size_t length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    std::uint32_t c = length == 1 ? lead : lead & (0xffu >> (length + 1));
-    for (std::size_t k = 1; k < length && i + k < text.size(); ++k)
-      c = c << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3f);
-    if (is_invisible(c)) return true;
-    i += length;
-  }
-  return false;
-}
-
-bool has_drive(std::string_view name) {
-  auto lower = name.empty() ? '\0' : static_cast<char>(name[0] | 0x20);
-  return name.size() >= 2 && name[1] == ':' && lower >= 'a' && lower <= 'z';
+/// A target may lead up; what it names must still be names.
+bool has_odd_component(std::string_view target) {
+  auto parts = text::split(target, '/');
+  return std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
+    return !part.empty() && part != "." && part != ".." && check_name(part);
+  });
 }
 
 std::string_view parent_of(std::string_view path) {
@@ -57,38 +40,20 @@ std::string_view parent_of(std::string_view path) {
 }
 } // namespace
 
-Result<std::string> checked_path(std::string_view name, const TarLimits& limits) {
+Result<std::string> checked_path(std::string_view name) {
   if (name == "." || name == "./") return std::string();
   auto path = name;
   if (path.starts_with("./")) path.remove_prefix(2);
   if (path.ends_with('/')) path.remove_suffix(1);
-  if (path.empty()) return bad_name(name, "is no relative path");
-  if (path.starts_with('/')) return bad_name(name, "is an absolute path");
-  if (has_drive(path)) return bad_name(name, "names a drive");
-  if (path.size() > limits.path_bytes_max)
-    return bad_name(name, fmt::format("has {} bytes, more than {}", path.size(), limits.path_bytes_max));
-  if (!text::is_valid_utf8(path)) return bad_name(name, "is not UTF-8");
-  if (has_invisible(path)) return bad_name(name, "holds control or invisible characters");
-  if (path.find('\\') != path.npos) return bad_name(name, "holds a backslash");
-  std::size_t depth = 0;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    auto end = std::min(path.find('/', begin), path.size());
-    auto part = path.substr(begin, end - begin);
-    if (part.empty() || part == "." || part == "..") return bad_name(name, "holds an empty, `.` or `..` component");
-    if (part.size() > limits.component_bytes_max)
-      return bad_name(name, fmt::format("has a component of more than {} bytes", limits.component_bytes_max));
-    if (++depth > limits.depth_max)
-      return bad_name(name, fmt::format("lies deeper than {} directories", limits.depth_max));
-    begin = end + 1;
-  }
+  if (auto defect = check_name(path)) return bad_name(name, defect->message);
   return std::string(path);
 }
 
 Result<void> TarPaths::check_case(const std::string& path, TarType type) {
   bool directory = type == TarType::directory;
-  auto [at, first] = folded_.try_emplace(text::lower(path), directory);
+  auto [at, first] = folded_.try_emplace(folded_name(path), directory);
   if (first || (directory && at->second)) return {}; // Include/ and include/ merge elsewhere, and lose nothing
-  return conflict(path, "differs from another member only by case");
+  return conflict(path, "and another member are one name on Windows or macOS");
 }
 
 Result<void> TarPaths::insert(const std::string& path, Entry entry) {
@@ -122,9 +87,8 @@ Result<void> TarPaths::add(const std::string& path, TarType type, std::string_vi
   }
   if (type == TarType::symlink) {
     if (link.empty() || link.size() > k_target_bytes_max) return bad_link(path, link, "is empty or too long");
-    if (link.front() == '/' || has_drive(link)) return bad_link(path, link, "is absolute");
-    if (!text::is_valid_utf8(link) || has_invisible(link) || link.find('\\') != link.npos)
-      return bad_link(path, link, "holds characters that are not allowed");
+    if (link.front() == '/') return bad_link(path, link, "is absolute");
+    if (has_odd_component(link)) return bad_link(path, link, "names what no member may be called");
   }
   if (type == TarType::hardlink) {
     auto target = entries_.find(std::string(link));

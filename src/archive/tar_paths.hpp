@@ -14,20 +14,19 @@ enum class TarType : std::uint8_t { file, directory, symlink, hardlink };
 struct TarLimits {
   std::uint64_t entries_max = 1'000'000;           ///< 5 times the largest wheel seen; names are kept in memory
   std::uint64_t declared_bytes_max = 256ull << 30; ///< far above the largest SDK
-  std::size_t path_bytes_max = 4096, component_bytes_max = 255, depth_max = 128; ///< what Linux can create
 };
 
 /// The name of a member as a plain relative path: a leading "./" and one trailing '/' are dropped; empty for the root
 /// itself. T010 for everything that two systems could read differently or that leads elsewhere: absolute, a drive,
 /// "..", ".", an empty component, a backslash, control or invisible characters, not UTF-8, too long, too deep.
-Result<std::string> checked_path(std::string_view name, const TarLimits& limits);
+Result<std::string> checked_path(std::string_view name);
 
 /// The members of one tree by name.
 class TarPaths {
 public:
   explicit TarPaths(const TarLimits& limits) : limits_(limits) {}
 
-  /// T007: a name twice (a directory may be named again), a name that differs from another's only by case, a parent
+  /// T007: a name twice (a directory may be named again), a name that is another's on Windows or macOS, a parent
   /// that is no directory. T008: too many. `link` of a symlink is its target text, of a hard link the path of a file
   /// added before (T010).
   Result<void> add(const std::string& path, TarType type, std::string_view link);
@@ -49,7 +48,7 @@ private:
 
   TarLimits limits_;
   std::unordered_map<std::string, Entry> entries_;
-  std::unordered_map<std::string, bool> folded_; ///< lower-case name -> is it a directory
+  std::unordered_map<std::string, bool> folded_; ///< folded name -> is it a directory
   std::vector<std::string> symlinks_;            ///< in order, for stable messages
 };
 

@@ -166,7 +166,7 @@ struct TarReader::State {
     if (header.type == '\0' && header.name.ends_with('/')) type = TarType::directory; // as the first tars wrote them
     TRY_DO(check_shape(header, type));
     TarMember found;
-    TRY(found.path, checked_path(header.name, limits));
+    TRY(found.path, checked_path(header.name));
     found.type = type;
     found.size = header.size;
     found.executable = type == TarType::file && (header.mode & 0111) != 0;
@@ -176,7 +176,7 @@ struct TarReader::State {
                                         : Result<void>(fail(ErrorKind::corrupt, "T010",
                                                             "a member is called like the archive's own directory"));
     if (type == TarType::hardlink) {
-      TRY(found.link, checked_path(found.link, limits));
+      TRY(found.link, checked_path(found.link));
     }
     if (found.size > limits.declared_bytes_max - declared)
       return fail(

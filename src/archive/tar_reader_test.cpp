@@ -140,6 +140,8 @@ std::vector<Case> hostile() {
       {"file as directory", file("a") + file("a/b") + end(), "T007"},
       {"only case differs", file("A") + file("a") + end(), "T007"},
       {"only case differs, below", file("D/a") + file("d/A") + end(), "T007"},
+      {"only an accent's form differs", file("caf\xc3\xa9") + file("cafe\xcc\x81") + end(), "T007"},
+      {"only a trailing dot differs", file("a") + file("a.") + end(), "T007"},
       {"file and directory differ by case", file("A/x") + file("a") + end(), "T007"},
       // Headers.
       {"checksum wrong in the first", patch(file("a") + end(), 148, "000000"), "T004"},

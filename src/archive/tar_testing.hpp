@@ -15,7 +15,7 @@ struct Raw {
   char type = '0';
   std::string data = {};
   std::string magic = std::string("ustar\00000", 8);
-  std::string size_field = {};                            // 12 bytes instead of the size of `data`
+  std::string size_field = {};                       // 12 bytes instead of the size of `data`
   std::function<void(std::string&)> before_sum = {}; // changes the 512 bytes; the checksum is made afterwards
   std::function<void(std::string&)> after_sum = {};
   char padding = '\0';

@@ -29,7 +29,8 @@ bool is_ascii(std::string_view text) {
 } // namespace
 
 TarWriter::TarWriter(ByteSink out)
-    : out_([sink = std::move(out)](const content::Rope& part) { return content::pump(part, sink); }), paths_(TarLimits{}) {}
+    : out_([sink = std::move(out)](const content::Rope& part) { return content::pump(part, sink); }),
+      paths_(TarLimits{}) {}
 
 Result<void> TarWriter::write(std::span<const std::byte> bytes) {
   written_ += bytes.size();
@@ -68,7 +69,7 @@ Result<void> TarWriter::header(std::string path, char type, std::uint64_t size, 
 
 Result<void> TarWriter::member(const std::string& path, TarType type, std::uint64_t size, bool executable,
                                const std::string& link) {
-  TRY(auto plain, checked_path(path, TarLimits{}));
+  TRY(auto plain, checked_path(path));
   if (plain != path)
     return fail(ErrorKind::invalid_argument, "T010", fmt::format("member {:?} is no plain relative path", path));
   TRY_DO(paths_.add(path, type, link));

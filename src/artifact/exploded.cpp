@@ -46,7 +46,7 @@ Result<ExplodedTree> check_exploded(const SourceItem& item) {
       return fail(ErrorKind::corrupt, "A008",
                   fmt::format("{} lies in no base directory of the manifest", path::join(item.directory, entry.path)),
                   "add its directory to the manifest or remove it");
-    TRY_DO(archive::checked_path(entry.path, limits), where);
+    TRY_DO(archive::checked_path(entry.path), where);
     TRY_DO(paths.add(entry.path, tar_type(entry.type), entry.link), where);
     if (entry.type == EntryType::directory) continue;
     ++tree.files;

@@ -8,9 +8,9 @@
 namespace quarry::artifact {
 
 struct SelectionOptions {
-  std::vector<std::string> include,
-      exclude;            ///< expressions, searched for in the name and in the file name; no include: all
-  std::string group = {}; ///< artifact group; empty: any target
+  /// Expressions, searched for in the name and in the file name; no include: all.
+  std::vector<std::string> include = {}, exclude = {};
+  std::string group = {};                ///< artifact group; empty: any target
   std::vector<std::string> targets = {}; ///< more targets beside the group; `generic` always belongs
 };
 
