@@ -294,7 +294,7 @@ private:
       report_.findings.insert(report_.findings.end(), facts.findings.begin(), facts.findings.end());
     }
     report_.projects = projects_.size();
-    std::ranges::stable_sort(report_.findings, {}, [](const Finding& f) { return std::tie(f.place, f.code); });
+    std::ranges::sort(report_.findings, {}, [](const Finding& f) { return std::tie(f.place, f.code, f.message); });
   }
 
   const CheckOptions& options_;
