@@ -18,11 +18,11 @@ extern const char quarry_isal[], quarry_isal_end[];
 #define FUNCTIONS(F)                                                                                                   \
   F(void, isal_deflate_init, (struct isal_zstream * stream), (stream))                                                 \
   F(int, isal_deflate, (struct isal_zstream * stream), (stream))                                                       \
-  F(int, isal_deflate_set_dict, (struct isal_zstream * stream, uint8_t * dict, uint32_t size), (stream, dict, size))   \
+  F(int, isal_deflate_set_dict, (struct isal_zstream * stream, uint8_t* dict, uint32_t size), (stream, dict, size))    \
   F(void, isal_inflate_init, (struct inflate_state * state), (state))                                                  \
   F(void, isal_inflate_reset, (struct inflate_state * state), (state))                                                 \
   F(int, isal_inflate, (struct inflate_state * state), (state))                                                        \
-  F(int, isal_inflate_set_dict, (struct inflate_state * state, uint8_t * dict, uint32_t size), (state, dict, size))
+  F(int, isal_inflate_set_dict, (struct inflate_state * state, uint8_t* dict, uint32_t size), (state, dict, size))
 
 #define DECLARE(result, name, parameters, arguments) static result(*loaded_##name) parameters;
 FUNCTIONS(DECLARE)

@@ -2,6 +2,7 @@
 
 #include "base/units.hpp"
 #include <algorithm>
+#include <cmath>
 #include <fmt/core.h>
 
 namespace quarry::cli {
@@ -38,7 +39,7 @@ std::string progress_facts(const Work& work, std::uint64_t now_ns) {
   double rate = static_cast<double>(done) * static_cast<double>(k_second_ns) / static_cast<double>(passed);
   text += fmt::format("  {}/s", units::bytes(static_cast<std::uint64_t>(rate)));
   if (work.total)
-    text += "  " + clock_time(static_cast<std::uint64_t>(static_cast<double>(work.total - done) / rate + 0.5));
+    text += "  " + clock_time(static_cast<std::uint64_t>(std::llround(static_cast<double>(work.total - done) / rate)));
   return text;
 }
 
