@@ -36,11 +36,15 @@ std::optional<std::string> shipped_policy(const Context& context, const std::str
 } // namespace
 
 Result<gate::Policy> load_policy(Context& context, const std::string& named) {
+  // A bare word is a shipped policy even where a file has that name (the repository has a program called demo).
+  bool is_word = named.find_first_of("/.") == named.npos;
+  auto shipped = shipped_policy(context, named);
+  if (is_word && shipped) return gate::parse_policy(*shipped, named);
   if (sys::exists(named) && !sys::is_directory(named)) {
     TRY(auto text, sys::read_file(named, k_policy_bytes_max));
     return gate::parse_policy(text, named);
   }
-  if (auto text = shipped_policy(context, named)) return gate::parse_policy(*text, named);
+  if (shipped) return gate::parse_policy(*shipped, named);
   return fail(ErrorKind::not_found, "G007", fmt::format("there is no policy {}", named),
               fmt::format("name a file, or one of {}", text::join(shipped_policies(context), ", ")));
 }

@@ -9,7 +9,8 @@
 
 namespace quarry::cli {
 
-/// A file, or the name of a policy inside the program ("default", "policies/default.toml"). not_found G007, G00x.
+/// A file, or the name of a policy inside the program ("default", "policies/default.toml"); a bare word that is such a
+/// name is never a file. not_found G007, G00x.
 Result<gate::Policy> load_policy(Context& context, const std::string& named);
 
 /// The sets that `--from` means: run:, set: or channel:. Only sealed ones; L008, L009, R0xx.

@@ -143,6 +143,11 @@ Outcome apply_fact(const Policy& policy, const Finding& finding, const Question&
   return outcome;
 }
 
+/// "2026-12-15 18:00 UTC": the microseconds of an age help nobody.
+std::string day_text(const std::string& time) {
+  return time.size() < 16 ? time : fmt::format("{} {} UTC", time.substr(0, 10), time.substr(11, 5));
+}
+
 void apply_waivers(Outcome& outcome, const Policy& policy, const Case& input, const Question& question) {
   std::string refused;
   for (const auto& waiver : input.waivers) {
@@ -150,7 +155,7 @@ void apply_waivers(Outcome& outcome, const Policy& policy, const Case& input, co
     if (!defect) continue;
     if (defect->empty()) {
       outcome = {false, true,
-                 fmt::format("waived by {} until {}: {} ({})", waiver.approver, waiver.expires, waiver.reason,
+                 fmt::format("waived by {} until {}: {} ({})", waiver.approver, day_text(waiver.expires), waiver.reason,
                              outcome.reason)};
       return;
     }

@@ -291,7 +291,8 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Waivers, GateRow,
     testing::Values(
-        Row{"waived", waived_by([](auto&) {}), k_ready, "waived by ann until 2026-11-26", "", "", true},
+        Row{"waived", waived_by([](auto&) {}), k_ready,
+            "waived by ann until 2026-11-26 12:00 UTC: no lab machine until Dec", "", "", true},
         Row{"waived_failure",
             [](Case& c) {
               c.evidence = {failed(k_set)};

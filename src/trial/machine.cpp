@@ -20,7 +20,7 @@ std::string driver_version() {
   auto text = sys::read_file("/sys/module/amdgpu/version", 4096);
   return text ? std::string(text::trim(*text)) : "";
 }
-}  // namespace
+} // namespace
 
 std::map<std::string, std::string> machine_facts(const venv::Variables& variables) {
   bool gpu = sys::has_gpu_device();
@@ -38,4 +38,4 @@ std::map<std::string, std::string> machine_facts(const venv::Variables& variable
   return facts;
 }
 
-}  // namespace quarry::trial
+} // namespace quarry::trial

@@ -6,8 +6,8 @@
 
 namespace quarry::trial {
 
-/// host, host_class ("x86_64, 2 CPUs, no GPU"), cpu, kernel, os, memory, gpu ("none" or "AMD GPU driver present"), driver. On GitHub's
-/// runners the host is RUNNER_NAME.
+/// host, host_class ("x86_64, 2 CPUs, no GPU"), cpu, kernel, os, memory, gpu ("none" or "AMD GPU driver present"),
+/// driver. On GitHub's runners the host is RUNNER_NAME.
 std::map<std::string, std::string> machine_facts(const venv::Variables& variables);
 
-}  // namespace quarry::trial
+} // namespace quarry::trial

@@ -20,7 +20,8 @@ namespace {
 using registry::EvidenceRecord;
 using registry::FileRecord;
 
-constexpr std::uint64_t k_log_bytes_max = 32u << 20;  // a test that prints more has a defect; the rest is counted in the log's last line
+constexpr std::uint64_t k_log_bytes_max =
+    32u << 20; // a test that prints more has a defect; the rest is counted in the log's last line
 constexpr std::string_view k_libraries_prefix = "rocm-sdk-libraries-";
 
 class TemporaryDirectory {
@@ -48,8 +49,8 @@ struct Subject {
   std::vector<std::string> sets;
   bool sealed = false;
   std::string description;
-  std::optional<venv::Source> source;    // proven against the files themselves
-  std::optional<venv::Receipt> receipt;  // or against what was noted when they were installed
+  std::optional<venv::Source> source;   // proven against the files themselves
+  std::optional<venv::Receipt> receipt; // or against what was noted when they were installed
 };
 
 Result<Subject> prove_against(const venv::Environment& environment, venv::Source source, unsigned workers) {
@@ -78,17 +79,21 @@ Result<venv::Source> source_of_receipt(const venv::Receipt& receipt, store::Obje
       continue;
     }
     for (auto& offered : source.files) {
-      auto same = std::find_if(all->files.begin(), all->files.end(), [&](const auto& o) { return o.file.filename == offered.file.filename; });
+      auto same = std::find_if(all->files.begin(), all->files.end(),
+                               [&](const auto& o) { return o.file.filename == offered.file.filename; });
       if (same == all->files.end()) all->files.push_back(std::move(offered));
     }
     for (auto& set : source.sets) all->sets.push_back(std::move(set));
   }
-  if (!all) return fail(ErrorKind::corrupt, "V020", "the receipt says that its source was sealed, and names no set", "install again with `quarry venv install`");
+  if (!all)
+    return fail(ErrorKind::corrupt, "V020", "the receipt says that its source was sealed, and names no set",
+                "install again with `quarry venv install`");
   all->description = receipt.source;
   return std::move(*all);
 }
 
-Result<Subject> subject_of_receipt(const venv::Environment& environment, venv::Receipt receipt, store::ObjectStore& store, unsigned workers) {
+Result<Subject> subject_of_receipt(const venv::Environment& environment, venv::Receipt receipt,
+                                   store::ObjectStore& store, unsigned workers) {
   if (receipt.sealed) {
     TRY(auto source, source_of_receipt(receipt, store));
     return prove_against(environment, std::move(source), workers);
@@ -102,28 +107,35 @@ Result<Subject> subject_of_receipt(const venv::Environment& environment, venv::R
   return subject;
 }
 
-Result<Subject> find_subject(const TrialOptions& options, const venv::Environment& environment, store::ObjectStore& store) {
+Result<Subject> find_subject(const TrialOptions& options, const venv::Environment& environment,
+                             store::ObjectStore& store) {
   if (!options.locator.empty()) {
     venv::SourceRequest request;
     request.locator = options.locator;
     request.store = &store;
     TRY(auto source, venv::find_source(request));
     if (source.is_remote())
-      return fail(ErrorKind::unsupported, "X004", fmt::format("installed files cannot be proven against {}", source.description), "install with `quarry venv install`, whose receipt says where each file came from");
+      return fail(ErrorKind::unsupported, "X004",
+                  fmt::format("installed files cannot be proven against {}", source.description),
+                  "install with `quarry venv install`, whose receipt says where each file came from");
     return prove_against(environment, std::move(source), options.workers);
   }
   TRY(auto receipt, venv::read_receipt(environment));
   if (receipt) return subject_of_receipt(environment, std::move(*receipt), store, options.workers);
-  return fail(ErrorKind::not_found, "X001", fmt::format("{} has no receipt, so nobody knows what is tested there", options.directory),
+  return fail(ErrorKind::not_found, "X001",
+              fmt::format("{} has no receipt, so nobody knows what is tested there", options.directory),
               "install with `quarry venv install`, or say with --from LOCATOR what the files must be");
 }
 
 Result<void> prove_again(const Subject& subject, const venv::Environment& environment, unsigned workers) {
   if (subject.receipt) return venv::prove_unchanged(environment, *subject.receipt, workers);
   venv::VerifiedPaths verified;
-  for (const auto& offered : subject.source->files) verified.insert(offered.path);  // nothing in the environment can have changed those
+  for (const auto& offered : subject.source->files)
+    verified.insert(offered.path); // nothing in the environment can have changed those
   TRY(auto proof, venv::prove(environment, *subject.source, workers, verified));
-  auto same = [](const venv::InstalledFile& a, const venv::InstalledFile& b) { return a.filename == b.filename && a.sha256 == b.sha256; };
+  auto same = [](const venv::InstalledFile& a, const venv::InstalledFile& b) {
+    return a.filename == b.filename && a.sha256 == b.sha256;
+  };
   if (std::equal(proof.files.begin(), proof.files.end(), subject.files.begin(), subject.files.end(), same)) return {};
   return fail(ErrorKind::corrupt, "V031", "the suite installed other packages while it ran");
 }
@@ -135,26 +147,35 @@ Result<std::string> family_of(const Subject& subject, const std::string& wanted)
   if (!wanted.empty()) {
     auto key = text::replace_all(text::lower(wanted), "_", "-");
     if (found.empty() || std::find(found.begin(), found.end(), key) != found.end()) return wanted;
-    return fail(ErrorKind::invalid_argument, "X002", fmt::format("family {} is not installed; {} is", wanted, text::join(found, ", ")), "leave --family out, or install that family");
+    return fail(ErrorKind::invalid_argument, "X002",
+                fmt::format("family {} is not installed; {} is", wanted, text::join(found, ", ")),
+                "leave --family out, or install that family");
   }
   if (found.size() <= 1) return found.empty() ? std::string() : found.front();
-  return fail(ErrorKind::invalid_argument, "X002", fmt::format("several families are installed: {}", text::join(found, ", ")), "say with --family which one the tests are about");
+  return fail(ErrorKind::invalid_argument, "X002",
+              fmt::format("several families are installed: {}", text::join(found, ", ")),
+              "say with --family which one the tests are about");
 }
 
 struct Suite {
-  std::string name, digest, report;  // report: a file, or empty
+  std::string name, digest, report; // report: a file, or empty
   bool packaged = false;
   std::vector<std::string> command;
 };
 
 /// A command's digest is that of its words; the packaged tests' is that of the file that brought them.
-Result<Suite> choose_suite(const TrialOptions& options, const venv::Environment& environment, const Subject& subject, const std::string& work) {
+Result<Suite> choose_suite(const TrialOptions& options, const venv::Environment& environment, const Subject& subject,
+                           const std::string& work) {
   bool packaged = options.command.empty();
   Suite suite{options.suite, "", options.junit, packaged, options.command};
   if (suite.name.empty()) suite.name = packaged ? k_packaged_suite : "command";
   if (packaged != (suite.name == k_packaged_suite)) {
-    if (packaged) return fail(ErrorKind::invalid_argument, "X003", fmt::format("there is no suite {} in the packages", suite.name), "say the command that runs it: `--suite NAME -- CMD…`");
-    return fail(ErrorKind::invalid_argument, "X003", "rocm-sdk is the suite inside the packages: no other command may use its name", "choose another --suite NAME");
+    if (packaged)
+      return fail(ErrorKind::invalid_argument, "X003", fmt::format("there is no suite {} in the packages", suite.name),
+                  "say the command that runs it: `--suite NAME -- CMD…`");
+    return fail(ErrorKind::invalid_argument, "X003",
+                "rocm-sdk is the suite inside the packages: no other command may use its name",
+                "choose another --suite NAME");
   }
   if (!packaged) {
     suite.digest = sha256(text::join(options.command, std::string("\0", 1))).hex();
@@ -163,14 +184,17 @@ Result<Suite> choose_suite(const TrialOptions& options, const venv::Environment&
   suite.report = path::join(work, "report.json");
   suite.command = {environment.program("rocm-sdk"), "test", "--json", suite.report};
   if (!sys::exists(suite.command[0]))
-    return fail(ErrorKind::not_found, "X005", fmt::format("{} has no rocm-sdk: the package rocm is not installed", options.directory), "install \"rocm[libraries,devel]\", or give a command after --");
+    return fail(ErrorKind::not_found, "X005",
+                fmt::format("{} has no rocm-sdk: the package rocm is not installed", options.directory),
+                "install \"rocm[libraries,devel]\", or give a command after --");
   for (const auto& file : subject.files)
     if (file.project == "rocm") suite.digest = file.sha256.hex();
   return suite;
 }
 
 /// In-tree bytecode is not used: it is not in the wheels, and could say something else than the sources beside it.
-venv::Variables test_variables(const venv::Environment& environment, const venv::Variables& variables, const std::string& work) {
+venv::Variables test_variables(const venv::Environment& environment, const venv::Variables& variables,
+                               const std::string& work) {
   auto out = venv::activated_variables(environment, variables);
   out["PYTHONPYCACHEPREFIX"] = path::join(work, "bytecode");
   return out;
@@ -193,7 +217,8 @@ private:
   std::string rest_;
 };
 
-Result<sys::ProcessResult> run_suite(const Suite& suite, const TrialOptions& options, const venv::Variables& variables) {
+Result<sys::ProcessResult> run_suite(const Suite& suite, const TrialOptions& options,
+                                     const venv::Variables& variables) {
   sys::ProcessSpec spec;
   spec.argv = suite.command;
   spec.environment = variables;
@@ -217,7 +242,9 @@ Report read_report(const Suite& suite, const sys::ProcessResult& done) {
     auto message = done.exit_code == 0 ? "" : fmt::format("exit code {}", done.exit_code);
     return one_row("command", done.exit_code == 0 ? "passed" : "failed", message, done.seconds);
   }
-  if (!sys::exists(suite.report)) return one_row("report", "error", fmt::format("{} wrote no report (exit code {})", suite.command[0], done.exit_code), 0);
+  if (!sys::exists(suite.report))
+    return one_row("report", "error",
+                   fmt::format("{} wrote no report (exit code {})", suite.command[0], done.exit_code), 0);
   auto text = sys::read_file(suite.report, k_report_bytes_max);
   if (!text) return one_row("report", "error", text.error().message, 0);
   auto report = suite.packaged ? parse_rocm_sdk_report(*text, suite.report) : parse_junit(*text, suite.report);
@@ -230,8 +257,11 @@ std::string result_of(Report& report, const sys::ProcessResult& done) {
   if (done.timed_out) return "timed_out";
   if (report.errors) return "error";
   if (report.failed) return "failed";
-  if (done.exit_code != 0) report.add({"exit code", "error", fmt::format("the report shows no failure, and the exit code is {}", done.exit_code), 0});
-  else if (report.passed == 0) report.add({"exit code", "error", "no test has passed", 0});
+  if (done.exit_code != 0)
+    report.add(
+        {"exit code", "error", fmt::format("the report shows no failure, and the exit code is {}", done.exit_code), 0});
+  else if (report.passed == 0)
+    report.add({"exit code", "error", "no test has passed", 0});
   return report.errors ? "error" : "passed";
 }
 
@@ -244,7 +274,8 @@ std::string log_text(const sys::ProcessResult& done) {
 Result<std::string> store_log(store::ObjectStore& store, std::string text) {
   auto digest = sha256(text);
   auto key = fmt::format("evidence/logs/{}.txt", digest.hex());
-  TRY_DO(store::put_once(store, key, {content::Rope::literal(std::move(text)), digest, "text/plain; charset=utf-8", {}}));
+  TRY_DO(
+      store::put_once(store, key, {content::Rope::literal(std::move(text)), digest, "text/plain; charset=utf-8", {}}));
   return key;
 }
 
@@ -258,12 +289,14 @@ void describe_subjects(const Subject& subject, EvidenceRecord& evidence) {
     record.sha256 = file.sha256;
     evidence.subjects.push_back(std::move(record));
   }
-  std::sort(evidence.subjects.begin(), evidence.subjects.end(), [](const auto& a, const auto& b) { return a.sha256 < b.sha256; });
+  std::sort(evidence.subjects.begin(), evidence.subjects.end(),
+            [](const auto& a, const auto& b) { return a.sha256 < b.sha256; });
   evidence.sealed = subject.sealed;
   if (subject.sets.size() == 1) evidence.set = subject.sets.front();
 }
 
-void describe_tools(const TrialOptions& options, const venv::Environment& environment, const Subject& subject, EvidenceRecord& evidence) {
+void describe_tools(const TrialOptions& options, const venv::Environment& environment, const Subject& subject,
+                    EvidenceRecord& evidence) {
   evidence.tools["quarry"] = options.quarry_version;
   evidence.tools["python"] = environment.version;
   evidence.tools["source"] = subject.description;
@@ -281,16 +314,20 @@ void take_report(Report report, EvidenceRecord& evidence) {
 
 int exit_code_of(const std::string& result) { return result == "passed" ? 0 : result == "timed_out" ? 124 : 1; }
 
-}  // namespace
+} // namespace
 
-Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& store, const venv::Variables& variables, const sys::Clock& clock) {
+Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& store, const venv::Variables& variables,
+                               const sys::Clock& clock) {
   TRY(auto environment, venv::open_environment(options.directory));
   TRY(auto work, TemporaryDirectory::create(environment.directory));
   TRY(auto subject, find_subject(options, environment, store));
   TRY(auto family, family_of(subject, options.family));
   TRY(auto suite, choose_suite(options, environment, subject, work.path()));
-  if (options.on_note) options.on_note(fmt::format("testing     {} files of {}{}", subject.files.size(), subject.description, subject.sealed ? "" : ", an unsealed source"));
-  if (!suite.packaged && !suite.report.empty()) TRY_DO(sys::remove_file(suite.report));  // an old report must not speak for this run
+  if (options.on_note)
+    options.on_note(fmt::format("testing     {} files of {}{}", subject.files.size(), subject.description,
+                                subject.sealed ? "" : ", an unsealed source"));
+  if (!suite.packaged && !suite.report.empty())
+    TRY_DO(sys::remove_file(suite.report)); // an old report must not speak for this run
 
   TrialOutcome outcome;
   auto& evidence = outcome.evidence;
@@ -314,4 +351,4 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   return outcome;
 }
 
-}  // namespace quarry::trial
+} // namespace quarry::trial

@@ -1,6 +1,6 @@
 #pragma once
-// The walk of `test`: prove what is installed, run the suite under a deadline, prove it again, and write evidence that is bound to the
-// sha256 of each file. Errors: X001 … X009, V0xx.
+// The walk of `test`: prove what is installed, run the suite under a deadline, prove it again, and write evidence that
+// is bound to the sha256 of each file. Errors: X001 … X009, V0xx.
 #include "base/result.hpp"
 #include "registry/records.hpp"
 #include "store/object_store.hpp"
@@ -13,31 +13,34 @@
 
 namespace quarry::trial {
 
-constexpr const char* k_packaged_suite = "rocm-sdk";  ///< the tests inside the packages; nobody else's command may use the name
-constexpr std::uint64_t k_deadline_default_ms = 3'600'000;  ///< the packaged tests take a minute; an hour is a hang
+constexpr const char* k_packaged_suite =
+    "rocm-sdk"; ///< the tests inside the packages; nobody else's command may use the name
+constexpr std::uint64_t k_deadline_default_ms = 3'600'000; ///< the packaged tests take a minute; an hour is a hang
 
 struct TrialOptions {
-  std::string directory;              ///< of the environment
-  std::string locator;                ///< --from; empty: the receipt's
-  std::string family;                 ///< empty: that of the installed libraries
+  std::string directory; ///< of the environment
+  std::string locator;   ///< --from; empty: the receipt's
+  std::string family;    ///< empty: that of the installed libraries
   std::string framework;
-  std::string suite;                  ///< empty: rocm-sdk, or "command" with a command
-  std::vector<std::string> command;   ///< empty: the packaged suite
-  std::string junit;                  ///< the file that the command writes; removed before it runs
+  std::string suite;                ///< empty: rocm-sdk, or "command" with a command
+  std::vector<std::string> command; ///< empty: the packaged suite
+  std::string junit;                ///< the file that the command writes; removed before it runs
   std::uint64_t deadline_ms = k_deadline_default_ms;
   unsigned workers = 1;
   std::string quarry_version;
-  std::function<void(std::string_view)> on_note, on_output;  ///< one line each; may be empty
+  std::function<void(std::string_view)> on_note, on_output; ///< one line each; may be empty
 };
 
 struct TrialOutcome {
   registry::EvidenceRecord evidence;
-  std::string digest;  ///< evidence/{digest}.json
-  int exit_code = 0;   ///< 0 passed, 1 failed or error, 124 deadline
+  std::string digest; ///< evidence/{digest}.json
+  int exit_code = 0;  ///< 0 passed, 1 failed or error, 124 deadline
 };
 
-/// A test that fails is an outcome with evidence, not an error. Errors leave no evidence: not_found X001 (no receipt and no --from), V0xx
-/// (the environment is not what was installed, before or after the run), invalid_argument X002 (family unclear), X003 (suite name).
-Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& store, const venv::Variables& variables, const sys::Clock& clock);
+/// A test that fails is an outcome with evidence, not an error. Errors leave no evidence: not_found X001 (no receipt
+/// and no --from), V0xx (the environment is not what was installed, before or after the run), invalid_argument X002
+/// (family unclear), X003 (suite name).
+Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& store, const venv::Variables& variables,
+                               const sys::Clock& clock);
 
-}  // namespace quarry::trial
+} // namespace quarry::trial

@@ -54,7 +54,8 @@ protected:
 
   Result<TrialOutcome> run() { return run_trial(options_, *world_->store.store, variables_, k_clock); }
 
-  /// A copy of the sealed environment. Its scripts still name the original's Python, which does not matter to a proof of files.
+  /// A copy of the sealed environment. Its scripts still name the original's Python, which does not matter to a proof
+  /// of files.
   std::string copy() {
     venv::testing::copy_tree(world_->sealed, scratch_.at("copy"));
     return scratch_.at("copy");
@@ -90,8 +91,11 @@ TEST_F(Trial, ThePackagedSuitePasses) {
   auto set = must(registry::load_set(*world_->store.store, world_->set));
   ASSERT_EQ(e.subjects.size(), set.files.size());
   for (const auto& subject : e.subjects)
-    EXPECT_TRUE(std::any_of(set.files.begin(), set.files.end(), [&](const auto& f) { return f.sha256 == subject.sha256 && f.filename == subject.filename; }));
-  EXPECT_TRUE(std::is_sorted(e.subjects.begin(), e.subjects.end(), [](const auto& a, const auto& b) { return a.sha256 < b.sha256; }));
+    EXPECT_TRUE(std::any_of(set.files.begin(), set.files.end(), [&](const auto& f) {
+      return f.sha256 == subject.sha256 && f.filename == subject.filename;
+    }));
+  EXPECT_TRUE(std::is_sorted(e.subjects.begin(), e.subjects.end(),
+                             [](const auto& a, const auto& b) { return a.sha256 < b.sha256; }));
   EXPECT_EQ(registry::to_json(must(registry::load_evidence(*world_->store.store, done->digest))), registry::to_json(e));
   auto log = must(world_->store.store->get(e.log, 1 << 20));
   ASSERT_TRUE(log);
@@ -116,7 +120,8 @@ TEST_P(Modes, AreEvidenceOfFailure) {
   EXPECT_THAT(rows, HasSubstr(GetParam().row));
 }
 INSTANTIATE_TEST_SUITE_P(Table, Modes,
-                         ::testing::Values(Mode{"fail", "failed", "core.loads: failed asked to"}, Mode{"silent", "error", "wrote no report (exit code 0)"},
+                         ::testing::Values(Mode{"fail", "failed", "core.loads: failed asked to"},
+                                           Mode{"silent", "error", "wrote no report (exit code 0)"},
                                            Mode{"lie", "error", "the report shows no failure, and the exit code is 3"}),
                          [](const auto& row) { return std::string(row.param.mode); });
 
@@ -217,7 +222,9 @@ TEST_F(Trial, AnyCommandIsASuite) {
 TEST_F(Trial, JunitIsReadAndAnOldReportIsNot) {
   auto report = scratch_.at("r.xml");
   options_.junit = report;
-  options_.command = {"sh", "-c", "echo '<testsuite><testcase name=\"a\"/><testcase name=\"b\"><skipped/></testcase></testsuite>' > " + report};
+  options_.command = {
+      "sh", "-c",
+      "echo '<testsuite><testcase name=\"a\"/><testcase name=\"b\"><skipped/></testcase></testsuite>' > " + report};
   auto done = run();
   ASSERT_TRUE(done) << render(done.error());
   EXPECT_EQ(done->evidence.result, "passed");
@@ -227,7 +234,8 @@ TEST_F(Trial, JunitIsReadAndAnOldReportIsNot) {
   auto stale = run();
   ASSERT_TRUE(stale);
   EXPECT_EQ(stale->evidence.result, "error") << "the report of the run before must not speak for this one";
-  options_.command = {"sh", "-c", "echo '<testsuite><testcase name=\"a\"><skipped/></testcase></testsuite>' > " + report};
+  options_.command = {"sh", "-c",
+                      "echo '<testsuite><testcase name=\"a\"><skipped/></testcase></testsuite>' > " + report};
   auto nothing = run();
   ASSERT_TRUE(nothing);
   EXPECT_EQ(nothing->evidence.result, "error");
@@ -267,12 +275,15 @@ TEST_F(Trial, AProgramThatIsNotThere) {
 
 TEST_F(Trial, NothingIsLeftInTheEnvironment) {
   static_cast<void>(run());
-  for (const auto& entry : must(sys::list_directory(world_->sealed))) EXPECT_FALSE(entry.path.starts_with("quarry-test-") || entry.path.starts_with(".quarry-")) << entry.path;
+  for (const auto& entry : must(sys::list_directory(world_->sealed)))
+    EXPECT_FALSE(entry.path.starts_with("quarry-test-") || entry.path.starts_with(".quarry-")) << entry.path;
 }
 
 TEST_F(Trial, TestsSeeNoUserSettingsAndNoBytecode) {
   options_.command = {"sh", "-c",
-                      "test -n \"$PYTHONPYCACHEPREFIX\" && test -z \"$PYTHONPATH$PIP_INDEX_URL$LD_LIBRARY_PATH\" && test \"$VIRTUAL_ENV\" = \"" + world_->sealed + "\""};
+                      "test -n \"$PYTHONPYCACHEPREFIX\" && test -z \"$PYTHONPATH$PIP_INDEX_URL$LD_LIBRARY_PATH\" && "
+                      "test \"$VIRTUAL_ENV\" = \"" +
+                          world_->sealed + "\""};
   variables_["PYTHONPATH"] = variables_["PIP_INDEX_URL"] = variables_["LD_LIBRARY_PATH"] = "/evil";
   EXPECT_EQ(must(run()).exit_code, 0);
 }

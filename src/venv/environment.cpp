@@ -32,12 +32,13 @@ std::string version_of(std::string_view config) {
 }
 
 bool steers_tools(std::string_view name) {
-  static constexpr std::string_view k_names[] = {"VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV", "__PYVENV_LAUNCHER__", "LD_PRELOAD", "LD_LIBRARY_PATH"};
+  static constexpr std::string_view k_names[] = {"VIRTUAL_ENV",         "CONDA_PREFIX", "CONDA_DEFAULT_ENV",
+                                                 "__PYVENV_LAUNCHER__", "LD_PRELOAD",   "LD_LIBRARY_PATH"};
   if (name.starts_with("PIP_") || name.starts_with("UV_") || name.starts_with("PYTHON")) return true;
   return std::find(std::begin(k_names), std::end(k_names), name) != std::end(k_names);
 }
 
-}  // namespace
+} // namespace
 
 std::string Environment::minor() const {
   auto parts = text::split(version, '.');
@@ -56,7 +57,8 @@ Result<Environment> open_environment(const std::string& directory) {
   Environment environment{absolute, path::join(absolute, "bin/python"), version_of(config), ""};
   if (environment.version.empty()) return no_environment(directory, "pyvenv.cfg names no version");
   environment.site_packages = fmt::format("{}/lib/python{}/site-packages", absolute, environment.minor());
-  if (!sys::is_directory(environment.site_packages)) return no_environment(directory, environment.site_packages + " is missing");
+  if (!sys::is_directory(environment.site_packages))
+    return no_environment(directory, environment.site_packages + " is missing");
   return environment;
 }
 
@@ -91,7 +93,7 @@ std::vector<std::string> last_lines(std::string_view output, std::size_t count) 
 
 namespace {
 
-constexpr std::size_t k_output_lines = 12;  // pip's errors are one to six lines; a traceback's end is what helps
+constexpr std::size_t k_output_lines = 12; // pip's errors are one to six lines; a traceback's end is what helps
 
 Unexpected cannot_create(const std::string& directory, const std::string& output) {
   Error error{ErrorKind::failed, "V004", fmt::format("the environment {} could not be made", directory), {}, {}, {}};
@@ -106,12 +108,14 @@ Unexpected cannot_create(const std::string& directory, const std::string& output
 Result<void> clear(const std::string& directory) {
   TRY(auto entries, sys::list_directory(directory));
   if (!entries.empty() && !sys::exists(path::join(directory, "pyvenv.cfg")))
-    return fail(ErrorKind::already_exists, "V003", fmt::format("{} holds other files and is no Python environment: it is not cleared", directory),
+    return fail(ErrorKind::already_exists, "V003",
+                fmt::format("{} holds other files and is no Python environment: it is not cleared", directory),
                 "name another directory, or remove this one yourself");
   return sys::remove_tree(directory);
 }
 
-Result<sys::ProcessResult> run_creator(const CreateOptions& options, const Interpreter& python, const std::string& directory, const Variables& variables) {
+Result<sys::ProcessResult> run_creator(const CreateOptions& options, const Interpreter& python,
+                                       const std::string& directory, const Variables& variables) {
   sys::ProcessSpec spec;
   spec.argv = {python.path, "-I", "-m", "venv", directory};
   if (options.use_uv) spec.argv = {"uv", "venv", "--no-config", "--no-project", "--python", python.path, directory};
@@ -120,24 +124,27 @@ Result<sys::ProcessResult> run_creator(const CreateOptions& options, const Inter
   return sys::run_process(spec);
 }
 
-}  // namespace
+} // namespace
 
 Result<Created> create_environment(const CreateOptions& options, const Variables& variables) {
   TRY(auto directory, sys::absolute(options.directory));
   if (sys::exists(directory) && !sys::is_directory(directory))
-    return fail(ErrorKind::invalid_argument, "V003", fmt::format("{} exists and is not a directory", options.directory));
-  TRY(auto python, find_python(options.python, variables));  // before anything is removed
+    return fail(ErrorKind::invalid_argument, "V003",
+                fmt::format("{} exists and is not a directory", options.directory));
+  TRY(auto python, find_python(options.python, variables)); // before anything is removed
   bool there = sys::is_directory(directory);
   if (there && options.clean) TRY_DO(clear(directory));
   if (!options.clean && is_environment(directory)) {
     TRY(auto environment, open_environment(directory));
     auto wanted = text::split(python.version, '.');
     if (!options.python.empty() && environment.minor() != wanted[0] + "." + wanted[1])
-      return fail(ErrorKind::already_exists, "V003", fmt::format("{} is an environment of Python {}, not {}", options.directory, environment.version, python.version),
+      return fail(ErrorKind::already_exists, "V003",
+                  fmt::format("{} is an environment of Python {}, not {}", options.directory, environment.version,
+                              python.version),
                   "make it anew with --clean, or name another directory");
     return Created{std::move(environment), true};
   }
-  if (there && !options.clean) TRY_DO(clear(directory));  // empty, or the rest of an environment that was never finished
+  if (there && !options.clean) TRY_DO(clear(directory)); // empty, or the rest of an environment that was never finished
   auto done = run_creator(options, python, directory, variables);
   if (!done || done->exit_code != 0) {
     TRY_DO(sys::remove_tree(directory));
@@ -148,4 +155,4 @@ Result<Created> create_environment(const CreateOptions& options, const Variables
   return Created{std::move(environment), false};
 }
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

@@ -1,6 +1,6 @@
 #pragma once
-// Python environments on this machine: what is there, and how programs are run in them without the user's settings leaking in.
-// Errors: V001 (no environment), V002 (no such Python), V003 (will not clear), V004 (cannot create).
+// Python environments on this machine: what is there, and how programs are run in them without the user's settings
+// leaking in. Errors: V001 (no environment), V002 (no such Python), V003 (will not clear), V004 (cannot create).
 #include "base/result.hpp"
 #include <map>
 #include <string>
@@ -11,11 +11,11 @@ namespace quarry::venv {
 using Variables = std::map<std::string, std::string>;
 
 struct Environment {
-  std::string directory;      ///< absolute
-  std::string python;         ///< "{directory}/bin/python"
-  std::string version;        ///< "3.11.7"
-  std::string site_packages;  ///< absolute
-  std::string minor() const;  ///< "3.11"
+  std::string directory;     ///< absolute
+  std::string python;        ///< "{directory}/bin/python"
+  std::string version;       ///< "3.11.7"
+  std::string site_packages; ///< absolute
+  std::string minor() const; ///< "3.11"
   std::string program(const std::string& name) const { return directory + "/bin/" + name; }
 };
 
@@ -23,8 +23,9 @@ struct Environment {
 Result<Environment> open_environment(const std::string& directory);
 bool is_environment(const std::string& directory);
 
-/// `variables` without what steers pip, uv and Python (PIP_*, UV_*, PYTHON*, VIRTUAL_ENV, CONDA_PREFIX) or their libraries
-/// (LD_PRELOAD, LD_LIBRARY_PATH), and with their configuration files switched off. What a set installs then depends on the set.
+/// `variables` without what steers pip, uv and Python (PIP_*, UV_*, PYTHON*, VIRTUAL_ENV, CONDA_PREFIX) or their
+/// libraries (LD_PRELOAD, LD_LIBRARY_PATH), and with their configuration files switched off. What a set installs then
+/// depends on the set.
 Variables clean_variables(const Variables& variables);
 /// The same with the environment's programs first on PATH, as after activation.
 Variables activated_variables(const Environment& environment, const Variables& variables);
@@ -32,18 +33,19 @@ Variables activated_variables(const Environment& environment, const Variables& v
 struct Interpreter {
   std::string path, version;
 };
-/// `wanted`: "" (python3), "3.12", "python3.12" or a path. Looks at PATH, then at pyenv's versions, then at /opt/python (manylinux
-/// images); a candidate counts once it has told its version. missing_program V002 names those that are there.
+/// `wanted`: "" (python3), "3.12", "python3.12" or a path. Looks at PATH, then at pyenv's versions, then at /opt/python
+/// (manylinux images); a candidate counts once it has told its version. missing_program V002 names those that are
+/// there.
 Result<Interpreter> find_python(const std::string& wanted, const Variables& variables);
 
 struct CreateOptions {
-  std::string directory, python;  ///< python as for find_python
-  bool clean = false;             ///< remove what is there first; only an environment or an empty directory
+  std::string directory, python; ///< python as for find_python
+  bool clean = false;            ///< remove what is there first; only an environment or an empty directory
   bool use_uv = false;
 };
 struct Created {
   Environment environment;
-  bool existed = false;  ///< it was there already and was kept
+  bool existed = false; ///< it was there already and was kept
 };
 /// Leaves nothing behind when it fails. V003, V004; missing_program D007 without uv.
 Result<Created> create_environment(const CreateOptions& options, const Variables& variables);
@@ -51,4 +53,4 @@ Result<Created> create_environment(const CreateOptions& options, const Variables
 /// The last lines of a program's output, for error details.
 std::vector<std::string> last_lines(std::string_view output, std::size_t count);
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

@@ -17,9 +17,10 @@ namespace quarry::venv {
 
 namespace {
 
-constexpr std::uint64_t k_report_bytes_max = 256u << 20;  // pip's report carries the metadata of every package
+constexpr std::uint64_t k_report_bytes_max = 256u << 20; // pip's report carries the metadata of every package
 
-/// A directory in the environment for the time of one command, on its file system so that uv can link instead of copying.
+/// A directory in the environment for the time of one command, on its file system so that uv can link instead of
+/// copying.
 class Workplace {
 public:
   static Result<Workplace> create(const Environment& environment) {
@@ -56,13 +57,18 @@ bool only_prereleases(const Source& source) {
 
 class Installation {
 public:
-  Installation(const InstallOptions& options, const Variables& variables, const sys::Clock& clock) : options_(options), variables_(variables), clock_(clock), request_(options.installer) {}
+  Installation(const InstallOptions& options, const Variables& variables, const sys::Clock& clock)
+      : options_(options), variables_(variables), clock_(clock), request_(options.installer) {}
 
   Result<InstallOutcome> run() {
     auto begin = clock_.steady_ns();
     TRY(environment_, open_environment(options_.directory));
     TRY(version_, installer_version(environment_, request_.installer, variables_));
-    TRY(source_, find_source(options_.source));
+    if (options_.found) {
+      source_ = *options_.found;
+    } else {
+      TRY(source_, find_source(options_.source));
+    }
     announce();
     TRY_DO(remove_receipt(environment_));
     TRY(auto choices, likely_choices(source_));
@@ -73,15 +79,19 @@ public:
     TRY_DO(prove(work));
     finish();
     TRY_DO(write_receipt(environment_, receipt_));
-    return InstallOutcome{std::move(receipt_), path::join(environment_.directory, k_receipt_name), static_cast<double>(clock_.steady_ns() - begin) / 1e9};
+    return InstallOutcome{std::move(receipt_), path::join(environment_.directory, k_receipt_name),
+                          static_cast<double>(clock_.steady_ns() - begin) / 1e9};
   }
 
 private:
   void announce() {
     request_.pre |= only_prereleases(source_);
     if (!options_.on_note) return;
-    if (source_.sealed) options_.on_note(fmt::format("source      {}  {} files, sealed", source_.description, source_.files.size()));
-    else options_.on_note(fmt::format("source      {}  unsealed source: it will be frozen by sha256, and cannot be promoted", source_.description));
+    if (source_.sealed)
+      options_.on_note(fmt::format("source      {}  {} files, sealed", source_.description, source_.files.size()));
+    else
+      options_.on_note(fmt::format(
+          "source      {}  unsealed source: it will be frozen by sha256, and cannot be promoted", source_.description));
   }
 
   /// pip and uv keep what is installed if its version fits, even when its bytes are another set's.
@@ -89,7 +99,8 @@ private:
     TRY(auto distributions, list_distributions(environment_));
     std::set<std::string> offered;
     for (const auto& file : source_.files) offered.insert(file.file.project);
-    request_.reinstall |= std::any_of(distributions.begin(), distributions.end(), [&](const Distribution& d) { return offered.contains(d.project); });
+    request_.reinstall |= std::any_of(distributions.begin(), distributions.end(),
+                                      [&](const Distribution& d) { return offered.contains(d.project); });
     return {};
   }
 
@@ -117,7 +128,8 @@ private:
     auto command = installer_command(environment_, source_, compile, {});
     command[2] = "compile";
     std::erase_if(command, [](const std::string& word) { return word == "--reinstall"; });
-    command.insert(command.end(), {"--generate-hashes", "--no-header", "--no-annotate", "--output-file", frozen, wanted});
+    command.insert(command.end(),
+                   {"--generate-hashes", "--no-header", "--no-annotate", "--output-file", frozen, wanted});
     InstallerHooks hooks{{}, options_.wait ? options_.wait : sys::pause_ms};
     TRY_DO(run_installer(command, environment_, source_, request_, variables_, hooks));
     TRY(auto text, sys::read_file(frozen, k_report_bytes_max));
@@ -142,13 +154,14 @@ private:
     }
     TRY(auto distributions, list_distributions(environment_));
     for (const auto& distribution : distributions) {
-      auto at = std::find_if(remote_.begin(), remote_.end(), [&](const InstalledFile& f) { return f.project == distribution.project; });
+      auto at = std::find_if(remote_.begin(), remote_.end(),
+                             [&](const InstalledFile& f) { return f.project == distribution.project; });
       if (at == remote_.end()) {
         receipt_.others.push_back({distribution.project, distribution.version});
         continue;
       }
       at->content = content_digest(distribution);
-      if (at->filename.empty()) at->filename = at->project + "-" + at->version;  // uv names no file
+      if (at->filename.empty()) at->filename = at->project + "-" + at->version; // uv names no file
       receipt_.files.push_back(*at);
     }
     return {};
@@ -182,10 +195,10 @@ private:
   Receipt receipt_;
 };
 
-}  // namespace
+} // namespace
 
 Result<InstallOutcome> install(const InstallOptions& options, const Variables& variables, const sys::Clock& clock) {
   return Installation(options, variables, clock).run();
 }
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

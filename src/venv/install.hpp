@@ -1,6 +1,6 @@
 #pragma once
-// The walk of `venv install`: find the source, verify what may be chosen, let pip or uv install from exactly that, prove what is there,
-// write the receipt.
+// The walk of `venv install`: find the source, verify what may be chosen, let pip or uv install from exactly that,
+// prove what is there, write the receipt.
 #include "base/result.hpp"
 #include "sys/clock.hpp"
 #include "venv/environment.hpp"
@@ -8,6 +8,7 @@
 #include "venv/receipt.hpp"
 #include "venv/source.hpp"
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace quarry::venv {
@@ -15,12 +16,13 @@ namespace quarry::venv {
 struct InstallOptions {
   std::string directory;
   SourceRequest source;
+  std::optional<Source> found; ///< what find_source gave for it, when the caller has asked already
   InstallerRequest installer;
   unsigned workers = 1;
   std::string quarry_version;
-  std::function<void(std::string_view)> on_note;  ///< one line for people; may be empty
-  std::function<void(std::string_view)> on_output;  ///< each line of the installer; may be empty
-  std::function<Result<void>(std::uint64_t)> wait;  ///< sleeps between tries; empty: a real pause
+  std::function<void(std::string_view)> on_note;   ///< one line for people; may be empty
+  std::function<void(std::string_view)> on_output; ///< each line of the installer; may be empty
+  std::function<Result<void>(std::uint64_t)> wait; ///< sleeps between tries; empty: a real pause
 };
 
 struct InstallOutcome {
@@ -32,4 +34,4 @@ struct InstallOutcome {
 /// A failure leaves the environment as the installer left it, and never a receipt. V0xx, R0xx, L0xx.
 Result<InstallOutcome> install(const InstallOptions& options, const Variables& variables, const sys::Clock& clock);
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

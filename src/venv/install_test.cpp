@@ -11,13 +11,13 @@
 namespace quarry::venv {
 namespace {
 
+using ::testing::ElementsAre;
 using testing::fresh_environment;
+using ::testing::HasSubstr;
 using testing::must;
 using testing::Release;
 using testing::Scratch;
 using testing::TinyStore;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 const sys::FixedClock k_clock(1'795'000'000'000'000);
 
@@ -25,7 +25,8 @@ class Install : public ::testing::Test {
 protected:
   Install() : store_(scratch_.at("store")), env_(fresh_environment(scratch_.at("env"))) {}
 
-  Result<InstallOutcome> install(const std::string& from, const std::string& packages = "rocm[libraries]", Installer installer = Installer::pip) {
+  Result<InstallOutcome> install(const std::string& from, const std::string& packages = "rocm[libraries]",
+                                 Installer installer = Installer::pip) {
     InstallOptions options;
     options.directory = env_;
     options.source.locator = from;
@@ -38,7 +39,9 @@ protected:
   }
 
   bool has_receipt() const { return sys::exists(path::join(env_, k_receipt_name)); }
-  std::string site(const std::string& path) const { return path::join(must(open_environment(env_)).site_packages, path); }
+  std::string site(const std::string& path) const {
+    return path::join(must(open_environment(env_)).site_packages, path);
+  }
 
   Result<Proof> prove_against(const std::string& from) {
     SourceRequest request;
@@ -238,7 +241,8 @@ TEST_F(Install, LinksAreHandedToTheInstallerAndFrozen) {
     EXPECT_FALSE(done->receipt.sealed);
     ASSERT_EQ(done->receipt.files.size(), 3u);
     EXPECT_EQ(done->receipt.files[1].project, "rocm-sdk-core");
-    EXPECT_EQ(done->receipt.files[1].sha256, must(content::sha256_of_file(scratch_.at("out/rocm_sdk_core-1.0-py3-none-linux_x86_64.whl"))));
+    EXPECT_EQ(done->receipt.files[1].sha256,
+              must(content::sha256_of_file(scratch_.at("out/rocm_sdk_core-1.0-py3-none-linux_x86_64.whl"))));
     EXPECT_TRUE(sys::exists(path::join(env_, k_lock_name)));
     EXPECT_TRUE(prove_unchanged(must(open_environment(env_)), done->receipt, 1));
     env_ = fresh_environment(scratch_.at("env-" + std::string(to_string(installer))));
@@ -258,7 +262,8 @@ TEST_F(Install, ABrokenWheelOfADirectoryIsRefused) {
 }
 
 TEST_F(Install, RunsOfTheIncumbentAreUnsealedSources) {
-  for (const char* place : {"store/50-linux/python/gfx103X-dgpu", "store/51-linux/python"}) testing::build_packages(scratch_.at(place), {});
+  for (const char* place : {"store/50-linux/python/gfx103X-dgpu", "store/51-linux/python"})
+    testing::build_packages(scratch_.at(place), {});
   for (const char* run : {"run:50", "run:51"}) {
     auto done = install(run);
     ASSERT_TRUE(done) << run << render(done.error());
@@ -274,8 +279,9 @@ TEST_F(Install, WhatIsNotThere) {
   };
   must(sys::make_directories(scratch_.at("empty")));
   store_.publish("42", {});
-  for (const auto& row : {Row{"run:99", 3}, Row{"channel:none", 3}, Row{"set:" + std::string(64, '0'), 3}, Row{scratch_.at("nowhere"), 3}, Row{scratch_.at("empty"), 3},
-                          Row{"", 2}, Row{"set:xyz", 2}}) {
+  for (const auto& row :
+       {Row{"run:99", 3}, Row{"channel:none", 3}, Row{"set:" + std::string(64, '0'), 3}, Row{scratch_.at("nowhere"), 3},
+        Row{scratch_.at("empty"), 3}, Row{"", 2}, Row{"set:xyz", 2}}) {
     auto done = install(row.from);
     ASSERT_FALSE(done) << row.from;
     EXPECT_EQ(traits(done.error().kind).exit_code, row.exit_code) << render(done.error());
@@ -317,7 +323,8 @@ TEST_F(Install, WithOtherPips) {
   for (const auto& entry : entries) {
     SCOPED_TRACE(entry.path);
     sys::ProcessSpec spec;
-    spec.argv = {env_ + "/bin/python", "-m", "pip", "install", "--no-index", "--force-reinstall", path::join(wheels, entry.path)};
+    spec.argv = {env_ + "/bin/python",          "-m", "pip", "install", "--no-index", "--force-reinstall",
+                 path::join(wheels, entry.path)};
     spec.environment = clean_variables(variables_);
     ASSERT_EQ(must(sys::run_process(spec)).exit_code, 0);
     auto done = install("set:" + set);
@@ -350,7 +357,8 @@ protected:
     // What is copied often should be small.
     auto environment = must(open_environment(options.directory));
     for (const auto& entry : must(sys::list_directory(environment.site_packages)))
-      if (entry.path.find("rocm") == entry.path.npos) must(sys::remove_tree(path::join(environment.site_packages, entry.path)));
+      if (entry.path.find("rocm") == entry.path.npos)
+        must(sys::remove_tree(path::join(environment.site_packages, entry.path)));
   }
   static void TearDownTestSuite() {
     delete source_;
@@ -391,29 +399,71 @@ void forge(const std::string& site, const std::string& distribution, const std::
 INSTANTIATE_TEST_SUITE_P(
     Table, Altered,
     ::testing::Values(
-        Alteration{"a_longer_file", [](const std::string& s) { testing::append(s + "_rocm_sdk_core/lib/libx.so", "!"); }, "_rocm_sdk_core/lib/libx.so has 100002 bytes, not 100001"},
-        Alteration{"other_bytes", [](const std::string& s) { must(sys::write_file(s + "_rocm_sdk_core/lib/libx.so", std::string(100'001, 'y'))); }, "libx.so was altered"},
-        Alteration{"forged_record_of_a_wheel", [](const std::string& s) { forge(s, "rocm_sdk_core-1.0", "rocm_sdk_core/__init__.py", "VALUE = 'e'\n"); }, "rocm_sdk_core/__init__.py was altered"},
-        Alteration{"forged_record_of_the_sdist", [](const std::string& s) { forge(s, "rocm-1.0", "rocm_sdk/__init__.py", "def main(): return 0\n"); }, "rocm_sdk/__init__.py is not a file of rocm-1.0.tar.gz"},
-        Alteration{"code_in_the_build_note", [](const std::string& s) { forge(s, "rocm-1.0", "rocm_sdk/_install_info.py", "\"\"\"x\"\"\"\n\nTARGET_FAMILY = 'a'; import evil\n"); }, "_install_info.py is not a file of"},
-        Alteration{"more_lines_in_the_build_note", [](const std::string& s) { forge(s, "rocm-1.0", "rocm_sdk/_install_info.py", "\"\"\"x\"\"\"\n\nTARGET_FAMILY = 'a'\nimport evil\n"); }, "_install_info.py is not a file of"},
-        Alteration{"a_removed_file", [](const std::string& s) { must(sys::remove_file(s + "rocm_sdk_core/__init__.py")); }, "rocm_sdk_core/__init__.py is missing"},
-        Alteration{"a_stranger_beside_the_libraries", [](const std::string& s) { must(sys::write_file(s + "_rocm_sdk_core/lib/libx.so.1", "x")); }, "_rocm_sdk_core/lib/libx.so.1 belongs to no installed"},
-        Alteration{"a_listed_stranger", [](const std::string& s) { forge(s, "rocm_sdk_core-1.0", "_rocm_sdk_core/lib/evil.so", "x"); }, "evil.so is in RECORD and not in the wheel"},
-        Alteration{"sitecustomize", [](const std::string& s) { must(sys::write_file(s + "sitecustomize.py", "")); }, "sitecustomize.py belongs to no installed"},
-        Alteration{"a_pth_file", [](const std::string& s) { must(sys::write_file(s + "evil.pth", "import evil\n")); }, "evil.pth belongs to no installed"},
-        Alteration{"another_version", [](const std::string& s) { must(sys::write_file(s + "rocm_sdk_core-1.0.dist-info/METADATA", "Metadata-Version: 2.1\nName: rocm-sdk-core\nVersion: 1.1\n")); }, "it has no such version"},
-        Alteration{"record_gone", [](const std::string& s) { must(sys::remove_file(record_of(s, "rocm-1.0"))); }, "RECORD is missing"},
-        Alteration{"record_row_gone", [](const std::string& s) { must(sys::write_file(record_of(s, "rocm_sdk_core-1.0"), "rocm_sdk_core-1.0.dist-info/RECORD,,\n")); }, "is in the wheel of rocm-sdk-core and not in RECORD"}),
+        Alteration{"a_longer_file",
+                   [](const std::string& s) { testing::append(s + "_rocm_sdk_core/lib/libx.so", "!"); },
+                   "_rocm_sdk_core/lib/libx.so has 100002 bytes, not 100001"},
+        Alteration{"other_bytes",
+                   [](const std::string& s) {
+                     must(sys::write_file(s + "_rocm_sdk_core/lib/libx.so", std::string(100'001, 'y')));
+                   },
+                   "libx.so was altered"},
+        Alteration{
+            "forged_record_of_a_wheel",
+            [](const std::string& s) { forge(s, "rocm_sdk_core-1.0", "rocm_sdk_core/__init__.py", "VALUE = 'e'\n"); },
+            "rocm_sdk_core/__init__.py was altered"},
+        Alteration{"forged_record_of_the_sdist",
+                   [](const std::string& s) { forge(s, "rocm-1.0", "rocm_sdk/__init__.py", "def main(): return 0\n"); },
+                   "rocm_sdk/__init__.py is not a file of rocm-1.0.tar.gz"},
+        Alteration{"code_in_the_build_note",
+                   [](const std::string& s) {
+                     forge(s, "rocm-1.0", "rocm_sdk/_install_info.py",
+                           "\"\"\"x\"\"\"\n\nTARGET_FAMILY = 'a'; import evil\n");
+                   },
+                   "_install_info.py is not a file of"},
+        Alteration{"more_lines_in_the_build_note",
+                   [](const std::string& s) {
+                     forge(s, "rocm-1.0", "rocm_sdk/_install_info.py",
+                           "\"\"\"x\"\"\"\n\nTARGET_FAMILY = 'a'\nimport evil\n");
+                   },
+                   "_install_info.py is not a file of"},
+        Alteration{"a_removed_file",
+                   [](const std::string& s) { must(sys::remove_file(s + "rocm_sdk_core/__init__.py")); },
+                   "rocm_sdk_core/__init__.py is missing"},
+        Alteration{"a_stranger_beside_the_libraries",
+                   [](const std::string& s) { must(sys::write_file(s + "_rocm_sdk_core/lib/libx.so.1", "x")); },
+                   "_rocm_sdk_core/lib/libx.so.1 belongs to no installed"},
+        Alteration{"a_listed_stranger",
+                   [](const std::string& s) { forge(s, "rocm_sdk_core-1.0", "_rocm_sdk_core/lib/evil.so", "x"); },
+                   "evil.so is in RECORD and not in the wheel"},
+        Alteration{"sitecustomize", [](const std::string& s) { must(sys::write_file(s + "sitecustomize.py", "")); },
+                   "sitecustomize.py belongs to no installed"},
+        Alteration{"a_pth_file", [](const std::string& s) { must(sys::write_file(s + "evil.pth", "import evil\n")); },
+                   "evil.pth belongs to no installed"},
+        Alteration{"another_version",
+                   [](const std::string& s) {
+                     must(sys::write_file(s + "rocm_sdk_core-1.0.dist-info/METADATA",
+                                          "Metadata-Version: 2.1\nName: rocm-sdk-core\nVersion: 1.1\n"));
+                   },
+                   "it has no such version"},
+        Alteration{"record_gone", [](const std::string& s) { must(sys::remove_file(record_of(s, "rocm-1.0"))); },
+                   "RECORD is missing"},
+        Alteration{"record_row_gone",
+                   [](const std::string& s) {
+                     must(sys::write_file(record_of(s, "rocm_sdk_core-1.0"), "rocm_sdk_core-1.0.dist-info/RECORD,,\n"));
+                   },
+                   "is in the wheel of rocm-sdk-core and not in RECORD"}),
     [](const auto& row) { return std::string(row.param.name); });
 
-/// Development files as `rocm-sdk init` unpacks them: a file of the payload, a link inside the tree, a hard link to a sibling's file.
+/// Development files as `rocm-sdk init` unpacks them: a file of the payload, a link inside the tree, a hard link to a
+/// sibling's file.
 class Expanded : public ::testing::Test {
 protected:
   Expanded() : site_(scratch_.at("env/lib/python3.11/site-packages")) {
     environment_ = {scratch_.at("env"), scratch_.at("env/bin/python"), "3.11.7", site_};
-    auto core = pack("rocm-sdk-core", {{"rocm_sdk_core/__init__.py", content::Rope::literal(""), false}, {"_rocm_sdk_core/bin/hipcc", content::Rope::literal("hipcc"), true}});
-    auto devel = pack("rocm-sdk-devel", {{"rocm_sdk_devel/__init__.py", content::Rope::literal(""), false}, {"rocm_sdk_devel/_devel.tar", content::Rope::literal(payload()), false}});
+    auto core = pack("rocm-sdk-core", {{"rocm_sdk_core/__init__.py", content::Rope::literal(""), false},
+                                       {"_rocm_sdk_core/bin/hipcc", content::Rope::literal("hipcc"), true}});
+    auto devel = pack("rocm-sdk-devel", {{"rocm_sdk_devel/__init__.py", content::Rope::literal(""), false},
+                                         {"rocm_sdk_devel/_devel.tar", content::Rope::literal(payload()), false}});
     source_.sealed = true;
     for (const auto* built : {&core, &devel}) {
       registry::FileRecord file;
@@ -429,7 +479,8 @@ protected:
   }
 
   void expand() {
-    for (const char* directory : {"_rocm_sdk_devel/include", "_rocm_sdk_devel/bin"}) must(sys::make_directories(in_site(directory)));
+    for (const char* directory : {"_rocm_sdk_devel/include", "_rocm_sdk_devel/bin"})
+      must(sys::make_directories(in_site(directory)));
     must(sys::write_file(in_site("_rocm_sdk_devel/include/hip.h"), "#pragma once\n"));
     auto tree = must(sys::Beneath::open(site_));
     must(tree.symlink("_rocm_sdk_devel/include/hip2.h", "hip.h"));
@@ -439,7 +490,9 @@ protected:
     std::string rows;
     for (const auto& line : text::lines(must(sys::read_file(record))))
       if (!line.starts_with("rocm_sdk_devel/_devel.tar,")) rows += line + "\n";
-    must(sys::write_file(record, rows + "_rocm_sdk_devel/include/hip.h,,\n_rocm_sdk_devel/include/hip2.h,,\n_rocm_sdk_devel/bin/hipcc,,\n"));
+    must(sys::write_file(
+        record,
+        rows + "_rocm_sdk_devel/include/hip.h,,\n_rocm_sdk_devel/include/hip2.h,,\n_rocm_sdk_devel/bin/hipcc,,\n"));
   }
   std::string in_site(const std::string& name) const { return path::join(site_, name); }
   void replace(const std::string& name, const std::string& text) {
@@ -499,7 +552,8 @@ TEST_F(Expanded, AlteredDevelopmentFilesAreFound) {
     const char* text;
     const char* says;
   };
-  for (const auto& row : {Row{"_rocm_sdk_devel/include/hip.h", "#pragma evil\n", "include/hip.h was altered"}, Row{"_rocm_sdk_devel/bin/hipcc", "evil", "bin/hipcc was altered"},
+  for (const auto& row : {Row{"_rocm_sdk_devel/include/hip.h", "#pragma evil\n", "include/hip.h was altered"},
+                          Row{"_rocm_sdk_devel/bin/hipcc", "evil", "bin/hipcc was altered"},
                           Row{"_rocm_sdk_devel/include/new.h", "", "new.h belongs to no installed distribution"}}) {
     bool there = sys::exists(in_site(row.file));
     auto old = there ? must(sys::read_file(in_site(row.file))) : "";
@@ -507,8 +561,10 @@ TEST_F(Expanded, AlteredDevelopmentFilesAreFound) {
     auto proof = prove();
     ASSERT_FALSE(proof) << row.file;
     EXPECT_THAT(render(proof.error()), HasSubstr(row.says));
-    if (there) replace(row.file, old);
-    else must(sys::remove_file(in_site(row.file)));
+    if (there)
+      replace(row.file, old);
+    else
+      must(sys::remove_file(in_site(row.file)));
   }
   must(sys::remove_file(in_site("_rocm_sdk_devel/include/hip2.h")));
   must(must(sys::Beneath::open(site_)).symlink("_rocm_sdk_devel/include/hip2.h", "/etc/passwd"));

@@ -15,10 +15,12 @@ namespace {
 constexpr std::string_view k_devel_project = "rocm-sdk-devel";
 
 Unexpected defect(const std::string& place, std::string_view why) {
-  return fail(ErrorKind::corrupt, "V030", fmt::format("{}: {}", place, why), "make the environment anew: `quarry venv install … --clean`");
+  return fail(ErrorKind::corrupt, "V030", fmt::format("{}: {}", place, why),
+              "make the environment anew: `quarry venv install … --clean`");
 }
 
-/// nullopt: a directory without METADATA, which pip leaves behind when an uninstall was interrupted and which nobody counts as installed.
+/// nullopt: a directory without METADATA, which pip leaves behind when an uninstall was interrupted and which nobody
+/// counts as installed.
 Result<std::optional<Distribution>> read_distribution(const std::string& site, const std::string& name) {
   auto directory = path::join(site, name);
   if (!sys::exists(path::join(directory, "METADATA"))) return std::optional<Distribution>();
@@ -39,7 +41,7 @@ Result<std::optional<Distribution>> read_distribution(const std::string& site, c
   return std::optional(std::move(found));
 }
 
-}  // namespace
+} // namespace
 
 Result<std::vector<Distribution>> list_distributions(const Environment& environment) {
   TRY(auto entries, sys::list_directory(environment.site_packages));
@@ -50,8 +52,11 @@ Result<std::vector<Distribution>> list_distributions(const Environment& environm
     if (distribution) found.push_back(std::move(*distribution));
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.project < b.project; });
-  auto twice = std::adjacent_find(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.project == b.project; });
-  if (twice != found.end()) return defect(environment.site_packages, fmt::format("{} is there twice: {} and {}", twice->project, twice->dist_info, (twice + 1)->dist_info));
+  auto twice = std::adjacent_find(found.begin(), found.end(),
+                                  [](const auto& a, const auto& b) { return a.project == b.project; });
+  if (twice != found.end())
+    return defect(environment.site_packages, fmt::format("{} is there twice: {} and {}", twice->project,
+                                                         twice->dist_info, (twice + 1)->dist_info));
   return found;
 }
 
@@ -60,7 +65,8 @@ bool is_devel_expansion(const Distribution& distribution, const std::string& pat
 }
 
 bool is_devel_payload(const Distribution& distribution, const std::string& path) {
-  return distribution.project == k_devel_project && path.starts_with("rocm_sdk_devel/_devel.tar") && path.find('/', 15) == path.npos;
+  return distribution.project == k_devel_project && path.starts_with("rocm_sdk_devel/_devel.tar") &&
+         path.find('/', 15) == path.npos;
 }
 
 Sha256 content_digest(const Distribution& distribution) {
@@ -71,4 +77,4 @@ Sha256 content_digest(const Distribution& distribution) {
   return sha256(text);
 }
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

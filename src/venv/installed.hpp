@@ -13,7 +13,7 @@ namespace quarry::venv {
 struct Distribution {
   std::string project, version;                  ///< project normalised
   std::string dist_info;                         ///< "rocm-7.2.0.dist-info"
-  std::map<std::string, dist::RecordRow> record;  ///< by path, as RECORD writes it (relative to site-packages)
+  std::map<std::string, dist::RecordRow> record; ///< by path, as RECORD writes it (relative to site-packages)
 };
 
 /// Sorted by project. corrupt V030: a dist-info whose METADATA or RECORD cannot be read, or two of one project.
@@ -23,7 +23,8 @@ Result<std::vector<Distribution>> list_distributions(const Environment& environm
 bool is_devel_expansion(const Distribution& distribution, const std::string& path);
 bool is_devel_payload(const Distribution& distribution, const std::string& path);
 
-/// sha256 over "path,digest,size" of all rows with a sha256, sorted, without those of the devel expansion and its payload.
+/// sha256 over "path,digest,size" of all rows with a sha256, sorted, without those of the devel expansion and its
+/// payload.
 Sha256 content_digest(const Distribution& distribution);
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

@@ -16,22 +16,28 @@ namespace {
 
 constexpr std::size_t k_output_lines = 12;
 constexpr std::uint64_t k_version_deadline_ms = 60'000;
-constexpr std::uint64_t k_output_bytes_max = 4u << 20;  // an installer that says more says nothing
+constexpr std::uint64_t k_output_bytes_max = 4u << 20; // an installer that says more says nothing
 
 void add_sources(std::vector<std::string>& command, const Source& source, const InstallerPlaces& places) {
   if (!source.is_remote()) {
     command.insert(command.end(), {"--no-index", "--find-links", places.links});
     return;
   }
-  if (!source.index_url || source.index_url->empty()) command.push_back("--no-index");
-  else command.insert(command.end(), {"--index-url", *source.index_url});
+  if (!source.index_url || source.index_url->empty())
+    command.push_back("--no-index");
+  else
+    command.insert(command.end(), {"--index-url", *source.index_url});
   for (const auto& links : source.find_links) command.insert(command.end(), {"--find-links", links});
-  // An empty index URL is how setup_venv.py asks for find-links alone, with the build tools that are in the environment.
+  // An empty index URL is how setup_venv.py asks for find-links alone, with the build tools that are in the
+  // environment.
   if (source.index_url && source.index_url->empty()) command.push_back("--no-build-isolation");
 }
 
-std::vector<std::string> pip_command(const Environment& environment, const Source& source, const InstallerRequest& request, const InstallerPlaces& places) {
-  std::vector<std::string> command = {environment.python, "-I", "-m", "pip", "--isolated", "--disable-pip-version-check", "--no-input", "install", "--progress-bar", "off"};
+std::vector<std::string> pip_command(const Environment& environment, const Source& source,
+                                     const InstallerRequest& request, const InstallerPlaces& places) {
+  std::vector<std::string> command = {
+      environment.python, "-I", "-m", "pip", "--isolated", "--disable-pip-version-check", "--no-input", "install",
+      "--progress-bar",   "off"};
   add_sources(command, source, places);
   if (request.pre) command.push_back("--pre");
   if (request.reinstall) command.push_back("--force-reinstall");
@@ -41,8 +47,10 @@ std::vector<std::string> pip_command(const Environment& environment, const Sourc
   return command;
 }
 
-std::vector<std::string> uv_command(const Environment& environment, const Source& source, const InstallerRequest& request, const InstallerPlaces& places) {
-  std::vector<std::string> command = {"uv", "pip", "install", "--no-config", "--no-progress", "--python", environment.python};
+std::vector<std::string> uv_command(const Environment& environment, const Source& source,
+                                    const InstallerRequest& request, const InstallerPlaces& places) {
+  std::vector<std::string> command = {
+      "uv", "pip", "install", "--no-config", "--no-progress", "--python", environment.python};
   add_sources(command, source, places);
   if (request.pre) command.push_back("--prerelease=allow");
   if (request.reinstall) command.push_back("--reinstall");
@@ -51,14 +59,18 @@ std::vector<std::string> uv_command(const Environment& environment, const Source
   return command;
 }
 
-}  // namespace
+} // namespace
 
 std::string_view to_string(Installer installer) { return installer == Installer::pip ? "pip" : "uv"; }
 
-std::vector<std::string> installer_command(const Environment& environment, const Source& source, const InstallerRequest& request, const InstallerPlaces& places) {
-  auto command = request.installer == Installer::pip ? pip_command(environment, source, request, places) : uv_command(environment, source, request, places);
-  if (!request.requirements.empty()) command.insert(command.end(), {"--require-hashes", "--requirement", request.requirements});
-  else if (!request.packages.empty()) command.push_back("--");
+std::vector<std::string> installer_command(const Environment& environment, const Source& source,
+                                           const InstallerRequest& request, const InstallerPlaces& places) {
+  auto command = request.installer == Installer::pip ? pip_command(environment, source, request, places)
+                                                     : uv_command(environment, source, request, places);
+  if (!request.requirements.empty())
+    command.insert(command.end(), {"--require-hashes", "--requirement", request.requirements});
+  else if (!request.packages.empty())
+    command.push_back("--");
   command.insert(command.end(), request.packages.begin(), request.packages.end());
   return command;
 }
@@ -73,29 +85,56 @@ Result<std::string> installer_version(const Environment& environment, Installer 
   // "pip 23.2.1 from …", "uv 0.13.8 (…)"
   auto words = done && done->exit_code == 0 ? text::split_any(done->out, " \n") : std::vector<std::string>{};
   if (words.size() >= 2) return words[1];
-  if (installer == Installer::uv) return fail(ErrorKind::missing_program, "V011", "uv is not on this machine", "install it with `pip install uv`, or use --installer pip");
+  if (installer == Installer::uv)
+    return fail(ErrorKind::missing_program, "V011", "uv is not on this machine",
+                "install it with `pip install uv`, or use --installer pip");
   return fail(ErrorKind::missing_program, "V011", fmt::format("{} has no pip", environment.directory),
               "it was made by uv, it seems: use --installer uv, or make it anew with `quarry venv create --clean`");
 }
 
 bool looks_transient(std::string_view output) {
-  static constexpr std::string_view k_signs[] = {"Temporary failure in name resolution", "Name or service not known", "Connection refused", "Connection reset",
-                                                 "Connection aborted", "Connection broken", "Read timed out", "Max retries exceeded", "NewConnectionError",
-                                                 "error sending request", "operation timed out", "dns error", "Could not connect", "IncompleteRead",
-                                                 "500 Server Error", "502 Server Error", "503 Server Error", "504 Server Error", "429 Client Error", "Failed to fetch"};
-  return std::any_of(std::begin(k_signs), std::end(k_signs), [&](std::string_view sign) { return output.find(sign) != output.npos; });
+  static constexpr std::string_view k_signs[] = {"Temporary failure in name resolution",
+                                                 "Name or service not known",
+                                                 "Connection refused",
+                                                 "Connection reset",
+                                                 "Connection aborted",
+                                                 "Connection broken",
+                                                 "Read timed out",
+                                                 "Max retries exceeded",
+                                                 "NewConnectionError",
+                                                 "error sending request",
+                                                 "operation timed out",
+                                                 "dns error",
+                                                 "Could not connect",
+                                                 "IncompleteRead",
+                                                 "500 Server Error",
+                                                 "502 Server Error",
+                                                 "503 Server Error",
+                                                 "504 Server Error",
+                                                 "429 Client Error",
+                                                 "Failed to fetch"};
+  return std::any_of(std::begin(k_signs), std::end(k_signs),
+                     [&](std::string_view sign) { return output.find(sign) != output.npos; });
 }
 
 namespace {
 
 Unexpected installer_failed(const sys::ProcessResult& done, const Source& source, const InstallerRequest& request) {
   bool transient = source.is_remote() && looks_transient(done.out);
-  Error error{transient ? ErrorKind::unavailable : ErrorKind::failed, "V010",
-              fmt::format("{} could not install {} from {}", to_string(request.installer), text::join(request.packages, " "), source.description), {}, {}, {}};
+  Error error{transient ? ErrorKind::unavailable : ErrorKind::failed,
+              "V010",
+              fmt::format("{} could not install {} from {}", to_string(request.installer),
+                          text::join(request.packages, " "), source.description),
+              {},
+              {},
+              {}};
   error.details = last_lines(done.out, k_output_lines);
-  bool nothing_fits = done.out.find("No matching distribution") != done.out.npos || done.out.find("No solution found") != done.out.npos;
-  if (transient) error.hint = "run it again; --install-retry-timeout-seconds N keeps trying";
-  else if (nothing_fits && !request.pre) error.hint = "if only pre-releases fit, add --pre";
+  bool nothing_fits =
+      done.out.find("No matching distribution") != done.out.npos || done.out.find("No solution found") != done.out.npos;
+  if (transient)
+    error.hint = "run it again; --install-retry-timeout-seconds N keeps trying";
+  else if (nothing_fits && !request.pre)
+    error.hint = "if only pre-releases fit, add --pre";
   return fail(std::move(error));
 }
 
@@ -116,10 +155,11 @@ private:
   std::string rest_;
 };
 
-}  // namespace
+} // namespace
 
-Result<void> run_installer(const std::vector<std::string>& command, const Environment& environment, const Source& source, const InstallerRequest& request,
-                           const Variables& variables, const InstallerHooks& hooks) {
+Result<void> run_installer(const std::vector<std::string>& command, const Environment& environment,
+                           const Source& source, const InstallerRequest& request, const Variables& variables,
+                           const InstallerHooks& hooks) {
   sys::ProcessSpec spec;
   spec.argv = command;
   spec.environment = activated_variables(environment, variables);
@@ -130,7 +170,8 @@ Result<void> run_installer(const std::vector<std::string>& command, const Enviro
   for (std::uint64_t waited = 0;;) {
     TRY(auto done, sys::run_process(spec));
     if (done.exit_code == 0) return {};
-    bool again = source.is_remote() && request.retry_wait_ms && waited + request.retry_wait_ms <= request.retry_timeout_ms;
+    bool again =
+        source.is_remote() && request.retry_wait_ms && waited + request.retry_wait_ms <= request.retry_timeout_ms;
     if (!again) return installer_failed(done, source, request);
     TRY_DO(hooks.wait(request.retry_wait_ms));
     waited += request.retry_wait_ms + static_cast<std::uint64_t>(done.seconds * 1000);
@@ -140,7 +181,8 @@ Result<void> run_installer(const std::vector<std::string>& command, const Enviro
 namespace {
 
 Unexpected bad_report(const std::string& what, std::string_view why) {
-  return fail(ErrorKind::corrupt, "V012", fmt::format("{} does not say what pip installed: {}", what, why), "use pip 22.2 or later in the environment");
+  return fail(ErrorKind::corrupt, "V012", fmt::format("{} does not say what pip installed: {}", what, why),
+              "use pip 22.2 or later in the environment");
 }
 
 Result<InstalledFile> read_report_entry(const Json& entry, const std::string& what) {
@@ -165,11 +207,12 @@ Result<InstalledFile> read_report_entry(const Json& entry, const std::string& wh
   return file;
 }
 
-}  // namespace
+} // namespace
 
 Result<std::vector<InstalledFile>> parse_pip_report(std::string_view text, const std::string& what) {
   auto document = json::parse(text, what);
-  if (!document || !document->is_object() || json::string_or(*document, "version", "") != "1") return bad_report(what, "it is no report of format 1");
+  if (!document || !document->is_object() || json::string_or(*document, "version", "") != "1")
+    return bad_report(what, "it is no report of format 1");
   auto entries = document->find("install");
   if (entries == document->end() || !entries->is_array()) return bad_report(what, "it has no \"install\"");
   std::vector<InstalledFile> files;
@@ -189,7 +232,7 @@ Result<std::vector<InstalledFile>> parse_hashed_requirements(std::string_view te
     auto words = text::split_any(line, " \\\t");
     if (words.empty() || words[0].starts_with("#")) continue;
     auto equals = words[0].find("==");
-    if (line[0] != ' ' && equals != std::string::npos) {  // "name[extra]==version ; marker --hash=…"
+    if (line[0] != ' ' && equals != std::string::npos) { // "name[extra]==version ; marker --hash=…"
       TRY(auto name, dist::ProjectName::parse(words[0].substr(0, std::min(words[0].find('['), equals))));
       files.emplace_back();
       files.back().project = name.str();
@@ -204,9 +247,11 @@ Result<std::vector<InstalledFile>> parse_hashed_requirements(std::string_view te
   }
   for (std::size_t i = 0; i < files.size(); ++i)
     if (counts[i] != 1)
-      return fail(ErrorKind::unsupported, "V013", fmt::format("uv does not tell which of the {} files of {} {} it will install", counts[i], files[i].project, files[i].version),
+      return fail(ErrorKind::unsupported, "V013",
+                  fmt::format("uv does not tell which of the {} files of {} {} it will install", counts[i],
+                              files[i].project, files[i].version),
                   "use --installer pip for this source");
   return files;
 }
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

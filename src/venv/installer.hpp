@@ -1,5 +1,6 @@
 #pragma once
-// pip and uv as programs: how they are called so that nothing but the source can be installed, and what their failures mean.
+// pip and uv as programs: how they are called so that nothing but the source can be installed, and what their failures
+// mean.
 #include "base/result.hpp"
 #include "venv/environment.hpp"
 #include "venv/receipt.hpp"
@@ -15,11 +16,11 @@ std::string_view to_string(Installer installer);
 
 struct InstallerRequest {
   Installer installer = Installer::pip;
-  std::vector<std::string> packages;  ///< "rocm[libraries,devel]==7.2.0"
-  std::string requirements;           ///< instead of packages: a file that pins each of them by digest
+  std::vector<std::string> packages; ///< "rocm[libraries,devel]==7.2.0"
+  std::string requirements;          ///< instead of packages: a file that pins each of them by digest
   bool pre = false, disable_cache = false;
-  bool reinstall = false;             ///< what is installed of the source's projects is replaced
-  std::uint64_t retry_timeout_ms = 0, retry_wait_ms = 0;  ///< 0: one try
+  bool reinstall = false;                                ///< what is installed of the source's projects is replaced
+  std::uint64_t retry_timeout_ms = 0, retry_wait_ms = 0; ///< 0: one try
 };
 
 /// Where the command finds things. For local sources `links` is a directory that holds exactly the offered files.
@@ -28,18 +29,20 @@ struct InstallerPlaces {
 };
 
 /// The command line; pure. pip: `--report` for remote sources, which is how the digests become known.
-std::vector<std::string> installer_command(const Environment& environment, const Source& source, const InstallerRequest& request, const InstallerPlaces& places);
+std::vector<std::string> installer_command(const Environment& environment, const Source& source,
+                                           const InstallerRequest& request, const InstallerPlaces& places);
 
 /// "23.2.1". missing_program V011: the environment has no pip, or there is no uv.
 Result<std::string> installer_version(const Environment& environment, Installer installer, const Variables& variables);
 
 /// failed V010 (with the last lines of the output), or unavailable V010 when the network was the reason. `wait` sleeps.
 struct InstallerHooks {
-  std::function<void(std::string_view)> on_line;                 ///< each line of output; may be empty
-  std::function<Result<void>(std::uint64_t milliseconds)> wait;  ///< between tries
+  std::function<void(std::string_view)> on_line;                ///< each line of output; may be empty
+  std::function<Result<void>(std::uint64_t milliseconds)> wait; ///< between tries
 };
-Result<void> run_installer(const std::vector<std::string>& command, const Environment& environment, const Source& source, const InstallerRequest& request,
-                           const Variables& variables, const InstallerHooks& hooks);
+Result<void> run_installer(const std::vector<std::string>& command, const Environment& environment,
+                           const Source& source, const InstallerRequest& request, const Variables& variables,
+                           const InstallerHooks& hooks);
 
 /// Whether the output of pip or uv says that the network or a server failed, so that trying again may help.
 bool looks_transient(std::string_view output);
@@ -47,7 +50,8 @@ bool looks_transient(std::string_view output);
 /// pip's `--report` (format 1): what it installed from where. corrupt V012.
 Result<std::vector<InstalledFile>> parse_pip_report(std::string_view text, const std::string& what);
 
-/// The lines "name==version --hash=sha256:…" of `uv pip compile --generate-hashes`. unsupported V013 when a version has several files.
+/// The lines "name==version --hash=sha256:…" of `uv pip compile --generate-hashes`. unsupported V013 when a version has
+/// several files.
 Result<std::vector<InstalledFile>> parse_hashed_requirements(std::string_view text);
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

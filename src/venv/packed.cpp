@@ -14,22 +14,26 @@ namespace quarry::venv {
 
 namespace {
 
-constexpr std::uint64_t k_payload_bytes_max = 1u << 30;  // a compressed payload is read into memory; the largest seen has 40 MB
+constexpr std::uint64_t k_payload_bytes_max =
+    1u << 30; // a compressed payload is read into memory; the largest seen has 40 MB
 
 Unexpected unreadable(const std::string& path, std::string_view why) {
-  return fail(ErrorKind::corrupt, "V034", fmt::format("{} cannot be read: {}", path::basename(path), why), "`quarry wheel verify` says more");
+  return fail(ErrorKind::corrupt, "V034", fmt::format("{} cannot be read: {}", path::basename(path), why),
+              "`quarry wheel verify` says more");
 }
 
 Result<archive::ZipReader> open_zip(const std::string& path) {
   TRY(auto rope, content::Rope::file(path));
   Findings findings;
   auto reader = archive::ZipReader::open(std::move(rope), std::string(path::basename(path)), findings);
-  if (has_errors(findings) || !reader) return unreadable(path, findings.empty() ? "it is no zip archive" : findings.front().message);
+  if (has_errors(findings) || !reader)
+    return unreadable(path, findings.empty() ? "it is no zip archive" : findings.front().message);
   return std::move(*reader);
 }
 
 /// Where a row of a wheel's RECORD ends up, relative to site-packages.
-std::string installed_path(const std::string& path, const std::string& data, const std::string& project, const std::string& minor) {
+std::string installed_path(const std::string& path, const std::string& data, const std::string& project,
+                           const std::string& minor) {
   if (!path.starts_with(data)) return path;
   auto scheme = path.substr(data.size(), path.find('/', data.size()) - data.size());
   auto rest = path.substr(std::min(path.size(), data.size() + scheme.size() + 1));
@@ -61,7 +65,7 @@ struct Hasher : archive::TarVisitor {
   }
 };
 
-}  // namespace
+} // namespace
 
 Result<std::set<std::string>> script_names(std::string_view entry_points) {
   TRY(auto points, dist::parse_entry_points(entry_points));
@@ -84,7 +88,8 @@ Result<WheelContent> read_wheel(const std::string& path, const std::string& pyth
   for (const auto& row : rows) {
     if (row.path == content.dist_info + "/RECORD") continue;
     bool rewritten = row.path.starts_with(data + "scripts/");
-    content.files[installed_path(row.path, data, name.raw_name, python_minor)] = rewritten ? Expected{} : Expected{row.sha256, row.size};
+    content.files[installed_path(row.path, data, name.raw_name, python_minor)] =
+        rewritten ? Expected{} : Expected{row.sha256, row.size};
   }
   if (const auto* points = zip.find(content.dist_info + "/entry_points.txt")) {
     TRY(auto points_text, zip.read_all(*points, dist::k_entry_points_bytes_max));
@@ -107,7 +112,8 @@ Result<std::set<Sha256>> read_sdist(const std::string& path) {
 
 Result<DevelPayload> read_devel_payload(const std::string& wheel_path) {
   TRY(auto zip, open_zip(wheel_path));
-  auto payload = std::find_if(zip.members().begin(), zip.members().end(), [](const auto& m) { return m.name.starts_with("rocm_sdk_devel/_devel.tar"); });
+  auto payload = std::find_if(zip.members().begin(), zip.members().end(),
+                              [](const auto& m) { return m.name.starts_with("rocm_sdk_devel/_devel.tar"); });
   if (payload == zip.members().end()) return unreadable(wheel_path, "the devel payload is missing");
   Hasher hasher;
   archive::TarReader reader(hasher, payload->name);
@@ -123,4 +129,4 @@ Result<DevelPayload> read_devel_payload(const std::string& wheel_path) {
   return std::move(hasher.found);
 }
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

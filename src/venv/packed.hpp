@@ -11,13 +11,13 @@
 namespace quarry::venv {
 
 struct Expected {
-  std::optional<Sha256> sha256;  ///< nullopt: an installer rewrites it (scripts: their first line)
+  std::optional<Sha256> sha256; ///< nullopt: an installer rewrites it (scripts: their first line)
   std::optional<std::uint64_t> size;
 };
 
 struct WheelContent {
-  std::map<std::string, Expected> files;  ///< by path in site-packages ("../../../bin/x" for scripts); without RECORD
-  std::set<std::string> scripts;          ///< names that entry points give
+  std::map<std::string, Expected> files; ///< by path in site-packages ("../../../bin/x" for scripts); without RECORD
+  std::set<std::string> scripts;         ///< names that entry points give
   std::string dist_info;
 };
 /// corrupt V034 when the wheel cannot be read. `python_minor` decides where headers go.
@@ -36,4 +36,4 @@ Result<DevelPayload> read_devel_payload(const std::string& wheel_path);
 /// The names of [console_scripts] and [gui_scripts].
 Result<std::set<std::string>> script_names(std::string_view entry_points);
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

@@ -26,10 +26,16 @@ public:
   bool empty() const { return texts_.empty(); }
   Result<void> done(const Environment& environment) const {
     if (texts_.empty()) return {};
-    Error error{ErrorKind::corrupt, "V031", fmt::format("the environment {} is not what was installed", environment.directory), {}, {}, {}};
+    Error error{ErrorKind::corrupt,
+                "V031",
+                fmt::format("the environment {} is not what was installed", environment.directory),
+                {},
+                {},
+                {}};
     for (const auto& text : texts_)
       if (error.details.size() < k_defects_shown) error.details.push_back(text);
-    if (texts_.size() > k_defects_shown) error.details.push_back(fmt::format("and {} more", texts_.size() - k_defects_shown));
+    if (texts_.size() > k_defects_shown)
+      error.details.push_back(fmt::format("and {} more", texts_.size() - k_defects_shown));
     error.hint = fmt::format("install again: `quarry venv install {} --clean …`", environment.directory);
     return fail(std::move(error));
   }
@@ -40,7 +46,7 @@ private:
 
 /// One file on the disk that must have these bytes.
 struct Check {
-  std::string path;  ///< relative to site-packages
+  std::string path; ///< relative to site-packages
   Sha256 sha256;
   std::optional<std::uint64_t> size;
 };
@@ -49,14 +55,18 @@ Result<std::string> check_one(const std::string& site, const Check& check) {
   auto rope = content::Rope::file(path::join(site, check.path));
   if (!rope && rope.error().kind == ErrorKind::not_found) return fmt::format("{} is missing", check.path);
   if (!rope) return fail(std::move(rope).error());
-  if (check.size && rope->size() != *check.size) return fmt::format("{} has {} bytes, not {}", check.path, rope->size(), *check.size);
+  if (check.size && rope->size() != *check.size)
+    return fmt::format("{} has {} bytes, not {}", check.path, rope->size(), *check.size);
   TRY(auto digest, content::sha256_of(*rope));
-  return digest == check.sha256 ? std::string() : fmt::format("{} was altered: sha256 {}, not {}", check.path, digest.short_hex(), check.sha256.short_hex());
+  return digest == check.sha256 ? std::string()
+                                : fmt::format("{} was altered: sha256 {}, not {}", check.path, digest.short_hex(),
+                                              check.sha256.short_hex());
 }
 
 Result<void> run_checks(const std::string& site, std::vector<Check> checks, unsigned workers, Defects& defects) {
   // The largest first, so that one of 1.3 GB does not start when all others are done.
-  std::stable_sort(checks.begin(), checks.end(), [](const Check& a, const Check& b) { return a.size.value_or(0) > b.size.value_or(0); });
+  std::stable_sort(checks.begin(), checks.end(),
+                   [](const Check& a, const Check& b) { return a.size.value_or(0) > b.size.value_or(0); });
   std::vector<std::string> texts(checks.size());
   TRY_DO(parallel_for(checks.size(), workers, [&](std::size_t i) -> Result<void> {
     TRY(texts[i], check_one(site, checks[i]));
@@ -69,9 +79,11 @@ Result<void> run_checks(const std::string& site, std::vector<Check> checks, unsi
 
 bool is_bytecode(std::string_view path) { return path.find("__pycache__/") != path.npos && path.ends_with(".pyc"); }
 
-/// What installers add to a dist-info directory of their own (pip: INSTALLER, REQUESTED, direct_url.json; uv: uv_cache.json, uv_build.json).
+/// What installers add to a dist-info directory of their own (pip: INSTALLER, REQUESTED, direct_url.json; uv:
+/// uv_cache.json, uv_build.json).
 bool is_installer_file(const Distribution& distribution, const std::string& path) {
-  static constexpr std::string_view k_names[] = {"RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json", "uv_build.json"};
+  static constexpr std::string_view k_names[] = {"RECORD",          "INSTALLER",     "REQUESTED",
+                                                 "direct_url.json", "uv_cache.json", "uv_build.json"};
   if (!path.starts_with(distribution.dist_info + "/")) return false;
   auto name = std::string_view(path).substr(distribution.dist_info.size() + 1);
   return std::find(std::begin(k_names), std::end(k_names), name) != std::end(k_names);
@@ -84,7 +96,8 @@ bool is_script_of(const std::set<std::string>& scripts, const std::string& path)
 
 /// A row that the wheel does not have. The file is still compared with the row where that has a digest.
 bool may_be_added(const Distribution& distribution, const std::set<std::string>& scripts, const std::string& path) {
-  return is_installer_file(distribution, path) || is_bytecode(path) || is_script_of(scripts, path) || is_devel_expansion(distribution, path);
+  return is_installer_file(distribution, path) || is_bytecode(path) || is_script_of(scripts, path) ||
+         is_devel_expansion(distribution, path);
 }
 
 bool agrees(const WheelContent& wheel, const Distribution& distribution) {
@@ -113,7 +126,9 @@ public:
       proof.files.push_back(std::move(file));
     }
     if (proof.files.empty())
-      return fail(ErrorKind::not_found, "V033", fmt::format("nothing of {} is installed in {}", source_.description, environment_.directory), "install it with `quarry venv install`");
+      return fail(ErrorKind::not_found, "V033",
+                  fmt::format("nothing of {} is installed in {}", source_.description, environment_.directory),
+                  "install it with `quarry venv install`");
     TRY_DO(run_checks(environment_.site_packages, std::move(checks_), workers_, defects_));
     TRY_DO(prove_expansion());
     TRY_DO(find_strangers());
@@ -129,8 +144,15 @@ private:
     return found;
   }
 
-  Unexpected no_match(const Distribution& distribution, const std::vector<const Offered*>& offered, std::string_view why) const {
-    Error error{ErrorKind::corrupt, "V032", fmt::format("{} {} in {} is not from {}: {}", distribution.project, distribution.version, environment_.directory, source_.description, why), {}, {}, {}};
+  Unexpected no_match(const Distribution& distribution, const std::vector<const Offered*>& offered,
+                      std::string_view why) const {
+    Error error{ErrorKind::corrupt,
+                "V032",
+                fmt::format("{} {} in {} is not from {}: {}", distribution.project, distribution.version,
+                            environment_.directory, source_.description, why),
+                {},
+                {},
+                {}};
     for (const auto* offer : offered)
       if (error.details.size() < k_defects_shown) error.details.push_back("offered  " + offer->file.filename);
     error.hint = fmt::format("install it from there: `quarry venv install {} --clean …`", environment_.directory);
@@ -160,20 +182,29 @@ private:
   }
 
   InstalledFile installed(const Distribution& distribution, const Offered& offer, FileKind kind) const {
-    return {distribution.project, distribution.version, offer.file.filename, offer.file.sha256, offer.file.size, kind, content_digest(distribution), ""};
+    return {distribution.project,
+            distribution.version,
+            offer.file.filename,
+            offer.file.sha256,
+            offer.file.size,
+            kind,
+            content_digest(distribution),
+            ""};
   }
 
   void compare(const Distribution& distribution, const WheelContent& wheel) {
     for (const auto& [path, expected] : wheel.files) {
       bool listed = distribution.record.contains(path);
-      if (!listed && is_devel_payload(distribution, path)) continue;  // it goes once it is unpacked
+      if (!listed && is_devel_payload(distribution, path)) continue; // it goes once it is unpacked
       if (!listed) defects_.add(fmt::format("{} is in the wheel of {} and not in RECORD", path, distribution.project));
       if (expected.sha256) checks_.push_back({path, *expected.sha256, expected.size}), proven_[path] = *expected.sha256;
     }
     for (const auto& [path, row] : distribution.record) {
       if (wheel.files.contains(path)) continue;
-      if (!may_be_added(distribution, wheel.scripts, path)) defects_.add(fmt::format("{} is in RECORD and not in the wheel of {}", path, distribution.project));
-      else if (row.sha256 && !is_devel_expansion(distribution, path)) checks_.push_back({path, *row.sha256, row.size});
+      if (!may_be_added(distribution, wheel.scripts, path))
+        defects_.add(fmt::format("{} is in RECORD and not in the wheel of {}", path, distribution.project));
+      else if (row.sha256 && !is_devel_expansion(distribution, path))
+        checks_.push_back({path, *row.sha256, row.size});
     }
   }
 
@@ -186,7 +217,8 @@ private:
       if (row.sha256) checks_.push_back({path, *row.sha256, row.size});
       bool metadata = path.starts_with(distribution.dist_info + "/") && path.find("..") == path.npos;
       if (metadata || is_script_of(scripts, path) || is_build_note(path)) continue;
-      if (!row.sha256 || !members.contains(*row.sha256)) defects_.add(fmt::format("{} is not a file of {}", path, path::basename(sdist)));
+      if (!row.sha256 || !members.contains(*row.sha256))
+        defects_.add(fmt::format("{} is not a file of {}", path, path::basename(sdist)));
     }
     return {};
   }
@@ -198,13 +230,16 @@ private:
     return script_names(text);
   }
 
-  /// The one file that the build of `rocm` adds: which family it was built for. Nothing but that assignment may be in it.
+  /// The one file that the build of `rocm` adds: which family it was built for. Nothing but that assignment may be in
+  /// it.
   bool is_build_note(const std::string& path) const {
     if (path != "rocm_sdk/_install_info.py") return false;
     auto text = sys::read_file(path::join(environment_.site_packages, path), k_small_file_bytes_max);
     if (!text) return false;
     auto lines = text::lines(*text);
-    if (lines.size() != 3 || !lines[0].starts_with("\"\"\"") || lines[0].find("\"\"\"", 3) != lines[0].size() - 3 || !lines[1].empty()) return false;
+    if (lines.size() != 3 || !lines[0].starts_with("\"\"\"") || lines[0].find("\"\"\"", 3) != lines[0].size() - 3 ||
+        !lines[1].empty())
+      return false;
     constexpr std::string_view k_assignment = "TARGET_FAMILY = '";
     auto value = std::string_view(lines[2]);
     if (!value.starts_with(k_assignment) || !value.ends_with('\'') || value.size() <= k_assignment.size()) return false;
@@ -215,7 +250,8 @@ private:
   /// Unpacked development files: each is a member of the payload in the sealed wheel, or the file of a sibling package.
   Result<void> prove_expansion() {
     for (const auto& distribution : distributions_) {
-      bool expanded = std::any_of(distribution.record.begin(), distribution.record.end(), [&](const auto& row) { return is_devel_expansion(distribution, row.first); });
+      bool expanded = std::any_of(distribution.record.begin(), distribution.record.end(),
+                                  [&](const auto& row) { return is_devel_expansion(distribution, row.first); });
       if (!expanded || devel_wheel_.empty()) continue;
       TRY(auto payload, read_devel_payload(devel_wheel_));
       std::vector<Check> checks;
@@ -227,7 +263,8 @@ private:
   }
 
   void expect_expanded(const DevelPayload& payload, const std::string& path, std::vector<Check>& checks) {
-    if (auto file = payload.files.find(path); file != payload.files.end()) return checks.push_back({path, file->second, {}});
+    if (auto file = payload.files.find(path); file != payload.files.end())
+      return checks.push_back({path, file->second, {}});
     auto link = payload.links.find(path);
     if (link == payload.links.end()) return defects_.add(fmt::format("{} is not in the devel payload", path));
     auto absolute = path::join(environment_.site_packages, path);
@@ -237,7 +274,8 @@ private:
     }
     // A hard link: the same bytes as the sibling's file, which is proven.
     auto target = path::normal(path::join(path::dirname(path), link->second));
-    if (auto sibling = proven_.find(target); sibling != proven_.end()) return checks.push_back({path, sibling->second, {}});
+    if (auto sibling = proven_.find(target); sibling != proven_.end())
+      return checks.push_back({path, sibling->second, {}});
     defects_.add(fmt::format("{} is a file, and should be a link to {}", path, link->second));
   }
 
@@ -249,7 +287,8 @@ private:
     for (const auto& distribution : distributions_)
       if (!offers_of(distribution.project).empty())
         for (const auto& [path, row] : distribution.record)
-          if (auto slash = path.find('/'); slash != path.npos && !path.starts_with("..")) tops.insert(path.substr(0, slash));
+          if (auto slash = path.find('/'); slash != path.npos && !path.starts_with(".."))
+            tops.insert(path.substr(0, slash));
     for (const auto& top : tops) TRY_DO(find_strangers_below(top, listed));
     return find_startup_files(listed);
   }
@@ -272,7 +311,8 @@ private:
     for (const auto& entry : entries) {
       const auto& name = entry.path;
       bool runs = name.ends_with(".pth") || name.starts_with("sitecustomize") || name.starts_with("usercustomize");
-      if (runs && !listed.contains(name) && name != "_virtualenv.pth") defects_.add(fmt::format("{} belongs to no installed distribution, and Python runs it", name));
+      if (runs && !listed.contains(name) && name != "_virtualenv.pth")
+        defects_.add(fmt::format("{} belongs to no installed distribution, and Python runs it", name));
     }
     return {};
   }
@@ -283,12 +323,12 @@ private:
   VerifiedPaths& verified_;
   std::vector<Distribution> distributions_;
   std::vector<Check> checks_;
-  std::map<std::string, Sha256> proven_;  // by path in site-packages
+  std::map<std::string, Sha256> proven_; // by path in site-packages
   std::string devel_wheel_;
   Defects defects_;
 };
 
-}  // namespace
+} // namespace
 
 Result<Proof> prove(const Environment& environment, const Source& source, unsigned workers, VerifiedPaths& verified) {
   return Prover(environment, source, workers, verified).prove();
@@ -299,7 +339,8 @@ std::vector<std::string> holding_sets(const Source& source, const std::vector<In
   std::string whole;
   for (const auto& set : source.sets) {
     auto held = std::count_if(files.begin(), files.end(), [&](const InstalledFile& file) {
-      return std::any_of(set.set.files.begin(), set.set.files.end(), [&](const auto& f) { return f.filename == file.filename && f.sha256 == file.sha256; });
+      return std::any_of(set.set.files.begin(), set.set.files.end(),
+                         [&](const auto& f) { return f.filename == file.filename && f.sha256 == file.sha256; });
     });
     if (held) some.push_back(set.digest);
     if (held && static_cast<std::size_t>(held) == files.size()) whole = set.digest;
@@ -312,12 +353,14 @@ Result<void> prove_unchanged(const Environment& environment, const Receipt& rece
   Defects defects;
   std::vector<Check> checks;
   for (const auto& file : receipt.files) {
-    auto found = std::find_if(distributions.begin(), distributions.end(), [&](const Distribution& d) { return d.project == file.project; });
+    auto found = std::find_if(distributions.begin(), distributions.end(),
+                              [&](const Distribution& d) { return d.project == file.project; });
     if (found == distributions.end()) {
       defects.add(fmt::format("{} is not installed any more", file.project));
       continue;
     }
-    if (content_digest(*found) != file.content) defects.add(fmt::format("the RECORD of {} is not the one that was installed", file.project));
+    if (content_digest(*found) != file.content)
+      defects.add(fmt::format("the RECORD of {} is not the one that was installed", file.project));
     for (const auto& [path, row] : found->record)
       if (row.sha256) checks.push_back({path, *row.sha256, row.size});
   }
@@ -325,4 +368,4 @@ Result<void> prove_unchanged(const Environment& environment, const Receipt& rece
   return defects.done(environment);
 }
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

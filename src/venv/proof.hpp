@@ -1,6 +1,6 @@
 #pragma once
-// Proof that an environment holds what a set says: every file of an installed distribution is compared with the RECORD of the wheel
-// it came from (or with the members of the sdist), and nothing else lies among them.
+// Proof that an environment holds what a set says: every file of an installed distribution is compared with the RECORD
+// of the wheel it came from (or with the members of the sdist), and nothing else lies among them.
 #include "base/result.hpp"
 #include "venv/installed.hpp"
 #include "venv/receipt.hpp"
@@ -11,20 +11,21 @@
 namespace quarry::venv {
 
 struct Proof {
-  std::vector<InstalledFile> files;       ///< of the source, sorted by project
-  std::vector<OtherDistribution> others;  ///< in the environment, from elsewhere
+  std::vector<InstalledFile> files;      ///< of the source, sorted by project
+  std::vector<OtherDistribution> others; ///< in the environment, from elsewhere
 };
 
-/// Against the wheels and sdists themselves, whose bytes are verified first (`verified` as in verify_files). corrupt V031: a file that
-/// differs, is missing or does not belong; V032: a distribution of one of the source's projects that none of its files gives.
-/// not_found V033 when no project of the source is installed at all.
+/// Against the wheels and sdists themselves, whose bytes are verified first (`verified` as in verify_files). corrupt
+/// V031: a file that differs, is missing or does not belong; V032: a distribution of one of the source's projects that
+/// none of its files gives. not_found V033 when no project of the source is installed at all.
 Result<Proof> prove(const Environment& environment, const Source& source, unsigned workers, VerifiedPaths& verified);
 
-/// The sets that these files are in: the newest sealed one that holds all of them, if there is one; else every set that holds some,
-/// by time of the seal.
+/// The sets that these files are in: the newest sealed one that holds all of them, if there is one; else every set that
+/// holds some, by time of the seal.
 std::vector<std::string> holding_sets(const Source& source, const std::vector<InstalledFile>& files);
 
-/// Without the source: the files of the receipt against the environment's own RECORDs, which must be as they were. V031, V032.
+/// Without the source: the files of the receipt against the environment's own RECORDs, which must be as they were.
+/// V031, V032.
 Result<void> prove_unchanged(const Environment& environment, const Receipt& receipt, unsigned workers);
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

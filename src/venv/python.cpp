@@ -13,15 +13,16 @@ namespace quarry::venv {
 
 namespace {
 
-constexpr std::uint64_t k_probe_deadline_ms = 20'000;  // a cold start from a network disk takes seconds
-constexpr std::size_t k_listed_max = 12;               // of those that are there
+constexpr std::uint64_t k_probe_deadline_ms = 20'000; // a cold start from a network disk takes seconds
+constexpr std::size_t k_listed_max = 12;              // of those that are there
 
 std::string value(const Variables& variables, const std::string& name) {
   auto at = variables.find(name);
   return at == variables.end() ? "" : at->second;
 }
 
-/// What the interpreter says about itself; empty when it does not run (pyenv's shims are there for versions that are not chosen).
+/// What the interpreter says about itself; empty when it does not run (pyenv's shims are there for versions that are
+/// not chosen).
 std::string probe(const std::string& program, const Variables& variables) {
   sys::ProcessSpec spec;
   spec.argv = {program, "-I", "-c", "import sys; print('%d.%d.%d' % sys.version_info[:3])"};
@@ -84,7 +85,7 @@ std::string present(const Variables& variables) {
   return shown.empty() ? "none" : text::join(shown, ", ");
 }
 
-}  // namespace
+} // namespace
 
 Result<Interpreter> find_python(const std::string& wanted, const Variables& variables) {
   bool is_path = wanted.find('/') != wanted.npos;
@@ -101,4 +102,4 @@ Result<Interpreter> find_python(const std::string& wanted, const Variables& vari
               fmt::format("here are: {}; name one with --python, or install it", present(variables)));
 }
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

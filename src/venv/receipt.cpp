@@ -12,19 +12,21 @@ namespace {
 
 constexpr const char* k_receipt_schema = "quarry.receipt/1";
 constexpr const char* k_lock_schema = "quarry.lock/1";
-constexpr std::uint64_t k_receipt_bytes_max = 16u << 20;  // 10,000 distributions need 5 MB
+constexpr std::uint64_t k_receipt_bytes_max = 16u << 20; // 10,000 distributions need 5 MB
 
 std::string_view kind_name(FileKind kind) { return kind == FileKind::wheel ? "wheel" : "sdist"; }
 
 Json file_json(const InstalledFile& file) {
-  Json out = {{"project", file.project}, {"version", file.version}, {"filename", file.filename}, {"sha256", file.sha256.hex()},
-              {"size", file.size},       {"kind", kind_name(file.kind)}, {"content", file.content.hex()}};
+  Json out = {{"project", file.project},      {"version", file.version}, {"filename", file.filename},
+              {"sha256", file.sha256.hex()},  {"size", file.size},       {"kind", kind_name(file.kind)},
+              {"content", file.content.hex()}};
   if (!file.url.empty()) out["url"] = file.url;
   return out;
 }
 
 Unexpected defect(const std::string& what, std::string_view why) {
-  return fail(ErrorKind::corrupt, "V020", fmt::format("{} is not a receipt: {}", what, why), "install again with `quarry venv install`");
+  return fail(ErrorKind::corrupt, "V020", fmt::format("{} is not a receipt: {}", what, why),
+              "install again with `quarry venv install`");
 }
 
 Result<Sha256> digest_at(const Json& object, std::string_view key, const std::string& what) {
@@ -71,7 +73,8 @@ Result<void> read_lists(const Json& document, Receipt& receipt, const std::strin
   auto others = document.find("others");
   if (others == document.end() || !others->is_array()) return {};
   for (const auto& item : *others)
-    if (item.is_object()) receipt.others.push_back({json::string_or(item, "project", ""), json::string_or(item, "version", "")});
+    if (item.is_object())
+      receipt.others.push_back({json::string_or(item, "project", ""), json::string_or(item, "version", "")});
   return {};
 }
 
@@ -85,18 +88,26 @@ std::string lock_json(const Receipt& receipt) {
   return json::pretty(lock);
 }
 
-}  // namespace
+} // namespace
 
 std::string to_json(const Receipt& receipt) {
-  Json out = {{"schema", k_receipt_schema}, {"locator", receipt.locator}, {"source", receipt.source}, {"sealed", receipt.sealed}, {"sets", receipt.sets},
-              {"packages", receipt.packages}, {"time", receipt.time}, {"quarry", receipt.quarry_version},
-              {"installer", {{"name", receipt.installer}, {"version", receipt.installer_version}}}, {"python", receipt.python_version}};
+  Json out = {{"schema", k_receipt_schema},
+              {"locator", receipt.locator},
+              {"source", receipt.source},
+              {"sealed", receipt.sealed},
+              {"sets", receipt.sets},
+              {"packages", receipt.packages},
+              {"time", receipt.time},
+              {"quarry", receipt.quarry_version},
+              {"installer", {{"name", receipt.installer}, {"version", receipt.installer_version}}},
+              {"python", receipt.python_version}};
   if (!receipt.store.empty()) out["store"] = receipt.store;
   if (!receipt.view.empty()) out["view"] = receipt.view, out["generation"] = receipt.generation;
   out["files"] = Json::array();
   for (const auto& file : receipt.files) out["files"].push_back(file_json(file));
   out["others"] = Json::array();
-  for (const auto& other : receipt.others) out["others"].push_back({{"project", other.project}, {"version", other.version}});
+  for (const auto& other : receipt.others)
+    out["others"].push_back({{"project", other.project}, {"version", other.version}});
   return json::pretty(out);
 }
 
@@ -114,7 +125,8 @@ Result<Receipt> parse_receipt(std::string_view text, const std::string& what) {
     TRY(receipt.generation, json::unsigned_at(document, "generation", what));
   }
   auto sealed = document.find("sealed");
-  if (sealed == document.end() || !sealed->is_boolean()) return defect(what, "it does not say whether its source was sealed");
+  if (sealed == document.end() || !sealed->is_boolean())
+    return defect(what, "it does not say whether its source was sealed");
   receipt.sealed = sealed->get<bool>();
   TRY_DO(read_texts(document, "sets", receipt.sets, what));
   TRY_DO(read_texts(document, "packages", receipt.packages, what));
@@ -147,4 +159,4 @@ Result<void> remove_receipt(const Environment& environment) {
   return sys::remove_file(path::join(environment.directory, k_lock_name));
 }
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

@@ -21,17 +21,21 @@ namespace {
 using registry::FileRecord;
 
 Unexpected needs_store(const std::string& locator) {
-  return fail(ErrorKind::invalid_argument, "V005", fmt::format("{} is in a store, and no store was named", locator), "add --store file:PATH, or set QUARRY_STORE");
+  return fail(ErrorKind::invalid_argument, "V005", fmt::format("{} is in a store, and no store was named", locator),
+              "add --store file:PATH, or set QUARRY_STORE");
 }
 
 Unexpected not_sealed(const std::string& place, std::string_view why) {
   return fail(ErrorKind::not_found, "R013", fmt::format("not sealed yet: {} {}", place, why),
-              "its publishing has not finished: run that job's `quarry publish` again; `quarry set adopt` seals a complete foreign set");
+              "its publishing has not finished: run that job's `quarry publish` again; `quarry set adopt` seals a "
+              "complete foreign set");
 }
 
 Result<std::string> local_path(const store::ObjectStore& store, const std::string& key) {
   auto url = store.url(key);
-  if (!url.starts_with("file://")) return fail(ErrorKind::unsupported, "V006", fmt::format("the files of {} are not on this machine", store.describe()), "use a file: store");
+  if (!url.starts_with("file://"))
+    return fail(ErrorKind::unsupported, "V006",
+                fmt::format("the files of {} are not on this machine", store.describe()), "use a file: store");
   return text::percent_decode(std::string_view(url).substr(7));
 }
 
@@ -58,7 +62,8 @@ Result<Source> sealed_source(store::ObjectStore& store, registry::Resolved resol
 
 Result<Source> remote_source(const SourceRequest& request) {
   // As setup_venv.py names them.
-  static constexpr std::pair<std::string_view, std::string_view> k_hosts[] = {{"stable", "stable"}, {"prerelease", "rc"}, {"nightly", "nightly"}, {"dev", "dev"}};
+  static constexpr std::pair<std::string_view, std::string_view> k_hosts[] = {
+      {"stable", "stable"}, {"prerelease", "rc"}, {"nightly", "nightly"}, {"dev", "dev"}};
   Source source;
   source.index_url = request.index_url;
   for (const auto& [name, host] : k_hosts)
@@ -74,13 +79,16 @@ Result<Source> from_url(const std::string& url) {
   source.locator = url;
   source.description = "url:" + url;
   auto path = url.substr(0, url.find_first_of("?#"));
-  if (path.ends_with(".html")) source.find_links.push_back(url);
-  else source.index_url = url;
+  if (path.ends_with(".html"))
+    source.find_links.push_back(url);
+  else
+    source.index_url = url;
   return source;
 }
 
 /// The packages among the entries of a directory, hashed.
-Result<Source> plain_directory(const std::vector<std::string>& files, const std::string& locator, const std::string& description) {
+Result<Source> plain_directory(const std::vector<std::string>& files, const std::string& locator,
+                               const std::string& description) {
   Source source;
   source.locator = locator;
   source.description = description;
@@ -98,7 +106,8 @@ Result<Source> plain_directory(const std::vector<std::string>& files, const std:
     offered.file.sha256 = digest;
     source.files.push_back(std::move(offered));
   }
-  if (source.files.empty()) return fail(ErrorKind::not_found, "V008", fmt::format("{} holds no wheel and no sdist", locator));
+  if (source.files.empty())
+    return fail(ErrorKind::not_found, "V008", fmt::format("{} holds no wheel and no sdist", locator));
   return source;
 }
 
@@ -110,11 +119,12 @@ Result<std::vector<std::string>> files_in(const std::string& directory) {
   return paths;
 }
 
-/// A directory that Quarry published carries seals, and a seal says where in its store the directory is: the store's root is what
-/// remains. nullopt: this is no such directory.
+/// A directory that Quarry published carries seals, and a seal says where in its store the directory is: the store's
+/// root is what remains. nullopt: this is no such directory.
 Result<std::optional<Source>> published_directory(const std::string& directory, const std::string& locator) {
   auto seals = path::join(directory, "seals");
-  bool has_pages = sys::is_directory(path::join(directory, "dist")) && sys::is_directory(path::join(directory, "simple"));
+  bool has_pages =
+      sys::is_directory(path::join(directory, "dist")) && sys::is_directory(path::join(directory, "simple"));
   if (!sys::is_directory(seals)) {
     if (has_pages) return not_sealed(locator, "was published by Quarry and carries no seal");
     return std::optional<Source>();
@@ -124,7 +134,10 @@ Result<std::optional<Source>> published_directory(const std::string& directory, 
   TRY(auto text, sys::read_file(paths.front(), registry::k_record_bytes_max));
   TRY(auto seal, registry::parse_seal(text, paths.front()));
   auto suffix = "/" + seal.directory;
-  if (!directory.ends_with(suffix)) return fail(ErrorKind::corrupt, "R014", fmt::format("{} is sealed as {}, and that is not where it is", locator, seal.directory), "use it from its own store");
+  if (!directory.ends_with(suffix))
+    return fail(ErrorKind::corrupt, "R014",
+                fmt::format("{} is sealed as {}, and that is not where it is", locator, seal.directory),
+                "use it from its own store");
   TRY(auto store, store::open_file_store(directory.substr(0, directory.size() - suffix.size())));
   TRY(auto resolved, registry::resolve_run(*store, seal.directory));
   TRY(auto source, sealed_source(*store, std::move(resolved), locator));
@@ -151,7 +164,8 @@ Result<Source> from_path(const std::string& path, const std::string& locator) {
     if (around) return std::move(*around);
   }
   TRY(auto files, files_in(absolute));
-  bool direct = std::any_of(files.begin(), files.end(), [](const auto& f) { return dist::DistributionName::parse(path::basename(f)).has_value(); });
+  bool direct = std::any_of(files.begin(), files.end(),
+                            [](const auto& f) { return dist::DistributionName::parse(path::basename(f)).has_value(); });
   if (!direct && sys::is_directory(path::join(absolute, "dist"))) {
     absolute = path::join(absolute, "dist");
     TRY(files, files_in(absolute));
@@ -160,11 +174,12 @@ Result<Source> from_path(const std::string& path, const std::string& locator) {
 }
 
 /// A run without any seal: ours, not finished yet, or laid out by the incumbent's scripts, which know no seals.
-Result<Source> unsealed_run(store::ObjectStore& store, const run::Layout& layout, const std::string& locator, Error error) {
+Result<Source> unsealed_run(store::ObjectStore& store, const run::Layout& layout, const std::string& locator,
+                            Error error) {
   TRY(auto objects, store.list(layout.prefix() + "python/"));
   std::vector<std::string> paths;
   for (const auto& object : objects) {
-    auto below = text::split(object.key.substr(layout.prefix().size()), '/');  // python/[group/]file
+    auto below = text::split(object.key.substr(layout.prefix().size()), '/'); // python/[group/]file
     bool quarry = below.size() > 3 && (below[2] == "dist" || below[2] == "simple");
     quarry |= below.size() > 2 && below[1] == "dist";
     if (quarry) return not_sealed(locator, "has packages and no seal");
@@ -186,17 +201,21 @@ Result<Source> from_run(store::ObjectStore& store, const run::Locator& locator) 
   return unsealed_run(store, layout, locator.text, std::move(resolved).error());
 }
 
-}  // namespace
+} // namespace
 
 Result<Source> find_source(const SourceRequest& request) {
   bool remote_flags = request.index_url || request.find_links || !request.index_name.empty();
   if (request.locator.empty()) {
-    if (!remote_flags) return fail(ErrorKind::invalid_argument, "V005", "nothing says where the packages come from", "add --from LOCATOR, such as --from run:42 or --from channel:stable");
-    if (request.index_url && !request.index_name.empty()) return fail(ErrorKind::invalid_argument, "V005", "--index-url and --index-name exclude each other");
+    if (!remote_flags)
+      return fail(ErrorKind::invalid_argument, "V005", "nothing says where the packages come from",
+                  "add --from LOCATOR, such as --from run:42 or --from channel:stable");
+    if (request.index_url && !request.index_name.empty())
+      return fail(ErrorKind::invalid_argument, "V005", "--index-url and --index-name exclude each other");
     return remote_source(request);
   }
   if (remote_flags)
-    return fail(ErrorKind::invalid_argument, "V005", "--from and --index-url, --index-name or --find-links exclude each other",
+    return fail(ErrorKind::invalid_argument, "V005",
+                "--from and --index-url, --index-name or --find-links exclude each other",
                 "with --from nothing but the set's files can be installed; that is its purpose");
   TRY(auto locator, run::parse_locator(request.locator));
   using Kind = run::LocatorKind;
@@ -216,9 +235,11 @@ Result<Source> find_source(const SourceRequest& request) {
 namespace {
 
 Error altered(const Offered& offered, const Source& source, const std::string& expected, const std::string& found) {
-  Error error{ErrorKind::corrupt, "V007", fmt::format("{} is not the file that was sealed", offered.file.filename), {}, {}, {}};
+  Error error{
+      ErrorKind::corrupt, "V007", fmt::format("{} is not the file that was sealed", offered.file.filename), {}, {}, {}};
   error.details = {"expected  " + expected, "found     " + found, "at        " + offered.path};
-  error.hint = fmt::format("do not use it; restore it from a copy, or publish {} anew under another version", source.description);
+  error.hint = fmt::format("do not use it; restore it from a copy, or publish {} anew under another version",
+                           source.description);
   return error;
 }
 
@@ -231,15 +252,19 @@ Result<void> verify_one(const Source& source, const Offered& offered) {
   if (!rope && rope.error().kind == ErrorKind::not_found)
     return fail(altered(offered, source, "sha256 " + offered.file.sha256.hex(), "no file"));
   if (!rope) return fail(std::move(rope).error());
-  if (rope->size() != offered.file.size) return fail(altered(offered, source, fmt::format("{} bytes", offered.file.size), fmt::format("{} bytes", rope->size())));
+  if (rope->size() != offered.file.size)
+    return fail(
+        altered(offered, source, fmt::format("{} bytes", offered.file.size), fmt::format("{} bytes", rope->size())));
   TRY(auto digest, content::sha256_of(*rope));
-  if (digest != offered.file.sha256) return fail(altered(offered, source, "sha256 " + offered.file.sha256.hex(), "sha256 " + digest.hex()));
+  if (digest != offered.file.sha256)
+    return fail(altered(offered, source, "sha256 " + offered.file.sha256.hex(), "sha256 " + digest.hex()));
   return {};
 }
 
-}  // namespace
+} // namespace
 
-Result<void> verify_files(const Source& source, const std::vector<const Offered*>& files, unsigned workers, VerifiedPaths& verified) {
+Result<void> verify_files(const Source& source, const std::vector<const Offered*>& files, unsigned workers,
+                          VerifiedPaths& verified) {
   std::vector<const Offered*> left;
   for (const auto* file : files)
     if (!verified.contains(file->path)) left.push_back(file);
@@ -265,4 +290,4 @@ Result<std::vector<const Offered*>> likely_choices(const Source& source) {
   return files;
 }
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

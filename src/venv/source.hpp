@@ -13,45 +13,46 @@ namespace quarry::venv {
 
 /// One file that an installer may choose, where it lies on this machine.
 struct Offered {
-  registry::FileRecord file;      ///< filename, project, version, size, sha256
-  std::string path;               ///< local
-  std::vector<std::string> sets;  ///< digests of the sealed sets that hold it; empty when unsealed
+  registry::FileRecord file;     ///< filename, project, version, size, sha256
+  std::string path;              ///< local
+  std::vector<std::string> sets; ///< digests of the sealed sets that hold it; empty when unsealed
 };
 
 struct Source {
-  std::string locator, description;  ///< as written; what it means ("channel:staging", "directory:/x/dist")
+  std::string locator, description; ///< as written; what it means ("channel:staging", "directory:/x/dist")
   bool sealed = false;
-  std::vector<Offered> files;        ///< local sources; sorted by filename
+  std::vector<Offered> files; ///< local sources; sorted by filename
   std::vector<registry::SealedSet> sets;
-  std::string store;                 ///< describe() of the store; sealed sources
+  std::string store; ///< describe() of the store; sealed sources
   std::string view;
   std::uint64_t generation = 0;
   /// Remote sources are handed to the installer as they are.
-  std::optional<std::string> index_url;  ///< empty text: no index at all
+  std::optional<std::string> index_url; ///< empty text: no index at all
   std::vector<std::string> find_links;
   bool is_remote() const { return index_url.has_value() || !find_links.empty(); }
 };
 
 struct SourceRequest {
-  std::string locator;                         ///< empty: the three below
+  std::string locator; ///< empty: the three below
   std::optional<std::string> index_url, find_links;
-  std::string index_name;                      ///< stable, prerelease, nightly, dev
-  store::ObjectStore* store = nullptr;         ///< null: none was named
+  std::string index_name;              ///< stable, prerelease, nightly, dev
+  store::ObjectStore* store = nullptr; ///< null: none was named
 };
 
-/// invalid_argument V005 (nothing, or too much, was named), not_found R013 (not sealed yet), L00x, R0xx, unsupported V006 (a store whose
-/// files are not on this machine). Files of an unsealed directory are hashed here.
+/// invalid_argument V005 (nothing, or too much, was named), not_found R013 (not sealed yet), L00x, R0xx, unsupported
+/// V006 (a store whose files are not on this machine). Files of an unsealed directory are hashed here.
 Result<Source> find_source(const SourceRequest& request);
 
 /// Paths of offered files whose bytes were compared with the set record during this command.
 using VerifiedPaths = std::set<std::string>;
 
-/// Re-hashes these files, but not those in `verified`, where it adds them. Wheels of unsealed sources are verified whole instead.
-/// corrupt V007 (not the file that was sealed), W010.
-Result<void> verify_files(const Source& source, const std::vector<const Offered*>& files, unsigned workers, VerifiedPaths& verified);
+/// Re-hashes these files, but not those in `verified`, where it adds them. Wheels of unsealed sources are verified
+/// whole instead. corrupt V007 (not the file that was sealed), W010.
+Result<void> verify_files(const Source& source, const std::vector<const Offered*>& files, unsigned workers,
+                          VerifiedPaths& verified);
 
-/// What an installer will choose as a rule: every sdist (its build runs code before anybody can look) and, of each project, the newest
-/// version. The files that it did choose are verified afterwards.
+/// What an installer will choose as a rule: every sdist (its build runs code before anybody can look) and, of each
+/// project, the newest version. The files that it did choose are verified afterwards.
 Result<std::vector<const Offered*>> likely_choices(const Source& source);
 
-}  // namespace quarry::venv
+} // namespace quarry::venv

@@ -8,24 +8,35 @@
 namespace quarry::venv {
 namespace {
 
-using testing::must;
-using testing::Scratch;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Key;
+using testing::must;
 using ::testing::Not;
 using ::testing::Pair;
+using testing::Scratch;
 
 TEST(Variables, WhatSteersToolsIsDropped) {
-  auto clean = clean_variables({{"PATH", "/bin"}, {"PIP_INDEX_URL", "x"}, {"UV_INDEX", "x"}, {"PYTHONPATH", "x"}, {"PYTHONHOME", "x"}, {"VIRTUAL_ENV", "x"}, {"LD_PRELOAD", "x"},
-                                {"LD_LIBRARY_PATH", "x"}, {"HTTPS_PROXY", "p"}, {"SSL_CERT_FILE", "c"}, {"ROCM_SDK_TARGET_FAMILY", "f"}});
+  auto clean = clean_variables({{"PATH", "/bin"},
+                                {"PIP_INDEX_URL", "x"},
+                                {"UV_INDEX", "x"},
+                                {"PYTHONPATH", "x"},
+                                {"PYTHONHOME", "x"},
+                                {"VIRTUAL_ENV", "x"},
+                                {"LD_PRELOAD", "x"},
+                                {"LD_LIBRARY_PATH", "x"},
+                                {"HTTPS_PROXY", "p"},
+                                {"SSL_CERT_FILE", "c"},
+                                {"ROCM_SDK_TARGET_FAMILY", "f"}});
   EXPECT_THAT(clean, Contains(Pair("PATH", "/bin")));
   EXPECT_THAT(clean, Contains(Pair("HTTPS_PROXY", "p")));
   EXPECT_THAT(clean, Contains(Pair("ROCM_SDK_TARGET_FAMILY", "f")));
   EXPECT_THAT(clean, Contains(Pair("REQUESTS_CA_BUNDLE", "c")));
   EXPECT_THAT(clean, Contains(Pair("PIP_CONFIG_FILE", "/dev/null")));
-  for (const char* gone : {"PIP_INDEX_URL", "UV_INDEX", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_PRELOAD", "LD_LIBRARY_PATH"}) EXPECT_THAT(clean, Not(Contains(Key(gone))));
+  for (const char* gone :
+       {"PIP_INDEX_URL", "UV_INDEX", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_PRELOAD", "LD_LIBRARY_PATH"})
+    EXPECT_THAT(clean, Not(Contains(Key(gone))));
 }
 
 TEST(Variables, AnActivatedEnvironmentComesFirst) {
@@ -43,13 +54,15 @@ TEST(InstallerCommand, LocalSourcesAreAllThereIs) {
   InstallerRequest request;
   request.packages = {"rocm[libraries,devel]"};
   auto pip = installer_command(k_env, source, request, {"/l", "/r", "/c"});
-  EXPECT_THAT(pip, ElementsAre("/e/bin/python", "-I", "-m", "pip", "--isolated", "--disable-pip-version-check", "--no-input", "install", "--progress-bar", "off", "--no-index",
-                               "--find-links", "/l", "--no-cache-dir", "--", "rocm[libraries,devel]"));
+  EXPECT_THAT(pip, ElementsAre("/e/bin/python", "-I", "-m", "pip", "--isolated", "--disable-pip-version-check",
+                               "--no-input", "install", "--progress-bar", "off", "--no-index", "--find-links", "/l",
+                               "--no-cache-dir", "--", "rocm[libraries,devel]"));
   request.installer = Installer::uv;
   request.pre = request.reinstall = true;
   auto uv = installer_command(k_env, source, request, {"/l", "/r", "/c"});
-  EXPECT_THAT(uv, ElementsAre("uv", "pip", "install", "--no-config", "--no-progress", "--python", "/e/bin/python", "--no-index", "--find-links", "/l", "--prerelease=allow", "--reinstall",
-                              "--offline", "--cache-dir", "/c", "--", "rocm[libraries,devel]"));
+  EXPECT_THAT(uv, ElementsAre("uv", "pip", "install", "--no-config", "--no-progress", "--python", "/e/bin/python",
+                              "--no-index", "--find-links", "/l", "--prerelease=allow", "--reinstall", "--offline",
+                              "--cache-dir", "/c", "--", "rocm[libraries,devel]"));
 }
 
 TEST(InstallerCommand, RemoteSourcesAreReported) {
@@ -63,7 +76,8 @@ TEST(InstallerCommand, RemoteSourcesAreReported) {
   source.index_url = "";
   source.find_links = {"https://example.org/index.html"};
   command = installer_command(k_env, source, request, {"/l", "/r", "/c"});
-  EXPECT_THAT(text::join(command, " "), HasSubstr("--no-index --find-links https://example.org/index.html --no-build-isolation --pre"));
+  EXPECT_THAT(text::join(command, " "),
+              HasSubstr("--no-index --find-links https://example.org/index.html --no-build-isolation --pre"));
 }
 
 TEST(InstallerOutput, TransientOrNot) {
@@ -91,7 +105,10 @@ TEST(RunInstaller, TriesAgainUntilTheTimeIsUp) {
                          attempts.waited += ms;
                          return {};
                        }};
-  auto run = [&] { return run_installer({"sh", "-c", "echo Connection refused; exit 1"}, k_env, source, request, testing::machine_variables(), hooks); };
+  auto run = [&] {
+    return run_installer({"sh", "-c", "echo Connection refused; exit 1"}, k_env, source, request,
+                         testing::machine_variables(), hooks);
+  };
   auto done = run();
   ASSERT_FALSE(done);
   EXPECT_EQ(traits(done.error().kind).exit_code, 5);
@@ -101,7 +118,7 @@ TEST(RunInstaller, TriesAgainUntilTheTimeIsUp) {
   EXPECT_FALSE(run());
   EXPECT_EQ(attempts.waits, 0);
   request.retry_timeout_ms = 60'000;
-  source.index_url.reset();  // a local source does not heal by waiting
+  source.index_url.reset(); // a local source does not heal by waiting
   auto local = run();
   ASSERT_FALSE(local);
   EXPECT_EQ(attempts.waits, 0);
@@ -111,7 +128,8 @@ TEST(RunInstaller, TriesAgainUntilTheTimeIsUp) {
 TEST(RunInstaller, LastLinesAreKept) {
   InstallerRequest request;
   request.packages = {"x"};
-  auto done = run_installer({"sh", "-c", "for i in $(seq 100); do echo line $i; done; echo; exit 7"}, k_env, Source{}, request, testing::machine_variables(), {});
+  auto done = run_installer({"sh", "-c", "for i in $(seq 100); do echo line $i; done; echo; exit 7"}, k_env, Source{},
+                            request, testing::machine_variables(), {});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().details.size(), 12u);
   EXPECT_EQ(done.error().details.back(), "line 100");
@@ -119,14 +137,19 @@ TEST(RunInstaller, LastLinesAreKept) {
 
 TEST(PipReport, IsRead) {
   std::string hash(64, 'a');
-  auto files = parse_pip_report(R"({"version":"1","install":[{"metadata":{"name":"Rocm_SDK.core","version":"1.0"},"download_info":{"url":"https://h/a%2Bb/rocm_sdk_core-1.0%2Bx-py3-none-any.whl","archive_info":{"hashes":{"sha256":")" + hash + R"("}}}}]})", "r");
+  auto files = parse_pip_report(
+      R"({"version":"1","install":[{"metadata":{"name":"Rocm_SDK.core","version":"1.0"},"download_info":{"url":"https://h/a%2Bb/rocm_sdk_core-1.0%2Bx-py3-none-any.whl","archive_info":{"hashes":{"sha256":")" +
+          hash + R"("}}}}]})",
+      "r");
   ASSERT_TRUE(files) << render(files.error());
   EXPECT_EQ(files->at(0).project, "rocm-sdk-core");
   EXPECT_EQ(files->at(0).filename, "rocm_sdk_core-1.0+x-py3-none-any.whl");
   EXPECT_EQ(files->at(0).sha256.hex(), hash);
-  for (const char* bad : {"", "{}", R"({"version":"2","install":[]})", R"({"version":"1"})", R"({"version":"1","install":[{}]})",
-                          R"({"version":"1","install":[{"metadata":{"name":"a","version":"1"},"download_info":{"url":"u","dir_info":{}}}]})",
-                          R"({"version":"1","install":[{"metadata":{"name":"a","version":"1"},"download_info":{"url":"u","archive_info":{"hashes":{"sha256":"zz"}}}}]})"}) {
+  for (
+      const char* bad :
+      {"", "{}", R"({"version":"2","install":[]})", R"({"version":"1"})", R"({"version":"1","install":[{}]})",
+       R"({"version":"1","install":[{"metadata":{"name":"a","version":"1"},"download_info":{"url":"u","dir_info":{}}}]})",
+       R"({"version":"1","install":[{"metadata":{"name":"a","version":"1"},"download_info":{"url":"u","archive_info":{"hashes":{"sha256":"zz"}}}}]})"}) {
     auto wrong = parse_pip_report(bad, "r");
     ASSERT_FALSE(wrong) << bad;
     EXPECT_EQ(wrong.error().code, "V012");
@@ -135,7 +158,9 @@ TEST(PipReport, IsRead) {
 
 TEST(HashedRequirements, AreRead) {
   std::string a(64, 'a'), b(64, 'b');
-  auto files = parse_hashed_requirements("rocm[libraries]==7.2.0 \\\n    --hash=sha256:" + a + "\nrocm-sdk-core==7.2.0 ; sys_platform == 'linux' \\\n    --hash=sha256:" + b + "\n");
+  auto files =
+      parse_hashed_requirements("rocm[libraries]==7.2.0 \\\n    --hash=sha256:" + a +
+                                "\nrocm-sdk-core==7.2.0 ; sys_platform == 'linux' \\\n    --hash=sha256:" + b + "\n");
   ASSERT_TRUE(files) << render(files.error());
   ASSERT_EQ(files->size(), 2u);
   EXPECT_EQ(files->at(0).project, "rocm");
@@ -175,8 +200,13 @@ TEST(Receipt, RoundTrip) {
 
 TEST(Receipt, Refusals) {
   auto good = to_json(a_receipt());
-  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{{"quarry.receipt/1", "quarry.receipt/2"}, {"\"sealed\": true", "\"sealed\": \"yes\""}, {"\"kind\": \"sdist\"", "\"kind\": \"egg\""},
-                                                                                 {sha256("x").hex(), "abc"}, {"\"files\"", "\"filez\""}, {"\"sets\": [", "\"sets\": 5, \"x\": ["}}) {
+  for (const auto& [from, to] :
+       std::vector<std::pair<std::string, std::string>>{{"quarry.receipt/1", "quarry.receipt/2"},
+                                                        {"\"sealed\": true", "\"sealed\": \"yes\""},
+                                                        {"\"kind\": \"sdist\"", "\"kind\": \"egg\""},
+                                                        {sha256("x").hex(), "abc"},
+                                                        {"\"files\"", "\"filez\""},
+                                                        {"\"sets\": [", "\"sets\": 5, \"x\": ["}}) {
     auto text = text::replace_all(good, from, to);
     ASSERT_NE(text, good) << from;
     EXPECT_FALSE(parse_receipt(text, "r")) << from;
@@ -246,8 +276,12 @@ TEST(Create, KeepsClearsAndRefuses) {
 TEST(Create, AFailureLeavesNothing) {
   Scratch scratch;
   must(sys::make_directories(scratch.at("bin")));
-  must(sys::write_file(scratch.at("bin/python3"), "#!/bin/sh\ncase \"$*\" in *version_info*) echo 3.11.0;; *) mkdir -p \"$4\"; echo Error: ensurepip is not available; exit 1;; esac\n", 0755));
-  auto made = create_environment({scratch.at("env"), scratch.at("bin/python3"), false, false}, testing::machine_variables());
+  must(sys::write_file(scratch.at("bin/python3"),
+                       "#!/bin/sh\ncase \"$*\" in *version_info*) echo 3.11.0;; *) mkdir -p \"$4\"; echo Error: "
+                       "ensurepip is not available; exit 1;; esac\n",
+                       0755));
+  auto made =
+      create_environment({scratch.at("env"), scratch.at("bin/python3"), false, false}, testing::machine_variables());
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().code, "V004");
   EXPECT_EQ(traits(made.error().kind).exit_code, 12);

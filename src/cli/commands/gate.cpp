@@ -101,8 +101,7 @@ Result<void> check_waiver(Context& context, const Arguments& arguments, const re
   return {};
 }
 
-Result<registry::WaiverRecord> make_waiver(const Arguments& arguments, store::ObjectStore& store,
-                                           std::int64_t now_us) {
+Result<registry::WaiverRecord> make_waiver(const Arguments& arguments, store::ObjectStore& store, std::int64_t now_us) {
   registry::WaiverRecord waiver;
   waiver.channel = arguments.get("--to");
   TRY_DO(registry::check_channel_name(waiver.channel));
@@ -139,9 +138,9 @@ Result<int> run_waive(Context& context, const Arguments& arguments) {
   if (!dry) {
     TRY(digest, registry::put_waiver(*store, waiver));
   }
-  context.out.data(fmt::format("{}  {}  {} on {}, until {}, by {}: {}\n", dry ? "would waive" : "waived", digest.substr(0, 12),
-                               waiver.suite.empty() ? "every suite" : waiver.suite, scope_text(waiver), waiver.expires,
-                               waiver.approver, waiver.reason));
+  context.out.data(fmt::format("{}  {}  {} on {}, until {}, by {}: {}\n", dry ? "would waive" : "waived",
+                               digest.substr(0, 12), waiver.suite.empty() ? "every suite" : waiver.suite,
+                               scope_text(waiver), waiver.expires, waiver.approver, waiver.reason));
   context.out.document({{"schema", "quarry.waive/1"},
                         {"waiver", digest},
                         {"written", !dry},

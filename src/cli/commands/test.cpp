@@ -21,7 +21,8 @@ const Flag k_store{"--store", "LOCATOR", "the store, such as file:/srv/store", {
 
 std::string cell_text(const registry::Cell& cell) {
   std::vector<std::string> parts;
-  for (const auto& part : {cell.platform, cell.family, cell.python.empty() ? cell.python : "py" + cell.python, cell.framework})
+  for (const auto& part :
+       {cell.platform, cell.family, cell.python.empty() ? cell.python : "py" + cell.python, cell.framework})
     if (!part.empty()) parts.push_back(part);
   return text::join(parts, " ");
 }
@@ -38,7 +39,11 @@ Json summary(const EvidenceRecord& e, const std::string& digest) {
   return {{"evidence", digest},
           {"result", e.result},
           {"suite", e.suite},
-          {"cell", {{"platform", e.cell.platform}, {"family", e.cell.family}, {"python", e.cell.python}, {"framework", e.cell.framework}}},
+          {"cell",
+           {{"platform", e.cell.platform},
+            {"family", e.cell.family},
+            {"python", e.cell.python},
+            {"framework", e.cell.framework}}},
           {"counts", {{"passed", e.passed}, {"failed", e.failed}, {"skipped", e.skipped}, {"errors", e.errors}}},
           {"set", e.set},
           {"sealed", e.sealed},
@@ -55,7 +60,8 @@ std::string failures_text(const EvidenceRecord& e) {
     if (++all > k_failures_shown) continue;
     ++shown;
     auto message = text::lines(row.message);
-    text += fmt::format("  {}  {}{}\n", row.outcome == "failed" ? "FAILED" : "ERROR ", row.name, message.empty() ? "" : ": " + message[0]);
+    text += fmt::format("  {}  {}{}\n", row.outcome == "failed" ? "FAILED" : "ERROR ", row.name,
+                        message.empty() ? "" : ": " + message[0]);
   }
   if (all > shown) text += fmt::format("  and {} more\n", all - shown);
   return text;
@@ -72,9 +78,12 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
   options.command = arguments.rest;
   options.junit = arguments.find("--junit").value_or("");
   if (!options.junit.empty() && options.command.empty())
-    return fail(ErrorKind::invalid_argument, "X006", "--junit names the report of a command, and there is none", "give the command after --, such as -- pytest --junit-xml=r.xml");
+    return fail(ErrorKind::invalid_argument, "X006", "--junit names the report of a command, and there is none",
+                "give the command after --, such as -- pytest --junit-xml=r.xml");
   auto deadline = units::parse_duration_ms(arguments.get("--deadline"));
-  if (!deadline || *deadline == 0) return fail(ErrorKind::invalid_argument, "X007", fmt::format("\"{}\" is not a duration", arguments.get("--deadline")), "write it as 90s, 15m or 2h");
+  if (!deadline || *deadline == 0)
+    return fail(ErrorKind::invalid_argument, "X007",
+                fmt::format("\"{}\" is not a duration", arguments.get("--deadline")), "write it as 90s, 15m or 2h");
   options.deadline_ms = *deadline;
   options.workers = context.jobs;
   options.quarry_version = program_version();
@@ -88,43 +97,51 @@ Result<int> run_test(Context& context, const Arguments& arguments) {
   TRY(auto store, store::open_store(arguments.get("--store")));
   TRY(auto outcome, trial::run_trial(options, *store, context.environment, context.clock));
   const auto& e = outcome.evidence;
-  context.out.data(fmt::format("{}  {} on {}  {}{}\n", e.result, e.suite, cell_text(e.cell), counts_text(e), e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
+  context.out.data(fmt::format("{}  {} on {}  {}{}\n", e.result, e.suite, cell_text(e.cell), counts_text(e),
+                               e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
   context.out.data(failures_text(e));
   context.out.data(fmt::format("evidence    {}\nlog         {}\n", outcome.digest, e.log));
   auto document = summary(e, outcome.digest);
   document["schema"] = "quarry.test/1";
   document["subjects"] = Json::array();
-  for (const auto& subject : e.subjects) document["subjects"].push_back({{"filename", subject.filename}, {"sha256", subject.sha256.hex()}});
+  for (const auto& subject : e.subjects)
+    document["subjects"].push_back({{"filename", subject.filename}, {"sha256", subject.sha256.hex()}});
   context.out.document(document);
   return outcome.exit_code;
 }
 
 Command test_command() {
-  return {.path = {"test"},
-          .summary = "test an environment and record the result as evidence",
-          .description =
-              "Proves first that the environment holds the files of its set and nothing else among them, then runs `rocm-sdk test`, or any "
-              "command after `--`, under a deadline in a process group of its own; then proves it again. The result is written to the "
-              "store as evidence for exactly the files that are installed: their sha256, the machine, the tools, every test's outcome and "
-              "the log.\n\nAn environment needs the receipt of `quarry venv install`; without one, `--from` says what its files must be.",
-          .operands = {},
-          .flags = {{"--venv", "DIR", "the environment", {}, {}, {}, true},
-                    {"--from", "LOCATOR", "what the installed files must be, instead of the receipt"},
-                    {"--family", "F", "the GPU family tested; else that of the installed libraries"},
-                    {"--suite", "NAME", "the name of the suite: rocm-sdk, or what a command after -- is to be called"},
-                    {"--junit", "FILE", "the JUnit report that the command writes"},
-                    {"--deadline", "D", "after this the suite is killed", {}, "1h"},
-                    k_store},
-          .takes_rest = true,
-          .examples = {{"quarry test --venv .venv --store file:store", "the tests inside the packages"},
-                       {"quarry test --venv .venv --store file:store --suite smoke --junit r.xml -- pytest --junit-xml=r.xml tests", "tests of your own"}},
-          .exit_codes = {{0, "passed"},
-                         {1, "failed; there is evidence of it"},
-                         {3, "no receipt, or its set is not in the store"},
-                         {6, "the environment was altered; there is no evidence"},
-                         {124, "the deadline passed; there is evidence of it"}},
-          .schema = "quarry.test/1",
-          .run = run_test};
+  return {
+      .path = {"test"},
+      .summary = "test an environment and record the result as evidence",
+      .description = "Proves first that the environment holds the files of its set and nothing else among them, then "
+                     "runs `rocm-sdk test`, or any "
+                     "command after `--`, under a deadline in a process group of its own; then proves it again. The "
+                     "result is written to the "
+                     "store as evidence for exactly the files that are installed: their sha256, the machine, the "
+                     "tools, every test's outcome and "
+                     "the log.\n\nAn environment needs the receipt of `quarry venv install`; without one, `--from` "
+                     "says what its files must be.",
+      .operands = {},
+      .flags = {{"--venv", "DIR", "the environment", {}, {}, {}, true},
+                {"--from", "LOCATOR", "what the installed files must be, instead of the receipt"},
+                {"--family", "F", "the GPU family tested; else that of the installed libraries"},
+                {"--suite", "NAME", "the name of the suite: rocm-sdk, or what a command after -- is to be called"},
+                {"--junit", "FILE", "the JUnit report that the command writes"},
+                {"--deadline", "D", "after this the suite is killed", {}, "1h"},
+                k_store},
+      .takes_rest = true,
+      .examples =
+          {{"quarry test --venv .venv --store file:store", "the tests inside the packages"},
+           {"quarry test --venv .venv --store file:store --suite smoke --junit r.xml -- pytest --junit-xml=r.xml tests",
+            "tests of your own"}},
+      .exit_codes = {{0, "passed"},
+                     {1, "failed; there is evidence of it"},
+                     {3, "no receipt, or its set is not in the store"},
+                     {6, "the environment was altered; there is no evidence"},
+                     {124, "the deadline passed; there is evidence of it"}},
+      .schema = "quarry.test/1",
+      .run = run_test};
 }
 
 // evidence
@@ -138,14 +155,16 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
   }
   TRY(auto records, registry::list_evidence(*store));
   std::erase_if(records, [&](const auto& r) { return !set.empty() && r.record.set != set; });
-  std::stable_sort(records.begin(), records.end(), [](const auto& a, const auto& b) { return a.record.ended > b.record.ended; });
+  std::stable_sort(records.begin(), records.end(),
+                   [](const auto& a, const auto& b) { return a.record.ended > b.record.ended; });
   Json list = Json::array();
   std::size_t width = 0;
   for (const auto& [digest, e] : records) width = std::max(width, cell_text(e.cell).size());
   for (const auto& [digest, e] : records) {
     list.push_back(summary(e, digest));
-    context.out.data(fmt::format("{}  {}  {:<9}  {:<12}  {:<{}}  {}{}\n", digest.substr(0, 12), e.ended.substr(0, 19), e.result, e.suite, cell_text(e.cell), width,
-                                 counts_text(e), e.sealed ? "" : "  unsealed"));
+    context.out.data(fmt::format("{}  {}  {:<9}  {:<12}  {:<{}}  {}{}\n", digest.substr(0, 12), e.ended.substr(0, 19),
+                                 e.result, e.suite, cell_text(e.cell), width, counts_text(e),
+                                 e.sealed ? "" : "  unsealed"));
   }
   if (records.empty()) context.out.note("there is no evidence in " + store->describe());
   context.out.document({{"schema", "quarry.evidence-list/1"}, {"evidence", list}});
@@ -153,9 +172,11 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
 }
 
 std::string evidence_text(const std::string& digest, const EvidenceRecord& e) {
-  auto text = fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest, e.result, e.suite, cell_text(e.cell), counts_text(e), e.started,
-                          e.ended, e.set.empty() ? "none" : e.set, e.sealed ? "" : "  (unsealed source)");
-  for (const auto& subject : e.subjects) text += fmt::format("file      {}  {}\n", subject.sha256.short_hex(), subject.filename);
+  auto text = fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest, e.result,
+                          e.suite, cell_text(e.cell), counts_text(e), e.started, e.ended,
+                          e.set.empty() ? "none" : e.set, e.sealed ? "" : "  (unsealed source)");
+  for (const auto& subject : e.subjects)
+    text += fmt::format("file      {}  {}\n", subject.sha256.short_hex(), subject.filename);
   for (const auto& [key, value] : e.machine) text += fmt::format("machine   {:<12}  {}\n", key, value);
   for (const auto& [key, value] : e.tools) text += fmt::format("tool      {:<12}  {}\n", key, value);
   text += fmt::format("log       {}\n", e.log);
@@ -175,7 +196,8 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
 Command list_command() {
   return {.path = {"evidence", "list"},
           .summary = "list what was tested, newest first",
-          .description = "One line for each record of evidence in the store. An altered record is an error: a list without it would mislead.",
+          .description = "One line for each record of evidence in the store. An altered record is an error: a list "
+                         "without it would mislead.",
           .operands = {},
           .flags = {{"--set", "DIGEST", "only evidence for this set"}, k_store},
           .examples = {{"quarry evidence list --store file:store", "everything that was tested"}},

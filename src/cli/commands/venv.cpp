@@ -13,7 +13,9 @@ namespace quarry::cli {
 
 namespace {
 
-const Flag k_python{"--python", "P", "the Python to use: 3.12, python3.12 or a path", {}, {}, {}, false, false, 0, {"--python-version"}};
+const Flag k_python{
+    "--python",          "P", "the Python to use: 3.12, python3.12 or a path", {}, {}, {}, false, false, 0,
+    {"--python-version"}};
 const Flag k_clean{"--clean", "", "remove the environment that is there and start fresh"};
 const Flag k_use_uv{"--use-uv", "", "use uv instead of pip and venv"};
 const Flag k_activate{"--activate-in-future-github-actions-steps", "",
@@ -42,7 +44,8 @@ Result<void> activate(Context& context, const venv::Environment& environment) {
 }
 
 Result<venv::Created> create(Context& context, const Arguments& arguments, bool use_uv) {
-  venv::CreateOptions options{arguments.operands.at(0), arguments.find("--python").value_or(""), arguments.has("--clean"), use_uv};
+  venv::CreateOptions options{arguments.operands.at(0), arguments.find("--python").value_or(""),
+                              arguments.has("--clean"), use_uv};
   TRY(auto created, venv::create_environment(options, context.environment));
   context.out.note(fmt::format("environment {}  Python {}{}", options.directory, created.environment.version,
                                created.existed ? ", was there already (--clean makes it anew)" : ""));
@@ -51,8 +54,10 @@ Result<venv::Created> create(Context& context, const Arguments& arguments, bool 
 
 Result<int> run_create(Context& context, const Arguments& arguments) {
   TRY(auto created, create(context, arguments, arguments.has("--use-uv")));
-  if (arguments.has("--activate-in-future-github-actions-steps")) TRY_DO(activate(context, created.environment));
-  else context.out.data(fmt::format("next: source {}/bin/activate\n", arguments.operands.at(0)));
+  if (arguments.has("--activate-in-future-github-actions-steps"))
+    TRY_DO(activate(context, created.environment));
+  else
+    context.out.data(fmt::format("next: source {}/bin/activate\n", arguments.operands.at(0)));
   context.out.document({{"schema", "quarry.venv-create/1"},
                         {"directory", created.environment.directory},
                         {"python", created.environment.version},
@@ -63,7 +68,8 @@ Result<int> run_create(Context& context, const Arguments& arguments) {
 Command create_command() {
   return {.path = {"venv", "create"},
           .summary = "make a Python environment",
-          .description = "Runs `python -m venv` (or `uv venv`). An environment that is there is kept; `--clean` makes it anew. The Python is "
+          .description = "Runs `python -m venv` (or `uv venv`). An environment that is there is kept; `--clean` makes "
+                         "it anew. The Python is "
                          "looked for on PATH, among pyenv's versions and in /opt/python.",
           .operands = {{"DIR", "where the environment is made"}},
           .flags = {k_python, k_clean, k_use_uv, k_activate},
@@ -91,14 +97,18 @@ Result<venv::InstallOptions> install_options(Context& context, const Arguments& 
   options.source.store = store;
   TRY(options.installer.installer, chosen_installer(arguments));
   options.installer.packages = text::split_any(arguments.get("--packages"), " \t\n");
-  if (options.installer.packages.empty()) return fail(ErrorKind::invalid_argument, "V005", "--packages names nothing", "for example --packages \"rocm[libraries,devel]\"");
+  if (options.installer.packages.empty())
+    return fail(ErrorKind::invalid_argument, "V005", "--packages names nothing",
+                "for example --packages \"rocm[libraries,devel]\"");
   options.installer.pre = arguments.has("--pre");
   options.installer.disable_cache = arguments.has("--disable-cache");
   TRY(options.installer.retry_timeout_ms, seconds_flag(arguments, "--install-retry-timeout-seconds"));
   TRY(options.installer.retry_wait_ms, seconds_flag(arguments, "--install-retry-wait-between-seconds"));
   options.on_note = [&context](std::string_view line) { context.out.note(line); };
   options.on_output = [&context](std::string_view line) {
-    if (line.starts_with("Processing ") || line.starts_with("Successfully ") || line.starts_with("Building ") || line.starts_with(" + ")) context.out.note(fmt::format("  {}", line));
+    if (line.starts_with("Processing ") || line.starts_with("Successfully ") || line.starts_with("Building ") ||
+        line.starts_with(" + "))
+      context.out.note(fmt::format("  {}", line));
   };
   return options;
 }
@@ -112,10 +122,13 @@ Json receipt_document(const venv::InstallOutcome& outcome) {
 
 void report(Context& context, const venv::InstallOutcome& outcome, const std::string& directory) {
   const auto& receipt = outcome.receipt;
-  for (const auto& file : receipt.files) context.out.data(fmt::format("installed   {}  {}\n", file.filename, file.sha256.short_hex()));
-  context.out.data(fmt::format("{} files of {} in {}, proven against {}  {}\n", receipt.files.size(), receipt.source, directory,
-                               receipt.sealed ? "their sealed set" : "what was offered (unsealed source)", units::seconds(outcome.seconds)));
-  if (receipt.sealed) context.out.data(fmt::format("next: quarry test --venv {} --store {}\n", directory, receipt.store));
+  for (const auto& file : receipt.files)
+    context.out.data(fmt::format("installed   {}  {}\n", file.filename, file.sha256.short_hex()));
+  context.out.data(fmt::format("{} files of {} in {}, proven against {}  {}\n", receipt.files.size(), receipt.source,
+                               directory, receipt.sealed ? "their sealed set" : "what was offered (unsealed source)",
+                               units::seconds(outcome.seconds)));
+  if (receipt.sealed)
+    context.out.data(fmt::format("next: quarry test --venv {} --store {}\n", directory, receipt.store));
 }
 
 Result<int> run_install(Context& context, const Arguments& arguments) {
@@ -125,7 +138,7 @@ Result<int> run_install(Context& context, const Arguments& arguments) {
   }
   TRY(auto options, install_options(context, arguments, store.get()));
   // A wrong locator is told before an environment is made for it.
-  TRY_DO(venv::find_source(options.source));
+  TRY(options.found, venv::find_source(options.source));
   if (arguments.has("--clean") || arguments.find("--python") || !venv::is_environment(options.directory))
     TRY_DO(create(context, arguments, options.installer.installer == venv::Installer::uv));
   TRY(auto outcome, venv::install(options, context.environment, context.clock));
@@ -138,40 +151,51 @@ Result<int> run_install(Context& context, const Arguments& arguments) {
 }
 
 Command install_command() {
-  return {.path = {"venv", "install"},
-          .summary = "install packages from exactly one set, run, channel or directory",
-          .description =
-              "Runs pip (or uv) so that nothing but the files of `--from` can be chosen: the user's configuration, variables and caches of "
-              "both are out of the way. Quarry's own sets must be sealed, and their files are compared with the set before the installer "
-              "runs and afterwards, file by file. `quarry-receipt.json` in the environment then says what is there.\n\nA source that cannot "
-              "have a seal (a URL, a directory, a run that another tool laid out) is accepted, called an unsealed source and frozen by "
-              "sha256 in `quarry-lock.json`; what is tested from it cannot be promoted.\n\nThe environment is made if it is not there.",
-          .operands = {{"DIR", "the environment"}},
-          .flags = {{"--from", "LOCATOR", "run:ID, set:DIGEST, channel:NAME, a directory of packages, or a URL"},
-                    {"--packages", "LIST", "what to install, such as \"rocm[libraries,devel]\"", {}, {}, {}, true},
-                    {"--installer", "NAME", "which program installs", {"pip", "uv"}, "pip"},
-                    {"--store", "LOCATOR", "the store that run:, set: and channel: are in", {}, {}, "QUARRY_STORE"},
-                    k_python,
-                    k_clean,
-                    {"--pre", "", "allow pre-releases"},
-                    {"--index-url", "URL", "instead of --from: this package index"},
-                    {"--index-name", "NAME", "instead of --from: a named ROCm index", {"stable", "prerelease", "nightly", "dev"}},
-                    {"--find-links", "URL", "instead of --from, or with --index-url: a page or directory with links"},
-                    {"--disable-cache", "", "do not use the installer's cache"},
-                    k_use_uv,
-                    k_activate,
-                    {"--install-retry-timeout-seconds", "N", "from a URL: keep trying for so long", {}, "0"},
-                    {"--install-retry-wait-between-seconds", "N", "from a URL: pause between tries", {}, "15"}},
-          .examples = {{"quarry venv install .venv --from channel:staging --packages \"rocm[libraries,devel]\" --store file:store", "from a channel, with pip"},
-                       {"quarry venv install .venv --from run:42 --packages rocm --installer uv --store file:store", "what one run built, with uv"},
-                       {"quarry venv install .venv --from out/dist --packages rocm", "what was just built: an unsealed source"}},
-          .exit_codes = {{1, "the installer failed"},
-                         {3, "there is no such source, or it is not sealed yet"},
-                         {5, "the network failed"},
-                         {6, "a file is not the one that was sealed; there is no receipt"},
-                         {12, "the Python or the installer is not on this machine"}},
-          .schema = "quarry.venv-install/1",
-          .run = run_install};
+  return {
+      .path = {"venv", "install"},
+      .summary = "install packages from exactly one set, run, channel or directory",
+      .description = "Runs pip (or uv) so that nothing but the files of `--from` can be chosen: the user's "
+                     "configuration, variables and caches of "
+                     "both are out of the way. Quarry's own sets must be sealed, and their files are compared with the "
+                     "set before the installer "
+                     "runs and afterwards, file by file. `quarry-receipt.json` in the environment then says what is "
+                     "there.\n\nA source that cannot "
+                     "have a seal (a URL, a directory, a run that another tool laid out) is accepted, called an "
+                     "unsealed source and frozen by "
+                     "sha256 in `quarry-lock.json`; what is tested from it cannot be promoted.\n\nThe environment is "
+                     "made if it is not there.",
+      .operands = {{"DIR", "the environment"}},
+      .flags = {{"--from", "LOCATOR", "run:ID, set:DIGEST, channel:NAME, a directory of packages, or a URL"},
+                {"--packages", "LIST", "what to install, such as \"rocm[libraries,devel]\"", {}, {}, {}, true},
+                {"--installer", "NAME", "which program installs", {"pip", "uv"}, "pip"},
+                {"--store", "LOCATOR", "the store that run:, set: and channel: are in", {}, {}, "QUARRY_STORE"},
+                k_python,
+                k_clean,
+                {"--pre", "", "allow pre-releases"},
+                {"--index-url", "URL", "instead of --from: this package index"},
+                {"--index-name",
+                 "NAME",
+                 "instead of --from: a named ROCm index",
+                 {"stable", "prerelease", "nightly", "dev"}},
+                {"--find-links", "URL", "instead of --from, or with --index-url: a page or directory with links"},
+                {"--disable-cache", "", "do not use the installer's cache"},
+                k_use_uv,
+                k_activate,
+                {"--install-retry-timeout-seconds", "N", "from a URL: keep trying for so long", {}, "0"},
+                {"--install-retry-wait-between-seconds", "N", "from a URL: pause between tries", {}, "15"}},
+      .examples =
+          {{"quarry venv install .venv --from channel:staging --packages \"rocm[libraries,devel]\" --store file:store",
+            "from a channel, with pip"},
+           {"quarry venv install .venv --from run:42 --packages rocm --installer uv --store file:store",
+            "what one run built, with uv"},
+           {"quarry venv install .venv --from out/dist --packages rocm", "what was just built: an unsealed source"}},
+      .exit_codes = {{1, "the installer failed"},
+                     {3, "there is no such source, or it is not sealed yet"},
+                     {5, "the network failed"},
+                     {6, "a file is not the one that was sealed; there is no receipt"},
+                     {12, "the Python or the installer is not on this machine"}},
+      .schema = "quarry.venv-install/1",
+      .run = run_install};
 }
 
 } // namespace

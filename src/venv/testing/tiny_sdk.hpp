@@ -1,6 +1,6 @@
 #pragma once
-// For tests: a release of three small packages, made, published and sealed into a file store, and a Python environment to install it
-// into. Everything is real but the size.
+// For tests: a release of three small packages, made, published and sealed into a file store, and a Python environment
+// to install it into. Everything is real but the size.
 #include "archive/compression.hpp"
 #include "archive/tar.hpp"
 #include "base/text.hpp"
@@ -103,7 +103,7 @@ def main():
 
 struct Release {
   std::string version = "1.0";
-  std::string flavour = "a";  ///< other bytes under the same names
+  std::string flavour = "a"; ///< other bytes under the same names
 };
 
 /// Builds the packages of a release into `directory`.
@@ -115,20 +115,25 @@ inline std::vector<std::string> build_packages(const std::string& directory, con
     spec.metadata.name = project;
     spec.metadata.version = release.version;
     spec.tags.platform = "linux_x86_64";
-    spec.members.push_back({tree + "/__init__.py", content::Rope::literal("VALUE = '" + release.flavour + "'\n"), false});
-    spec.members.push_back({"_" + tree + "/lib/" + file, content::Rope::literal(std::string(100'000, 'x') + release.flavour), false});
+    spec.members.push_back(
+        {tree + "/__init__.py", content::Rope::literal("VALUE = '" + release.flavour + "'\n"), false});
+    spec.members.push_back(
+        {"_" + tree + "/lib/" + file, content::Rope::literal(std::string(100'000, 'x') + release.flavour), false});
     paths.push_back(must(wheel::pack(spec, directory, {})).path);
   };
   wheel("rocm-sdk-core", "rocm_sdk_core", "libx.so");
   wheel("rocm-sdk-libraries-gfx103x-dgpu", "rocm_sdk_libraries_gfx103x_dgpu", "liby.so");
   std::string packed;
-  auto compressor = archive::Compressor::create(archive::Compression::gzip, 1, [&](std::span<const std::byte> bytes) -> Result<void> {
-    packed.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    return {};
-  });
+  auto compressor =
+      archive::Compressor::create(archive::Compression::gzip, 1, [&](std::span<const std::byte> bytes) -> Result<void> {
+        packed.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        return {};
+      });
   archive::TarWriter tar([&](std::span<const std::byte> bytes) { return compressor->write(bytes); });
   auto top = "rocm-" + release.version;
-  auto add = [&](const std::string& path, const std::string& text) { must(tar.file(top + "/" + path, content::Rope::literal(text), false)); };
+  auto add = [&](const std::string& path, const std::string& text) {
+    must(tar.file(top + "/" + path, content::Rope::literal(text), false));
+  };
   must(tar.directory(top));
   add("PKG-INFO", "Metadata-Version: 2.2\nName: rocm\nVersion: " + release.version + "\nDynamic: Requires-Dist\n");
   add("VERSION", release.version + "\n");
@@ -145,7 +150,8 @@ inline std::vector<std::string> build_packages(const std::string& directory, con
 /// A file store, and releases in it.
 class TinyStore {
 public:
-  explicit TinyStore(const std::string& root_directory) : root(root_directory), store(must(store::open_file_store(root))) {}
+  explicit TinyStore(const std::string& root_directory)
+      : root(root_directory), store(must(store::open_file_store(root))) {}
 
   /// Publishes as `{run}-linux/python/g`; the digest of the set.
   std::string publish(const std::string& run, const Release& release, bool seal = true) {
@@ -188,11 +194,17 @@ public:
     move.who = "test";
     move.when = "2026-11-21T10:00:00.000000Z";
     move.generation = 1;
-    registry::ChannelRecord record{.name = name, .generation = 1, .view = view.digest, .previous = {}, .ledger = must(registry::put_ledger(*store, move))};
+    registry::ChannelRecord record{.name = name,
+                                   .generation = 1,
+                                   .view = view.digest,
+                                   .previous = {},
+                                   .ledger = must(registry::put_ledger(*store, move))};
     must(registry::swap_channel(*store, std::nullopt, record));
   }
 
-  std::string file(const std::string& run, const std::string& name) const { return path::join(root, run + "-linux/python/g/dist/" + name); }
+  std::string file(const std::string& run, const std::string& name) const {
+    return path::join(root, run + "-linux/python/g/dist/" + name);
+  }
 
   const std::string root;
   std::unique_ptr<store::ObjectStore> store;
