@@ -95,7 +95,8 @@ std::string bash_completion(std::span<const Command> commands) {
   }
   return fmt::format(R"(# bash completion for quarry; made by `quarry completion bash`
 _quarry() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}} first=${{COMP_WORDS[1]}} second=${{COMP_WORDS[2]}}
+  local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD-1]}}
+  local first=${{COMP_WORDS[1]}} second=${{COMP_WORDS[2]}}
   local verbs='' flags='' choices='' name
   COMPREPLY=()
   if [[ $previous == "=" ]]; then previous=${{COMP_WORDS[COMP_CWORD-2]}}; fi
