@@ -374,7 +374,14 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
                         {"artifacts", list},
                         {"failed", report.failures()},
                         {"findings", findings_json(source.findings)}});
-  if (report.failures() > 0) return fail(artifact::failure_of(report, output));
+  if (report.failures() > 0) {
+    auto error = artifact::failure_of(report, output);
+    if (error.code == "A012")
+      error.hint = fmt::format("fetch it again with the same command; if it persists, the upload of {} is damaged: "
+                               "`quarry artifact verify {}`",
+                               arguments.get("--from"), arguments.get("--from"));
+    return fail(std::move(error));
+  }
   if (options.form == artifact::FetchForm::exploded)
     context.out.note(fmt::format("next: quarry sdk build --artifact-dir {} --dest-dir out", output));
   return 0;
