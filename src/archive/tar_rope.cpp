@@ -13,4 +13,4 @@ Result<content::Rope> TarRope::finish() {
   return std::move(rope_);
 }
 
-}  // namespace quarry::archive
+} // namespace quarry::archive

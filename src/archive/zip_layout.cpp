@@ -111,15 +111,14 @@ std::string end_records(std::uint64_t count, std::uint64_t offset, std::uint64_t
 
 } // namespace
 
-Result<void> ZipLayout::begin(const ZipEntry& entry) {
+void ZipLayout::begin(const ZipEntry& entry) {
   current_ = {entry.name, entry.data.size(), 0, 0, {}};
   place_ = {end_, k_method_deflate, entry.executable};
   data_offset_ = end_ + k_local_bytes + entry.name.size() + (local_is_zip64(entry.data.size()) ? 20 : 0);
-  return {};
 }
 
 Result<void> ZipLayout::add(const ZipEntry& entry, const PackedChunk& chunk) {
-  if (chunk.offset == 0) TRY_DO(begin(entry));
+  if (chunk.offset == 0) begin(entry);
   current_.crc = chunk.offset == 0 ? chunk.crc : crc32_combine(current_.crc, chunk.crc, chunk.data.size());
   // What deflate did not shrink is stored: a single chunk is still at hand.
   bool store = chunk.packed.data() == chunk.data.data() ||
@@ -132,7 +131,7 @@ Result<void> ZipLayout::add(const ZipEntry& entry, const PackedChunk& chunk) {
 }
 
 Result<void> ZipLayout::complete(const ZipEntry& entry, const PackedChunk& chunk) {
-  if (place_.method == k_method_deflate && current_.stored_size >= current_.size) TRY_DO(store_instead(entry, chunk));
+  if (place_.method == k_method_deflate && current_.stored_size >= current_.size) TRY_DO(store_instead(entry));
   current_.sha256 = chunk.sha256;
   TRY_DO(into_.write_at(place_.header_offset, bytes_of(local_header(current_, place_.method))));
   end_ = data_offset_ + current_.stored_size;
@@ -142,7 +141,7 @@ Result<void> ZipLayout::complete(const ZipEntry& entry, const PackedChunk& chunk
 }
 
 // Of several chunks: read once more, over the packed bytes. The CRC proves that it is what was read before.
-Result<void> ZipLayout::store_instead(const ZipEntry& entry, const PackedChunk&) {
+Result<void> ZipLayout::store_instead(const ZipEntry& entry) {
   place_.method = k_method_stored;
   current_.stored_size = 0;
   std::uint32_t crc = 0;

@@ -29,9 +29,9 @@ private:
     std::uint16_t method = 0;
     bool executable = false;
   };
-  Result<void> begin(const ZipEntry& entry);
+  void begin(const ZipEntry& entry);
   Result<void> complete(const ZipEntry& entry, const PackedChunk& chunk);
-  Result<void> store_instead(const ZipEntry& entry, const PackedChunk& chunk);
+  Result<void> store_instead(const ZipEntry& entry);
   std::string central_directory() const;
 
   const sys::File& into_;

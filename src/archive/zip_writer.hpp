@@ -21,7 +21,7 @@ enum class Profile : std::uint8_t {
 };
 
 struct ZipEntry {
-  std::string name; ///< relative, '/' separated; checked before anything is written (Z009, Z013, Z014)
+  std::string name; ///< relative, '/' separated; checked before writing (Z001, Z013, Z014, Z017, Z018)
   content::Rope data;
   bool executable = false; ///< 0755 instead of 0644
 };

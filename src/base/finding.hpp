@@ -11,11 +11,11 @@ enum class Severity : std::uint8_t { note, warning, error };
 std::string_view to_string(Severity severity);
 
 struct Finding {
-  std::string code;  ///< e.g. "Z003"; `quarry explain Z003`
+  std::string code; ///< e.g. "Z003"; `quarry explain Z003`
   Severity severity = Severity::error;
-  std::string place;    ///< "x.whl!pkg/lib.so" or "recipe.toml:12: packages.core"
-  std::string message;  ///< one lower-case sentence
-  std::string fix;      ///< what to do about it, may be empty
+  std::string place;   ///< "x.whl!pkg/lib.so" or "recipe.toml:12: packages.core"
+  std::string message; ///< one lower-case sentence
+  std::string fix;     ///< what to do about it, may be empty
 };
 using Findings = std::vector<Finding>;
 
@@ -23,4 +23,4 @@ bool has_errors(const Findings& findings);
 /// `error[Z003]: place: message` and the indented fix, one finding after the other.
 std::string render(const Findings& findings);
 
-}  // namespace quarry
+} // namespace quarry

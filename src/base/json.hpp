@@ -14,7 +14,8 @@ namespace json {
 Result<std::string> canonical(const Json& value);
 /// For people and files that people read: two spaces, keys sorted, a newline at the end.
 std::string pretty(const Json& value);
-/// Parses the whole text; depth at most 64 (our records need 6), no key twice in an object. `what` names the source in the error (B002).
+/// Parses the whole text; depth at most 64 (our records need 6), no key twice in an object. `what` names the source in
+/// the error (B002).
 Result<Json> parse(std::string_view text, std::string_view what);
 
 /// Checked access to a member of an object: the error (B003) names `what` and the key.
@@ -23,5 +24,5 @@ Result<std::uint64_t> unsigned_at(const Json& object, std::string_view key, std:
 std::string string_or(const Json& object, std::string_view key, std::string fallback);
 /// Checks `"schema":"quarry.NAME/MAJOR"`: an unknown major is refused (B004).
 Result<void> require_schema(const Json& object, std::string_view schema, std::string_view what);
-}  // namespace json
-}  // namespace quarry
+} // namespace json
+} // namespace quarry

@@ -1,6 +1,7 @@
 #pragma once
-// The data files that travel with the program (recipes, policies, explanations, runtime packages, the launcher), behind one
-// narrow view. The real one (app) looks at flags, the repository's data/, share/quarry and the embedded copy, in that order.
+// The data files that travel with the program (recipes, policies, explanations, runtime packages, the launcher), behind
+// one narrow view. The real one (app) looks at flags, the repository's data/, share/quarry and the embedded copy, in
+// that order.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,4 +19,4 @@ public:
   virtual std::string origin(std::string_view name) const = 0;
 };
 
-}  // namespace quarry
+} // namespace quarry

@@ -21,14 +21,16 @@ using Unexpected = tl::unexpected<Error>;
 
 /// The error of a failed Result on its way up, with context where the caller has some to add.
 inline Error&& passed_on(Error&& error) { return std::move(error); }
-inline Error&& passed_on(Error&& error, std::string context) { return std::move(error).with_context(std::move(context)); }
+inline Error&& passed_on(Error&& error, std::string context) {
+  return std::move(error).with_context(std::move(context));
+}
 
-}  // namespace quarry
+} // namespace quarry
 
 #define QUARRY_JOIN2(a, b) a##b
 #define QUARRY_JOIN(a, b) QUARRY_JOIN2(a, b)
-/// TRY(auto x, f());  returns f()'s error, or defines x.  TRY(auto x, f(), "while " + name) adds context, evaluated only on
-/// failure. It is several statements: never the body of an `if` without braces.
+/// TRY(auto x, f());  returns f()'s error, or defines x.  TRY(auto x, f(), "while " + name) adds context, evaluated
+/// only on failure. It is several statements: never the body of an `if` without braces.
 #define TRY(declaration, expression, ...)                                                                              \
   QUARRY_TRY(QUARRY_JOIN(try_result_, __COUNTER__), declaration, expression __VA_OPT__(, ) __VA_ARGS__)
 #define QUARRY_TRY(name, declaration, expression, ...)                                                                 \

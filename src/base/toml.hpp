@@ -1,6 +1,6 @@
 #pragma once
-// Reviewed data files (recipes, policies, families) as checked tables: every key that is not asked for is a typo, and every
-// error names file, line and key. The TOML library stays in the cpp file: it is two seconds of compile time.
+// Reviewed data files (recipes, policies, families) as checked tables: every key that is not asked for is a typo, and
+// every error names file, line and key. The TOML library stays in the cpp file: it is two seconds of compile time.
 #include "base/result.hpp"
 #include <cstdint>
 #include <functional>
@@ -17,22 +17,27 @@ namespace quarry {
 class TomlTable {
 public:
   /// The root of a document. invalid_argument `syntax_code` when it is not TOML; errors of the tables carry `code`.
-  static Result<TomlTable> parse(std::string_view text, std::string file, std::string syntax_code, std::string code, std::string hint);
+  static Result<TomlTable> parse(std::string_view text, std::string file, std::string syntax_code, std::string code,
+                                 std::string hint);
 
   Result<void> text(const std::string& key, std::string& into, bool required = false);
   Result<void> flag(const std::string& key, bool& into);
   Result<void> integer(const std::string& key, std::int64_t& into, bool required = false);
-  Result<void> number(const std::string& key, double& into);  ///< an integer or a float
+  Result<void> number(const std::string& key, double& into); ///< an integer or a float
   Result<void> texts(const std::string& key, std::vector<std::string>& into);
-  Result<void> choice(const std::string& key, std::string& into, const std::vector<std::string>& choices, bool required = false);
+  Result<void> choice(const std::string& key, std::string& into, const std::vector<std::string>& choices,
+                      bool required = false);
   Result<void> text_map(const std::string& key, std::vector<std::pair<std::string, std::string>>& into);
   Result<void> texts_map(const std::string& key, std::map<std::string, std::vector<std::string>>& into);
-  Result<void> tables(const std::string& key, const std::function<Result<void>(TomlTable&)>& each);  ///< an array of tables
+  Result<void> tables(const std::string& key,
+                      const std::function<Result<void>(TomlTable&)>& each); ///< an array of tables
   /// The tables below `key`, in the order of the document: [package.core], [package.devel].
-  Result<void> named_tables(const std::string& key, const std::function<Result<void>(const std::string&, TomlTable&)>& each);
-  Result<void> table(const std::string& key, const std::function<Result<void>(TomlTable&)>& read);  ///< one table, may be absent
+  Result<void> named_tables(const std::string& key,
+                            const std::function<Result<void>(const std::string&, TomlTable&)>& each);
+  Result<void> table(const std::string& key,
+                     const std::function<Result<void>(TomlTable&)>& read); ///< one table, may be absent
   bool has(const std::string& key) const;
-  std::vector<std::string> keys() const;  ///< sorted; for documents whose keys are data
+  std::vector<std::string> keys() const; ///< sorted; for documents whose keys are data
   /// invalid_argument for the first key that nobody asked for. Called for children by tables() and named_tables().
   Result<void> finish() const;
   int line() const;
@@ -51,4 +56,4 @@ private:
   std::set<std::string> seen_;
 };
 
-}  // namespace quarry
+} // namespace quarry

@@ -19,7 +19,8 @@ class Source {
 public:
   virtual ~Source() = default;
   virtual std::uint64_t size() const = 0;
-  /// Fills the whole span; [offset, offset + into.size()) lies inside size(). A source that became shorter is corrupt (D008).
+  /// Fills the whole span; [offset, offset + into.size()) lies inside size(). A source that became shorter is corrupt
+  /// (D008).
   virtual Result<void> read(std::uint64_t offset, std::span<std::byte> into) const = 0;
 };
 
@@ -29,30 +30,34 @@ public:
   static Rope literal(std::string bytes);
   static Rope zeros(std::uint64_t count);
   static Rope of(std::shared_ptr<const Source> source);
-  /// The file at `path`, opened at first use and closed again by a small shared cache: a rope of 100,000 files holds few descriptors.
+  /// The file at `path`, opened at first use and closed again by a small shared cache: a rope of 100,000 files holds
+  /// few descriptors.
   static Result<Rope> file(const std::string& path);
-  static Rope file(const std::string& path, std::uint64_t size);  ///< the size is known: not looked at before the first read
+  static Rope file(const std::string& path,
+                   std::uint64_t size); ///< the size is known: not looked at before the first read
 
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   std::size_t piece_count() const { return pieces_.size(); }
-  Rope slice(std::uint64_t offset, std::uint64_t length) const;  ///< must lie inside
+  Rope slice(std::uint64_t offset, std::uint64_t length) const; ///< must lie inside
   Rope& append(const Rope& other);
   /// A rope in which [offset, offset + bytes.size()) reads as `bytes`.
   Rope overlay(std::uint64_t offset, std::string bytes) const;
 
   /// Fills the whole span; must lie inside. Thread-safe.
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
-  Result<std::string> read_all(std::uint64_t max_bytes) const;  ///< resource_exhausted D003 above the bound
-  /// [offset, offset+length) as ranges that are literally the same bytes of the same source in `other`? Used to prove edits.
-  friend bool same_piece(const Rope& a, std::uint64_t a_offset, const Rope& b, std::uint64_t b_offset, std::uint64_t length);
+  Result<std::string> read_all(std::uint64_t max_bytes) const; ///< resource_exhausted D003 above the bound
+  /// [offset, offset+length) as ranges that are literally the same bytes of the same source in `other`? Used to prove
+  /// edits.
+  friend bool same_piece(const Rope& a, std::uint64_t a_offset, const Rope& b, std::uint64_t b_offset,
+                         std::uint64_t length);
 
 private:
   struct Piece {
-    std::uint64_t begin = 0;   // position in the rope
+    std::uint64_t begin = 0; // position in the rope
     std::uint64_t length = 0;
-    std::shared_ptr<const Source> source;  // null: zeros
-    std::uint64_t offset = 0;  // position in the source
+    std::shared_ptr<const Source> source; // null: zeros
+    std::uint64_t offset = 0;             // position in the source
   };
   std::size_t piece_at(std::uint64_t offset) const;
   void push(Piece piece);
@@ -67,4 +72,4 @@ Result<void> pump(const Rope& rope, const std::function<Result<void>(std::span<c
 Result<Sha256> sha256_of(const Rope& rope);
 Result<Sha256> sha256_of_file(const std::string& path);
 
-}  // namespace quarry::content
+} // namespace quarry::content

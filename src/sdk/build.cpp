@@ -13,11 +13,17 @@ namespace {
 
 Result<void> refuse_errors(const Findings& findings, std::string_view what) {
   if (!has_errors(findings)) return {};
-  Error error{ErrorKind::failed, "S030", fmt::format("{}; nothing was written", what), {}, {}, "mend what the findings name, then run the same command again"};
-  constexpr std::size_t k_shown = 10;  // a screenful; --json carries all
+  Error error{ErrorKind::failed,
+              "S030",
+              fmt::format("{}; nothing was written", what),
+              {},
+              {},
+              "mend what the findings name, then run the same command again"};
+  constexpr std::size_t k_shown = 10; // a screenful; --json carries all
   std::size_t shown = 0;
   for (const auto& f : findings)
-    if (f.severity == Severity::error && shown++ < k_shown) error.details.push_back(fmt::format("error[{}] {}: {}", f.code, f.place, f.message));
+    if (f.severity == Severity::error && shown++ < k_shown)
+      error.details.push_back(fmt::format("error[{}] {}: {}", f.code, f.place, f.message));
   if (shown > k_shown) error.details.push_back(fmt::format("… and {} more", shown - k_shown));
   return fail(std::move(error));
 }
@@ -26,21 +32,25 @@ template <class Event, class... Args> void tell(const Event& event, Args&&... ar
   if (event) event(std::forward<Args>(args)...);
 }
 
-Result<BuiltPackage> write_package(const PackagePlan& package, const std::string& dist_dir, const BuildRequest& request, const BuildEvents& events, const sys::Clock& clock) {
+Result<BuiltPackage> write_package(const PackagePlan& package, const std::string& dist_dir, const BuildRequest& request,
+                                   const BuildEvents& events, const sys::Clock& clock) {
   std::uint64_t total = 0;
   for (const auto& member : package.wheel.members) total += member.data.size();
   tell(events.packing, package.dist, total);
   auto begin = clock.steady_ns();
-  TRY(auto built, wheel::pack(package.wheel, dist_dir, {request.profile, request.workers, events.progress}), "while building " + package.dist);
-  BuiltPackage out{package.logical, package.family, built.file_name, built.path, built.size, built.input_bytes, built.file_count, built.sha256, 0};
+  TRY(auto built, wheel::pack(package.wheel, dist_dir, {request.profile, request.workers, events.progress}),
+      "while building " + package.dist);
+  BuiltPackage out{package.logical,   package.family,   built.file_name, built.path, built.size,
+                   built.input_bytes, built.file_count, built.sha256,    0};
   out.seconds = static_cast<double>(clock.steady_ns() - begin) / 1e9;
   tell(events.built, out);
   return out;
 }
 
-}  // namespace
+} // namespace
 
-Result<BuildReport> build(const BuildRequest& request, const Recipe& recipe, const Resources& resources, const BuildEvents& events, bool plan_only) {
+Result<BuildReport> build(const BuildRequest& request, const Recipe& recipe, const Resources& resources,
+                          const BuildEvents& events, bool plan_only) {
   sys::RealClock clock;
   BuildReport report;
 
@@ -79,4 +89,4 @@ Result<BuildReport> build(const BuildRequest& request, const Recipe& recipe, con
   return report;
 }
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

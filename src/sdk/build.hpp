@@ -18,7 +18,7 @@ struct BuiltPackage {
 };
 
 struct BuildReport {
-  std::vector<BuiltPackage> packages;  ///< the sdist first
+  std::vector<BuiltPackage> packages; ///< the sdist first
   std::uint64_t input_bytes = 0, output_bytes = 0;
   Findings findings;
 };
@@ -32,8 +32,10 @@ struct BuildEvents {
   std::function<void(const BuiltPackage&)> built;
 };
 
-/// Reads the artifacts, plans, checks, and writes each package to `{dest_dir}/dist/` atomically. With `plan_only` nothing is
-/// written. Findings of severity error stop before anything is written: invalid_argument/corrupt S030 with the first of them.
-Result<BuildReport> build(const BuildRequest& request, const Recipe& recipe, const Resources& resources, const BuildEvents& events, bool plan_only);
+/// Reads the artifacts, plans, checks, and writes each package to `{dest_dir}/dist/` atomically. With `plan_only`
+/// nothing is written. Findings of severity error stop before anything is written: invalid_argument/corrupt S030 with
+/// the first of them.
+Result<BuildReport> build(const BuildRequest& request, const Recipe& recipe, const Resources& resources,
+                          const BuildEvents& events, bool plan_only);
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

@@ -18,14 +18,17 @@ std::string into_sibling(const std::string& path, const std::string& platform) {
 
 class DevelPlanner {
 public:
-  DevelPlanner(const View& view, const std::vector<RuntimeTree>& runtime, const PopulateOptions& options, Findings& findings)
+  DevelPlanner(const View& view, const std::vector<RuntimeTree>& runtime, const PopulateOptions& options,
+               Findings& findings)
       : view_(view), runtime_(runtime), options_(options), findings_(findings) {}
 
   Result<DevelTree> run() {
     for (const auto& [path, entry] : view_.entries) {
       if (entry.type == sys::EntryType::directory || aliased(path) || owned(path)) continue;
-      if (entry.type == sys::EntryType::symlink) link(path, entry);
-      else TRY_DO(file(path, entry));
+      if (entry.type == sys::EntryType::symlink)
+        link(path, entry);
+      else
+        TRY_DO(file(path, entry));
     }
     for (const auto& [path, planned] : out_.files) out_.bytes += planned.data.size();
     return std::move(out_);
@@ -57,7 +60,8 @@ private:
       return;
     }
     ++out_.dropped_links;
-    findings_.push_back({"S023", Severity::note, options_.place + "!" + path, fmt::format("the link to {} leads nowhere in this SDK and is left out", entry.link), ""});
+    findings_.push_back({"S023", Severity::note, options_.place + "!" + path,
+                         fmt::format("the link to {} leads nowhere in this SDK and is left out", entry.link), ""});
   }
 
   Result<void> file(const std::string& path, const SourceEntry& entry) {
@@ -66,7 +70,8 @@ private:
     TRY(auto look, look_at(path, entry, options_.place, findings_));
     // Only what the loader looks at: relocatable objects and debug files have no dynamic section to normalise.
     if (look.has_dynamic && look.uses_runpath) {
-      TRY(planned.data, with_run_path(path, data, look, run_path_for(path, look.run_path, {}), options_.place, findings_));
+      TRY(planned.data,
+          with_run_path(path, data, look, run_path_for(path, look.run_path, {}), options_.place, findings_));
       planned.kind = "elf";
     }
     out_.files[path] = std::move(planned);
@@ -80,9 +85,10 @@ private:
   DevelTree out_;
 };
 
-}  // namespace
+} // namespace
 
-Result<DevelTree> plan_devel(const View& view, const std::vector<RuntimeTree>& runtime, const PopulateOptions& options, Findings& findings) {
+Result<DevelTree> plan_devel(const View& view, const std::vector<RuntimeTree>& runtime, const PopulateOptions& options,
+                             Findings& findings) {
   return DevelPlanner(view, runtime, options, findings).run();
 }
 
@@ -103,4 +109,4 @@ Result<content::Rope> devel_tar(const DevelTree& tree, const std::string& platfo
   return tar.finish();
 }
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

@@ -11,22 +11,24 @@
 namespace quarry::sdk {
 
 struct RuntimeTree {
-  std::string platform;  ///< "_rocm_sdk_core"
+  std::string platform; ///< "_rocm_sdk_core"
   const Population* population = nullptr;
 };
 
 struct DevelTree {
   std::map<std::string, PlannedFile> files;
-  std::map<std::string, std::string> links;  ///< path -> relative target
+  std::map<std::string, std::string> links; ///< path -> relative target
   std::size_t dropped_links = 0;
   std::uint64_t bytes = 0;
 };
 
-/// For each path of the view: an alias becomes a link to its SONAME, what a runtime package owns a link into that package, a
-/// link is kept when it leads somewhere inside the tree, the rest is copied (run paths as DT_RPATH, no new edges).
-Result<DevelTree> plan_devel(const View& view, const std::vector<RuntimeTree>& runtime, const PopulateOptions& options, Findings& findings);
+/// For each path of the view: an alias becomes a link to its SONAME, what a runtime package owns a link into that
+/// package, a link is kept when it leads somewhere inside the tree, the rest is copied (run paths as DT_RPATH, no new
+/// edges).
+Result<DevelTree> plan_devel(const View& view, const std::vector<RuntimeTree>& runtime, const PopulateOptions& options,
+                             Findings& findings);
 
 /// The payload as one rope: a tar with top directory `platform`, sorted, no copies of the files.
 Result<content::Rope> devel_tar(const DevelTree& tree, const std::string& platform);
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

@@ -10,9 +10,12 @@ std::string python_quote(std::string_view value) {
   std::string out = "\"";
   for (char c : value) {
     auto b = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') out += {'\\', c};
-    else if (b < 0x20 || b == 0x7f || (b >= 0x80 && !utf8)) out += fmt::format("\\x{:02x}", b);
-    else out += c;
+    if (c == '"' || c == '\\')
+      out += {'\\', c};
+    else if (b < 0x20 || b == 0x7f || (b >= 0x80 && !utf8))
+      out += fmt::format("\\x{:02x}", b);
+    else
+      out += c;
   }
   return out + "\"";
 }
@@ -36,7 +39,9 @@ std::string python_dict(const std::vector<std::pair<std::string, std::string>>& 
 PythonModule::PythonModule(std::string_view docstring) : text_(fmt::format("\"\"\"{}\"\"\"\n\n", docstring)) {}
 void PythonModule::text(std::string_view name, std::string_view value) { raw(name, python_quote(value)); }
 void PythonModule::none(std::string_view name) { raw(name, "None"); }
-void PythonModule::texts(std::string_view name, const std::vector<std::string>& values) { raw(name, python_texts(values)); }
+void PythonModule::texts(std::string_view name, const std::vector<std::string>& values) {
+  raw(name, python_texts(values));
+}
 void PythonModule::raw(std::string_view name, std::string literal) { text_ += fmt::format("{} = {}\n", name, literal); }
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

@@ -17,7 +17,8 @@ std::string normalised(const std::string& name) {
   return parsed ? parsed->str() : name;
 }
 
-Result<dist::Metadata> base_metadata(const Package& package, const std::string& family, const Naming& naming, const Resources& resources) {
+Result<dist::Metadata> base_metadata(const Package& package, const std::string& family, const Naming& naming,
+                                     const Resources& resources) {
   const auto& defaults = naming.recipe->metadata;
   dist::Metadata m;
   m.name = naming.dist(package, family);
@@ -73,11 +74,17 @@ std::string extras_table(const Package& meta) {
   return python_dict(table);
 }
 
-}  // namespace
+} // namespace
 
-std::string Naming::dist(const Package& package, const std::string& family) const { return normalised(for_family(package.dist, family, false)); }
-std::string Naming::pure(const Package& package, const std::string& family) const { return for_family(package.pure, family, true); }
-std::string Naming::platform(const Package& package, const std::string& family) const { return for_family(package.platform, family, true) + nonce; }
+std::string Naming::dist(const Package& package, const std::string& family) const {
+  return normalised(for_family(package.dist, family, false));
+}
+std::string Naming::pure(const Package& package, const std::string& family) const {
+  return for_family(package.pure, family, true);
+}
+std::string Naming::platform(const Package& package, const std::string& family) const {
+  return for_family(package.platform, family, true) + nonce;
+}
 
 std::vector<std::string> Naming::all_families() const {
   std::vector<std::string> all = linux_families;
@@ -91,7 +98,8 @@ std::vector<std::string> Naming::all_families() const {
 std::string Naming::default_family() const {
   auto all = all_families();
   auto both = std::find_if(all.begin(), all.end(), [&](const std::string& f) {
-    return std::find(linux_families.begin(), linux_families.end(), f) != linux_families.end() && std::find(windows_families.begin(), windows_families.end(), f) != windows_families.end();
+    return std::find(linux_families.begin(), linux_families.end(), f) != linux_families.end() &&
+           std::find(windows_families.begin(), windows_families.end(), f) != windows_families.end();
   });
   if (both != all.end()) return *both;
   return all.empty() ? "" : all.front();
@@ -109,7 +117,8 @@ std::vector<std::string> Naming::requirements(const Package& package, const std:
 
 Result<std::string> read_resource(const Resources& resources, std::string_view name) {
   if (auto text = resources.read(name)) return std::move(*text);
-  return fail(ErrorKind::internal, "S009", fmt::format("{} is not part of this program", name), "name it relative to the repository's root, or rebuild the program");
+  return fail(ErrorKind::internal, "S009", fmt::format("{} is not part of this program", name),
+              "name it relative to the repository's root, or rebuild the program");
 }
 
 Result<std::vector<std::pair<std::string, std::string>>> pure_tree(const Package& package, const Resources& resources) {
@@ -118,22 +127,27 @@ Result<std::vector<std::pair<std::string, std::string>>> pure_tree(const Package
     TRY(auto text, read_resource(resources, name));
     files.emplace_back(name.substr(package.tree.size() + 1), std::move(text));
   }
-  if (files.empty()) return fail(ErrorKind::invalid_argument, "S003", fmt::format("package.{}.tree: {} holds no file", package.name, package.tree));
+  if (files.empty())
+    return fail(ErrorKind::invalid_argument, "S003",
+                fmt::format("package.{}.tree: {} holds no file", package.name, package.tree));
   return files;
 }
 
-Result<wheel::WheelSpec> wheel_frame(const Package& package, const std::string& family, const Naming& naming, const Resources& resources) {
+Result<wheel::WheelSpec> wheel_frame(const Package& package, const std::string& family, const Naming& naming,
+                                     const Resources& resources) {
   wheel::WheelSpec spec;
   TRY(spec.metadata, base_metadata(package, family, naming, resources));
   spec.metadata.requires_dist = naming.requirements(package, family);
   for (const auto& file : naming.recipe->metadata.license_files) {
     TRY(auto text, read_resource(resources, file));
-    spec.dist_info.push_back({"licenses/" + std::string(path::basename(file)), content::Rope::literal(std::move(text)), false});
+    spec.dist_info.push_back(
+        {"licenses/" + std::string(path::basename(file)), content::Rope::literal(std::move(text)), false});
   }
   return spec;
 }
 
-std::string dist_info(const Package& package, const std::string& family, const Naming& naming, const std::vector<const Script*>& scripts) {
+std::string dist_info(const Package& package, const std::string& family, const Naming& naming,
+                      const std::vector<const Script*>& scripts) {
   PythonModule module("Facts about this build, written by quarry sdk build. Plain literals only.");
   module.text("__version__", naming.version.str());
   module.text("PY_PACKAGE_SUFFIX_NONCE", naming.nonce);
@@ -141,8 +155,10 @@ std::string dist_info(const Package& package, const std::string& family, const N
   module.texts("AVAILABLE_TARGET_FAMILIES", naming.all_families());
   module.texts("LINUX_TARGET_FAMILIES", naming.linux_families);
   module.texts("WINDOWS_TARGET_FAMILIES", naming.windows_families);
-  if (family.empty()) module.none("THIS_TARGET_FAMILY");
-  else module.text("THIS_TARGET_FAMILY", family);
+  if (family.empty())
+    module.none("THIS_TARGET_FAMILY");
+  else
+    module.text("THIS_TARGET_FAMILY", family);
   module.text("THIS_PACKAGE_ENTRY", package.name);
   module.raw("ALL_PACKAGES", package_table(naming));
   if (package.role == Role::meta) module.raw("EXTRAS", extras_table(package));
@@ -170,4 +186,4 @@ Result<SdistPlan> plan_sdist(const Package& meta, const Naming& naming, const Re
   return plan;
 }
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

@@ -1,5 +1,6 @@
 #pragma once
-// What a package is called and what its metadata says: names, requirements, METADATA, `_dist_info.py`, the sdist's files.
+// What a package is called and what its metadata says: names, requirements, METADATA, `_dist_info.py`, the sdist's
+// files.
 #include "base/resources.hpp"
 #include "base/result.hpp"
 #include "dist/version.hpp"
@@ -14,26 +15,31 @@ namespace quarry::sdk {
 
 /// The names of one build, all made in one place. Pure.
 struct Naming {
-  const Recipe* recipe;  ///< outlives this
+  const Recipe* recipe; ///< outlives this
   dist::Version version;
   std::string nonce;
   std::vector<std::string> families, linux_families, windows_families;
 
-  std::string dist(const Package& package, const std::string& family) const;      ///< "rocm-sdk-libraries-gfx103x-dgpu", normalised
-  std::string pure(const Package& package, const std::string& family) const;      ///< importable: '-' as '_'
-  std::string platform(const Package& package, const std::string& family) const;  ///< "_rocm_sdk_libraries_gfx103X_dgpu" + nonce
+  std::string dist(const Package& package,
+                   const std::string& family) const; ///< "rocm-sdk-libraries-gfx103x-dgpu", normalised
+  std::string pure(const Package& package, const std::string& family) const; ///< importable: '-' as '_'
+  std::string platform(const Package& package,
+                       const std::string& family) const; ///< "_rocm_sdk_libraries_gfx103X_dgpu" + nonce
   std::string default_family() const;
-  std::vector<std::string> all_families() const;                                  ///< sorted union of the platforms' lists, else of the build
+  std::vector<std::string> all_families() const; ///< sorted union of the platforms' lists, else of the build
   /// "rocm-sdk-core==7.2.0", …; a per-family package is named for `family`.
   std::vector<std::string> requirements(const Package& package, const std::string& family) const;
 };
 
-Result<std::string> read_resource(const Resources& resources, std::string_view name);  ///< internal S009 when it is not there
+Result<std::string> read_resource(const Resources& resources,
+                                  std::string_view name); ///< internal S009 when it is not there
 /// The pure package's files, relative to it, without tests.
 Result<std::vector<std::pair<std::string, std::string>>> pure_tree(const Package& package, const Resources& resources);
 /// METADATA, licences: everything of a wheel but its members.
-Result<wheel::WheelSpec> wheel_frame(const Package& package, const std::string& family, const Naming& naming, const Resources& resources);
-std::string dist_info(const Package& package, const std::string& family, const Naming& naming, const std::vector<const Script*>& scripts);
+Result<wheel::WheelSpec> wheel_frame(const Package& package, const std::string& family, const Naming& naming,
+                                     const Resources& resources);
+std::string dist_info(const Package& package, const std::string& family, const Naming& naming,
+                      const std::vector<const Script*>& scripts);
 Result<SdistPlan> plan_sdist(const Package& meta, const Naming& naming, const Resources& resources);
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

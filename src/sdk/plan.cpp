@@ -16,7 +16,9 @@ namespace {
 
 // A family's name becomes part of a Python module, a wheel and a generated file: letters, digits and '-', nothing else.
 bool is_family_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-'; });
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+  });
 }
 
 Result<std::vector<std::string>> choose_families(const BuildRequest& request, const artifact::Catalogue& catalogue) {
@@ -25,7 +27,9 @@ Result<std::vector<std::string>> choose_families(const BuildRequest& request, co
     std::string target(a.name.target_base());
     if (target == "generic") continue;
     if (!is_family_name(target))
-      return fail(ErrorKind::invalid_argument, "S008", fmt::format("artifact {} has a target that cannot name a package", a.name.text()), "targets are letters, digits and '-', such as gfx94X-dcgpu");
+      return fail(ErrorKind::invalid_argument, "S008",
+                  fmt::format("artifact {} has a target that cannot name a package", a.name.text()),
+                  "targets are letters, digits and '-', such as gfx94X-dcgpu");
     present.insert(target);
   }
   if (request.families.empty()) return std::vector<std::string>(present.begin(), present.end());
@@ -35,25 +39,30 @@ Result<std::vector<std::string>> choose_families(const BuildRequest& request, co
   for (const auto& family : wanted)
     if (!present.contains(family)) {
       std::vector<std::string> list(present.begin(), present.end());
-      return fail(ErrorKind::not_found, "S005", fmt::format("no artifact in {} is for family {}", request.artifact_dir, family),
-                  list.empty() ? "the directory holds generic artifacts only" : "it holds " + text::join(list, ", ") + "; names are case-sensitive");
+      return fail(ErrorKind::not_found, "S005",
+                  fmt::format("no artifact in {} is for family {}", request.artifact_dir, family),
+                  list.empty() ? "the directory holds generic artifacts only"
+                               : "it holds " + text::join(list, ", ") + "; names are case-sensitive");
     }
   return wanted;
 }
 
 class Planner {
 public:
-  Planner(const BuildRequest& request, const Recipe& recipe, const artifact::Catalogue& catalogue, const Resources& resources)
+  Planner(const BuildRequest& request, const Recipe& recipe, const artifact::Catalogue& catalogue,
+          const Resources& resources)
       : request_(request), recipe_(recipe), catalogue_(catalogue), resources_(resources) {}
 
   Result<BuildPlan> run() {
     plan_.artifacts = catalogue_.artifacts.size();
     if (catalogue_.artifacts.empty())
-      return fail(ErrorKind::not_found, "S004", fmt::format("{} holds no artifact", request_.artifact_dir), "an artifact is a directory {name}_{component}_{target}; fetch some with `quarry artifact fetch`");
+      return fail(ErrorKind::not_found, "S004", fmt::format("{} holds no artifact", request_.artifact_dir),
+                  "an artifact is a directory {name}_{component}_{target}; fetch some with `quarry artifact fetch`");
     TRY(plan_.families, choose_families(request_, catalogue_));
     TRY(auto launcher, resources_text("launcher"));
     launcher_ = content::Rope::literal(std::move(launcher));
-    naming_ = Naming{&recipe_, request_.version, request_.nonce, plan_.families, request_.linux_families, request_.windows_families};
+    naming_ = Naming{&recipe_,       request_.version,        request_.nonce,
+                     plan_.families, request_.linux_families, request_.windows_families};
     plan_.default_family = naming_.default_family();
     for (const auto& package : recipe_.packages)
       if (package.role == Role::runtime) TRY_DO(runtime(package));
@@ -87,8 +96,10 @@ private:
   }
 
   Result<void> runtime_instance(const Package& package, const std::string& family) {
-    TRY(auto view, merged_view({catalogue_, recipe_, package, family}, trees_), "while planning " + naming_.dist(package, family));
-    TRY(auto population, populate(view, options_for(package, family), plan_.findings), "while planning " + naming_.dist(package, family));
+    TRY(auto view, merged_view({catalogue_, recipe_, package, family}, trees_),
+        "while planning " + naming_.dist(package, family));
+    TRY(auto population, populate(view, options_for(package, family), plan_.findings),
+        "while planning " + naming_.dist(package, family));
     if (population.files.empty()) return nothing(package, family);
     auto& out = plan_.packages.emplace_back();
     TRY_DO(describe(package, family, out));
@@ -99,7 +110,8 @@ private:
     out.aliases = population.aliases.size();
     out.dropped_links = population.dropped_links;
     auto root = naming_.platform(package, family);
-    for (const auto& [path, file] : population.files) out.wheel.members.push_back({root + "/" + path, file.data, file.executable});
+    for (const auto& [path, file] : population.files)
+      out.wheel.members.push_back({root + "/" + path, file.data, file.executable});
     if (!population.files.contains("__init__.py")) out.wheel.members.push_back({root + "/__init__.py", {}, false});
     TRY_DO(pure_members(package, family, out));
     populations_[{package.name, family}] = std::move(population);
@@ -108,11 +120,16 @@ private:
 
   Result<void> nothing(const Package& package, const std::string& family) {
     if (package.per_family)
-      return fail(ErrorKind::not_found, "S006", fmt::format("family {} has no files for {}", family, naming_.dist(package, family)),
-                  fmt::format("expected `lib` artifacts such as {}_lib_{}; leave the family out with --linux-amdgpu-families, or fetch its artifacts", package.select.front().artifacts.front(), family));
+      return fail(ErrorKind::not_found, "S006",
+                  fmt::format("family {} has no files for {}", family, naming_.dist(package, family)),
+                  fmt::format("expected `lib` artifacts such as {}_lib_{}; leave the family out with "
+                              "--linux-amdgpu-families, or fetch its artifacts",
+                              package.select.front().artifacts.front(), family));
     if (package.required)
-      return fail(ErrorKind::not_found, "S007", fmt::format("the recipe selects nothing for the required package {}", package.dist),
-                  "`quarry artifact list` shows what there is; package." + package.name + ".select of " + recipe_.file + " says what is looked for");
+      return fail(ErrorKind::not_found, "S007",
+                  fmt::format("the recipe selects nothing for the required package {}", package.dist),
+                  "`quarry artifact list` shows what there is; package." + package.name + ".select of " + recipe_.file +
+                      " says what is looked for");
     return {};
   }
 
@@ -128,10 +145,12 @@ private:
   Result<void> pure_members(const Package& package, const std::string& family, PackagePlan& out) {
     auto pure = naming_.pure(package, family);
     TRY(auto files, pure_tree(package, resources_));
-    for (auto& [path, text] : files) out.wheel.members.push_back({pure + "/" + path, content::Rope::literal(std::move(text)), false});
+    for (auto& [path, text] : files)
+      out.wheel.members.push_back({pure + "/" + path, content::Rope::literal(std::move(text)), false});
     std::vector<const Script*> present;
     for (const auto& script : package.scripts)
-      if (std::find(out.scripts.begin(), out.scripts.end(), script.name) != out.scripts.end()) present.push_back(&script);
+      if (std::find(out.scripts.begin(), out.scripts.end(), script.name) != out.scripts.end())
+        present.push_back(&script);
     auto info = dist_info(package, family, naming_, present);
     out.wheel.members.push_back({pure + "/_dist_info.py", content::Rope::literal(std::move(info)), false});
     out.files = out.wheel.members.size();
@@ -140,18 +159,22 @@ private:
 
   void scripts(const Package& package, const Population& population, PackagePlan& out) {
     for (const auto& script : package.scripts) {
-      bool here = script.platforms.empty() || std::find(script.platforms.begin(), script.platforms.end(), request_.platform) != script.platforms.end();
+      bool here = script.platforms.empty() || std::find(script.platforms.begin(), script.platforms.end(),
+                                                        request_.platform) != script.platforms.end();
       if (!here) continue;
       if (population.files.contains(script.program)) {
         out.scripts.push_back(script.name);
-        out.wheel.entry_points.push_back({"console_scripts", script.name, naming_.pure(package, out.family) + "._cli", entry_point_attribute(script.name)});
+        out.wheel.entry_points.push_back({"console_scripts", script.name, naming_.pure(package, out.family) + "._cli",
+                                          entry_point_attribute(script.name)});
       } else if (script.required) {
         out.missing_scripts.push_back(script.name);
       }
     }
     if (out.missing_scripts.empty()) return;
-    plan_.findings.push_back({"S024", request_.require_complete ? Severity::error : Severity::note, out.dist,
-                              fmt::format("not a complete set: no program for {}", text::join(out.missing_scripts, ", ")), "the artifacts that hold them are not in " + request_.artifact_dir});
+    plan_.findings.push_back(
+        {"S024", request_.require_complete ? Severity::error : Severity::note, out.dist,
+         fmt::format("not a complete set: no program for {}", text::join(out.missing_scripts, ", ")),
+         "the artifacts that hold them are not in " + request_.artifact_dir});
   }
 
   Result<void> devel(const Package& package) {
@@ -192,10 +215,11 @@ private:
   BuildPlan plan_;
 };
 
-}  // namespace
+} // namespace
 
-Result<BuildPlan> plan_build(const BuildRequest& request, const Recipe& recipe, const artifact::Catalogue& catalogue, const Resources& resources) {
+Result<BuildPlan> plan_build(const BuildRequest& request, const Recipe& recipe, const artifact::Catalogue& catalogue,
+                             const Resources& resources) {
   return Planner(request, recipe, catalogue, resources).run();
 }
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

@@ -1,5 +1,6 @@
 #pragma once
-// The plan of an SDK build: every package with every file as a rope, before a byte has moved. Can be counted, checked, printed.
+// The plan of an SDK build: every package with every file as a rope, before a byte has moved. Can be counted, checked,
+// printed.
 #include "artifact/catalogue.hpp"
 #include "base/finding.hpp"
 #include "base/resources.hpp"
@@ -16,23 +17,23 @@ namespace quarry::sdk {
 struct BuildRequest {
   std::string artifact_dir, dest_dir;
   dist::Version version;
-  std::string nonce;                    ///< --version-suffix: appended to platform package names
+  std::string nonce; ///< --version-suffix: appended to platform package names
   std::string platform = "linux";
-  std::vector<std::string> families;    ///< empty: every family that an artifact names
+  std::vector<std::string> families; ///< empty: every family that an artifact names
   std::vector<std::string> linux_families, windows_families;
   archive::Profile profile = archive::Profile::release;
-  std::string payload_compression;      ///< "", "xz" or "zst"
+  std::string payload_compression; ///< "", "xz" or "zst"
   unsigned workers = 1;
-  bool require_complete = false;        ///< a missing required script is an error
+  bool require_complete = false; ///< a missing required script is an error
 };
 
 struct SdistPlan {
-  std::string file_name, top;           ///< "rocm-7.2.0.tar.gz", "rocm-7.2.0"
-  std::map<std::string, std::pair<std::string, bool>> files;  ///< path below top -> text, executable
+  std::string file_name, top;                                ///< "rocm-7.2.0.tar.gz", "rocm-7.2.0"
+  std::map<std::string, std::pair<std::string, bool>> files; ///< path below top -> text, executable
 };
 
 struct PackagePlan {
-  std::string logical, family, dist;    ///< "libraries", "gfx103X-dgpu", "rocm-sdk-libraries-gfx103x-dgpu"
+  std::string logical, family, dist; ///< "libraries", "gfx103X-dgpu", "rocm-sdk-libraries-gfx103x-dgpu"
   wheel::WheelSpec wheel;
   std::uint64_t input_bytes = 0;
   std::size_t files = 0, elf_edits = 0, launchers = 0, aliases = 0, dropped_links = 0;
@@ -43,13 +44,14 @@ struct BuildPlan {
   std::vector<std::string> families;
   std::string default_family;
   SdistPlan sdist;
-  std::vector<PackagePlan> packages;    ///< in the recipe's order, one for each family where per_family
-  Findings findings;                    ///< nothing is written while it has errors
+  std::vector<PackagePlan> packages; ///< in the recipe's order, one for each family where per_family
+  Findings findings;                 ///< nothing is written while it has errors
   std::size_t artifacts = 0;
 };
 
-/// Pure but for reading headers of the artifacts' files. Errors: S004 (no artifact), S005 (unknown family), S006 (family without
-/// libraries), S007 (required package selects nothing), S008 (bad target name), S010… from the view.
-Result<BuildPlan> plan_build(const BuildRequest& request, const Recipe& recipe, const artifact::Catalogue& catalogue, const Resources& resources);
+/// Pure but for reading headers of the artifacts' files. Errors: S004 (no artifact), S005 (unknown family), S006
+/// (family without libraries), S007 (required package selects nothing), S008 (bad target name), S010… from the view.
+Result<BuildPlan> plan_build(const BuildRequest& request, const Recipe& recipe, const artifact::Catalogue& catalogue,
+                             const Resources& resources);
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

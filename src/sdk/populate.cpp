@@ -36,7 +36,8 @@ std::string sibling(const std::string& path, const std::string& name) {
 
 class Populator {
 public:
-  Populator(const View& view, const PopulateOptions& options, Findings& findings) : view_(view), options_(options), findings_(findings) {}
+  Populator(const View& view, const PopulateOptions& options, Findings& findings)
+      : view_(view), options_(options), findings_(findings) {}
 
   Result<Population> run() {
     for (const auto& [path, entry] : view_.entries) {
@@ -53,12 +54,15 @@ private:
   Result<void> edit_run_paths() {
     Holders holds;
     for (const auto& [path, elf] : elfs_)
-      if (elf.is_library) holds[elf.soname.empty() ? std::string(path::basename(path)) : elf.soname].push_back(path::dirname(path));
+      if (elf.is_library)
+        holds[elf.soname.empty() ? std::string(path::basename(path)) : elf.soname].push_back(path::dirname(path));
     for (const auto& [path, elf] : elfs_) {
       auto wanted = run_path_for(path, elf.run_path, options_.run_path);
       for (const auto& directory : missing_directories(path, elf.needed, wanted, options_.platform, holds)) {
         wanted += (wanted.empty() ? "" : ":") + directory;
-        findings_.push_back({"S025", Severity::note, options_.place + "!" + path, fmt::format("{} was added to its run path: it leads to libraries of this package", directory), ""});
+        findings_.push_back(
+            {"S025", Severity::note, options_.place + "!" + path,
+             fmt::format("{} was added to its run path: it leads to libraries of this package", directory), ""});
       }
       auto& planned = out_.files.at(path);
       TRY(planned.data, with_run_path(path, planned.data, elf, wanted, options_.place, findings_));
@@ -80,7 +84,7 @@ private:
     auto target = view_.resolve(path);
     const auto* resolved = target ? view_.find(*target) : nullptr;
     if (!resolved || resolved->type != sys::EntryType::file) {
-      ++out_.dropped_links;  // dangling, or a directory: a wheel cannot hold links, devel carries them
+      ++out_.dropped_links; // dangling, or a directory: a wheel cannot hold links, devel carries them
       return {};
     }
     TRY(const auto* elf, look(*target, *resolved));
@@ -101,8 +105,9 @@ private:
       return {};
     }
     if (misnamed)
-      findings_.push_back({"S022", Severity::note, options_.place + "!" + path,
-                           fmt::format("its SONAME is {}, which is not in this directory: kept under its own name", elf->soname), ""});
+      findings_.push_back(
+          {"S022", Severity::note, options_.place + "!" + path,
+           fmt::format("its SONAME is {}, which is not in this directory: kept under its own name", elf->soname), ""});
     return take(path, entry, *elf);
   }
 
@@ -114,7 +119,8 @@ private:
   }
 
   Result<void> take(const std::string& path, const SourceEntry& source, const ElfLook& elf) {
-    out_.files[path] = {content::Rope::file(source.disk, source.size), source.executable, elf.has_dynamic ? "elf" : "file", source.artifact};
+    out_.files[path] = {content::Rope::file(source.disk, source.size), source.executable,
+                        elf.has_dynamic ? "elf" : "file", source.artifact};
     if (elf.has_dynamic) elfs_[path] = elf;
     return {};
   }
@@ -130,13 +136,14 @@ private:
   const PopulateOptions& options_;
   Findings& findings_;
   Population out_;
-  std::map<std::string, ElfLook> looks_;  // by path in the view
-  std::map<std::string, ElfLook> elfs_;   // by path in the package
+  std::map<std::string, ElfLook> looks_; // by path in the view
+  std::map<std::string, ElfLook> elfs_;  // by path in the package
 };
 
-}  // namespace
+} // namespace
 
-Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const std::string& place, Findings& findings) {
+Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const std::string& place,
+                        Findings& findings) {
   ElfLook out;
   if (entry.size == 0 || is_opaque(path)) return out;
   auto data = content::Rope::file(entry.disk, entry.size);
@@ -145,13 +152,15 @@ Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const
     if (!looks_like_library(path)) return out;
     TRY(bool script, is_linker_script(entry));
     if (!script)
-      findings.push_back({"S020", Severity::error, place + "!" + path, fmt::format("is named like a shared library and is no ELF file (from {})", entry.artifact),
+      findings.push_back({"S020", Severity::error, place + "!" + path,
+                          fmt::format("is named like a shared library and is no ELF file (from {})", entry.artifact),
                           "rebuild the artifact; `file` on it tells what it is"});
     return out;
   }
   auto facts = elf::read_facts(data, path);
   if (!facts) {
-    findings.push_back({facts.error().code, Severity::error, place + "!" + path, facts.error().message, "the artifact is damaged: build or fetch it again"});
+    findings.push_back({facts.error().code, Severity::error, place + "!" + path, facts.error().message,
+                        "the artifact is damaged: build or fetch it again"});
     return out;
   }
   out.has_dynamic = facts->has_dynamic;
@@ -170,7 +179,8 @@ std::string run_path_for(const std::string& file, const std::string& own, const 
     if (!part.empty() && std::find(parts.begin(), parts.end(), part) == parts.end()) parts.push_back(part);
   };
   for (const auto& part : text::split(own, ':')) add(part);
-  // Up to the directory that holds the platform package, so that it is valid once the packages are siblings in site-packages.
+  // Up to the directory that holds the platform package, so that it is valid once the packages are siblings in
+  // site-packages.
   std::string up = "$ORIGIN/..";
   for (char c : file)
     if (c == '/') up += "/..";
@@ -178,8 +188,9 @@ std::string run_path_for(const std::string& file, const std::string& own, const 
   return text::join(parts, ":");
 }
 
-std::vector<std::string> missing_directories(const std::string& file, const std::vector<std::string>& needed, const std::string& run_path,
-                                             const std::string& platform, const Holders& holds) {
+std::vector<std::string> missing_directories(const std::string& file, const std::vector<std::string>& needed,
+                                             const std::string& run_path, const std::string& platform,
+                                             const Holders& holds) {
   auto origin = path::normal(path::join(platform, path::dirname(file)));
   std::vector<std::string> searched, missing;
   for (const auto& part : text::split(run_path, ':'))
@@ -187,7 +198,10 @@ std::vector<std::string> missing_directories(const std::string& file, const std:
   for (const auto& soname : needed) {
     auto it = holds.find(soname);
     if (it == holds.end()) continue;
-    auto leads = [&](const std::string& directory) { return std::find(searched.begin(), searched.end(), path::normal(path::join(platform, directory))) != searched.end(); };
+    auto leads = [&](const std::string& directory) {
+      return std::find(searched.begin(), searched.end(), path::normal(path::join(platform, directory))) !=
+             searched.end();
+    };
     if (std::any_of(it->second.begin(), it->second.end(), leads)) continue;
     auto own = path::dirname(file);
     auto chosen = std::find(it->second.begin(), it->second.end(), own) != it->second.end() ? own : it->second.front();
@@ -198,17 +212,22 @@ std::vector<std::string> missing_directories(const std::string& file, const std:
   return missing;
 }
 
-Result<content::Rope> with_run_path(const std::string& path, const content::Rope& data, const ElfLook& look, const std::string& wanted, const std::string& place, Findings& findings) {
+Result<content::Rope> with_run_path(const std::string& path, const content::Rope& data, const ElfLook& look,
+                                    const std::string& wanted, const std::string& place, Findings& findings) {
   if (wanted == look.run_path && !look.uses_runpath) return data;
   elf::Edit edit;
   edit.rpath = wanted;
   auto edited = elf::edit(data, edit, path);
   if (edited) return std::move(edited->file);
-  if (edited.error().kind != ErrorKind::unsupported && edited.error().kind != ErrorKind::corrupt) return fail(std::move(edited).error());
-  findings.push_back({edited.error().code, Severity::error, place + "!" + path, edited.error().message, edited.error().hint});
+  if (edited.error().kind != ErrorKind::unsupported && edited.error().kind != ErrorKind::corrupt)
+    return fail(std::move(edited).error());
+  findings.push_back(
+      {edited.error().code, Severity::error, place + "!" + path, edited.error().message, edited.error().hint});
   return data;
 }
 
-Result<Population> populate(const View& view, const PopulateOptions& options, Findings& findings) { return Populator(view, options, findings).run(); }
+Result<Population> populate(const View& view, const PopulateOptions& options, Findings& findings) {
+  return Populator(view, options, findings).run();
+}
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

@@ -1,6 +1,6 @@
 #pragma once
-// From a view to the files of a runtime package: libraries under their SONAME only, no links, programs behind links as launchers,
-// run paths as DT_RPATH (docs/formats/recipe.md, "What a runtime package holds").
+// From a view to the files of a runtime package: libraries under their SONAME only, no links, programs behind links as
+// launchers, run paths as DT_RPATH (docs/formats/recipe.md, "What a runtime package holds").
 #include "base/finding.hpp"
 #include "content/rope.hpp"
 #include "sdk/recipe.hpp"
@@ -14,46 +14,51 @@ namespace quarry::sdk {
 struct PlannedFile {
   content::Rope data;
   bool executable = false;
-  std::string kind;    ///< "file", "elf" (edited), "launcher"
-  std::string source;  ///< artifact
+  std::string kind;   ///< "file", "elf" (edited), "launcher"
+  std::string source; ///< artifact
 };
 
 struct Population {
-  std::map<std::string, PlannedFile> files;    ///< by path in the platform tree
-  std::map<std::string, std::string> aliases;  ///< path -> path of the library that carries its SONAME
+  std::map<std::string, PlannedFile> files;   ///< by path in the platform tree
+  std::map<std::string, std::string> aliases; ///< path -> path of the library that carries its SONAME
   std::size_t elf_edits = 0, launchers = 0, dropped_links = 0;
   std::uint64_t bytes = 0;
 };
 
 struct PopulateOptions {
-  std::vector<std::string> run_path;  ///< to append, each relative to site-packages: "_rocm_sdk_core/lib"
+  std::vector<std::string> run_path; ///< to append, each relative to site-packages: "_rocm_sdk_core/lib"
   content::Rope launcher;
-  std::string place;                  ///< package name for findings
-  std::string platform;               ///< this package's own tree: "_rocm_sdk_core"
+  std::string place;    ///< package name for findings
+  std::string platform; ///< this package's own tree: "_rocm_sdk_core"
 };
 
 /// Findings of severity error (S020… and E0xx): the package must not be built.
 Result<Population> populate(const View& view, const PopulateOptions& options, Findings& findings);
 
-/// The run path that `file` (in a platform tree) needs for `edges`: its own first, then the edges as $ORIGIN/../…, no repeats.
+/// The run path that `file` (in a platform tree) needs for `edges`: its own first, then the edges as $ORIGIN/../…, no
+/// repeats.
 std::string run_path_for(const std::string& file, const std::string& own, const std::vector<std::string>& edges);
 
-/// Reads an ELF file's facts; nullopt for everything else (text, archives, GPU code objects). A file that starts as ELF and
-/// does not hold together is a finding.
+/// Reads an ELF file's facts; nullopt for everything else (text, archives, GPU code objects). A file that starts as ELF
+/// and does not hold together is a finding.
 struct ElfLook {
   bool is_elf = false, is_library = false, is_program = false, has_dynamic = false;
   std::string soname, run_path;
   std::vector<std::string> needed;
   bool uses_runpath = false;
 };
-Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const std::string& place, Findings& findings);
-/// The file with `wanted` as DT_RPATH and no DT_RUNPATH; the same rope when nothing changes. A shape that cannot be proven is a finding.
-Result<content::Rope> with_run_path(const std::string& path, const content::Rope& data, const ElfLook& look, const std::string& wanted, const std::string& place, Findings& findings);
+Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const std::string& place,
+                        Findings& findings);
+/// The file with `wanted` as DT_RPATH and no DT_RUNPATH; the same rope when nothing changes. A shape that cannot be
+/// proven is a finding.
+Result<content::Rope> with_run_path(const std::string& path, const content::Rope& data, const ElfLook& look,
+                                    const std::string& wanted, const std::string& place, Findings& findings);
 
-/// Directories of this package that `file` needs and that `run_path` does not lead to: "$ORIGIN", "$ORIGIN/../x". `holds` says
-/// for a SONAME which directories of the package hold it (sorted).
+/// Directories of this package that `file` needs and that `run_path` does not lead to: "$ORIGIN", "$ORIGIN/../x".
+/// `holds` says for a SONAME which directories of the package hold it (sorted).
 using Holders = std::map<std::string, std::vector<std::string>>;
-std::vector<std::string> missing_directories(const std::string& file, const std::vector<std::string>& needed, const std::string& run_path,
-                                             const std::string& platform, const Holders& holds);
+std::vector<std::string> missing_directories(const std::string& file, const std::vector<std::string>& needed,
+                                             const std::string& run_path, const std::string& platform,
+                                             const Holders& holds);
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

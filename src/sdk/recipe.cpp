@@ -25,7 +25,10 @@ Result<void> read_selection(TomlTable& table, Selection& into) {
   TRY_DO(table.texts("exclude", into.exclude));
   std::string targets = "any";
   TRY_DO(table.choice("targets", targets, {"any", "generic", "family", "family-or-generic"}));
-  into.targets = value_of<TargetRule>(targets, {{"any", TargetRule::any}, {"generic", TargetRule::generic}, {"family", TargetRule::family}, {"family-or-generic", TargetRule::family_or_generic}});
+  into.targets = value_of<TargetRule>(targets, {{"any", TargetRule::any},
+                                                {"generic", TargetRule::generic},
+                                                {"family", TargetRule::family},
+                                                {"family-or-generic", TargetRule::family_or_generic}});
   if (into.artifacts.empty() && !into.runtime) return table.error("artifacts", "names no artifact");
   if (into.components.empty()) return table.error("components", "names no component");
   constexpr std::string_view k_components[] = {"lib", "run", "dbg", "dev", "doc", "test"};
@@ -45,9 +48,11 @@ Result<void> read_script(TomlTable& table, Script& into) {
   TRY_DO(table.text_map("environment", into.environment));
   TRY_DO(table.flag("required", into.required));
   for (const auto& need : into.needs)
-    if (need != "gpu" && !need.starts_with("perl:")) return table.error("needs", fmt::format("\"{}\" is neither gpu nor perl:Module", need));
+    if (need != "gpu" && !need.starts_with("perl:"))
+      return table.error("needs", fmt::format("\"{}\" is neither gpu nor perl:Module", need));
   for (const auto& platform : into.platforms)
-    if (platform != "linux" && platform != "windows") return table.error("platforms", fmt::format("\"{}\" is neither linux nor windows", platform));
+    if (platform != "linux" && platform != "windows")
+      return table.error("platforms", fmt::format("\"{}\" is neither linux nor windows", platform));
   return {};
 }
 
@@ -78,7 +83,8 @@ Result<void> read_package(const std::string& name, TomlTable& table, Package& in
     return t.text("path", edge.path, true);
   }));
   if (has_files && into.select.empty()) return table.error_with("S003", "select", "the package selects nothing");
-  if (into.per_family && into.dist.find("{family}") == into.dist.npos) return table.error_with("S003", "dist", "a per-family package needs {family} in its name");
+  if (into.per_family && into.dist.find("{family}") == into.dist.npos)
+    return table.error_with("S003", "dist", "a per-family package needs {family} in its name");
   return {};
 }
 
@@ -88,7 +94,9 @@ Result<void> check_scripts(const Recipe& recipe, const Package& package) {
   for (const auto& script : package.scripts) {
     auto [it, fresh] = seen.emplace(entry_point_attribute(script.name), script.name);
     if (!fresh)
-      return fail(ErrorKind::invalid_argument, "S003", fmt::format("{}:{}: package.{}.script: {} and {} would be one entry point, {}", recipe.file, package.line, package.name, it->second, script.name, it->first));
+      return fail(ErrorKind::invalid_argument, "S003",
+                  fmt::format("{}:{}: package.{}.script: {} and {} would be one entry point, {}", recipe.file,
+                              package.line, package.name, it->second, script.name, it->first));
   }
   return {};
 }
@@ -97,7 +105,9 @@ Result<void> check_scripts(const Recipe& recipe, const Package& package) {
 Result<void> check_references(const Recipe& recipe) {
   auto missing = [&](const Package& p, const std::string& key, const std::string& name) -> Result<void> {
     if (recipe.find(name)) return {};
-    return fail(ErrorKind::invalid_argument, "S003", fmt::format("{}:{}: package.{}.{}: there is no package \"{}\"", recipe.file, p.line, p.name, key, name));
+    return fail(
+        ErrorKind::invalid_argument, "S003",
+        fmt::format("{}:{}: package.{}.{}: there is no package \"{}\"", recipe.file, p.line, p.name, key, name));
   };
   std::set<std::string> dists;
   for (const auto& p : recipe.packages) {
@@ -107,12 +117,15 @@ Result<void> check_references(const Recipe& recipe) {
     for (const auto& edge : p.rpath) TRY_DO(missing(p, "rpath", edge.package));
     for (const auto& [extra, names] : p.extras)
       for (const auto& name : names) TRY_DO(missing(p, "extras." + extra, name));
-    if (!dists.insert(p.dist).second) return fail(ErrorKind::invalid_argument, "S003", fmt::format("{}:{}: package.{}.dist: \"{}\" is the name of another package too", recipe.file, p.line, p.name, p.dist));
+    if (!dists.insert(p.dist).second)
+      return fail(ErrorKind::invalid_argument, "S003",
+                  fmt::format("{}:{}: package.{}.dist: \"{}\" is the name of another package too", recipe.file, p.line,
+                              p.name, p.dist));
   }
   return {};
 }
 
-}  // namespace
+} // namespace
 
 const Package* Recipe::find(std::string_view logical) const {
   auto it = std::find_if(packages.begin(), packages.end(), [&](const Package& p) { return p.name == logical; });
@@ -132,7 +145,9 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.sdk-recipe/1"}, true));
   TRY_DO(root.text("name", recipe.name, true));
-  TRY_DO(root.named_tables("package", [&](const std::string& name, TomlTable& t) { return read_package(name, t, recipe.packages.emplace_back()); }));
+  TRY_DO(root.named_tables("package", [&](const std::string& name, TomlTable& t) {
+    return read_package(name, t, recipe.packages.emplace_back());
+  }));
   if (!root.has("metadata")) return root.error("metadata", "is missing");
   TRY_DO(root.table("metadata", [&](TomlTable& t) -> Result<void> {
     auto& m = recipe.metadata;
@@ -155,8 +170,10 @@ std::string entry_point_attribute(const std::string& script) {
   char previous = 0;
   for (char c : script) {
     bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    if (c == '+') out += previous == '+' ? "p" : "_p";
-    else out += word ? c : '_';
+    if (c == '+')
+      out += previous == '+' ? "p" : "_p";
+    else
+      out += word ? c : '_';
     previous = c;
   }
   return !out.empty() && out[0] >= '0' && out[0] <= '9' ? "_" + out : out;
@@ -167,4 +184,4 @@ std::string for_family(std::string_view pattern, std::string_view family, bool i
   return text::replace_all(pattern, "{family}", name);
 }
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

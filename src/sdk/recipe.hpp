@@ -1,5 +1,6 @@
 #pragma once
-// A recipe says what the packages of an SDK hold (docs/formats/recipe.md). Pure values; parsing names file, line and key.
+// A recipe says what the packages of an SDK hold (docs/formats/recipe.md). Pure values; parsing names file, line and
+// key.
 #include "base/result.hpp"
 #include <map>
 #include <string>
@@ -10,41 +11,42 @@
 namespace quarry::sdk {
 
 enum class Role : std::uint8_t {
-  meta,     ///< sdist only; chooses the others on the user's machine
-  runtime,  ///< libraries and programs, without links
-  devel,    ///< everything else, as a link farm in an inner tar
+  meta,    ///< sdist only; chooses the others on the user's machine
+  runtime, ///< libraries and programs, without links
+  devel,   ///< everything else, as a link farm in an inner tar
 };
 
 enum class TargetRule : std::uint8_t { any, generic, family, family_or_generic };
 
 struct Selection {
-  std::vector<std::string> artifacts;   ///< names; empty only with `runtime`
-  bool runtime = false;                 ///< also the names that the runtime packages select
+  std::vector<std::string> artifacts; ///< names; empty only with `runtime`
+  bool runtime = false;               ///< also the names that the runtime packages select
   std::vector<std::string> components;
   TargetRule targets = TargetRule::any;
-  std::vector<std::string> include;     ///< globs; empty: everything
+  std::vector<std::string> include; ///< globs; empty: everything
   std::vector<std::string> exclude;
 };
 
 struct RpathEdge {
-  std::string package;  ///< logical name
-  std::string path;     ///< directory in that package's platform tree
+  std::string package; ///< logical name
+  std::string path;    ///< directory in that package's platform tree
 };
 
 struct Script {
   std::string name, program, expect;
-  std::vector<std::string> arguments, needs, platforms;  ///< platforms empty: all
-  std::vector<std::pair<std::string, std::string>> environment;  ///< variable -> path in the platform tree, set where the user has not
+  std::vector<std::string> arguments, needs, platforms; ///< platforms empty: all
+  std::vector<std::pair<std::string, std::string>>
+      environment; ///< variable -> path in the platform tree, set where the user has not
   bool required = false;
 };
 
 struct Package {
-  std::string name;  ///< logical: "core"
+  std::string name; ///< logical: "core"
   Role role = Role::runtime;
   bool per_family = false, required = false;
   std::string dist, pure, platform, tree, summary, readme, payload;
-  std::vector<std::string> requires_packages, links_into;         ///< logical names
-  std::map<std::string, std::vector<std::string>> extras;         ///< meta: extra -> logical names
+  std::vector<std::string> requires_packages, links_into; ///< logical names
+  std::map<std::string, std::vector<std::string>> extras; ///< meta: extra -> logical names
   std::vector<Selection> select;
   std::vector<RpathEdge> rpath;
   std::vector<Script> scripts;
@@ -58,15 +60,15 @@ struct MetadataDefaults {
 };
 
 struct Recipe {
-  std::string name, file, digest;  ///< digest: sha256 of the text
+  std::string name, file, digest; ///< digest: sha256 of the text
   MetadataDefaults metadata;
-  std::vector<Package> packages;   ///< in the order of the file
+  std::vector<Package> packages; ///< in the order of the file
   const Package* find(std::string_view logical) const;
   const Package* meta() const;
 };
 
-/// invalid_argument S001 (syntax), S002 (unknown key, wrong type, missing key), S003 (a reference to a package that is not
-/// there, a role that lacks what it needs); each with "file:line: key".
+/// invalid_argument S001 (syntax), S002 (unknown key, wrong type, missing key), S003 (a reference to a package that is
+/// not there, a role that lacks what it needs); each with "file:line: key".
 Result<Recipe> parse_recipe(std::string_view text, const std::string& file);
 
 /// The attribute of `_cli.py` behind a console script: python/README.md "Entry points".
@@ -75,4 +77,4 @@ std::string entry_point_attribute(const std::string& script);
 /// "{family}" in a name of the recipe; `importable` also turns '-' into '_'.
 std::string for_family(std::string_view pattern, std::string_view family, bool importable);
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

@@ -70,12 +70,16 @@ INSTANTIATE_TEST_SUITE_P(
                     Refusal{"sdk-recipe/1", "sdk-recipe/2", "S002", "r.toml:1: schema"},
                     Refusal{"role = \"runtime\"", "role = \"rutime\"", "S002", "r.toml:7: package.tools.role"},
                     Refusal{"summary = ", "sumary = ", "S002", "package.tools.summary: is missing"},
-                    Refusal{"summary = \"Tools\"", "summary = \"Tools\"\ncolour = 1", "S002", "r.toml:13: package.tools.colour: is not a known key"},
-                    Refusal{"components = [\"lib\"]", "components = [\"lib\", \"bin\"]", "S002", "\"bin\" is none of lib"},
+                    Refusal{"summary = \"Tools\"", "summary = \"Tools\"\ncolour = 1", "S002",
+                            "r.toml:13: package.tools.colour: is not a known key"},
+                    Refusal{"components = [\"lib\"]", "components = [\"lib\", \"bin\"]", "S002",
+                            "\"bin\" is none of lib"},
                     Refusal{"components = [\"lib\"]", "components = \"lib\"", "S002", "must be an array of strings"},
-                    Refusal{"components = [\"lib\"]", "components = [\"lib\"]\ntargets = \"all\"", "S002", "package.tools.select.targets"},
+                    Refusal{"components = [\"lib\"]", "components = [\"lib\"]\ntargets = \"all\"", "S002",
+                            "package.tools.select.targets"},
                     Refusal{"artifacts = [\"tools\"]", "artifacts = []", "S002", "names no artifact"},
-                    Refusal{"summary = \"Tools\"", "summary = \"Tools\"\nrequires = [\"base\"]", "S003", "there is no package \"base\""},
+                    Refusal{"summary = \"Tools\"", "summary = \"Tools\"\nrequires = [\"base\"]", "S003",
+                            "there is no package \"base\""},
                     Refusal{"summary = \"Tools\"", "summary = \"Tools\"\nper_family = true", "S003", "needs {family}"},
                     Refusal{"license = \"MIT\"", "licence = \"MIT\"", "S002", "metadata.license: is missing"}));
 
@@ -89,7 +93,8 @@ TEST(Recipe, EntryPointsFollowTheRuntimePackage) {
   EXPECT_EQ(entry_point_attribute("amdclang++"), "amdclang_pp");
   EXPECT_EQ(entry_point_attribute("hipify-perl"), "hipify_perl");
   EXPECT_EQ(entry_point_attribute("7z"), "_7z");
-  auto twice = k_small + "[[package.tools.script]]\nname = \"a-b\"\nprogram = \"x\"\n[[package.tools.script]]\nname = \"a_b\"\nprogram = \"y\"\n";
+  auto twice = k_small + "[[package.tools.script]]\nname = \"a-b\"\nprogram = \"x\"\n[[package.tools.script]]\nname = "
+                         "\"a_b\"\nprogram = \"y\"\n";
   auto recipe = parse_recipe(twice, "r.toml");
   ASSERT_FALSE(recipe);
   EXPECT_THAT(recipe.error().message, HasSubstr("a-b and a_b would be one entry point"));
@@ -100,5 +105,5 @@ TEST(Recipe, FamilyNames) {
   EXPECT_EQ(for_family("_rocm_sdk_libraries_{family}", "gfx94X-dcgpu", true), "_rocm_sdk_libraries_gfx94X_dcgpu");
 }
 
-}  // namespace
-}  // namespace quarry::sdk
+} // namespace
+} // namespace quarry::sdk

@@ -8,14 +8,16 @@ namespace quarry::sdk {
 
 Result<BuiltPackage> write_sdist(const SdistPlan& plan, const std::string& dist_dir) {
   std::string bytes;
-  auto gzip = archive::Compressor::create(archive::Compression::gzip, 1, [&](std::span<const std::byte> chunk) -> Result<void> {
-    bytes.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
-    return {};
-  });
+  auto gzip =
+      archive::Compressor::create(archive::Compression::gzip, 1, [&](std::span<const std::byte> chunk) -> Result<void> {
+        bytes.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+        return {};
+      });
   archive::TarWriter tar([&](std::span<const std::byte> chunk) { return gzip->write(chunk); });
   std::uint64_t input = 0;
   for (const auto& [name, file] : plan.files) {
-    TRY_DO(tar.file(plan.top + "/" + name, content::Rope::literal(file.first), file.second), "while writing " + plan.file_name);
+    TRY_DO(tar.file(plan.top + "/" + name, content::Rope::literal(file.first), file.second),
+           "while writing " + plan.file_name);
     input += file.first.size();
   }
   TRY_DO(tar.finish());
@@ -25,4 +27,4 @@ Result<BuiltPackage> write_sdist(const SdistPlan& plan, const std::string& dist_
   return BuiltPackage{"meta", "", plan.file_name, path, bytes.size(), input, plan.files.size(), sha256(bytes), 0};
 }
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

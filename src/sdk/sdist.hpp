@@ -8,4 +8,4 @@ namespace quarry::sdk {
 /// Writes `{dist_dir}/{file name}` atomically.
 Result<BuiltPackage> write_sdist(const SdistPlan& plan, const std::string& dist_dir);
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

@@ -9,14 +9,17 @@
 namespace quarry::sdk {
 
 namespace {
-constexpr int k_link_hops_max = 40;  // what Linux follows before ELOOP
+constexpr int k_link_hops_max = 40; // what Linux follows before ELOOP
 
-bool contains(const std::vector<std::string>& list, const std::string& value) { return std::find(list.begin(), list.end(), value) != list.end(); }
+bool contains(const std::vector<std::string>& list, const std::string& value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
 
 // The names that runtime packages take, for `runtime = true`.
 bool taken_by_runtime(const Recipe& recipe, const std::string& name) {
   return std::any_of(recipe.packages.begin(), recipe.packages.end(), [&](const Package& p) {
-    return p.role == Role::runtime && std::any_of(p.select.begin(), p.select.end(), [&](const Selection& s) { return contains(s.artifacts, name); });
+    return p.role == Role::runtime && std::any_of(p.select.begin(), p.select.end(),
+                                                  [&](const Selection& s) { return contains(s.artifacts, name); });
   });
 }
 
@@ -51,10 +54,12 @@ Result<void> add(View& view, const std::string& path, const SourceEntry& entry) 
   if (fresh) return {};
   TRY(bool same, same_content(it->second, entry));
   if (same) return {};
-  return fail(ErrorKind::corrupt, "S010", fmt::format("{} is brought by two artifacts with different content: {} and {}", path, it->second.artifact, entry.artifact),
+  return fail(ErrorKind::corrupt, "S010",
+              fmt::format("{} is brought by two artifacts with different content: {} and {}", path, it->second.artifact,
+                          entry.artifact),
               "one of them must stop claiming the path; `quarry artifact list` shows what each holds");
 }
-}  // namespace
+} // namespace
 
 const SourceEntry* View::find(const std::string& path) const {
   auto it = entries.find(path);
@@ -92,7 +97,8 @@ Result<const std::vector<ArtifactTrees::File>*> ArtifactTrees::of(const artifact
     TRY(auto listed, sys::list_tree(root), "while reading artifact " + artifact.name.text());
     for (auto& e : listed) {
       if (e.type == sys::EntryType::other)
-        return fail(ErrorKind::corrupt, "S011", fmt::format("{} is neither a file, a directory nor a link", path::join(root, e.path)));
+        return fail(ErrorKind::corrupt, "S011",
+                    fmt::format("{} is neither a file, a directory nor a link", path::join(root, e.path)));
       auto disk = path::join(root, e.path);
       it->second.push_back({e.path, {e.type, e.size, e.executable(), e.link, std::move(disk), artifact.name.text()}});
     }
@@ -102,8 +108,10 @@ Result<const std::vector<ArtifactTrees::File>*> ArtifactTrees::of(const artifact
 
 bool selects(const SelectionContext& context, const Selection& selection, const artifact::ExplodedArtifact& artifact) {
   const auto& name = artifact.name;
-  bool named = contains(selection.artifacts, name.name) || (selection.runtime && taken_by_runtime(context.recipe, name.name));
-  return named && contains(selection.components, name.component) && target_matches(selection.targets, std::string(name.target_base()), context.family);
+  bool named =
+      contains(selection.artifacts, name.name) || (selection.runtime && taken_by_runtime(context.recipe, name.name));
+  return named && contains(selection.components, name.component) &&
+         target_matches(selection.targets, std::string(name.target_base()), context.family);
 }
 
 Result<View> merged_view(const SelectionContext& context, ArtifactTrees& trees) {
@@ -113,9 +121,10 @@ Result<View> merged_view(const SelectionContext& context, ArtifactTrees& trees) 
       if (!selects(context, selection, artifact)) continue;
       TRY(const auto* files, trees.of(artifact));
       for (const auto& file : *files)
-        if (file.entry.type == sys::EntryType::directory || globs_take(selection, file.path)) TRY_DO(add(view, file.path, file.entry));
+        if (file.entry.type == sys::EntryType::directory || globs_take(selection, file.path))
+          TRY_DO(add(view, file.path, file.entry));
     }
   return view;
 }
 
-}  // namespace quarry::sdk
+} // namespace quarry::sdk

@@ -18,9 +18,10 @@ SourceEntry link(std::string to) { return {sys::EntryType::symlink, 0, false, st
 
 View sample() {
   View v;
-  v.entries = {{"lib", directory()},          {"lib/real.txt", file()},         {"lib/one", link("real.txt")}, {"lib/two", link("one")},
-               {"lib64", link("lib")},        {"up", link("lib64/two")},        {"out", link("../x")},         {"abs", link("/etc/passwd")},
-               {"gone", link("lib/missing")}, {"loop-a", link("loop-b")},       {"loop-b", link("loop-a")},    {"deep", link("lib/../lib/./one")}};
+  v.entries = {{"lib", directory()},       {"lib/real.txt", file()},     {"lib/one", link("real.txt")},
+               {"lib/two", link("one")},   {"lib64", link("lib")},       {"up", link("lib64/two")},
+               {"out", link("../x")},      {"abs", link("/etc/passwd")}, {"gone", link("lib/missing")},
+               {"loop-a", link("loop-b")}, {"loop-b", link("loop-a")},   {"deep", link("lib/../lib/./one")}};
   return v;
 }
 
@@ -35,18 +36,23 @@ TEST(View, ResolvesLinksLikeTheKernel) {
 
 TEST(View, NothingOutsideTheTreeIsFollowed) {
   auto v = sample();
-  for (const char* path : {"out", "abs", "gone", "loop-a", "loop-b", "lib/none"}) EXPECT_EQ(v.resolve(path), std::nullopt) << path;
+  for (const char* path : {"out", "abs", "gone", "loop-a", "loop-b", "lib/none"})
+    EXPECT_EQ(v.resolve(path), std::nullopt) << path;
 }
 
 TEST(RunPath, GoesUpToSitePackagesAndRepeatsNothing) {
-  EXPECT_EQ(run_path_for("lib/libx.so", "", {"_rocm_sdk_core/lib/llvm/lib"}), "$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib");
-  EXPECT_EQ(run_path_for("lib/llvm/bin/clang", "$ORIGIN/../lib", {"_rocm_sdk_core/lib/llvm/lib"}), "$ORIGIN/../lib:$ORIGIN/../../../../_rocm_sdk_core/lib/llvm/lib");
+  EXPECT_EQ(run_path_for("lib/libx.so", "", {"_rocm_sdk_core/lib/llvm/lib"}),
+            "$ORIGIN/../../_rocm_sdk_core/lib/llvm/lib");
+  EXPECT_EQ(run_path_for("lib/llvm/bin/clang", "$ORIGIN/../lib", {"_rocm_sdk_core/lib/llvm/lib"}),
+            "$ORIGIN/../lib:$ORIGIN/../../../../_rocm_sdk_core/lib/llvm/lib");
   EXPECT_EQ(run_path_for("top", "a::a:b", {"p/q", "p/q"}), "a:b:$ORIGIN/../p/q");
 }
 
 TEST(RunPath, LeadsToWhatThePackageHolds) {
   Holders holds{{"liba.so.1", {"lib"}}, {"libb.so", {"lib/x", "other"}}};
-  auto missing = [&](const std::string& file, const std::string& run_path) { return missing_directories(file, {"liba.so.1", "libb.so", "libc.so.6"}, run_path, "_core", holds); };
+  auto missing = [&](const std::string& file, const std::string& run_path) {
+    return missing_directories(file, {"liba.so.1", "libb.so", "libc.so.6"}, run_path, "_core", holds);
+  };
   EXPECT_THAT(missing("lib/libz.so", ""), ElementsAre("$ORIGIN", "$ORIGIN/x"));
   EXPECT_THAT(missing("bin/tool", "$ORIGIN/../lib"), ElementsAre("$ORIGIN/../lib/x"));
   EXPECT_THAT(missing("bin/tool", "$ORIGIN/../../_core/lib:$ORIGIN/../other"), ElementsAre());
@@ -61,7 +67,7 @@ TEST(Populate, LinksToTextBecomeCopiesAndDirectoryLinksAreDropped) {
   EXPECT_TRUE(population->files.contains("lib/one"));
   EXPECT_TRUE(population->files.contains("up"));
   EXPECT_FALSE(population->files.contains("lib64"));
-  EXPECT_EQ(population->dropped_links, 6u);  // lib64, out, abs, gone, and the two of the loop
+  EXPECT_EQ(population->dropped_links, 6u); // lib64, out, abs, gone, and the two of the loop
   EXPECT_TRUE(findings.empty());
 }
 
@@ -73,8 +79,9 @@ TEST(Devel, LinksIntoSiblingsAndKeepsWhatLeadsSomewhere) {
   Findings findings;
   auto tree = plan_devel(v, {{"_core", &core}}, {{}, {}, "devel", "_devel"}, findings);
   ASSERT_TRUE(tree);
-  EXPECT_THAT(tree->links, ElementsAre(Pair("deep", "lib/../lib/./one"), Pair("lib/one", "real.txt"), Pair("lib/real.txt", "../../_core/lib/real.txt"),
-                                       Pair("lib/two", "one"), Pair("lib64", "lib"), Pair("up", "lib64/two")));
+  EXPECT_THAT(tree->links, ElementsAre(Pair("deep", "lib/../lib/./one"), Pair("lib/one", "real.txt"),
+                                       Pair("lib/real.txt", "../../_core/lib/real.txt"), Pair("lib/two", "one"),
+                                       Pair("lib64", "lib"), Pair("up", "lib64/two")));
   EXPECT_TRUE(tree->files.empty());
   EXPECT_EQ(tree->dropped_links, 5u);
   EXPECT_EQ(findings.size(), 5u);
@@ -89,5 +96,5 @@ TEST(DistInfo, NothingEndsTheQuotes) {
   EXPECT_EQ(python_dict({{"k", python_bool(true)}}), "{\"k\": True}");
 }
 
-}  // namespace
-}  // namespace quarry::sdk
+} // namespace
+} // namespace quarry::sdk

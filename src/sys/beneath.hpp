@@ -1,6 +1,7 @@
 #pragma once
 // Writing below one directory and nowhere else, whatever names an archive holds: openat2(2) with RESOLVE_BENEATH and
-// RESOLVE_NO_SYMLINKS, so that neither `..` nor a link planted by an earlier member leads outside. Errors: T010 for an escape.
+// RESOLVE_NO_SYMLINKS, so that neither `..` nor a link planted by an earlier member leads outside. Errors: T010 for an
+// escape.
 #include "base/result.hpp"
 #include "sys/file.hpp"
 #include <string>
@@ -9,12 +10,12 @@ namespace quarry::sys {
 
 class Beneath {
 public:
-  static Result<Beneath> open(const std::string& root);  ///< the directory must exist
+  static Result<Beneath> open(const std::string& root); ///< the directory must exist
   /// Creates the missing parents (0755) of `path`, then the file; already_exists when it is there.
   Result<File> create_file(const std::string& path, unsigned mode) const;
   Result<File> open_read(const std::string& path) const;
   Result<void> make_directories(const std::string& path) const;
-  Result<void> symlink(const std::string& path, const std::string& target) const;  ///< target is stored as it is
+  Result<void> symlink(const std::string& path, const std::string& target) const; ///< target is stored as it is
   Result<void> hardlink(const std::string& existing, const std::string& path) const;
   Result<void> set_mode(const std::string& path, unsigned mode) const;
 
@@ -24,4 +25,4 @@ private:
   File root_;
 };
 
-}  // namespace quarry::sys
+} // namespace quarry::sys

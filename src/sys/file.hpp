@@ -11,8 +11,8 @@
 
 namespace quarry::sys {
 
-/// An Error for errno, its kind chosen by what the caller can do (ENOENT not_found, ENOSPC and EDQUOT resource_exhausted,
-/// EACCES, EPERM and EROFS permission_denied, …).
+/// An Error for errno, its kind chosen by what the caller can do (ENOENT not_found, ENOSPC and EDQUOT
+/// resource_exhausted, EACCES, EPERM and EROFS permission_denied, …).
 Error errno_error(int error_number, std::string_view action, std::string_view path);
 
 class File {
@@ -24,8 +24,8 @@ public:
   ~File();
 
   static Result<File> open_read(const std::string& path);
-  static Result<File> create(const std::string& path, unsigned mode = 0644);      ///< truncates
-  static Result<File> create_new(const std::string& path, unsigned mode = 0644);  ///< already_exists when it is there
+  static Result<File> create(const std::string& path, unsigned mode = 0644);     ///< truncates
+  static Result<File> create_new(const std::string& path, unsigned mode = 0644); ///< already_exists when it is there
   static Result<File> open_append(const std::string& path);
 
   int descriptor() const { return descriptor_; }
@@ -34,10 +34,10 @@ public:
   /// Reads up to the span's size; fewer bytes only at the end of the file.
   Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const;
   Result<void> write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
-  Result<void> write(std::string_view bytes) const;  ///< at the descriptor's own position
+  Result<void> write(std::string_view bytes) const; ///< at the descriptor's own position
   Result<void> truncate(std::uint64_t size) const;
-  Result<unsigned> mode() const;               ///< permission bits
-  Result<void> set_mode(unsigned mode) const;  ///< exactly these bits, whatever the umask
+  Result<unsigned> mode() const;              ///< permission bits
+  Result<void> set_mode(unsigned mode) const; ///< exactly these bits, whatever the umask
   Result<void> sync() const;
   void close();
 
@@ -57,26 +57,27 @@ public:
   AtomicFile& operator=(AtomicFile&&) = delete;
   ~AtomicFile();
   File& file() { return file_; }
-  Result<void> commit_replace();  ///< rename(2): an existing file is replaced
-  Result<void> commit_new();      ///< link(2): already_exists when the name is taken
+  Result<void> commit_replace(); ///< rename(2): an existing file is replaced
+  Result<void> commit_new();     ///< link(2): already_exists when the name is taken
 private:
-  AtomicFile(File file, std::string temporary, std::string path) : file_(std::move(file)), temporary_(std::move(temporary)), path_(std::move(path)) {}
+  AtomicFile(File file, std::string temporary, std::string path)
+      : file_(std::move(file)), temporary_(std::move(temporary)), path_(std::move(path)) {}
   File file_;
   std::string temporary_, path_;
 };
 
 Result<void> sync_directory(const std::string& path);
 Result<void> make_directories(const std::string& path, unsigned mode = 0755);
-Result<void> remove_file(const std::string& path);      ///< absent is success
-Result<void> remove_tree(const std::string& path);      ///< absent is success; never follows links
+Result<void> remove_file(const std::string& path); ///< absent is success
+Result<void> remove_tree(const std::string& path); ///< absent is success; never follows links
 Result<void> rename(const std::string& from, const std::string& to);
-Result<void> remove_empty_directory(const std::string& path);  ///< absent is success; D002 when something is in it
+Result<void> remove_empty_directory(const std::string& path); ///< absent is success; D002 when something is in it
 /// link(2): already_exists when `path` is taken; unsupported D002 between file systems or where links are not allowed.
 Result<void> hard_link(const std::string& existing, const std::string& path);
-bool exists(const std::string& path);                   ///< a dangling link does not exist
+bool exists(const std::string& path); ///< a dangling link does not exist
 bool is_directory(const std::string& path);
 Result<std::string> read_link(const std::string& path);
-Result<std::string> absolute(const std::string& path);  ///< lexical, from the working directory
+Result<std::string> absolute(const std::string& path); ///< lexical, from the working directory
 Result<std::string> real_path(const std::string& path);
 Result<std::string> make_temporary_directory(const std::string& below, std::string_view prefix);
 
@@ -84,9 +85,10 @@ Result<std::string> make_temporary_directory(const std::string& below, std::stri
 class FileLock {
 public:
   static Result<FileLock> acquire(const std::string& path);
+
 private:
   explicit FileLock(File file) : file_(std::move(file)) {}
   File file_;
 };
 
-}  // namespace quarry::sys
+} // namespace quarry::sys

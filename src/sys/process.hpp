@@ -12,17 +12,18 @@
 namespace quarry::sys {
 
 struct ProcessSpec {
-  std::vector<std::string> argv;                   ///< argv[0] is looked up in PATH of `environment`
-  std::map<std::string, std::string> environment;  ///< the whole environment; nothing is inherited
-  std::string directory;                           ///< empty: the caller's
-  std::optional<std::uint64_t> deadline_ms;        ///< SIGTERM to the group, then SIGKILL after 5 s
-  std::uint64_t capture_bytes_max = 64u << 20;     ///< per stream; more is counted, not kept
-  bool merge_stderr = false;                       ///< stderr goes into `out`
-  std::function<void(std::string_view)> on_output; ///< each chunk of out (and err), as it comes, from the calling thread
+  std::vector<std::string> argv;                  ///< argv[0] is looked up in PATH of `environment`
+  std::map<std::string, std::string> environment; ///< the whole environment; nothing is inherited
+  std::string directory;                          ///< empty: the caller's
+  std::optional<std::uint64_t> deadline_ms;       ///< SIGTERM to the group, then SIGKILL after 5 s
+  std::uint64_t capture_bytes_max = 64u << 20;    ///< per stream; more is counted, not kept
+  bool merge_stderr = false;                      ///< stderr goes into `out`
+  std::function<void(std::string_view)>
+      on_output; ///< each chunk of out (and err), as it comes, from the calling thread
 };
 
 struct ProcessResult {
-  int exit_code = 0;  ///< 128 + signal when killed
+  int exit_code = 0; ///< 128 + signal when killed
   int signal = 0;
   bool timed_out = false;
   std::string out, err;
@@ -31,10 +32,10 @@ struct ProcessResult {
   std::uint64_t max_rss_bytes = 0;
 };
 
-/// Runs to the end. missing_program D007 when argv[0] cannot be found or executed; a non-zero exit is not an error here.
-/// An interruption of ours ends the child's group and returns cancelled.
+/// Runs to the end. missing_program D007 when argv[0] cannot be found or executed; a non-zero exit is not an error
+/// here. An interruption of ours ends the child's group and returns cancelled.
 Result<ProcessResult> run_process(const ProcessSpec& spec);
 /// The absolute path of `program` in a PATH value; empty when absent.
 std::string find_program(std::string_view program, std::string_view path_value);
 
-}  // namespace quarry::sys
+} // namespace quarry::sys

@@ -10,18 +10,19 @@ namespace quarry::sys {
 enum class EntryType : std::uint8_t { file, directory, symlink, other };
 
 struct TreeEntry {
-  std::string path;  ///< relative to the root, '/' separated
+  std::string path; ///< relative to the root, '/' separated
   EntryType type = EntryType::file;
-  std::uint64_t size = 0;  ///< of a file
-  unsigned mode = 0;       ///< permission bits only
-  std::string link;        ///< target text of a symlink
+  std::uint64_t size = 0; ///< of a file
+  unsigned mode = 0;      ///< permission bits only
+  std::string link;       ///< target text of a symlink
   std::uint64_t device = 0, inode = 0;
   bool executable() const { return (mode & 0111) != 0; }
 };
 
-/// All entries below `root` (not the root itself), sorted bytewise by path. At most `max_entries`, else resource_exhausted D005.
+/// All entries below `root` (not the root itself), sorted bytewise by path. At most `max_entries`, else
+/// resource_exhausted D005.
 Result<std::vector<TreeEntry>> list_tree(const std::string& root, std::size_t max_entries = 1'000'000);
 /// Only the direct entries of `directory`, sorted bytewise.
 Result<std::vector<TreeEntry>> list_directory(const std::string& directory);
 
-}  // namespace quarry::sys
+} // namespace quarry::sys

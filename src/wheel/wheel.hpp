@@ -21,13 +21,13 @@ struct Member {
 };
 
 struct WheelSpec {
-  dist::Metadata metadata;             ///< name and version also make the file name
+  dist::Metadata metadata; ///< name and version also make the file name
   dist::WheelTags tags;
-  std::string build;                   ///< build tag or empty
+  std::string build; ///< build tag or empty
   bool root_is_purelib = false;
-  std::vector<Member> members;         ///< any order; everything outside dist-info
+  std::vector<Member> members; ///< any order; everything outside dist-info
   std::vector<dist::EntryPoint> entry_points;
-  std::vector<Member> dist_info;       ///< more files below dist-info, paths relative to it: licenses/…, sboms/…
+  std::vector<Member> dist_info; ///< more files below dist-info, paths relative to it: licenses/…, sboms/…
 };
 
 struct PackOptions {
@@ -43,13 +43,15 @@ struct Built {
   Sha256 sha256, metadata_sha256;
 };
 
-/// Writes `{output_dir}/{file name}` atomically: members sorted bytewise, dist-info last, RECORD the very last. An existing file
-/// is replaced. invalid_argument W0xx for members that no wheel may hold, found before a byte is written. Before the file gets
-/// its name it is read back: its framing by the strict reader, dist-info byte by byte. The members' bytes are not inflated
-/// again: verify() does that, in a fifth of the time that packing took, and everyone who reads a wheel calls it.
+/// Writes `{output_dir}/{file name}` atomically: members sorted bytewise, dist-info last, RECORD the very last. An
+/// existing file is replaced. invalid_argument W0xx for members that no wheel may hold, found before a byte is written.
+/// Before the file gets its name it is read back: its framing by the strict reader, dist-info byte by byte. The
+/// members' bytes are not inflated again: verify() does that, in a fifth of the time that packing took, and everyone
+/// who reads a wheel calls it.
 Result<Built> pack(const WheelSpec& spec, const std::string& output_dir, const PackOptions& options);
-/// The same for an unpacked wheel, as `python -m wheel pack` does it: METADATA and WHEEL are taken as they are, the file name comes
-/// from the dist-info directory and from WHEEL's Tag and Build, RECORD is made anew. Links and special files: W013.
+/// The same for an unpacked wheel, as `python -m wheel pack` does it: METADATA and WHEEL are taken as they are, the
+/// file name comes from the dist-info directory and from WHEEL's Tag and Build, RECORD is made anew. Links and special
+/// files: W013.
 Result<Built> pack_tree(const std::string& tree, const std::string& output_dir, const PackOptions& options);
 
 struct VerifyReport {
@@ -59,20 +61,22 @@ struct VerifyReport {
   std::optional<dist::WheelInfo> wheel_info;
   std::vector<dist::EntryPoint> entry_points;
   std::vector<dist::RecordRow> record;
-  std::string metadata_text;          ///< the exact bytes, for the .metadata sidecar
+  std::string metadata_text; ///< the exact bytes, for the .metadata sidecar
   std::uint64_t size = 0;
-  Sha256 sha256;                      ///< of the wheel file
-  bool container_broken = false;      ///< exit 6 rather than 1
+  Sha256 sha256;                 ///< of the wheel file
+  bool container_broken = false; ///< exit 6 rather than 1
 };
 
-/// Everything: container Z1-Z15, RECORD against the inflated bytes, dist-info W1-W9. One pass over the bytes. `workers` threads inflate.
+/// Everything: container Z1-Z15, RECORD against the inflated bytes, dist-info W1-W9. One pass over the bytes. `workers`
+/// threads inflate.
 Result<VerifyReport> verify(const std::string& path, unsigned workers = 1);
 /// The exit code that `wheel verify` and every reader give: 0 sound, 6 broken or ambiguous, 1 other errors.
 int exit_code(const VerifyReport& report);
-/// Writes the verified members below `{output_dir}/{name}-{version}` and returns that path. The directory appears complete or not
-/// at all; already_exists W015 when it is there. Errors of an unsound wheel as require_sound gives them.
+/// Writes the verified members below `{output_dir}/{name}-{version}` and returns that path. The directory appears
+/// complete or not at all; already_exists W015 when it is there. Errors of an unsound wheel as require_sound gives
+/// them.
 Result<std::string> unpack(const std::string& path, const std::string& output_dir, unsigned workers = 1);
 /// Errors out (corrupt W010, first findings as details) unless sound; what readers of untrusted wheels call.
 Result<VerifyReport> require_sound(const std::string& path, unsigned workers = 1);
 
-}  // namespace quarry::wheel
+} // namespace quarry::wheel

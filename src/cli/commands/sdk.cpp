@@ -19,9 +19,13 @@ Result<sdk::Recipe> load_recipe(const Context& context, const std::string& named
     TRY(auto text, sys::read_file(named), "while reading the recipe");
     return sdk::parse_recipe(text, named);
   }
-  auto name = named.empty() ? std::string("data/recipes/rocm-sdk.toml") : "data/recipes/" + named + (named.ends_with(".toml") ? "" : ".toml");
-  if (auto text = context.resources.read(name)) return sdk::parse_recipe(*text, context.resources.origin(name) == "embedded" ? name : context.resources.origin(name));
-  return fail(ErrorKind::not_found, "S009", fmt::format("there is no recipe {}", named), "name a file, or one of the recipes that `quarry config show --origin` lists");
+  auto name = named.empty() ? std::string("data/recipes/rocm-sdk.toml")
+                            : "data/recipes/" + named + (named.ends_with(".toml") ? "" : ".toml");
+  if (auto text = context.resources.read(name))
+    return sdk::parse_recipe(*text,
+                             context.resources.origin(name) == "embedded" ? name : context.resources.origin(name));
+  return fail(ErrorKind::not_found, "S009", fmt::format("there is no recipe {}", named),
+              "name a file, or one of the recipes that `quarry config show --origin` lists");
 }
 
 Result<archive::Profile> profile_of(const std::string& name) {
@@ -30,7 +34,9 @@ Result<archive::Profile> profile_of(const std::string& name) {
   return archive::Profile::release;
 }
 
-std::vector<std::string> families_of(const Arguments& arguments, std::string_view flag) { return text::split_any(arguments.get(flag), ",; "); }
+std::vector<std::string> families_of(const Arguments& arguments, std::string_view flag) {
+  return text::split_any(arguments.get(flag), ",; ");
+}
 
 Result<sdk::BuildRequest> request_of(const Context& context, const Arguments& arguments) {
   sdk::BuildRequest request;
@@ -38,9 +44,13 @@ Result<sdk::BuildRequest> request_of(const Context& context, const Arguments& ar
   request.dest_dir = arguments.get("--dest-dir");
   TRY(request.version, dist::Version::parse(arguments.get("--version")), "while reading --version");
   request.nonce = arguments.get("--version-suffix");
-  auto wrong = std::find_if(request.nonce.begin(), request.nonce.end(), [](char c) { return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'); });
+  auto wrong = std::find_if(request.nonce.begin(), request.nonce.end(), [](char c) {
+    return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
+  });
   if (wrong != request.nonce.end())
-    return fail(ErrorKind::invalid_argument, "S031", fmt::format("--version-suffix {} cannot be part of a Python package name", request.nonce), "letters, digits and '_' only");
+    return fail(ErrorKind::invalid_argument, "S031",
+                fmt::format("--version-suffix {} cannot be part of a Python package name", request.nonce),
+                "letters, digits and '_' only");
   request.platform = arguments.get("--platform");
   request.linux_families = families_of(arguments, "--linux-amdgpu-families");
   request.windows_families = families_of(arguments, "--windows-amdgpu-families");
@@ -75,14 +85,18 @@ private:
   void planned(const sdk::BuildPlan& plan) {
     std::size_t files = 0, edits = 0, aliases = 0, launchers = 0;
     std::uint64_t bytes = 0;
-    for (const auto& p : plan.packages) files += p.files, edits += p.elf_edits, aliases += p.aliases, launchers += p.launchers, bytes += p.input_bytes;
-    out_.note(fmt::format("planning    {} packages  {}  {} files  {} ELF edits  {} launchers  {} aliases  families {}", plan.packages.size() + (plan.sdist.file_name.empty() ? 0 : 1),
-                          units::bytes(bytes), units::count(files), edits, launchers, aliases, plan.families.empty() ? "none" : text::join(plan.families, " ")));
+    for (const auto& p : plan.packages)
+      files += p.files, edits += p.elf_edits, aliases += p.aliases, launchers += p.launchers, bytes += p.input_bytes;
+    out_.note(fmt::format("planning    {} packages  {}  {} files  {} ELF edits  {} launchers  {} aliases  families {}",
+                          plan.packages.size() + (plan.sdist.file_name.empty() ? 0 : 1), units::bytes(bytes),
+                          units::count(files), edits, launchers, aliases,
+                          plan.families.empty() ? "none" : text::join(plan.families, " ")));
   }
   void built(const sdk::BuiltPackage& p) {
     if (bar_) bar_->finish();
     bar_.reset();
-    auto ratio = p.logical == "meta" ? std::string() : units::percent(static_cast<double>(p.size), static_cast<double>(p.input_bytes));
+    auto ratio = p.logical == "meta" ? std::string()
+                                     : units::percent(static_cast<double>(p.size), static_cast<double>(p.input_bytes));
     out_.note(fmt::format("built       {:<72} {:>9} {:>6}", p.file_name, units::bytes(p.size), ratio));
   }
   Output& out_;
@@ -91,17 +105,29 @@ private:
 
 Json findings_json(const Findings& findings) {
   Json list = Json::array();
-  for (const auto& f : findings) list.push_back({{"code", f.code}, {"severity", to_string(f.severity)}, {"place", f.place}, {"message", f.message}, {"fix", f.fix}});
+  for (const auto& f : findings)
+    list.push_back({{"code", f.code},
+                    {"severity", to_string(f.severity)},
+                    {"place", f.place},
+                    {"message", f.message},
+                    {"fix", f.fix}});
   return list;
 }
 
 Json document(const sdk::BuildReport& report, double seconds) {
   Json packages = Json::array();
   for (const auto& p : report.packages)
-    packages.push_back({{"package", p.logical}, {"family", p.family}, {"file", p.file_name}, {"path", p.path}, {"size", p.size}, {"sha256", p.sha256.hex()},
-                        {"input_bytes", p.input_bytes}, {"files", p.files}, {"seconds", p.seconds}});
-  return {{"schema", "quarry.sdk-build/1"}, {"packages", packages}, {"input_bytes", report.input_bytes}, {"output_bytes", report.output_bytes},
-          {"seconds", seconds}, {"findings", findings_json(report.findings)}};
+    packages.push_back({{"package", p.logical},
+                        {"family", p.family},
+                        {"file", p.file_name},
+                        {"path", p.path},
+                        {"size", p.size},
+                        {"sha256", p.sha256.hex()},
+                        {"input_bytes", p.input_bytes},
+                        {"files", p.files},
+                        {"seconds", p.seconds}});
+  return {{"schema", "quarry.sdk-build/1"},      {"packages", packages}, {"input_bytes", report.input_bytes},
+          {"output_bytes", report.output_bytes}, {"seconds", seconds},   {"findings", findings_json(report.findings)}};
 }
 
 Result<int> build(Context& context, const Arguments& arguments) {
@@ -118,8 +144,11 @@ Result<int> build(Context& context, const Arguments& arguments) {
     context.out.note("dry run: nothing was written");
     return 0;
   }
-  context.out.data(fmt::format("{} packages in {}/dist  {} from {}  {}\n", report.packages.size(), request.dest_dir, units::bytes(report.output_bytes), units::bytes(report.input_bytes), units::seconds(seconds)));
-  context.out.note(fmt::format("next: quarry publish {} --store file:store --run-id 1 --platform {}", request.dest_dir, request.platform));
+  context.out.data(fmt::format("{} packages in {}/dist  {} from {}  {}\n", report.packages.size(), request.dest_dir,
+                               units::bytes(report.output_bytes), units::bytes(report.input_bytes),
+                               units::seconds(seconds)));
+  context.out.note(fmt::format("next: quarry publish {} --store file:store --run-id 1 --platform {}", request.dest_dir,
+                               request.platform));
   return 0;
 }
 
@@ -127,33 +156,56 @@ Command build_command() {
   Command c;
   c.path = {"sdk", "build"};
   c.summary = "build the packages of an SDK from the artifacts of a run";
-  c.description =
-      "Reads the artifacts in `--artifact-dir`, plans every package from a recipe, proves each ELF edit, and writes the `rocm` sdist and the "
-      "wheels to `DEST/dist/`. No file is copied or unpacked on the way: the packages stream from the artifacts' own files.\n\n"
-      "The bytes of a package depend on the artifacts, the recipe, the version and the profile alone, not on the machine or `--jobs`.";
+  c.description = "Reads the artifacts in `--artifact-dir`, plans every package from a recipe, proves each ELF edit, "
+                  "and writes the `rocm` sdist and the "
+                  "wheels to `DEST/dist/`. No file is copied or unpacked on the way: the packages stream from the "
+                  "artifacts' own files.\n\n"
+                  "The bytes of a package depend on the artifacts, the recipe, the version and the profile alone, not "
+                  "on the machine or `--jobs`.";
   c.flags = {
-      {.name = "--artifact-dir", .value = "DIR", .help = "directory with the artifacts, as `quarry artifact fetch` leaves it", .required = true},
+      {.name = "--artifact-dir",
+       .value = "DIR",
+       .help = "directory with the artifacts, as `quarry artifact fetch` leaves it",
+       .required = true},
       {.name = "--dest-dir", .value = "OUT", .help = "packages are written to OUT/dist", .required = true},
       {.name = "--version", .value = "V", .help = "PEP 440 version of every package", .required = true},
       {.name = "--version-suffix", .value = "N", .help = "suffix of the importable platform packages"},
-      {.name = "--platform", .value = "NAME", .help = "platform of the artifacts", .choices = {"linux"}, .fallback = "linux"},
-      {.name = "--profile", .value = "NAME", .help = "compression: smallest, fastest, or none", .choices = {"release", "ci", "stored"}, .fallback = "release"},
-      {.name = "--linux-amdgpu-families", .value = "LIST", .help = "families to build libraries for (comma or semicolon; default: all there are)"},
-      {.name = "--windows-amdgpu-families", .value = "LIST", .help = "families that Windows builds have; recorded in the sdist"},
+      {.name = "--platform",
+       .value = "NAME",
+       .help = "platform of the artifacts",
+       .choices = {"linux"},
+       .fallback = "linux"},
+      {.name = "--profile",
+       .value = "NAME",
+       .help = "compression: smallest, fastest, or none",
+       .choices = {"release", "ci", "stored"},
+       .fallback = "release"},
+      {.name = "--linux-amdgpu-families",
+       .value = "LIST",
+       .help = "families to build libraries for (comma or semicolon; default: all there are)"},
+      {.name = "--windows-amdgpu-families",
+       .value = "LIST",
+       .help = "families that Windows builds have; recorded in the sdist"},
       {.name = "--recipe", .value = "FILE", .help = "another recipe: a file, or the name of a shipped one"},
-      {.name = "--require-complete", .value = "", .help = "fail when a program that the recipe calls required is missing"},
+      {.name = "--require-complete",
+       .value = "",
+       .help = "fail when a program that the recipe calls required is missing"},
       {.name = "--dry-run", .value = "", .help = "plan and check, write nothing", .letter = 'n'},
   };
-  c.examples = {{"quarry sdk build --artifact-dir artifacts --dest-dir out --version 7.2.0", "all packages, release profile"},
-                {"quarry sdk build --artifact-dir artifacts --dest-dir out --version 7.2.0.dev1 --profile ci", "fast packages for a pull request"}};
-  c.exit_codes = {{1, "the artifacts cannot be packaged: the findings say why"}, {3, "no artifact, or none for a family"}, {6, "artifacts contradict each other"}};
+  c.examples = {
+      {"quarry sdk build --artifact-dir artifacts --dest-dir out --version 7.2.0", "all packages, release profile"},
+      {"quarry sdk build --artifact-dir artifacts --dest-dir out --version 7.2.0.dev1 --profile ci",
+       "fast packages for a pull request"}};
+  c.exit_codes = {{1, "the artifacts cannot be packaged: the findings say why"},
+                  {3, "no artifact, or none for a family"},
+                  {6, "artifacts contradict each other"}};
   c.schema = "quarry.sdk-build/1";
   c.run = build;
   return c;
 }
 
-}  // namespace
+} // namespace
 
 std::vector<Command> sdk_commands() { return {build_command()}; }
 
-}  // namespace quarry::cli
+} // namespace quarry::cli
