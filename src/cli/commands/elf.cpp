@@ -127,17 +127,20 @@ Result<void> write_edited(const content::Rope& rope, const std::string& input, c
 Result<int> run_edit(Context& context, const Arguments& arguments) {
   const auto& input = arguments.operands.at(0);
   auto output = arguments.get("--output");
+  bool dry = arguments.has("--dry-run");
+  if (output.empty() && !dry)
+    return fail(ErrorKind::invalid_argument, "E017", "no output was named", "add --output FILE, or --dry-run");
   TRY(auto edit, edit_of(arguments));
   TRY(auto file, content::Rope::file(input));
   auto begin = context.clock.steady_ns();
   TRY(auto edited, elf::edit(file, edit, input));
   auto edit_ns = context.clock.steady_ns() - begin;
-  TRY_DO(write_edited(edited.file, input, output));
+  if (!dry) TRY_DO(write_edited(edited.file, input, output));
   context.out.note(fmt::format("{}: {} of {} bytes are new, edited and proven in {:.2f} ms",
                                edited.strategy == "none" ? "nothing to change" : edited.strategy,
                                units::count(edited.changed_bytes), units::count(edited.file.size()),
                                static_cast<double>(edit_ns) / 1e6));
-  context.out.data(output + "\n");
+  if (!dry) context.out.data(output + "\n");
   context.out.document({{"schema", "quarry.elf-edit/1"},
                         {"file", input},
                         {"output", output},
@@ -178,7 +181,8 @@ Command edit_command() {
        {"--runpath", "", "write DT_RUNPATH instead of DT_RPATH"},
        {"--soname", "NAME", "the SONAME"},
        {.name = "--replace-needed", .value = "OLD=NEW", .help = "need NEW instead of OLD", .repeats = true},
-       {.name = "--output", .value = "FILE", .help = "where the edited file goes", .required = true}},
+       {.name = "--output", .value = "FILE", .help = "where the edited file goes"},
+       {.name = "--dry-run", .value = "", .help = "plan and prove the edit, write nothing", .letter = 'n'}},
       false,
       {{"quarry elf edit a.so --rpath '$ORIGIN/../lib' --output b.so", "a copy that looks for libraries beside it"}},
       {{1, "its shape cannot be edited safely; the message says why"}, {6, "it is damaged or no ELF file"}},
