@@ -6,6 +6,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/records.hpp"
 #include "run/find_runs.hpp"
 #include "store/object_store.hpp"
 #include <algorithm>
@@ -75,17 +76,6 @@ Result<std::uint64_t> max_ratio(const Arguments& arguments) {
   if (ratio && *ratio > 0 && *ratio <= 1'000'000) return *ratio;
   return fail(ErrorKind::invalid_argument, "A031",
               fmt::format("--max-ratio {} is no number from 1 to 1,000,000", arguments.get("--max-ratio")));
-}
-
-Json findings_json(const Findings& findings) {
-  Json list = Json::array();
-  for (const auto& f : findings)
-    list.push_back({{"code", f.code},
-                    {"severity", to_string(f.severity)},
-                    {"place", f.place},
-                    {"message", f.message},
-                    {"fix", f.fix}});
-  return list;
 }
 
 Json name_json(const artifact::Name& name) {

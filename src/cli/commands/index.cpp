@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/records.hpp"
 #include "index/build.hpp"
 #include "index/check.hpp"
 #include "publish/resolve.hpp"
@@ -100,17 +101,6 @@ Command build_command() {
 }
 
 // ---- index check
-
-Json findings_json(const Findings& findings) {
-  Json list = Json::array();
-  for (const auto& f : findings)
-    list.push_back({{"code", f.code},
-                    {"severity", to_string(f.severity)},
-                    {"place", f.place},
-                    {"message", f.message},
-                    {"fix", f.fix}});
-  return list;
-}
 
 Json check_json(const index::CheckReport& report) {
   return {{"schema", "quarry.index-check/1"},

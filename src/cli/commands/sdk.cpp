@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/records.hpp"
 #include "dist/version.hpp"
 #include "sdk/build.hpp"
 #include "sys/file.hpp"
@@ -28,7 +29,7 @@ Result<sdk::Recipe> load_recipe(const Context& context, const std::string& named
               "name a file, or one of the recipes that `quarry config show --origin` lists");
 }
 
-Result<archive::Profile> profile_of(const std::string& name) {
+archive::Profile profile_of(const std::string& name) {
   if (name == "ci") return archive::Profile::ci;
   if (name == "stored") return archive::Profile::stored;
   return archive::Profile::release;
@@ -55,7 +56,7 @@ Result<sdk::BuildRequest> request_of(const Context& context, const Arguments& ar
   request.linux_families = families_of(arguments, "--linux-amdgpu-families");
   request.windows_families = families_of(arguments, "--windows-amdgpu-families");
   request.families = request.platform == "windows" ? request.windows_families : request.linux_families;
-  TRY(request.profile, profile_of(arguments.get("--profile")));
+  request.profile = profile_of(arguments.get("--profile"));
   request.workers = context.jobs;
   request.require_complete = arguments.has("--require-complete");
   return request;
@@ -102,17 +103,6 @@ private:
   Output& out_;
   std::unique_ptr<Progress> bar_;
 };
-
-Json findings_json(const Findings& findings) {
-  Json list = Json::array();
-  for (const auto& f : findings)
-    list.push_back({{"code", f.code},
-                    {"severity", to_string(f.severity)},
-                    {"place", f.place},
-                    {"message", f.message},
-                    {"fix", f.fix}});
-  return list;
-}
 
 Json document(const sdk::BuildReport& report, double seconds) {
   Json packages = Json::array();
