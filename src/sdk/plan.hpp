@@ -22,7 +22,6 @@ struct BuildRequest {
   std::vector<std::string> families; ///< empty: every family that an artifact names
   std::vector<std::string> linux_families, windows_families;
   archive::Profile profile = archive::Profile::release;
-  std::string payload_compression; ///< "", "xz" or "zst"
   unsigned workers = 1;
   bool require_complete = false; ///< a missing required script is an error
 };
