@@ -1,6 +1,7 @@
 #pragma once
 // The codecs behind compression.hpp, one function and one class each. Inside this room only.
 #include "archive/compression.hpp"
+#include "archive/frames.hpp"
 #include <deque>
 #include <future>
 #include <mutex>
@@ -76,6 +77,14 @@ std::shared_ptr<Permits> permits_of(const CodecOptions& options);
 Result<void> decompress_zstd(const content::Rope&, const CodecOptions&, const ByteSink& sink, const ByteSink& raw);
 Result<void> decompress_xz(const content::Rope&, const CodecOptions&, const ByteSink& sink, const ByteSink& raw);
 Result<void> decompress_gzip(const content::Rope&, const ByteSink& sink, const ByteSink& raw);
+
+/// A larger frame is not decoded at once: two such buffers for each thread are enough.
+constexpr std::uint64_t k_whole_frame_max = 64u << 20;
+/// Frames of a stream from its headers (see find_frames), and one frame decoded: T002 when it does not fill `out`.
+Result<std::optional<std::vector<StreamFrame>>> zstd_frames(const content::Rope&);
+Result<void> decode_zstd_frame(std::span<const std::byte> packed, std::span<std::byte> out);
+Result<std::optional<std::vector<StreamFrame>>> xz_blocks(const content::Rope&);
+Result<void> decode_xz_block(std::span<const std::byte> packed, int check, std::span<std::byte> out);
 
 std::unique_ptr<Compressor> zstd_compressor(const CodecOptions&, ByteSink out);
 std::unique_ptr<Compressor> xz_compressor(const CodecOptions&, ByteSink out);

@@ -79,6 +79,81 @@ private:
 };
 } // namespace
 
+namespace {
+struct FreeIndex {
+  void operator()(lzma_index* index) const { lzma_index_end(index, nullptr); }
+};
+using Index = std::unique_ptr<lzma_index, FreeIndex>;
+constexpr std::uint64_t k_index_memory_max = 64u << 20; // of 4 million blocks: the default block makes 100 TB of them
+
+// liblzma asks for the places it wants to see: from the end of the file backwards.
+Result<Index> read_index(const content::Rope& rope) {
+  Stream stream;
+  auto& z = stream.z;
+  lzma_index* found = nullptr;
+  if (auto status = lzma_file_info_decoder(&z, &found, k_index_memory_max, rope.size()); status != LZMA_OK)
+    return explain(status);
+  Bytes buffer(64u << 10);
+  std::uint64_t at = 0;
+  for (;;) {
+    if (z.avail_in == 0 && at < rope.size()) {
+      auto n = std::min<std::uint64_t>(buffer.size(), rope.size() - at);
+      TRY_DO(rope.read(at, std::span(buffer).first(n)));
+      z.next_in = reinterpret_cast<const std::uint8_t*>(buffer.data());
+      z.avail_in = n;
+      at += n;
+    }
+    auto status = lzma_code(&z, at == rope.size() && z.avail_in == 0 ? LZMA_FINISH : LZMA_RUN);
+    if (status == LZMA_STREAM_END) return Index(found);
+    if (status == LZMA_SEEK_NEEDED) {
+      at = z.seek_pos;
+      z.avail_in = 0;
+    } else if (status != LZMA_OK) {
+      return explain(status);
+    }
+  }
+}
+} // namespace
+
+Result<std::optional<std::vector<StreamFrame>>> xz_blocks(const content::Rope& rope) {
+  TRY(auto index, read_index(rope));
+  std::vector<StreamFrame> blocks;
+  lzma_index_iter iter;
+  lzma_index_iter_init(&iter, index.get());
+  while (!lzma_index_iter_next(&iter, LZMA_INDEX_ITER_NONEMPTY_BLOCK)) {
+    const auto& b = iter.block;
+    if (b.uncompressed_size > k_whole_frame_max || b.total_size > k_whole_frame_max)
+      return std::optional<std::vector<StreamFrame>>{};
+    blocks.push_back({b.uncompressed_file_offset, b.uncompressed_size, b.compressed_file_offset, b.total_size,
+                      static_cast<int>(iter.stream.flags->check)});
+  }
+  return std::optional(std::move(blocks));
+}
+
+Result<void> decode_xz_block(std::span<const std::byte> packed, int check, std::span<std::byte> out) {
+  lzma_filter filters[LZMA_FILTERS_MAX + 1];
+  filters[0].id = LZMA_VLI_UNKNOWN; // nothing to free while the header has not been read
+  struct FreeFilters {
+    lzma_filter* filters;
+    ~FreeFilters() { lzma_filters_free(filters, nullptr); }
+  } guard{filters};
+  const auto* in = reinterpret_cast<const std::uint8_t*>(packed.data());
+  lzma_block block{};
+  block.version = 1;
+  block.check = static_cast<lzma_check>(check);
+  block.filters = filters;
+  block.header_size = packed.empty() ? 0 : lzma_block_header_size_decode(in[0]);
+  if (packed.empty() || in[0] == 0 || block.header_size > packed.size()) return explain(LZMA_DATA_ERROR);
+  if (auto status = lzma_block_header_decode(&block, nullptr, in); status != LZMA_OK) return explain(status);
+  if (auto needed = lzma_raw_decoder_memusage(filters); needed > k_xz_memory_max) return explain(LZMA_MEMLIMIT_ERROR);
+  std::size_t in_at = block.header_size, out_at = 0;
+  auto status = lzma_block_buffer_decode(&block, nullptr, in, &in_at, packed.size(),
+                                         reinterpret_cast<std::uint8_t*>(out.data()), &out_at, out.size());
+  if (status != LZMA_OK) return explain(status);
+  if (out_at != out.size() || in_at != packed.size()) return corrupt("an xz block does not hold what its index says");
+  return {};
+}
+
 Result<void> decompress_xz(const content::Rope& rope, const CodecOptions& options, const ByteSink& sink,
                            const ByteSink& raw) {
   Stream stream;

@@ -10,8 +10,6 @@ namespace quarry::archive::codec {
 namespace {
 constexpr std::uint32_t k_frame_magic = 0xFD2FB528, k_skippable_magic = 0x184D2A50; // the latter with any low 4 bits
 constexpr std::size_t k_header_max = 18;
-constexpr std::size_t k_parallel_frame_max = 64u
-                                             << 20; // a larger frame streams: two such buffers per thread are enough
 constexpr int k_scan_blocks_max = 4096; // 8 times the blocks of a full frame; more is not worth looking ahead
 constexpr int k_level = 3;
 
@@ -115,9 +113,9 @@ Result<Frame> parse_header(std::span<const std::byte> bytes) {
 
 /// Where the frame ends, found by hopping over its block headers; nullopt when it is not worth decoding beside others.
 Result<std::optional<std::uint64_t>> parallel_end(const Window& window, std::uint64_t offset, const Frame& frame) {
-  if (!frame.content_bytes || *frame.content_bytes > k_parallel_frame_max) return std::optional<std::uint64_t>{};
+  if (!frame.content_bytes || *frame.content_bytes > k_whole_frame_max) return std::optional<std::uint64_t>{};
   auto at = offset + frame.header_bytes;
-  for (int blocks = 0; blocks < k_scan_blocks_max && at - offset < k_parallel_frame_max; ++blocks) {
+  for (int blocks = 0; blocks < k_scan_blocks_max && at - offset < k_whole_frame_max; ++blocks) {
     std::array<std::byte, 3> bytes{};
     if (at + 3 > window.size()) return corrupt("the zstd stream ends too early");
     TRY_DO(window.peek(at, bytes));
@@ -183,12 +181,9 @@ private:
     TRY_DO(window_.read(offset, packed->all().first(packed->size)));
     TRY_DO(ordered_.start([this, packed, content_bytes]() -> Result<Buffer> {
       auto out = pool_.take(content_bytes);
-      DecoderContext context(ZSTD_createDCtx());
-      auto n = ZSTD_decompressDCtx(context.get(), out.memory.get(), content_bytes, packed->memory.get(), packed->size);
+      out.size = content_bytes;
+      TRY_DO(decode_zstd_frame(packed->bytes(), out.all().first(content_bytes)));
       pool_.give_back(std::move(*packed));
-      if (ZSTD_isError(n)) return explain(n);
-      if (n != content_bytes) return corrupt("a zstd frame does not hold what its header says");
-      out.size = n;
       return out;
     }));
     return end;
@@ -286,6 +281,37 @@ private:
   Ordered ordered_;
 };
 } // namespace
+
+Result<void> decode_zstd_frame(std::span<const std::byte> packed, std::span<std::byte> out) {
+  DecoderContext context(ZSTD_createDCtx());
+  auto n = ZSTD_decompressDCtx(context.get(), out.data(), out.size(), packed.data(), packed.size());
+  if (ZSTD_isError(n)) return explain(n);
+  if (n != out.size()) return corrupt("a zstd frame does not hold what its header says");
+  return {};
+}
+
+Result<std::optional<std::vector<StreamFrame>>> zstd_frames(const content::Rope& rope) {
+  const ByteSink nobody;
+  Window window(rope, nobody);
+  std::vector<StreamFrame> frames;
+  std::uint64_t size = 0;
+  for (std::uint64_t at = 0; at < rope.size();) {
+    std::array<std::byte, k_header_max> bytes{};
+    auto header = std::span(bytes).first(std::min<std::uint64_t>(k_header_max, rope.size() - at));
+    TRY_DO(window.peek(at, header));
+    TRY(auto frame, parse_header(header));
+    if (frame.skippable) {
+      at += frame.skip_bytes;
+      continue;
+    }
+    TRY(auto end, parallel_end(window, at, frame));
+    if (!end) return std::optional<std::vector<StreamFrame>>{};
+    if (*frame.content_bytes > 0) frames.push_back({size, *frame.content_bytes, at, *end - at});
+    size += *frame.content_bytes;
+    at = *end;
+  }
+  return std::optional(std::move(frames));
+}
 
 Result<void> decompress_zstd(const content::Rope& rope, const CodecOptions& options, const ByteSink& sink,
                              const ByteSink& raw) {

@@ -17,8 +17,9 @@ struct TarMember {
   std::string path; ///< a leading "./" is dropped, no trailing '/'; validated by checked_path()
   TarType type = TarType::file;
   std::uint64_t size = 0;
-  bool executable = false; ///< of a file: any x bit
-  std::string link;        ///< of a symlink: as stored; of a hard link: a validated path
+  bool executable = false;  ///< of a file: any x bit
+  std::string link;         ///< of a symlink: as stored; of a hard link: a validated path
+  std::uint64_t offset = 0; ///< of its bytes in the uncompressed stream
 };
 
 struct TarVisitor {

@@ -42,6 +42,7 @@ struct TarReader::State {
   std::string extension;
   Pending pending;
   std::uint64_t declared = 0, trailing = 0;
+  std::uint64_t position = 0; ///< in the stream, of what comes next
 
   Result<void> feed(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
@@ -61,6 +62,7 @@ struct TarReader::State {
     auto n = std::min(bytes.size(), tar::k_block - block_fill);
     std::memcpy(block.data() + block_fill, bytes.data(), n);
     block_fill += n;
+    position += n;
     bytes = bytes.subspan(n);
     if (block_fill < tar::k_block) return {};
     block_fill = 0;
@@ -171,6 +173,7 @@ struct TarReader::State {
     found.size = header.size;
     found.executable = type == TarType::file && (header.mode & 0111) != 0;
     found.link = std::move(header.link);
+    found.offset = position;
     if (found.path.empty())
       return type == TarType::directory ? Result<void>{}
                                         : Result<void>(fail(ErrorKind::corrupt, "T010",
@@ -203,6 +206,7 @@ struct TarReader::State {
     else
       extension.append(reinterpret_cast<const char*>(part.data()), part.size());
     left -= part.size();
+    position += part.size();
     bytes = bytes.subspan(part.size());
     return left == 0 ? end_data() : Result<void>{};
   }
@@ -221,6 +225,7 @@ struct TarReader::State {
     auto part = bytes.first(std::min<std::uint64_t>(bytes.size(), left));
     if (!tar::is_zero(part)) return broken("bytes hide in the padding between two members");
     left -= part.size();
+    position += part.size();
     bytes = bytes.subspan(part.size());
     if (left == 0) at = At::header;
     return {};

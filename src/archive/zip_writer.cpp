@@ -46,22 +46,6 @@ private:
   std::uint64_t input_bytes_ = 0;
 };
 
-// The first local headers are written late, so the archive can only be digested once it is complete: 0.6 s for each GB.
-Result<Sha256> digest_of(const sys::File& file, std::uint64_t size) {
-  Sha256Hasher hasher;
-  std::vector<std::byte> buffer(1u << 20);
-  for (std::uint64_t at = 0; at < size;) {
-    TRY(auto n, file.read_at(at, std::span(buffer).first(
-                                     static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), size - at)))));
-    if (n == 0)
-      return fail(ErrorKind::corrupt, "Z020", "the archive became shorter while it was written",
-                  "something else writes to it: run the command again when it is done");
-    hasher.update(std::span(buffer).first(n));
-    at += n;
-  }
-  return hasher.finish();
-}
-
 } // namespace
 
 Result<ZipReport> write_zip(const std::vector<ZipEntry>& entries, const ZipTail& tail, const ZipOptions& options,
@@ -76,7 +60,6 @@ Result<ZipReport> write_zip(const std::vector<ZipEntry>& entries, const ZipTail&
   TRY(report.size, writer.layout().finish());
   report.entries = writer.layout().done();
   report.input_bytes = writer.input_bytes();
-  TRY(report.sha256, digest_of(into, report.size));
   return report;
 }
 

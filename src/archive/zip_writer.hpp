@@ -15,7 +15,7 @@
 namespace quarry::archive {
 
 enum class Profile : std::uint8_t {
-  release, ///< smallest in reasonable time: libdeflate 6, adaptive
+  release, ///< smallest in reasonable time: libdeflate 5 or 6, adaptive
   ci,      ///< fastest: ISA-L 1, adaptive
   stored,  ///< no compression
 };
@@ -44,14 +44,14 @@ struct ZipReport {
   std::vector<ZipWritten> entries;
   std::uint64_t size = 0; ///< of the archive
   std::uint64_t input_bytes = 0;
-  Sha256 sha256; ///< of the archive
 };
 
 /// Called once all `entries` are written: returns the last entries (a wheel's RECORD needs the digests of the others).
 using ZipTail = std::function<Result<std::vector<ZipEntry>>(std::span<const ZipWritten>)>;
 
 /// Writes the archive to `into` from offset 0, in the order given. RSS is O(workers), not O(file). On failure `into`
-/// holds rubbish: write to an AtomicFile.
+/// holds rubbish: write to an AtomicFile. Local headers are written late, so who wants the archive's digest reads it
+/// once it is complete.
 Result<ZipReport> write_zip(const std::vector<ZipEntry>& entries, const ZipTail& tail, const ZipOptions& options,
                             const sys::File& into);
 

@@ -54,7 +54,9 @@ Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope,
   return result;
 }
 
-Result<Unpacked> unpack(const SourceItem& item, archive::TarVisitor& into, const UnpackOptions& options) {
+} // namespace
+
+Result<Unpacked> read_archive(const SourceItem& item, archive::TarVisitor& into, const UnpackOptions& options) {
   if (item.defect) return fail(*item.defect);
   if (!item.checksum && !options.allow_unverified) return fail(no_checksum_error(item.file));
   TRY(auto rope, item.open(), "while opening " + item.file);
@@ -70,7 +72,6 @@ Result<Unpacked> unpack(const SourceItem& item, archive::TarVisitor& into, const
   result->verified = true;
   return result;
 }
-} // namespace
 
 Error checksum_error(const std::string& file, const Sha256& expected, const Sha256& found, std::uint64_t bytes_read,
                      std::uint64_t size) {
@@ -94,7 +95,7 @@ Error no_checksum_error(const std::string& file) {
 Result<Unpacked> extract_archive(const SourceItem& item, const std::string& directory, const UnpackOptions& options) {
   TRY(auto root, sys::Beneath::open(directory));
   archive::TarExtractor extractor(std::move(root));
-  TRY(auto result, unpack(item, extractor, options));
+  TRY(auto result, read_archive(item, extractor, options));
   TRY_DO(extractor.make_links());
   result.files = extractor.files();
   result.bytes = extractor.bytes();
@@ -103,7 +104,7 @@ Result<Unpacked> extract_archive(const SourceItem& item, const std::string& dire
 
 Result<Unpacked> verify_archive(const SourceItem& item, const UnpackOptions& options) {
   Counter counter;
-  TRY(auto result, unpack(item, counter, options));
+  TRY(auto result, read_archive(item, counter, options));
   result.files = counter.files;
   result.bytes = counter.bytes;
   return result;

@@ -25,9 +25,12 @@ struct Unpacked {
   std::vector<std::string> bases;
 };
 
-/// Extracts below `directory`, which must exist and be empty; on failure it holds rubbish. Errors: A010 no checksum
+/// The whole archive into `into`, which sees the manifest, then what lies below its bases. Errors: A010 no checksum
 /// file, A012 other bytes than promised, A007 manifest missing or not first, A008 a member outside its base
-/// directories, and T0xx for what is wrong inside.
+/// directories, and T0xx for what is wrong inside. Until it has returned, nothing that `into` saw is proven. `files`
+/// and `bytes` stay 0.
+Result<Unpacked> read_archive(const SourceItem& item, archive::TarVisitor& into, const UnpackOptions& options);
+/// Extracts below `directory`, which must exist and be empty; on failure it holds rubbish.
 Result<Unpacked> extract_archive(const SourceItem& item, const std::string& directory, const UnpackOptions& options);
 /// The same checks; writes nothing.
 Result<Unpacked> verify_archive(const SourceItem& item, const UnpackOptions& options);

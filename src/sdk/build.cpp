@@ -6,6 +6,7 @@
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include <fmt/core.h>
+#include <future>
 
 namespace quarry::sdk {
 
@@ -32,26 +33,65 @@ template <class Event, class... Args> void tell(const Event& event, Args&&... ar
   if (event) event(std::forward<Args>(args)...);
 }
 
-Result<BuiltPackage> write_package(const PackagePlan& package, const std::string& dist_dir, const BuildRequest& request,
-                                   const BuildEvents& events, const sys::Clock& clock) {
-  std::uint64_t total = 0;
-  for (const auto& member : package.wheel.members) total += member.data.size();
-  tell(events.packing, package.dist, total);
-  auto begin = clock.steady_ns();
-  TRY(auto built, wheel::pack(package.wheel, dist_dir, {request.profile, request.workers, events.progress}),
-      "while building " + package.dist);
-  BuiltPackage out{package.logical,   package.family,   built.file_name, built.path, built.size,
-                   built.input_bytes, built.file_count, built.sha256,    0};
-  out.seconds = static_cast<double>(clock.steady_ns() - begin) / 1e9;
-  tell(events.built, out);
-  return out;
-}
+// Packages are deflated one after the other; digesting, reading back and syncing one, which waits for the disk, goes on
+// beside the deflating of the next.
+class Packer {
+public:
+  Packer(const BuildRequest& request, const BuildEvents& events, std::string dist_dir)
+      : request_(request), events_(events), dist_dir_(std::move(dist_dir)) {}
+
+  Result<void> write(const PackagePlan& package, BuildReport& report) {
+    std::uint64_t total = 0;
+    for (const auto& member : package.wheel.members) total += member.data.size();
+    tell(events_.packing, package.dist, total);
+    auto begin = clock_.steady_ns();
+    TRY(auto packed,
+        wheel::begin_pack(package.wheel, dist_dir_, {request_.profile, request_.workers, events_.progress}),
+        "while building " + package.dist);
+    TRY_DO(finish(report));
+    package_ = &package;
+    begin_ = begin;
+    finishing_ =
+        std::async(std::launch::async, [packed = std::move(packed)]() mutable { return std::move(packed).finish(); });
+    return {};
+  }
+
+  Result<void> finish(BuildReport& report) {
+    if (!finishing_.valid()) return {};
+    TRY(auto built, finishing_.get(), "while building " + package_->dist);
+    auto seconds = static_cast<double>(clock_.steady_ns() - begin_) / 1e9;
+    report.packages.push_back({package_->logical, package_->family, built.file_name, built.path, built.size,
+                               built.input_bytes, built.file_count, built.sha256, seconds});
+    tell(events_.built, report.packages.back());
+    return {};
+  }
+
+private:
+  const BuildRequest& request_;
+  const BuildEvents& events_;
+  std::string dist_dir_;
+  sys::RealClock clock_;
+  const PackagePlan* package_ = nullptr;
+  std::uint64_t begin_ = 0;
+  std::future<Result<wheel::Built>> finishing_;
+};
 
 } // namespace
 
-Result<BuildReport> build(const BuildRequest& request, const Recipe& recipe, const Resources& resources,
+namespace {
+// Where a file without a name may lie before the packages' directory is made.
+std::string nearest_directory(std::string path) {
+  while (!sys::is_directory(path) && path != "/" && path != ".") path = path::dirname(path);
+  return path;
+}
+} // namespace
+
+Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const Resources& resources,
                           const BuildEvents& events, bool plan_only) {
-  sys::RealClock clock;
+  auto request = asked;
+  request.trees.spool_directory = nearest_directory(request.dest_dir);
+  request.trees.workers = request.workers;
+  request.trees.on_bytes = events.archive_bytes;
   BuildReport report;
 
   // 1. What is there.
@@ -77,11 +117,12 @@ Result<BuildReport> build(const BuildRequest& request, const Recipe& recipe, con
     tell(events.built, sdist);
     report.packages.push_back(std::move(sdist));
   }
+  Packer packer(request, events, dist_dir);
   for (const auto& package : plan.packages) {
     TRY_DO(sys::check_interrupted());
-    TRY(auto built, write_package(package, dist_dir, request, events, clock));
-    report.packages.push_back(std::move(built));
+    TRY_DO(packer.write(package, report));
   }
+  TRY_DO(packer.finish(report));
   for (const auto& p : report.packages) {
     report.input_bytes += p.input_bytes;
     report.output_bytes += p.size;

@@ -26,6 +26,7 @@ struct BuildReport {
 /// What the walk tells its caller while it goes. All optional.
 struct BuildEvents {
   std::function<void(const artifact::Catalogue&)> read;
+  std::function<void(std::uint64_t)> archive_bytes; ///< of archives, read since the last call
   std::function<void(const BuildPlan&)> planned;
   std::function<void(const std::string& dist, std::uint64_t total_bytes)> packing;
   std::function<void(std::uint64_t done)> progress;

@@ -65,13 +65,12 @@ private:
   }
 
   Result<void> file(const std::string& path, const SourceEntry& entry) {
-    auto data = content::Rope::file(entry.disk, entry.size);
-    PlannedFile planned{data, entry.executable, "file", entry.artifact};
+    PlannedFile planned{entry.data, entry.executable, "file", entry.artifact};
     TRY(auto look, look_at(path, entry, options_.place, findings_));
     // Only what the loader looks at: relocatable objects and debug files have no dynamic section to normalise.
     if (look.has_dynamic && look.uses_runpath) {
       TRY(planned.data,
-          with_run_path(path, data, look, run_path_for(path, look.run_path, {}), options_.place, findings_));
+          with_run_path(path, entry.data, look, run_path_for(path, look.run_path, {}), options_.place, findings_));
       planned.kind = "elf";
     }
     out_.files[path] = std::move(planned);

@@ -21,14 +21,15 @@ bool is_family_name(std::string_view name) {
   });
 }
 
-Result<std::vector<std::string>> choose_families(const BuildRequest& request, const artifact::Catalogue& catalogue) {
+Result<std::vector<std::string>> choose_families(const BuildRequest& request,
+                                                 const std::vector<artifact::Name>& names) {
   std::set<std::string> present;
-  for (const auto& a : catalogue.artifacts) {
-    std::string target(a.name.target_base());
+  for (const auto& name : names) {
+    std::string target(name.target_base());
     if (target == "generic") continue;
     if (!is_family_name(target))
       return fail(ErrorKind::invalid_argument, "S008",
-                  fmt::format("artifact {} has a target that cannot name a package", a.name.text()),
+                  fmt::format("artifact {} has a target that cannot name a package", name.text()),
                   "targets are letters, digits and '-', such as gfx94X-dcgpu");
     present.insert(target);
   }
@@ -51,14 +52,15 @@ class Planner {
 public:
   Planner(const BuildRequest& request, const Recipe& recipe, const artifact::Catalogue& catalogue,
           const Resources& resources)
-      : request_(request), recipe_(recipe), catalogue_(catalogue), resources_(resources) {}
+      : request_(request), recipe_(recipe), resources_(resources), trees_(catalogue, request.trees) {}
 
   Result<BuildPlan> run() {
-    plan_.artifacts = catalogue_.artifacts.size();
-    if (catalogue_.artifacts.empty())
+    plan_.artifacts = trees_.names().size();
+    if (trees_.names().empty())
       return fail(ErrorKind::not_found, "S004", fmt::format("{} holds no artifact", request_.artifact_dir),
-                  "an artifact is a directory {name}_{component}_{target}; fetch some with `quarry artifact fetch`");
-    TRY(plan_.families, choose_families(request_, catalogue_));
+                  "an artifact is a directory or archive {name}_{component}_{target}; fetch some with `quarry artifact "
+                  "fetch`");
+    TRY(plan_.families, choose_families(request_, trees_.names()));
     TRY(auto launcher, resources_text("launcher"));
     launcher_ = content::Rope::literal(std::move(launcher));
     naming_ = Naming{&recipe_,       request_.version,        request_.nonce,
@@ -96,8 +98,7 @@ private:
   }
 
   Result<void> runtime_instance(const Package& package, const std::string& family) {
-    TRY(auto view, merged_view({catalogue_, recipe_, package, family}, trees_),
-        "while planning " + naming_.dist(package, family));
+    TRY(auto view, merged_view({recipe_, package, family}, trees_), "while planning " + naming_.dist(package, family));
     TRY(auto population, populate(view, options_for(package, family), plan_.findings),
         "while planning " + naming_.dist(package, family));
     if (population.files.empty()) return nothing(package, family);
@@ -180,7 +181,7 @@ private:
   Result<void> devel(const Package& package) {
     // Its links name one family's libraries; which one a machine has is settled when the tree is expanded.
     const auto& family = plan_.default_family;
-    TRY(auto view, merged_view({catalogue_, recipe_, package, family}, trees_), "while planning " + package.dist);
+    TRY(auto view, merged_view({recipe_, package, family}, trees_), "while planning " + package.dist);
     std::vector<RuntimeTree> runtime;
     for (const auto& name : package.links_into) {
       const auto* other = recipe_.find(name);
@@ -206,7 +207,6 @@ private:
 
   const BuildRequest& request_;
   const Recipe& recipe_;
-  const artifact::Catalogue& catalogue_;
   const Resources& resources_;
   Naming naming_{&recipe_, request_.version, "", {}, {}, {}};
   ArtifactTrees trees_;

@@ -2,6 +2,7 @@
 // The plan of an SDK build: every package with every file as a rope, before a byte has moved. Can be counted, checked,
 // printed.
 #include "artifact/catalogue.hpp"
+#include "artifact/tree.hpp"
 #include "base/finding.hpp"
 #include "base/resources.hpp"
 #include "base/result.hpp"
@@ -23,6 +24,7 @@ struct BuildRequest {
   std::vector<std::string> linux_families, windows_families;
   archive::Profile profile = archive::Profile::release;
   unsigned workers = 1;
+  artifact::TreeOptions trees;   ///< how archives are read
   bool require_complete = false; ///< a missing required script is an error
 };
 

@@ -24,8 +24,7 @@ bool looks_like_library(std::string_view path) {
 
 // GNU ld's answer to a library that is a text: `INPUT(…)`, `GROUP(…)`, or a comment that says so.
 Result<bool> is_linker_script(const SourceEntry& entry) {
-  auto data = content::Rope::file(entry.disk, entry.size);
-  TRY(auto head, data.slice(0, std::min<std::uint64_t>(entry.size, 512)).read_all(512));
+  TRY(auto head, entry.data.slice(0, std::min<std::uint64_t>(entry.size, 512)).read_all(512));
   return head.find("INPUT") != head.npos || head.find("GROUP") != head.npos || head.find("GNU ld script") != head.npos;
 }
 
@@ -119,8 +118,7 @@ private:
   }
 
   Result<void> take(const std::string& path, const SourceEntry& source, const ElfLook& elf) {
-    out_.files[path] = {content::Rope::file(source.disk, source.size), source.executable,
-                        elf.has_dynamic ? "elf" : "file", source.artifact};
+    out_.files[path] = {source.data, source.executable, elf.has_dynamic ? "elf" : "file", source.artifact};
     if (elf.has_dynamic) elfs_[path] = elf;
     return {};
   }
@@ -146,8 +144,7 @@ Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const
                         Findings& findings) {
   ElfLook out;
   if (entry.size == 0 || is_opaque(path)) return out;
-  auto data = content::Rope::file(entry.disk, entry.size);
-  TRY(out.is_elf, elf::has_magic(data), "while reading " + entry.disk);
+  TRY(out.is_elf, elf::has_magic(entry.data), "while reading " + entry.place);
   if (!out.is_elf) {
     if (!looks_like_library(path)) return out;
     TRY(bool script, is_linker_script(entry));
@@ -157,7 +154,7 @@ Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const
                           "rebuild the artifact; `file` on it tells what it is"});
     return out;
   }
-  auto facts = elf::read_facts(data, path);
+  auto facts = elf::read_facts(entry.data, path);
   if (!facts) {
     findings.push_back({facts.error().code, Severity::error, place + "!" + path, facts.error().message,
                         "the artifact is damaged: build or fetch it again"});

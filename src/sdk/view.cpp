@@ -1,7 +1,6 @@
 #include "sdk/view.hpp"
 
 #include "base/text.hpp"
-#include "content/rope.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -43,9 +42,9 @@ bool globs_take(const Selection& s, const std::string& path) {
 
 Result<bool> same_content(const SourceEntry& a, const SourceEntry& b) {
   if (a.type != b.type || a.link != b.link || a.size != b.size) return false;
-  if (a.type != sys::EntryType::file || a.disk == b.disk) return true;
-  TRY(auto left, content::sha256_of_file(a.disk));
-  TRY(auto right, content::sha256_of_file(b.disk));
+  if (a.type != sys::EntryType::file || a.place == b.place) return true;
+  TRY(auto left, content::sha256_of(a.data), "while reading " + a.place);
+  TRY(auto right, content::sha256_of(b.data), "while reading " + b.place);
   return left == right;
 }
 
@@ -89,25 +88,33 @@ std::optional<std::string> View::resolve(const std::string& path) const {
   return done.empty() ? std::nullopt : std::optional(text::join(done, "/"));
 }
 
-Result<const std::vector<ArtifactTrees::File>*> ArtifactTrees::of(const artifact::ExplodedArtifact& artifact) {
-  auto [it, fresh] = cache_.try_emplace(artifact.directory);
-  if (!fresh) return &it->second;
-  for (const auto& base : artifact.bases) {
-    auto root = path::join(artifact.directory, base);
-    TRY(auto listed, sys::list_tree(root), "while reading artifact " + artifact.name.text());
-    for (auto& e : listed) {
-      if (e.type == sys::EntryType::other)
-        return fail(ErrorKind::corrupt, "S011",
-                    fmt::format("{} is neither a file, a directory nor a link", path::join(root, e.path)));
-      auto disk = path::join(root, e.path);
-      it->second.push_back({e.path, {e.type, e.size, e.executable(), e.link, std::move(disk), artifact.name.text()}});
-    }
-  }
-  return &it->second;
+ArtifactTrees::ArtifactTrees(const artifact::Catalogue& catalogue, artifact::TreeOptions options)
+    : catalogue_(catalogue), reader_(std::move(options)) {
+  for (const auto& a : catalogue.artifacts) names_.push_back(a.name);
+  for (const auto& a : catalogue.archives) names_.push_back(a.name);
+  std::sort(names_.begin(), names_.end());
 }
 
-bool selects(const SelectionContext& context, const Selection& selection, const artifact::ExplodedArtifact& artifact) {
-  const auto& name = artifact.name;
+Result<std::vector<artifact::TreeFile>> ArtifactTrees::read(const artifact::Name& name) const {
+  auto named = [&](const auto& a) { return a.name == name; };
+  auto exploded = std::find_if(catalogue_.artifacts.begin(), catalogue_.artifacts.end(), named);
+  if (exploded != catalogue_.artifacts.end()) return reader_.read(*exploded);
+  return reader_.read(*std::find_if(catalogue_.archives.begin(), catalogue_.archives.end(), named));
+}
+
+Result<const std::vector<ArtifactTrees::File>*> ArtifactTrees::of(const artifact::Name& name) {
+  auto it = cache_.find(name);
+  if (it != cache_.end()) return &it->second;
+  TRY(auto files, read(name));
+  auto& out = cache_[name];
+  for (auto& f : files)
+    out.push_back(
+        {std::move(f.path),
+         {f.type, f.size, f.executable, std::move(f.link), std::move(f.data), std::move(f.place), name.text()}});
+  return &out;
+}
+
+bool selects(const SelectionContext& context, const Selection& selection, const artifact::Name& name) {
   bool named =
       contains(selection.artifacts, name.name) || (selection.runtime && taken_by_runtime(context.recipe, name.name));
   return named && contains(selection.components, name.component) &&
@@ -117,9 +124,9 @@ bool selects(const SelectionContext& context, const Selection& selection, const 
 Result<View> merged_view(const SelectionContext& context, ArtifactTrees& trees) {
   View view;
   for (const auto& selection : context.package.select)
-    for (const auto& artifact : context.catalogue.artifacts) {
-      if (!selects(context, selection, artifact)) continue;
-      TRY(const auto* files, trees.of(artifact));
+    for (const auto& name : trees.names()) {
+      if (!selects(context, selection, name)) continue;
+      TRY(const auto* files, trees.of(name));
       for (const auto& file : *files)
         if (file.entry.type == sys::EntryType::directory || globs_take(selection, file.path))
           TRY_DO(add(view, file.path, file.entry));

@@ -2,10 +2,10 @@
 // One tree out of many artifacts: what a selection of a recipe sees. Paths are relative to the artifacts' base
 // directories.
 #include "artifact/catalogue.hpp"
+#include "artifact/tree.hpp"
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "sdk/recipe.hpp"
-#include "sys/tree.hpp"
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,7 +21,8 @@ struct SourceEntry {
   std::uint64_t size = 0;
   bool executable = false;
   std::string link;     ///< raw text of a symlink
-  std::string disk;     ///< absolute or working-directory path of the bytes
+  content::Rope data;   ///< of a file
+  std::string place;    ///< where it lies, for messages
   std::string artifact; ///< who brought it: "blas_lib_gfx103X-dgpu"
 };
 
@@ -34,28 +35,34 @@ public:
   std::optional<std::string> resolve(const std::string& path) const;
 };
 
-/// Lists each artifact's trees once, however many packages look at them. Not thread-safe.
+/// The artifacts of a catalogue, exploded or archived. Each is read once, when a package first asks for it, however
+/// many look at it. Not thread-safe.
 class ArtifactTrees {
 public:
   struct File {
     std::string path; ///< below its base
     SourceEntry entry;
   };
-  Result<const std::vector<File>*> of(const artifact::ExplodedArtifact& artifact);
+  ArtifactTrees(const artifact::Catalogue& catalogue, artifact::TreeOptions options);
+  const std::vector<artifact::Name>& names() const { return names_; } ///< sorted
+  Result<const std::vector<File>*> of(const artifact::Name& name);
 
 private:
-  std::map<std::string, std::vector<File>> cache_;
+  Result<std::vector<artifact::TreeFile>> read(const artifact::Name& name) const;
+  const artifact::Catalogue& catalogue_;
+  artifact::TreeReader reader_;
+  std::vector<artifact::Name> names_;
+  std::map<artifact::Name, std::vector<File>> cache_;
 };
 
 struct SelectionContext {
-  const artifact::Catalogue& catalogue;
   const Recipe& recipe;
   const Package& package;
   std::string family; ///< empty for packages without one
 };
 
 /// Does `selection` take this artifact (name, component, target)?
-bool selects(const SelectionContext& context, const Selection& selection, const artifact::ExplodedArtifact& artifact);
+bool selects(const SelectionContext& context, const Selection& selection, const artifact::Name& name);
 /// The merged tree of all selections of a package. corrupt S010: two artifacts bring different content for one path.
 Result<View> merged_view(const SelectionContext& context, ArtifactTrees& trees);
 

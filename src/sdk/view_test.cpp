@@ -12,9 +12,9 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-SourceEntry directory() { return {sys::EntryType::directory, 0, false, "", "", "a_lib_generic"}; }
-SourceEntry file() { return {sys::EntryType::file, 0, false, "", "/dev/null", "a_lib_generic"}; }
-SourceEntry link(std::string to) { return {sys::EntryType::symlink, 0, false, std::move(to), "", "a_lib_generic"}; }
+SourceEntry directory() { return {sys::EntryType::directory, 0, false, "", {}, "", "a_lib_generic"}; }
+SourceEntry file() { return {sys::EntryType::file, 0, false, "", {}, "", "a_lib_generic"}; }
+SourceEntry link(std::string to) { return {sys::EntryType::symlink, 0, false, std::move(to), {}, "", "a_lib_generic"}; }
 
 View sample() {
   View v;

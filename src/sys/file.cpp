@@ -80,6 +80,16 @@ Result<File> File::create(const std::string& path, unsigned mode) {
 Result<File> File::create_new(const std::string& path, unsigned mode) {
   return open_file(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode, "create");
 }
+Result<File> File::create_unnamed(const std::string& directory) {
+  auto file = open_file(directory, O_RDWR | O_TMPFILE, 0600, "create a temporary file in");
+  // Some network file systems do not know O_TMPFILE: EOPNOTSUPP, or EISDIR from old kernels.
+  if (file || (errno != EOPNOTSUPP && errno != EISDIR)) return file;
+  auto path = directory + "/.quarry-XXXXXX";
+  int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
+  if (descriptor < 0) return fail(errno_error(errno, "create a temporary file in", directory));
+  ::unlink(path.c_str());
+  return File(descriptor);
+}
 Result<File> File::open_append(const std::string& path) {
   return open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0644, "append to");
 }

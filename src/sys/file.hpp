@@ -26,6 +26,8 @@ public:
   static Result<File> open_read(const std::string& path);
   static Result<File> create(const std::string& path, unsigned mode = 0644);     ///< truncates
   static Result<File> create_new(const std::string& path, unsigned mode = 0644); ///< already_exists when it is there
+  /// A file of its own that no name leads to; it is gone when it is closed.
+  static Result<File> create_unnamed(const std::string& directory);
   static Result<File> open_append(const std::string& path);
 
   int descriptor() const { return descriptor_; }

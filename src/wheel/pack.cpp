@@ -11,7 +11,7 @@ namespace {
 // Which encoder made the bytes: who rebuilds the wheel needs the same.
 std::string generator(archive::Profile profile) {
   switch (profile) {
-  case archive::Profile::release: return "quarry (libdeflate-6, 1 MiB)";
+  case archive::Profile::release: return "quarry (libdeflate-5-6, 1 MiB)";
   case archive::Profile::ci: return "quarry (isal-1, 1 MiB)";
   case archive::Profile::stored: return "quarry (stored)";
   }
@@ -34,6 +34,11 @@ constexpr std::array<std::string_view, 6> k_made{"METADATA",         "WHEEL",   
 } // namespace
 
 Result<Built> pack(const WheelSpec& spec, const std::string& output_dir, const PackOptions& options) {
+  TRY(auto packed, begin_pack(spec, output_dir, options));
+  return std::move(packed).finish();
+}
+
+Result<Packed> begin_pack(const WheelSpec& spec, const std::string& output_dir, const PackOptions& options) {
   TRY(auto project, dist::ProjectName::parse(spec.metadata.name));
   TRY(auto version, dist::Version::parse(spec.metadata.version));
   Draft draft;

@@ -79,7 +79,8 @@ Result<Built> pack_tree(const std::string& tree, const std::string& output_dir, 
   TRY(draft.dist_info, find_dist_info(entries, tree));
   TRY(draft.file_name, file_name_of(tree, draft.dist_info));
   TRY(draft.members, members_of(tree, entries, draft.dist_info));
-  return write_draft(std::move(draft), output_dir, options);
+  TRY(auto packed, write_draft(std::move(draft), output_dir, options));
+  return std::move(packed).finish();
 }
 
 } // namespace quarry::wheel

@@ -8,6 +8,7 @@
 #include "dist/metadata.hpp"
 #include "dist/name.hpp"
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,7 +50,28 @@ struct Built {
 /// members' bytes are not inflated again: verify() does that, in a fifth of the time that packing took, and everyone
 /// who reads a wheel calls it.
 Result<Built> pack(const WheelSpec& spec, const std::string& output_dir, const PackOptions& options);
-/// The same for an unpacked wheel, as `python -m wheel pack` does it: METADATA and WHEEL are taken as they are, the
+
+/// A wheel that is written and has no name yet. Destroyed without finish(), nothing stays.
+class Packed {
+public:
+  Packed(Packed&&) noexcept;
+  Packed& operator=(Packed&&) noexcept;
+  ~Packed();
+  /// Digests it, reads it back, syncs it, names it. Reads and waits for the disk: who packs several wheels lets it run
+  /// on a thread of its own.
+  Result<Built> finish() &&;
+
+  struct State;
+  explicit Packed(std::unique_ptr<State> state);
+
+private:
+  std::unique_ptr<State> state_;
+};
+
+/// The first half of pack(): the deflating one.
+Result<Packed> begin_pack(const WheelSpec& spec, const std::string& output_dir, const PackOptions& options);
+
+/// pack() for an unpacked wheel, as `python -m wheel pack` does it: METADATA and WHEEL are taken as they are, the
 /// file name comes from the dist-info directory and from WHEEL's Tag and Build, RECORD is made anew. Links and special
 /// files: W013.
 Result<Built> pack_tree(const std::string& tree, const std::string& output_dir, const PackOptions& options);

@@ -107,10 +107,9 @@ Result<void> read_back_member(const archive::ZipReader& zip, const archive::ZipW
 }
 
 // What readers will see: the strict reader accepts the framing, and dist-info is there byte by byte.
-Result<void> read_back(const Draft& draft, const archive::ZipReport& report, const sys::File& file) {
+Result<void> read_back(const Draft& draft, const archive::ZipReport& report, const content::Rope& content) {
   Findings findings;
-  auto rope = content::Rope::of(std::make_shared<OpenFile>(file, report.size));
-  auto zip = archive::ZipReader::open(rope, draft.file_name, findings);
+  auto zip = archive::ZipReader::open(content, draft.file_name, findings);
   if (!zip || !findings.empty()) {
     auto what = findings.empty() ? draft.file_name : findings.front().place + ": " + findings.front().message;
     return not_as_written(what);
@@ -148,24 +147,45 @@ Result<void> check_draft(const Draft& draft) {
   return fail(std::move(error));
 }
 
-Result<Built> write_draft(Draft draft, const std::string& output_dir, const PackOptions& options) {
-  TRY_DO(check_draft(draft));
-  sort_members(draft);
-  TRY_DO(sys::make_directories(output_dir));
+struct Packed::State {
+  Draft draft;
+  std::string path;
+  sys::AtomicFile file;
+  archive::ZipReport report;
+};
+
+Packed::Packed(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Packed::Packed(Packed&&) noexcept = default;
+Packed& Packed::operator=(Packed&&) noexcept = default;
+Packed::~Packed() = default;
+
+Result<Built> Packed::finish() && {
+  auto state = std::move(state_);
+  const auto& report = state->report;
+  auto content = content::Rope::of(std::make_shared<OpenFile>(state->file.file(), report.size));
+  TRY_DO(read_back(state->draft, report, content));
   Built built;
-  built.file_name = draft.file_name;
-  built.path = path::join(output_dir, draft.file_name);
-  TRY(auto file, sys::AtomicFile::create(built.path));
-  TRY(auto report, write_archive(draft, options, file.file()), "while packing " + built.path);
-  TRY_DO(read_back(draft, report, file.file()));
-  TRY_DO(file.commit_replace());
+  TRY(built.sha256, content::sha256_of(content));
+  TRY_DO(state->file.commit_replace());
+  built.file_name = state->draft.file_name;
+  built.path = state->path;
   built.size = report.size;
   built.input_bytes = report.input_bytes;
   built.file_count = report.entries.size();
-  built.sha256 = report.sha256;
   for (const auto& e : report.entries)
-    if (e.name == draft.dist_info + "/METADATA") built.metadata_sha256 = e.sha256;
+    if (e.name == state->draft.dist_info + "/METADATA") built.metadata_sha256 = e.sha256;
   return built;
+}
+
+Result<Packed> write_draft(Draft draft, const std::string& output_dir, const PackOptions& options) {
+  TRY_DO(check_draft(draft));
+  sort_members(draft);
+  TRY_DO(sys::make_directories(output_dir));
+  auto path = path::join(output_dir, draft.file_name);
+  TRY(auto file, sys::AtomicFile::create(path));
+  TRY(auto report, write_archive(draft, options, file.file()), "while packing " + path);
+  return Packed(std::unique_ptr<Packed::State>(
+      new Packed::State{std::move(draft), std::move(path), std::move(file), std::move(report)}));
 }
 
 } // namespace quarry::wheel

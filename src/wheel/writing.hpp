@@ -15,7 +15,7 @@ struct Draft {
 
 /// invalid_argument with the first findings as details, if the draft would not be a sound wheel.
 Result<void> check_draft(const Draft& draft);
-/// Sorts, writes, reads back, names.
-Result<Built> write_draft(Draft draft, const std::string& output_dir, const PackOptions& options);
+/// Sorts and writes.
+Result<Packed> write_draft(Draft draft, const std::string& output_dir, const PackOptions& options);
 
 } // namespace quarry::wheel

@@ -83,6 +83,41 @@ def test_bytes_depend_on_nothing_else(artifacts, tmp_path, profile):
         assert digests(out / "dist") == expected, row
 
 
+@pytest.mark.parametrize("form", ["zst", "xz", "mixed"])
+def test_archives_give_the_same_bytes_as_directories(artifacts, tmp_path, form):
+    build = ["sdk", "build", "--version", "1.0", "--profile", "ci"]
+    good(*build, "--artifact-dir", artifacts, "--dest-dir", tmp_path / "reference")
+    archives = tmp_path / "archives"
+    good("artifact", "pack", artifacts, "--output-dir", archives, "--format", "xz" if form == "xz" else "zst")
+    if form == "mixed":
+        first = min(d for d in artifacts.iterdir() if d.is_dir())
+        shutil.copytree(first, archives / first.name, symlinks=True)
+        for file in archives.glob(first.name + ".tar.*"):
+            file.unlink()
+    good(*build, "--artifact-dir", archives, "--dest-dir", tmp_path / "out")
+    assert digests(tmp_path / "out/dist") == digests(tmp_path / "reference/dist")
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["dist"], "nothing temporary stays"
+
+
+def test_damaged_archive(artifacts, tmp_path):
+    archives = tmp_path / "archives"
+    good("artifact", "pack", artifacts, "--output-dir", archives)
+    archive = max(archives.glob("*.tar.zst"), key=lambda f: f.stat().st_size)
+    data = bytearray(archive.read_bytes())
+    data[len(data) // 2] ^= 1
+    archive.write_bytes(data)
+    build_refused("A012", 6, archives, tmp_path / "out")
+
+
+def test_archive_without_checksum_file(artifacts, tmp_path):
+    archives = tmp_path / "archives"
+    good("artifact", "pack", artifacts, "--output-dir", archives)
+    for checksum in archives.glob("*.sha256sum"):
+        checksum.unlink()
+    build_refused("A010", 6, archives, tmp_path / "out")
+    good("sdk", "build", "--artifact-dir", archives, "--dest-dir", tmp_path / "out", "--version", "1.0", "--allow-unverified")
+
+
 def test_second_build_replaces_the_first(artifacts, tmp_path):
     for _ in range(2):
         good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path, "--version", "1.0", "--profile", "ci")

@@ -59,6 +59,7 @@ Result<sdk::BuildRequest> request_of(const Context& context, const Arguments& ar
   request.profile = profile_of(arguments.get("--profile"));
   request.workers = context.jobs;
   request.require_complete = arguments.has("--require-complete");
+  request.trees.allow_unverified = arguments.has("--allow-unverified");
   return request;
 }
 
@@ -70,20 +71,36 @@ public:
   sdk::BuildEvents events() {
     sdk::BuildEvents e;
     e.read = [this](const artifact::Catalogue& c) { read(c); };
+    e.archive_bytes = [this](std::uint64_t bytes) {
+      if (bar_) bar_->update(read_ += bytes);
+    };
     e.planned = [this](const sdk::BuildPlan& p) { planned(p); };
-    e.packing = [this](const std::string& dist, std::uint64_t total) { bar_ = out_.progress(dist, total); };
+    e.packing = [this](const std::string& dist, std::uint64_t total) {
+      end_bar();
+      bar_ = out_.progress(dist, total);
+    };
     e.progress = [this](std::uint64_t done) {
       if (bar_) bar_->update(done);
     };
     e.built = [this](const sdk::BuiltPackage& p) { built(p); };
     return e;
   }
+  void end_bar() {
+    if (bar_) bar_->finish();
+    bar_.reset();
+  }
 
 private:
   void read(const artifact::Catalogue& catalogue) {
-    out_.note(fmt::format("reading     {} artifacts in {}", catalogue.artifacts.size(), catalogue.directory));
+    auto archives = catalogue.archives.size();
+    out_.note(
+        fmt::format("reading     {} artifacts in {}", catalogue.artifacts.size() + archives, catalogue.directory));
+    std::uint64_t bytes = 0;
+    for (const auto& archive : catalogue.archives) bytes += archive.size;
+    if (archives > 0) bar_ = out_.progress(fmt::format("{} archives", archives), bytes);
   }
   void planned(const sdk::BuildPlan& plan) {
+    end_bar();
     std::size_t files = 0, edits = 0, aliases = 0, launchers = 0;
     std::uint64_t bytes = 0;
     for (const auto& p : plan.packages)
@@ -94,14 +111,13 @@ private:
                           plan.families.empty() ? "none" : text::join(plan.families, " ")));
   }
   void built(const sdk::BuiltPackage& p) {
-    if (bar_) bar_->finish();
-    bar_.reset();
     auto ratio = p.logical == "meta" ? std::string()
                                      : units::percent(static_cast<double>(p.size), static_cast<double>(p.input_bytes));
     out_.note(fmt::format("built       {:<72} {:>9} {:>6}", p.file_name, units::bytes(p.size), ratio));
   }
   Output& out_;
   std::unique_ptr<Progress> bar_;
+  std::uint64_t read_ = 0;
 };
 
 Json document(const sdk::BuildReport& report, double seconds) {
@@ -127,6 +143,7 @@ Result<int> build(Context& context, const Arguments& arguments) {
   Narrator narrator(context);
   bool dry = arguments.has("--dry-run");
   TRY(auto report, sdk::build(request, recipe, context.resources, narrator.events(), dry));
+  narrator.end_bar();
   auto seconds = static_cast<double>(context.clock.steady_ns() - begin) / 1e9;
   context.out.findings(report.findings);
   context.out.document(document(report, seconds));
@@ -149,13 +166,15 @@ Command build_command() {
   c.description = "Reads the artifacts in `--artifact-dir`, plans every package from a recipe, proves each ELF edit, "
                   "and writes the `rocm` sdist and the "
                   "wheels to `DEST/dist/`. No file is copied or unpacked on the way: the packages stream from the "
-                  "artifacts' own files.\n\n"
+                  "artifacts' own files, or from archives (`.tar.zst`, `.tar.xz`) that have been checked as a fetch "
+                  "does. An archive of one endless frame, which can be read from the front only, is unpacked once into "
+                  "a temporary file without a name.\n\n"
                   "The bytes of a package depend on the artifacts, the recipe, the version and the profile alone, not "
                   "on the machine or `--jobs`.";
   c.flags = {
       {.name = "--artifact-dir",
        .value = "DIR",
-       .help = "directory with the artifacts, as `quarry artifact fetch` leaves it",
+       .help = "directory with the artifacts, exploded or as archives",
        .required = true},
       {.name = "--dest-dir", .value = "OUT", .help = "packages are written to OUT/dist", .required = true},
       {.name = "--version", .value = "V", .help = "PEP 440 version of every package", .required = true},
@@ -180,6 +199,7 @@ Command build_command() {
       {.name = "--require-complete",
        .value = "",
        .help = "fail when a program that the recipe calls required is missing"},
+      {.name = "--allow-unverified", .value = "", .help = "take archives that have no checksum file"},
       {.name = "--dry-run", .value = "", .help = "plan and check, write nothing", .letter = 'n'},
   };
   c.examples = {
