@@ -129,10 +129,13 @@ void BufferPool::give_back(Buffer buffer) {
 }
 
 Result<void> Ordered::start(std::function<Result<Buffer>()> task) {
-  if (!permits_ || !permits_->try_take()) {
-    TRY_DO(drain());
-    TRY(auto done, task());
-    return deliver_(std::move(done));
+  // Delivering the oldest leaves the others at work, and gives its permit back.
+  while (!permits_ || !permits_->try_take()) {
+    if (pending_.empty()) {
+      TRY(auto done, task());
+      return deliver_(std::move(done));
+    }
+    TRY_DO(deliver_first());
   }
   pending_.push_back(std::async(std::launch::async, [permits = permits_, task = std::move(task)] {
     struct GiveBack {

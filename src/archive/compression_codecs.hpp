@@ -59,7 +59,8 @@ class Ordered {
 public:
   Ordered(std::shared_ptr<Permits> permits, unsigned workers, std::function<Result<void>(Buffer)> deliver)
       : permits_(std::move(permits)), in_flight_max_(workers), deliver_(std::move(deliver)) {}
-  /// Runs `task` on a thread of its own when a permit is free; else delivers what is pending and runs it here.
+  /// Runs `task` on a thread of its own when a permit is free; else delivers what is pending, oldest first, until one
+  /// is, and without any runs it here.
   Result<void> start(std::function<Result<Buffer>()> task);
   Result<void> drain();
 

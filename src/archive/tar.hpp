@@ -40,6 +40,10 @@ public:
   TarReader(TarVisitor& visitor, std::string archive_name, TarLimits limits = {}); ///< the name is for messages
   ~TarReader();
   Result<void> feed(std::span<const std::byte> bytes);
+  /// How many of the next bytes are a member's data; 0 elsewhere.
+  std::uint64_t data_ahead() const;
+  /// Passes over that many of them, for a stream that can be read at any place: the visitor does not see them.
+  Result<void> skip(std::uint64_t bytes);
   Result<void> finish();
 
 private:

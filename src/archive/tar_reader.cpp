@@ -248,6 +248,16 @@ Result<void> TarReader::feed(std::span<const std::byte> bytes) {
   return {};
 }
 
+std::uint64_t TarReader::data_ahead() const { return state_->at == State::At::data ? state_->left : 0; }
+
+Result<void> TarReader::skip(std::uint64_t bytes) {
+  auto& s = *state_;
+  s.left -= bytes;
+  s.position += bytes;
+  TRY_DO(s.left == 0 ? s.end_data() : Result<void>{}, "while reading " + s.name);
+  return {};
+}
+
 Result<void> TarReader::finish() {
   auto& s = *state_;
   auto close = [&]() -> Result<void> {

@@ -114,7 +114,9 @@ std::vector<TreeFile> files_of(const ArchivedArtifact& artifact, const std::vect
 } // namespace
 
 TreeReader::TreeReader(TreeOptions options)
-    : options_(std::move(options)), cache_(std::make_shared<archive::FrameCache>(k_cache_bytes)) {}
+    : options_(std::move(options)), mutex_(std::make_shared<std::mutex>()),
+      permits_(std::make_shared<archive::Permits>(options_.workers)),
+      cache_(std::make_shared<archive::FrameCache>(k_cache_bytes)) {}
 
 Result<std::vector<TreeFile>> TreeReader::read(const ExplodedArtifact& artifact) const {
   std::vector<TreeFile> files;
@@ -137,13 +139,6 @@ Result<std::vector<TreeFile>> TreeReader::read(const ExplodedArtifact& artifact)
 
 Result<std::vector<TreeFile>> TreeReader::read(const ArchivedArtifact& artifact) const {
   TRY(auto packed, content::Rope::file(artifact.path));
-  TRY(auto frames, archive::find_frames(packed, artifact.compression), "while reading " + artifact.file);
-  std::shared_ptr<Spool> spool;
-  if (!frames) {
-    TRY(auto file, sys::File::create_unnamed(options_.spool_directory));
-    spool = std::make_shared<Spool>(std::move(file));
-  }
-  Recorder recorder(spool.get());
   SourceItem item;
   item.name = artifact.name;
   item.file = artifact.file;
@@ -151,17 +146,28 @@ Result<std::vector<TreeFile>> TreeReader::read(const ArchivedArtifact& artifact)
   item.checksum = artifact.checksum;
   item.open = [&]() -> Result<content::Rope> { return packed; };
   UnpackOptions unpack;
-  unpack.codec = {options_.workers, nullptr};
+  unpack.codec = {options_.workers, permits_};
   unpack.allow_unverified = options_.allow_unverified;
   unpack.max_ratio = options_.max_ratio;
   unpack.on_bytes = [this](std::uint64_t bytes) -> Result<void> {
+    std::lock_guard lock(*mutex_);
     if (options_.on_bytes) options_.on_bytes(bytes);
     return {};
   };
+  // Headers that do not hold together are worth reporting only when the checksum is right: reading it all settles that.
+  auto frames = archive::find_frames(packed, artifact.compression);
+  if (frames && *frames) {
+    auto stream = content::Rope::of(archive::open_frames(packed, artifact.compression, std::move(**frames), cache_));
+    Recorder recorder(nullptr);
+    TRY(auto unpacked,
+        item.checksum ? index_archive(item, stream, recorder, unpack) : read_archive(item, recorder, unpack));
+    return files_of(artifact, recorder.members, unpacked.bases, stream);
+  }
+  TRY(auto file, sys::File::create_unnamed(options_.spool_directory));
+  auto spool = std::make_shared<Spool>(std::move(file));
+  Recorder recorder(spool.get());
   TRY(auto unpacked, read_archive(item, recorder, unpack));
-  auto stream = spool ? content::Rope::of(spool)
-                      : content::Rope::of(archive::open_frames(packed, artifact.compression, *frames, cache_));
-  return files_of(artifact, recorder.members, unpacked.bases, stream);
+  return files_of(artifact, recorder.members, unpacked.bases, content::Rope::of(spool));
 }
 
 } // namespace quarry::artifact

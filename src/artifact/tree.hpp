@@ -8,6 +8,7 @@
 #include "sys/tree.hpp"
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -30,21 +31,24 @@ struct TreeOptions {
   /// An existing directory with room for what archives hold that can only be read from the front (one endless frame):
   /// it goes there once, into a file that has no name.
   std::string spool_directory = {};
-  std::function<void(std::uint64_t)> on_bytes = {}; ///< archive bytes read since the last call
+  std::function<void(std::uint64_t)> on_bytes = {}; ///< archive bytes read since the last call; one call at a time
 };
 
-/// Not thread-safe; what it returns is. Ropes of archives share one cache of decoded frames (64 MiB).
+/// Thread-safe. Ropes of archives share one cache of decoded frames (64 MiB).
 class TreeReader {
 public:
   explicit TreeReader(TreeOptions options);
   /// Directories, files and links below the bases, in the manifest's and then bytewise order. corrupt T009 for
   /// anything else.
   Result<std::vector<TreeFile>> read(const ExplodedArtifact& artifact) const;
-  /// Reads the whole archive once: the same checks as a fetch (A007, A008, A010, A012, T0xx).
+  /// The same checks as a fetch (A007, A008, A010, A012, T0xx), but that an archive with the right checksum, of frames
+  /// that can be read at any place, is not decoded in full: a damaged frame then fails the read that wants it (T002).
   Result<std::vector<TreeFile>> read(const ArchivedArtifact& artifact) const;
 
 private:
   TreeOptions options_;
+  std::shared_ptr<std::mutex> mutex_; // of on_bytes
+  std::shared_ptr<archive::Permits> permits_;
   std::shared_ptr<archive::FrameCache> cache_;
 };
 

@@ -110,5 +110,27 @@ TEST_F(TreeTest, AnArchiveThatAFetchWouldRefuseIsRefused) {
   EXPECT_EQ(code(), "A007");
 }
 
+// The checksum says that these are the bytes that were made; what was made wrongly is found when it is read.
+TEST_F(TreeTest, ADamagedFrameUnderARightChecksumFailsTheReadThatWantsIt) {
+  auto stream = manifest() + tar::file("math/stage/lib/large", std::string(30u << 20, 'x')) +
+                tar::file("math/stage/lib/small", "small") + tar::end();
+  auto packed = tar::compress(stream, Compression::zstd);
+  auto frames = archive::find_frames(content::Rope::literal(packed), Compression::zstd);
+  ASSERT_TRUE(frames && *frames && (*frames)->size() > 3);
+  packed[(**frames)[2].packed_offset - 2] ^= 1; // the check of the second frame
+  write(from_ + "/a_lib_generic.tar.zst", packed);
+  write(from_ + "/a_lib_generic.tar.zst.sha256sum", checksum_line(sha256(packed), "a_lib_generic.tar.zst"));
+  auto catalogue = open_catalogue(from_);
+  auto files = TreeReader({.workers = 2}).read(catalogue->archives.at(0));
+  ASSERT_TRUE(files) << render(files.error());
+  for (const auto& f : *files) {
+    auto digest = content::sha256_of(f.data);
+    EXPECT_EQ(digest.has_value(), f.path != "lib/large") << f.path;
+    if (!digest) {
+      EXPECT_EQ(digest.error().code, "T002");
+    }
+  }
+}
+
 } // namespace
 } // namespace quarry::artifact

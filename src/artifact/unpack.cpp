@@ -73,6 +73,55 @@ Result<Unpacked> read_archive(const SourceItem& item, archive::TarVisitor& into,
   return result;
 }
 
+namespace {
+// Every header is seen, and data in steps of this size: larger members are passed over.
+constexpr std::uint64_t k_index_step = 64u << 10;
+
+Result<void> walk(const content::Rope& stream, archive::TarReader& reader) {
+  std::vector<std::byte> buffer(k_index_step);
+  for (std::uint64_t at = 0; at < stream.size();) {
+    auto part = std::span(buffer).first(std::min<std::uint64_t>(k_index_step, stream.size() - at));
+    if (auto ahead = reader.data_ahead(); ahead > part.size()) {
+      TRY_DO(sys::check_interrupted());
+      if (ahead > stream.size() - at)
+        return fail(ErrorKind::corrupt, "T003", "the archive ends inside a member", "fetch or make the archive again");
+      TRY_DO(reader.skip(ahead));
+      at += ahead;
+      continue;
+    }
+    TRY_DO(stream.read(at, part));
+    TRY_DO(reader.feed(part));
+    at += part.size();
+  }
+  return reader.finish();
+}
+} // namespace
+
+Result<Unpacked> index_archive(const SourceItem& item, const content::Rope& stream, archive::TarVisitor& into,
+                               const UnpackOptions& options) {
+  if (item.defect) return fail(*item.defect);
+  if (!item.checksum) return fail(no_checksum_error(item.file));
+  TRY(auto packed, item.open(), "while opening " + item.file);
+  Unpacked result;
+  Sha256Hasher hasher;
+  TRY_DO(content::pump(packed, [&](std::span<const std::byte> bytes) -> Result<void> {
+    hasher.update(bytes);
+    TRY_DO(sys::check_interrupted());
+    return options.on_bytes ? options.on_bytes(bytes.size()) : Result<void>{};
+  }));
+  result.digest = hasher.finish();
+  if (result.digest != *item.checksum)
+    return fail(checksum_error(item.file, *item.checksum, result.digest, packed.size(), packed.size()));
+  result.verified = true;
+  result.archive_bytes = packed.size();
+  ManifestGuard guard(into, item.file);
+  archive::TarReader reader(guard, item.file, limits_for(packed.size(), options.max_ratio));
+  TRY_DO(walk(stream, reader), "while reading " + item.file);
+  TRY_DO(guard.finish());
+  result.bases = std::move(guard.bases());
+  return result;
+}
+
 Error checksum_error(const std::string& file, const Sha256& expected, const Sha256& found, std::uint64_t bytes_read,
                      std::uint64_t size) {
   Error error{ErrorKind::corrupt, "A012", fmt::format("{} does not match its checksum", file), {}, {}, {}};

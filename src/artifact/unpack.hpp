@@ -30,6 +30,10 @@ struct Unpacked {
 /// directories, and T0xx for what is wrong inside. Until it has returned, nothing that `into` saw is proven. `files`
 /// and `bytes` stay 0.
 Result<Unpacked> read_archive(const SourceItem& item, archive::TarVisitor& into, const UnpackOptions& options);
+/// As read_archive, for an archive with a checksum (A010 without) and its uncompressed `stream`, which can be read at
+/// any place: `into` does not see the data of large members. What is passed over here is proven by the checksum alone.
+Result<Unpacked> index_archive(const SourceItem& item, const content::Rope& stream, archive::TarVisitor& into,
+                               const UnpackOptions& options);
 /// Extracts below `directory`, which must exist and be empty; on failure it holds rubbish.
 Result<Unpacked> extract_archive(const SourceItem& item, const std::string& directory, const UnpackOptions& options);
 /// The same checks; writes nothing.

@@ -61,6 +61,7 @@ public:
                   "an artifact is a directory or archive {name}_{component}_{target}; fetch some with `quarry artifact "
                   "fetch`");
     TRY(plan_.families, choose_families(request_, trees_.names()));
+    TRY_DO(trees_.read_ahead(selected(), request_.workers));
     TRY(auto launcher, resources_text("launcher"));
     launcher_ = content::Rope::literal(std::move(launcher));
     naming_ = Naming{&recipe_,       request_.version,        request_.nonce,
@@ -77,6 +78,24 @@ public:
   }
 
 private:
+  // What any package takes for any family that is built.
+  std::vector<artifact::Name> selected() const {
+    auto families = plan_.families;
+    families.emplace_back(); // packages without one
+    std::vector<artifact::Name> names;
+    for (const auto& name : trees_.names()) {
+      bool taken = std::any_of(recipe_.packages.begin(), recipe_.packages.end(), [&](const Package& package) {
+        return std::any_of(package.select.begin(), package.select.end(), [&](const Selection& selection) {
+          return std::any_of(families.begin(), families.end(), [&](const std::string& family) {
+            return selects({recipe_, package, family}, selection, name);
+          });
+        });
+      });
+      if (taken) names.push_back(name);
+    }
+    return names;
+  }
+
   Result<std::string> resources_text(std::string_view name) { return read_resource(resources_, name); }
 
   Result<void> runtime(const Package& package) {

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "sys/path.hpp"
+#include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -102,10 +103,25 @@ Result<std::vector<artifact::TreeFile>> ArtifactTrees::read(const artifact::Name
   return reader_.read(*std::find_if(catalogue_.archives.begin(), catalogue_.archives.end(), named));
 }
 
+Result<void> ArtifactTrees::read_ahead(const std::vector<artifact::Name>& names, unsigned workers) {
+  std::vector<std::vector<artifact::TreeFile>> trees(names.size());
+  TRY_DO(parallel_for(names.size(), workers, [&](std::size_t i) -> Result<void> {
+    TRY(trees[i], read(names[i]));
+    return {};
+  }));
+  for (std::size_t i = 0; i < names.size(); ++i) keep(names[i], std::move(trees[i]));
+  return {};
+}
+
 Result<const std::vector<ArtifactTrees::File>*> ArtifactTrees::of(const artifact::Name& name) {
   auto it = cache_.find(name);
   if (it != cache_.end()) return &it->second;
   TRY(auto files, read(name));
+  return keep(name, std::move(files));
+}
+
+const std::vector<ArtifactTrees::File>* ArtifactTrees::keep(const artifact::Name& name,
+                                                            std::vector<artifact::TreeFile> files) {
   auto& out = cache_[name];
   for (auto& f : files)
     out.push_back(

@@ -45,10 +45,13 @@ public:
   };
   ArtifactTrees(const artifact::Catalogue& catalogue, artifact::TreeOptions options);
   const std::vector<artifact::Name>& names() const { return names_; } ///< sorted
+  /// Reads these now, several at a time; the first error in their order.
+  Result<void> read_ahead(const std::vector<artifact::Name>& names, unsigned workers);
   Result<const std::vector<File>*> of(const artifact::Name& name);
 
 private:
   Result<std::vector<artifact::TreeFile>> read(const artifact::Name& name) const;
+  const std::vector<File>* keep(const artifact::Name& name, std::vector<artifact::TreeFile> files);
   const artifact::Catalogue& catalogue_;
   artifact::TreeReader reader_;
   std::vector<artifact::Name> names_;
