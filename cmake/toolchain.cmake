@@ -15,7 +15,3 @@ find_program(MOLD mold)
 if(MOLD AND NOT QUARRY_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_link_options(-fuse-ld=mold)
 endif()
-
-if(QUARRY_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link) # the rooms report which edges were taken
-endif()

@@ -147,7 +147,7 @@ Result<wheel::WheelSpec> wheel_frame(const Package& package, const std::string& 
 }
 
 std::string dist_info(const Package& package, const std::string& family, const Naming& naming,
-                      const std::vector<const Script*>& scripts) {
+                      const Holdings& holdings) {
   PythonModule module("Facts about this build, written by quarry sdk build. Plain literals only.");
   module.text("__version__", naming.version.str());
   module.text("PY_PACKAGE_SUFFIX_NONCE", naming.nonce);
@@ -162,8 +162,8 @@ std::string dist_info(const Package& package, const std::string& family, const N
   module.text("THIS_PACKAGE_ENTRY", package.name);
   module.raw("ALL_PACKAGES", package_table(naming));
   if (package.role == Role::meta) module.raw("EXTRAS", extras_table(package));
-  module.raw("CONSOLE_SCRIPTS", script_table(scripts));
-  module.texts("LIBRARIES", {});
+  module.raw("CONSOLE_SCRIPTS", script_table(holdings.scripts));
+  module.texts("LIBRARIES", holdings.libraries);
   return module.str();
 }
 

@@ -38,8 +38,13 @@ Result<std::vector<std::pair<std::string, std::string>>> pure_tree(const Package
 /// METADATA, licences: everything of a wheel but its members.
 Result<wheel::WheelSpec> wheel_frame(const Package& package, const std::string& family, const Naming& naming,
                                      const Resources& resources);
+/// What a package says about itself to the runtime: its scripts, and the libraries that must be there.
+struct Holdings {
+  std::vector<const Script*> scripts;
+  std::vector<std::string> libraries;
+};
 std::string dist_info(const Package& package, const std::string& family, const Naming& naming,
-                      const std::vector<const Script*>& scripts);
+                      const Holdings& holdings);
 Result<SdistPlan> plan_sdist(const Package& meta, const Naming& naming, const Resources& resources);
 
 } // namespace quarry::sdk

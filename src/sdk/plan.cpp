@@ -133,7 +133,7 @@ private:
     for (const auto& [path, file] : population.files)
       out.wheel.members.push_back({root + "/" + path, file.data, file.executable});
     if (!population.files.contains("__init__.py")) out.wheel.members.push_back({root + "/__init__.py", {}, false});
-    TRY_DO(pure_members(package, family, out));
+    TRY_DO(pure_members(package, family, population.libraries, out));
     populations_[{package.name, family}] = std::move(population);
     return {};
   }
@@ -162,16 +162,17 @@ private:
     return {};
   }
 
-  Result<void> pure_members(const Package& package, const std::string& family, PackagePlan& out) {
+  Result<void> pure_members(const Package& package, const std::string& family,
+                            const std::vector<std::string>& libraries, PackagePlan& out) {
     auto pure = naming_.pure(package, family);
     TRY(auto files, pure_tree(package, resources_));
     for (auto& [path, text] : files)
       out.wheel.members.push_back({pure + "/" + path, content::Rope::literal(std::move(text)), false});
-    std::vector<const Script*> present;
+    Holdings holdings{{}, libraries};
     for (const auto& script : package.scripts)
       if (std::find(out.scripts.begin(), out.scripts.end(), script.name) != out.scripts.end())
-        present.push_back(&script);
-    auto info = dist_info(package, family, naming_, present);
+        holdings.scripts.push_back(&script);
+    auto info = dist_info(package, family, naming_, holdings);
     out.wheel.members.push_back({pure + "/_dist_info.py", content::Rope::literal(std::move(info)), false});
     out.files = out.wheel.members.size();
     return {};
@@ -219,7 +220,7 @@ private:
     auto pure = naming_.pure(package, family);
     TRY(auto payload, devel_tar(tree, naming_.platform(package, "")), "while planning " + package.dist);
     out.wheel.members.push_back({pure + "/" + package.payload, std::move(payload), false});
-    TRY_DO(pure_members(package, family, out));
+    TRY_DO(pure_members(package, family, {}, out));
     out.files = tree.files.size() + tree.links.size();
     return {};
   }

@@ -52,9 +52,11 @@ private:
   // Only now is it known what the package holds, so only now can a run path be complete.
   Result<void> edit_run_paths() {
     Holders holds;
-    for (const auto& [path, elf] : elfs_)
-      if (elf.is_library)
-        holds[elf.soname.empty() ? std::string(path::basename(path)) : elf.soname].push_back(path::dirname(path));
+    for (const auto& [path, elf] : elfs_) {
+      if (!elf.is_library) continue;
+      holds[elf.soname.empty() ? std::string(path::basename(path)) : elf.soname].push_back(path::dirname(path));
+      out_.libraries.push_back(path);
+    }
     for (const auto& [path, elf] : elfs_) {
       auto wanted = run_path_for(path, elf.run_path, options_.run_path);
       for (const auto& directory : missing_directories(path, elf.needed, wanted, options_.platform, holds)) {

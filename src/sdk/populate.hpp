@@ -21,6 +21,7 @@ struct PlannedFile {
 struct Population {
   std::map<std::string, PlannedFile> files;   ///< by path in the platform tree
   std::map<std::string, std::string> aliases; ///< path -> path of the library that carries its SONAME
+  std::vector<std::string> libraries;         ///< of `files`, the shared objects of the host, sorted
   std::size_t elf_edits = 0, launchers = 0, dropped_links = 0;
   std::uint64_t bytes = 0;
 };

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import os
 import shutil
@@ -42,6 +43,17 @@ def test_packages_hold_what_the_recipe_says(packages):
     assert devel["devel:_rocm_sdk_devel/lib/libamdhip64.so.5"] == ["link", "../../_rocm_sdk_core/lib/libamdhip64.so.5"]
     assert devel["devel:_rocm_sdk_devel/include/hip/hcc_detail"] == ["link", "amd_detail"]
     assert devel["devel:_rocm_sdk_devel/lib/cmake/hip/hip-config.cmake"][0] == "file"
+
+
+def test_a_package_names_the_libraries_that_must_be_there(packages):
+    wheel = next((packages / "dist").glob("rocm_sdk_libraries_*.whl"))
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        text = archive.read(next(n for n in names if n.endswith("_dist_info.py"))).decode()
+    listed = ast.literal_eval(next(line for line in text.splitlines() if line.startswith("LIBRARIES")).partition(" = ")[2])
+    platform = f"_rocm_sdk_libraries_{FAMILY_MODULE}/"
+    assert "lib/libhipblas.so.2" in listed
+    assert {platform + path for path in listed} <= set(names)
 
 
 def test_metadata_has_real_fields(packages):
