@@ -1,35 +1,68 @@
 #include "gate/collect.hpp"
 
 #include <algorithm>
+#include <fmt/core.h>
+#include <set>
 
 namespace quarry::gate {
 
+using registry::SealedSet;
+
 namespace {
 
-Result<std::vector<std::string>> sets_of_channel(store::ObjectStore& store, const std::string& name) {
+Result<registry::View> view_of_channel(store::ObjectStore& store, const std::string& name) {
   TRY_DO(registry::check_channel_name(name));
   TRY(auto channel, registry::read_channel(store, name));
-  if (!channel) return std::vector<std::string>{};
-  TRY(auto view, registry::load_view(store, channel->record.view));
-  return view.sets;
+  if (!channel) return registry::View{};
+  return registry::load_whole_view(store, channel->record.view);
+}
+
+Result<Subject> subject_of(store::ObjectStore& store, const SealedSet& sealed) {
+  if (sealed.set.subset_of.empty()) return Subject{sealed.digest, sealed.set};
+  TRY(auto whole, registry::load_sealed(store, sealed.set.subset_of),
+      "of which set:" + sealed.digest.substr(0, 12) + " is a part");
+  for (const auto& file : sealed.set.files)
+    if (std::find(whole.set.files.begin(), whole.set.files.end(), file) == whole.set.files.end())
+      return fail(ErrorKind::corrupt, "O004",
+                  fmt::format("set:{} says that it is a part of set:{}, which does not hold {}",
+                              sealed.digest.substr(0, 12), whole.digest.substr(0, 12), file.filename));
+  return Subject{whole.digest, sealed.set};
 }
 
 } // namespace
 
-Result<Case> collect(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,
+std::vector<SealedSet> lacking(const registry::View& view, const std::vector<SealedSet>& source) {
+  std::set<std::pair<std::string, Sha256>> shown;
+  for (const auto& file : registry::files_of(view)) shown.emplace(file.filename, file.sha256);
+  std::vector<SealedSet> lacked;
+  for (const auto& sealed : source) {
+    bool adds = false;
+    for (const auto& file : sealed.set.files) adds |= shown.emplace(file.filename, file.sha256).second;
+    if (adds) lacked.push_back(sealed);
+  }
+  return lacked;
+}
+
+Result<Case> collect(store::ObjectStore& store, const std::string& channel, const std::vector<SealedSet>& sets,
                      std::int64_t now_us) {
   Case input;
   input.channel = channel;
   input.now_us = now_us;
-  TRY(auto present, sets_of_channel(store, channel));
-  for (const auto& sealed : source.sets)
-    if (std::find(present.begin(), present.end(), sealed.digest) == present.end())
-      input.subjects.push_back({sealed.digest, sealed.set});
+  for (const auto& sealed : sets) {
+    TRY(auto subject, subject_of(store, sealed));
+    input.subjects.push_back(std::move(subject));
+  }
   TRY(auto evidence, registry::list_evidence(store));
   for (auto& stored : evidence) input.evidence.push_back(std::move(stored.record));
   TRY(auto waivers, registry::list_waivers(store));
   for (auto& stored : waivers) input.waivers.push_back(std::move(stored.record));
   return input;
+}
+
+Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,
+                         std::int64_t now_us) {
+  TRY(auto view, view_of_channel(store, channel), "while reading channel " + channel);
+  return collect(store, channel, lacking(view, source.sets), now_us);
 }
 
 } // namespace quarry::gate

@@ -6,12 +6,20 @@
 #include "store/object_store.hpp"
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace quarry::gate {
 
-/// All evidence, all waivers, and the sets of `source` that the channel's view does not have yet (a channel that does
-/// not exist has none). One altered record fails the whole: R011. Other errors: R0xx.
-Result<Case> collect(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,
-                     std::int64_t now_us);
+/// The sets of `source` that hold a file which `view` lacks: what a promotion would move, and so what is judged.
+std::vector<registry::SealedSet> lacking(const registry::View& view, const std::vector<registry::SealedSet>& source);
+
+/// All evidence, all waivers, and the question about each of `sets`: evidence names the whole set that was tested, so a
+/// part of one stands on the evidence of the whole. One altered record fails all: R011. corrupt O004 for a set that
+/// says it is a part of another and is not. Other errors: R0xx.
+Result<Case> collect(store::ObjectStore& store, const std::string& channel,
+                     const std::vector<registry::SealedSet>& sets, std::int64_t now_us);
+/// The same about what `source` has and the channel lacks (a channel that does not exist lacks everything).
+Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,
+                         std::int64_t now_us);
 
 } // namespace quarry::gate

@@ -1,13 +1,13 @@
 #include "promote/plan.hpp"
 
 #include "base/json.hpp"
+#include "gate/collect.hpp"
 #include "publish/verify.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 namespace quarry::promote {
 
@@ -19,18 +19,6 @@ using store::ObjectStore;
 std::uint64_t Plan::generation() const {
   auto now = expected ? expected->record.generation : 0;
   return moves() ? now + 1 : now;
-}
-
-std::vector<SealedSet> lacking(const View& view, const std::vector<SealedSet>& source) {
-  std::set<std::pair<std::string, Sha256>> shown;
-  for (const auto& file : registry::files_of(view)) shown.emplace(file.filename, file.sha256);
-  std::vector<SealedSet> lacked;
-  for (const auto& sealed : source) {
-    bool adds = false;
-    for (const auto& file : sealed.set.files) adds |= shown.emplace(file.filename, file.sha256).second;
-    if (adds) lacked.push_back(sealed);
-  }
-  return lacked;
 }
 
 namespace {
@@ -68,31 +56,8 @@ Result<void> check_bytes(ObjectStore& store, const std::vector<SealedSet>& sets,
               "publish the run again, or restore the file from a copy; `quarry set verify` lists all that is wrong");
 }
 
-/// Evidence names the whole set that was tested; a part of it stands on the same evidence.
-Result<gate::Subject> subject_of(ObjectStore& store, const SealedSet& sealed) {
-  if (sealed.set.subset_of.empty()) return gate::Subject{sealed.digest, sealed.set};
-  TRY(auto whole, registry::load_sealed(store, sealed.set.subset_of),
-      "of which set:" + sealed.digest.substr(0, 12) + " is a part");
-  for (const auto& file : sealed.set.files)
-    if (std::find(whole.set.files.begin(), whole.set.files.end(), file) == whole.set.files.end())
-      return fail(ErrorKind::corrupt, "O004",
-                  fmt::format("set:{} says that it is a part of set:{}, which does not hold {}",
-                              sealed.digest.substr(0, 12), whole.digest.substr(0, 12), file.filename));
-  return gate::Subject{whole.digest, sealed.set};
-}
-
 Result<void> judge(ObjectStore& store, const Request& request, Plan& plan) {
-  gate::Case input;
-  input.channel = request.channel;
-  input.now_us = request.now_us;
-  for (const auto& sealed : plan.sets) {
-    TRY(auto subject, subject_of(store, sealed));
-    input.subjects.push_back(std::move(subject));
-  }
-  TRY(auto evidence, registry::list_evidence(store));
-  for (auto& stored : evidence) input.evidence.push_back(std::move(stored.record));
-  TRY(auto waivers, registry::list_waivers(store));
-  for (auto& stored : waivers) input.waivers.push_back(std::move(stored.record));
+  TRY(auto input, gate::collect(store, request.channel, plan.sets, request.now_us));
   plan.verdict = gate::judge(request.policy, input);
   plan.subjects = std::move(input.subjects);
   return {};
@@ -174,7 +139,7 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
   plan.source = request.source.source;
   TRY(plan.expected, registry::read_channel(store, request.channel));
   TRY(auto base, view_of(store, plan.expected), "while reading channel " + request.channel);
-  plan.sets = lacking(base, request.source.sets);
+  plan.sets = gate::lacking(base, request.source.sets);
   TRY_DO(registry::extend_view(base, plan.sets),
          "in channel " + request.channel); // a conflict is one whatever the gate says
   TRY_DO(check_presence(store, plan.sets));
@@ -183,7 +148,7 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
   bool holds = plan.verdict.verdict == gate::Decision::held;
   if (holds && request.ready_cells_only) {
     choose_ready(plan);
-    plan.sets = lacking(base, plan.sets); // what is ready may be there since an earlier partial promotion
+    plan.sets = gate::lacking(base, plan.sets); // what is ready may be there since an earlier partial promotion
   }
   plan.held = holds && (!request.ready_cells_only || plan.sets.empty());
   TRY(plan.view, registry::extend_view(base, plan.sets));

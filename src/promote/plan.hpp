@@ -44,7 +44,4 @@ Result<Plan> plan_promotion(store::ObjectStore& store, const Request& request);
 /// Back to the view before the last move. not_found O001 when there is none.
 Result<Plan> plan_rollback(store::ObjectStore& store, const std::string& channel);
 
-/// The sets of `source` that hold a file which `view` lacks, each with what the gate is asked about it.
-std::vector<registry::SealedSet> lacking(const registry::View& view, const std::vector<registry::SealedSet>& source);
-
 } // namespace quarry::promote

@@ -36,7 +36,7 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
   TRY(auto policy, load_policy(context, arguments.get("--policy")));
   TRY(auto store, store::open_store(arguments.get("--store")));
   TRY(auto source, resolve_sets(*store, from));
-  TRY(auto input, gate::collect(*store, to, source, context.clock.now_us()));
+  TRY(auto input, gate::collect_new(*store, to, source, context.clock.now_us()));
   auto verdict = gate::judge(policy, input);
   auto name = source.generation ? fmt::format("{}@{}", source.source, source.generation) : source.source;
   context.out.data(verdict_text(verdict, input, name));
