@@ -1,0 +1,104 @@
+#include "run/github.hpp"
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "sys/clock.hpp"
+#include <algorithm>
+#include <array>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::run {
+
+namespace {
+Unexpected unlike(std::string_view what, std::string_view why) {
+  return fail(ErrorKind::invalid_argument, "L021", fmt::format("{} {}", what, why),
+              "save what `gh api repos/OWNER/NAME/actions/runs/ID` prints");
+}
+
+Result<std::string> full_name(const Json& repository, std::string_view what, std::string_view key) {
+  if (!repository.is_object() || !repository.contains("full_name") || !repository["full_name"].is_string())
+    return unlike(what, fmt::format("has no {}.full_name", key));
+  auto name = repository["full_name"].get<std::string>();
+  TRY_DO(check_repository(name), fmt::format("while reading {} of {}", key, what));
+  return name;
+}
+
+Result<std::string> id_of(const Json& run, std::string_view what) {
+  if (!run.contains("id")) return std::string();
+  if (run["id"].is_number_unsigned()) return std::to_string(run["id"].get<std::uint64_t>());
+  return unlike(what, "has an id that is not a whole number");
+}
+
+Result<std::optional<std::int64_t>> updated_at(const Json& run, std::string_view what) {
+  if (!run.contains("updated_at")) return std::optional<std::int64_t>();
+  if (!run["updated_at"].is_string()) return unlike(what, "has an updated_at that is not a time");
+  auto time = run["updated_at"].get<std::string>();
+  if (time.ends_with("+00:00")) time = time.substr(0, time.size() - 6) + "Z"; // how Python writes UTC
+  auto parsed = sys::parse_rfc3339(time);
+  if (!parsed) return unlike(what, fmt::format("has an updated_at that is not a time: {:?}", time));
+  return std::optional(*parsed);
+}
+
+Result<bool> truth(const std::string& text) {
+  auto lower = text::lower(text::trim(text));
+  if (lower == "true" || lower == "1") return true;
+  if (lower.empty() || lower == "false" || lower == "0") return false;
+  return fail(ErrorKind::invalid_argument, "L025",
+              fmt::format("IS_PR_FROM_FORK is {:?}, neither true nor false", text.substr(0, 100)),
+              "set it to true or false");
+}
+} // namespace
+
+Result<WorkflowRun> parse_workflow_run(std::string_view json, std::string_view what) {
+  TRY(auto run, json::parse(json, what));
+  if (!run.is_object()) return unlike(what, "is not a workflow-run object");
+  if (!run.contains("head_repository")) return unlike(what, "has no head_repository, as GitHub's workflow runs have");
+  WorkflowRun parsed;
+  TRY(parsed.id, id_of(run, what));
+  TRY(parsed.updated_at_us, updated_at(run, what));
+  if (run.contains("repository")) {
+    TRY(parsed.repository, full_name(run["repository"], what, "repository"));
+  }
+  if (run["head_repository"].is_null()) return parsed;
+  TRY(parsed.head_repository, full_name(run["head_repository"], what, "head_repository"));
+  return parsed;
+}
+
+Result<bool> is_fork_event(std::string_view json, std::string_view what) {
+  TRY(auto event, json::parse(json, what));
+  const Json* at = &event;
+  for (auto key : {"pull_request", "head", "repo"}) {
+    if (!at->is_object() || !at->contains(key))
+      return unlike(what, "has no pull_request.head.repo, as the payload of a pull request has");
+    at = &(*at)[key];
+  }
+  if (at->is_null()) return true;
+  if (!at->is_object() || !at->contains("fork") || !(*at)["fork"].is_boolean())
+    return unlike(what, "has no pull_request.head.repo.fork");
+  return (*at)["fork"].get<bool>();
+}
+
+bool has_pull_request(std::string_view event_name) {
+  constexpr std::array<std::string_view, 2> k_events = {"pull_request", "pull_request_target"};
+  return std::find(k_events.begin(), k_events.end(), event_name) != k_events.end();
+}
+
+Result<bool> is_fork(const JobFacts& facts, Era era) {
+  if (era == Era::feb) return truth(facts.is_pr_from_fork);
+  bool said = false;
+  if (era == Era::quarry) {
+    TRY(said, truth(facts.is_pr_from_fork));
+  }
+  if (!has_pull_request(facts.event_name)) return said;
+  if (facts.event_payload) {
+    TRY(auto from_event, is_fork_event(*facts.event_payload, "the event's payload"));
+    return said || from_event;
+  }
+  if (era == Era::quarry && !text::trim(facts.is_pr_from_fork).empty()) return said;
+  return fail(ErrorKind::invalid_argument, "L025",
+              fmt::format("the event is {} and nothing says whether it comes from a fork", facts.event_name),
+              "set GITHUB_EVENT_PATH as GitHub does, or name the run's object with --workflow-run");
+}
+
+} // namespace quarry::run

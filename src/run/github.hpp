@@ -1,0 +1,41 @@
+#pragma once
+// What GitHub says about a run: the workflow-run object of its REST API, the payload of an event, the variables of a
+// job. Pure; the caller reads files and variables. Sources: docs.github.com "REST API endpoints for workflow runs",
+// "Webhook events and payloads". Errors: L021 (not such a document), L025 (cannot tell whether it is a fork).
+#include "base/result.hpp"
+#include "run/bucket.hpp"
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace quarry::run {
+
+constexpr std::uint64_t k_github_document_max = 32u << 20; ///< GitHub sends no payload above 25 MB
+
+/// The fields that matter here of GitHub's workflow-run object.
+struct WorkflowRun {
+  std::string id;              ///< decimal; empty when the document has none
+  std::string repository;      ///< full name; empty when the document has none
+  std::string head_repository; ///< full name; empty: the fork has been deleted
+  std::optional<std::int64_t> updated_at_us;
+};
+/// `what` names the document in errors. A missing `head_repository` is an error, null means deleted.
+Result<WorkflowRun> parse_workflow_run(std::string_view json, std::string_view what);
+
+/// Whether the pull request of an event's payload comes from a fork; a deleted repository was one.
+Result<bool> is_fork_event(std::string_view json, std::string_view what);
+
+/// What a job's variables say, as values.
+struct JobFacts {
+  std::string event_name;                   ///< GITHUB_EVENT_NAME
+  std::optional<std::string> event_payload; ///< content of GITHUB_EVENT_PATH, when there is one
+  std::string is_pr_from_fork;              ///< IS_PR_FROM_FORK
+};
+/// Whether the event has a pull request in its payload.
+bool has_pull_request(std::string_view event_name);
+/// feb looks at IS_PR_FROM_FORK, aug at the event, ours at both: one that says fork is enough. L025 when a pull
+/// request's origin is not told, or the variable is neither true nor false.
+Result<bool> is_fork(const JobFacts& facts, Era era);
+
+} // namespace quarry::run
