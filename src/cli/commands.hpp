@@ -15,6 +15,7 @@ std::vector<Command> promote_commands();  // promote, rollback
 std::vector<Command> venv_commands();     // venv create, install
 std::vector<Command> test_commands();     // test; evidence list, show
 std::vector<Command> run_commands();      // run locate
+std::vector<Command> version_commands();  // version compute, write
 std::vector<Command> everyday_commands(); // version, doctor, explain, completion, docs, config
 
 /// The whole table, in the order of the rooms (registry.cpp).
