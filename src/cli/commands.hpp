@@ -14,6 +14,7 @@ std::vector<Command> gate_commands();     // gate, waive
 std::vector<Command> promote_commands();  // promote, rollback
 std::vector<Command> venv_commands();     // venv create, install
 std::vector<Command> test_commands();     // test; evidence list, show
+std::vector<Command> matrix_commands();   // matrix expand, targets, show, check, import
 std::vector<Command> run_commands();      // run locate
 std::vector<Command> version_commands();  // version compute, write
 std::vector<Command> everyday_commands(); // version, doctor, explain, completion, docs, config

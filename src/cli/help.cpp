@@ -12,10 +12,10 @@ constexpr std::size_t k_columns_max = 100; // longer lines are hard to read
 constexpr std::size_t k_first_column_max = 34;
 
 /// The story of a wheel, then what one needs along the way.
-const std::vector<std::string> k_order = {"artifact", "sdk",      "wheel",   "elf",        "publish",  "set",
-                                          "index",    "channel",  "venv",    "test",       "evidence", "gate",
-                                          "promote",  "rollback", "waive",   "gc",         "run",      "doctor",
-                                          "explain",  "config",   "version", "completion", "help"};
+const std::vector<std::string> k_order = {"artifact", "sdk",      "wheel",  "elf",     "publish",    "set",
+                                          "index",    "channel",  "venv",   "test",    "evidence",   "gate",
+                                          "promote",  "rollback", "waive",  "gc",      "matrix",     "run",
+                                          "doctor",   "explain",  "config", "version", "completion", "help"};
 const std::vector<std::string> k_daily = {"artifact fetch", "sdk build", "wheel verify", "publish", "venv create",
                                           "venv install",   "test",      "gate",         "promote", "rollback"};
 

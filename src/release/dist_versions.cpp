@@ -56,7 +56,7 @@ Unexpected several(const std::string& project, Candidates candidates) {
   std::stable_sort(candidates.begin(), candidates.end(), is_preferred);
   std::vector<std::string> details;
   for (std::size_t i = 0; i < std::min(candidates.size(), k_listed_max); ++i)
-    details.push_back(fmt::format("{}  {}", i ? "or it is       " : "would be shipped", candidates[i].file));
+    details.push_back(fmt::format("{:<16}  {}", i ? "beside it" : "would be shipped", candidates[i].file));
   bool raw = std::any_of(candidates.begin(), candidates.end(), is_repaired) &&
              !std::all_of(candidates.begin(), candidates.end(), is_repaired);
   bool same = candidates.front().name.version == candidates.back().name.version;

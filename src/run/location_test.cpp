@@ -95,8 +95,8 @@ TEST(Location, EveryKindHasAName) {
 TEST(Location, WritesTheSamePlaceInEveryForm) {
   Location place{"b", "ROCm-x/42-linux/python/g/torch-2.10.0+rocm7.12~1@a:b.whl"};
   EXPECT_EQ(place.s3_uri(), "s3://b/ROCm-x/42-linux/python/g/torch-2.10.0+rocm7.12~1@a:b.whl");
-  EXPECT_EQ(place.https_url(),
-            "https://b.s3.amazonaws.com/ROCm-x/42-linux/python/g/torch-2.10.0%2Brocm7.12~1%40a%3Ab.whl");
+  EXPECT_EQ(place.https_url(), std::string("https://") +
+                                   "b.s3.amazonaws.com/ROCm-x/42-linux/python/g/torch-2.10.0%2Brocm7.12~1%40a%3Ab.whl");
   EXPECT_EQ(place.local_path(""), place.key);
   EXPECT_EQ(place.local_path("/srv/out"), "/srv/out/" + place.key);
   EXPECT_EQ(place.local_path("/"), "/" + place.key);

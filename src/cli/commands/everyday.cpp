@@ -3,12 +3,14 @@
 #include "cli/completion.hpp"
 #include "cli/docs.hpp"
 #include "cli/doctor.hpp"
+#include "cli/families.hpp"
 #include "cli/help.hpp"
 #include "cli/parse.hpp"
 #include "cli/settings.hpp"
 #include "cli/version.hpp"
 
 #include "base/text.hpp"
+#include "matrix/page.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
@@ -266,6 +268,8 @@ Result<int> run_docs(Context& context, const Arguments& arguments) {
   const auto& directory = arguments.operands[0];
   TRY_DO(write_pages(path::join(directory, "commands"), markdown_pages(commands), ".md"));
   TRY_DO(sys::write_file(path::join(directory, "exit-codes.md"), exit_codes_page()));
+  TRY(auto families, load_families(context, ""));
+  TRY_DO(sys::write_file(path::join(directory, "families.md"), matrix::support_page(families)));
   if (auto man = arguments.get("--man-dir"); !man.empty()) TRY_DO(write_pages(man, man_pages(commands), ".1"));
   context.out.document({{"schema", "quarry.docs/1"}, {"directory", directory}});
   return 0;
@@ -275,7 +279,7 @@ Command docs_command() {
   return {.path = {"docs"},
           .summary = "write the reference pages",
           .description = "",
-          .operands = {{"DIR", "gets commands/ and exit-codes.md"}},
+          .operands = {{"DIR", "gets commands/, exit-codes.md and families.md"}},
           .flags = {{.name = "--man-dir", .value = "DIR", .help = "write man pages there"}},
           .examples = {},
           .exit_codes = {},
