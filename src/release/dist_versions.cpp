@@ -57,9 +57,11 @@ Unexpected several(const std::string& project, Candidates candidates) {
   std::vector<std::string> details;
   for (std::size_t i = 0; i < std::min(candidates.size(), k_listed_max); ++i)
     details.push_back(fmt::format("{:<16}  {}", i ? "beside it" : "would be shipped", candidates[i].file));
-  bool raw = std::any_of(candidates.begin(), candidates.end(), is_repaired) &&
-             !std::all_of(candidates.begin(), candidates.end(), is_repaired);
+  if (candidates.size() > k_listed_max)
+    details.push_back(fmt::format("{:<16}  {} more", "beside it", candidates.size() - k_listed_max));
   bool same = candidates.front().name.version == candidates.back().name.version;
+  bool raw = same && std::any_of(candidates.begin(), candidates.end(), is_repaired) &&
+             !std::all_of(candidates.begin(), candidates.end(), is_repaired);
   return fail(Error{ErrorKind::invalid_argument,
                     "N011",
                     fmt::format("{} wheels of {} lie there, {}", candidates.size(), project,

@@ -14,7 +14,8 @@ constexpr std::size_t k_component_max = 255; // NAME_MAX: every key must also be
 constexpr std::size_t k_run_id_max = 128;    // GitHub's ids have 11 digits; people name local runs
 
 Unexpected refused(std::string_view what, std::string_view value, std::string_view why) {
-  return fail(ErrorKind::invalid_argument, "L020", fmt::format("{} {:?} {}", what, std::string(value), why));
+  return fail(ErrorKind::invalid_argument, "L020", fmt::format("{} {:?} {}", what, std::string(value), why),
+              "docs/formats/run-layout.md says what may stand there");
 }
 
 Result<void> check_characters(std::string_view value, std::string_view what, std::string_view extra) {

@@ -83,8 +83,12 @@ Result<void> read_bases(const Arguments& arguments, release::VersionRequest& req
   if (!needs_file && !arguments.has("--version-file")) return {};
   auto name = arguments.get("--version-file");
   if (!request.base.empty() && !arguments.has("--version-file") && !sys::exists(name)) return {};
-  TRY(auto text, sys::read_file(name, k_version_file_max), "while reading --version-file");
-  TRY(auto file, release::parse_version_file(text, name));
+  auto text = sys::read_file(name, k_version_file_max);
+  if (!text) {
+    text.error().hint = "say the base version with --base, or where the file is with --version-file";
+    return fail(std::move(text).error());
+  }
+  TRY(auto file, release::parse_version_file(*text, name));
   if (request.base.empty()) request.base = file.base;
   if (request.base_date.empty()) request.base_date = file.base_date;
   return {};
