@@ -1,0 +1,35 @@
+#include "base/toml.hpp"
+
+#include <gtest/gtest.h>
+
+namespace quarry {
+namespace {
+
+Result<TomlTable> parse(std::string_view text) { return TomlTable::parse(text, "x.toml", "T1", "T2", "hint"); }
+
+TEST(Toml, RefusesWhatIsNoToml) {
+  for (auto text : {"[.x]",  "[[.x]]",      "[[ .x]]",      "[,]",  "[=]",      "[-",          "[",      "[[",
+                    ". = 1", "a. = 1",      "x = {.a = 1}", "[]",   "= 1",      "x = {,}",     "[a..b]", "a = ",
+                    "a",     "a = 1 b = 2", "a = 'x",       "\xff", "[a]\n[a]", "a = 1\na = 2"}) {
+    auto table = parse(text);
+    ASSERT_FALSE(table) << text;
+    EXPECT_EQ(table.error().code, "T1") << text;
+    EXPECT_EQ(table.error().hint, "hint") << text;
+    EXPECT_TRUE(table.error().message.starts_with("x.toml:")) << table.error().message;
+  }
+}
+
+TEST(Toml, NamesFileLineAndKeyOfATypingError) {
+  auto table = parse("a = 1\n[b]\nc = 2\nd = 3\n");
+  ASSERT_TRUE(table);
+  std::int64_t a = 0, c = 0;
+  ASSERT_TRUE(table->integer("a", a));
+  auto read = table->table("b", [&](TomlTable& inner) { return inner.integer("c", c); });
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "x.toml:4: b.d: is not a known key");
+  EXPECT_EQ(read.error().code, "T2");
+  EXPECT_EQ(a + c, 3);
+}
+
+} // namespace
+} // namespace quarry
