@@ -266,3 +266,10 @@ def test_a_missing_file_is_not_found():
 
 def test_the_page_is_fresh():
     assert good("matrix", "show", cwd=ROOT).out == (ROOT / "docs/families.md").read_text()
+
+
+def test_a_policy_and_the_families_can_be_compared():
+    codes = lambda *arguments: {f["code"] for f in good("matrix", "check", *arguments, "--json", cwd=ROOT).json["findings"]}  # noqa: E731
+    assert not {"G020", "G021", "G022"} & codes("therock-2026-02", "--policy", "incumbent-feb")
+    assert "G021" in codes("--policy", "incumbent-feb")  # since then gfx110X has a runner on Linux
+    refused("G007", 3, "matrix", "check", "--policy", "no-such-policy", cwd=ROOT)

@@ -161,7 +161,8 @@ std::string overview(std::span<const Command> commands, unsigned columns) {
     if (std::find(k_daily.begin(), k_daily.end(), group) != k_daily.end()) continue;
     const auto* command = named(commands, group);
     auto verbs = verbs_of(commands, group);
-    others.emplace_back(group, command && verbs.empty() ? command->summary : verbs);
+    auto alone = command ? command->summary : std::string(); // `version` alone, and `version compute`
+    others.emplace_back(group, alone + (alone.empty() || verbs.empty() ? "" : "; also ") + verbs);
   }
   std::string page =
       "quarry - from the artifacts of a CI run to wheels that people install\n\nusage: quarry COMMAND [flags]\n";

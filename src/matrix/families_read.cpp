@@ -86,6 +86,7 @@ private:
         TRY_DO(read_names(table, event, tiers));
         for (const auto& tier : tiers)
           if (!contains(out_.tiers, tier)) return table.error(event, fmt::format("{} is none of `tiers`", tier));
+        if (!is_name(event)) return table.error(event, "is not the name of an event");
         if (contains(out_.tiers, event)) return table.error(event, "is the name of a tier");
       }
       return {};

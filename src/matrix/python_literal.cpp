@@ -153,7 +153,7 @@ private:
       if (!is(':')) return error(peek(), "expected `:`");
       ++at_;
       TRY(auto member, read(depth + 1));
-      value.members.emplace_back(std::move(key.text), std::move(member));
+      value.members.push_back({std::move(key.text), std::move(member)});
       if (is(','))
         ++at_;
       else if (!is('}'))

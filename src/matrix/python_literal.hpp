@@ -6,10 +6,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace quarry::matrix {
+
+struct Member;
 
 struct Literal {
   enum class Kind : std::uint8_t { none, boolean, integer, number, text, list, dict };
@@ -18,10 +19,15 @@ struct Literal {
   std::int64_t integer = 0;
   double number = 0;
   std::string text;
-  std::vector<Literal> items;                           ///< list, tuple
-  std::vector<std::pair<std::string, Literal>> members; ///< dict with text keys, in the order of the text
+  std::vector<Literal> items;  ///< list, tuple
+  std::vector<Member> members; ///< dict with text keys, in the order of the text
   int line = 0;
   const Literal* find(std::string_view key) const;
+};
+
+struct Member {
+  std::string key;
+  Literal value;
 };
 
 struct Assignment {

@@ -1,14 +1,17 @@
 #include "cli/commands.hpp"
 #include "cli/families.hpp"
 #include "cli/records.hpp"
+#include "cli/verdict.hpp"
 
 #include "base/text.hpp"
+#include "gate/agreement.hpp"
 #include "matrix/check.hpp"
 #include "matrix/expand.hpp"
 #include "matrix/import.hpp"
 #include "matrix/page.hpp"
 #include "sys/file.hpp"
 #include <fmt/core.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
@@ -174,6 +177,11 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   auto named = arguments.operands.empty() ? arguments.get("--families-file") : arguments.operands[0];
   TRY(auto families, load_families(context, named));
   auto findings = matrix::check_families(families);
+  if (auto policy = arguments.find("--policy")) {
+    TRY(auto parsed, load_policy(context, *policy));
+    auto drift = gate::compare_with_families(parsed, families);
+    std::move(drift.begin(), drift.end(), std::back_inserter(findings));
+  }
   bool bad = has_errors(findings);
   context.out.findings(findings);
   context.out.data(fmt::format("{}: {} families, {}{}\n", families.file, families.families.size(),
@@ -189,12 +197,15 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
 Command check_command() {
   return {.path = {"matrix", "check"},
           .summary = "read a families file strictly and say what people should look at",
-          .description = "An unknown key, a family without targets, a target outside its family, weights that choose "
-                         "nobody: refused with file, line and key. Found and said: families without a runner, tests "
-                         "that would fetch nothing, exceptions without a reason, matrices that GitHub would refuse.",
+          .description =
+              "An unknown key, a family without targets, a target outside its family, weights that choose "
+              "nobody: refused with file, line and key. Found and said: families without a runner, tests "
+              "that would fetch nothing, exceptions without a reason, matrices that GitHub would refuse. With --policy "
+              "also where a promotion policy and the file have drifted apart.",
           .operands = {{"FILE", "a families file, or the name of a shipped table", false}},
-          .flags = {k_families_file},
-          .examples = {{"quarry matrix check data/families.toml", "after a change"}},
+          .flags = {{"--policy", "FILE", "a policy file, or the name of a shipped one"}, k_families_file},
+          .examples = {{"quarry matrix check data/families.toml", "after a change"},
+                       {"quarry matrix check therock-2026-02 --policy incumbent-feb", "families and policy together"}},
           .exit_codes = {{1, "a finding is an error"}, {2, "the file is refused"}},
           .schema = "quarry.matrix-check/1",
           .run = run_check};
