@@ -1,5 +1,6 @@
 #include "base/toml.hpp"
 
+#include "base/toml_guard.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <optional>
@@ -23,6 +24,10 @@ template <class T> std::optional<T> exact(const void* p) { return as_node(p)->va
 
 Result<TomlTable> TomlTable::parse(std::string_view text, std::string file, std::string syntax_code, std::string code,
                                    std::string hint) {
+  if (auto line = line_of_stray_character(text))
+    return fail(ErrorKind::invalid_argument, std::move(syntax_code),
+                fmt::format("{}:{}: a character beyond ASCII outside of strings and comments", file, *line),
+                std::move(hint));
   auto document = std::make_shared<Document>(Document{toml::parse(text, file), file, std::move(code), hint});
   if (!document->parsed) {
     const auto& e = document->parsed.error();

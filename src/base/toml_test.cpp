@@ -19,6 +19,26 @@ TEST(Toml, RefusesWhatIsNoToml) {
   }
 }
 
+TEST(Toml, CharactersBeyondAsciiStandInStringsAndCommentsOnly) {
+  for (std::string text : {"# é\na = 1 # é\n", R"(a = "é")", "a = 'é'", "a = \"\"\"\né\n\"\"\"\"\"", "a = '''\né'''",
+                           R"("é" = 1)", "'é' = 1", R"(a = "\\" # é)", R"(a = '\' # é)", "a = \"\"\"\\\n  x é\"\"\"",
+                           R"(a = "\"é")", R"(a = "" # é)", "a = ''\nb = 'é'"}) {
+    auto table = parse(text);
+    EXPECT_TRUE(table) << text << (table ? "" : render(table.error()));
+  }
+  EXPECT_TRUE(parse("\xef\xbb\xbf# é\na = 1"));
+  for (std::string text : {"é = 1", "a.é = 1", "[é]", "[[é]]", "a = é", "a = 1 é", "a =\u00a0 1", "\u2000a = 1",
+                           "a = {é = 1}", "a = [1, é]", R"(a = "\é")", R"(a = """\é""")", "a = \"\"\"\\\n  é\"\"\"",
+                           R"(a = '\'é)", R"(a = ""é)", "a = \"\"\"\"\"\" é", "variant.linux\u00aasan = 1"}) {
+    auto table = parse("b = 1\n" + text);
+    ASSERT_FALSE(table) << text;
+    EXPECT_EQ(table.error().code, "T1") << text;
+  }
+  auto late = parse("a = \"\"\"\n\n\"\"\"\né = 1");
+  ASSERT_FALSE(late);
+  EXPECT_TRUE(late.error().message.starts_with("x.toml:4: a character beyond ASCII")) << late.error().message;
+}
+
 TEST(Toml, NamesFileLineAndKeyOfATypingError) {
   auto table = parse("a = 1\n[b]\nc = 2\nd = 3\n");
   ASSERT_TRUE(table);
