@@ -57,7 +57,8 @@ Command version_command() {
   return {.path = {"version"},
           .summary = "which quarry this is",
           .description = "The version, the commit it was built from (`+changes` when the tree differed from it) and "
-                         "the libraries inside.",
+                         "the libraries inside. The versions of packages are the business of `quarry version compute` "
+                         "and `quarry version write`.",
           .operands = {},
           .flags = {},
           .examples = {{"quarry version --json", "for a log or a bug report"}},
