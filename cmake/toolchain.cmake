@@ -5,6 +5,9 @@ if(CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE}")
 endif()
 add_compile_options(-Wall -Wextra -Wshadow -Werror=return-type -fno-strict-aliasing -fstack-protector-strong)
+if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_compile_options(-Wno-deprecated-declarations) # libstdc++ 12's own stable_sort calls what it calls deprecated
+endif()
 # Assertions in the standard library stay on in every build: a wrong index must stop the program, not write elsewhere.
 add_compile_definitions(_GLIBCXX_ASSERTIONS _FILE_OFFSET_BITS=64)
 if(QUARRY_SANITIZE)
