@@ -118,7 +118,8 @@ TEST_F(Tarball, OfARunStandsBelowTarballs) {
   auto opened = store::open_store("file:" + root_ + "/store");
   ASSERT_TRUE(opened);
   std::shared_ptr<store::ObjectStore> store = std::move(*opened);
-  write(root_ + "/store/7-linux/tarballs/" + name_ + ".tar.gz", testing::tar::compress(sdk(), archive::Compression::gzip));
+  write(root_ + "/store/7-linux/tarballs/" + name_ + ".tar.gz",
+        testing::tar::compress(sdk(), archive::Compression::gzip));
   write(root_ + "/store/7-linux/tarballs/index.html", "page");
   auto layout = run::Layout::parse("7-linux/");
   ASSERT_TRUE(layout);
