@@ -37,7 +37,10 @@ Result<Catalogue> open_catalogue(const std::string& directory) {
   catalogue.findings = std::move(source.findings);
   for (auto& item : source.items) {
     auto path = path::join(directory, item.file);
-    if (item.defect) {
+    if (item.name.whole_sdk()) {
+      catalogue.findings.push_back({"A028", Severity::warning, path, "a whole SDK is not an artifact; it is left alone",
+                                    "packages are made from artifacts: fetch those"});
+    } else if (item.defect) {
       catalogue.findings.push_back({item.defect->code, Severity::error, path, item.defect->message, item.defect->hint});
     } else if (item.exploded) {
       catalogue.artifacts.push_back({std::move(item.name), path, std::move(item.bases)});

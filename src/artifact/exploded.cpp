@@ -33,7 +33,11 @@ archive::TarType tar_type(EntryType type) {
 Result<ExplodedTree> check_exploded(const SourceItem& item) {
   if (item.defect) return fail(*item.defect);
   ExplodedTree tree;
-  TRY(tree.entries, sys::list_tree(item.directory));
+  if (item.chosen) {
+    tree.entries = *item.chosen;
+  } else {
+    TRY(tree.entries, sys::list_tree(item.directory));
+  }
   archive::TarLimits limits;
   archive::TarPaths paths(limits);
   for (const auto& entry : tree.entries) {

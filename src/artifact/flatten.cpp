@@ -69,6 +69,11 @@ Result<void> write_state(const std::string& output, const FlatState& state) {
 
 bool is_link(const std::string& path) { return sys::read_link(path).has_value(); }
 
+std::string below_base(const std::vector<std::string>& bases, const std::string& path) {
+  const auto* base = base_of(bases, path);
+  return base && path.size() > base->size() ? path.substr(base->size() + 1) : std::string();
+}
+
 struct Move {
   std::string from, to; // to: relative to the output directory
 };
@@ -111,13 +116,14 @@ private:
     const auto& fetched = report_.artifacts[index];
     auto& owner = fresh_[fetched.name.text()];
     owner = {fetched.digest ? fetched.digest->hex() : "", fetched.verified, fetched.files, fetched.bytes, {}};
-    TRY(auto bases, read_manifest(staged));
+    std::vector<std::string> bases;
+    if (!fetched.name.whole_sdk()) {
+      TRY(bases, read_manifest(staged));
+    }
     TRY(auto entries, sys::list_tree(staged));
     for (const auto& entry : entries) {
-      auto base = base_of(bases, entry.path);
-      if (!base || entry.path.size() == base->size())
-        continue; // the manifest, the bases themselves and what leads to them
-      auto to = entry.path.substr(base->size() + 1);
+      auto to = fetched.name.whole_sdk() ? entry.path : below_base(bases, entry.path);
+      if (to.empty()) continue; // the manifest, the bases themselves and what leads to them
       TRY_DO(add_parents(to, index));
       if (entry.type == EntryType::directory) {
         TRY_DO(add_directory(to, index));

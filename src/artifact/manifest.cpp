@@ -46,6 +46,12 @@ Result<std::vector<std::string>> parse_manifest(std::string_view text, std::stri
   return bases;
 }
 
+std::string manifest_text(const std::vector<std::string>& bases) {
+  std::string text;
+  for (const auto& base : bases) text += base + "\n";
+  return text;
+}
+
 const std::string* base_of(const std::vector<std::string>& bases, std::string_view path) {
   for (const auto& base : bases)
     if (path.starts_with(base) && (path.size() == base.size() || path[base.size()] == '/')) return &base;

@@ -16,6 +16,8 @@ constexpr std::uint64_t k_checksum_bytes_max = 4096; ///< one line: a digest and
 /// Base directories in the manifest's order: relative, normal ('/' only, no "." or ".."), no control characters, each
 /// named once. Blank lines, CRLF and a trailing '/' are accepted. corrupt A004.
 Result<std::vector<std::string>> parse_manifest(std::string_view text, std::string_view what);
+/// What parse_manifest reads: one a line.
+std::string manifest_text(const std::vector<std::string>& bases);
 /// The first base that is `path` or one of its parents; nullptr when there is none.
 const std::string* base_of(const std::vector<std::string>& bases, std::string_view path);
 

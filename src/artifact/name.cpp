@@ -40,4 +40,21 @@ std::optional<Result<ArchiveName>> parse_archive_name(std::string_view file) {
   return Result<ArchiveName>(ArchiveName{std::move(*name), *compression});
 }
 
+std::optional<ArchiveName> parse_tarball_name(std::string_view file) {
+  auto compression = archive::compression_of(file);
+  if (!compression || *compression == archive::Compression::none || !run::check_component(file, "tarball"))
+    return std::nullopt;
+  auto stem = file.substr(0, file.size() - archive::suffix_of(*compression).size());
+  for (std::string_view platform : {"-dist-linux-", "-dist-windows-"}) {
+    auto at = stem.find(platform);
+    if (at == stem.npos || at == 0) continue;
+    // A version has no '-', a group may: `gfx94X-dcgpu-7.10.0`.
+    auto rest = stem.substr(at + platform.size());
+    auto dash = rest.rfind('-');
+    if (dash == rest.npos || dash == 0 || dash + 1 == rest.size()) return std::nullopt;
+    return ArchiveName{Name{std::string(stem), "", std::string(rest.substr(0, dash))}, *compression};
+  }
+  return std::nullopt;
+}
+
 } // namespace quarry::artifact

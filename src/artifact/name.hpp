@@ -18,7 +18,9 @@ constexpr std::string_view k_checksum_suffix = ".sha256sum";
 
 struct Name {
   std::string name, component, target;
-  std::string text() const { return name + "_" + component + "_" + target; }
+  std::string text() const { return whole_sdk() ? name : name + "_" + component + "_" + target; }
+  /// A tarball of a whole SDK: `name` is its file name without the ending, the component is empty.
+  bool whole_sdk() const { return component.empty(); }
   /// The target before ':' (`gfx942` of `gfx942:xnack+`); a target that begins with ':' is its own base.
   std::string_view target_base() const;
   std::string_view target_feature() const; ///< "xnack+", or empty
@@ -32,6 +34,9 @@ struct ArchiveName {
   Name name;
   archive::Compression compression = archive::Compression::zstd;
 };
+/// Of `{product}-dist-{linux,windows}-{group}-{version}.tar.gz` (or .zst, .xz): the whole SDK of a group, as releases
+/// and the `tarballs/` of a run have it. The target is the group. nullopt for every other name.
+std::optional<ArchiveName> parse_tarball_name(std::string_view file);
 /// Of a file name that ends in .tar.zst or .tar.xz; nullopt for every other ending.
 std::optional<Result<ArchiveName>> parse_archive_name(std::string_view file);
 

@@ -32,7 +32,10 @@ Result<void> add_entry(archive::TarWriter& tar, const SourceItem& item, const sy
 Result<void> write_members(archive::TarWriter& tar, const Job& job) {
   const auto& entries = job.tree.entries;
   auto manifest = std::find_if(entries.begin(), entries.end(), [](const auto& e) { return e.path == k_manifest_name; });
-  TRY_DO(add_entry(tar, *job.item, *manifest));
+  if (manifest != entries.end())
+    TRY_DO(add_entry(tar, *job.item, *manifest));
+  else // a descriptor's choice, whose manifest stands on no disk
+    TRY_DO(tar.file(std::string(k_manifest_name), content::Rope::literal(manifest_text(job.item->bases)), false));
   std::set<std::string_view> parents;
   for (const auto& entry : entries)
     if (auto slash = entry.path.rfind('/'); slash != entry.path.npos)

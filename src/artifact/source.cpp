@@ -64,11 +64,11 @@ public:
   }
   /// `asked`: the user named this file, so it must be an archive.
   Result<void> archive(const std::string& file, bool asked) {
-    auto parsed = parse_archive_name(file);
+    auto parsed = name_of(file, asked);
     auto path = path::join(directory_, file);
     if (asked && !parsed)
       return fail(ErrorKind::invalid_argument, "A001", fmt::format("{} is no artifact archive", path),
-                  "artifacts are called {name}_{component}_{target}.tar.zst or .tar.xz");
+                  "artifacts are called {name}_{component}_{target}.tar.zst or .tar.xz, whole SDKs end in .tar.gz");
     if (!parsed) return {};
     if (!*parsed) {
       if (asked) return fail((*parsed).error());
@@ -88,6 +88,14 @@ public:
   }
 
 private:
+  static std::optional<Result<ArchiveName>> name_of(const std::string& file, bool asked) {
+    if (auto tarball = parse_tarball_name(file)) return Result<ArchiveName>(std::move(*tarball));
+    auto gzip = archive::suffix_of(archive::Compression::gzip);
+    if (asked && file.size() > gzip.size() && file.ends_with(gzip)) // whatever it is called: the user says what it is
+      return Result<ArchiveName>(
+          ArchiveName{Name{file.substr(0, file.size() - gzip.size()), "", ""}, archive::Compression::gzip});
+    return parse_archive_name(file);
+  }
   static void read_sidecar(SourceItem& item, const std::string& path) {
     auto text = sys::read_file(path + std::string(k_checksum_suffix), k_checksum_bytes_max);
     if (!text && text.error().kind == ErrorKind::not_found) return;
@@ -128,6 +136,12 @@ Result<std::optional<Sha256>> stored_checksum(store::ObjectStore& store, const s
   TRY(auto digest, parse_checksum(*text, file));
   return std::optional<Sha256>{digest};
 }
+
+std::optional<Result<ArchiveName>> name_in_run(const std::string& file, RunPart part) {
+  if (part == RunPart::artifacts) return parse_archive_name(file);
+  auto tarball = parse_tarball_name(file);
+  return tarball ? std::optional(Result<ArchiveName>(std::move(*tarball))) : std::nullopt;
+}
 } // namespace
 
 Result<Source> source_of_path(const std::string& path) {
@@ -142,19 +156,22 @@ Result<Source> source_of_path(const std::string& path) {
   return source;
 }
 
-Result<Source> source_of_run(std::shared_ptr<store::ObjectStore> store, const run::Layout& run) {
+Result<Source> source_of_run(std::shared_ptr<store::ObjectStore> store, const run::Layout& run, RunPart part) {
+  bool tarballs = part == RunPart::tarballs;
+  auto prefix = run.prefix() + (tarballs ? "tarballs/" : "");
   Source source;
-  source.description = fmt::format("run:{} in {}", run.prefix().substr(0, run.prefix().size() - 1), store->describe());
-  TRY(auto objects, store->list(run.prefix()));
+  source.description = fmt::format("{}run:{} in {}", tarballs ? "tarballs of " : "",
+                                   run.prefix().substr(0, run.prefix().size() - 1), store->describe());
+  TRY(auto objects, store->list(prefix));
   std::map<std::string, std::uint64_t> files;
   for (const auto& object : objects) {
-    auto file = object.key.substr(run.prefix().size());
+    auto file = object.key.substr(prefix.size());
     if (file.find('/') == file.npos) files.emplace(std::move(file), object.size);
   }
   for (const auto& [file, size] : files) {
-    auto parsed = parse_archive_name(file);
+    auto parsed = name_in_run(file, part);
     if (!parsed) continue;
-    auto key = run.prefix() + file;
+    auto key = prefix + file;
     if (!*parsed) {
       source.findings.push_back(no_artifact(parsed->error(), key));
       continue;

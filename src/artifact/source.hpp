@@ -5,6 +5,7 @@
 #include "content/rope.hpp"
 #include "run/layout.hpp"
 #include "store/object_store.hpp"
+#include "sys/tree.hpp"
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,6 +26,8 @@ struct SourceItem {
 
   std::string directory; // exploded
   std::vector<std::string> bases;
+  /// Only these entries of `directory`, and a manifest that is made from `bases`: what a descriptor takes of a build.
+  std::optional<std::vector<sys::TreeEntry>> chosen = {};
 };
 
 struct Source {
@@ -34,9 +37,15 @@ struct Source {
   Findings findings; ///< about names that are no artifacts
 };
 
-/// A directory, or one archive with its checksum file beside it. not_found D001.
+/// A directory (artifacts and tarballs of whole SDKs), or one archive with its checksum file beside it; one that is
+/// named may be any .tar.gz. not_found D001.
 Result<Source> source_of_path(const std::string& path);
-/// The artifacts directly below the run's prefix; logs and tarballs are not looked at. Opens no archive.
-Result<Source> source_of_run(std::shared_ptr<store::ObjectStore> store, const run::Layout& run);
+enum class RunPart : std::uint8_t {
+  artifacts, ///< directly below the run's prefix
+  tarballs,  ///< whole SDKs, below its `tarballs/`
+};
+/// One part of a run; nothing else below its prefix is looked at. Opens no archive.
+Result<Source> source_of_run(std::shared_ptr<store::ObjectStore> store, const run::Layout& run,
+                             RunPart part = RunPart::artifacts);
 
 } // namespace quarry::artifact

@@ -2,7 +2,7 @@
 
 #include "artifact/manifest.hpp"
 #include "artifact/unpack.hpp"
-#include "sys/file.hpp"
+#include "content/spool.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -17,26 +17,7 @@ namespace {
 // Eight of our own frames: as many chunks as a packer has in hand lie in two or three of them.
 constexpr std::uint64_t k_cache_bytes = 64u << 20;
 
-// A file without a name, filled once from front to back.
-class Spool final : public content::Source {
-public:
-  explicit Spool(sys::File file) : file_(std::move(file)) {}
-  std::uint64_t size() const override { return size_; }
-  Result<void> append(std::span<const std::byte> bytes) {
-    TRY_DO(file_.write_at(size_, bytes));
-    size_ += bytes.size();
-    return {};
-  }
-  Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
-    TRY(auto n, file_.read_at(offset, into));
-    if (n != into.size()) return fail(ErrorKind::corrupt, "D008", "a temporary file became shorter while it was read");
-    return {};
-  }
-
-private:
-  sys::File file_;
-  std::uint64_t size_ = 0;
-};
+using content::Spool;
 
 struct Placed {
   archive::TarMember member;
@@ -163,8 +144,7 @@ Result<std::vector<TreeFile>> TreeReader::read(const ArchivedArtifact& artifact)
         item.checksum ? index_archive(item, stream, recorder, unpack) : read_archive(item, recorder, unpack));
     return files_of(artifact, recorder.members, unpacked.bases, stream);
   }
-  TRY(auto file, sys::File::create_unnamed(options_.spool_directory));
-  auto spool = std::make_shared<Spool>(std::move(file));
+  TRY(auto spool, Spool::create(options_.spool_directory));
   Recorder recorder(spool.get());
   TRY(auto unpacked, read_archive(item, recorder, unpack));
   return files_of(artifact, recorder.members, unpacked.bases, content::Rope::of(spool));

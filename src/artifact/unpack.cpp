@@ -37,7 +37,8 @@ Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope,
   result.archive_bytes = rope.size();
   Sha256Hasher hasher;
   ManifestGuard guard(into, item.file);
-  archive::TarReader reader(guard, item.file, limits_for(rope.size(), options.max_ratio));
+  bool whole = item.name.whole_sdk(); // has no manifest: all of it belongs
+  archive::TarReader reader(whole ? into : guard, item.file, limits_for(rope.size(), options.max_ratio));
   auto raw = [&](std::span<const std::byte> bytes) -> Result<void> {
     hasher.update(bytes);
     TRY_DO(sys::check_interrupted());
@@ -48,7 +49,7 @@ Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope,
              [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }, raw),
          "while reading " + item.file);
   TRY_DO(reader.finish());
-  TRY_DO(guard.finish());
+  if (!whole) TRY_DO(guard.finish());
   result.digest = hasher.finish();
   result.bases = std::move(guard.bases());
   return result;

@@ -11,6 +11,8 @@ namespace quarry::sdk {
 
 namespace {
 
+constexpr std::string_view k_cli_module = "python/rocm-sdk-core/rocm_sdk_core/_cli.py";
+
 // The recipe's names are checked by dist when the wheel is packed; here only the normal form is needed.
 std::string normalised(const std::string& name) {
   auto parsed = dist::ProjectName::parse(name);
@@ -127,9 +129,12 @@ Result<std::vector<std::pair<std::string, std::string>>> pure_tree(const Package
     TRY(auto text, read_resource(resources, name));
     files.emplace_back(name.substr(package.tree.size() + 1), std::move(text));
   }
-  if (files.empty())
-    return fail(ErrorKind::invalid_argument, "S003",
-                fmt::format("package.{}.tree: {} holds no file", package.name, package.tree));
+  // A console script needs the module that hands over to its program.
+  bool own = std::any_of(files.begin(), files.end(), [](const auto& file) { return file.first == "_cli.py"; });
+  if (!package.scripts.empty() && !own) {
+    TRY(auto text, read_resource(resources, k_cli_module));
+    files.emplace_back("_cli.py", std::move(text));
+  }
   return files;
 }
 
@@ -178,7 +183,8 @@ Result<SdistPlan> plan_sdist(const Package& meta, const Naming& naming, const Re
   TRY(auto m, base_metadata(meta, "", naming, resources));
   m.dynamic = {"Requires-Dist", "Provides-Extra"};
   plan.files["PKG-INFO"] = {m.render(), false};
-  plan.files["src/rocm_sdk/_dist_info.py"] = {dist_info(meta, "", naming, {}), false};
+  auto module = meta.pure.empty() ? std::string("rocm_sdk") : meta.pure;
+  plan.files["src/" + module + "/_dist_info.py"] = {dist_info(meta, "", naming, {}), false};
   for (const auto& file : naming.recipe->metadata.license_files) {
     TRY(auto text, read_resource(resources, file));
     plan.files[std::string(path::basename(file))] = {std::move(text), false};

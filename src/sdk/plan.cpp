@@ -5,6 +5,7 @@
 #include "sdk/dist_info.hpp"
 #include "sdk/metadata.hpp"
 #include "sdk/populate.hpp"
+#include "sdk/recipe_files.hpp"
 #include "sdk/view.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -60,6 +61,7 @@ public:
       return fail(ErrorKind::not_found, "S004", fmt::format("{} holds no artifact", request_.artifact_dir),
                   "an artifact is a directory or archive {name}_{component}_{target}; fetch some with `quarry artifact "
                   "fetch`");
+    TRY_DO(check_files(recipe_, resources_));
     TRY(plan_.families, choose_families(request_, trees_.names()));
     TRY_DO(trees_.read_ahead(selected(), request_.workers));
     TRY(auto launcher, resources_text("launcher"));
@@ -71,6 +73,7 @@ public:
       if (package.role == Role::runtime) TRY_DO(runtime(package));
     for (const auto& package : recipe_.packages)
       if (package.role == Role::devel) TRY_DO(devel(package));
+    check_requirements();
     if (const auto* meta = recipe_.meta()) {
       TRY(plan_.sdist, plan_sdist(*meta, naming_, resources_));
     }
@@ -142,15 +145,29 @@ private:
     if (package.per_family)
       return fail(ErrorKind::not_found, "S006",
                   fmt::format("family {} has no files for {}", family, naming_.dist(package, family)),
-                  fmt::format("expected `lib` artifacts such as {}_lib_{}; leave the family out with "
-                              "--linux-amdgpu-families, or fetch its artifacts",
-                              package.select.front().artifacts.front(), family));
-    if (package.required)
-      return fail(ErrorKind::not_found, "S007",
-                  fmt::format("the recipe selects nothing for the required package {}", package.dist),
-                  "`quarry artifact list` shows what there is; package." + package.name + ".select of " + recipe_.file +
-                      " says what is looked for");
+                  fmt::format("{} says what is looked for; leave the family out with --linux-amdgpu-families, or fetch "
+                              "its artifacts",
+                              recipe_.place(package, "select")));
+    auto what =
+        fmt::format("{}: nothing is selected for the package {}", recipe_.place(package, "select"), package.dist);
+    constexpr const char* k_hint = "`quarry artifact list` shows what there is";
+    if (package.required) return fail(ErrorKind::not_found, "S007", what + ", which is required", k_hint);
+    left_out_.insert(package.name);
+    plan_.findings.push_back({"S026", Severity::warning, package.dist, what + "; it is left out", k_hint});
     return {};
+  }
+
+  /// A package that asks for one that was left out could not be installed.
+  void check_requirements() {
+    for (const auto& package : recipe_.packages) {
+      if (left_out_.contains(package.name)) continue;
+      for (const auto& name : package.requires_packages)
+        if (left_out_.contains(name))
+          plan_.findings.push_back({"S027", Severity::error, package.dist,
+                                    fmt::format("{}: {} has no files, so nothing could install this package",
+                                                recipe_.place(package, "requires"), name),
+                                    "fetch its artifacts, or mend what it selects"});
+    }
   }
 
   Result<void> describe(const Package& package, const std::string& family, PackagePlan& out) {
@@ -232,6 +249,7 @@ private:
   ArtifactTrees trees_;
   content::Rope launcher_;
   std::map<std::pair<std::string, std::string>, Population> populations_;
+  std::set<std::string> left_out_; // logical names of packages without files
   BuildPlan plan_;
 };
 

@@ -3,9 +3,9 @@
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "digest/sha256.hpp"
+#include "dist/name.hpp"
 #include <algorithm>
 #include <fmt/core.h>
-#include <set>
 
 namespace quarry::sdk {
 
@@ -56,9 +56,16 @@ Result<void> read_script(TomlTable& table, Script& into) {
   return {};
 }
 
+bool is_identifier(std::string_view text) {
+  return !text.empty() && !(text[0] >= '0' && text[0] <= '9') && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
 Result<void> read_package(const std::string& name, TomlTable& table, Package& into) {
   into.name = name;
   into.line = table.line();
+  for (const auto& key : table.keys()) into.lines[key] = table.line_of(key);
   std::string role;
   TRY_DO(table.choice("role", role, {"meta", "runtime", "devel"}, true));
   into.role = value_of<Role>(role, {{"meta", Role::meta}, {"runtime", Role::runtime}, {"devel", Role::devel}});
@@ -83,8 +90,28 @@ Result<void> read_package(const std::string& name, TomlTable& table, Package& in
     return t.text("path", edge.path, true);
   }));
   if (has_files && into.select.empty()) return table.error_with("S003", "select", "the package selects nothing");
-  if (into.per_family && into.dist.find("{family}") == into.dist.npos)
-    return table.error_with("S003", "dist", "a per-family package needs {family} in its name");
+  return {};
+}
+
+// What becomes a project, a Python package or a directory in site-packages must be able to be one.
+Result<void> check_names(const Recipe& recipe, const Package& package) {
+  constexpr std::string_view k_family = "gfx1";
+  auto refuse = [&](const std::string& key, const std::string& text) {
+    return fail(ErrorKind::invalid_argument, "S003", recipe.place(package, key) + ": " + text);
+  };
+  for (const auto& [key, name] : {std::pair<std::string, std::string>{"dist", package.dist},
+                                  {"pure", package.pure},
+                                  {"platform", package.platform}}) {
+    if (name.empty()) continue; // a meta package has no files of its own
+    bool has_family = name.find("{family}") != name.npos;
+    if (package.per_family && !has_family) return refuse(key, "a per-family package needs {family} in its name");
+    if (has_family && !package.per_family) return refuse(key, "{family} belongs to packages with per_family = true");
+    auto example = for_family(name, k_family, true);
+    bool fits = key == "dist" ? dist::ProjectName::parse(example).has_value() : is_identifier(example);
+    if (!fits)
+      return refuse(
+          key, fmt::format("\"{}\" cannot be the name of a {}", name, key == "dist" ? "project" : "Python package"));
+  }
   return {};
 }
 
@@ -95,8 +122,8 @@ Result<void> check_scripts(const Recipe& recipe, const Package& package) {
     auto [it, fresh] = seen.emplace(entry_point_attribute(script.name), script.name);
     if (!fresh)
       return fail(ErrorKind::invalid_argument, "S003",
-                  fmt::format("{}:{}: package.{}.script: {} and {} would be one entry point, {}", recipe.file,
-                              package.line, package.name, it->second, script.name, it->first));
+                  recipe.place(package, "script") +
+                      fmt::format(": {} and {} would be one entry point, {}", it->second, script.name, it->first));
   }
   return {};
 }
@@ -105,22 +132,28 @@ Result<void> check_scripts(const Recipe& recipe, const Package& package) {
 Result<void> check_references(const Recipe& recipe) {
   auto missing = [&](const Package& p, const std::string& key, const std::string& name) -> Result<void> {
     if (recipe.find(name)) return {};
-    return fail(
-        ErrorKind::invalid_argument, "S003",
-        fmt::format("{}:{}: package.{}.{}: there is no package \"{}\"", recipe.file, p.line, p.name, key, name));
+    return fail(ErrorKind::invalid_argument, "S003",
+                recipe.place(p, key) + fmt::format(": there is no package \"{}\"", name));
   };
-  std::set<std::string> dists;
+  std::map<std::string, std::string> owners; // of projects, and of what lies beside each other in site-packages
+  auto shared = [&](const Package& p, const std::string& key, const std::string& name) -> Result<void> {
+    if (name.empty()) return {};
+    auto [it, fresh] = owners.emplace((key == "dist" ? "dist " : "module ") + name, p.name);
+    if (fresh) return {};
+    return fail(ErrorKind::invalid_argument, "S003",
+                recipe.place(p, key) + fmt::format(": \"{}\" is a name of package.{} too", name, it->second));
+  };
   for (const auto& p : recipe.packages) {
+    TRY_DO(check_names(recipe, p));
     TRY_DO(check_scripts(recipe, p));
     for (const auto& name : p.requires_packages) TRY_DO(missing(p, "requires", name));
     for (const auto& name : p.links_into) TRY_DO(missing(p, "links_into", name));
     for (const auto& edge : p.rpath) TRY_DO(missing(p, "rpath", edge.package));
     for (const auto& [extra, names] : p.extras)
       for (const auto& name : names) TRY_DO(missing(p, "extras." + extra, name));
-    if (!dists.insert(p.dist).second)
-      return fail(ErrorKind::invalid_argument, "S003",
-                  fmt::format("{}:{}: package.{}.dist: \"{}\" is the name of another package too", recipe.file, p.line,
-                              p.name, p.dist));
+    TRY_DO(shared(p, "dist", p.dist));
+    TRY_DO(shared(p, "pure", p.pure));
+    TRY_DO(shared(p, "platform", p.platform));
   }
   return {};
 }
@@ -135,6 +168,13 @@ const Package* Recipe::find(std::string_view logical) const {
 const Package* Recipe::meta() const {
   auto it = std::find_if(packages.begin(), packages.end(), [](const Package& p) { return p.role == Role::meta; });
   return it == packages.end() ? nullptr : &*it;
+}
+
+std::string Recipe::place(const Package& package, const std::string& key) const {
+  auto top = key.substr(0, key.find('.')); // extras.NAME stands in the table extras
+  auto line = package.lines.find(top);
+  return fmt::format("{}:{}: package.{}.{}", file, line == package.lines.end() ? package.line : line->second,
+                     package.name, key);
 }
 
 Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
@@ -155,6 +195,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
     TRY_DO(t.text("license", m.license, true));
     TRY_DO(t.text("author", m.author));
     TRY_DO(t.texts("license_files", m.license_files));
+    m.license_files_line = t.line_of("license_files");
     TRY_DO(t.texts("keywords", m.keywords));
     TRY_DO(t.texts("classifiers", m.classifiers));
     return t.text_map("urls", m.urls);

@@ -50,13 +50,15 @@ struct Package {
   std::vector<Selection> select;
   std::vector<RpathEdge> rpath;
   std::vector<Script> scripts;
-  int line = 0;
+  int line = 0;                     ///< of the table in the file
+  std::map<std::string, int> lines; ///< of its keys
 };
 
 struct MetadataDefaults {
   std::string requires_python, license, author;
   std::vector<std::string> license_files, keywords, classifiers;
   std::vector<std::pair<std::string, std::string>> urls;
+  int license_files_line = 0;
 };
 
 struct Recipe {
@@ -65,10 +67,13 @@ struct Recipe {
   std::vector<Package> packages; ///< in the order of the file
   const Package* find(std::string_view logical) const;
   const Package* meta() const;
+  /// "file:line: package.NAME.KEY", for messages; the table's line where the key is absent.
+  std::string place(const Package& package, const std::string& key) const;
 };
 
 /// invalid_argument S001 (syntax), S002 (unknown key, wrong type, missing key), S003 (a reference to a package that is
-/// not there, a role that lacks what it needs); each with "file:line: key".
+/// not there, a role that lacks what it needs, a name that cannot be one or that two packages share); each with
+/// "file:line: key".
 Result<Recipe> parse_recipe(std::string_view text, const std::string& file);
 
 /// The attribute of `_cli.py` behind a console script: python/README.md "Entry points".

@@ -65,23 +65,27 @@ TEST_P(RecipeRefusal, NamesFileLineAndKey) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, RecipeRefusal,
-    testing::Values(Refusal{"name = \"toolkit\"", "name = toolkit", "S001", "r.toml:2:"},
-                    Refusal{"name = \"toolkit\"", "name = 3", "S002", "r.toml:2: name: must be a string"},
-                    Refusal{"sdk-recipe/1", "sdk-recipe/2", "S002", "r.toml:1: schema"},
-                    Refusal{"role = \"runtime\"", "role = \"rutime\"", "S002", "r.toml:7: package.tools.role"},
-                    Refusal{"summary = ", "sumary = ", "S002", "package.tools.summary: is missing"},
-                    Refusal{"summary = \"Tools\"", "summary = \"Tools\"\ncolour = 1", "S002",
-                            "r.toml:13: package.tools.colour: is not a known key"},
-                    Refusal{"components = [\"lib\"]", "components = [\"lib\", \"bin\"]", "S002",
-                            "\"bin\" is none of lib"},
-                    Refusal{"components = [\"lib\"]", "components = \"lib\"", "S002", "must be an array of strings"},
-                    Refusal{"components = [\"lib\"]", "components = [\"lib\"]\ntargets = \"all\"", "S002",
-                            "package.tools.select.targets"},
-                    Refusal{"artifacts = [\"tools\"]", "artifacts = []", "S002", "names no artifact"},
-                    Refusal{"summary = \"Tools\"", "summary = \"Tools\"\nrequires = [\"base\"]", "S003",
-                            "there is no package \"base\""},
-                    Refusal{"summary = \"Tools\"", "summary = \"Tools\"\nper_family = true", "S003", "needs {family}"},
-                    Refusal{"license = \"MIT\"", "licence = \"MIT\"", "S002", "metadata.license: is missing"}));
+    testing::Values(
+        Refusal{"name = \"toolkit\"", "name = toolkit", "S001", "r.toml:2:"},
+        Refusal{"name = \"toolkit\"", "name = 3", "S002", "r.toml:2: name: must be a string"},
+        Refusal{"sdk-recipe/1", "sdk-recipe/2", "S002", "r.toml:1: schema"},
+        Refusal{"role = \"runtime\"", "role = \"rutime\"", "S002", "r.toml:7: package.tools.role"},
+        Refusal{"summary = ", "sumary = ", "S002", "package.tools.summary: is missing"},
+        Refusal{"summary = \"Tools\"", "summary = \"Tools\"\ncolour = 1", "S002",
+                "r.toml:13: package.tools.colour: is not a known key"},
+        Refusal{"components = [\"lib\"]", "components = [\"lib\", \"bin\"]", "S002", "\"bin\" is none of lib"},
+        Refusal{"components = [\"lib\"]", "components = \"lib\"", "S002", "must be an array of strings"},
+        Refusal{"components = [\"lib\"]", "components = [\"lib\"]\ntargets = \"all\"", "S002",
+                "package.tools.select.targets"},
+        Refusal{"artifacts = [\"tools\"]", "artifacts = []", "S002", "names no artifact"},
+        Refusal{"summary = \"Tools\"", "summary = \"Tools\"\nrequires = [\"base\"]", "S003",
+                "there is no package \"base\""},
+        Refusal{"summary = \"Tools\"", "summary = \"Tools\"\nper_family = true", "S003", "needs {family}"},
+        Refusal{"dist = \"toolkit-core\"", "dist = \"a b\"", "S003", "r.toml:8: package.tools.dist"},
+        Refusal{"pure = \"toolkit_core\"", "pure = \"toolkit-core\"", "S003", "r.toml:9: package.tools.pure"},
+        Refusal{"pure = \"toolkit_core\"", "pure = \"_toolkit_core\"", "S003", "r.toml:10: package.tools.platform"},
+        Refusal{"platform = \"_toolkit_core\"", "platform = \"a/b\"", "S003", "r.toml:10: package.tools.platform"},
+        Refusal{"license = \"MIT\"", "licence = \"MIT\"", "S002", "metadata.license: is missing"}));
 
 TEST(Recipe, PackageThatSelectsNothingIsRefused) {
   auto recipe = parse_recipe(k_small.substr(0, k_small.find("[[package.tools.select]]")), "r.toml");

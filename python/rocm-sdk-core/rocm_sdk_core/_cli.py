@@ -35,8 +35,14 @@ def entry_point_attribute(name: str) -> str:
     return "_" + result if result[:1].isdigit() else result
 
 
+def this_package(key: str) -> str:
+    """A name of the package that this module stands in: "dist", "platform"."""
+    name: str = _dist_info.ALL_PACKAGES[_dist_info.THIS_PACKAGE_ENTRY][key]
+    return name.replace("{family}", _dist_info.THIS_TARGET_FAMILY or "")
+
+
 def platform_directory() -> Path:
-    name: str = _dist_info.ALL_PACKAGES["core"]["platform"] + _dist_info.PY_PACKAGE_SUFFIX_NONCE
+    name = this_package("platform").replace("-", "_") + _dist_info.PY_PACKAGE_SUFFIX_NONCE
     return Path(__file__).resolve().parent.parent / name
 
 
@@ -58,8 +64,8 @@ def run(script: str, relative: str, environment: dict[str, str] | None = None) -
         os.execv(program, arguments)
     except OSError as error:
         print(f"error: {script}: cannot run {program}: {error.strerror}", file=sys.stderr)
-        print("hint: install rocm-sdk-core again: pip install --force-reinstall --no-deps "
-              f"rocm-sdk-core=={_dist_info.__version__}", file=sys.stderr)  # fmt: skip
+        package = this_package("dist").lower()
+        print(f"hint: install {package} again: pip install --force-reinstall --no-deps {package}=={_dist_info.__version__}", file=sys.stderr)
         sys.exit(EXIT_NOT_FOUND)
 
 

@@ -5,15 +5,22 @@
 #include "cli/records.hpp"
 #include "dist/version.hpp"
 #include "sdk/build.hpp"
+#include "sdk/recipe_files.hpp"
 #include "sys/file.hpp"
+#include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
-#include <set>
 
 namespace quarry::cli {
 
 namespace {
+
+/// The directory whose files a recipe names before the program's: where a recipe of the user's own lies.
+std::optional<std::string> own_recipe_directory(const std::string& named) {
+  if (named.empty() || !sys::exists(named)) return std::nullopt;
+  return path::dirname(named);
+}
 
 Result<sdk::Recipe> load_recipe(const Context& context, const std::string& named) {
   if (!named.empty() && sys::exists(named)) {
@@ -142,7 +149,10 @@ Result<int> build(Context& context, const Arguments& arguments) {
   auto begin = context.clock.steady_ns();
   Narrator narrator(context);
   bool dry = arguments.has("--dry-run");
-  TRY(auto report, sdk::build(request, recipe, context.resources, narrator.events(), dry));
+  auto directory = own_recipe_directory(arguments.get("--recipe"));
+  sdk::RecipeFiles beside(directory.value_or(""), context.resources);
+  const Resources& resources = directory ? static_cast<const Resources&>(beside) : context.resources;
+  TRY(auto report, sdk::build(request, recipe, resources, narrator.events(), dry));
   narrator.end_bar();
   auto seconds = static_cast<double>(context.clock.steady_ns() - begin) / 1e9;
   context.out.findings(report.findings);

@@ -1,0 +1,67 @@
+#pragma once
+// What the commands over artifacts share: where they take them from, which they take, how they show them.
+#include "artifact/selection.hpp"
+#include "cli/command.hpp"
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::cli {
+
+constexpr std::string_view k_artifact_locator_help =
+    "a directory, one archive, or `run:[OWNER-REPO/]ID[-PLATFORM]` below `--store`";
+/// One list of flags from several, in their order.
+std::vector<Flag> joined(const std::vector<std::vector<Flag>>& lists);
+/// --store, --tarballs; for artifact_source().
+std::vector<Flag> artifact_source_flags();
+/// --exclude, --artifact-group, --amdgpu-targets; for selected_artifacts().
+std::vector<Flag> artifact_selection_flags();
+Flag include_flag();
+/// --allow-unverified, --max-ratio; for max_ratio().
+std::vector<Flag> artifact_trust_flags();
+
+/// A030 for a run without a store.
+Result<artifact::Source> artifact_source(const std::string& locator, const Arguments& arguments);
+Result<std::vector<artifact::SourceItem>> selected_artifacts(const artifact::Source& source, const Arguments& arguments,
+                                                             std::vector<std::string> include);
+Result<std::uint64_t> max_ratio(const Arguments& arguments); ///< A031
+
+struct ArtifactSize {
+  std::uint64_t bytes = 0, files = 0;
+};
+/// Of an archive its own; of an exploded artifact, those of its files.
+Result<ArtifactSize> size_of(const artifact::SourceItem& item);
+
+Json name_json(const artifact::Name& name);
+Json digest_json(const std::optional<Sha256>& digest);
+Json error_json(const Error& error); ///< {code, message, details}: of one artifact among others
+
+/// Columns as wide as their widest cell; the last one is not padded.
+std::string text_table(const std::vector<std::vector<std::string>>& rows);
+
+/// Counts bytes from many threads into one bar.
+class Meter {
+public:
+  Meter(Context& context, std::string label, std::uint64_t total)
+      : progress_(context.out.progress(std::move(label), total)), started_(context.clock.steady_ns()),
+        clock_(context.clock) {}
+  void add(std::uint64_t bytes) { progress_->update(done_ += bytes); }
+  double finish() {
+    progress_->finish();
+    return static_cast<double>(clock_.steady_ns() - started_) / 1e9;
+  }
+
+private:
+  std::unique_ptr<Progress> progress_;
+  std::atomic<std::uint64_t> done_ = 0;
+  std::uint64_t started_;
+  const sys::Clock& clock_;
+};
+
+Command artifact_fetch_command(); // commands/artifact_fetch.cpp
+Command artifact_pack_command();  // commands/artifact_pack.cpp
+
+} // namespace quarry::cli

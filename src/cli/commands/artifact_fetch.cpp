@@ -1,0 +1,168 @@
+#include "artifact/fetch.hpp"
+#include "base/units.hpp"
+#include "cli/artifacts.hpp"
+#include "cli/records.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+using artifact::Fetched;
+
+std::string state_text(const Fetched& fetched) {
+  if (fetched.state == Fetched::State::failed) return "failed";
+  return fetched.state == Fetched::State::kept ? "kept" : "fetched";
+}
+
+std::string trust_text(const Fetched& fetched) {
+  if (fetched.state == Fetched::State::failed) return fetched.error->code;
+  if (fetched.exploded) return "unverified: exploded directory has no checksum";
+  return fetched.verified ? "verified" : "unverified: no checksum file";
+}
+
+Json fetched_json(const Fetched& fetched) {
+  auto entry = name_json(fetched.name);
+  entry.update({{"source", fetched.source},
+                {"state", state_text(fetched)},
+                {"verified", fetched.verified},
+                {"sha256", digest_json(fetched.digest)},
+                {"archive_size", fetched.archive_bytes},
+                {"files", fetched.files},
+                {"size", fetched.bytes}});
+  if (fetched.error) entry["error"] = error_json(*fetched.error);
+  return entry;
+}
+
+void print_plan(Context& context, const artifact::Source& source, const std::vector<artifact::SourceItem>& items,
+                std::uint64_t total) {
+  std::vector<std::vector<std::string>> rows;
+  Json list = Json::array();
+  for (const auto& item : items) {
+    rows.push_back({"would fetch", item.file, item.exploded ? "directory" : units::bytes(item.size)});
+    auto entry = name_json(item.name);
+    entry.update({{"source", item.file}, {"archive_size", item.size}, {"sha256", digest_json(item.checksum)}});
+    list.push_back(std::move(entry));
+  }
+  context.out.data(text_table(rows) +
+                   fmt::format("{} artifacts  {}  from {}\n", items.size(), units::bytes(total), source.description));
+  context.out.document({{"schema", "quarry.artifact-fetch/1"},
+                        {"source", source.description},
+                        {"dry_run", true},
+                        {"artifacts", list},
+                        {"findings", findings_json(source.findings)}});
+}
+
+void print_report(Context& context, const artifact::FetchReport& report, const std::string& output, double seconds) {
+  std::vector<std::vector<std::string>> rows;
+  std::uint64_t bytes = 0, archive_bytes = 0;
+  for (const auto& fetched : report.artifacts) {
+    bool failed = fetched.state == Fetched::State::failed;
+    rows.push_back(
+        {state_text(fetched), fetched.source, failed ? "" : units::bytes(fetched.bytes), trust_text(fetched)});
+    if (failed) continue;
+    bytes += fetched.bytes;
+    archive_bytes += fetched.archive_bytes;
+  }
+  context.out.data(text_table(rows));
+  if (report.failures() == 0)
+    context.out.data(fmt::format("{} artifacts in {}  {} from {}  {}\n", report.artifacts.size(), output,
+                                 units::bytes(bytes), units::bytes(archive_bytes), units::seconds(seconds)));
+}
+
+Result<artifact::FetchOptions> fetch_options(const Context& context, const Arguments& arguments) {
+  artifact::FetchOptions options;
+  options.jobs = context.jobs;
+  options.allow_unverified = arguments.has("--allow-unverified");
+  TRY(options.max_ratio, max_ratio(arguments));
+  bool flat = arguments.has("--flatten"), archives = arguments.has("--no-extract");
+  if (flat && archives)
+    return fail(ErrorKind::invalid_argument, "A032", "--flatten and --no-extract contradict each other",
+                "say one of them");
+  options.form = flat       ? artifact::FetchForm::flat
+                 : archives ? artifact::FetchForm::archives
+                            : artifact::FetchForm::exploded;
+  return options;
+}
+
+Result<int> run_fetch(Context& context, const Arguments& arguments) {
+  TRY(auto options, fetch_options(context, arguments));
+  TRY(auto source, artifact_source(arguments.get("--from"), arguments));
+  context.out.findings(source.findings);
+  TRY(auto items, selected_artifacts(source, arguments, arguments.operands));
+  bool any_exploded = std::any_of(items.begin(), items.end(), [](const auto& item) { return item.exploded; });
+  std::uint64_t total = 0;
+  for (const auto& item : items) total += item.size;
+  if (arguments.has("--dry-run")) {
+    print_plan(context, source, items, total);
+    return 0;
+  }
+  auto output = arguments.get("--output-dir");
+  Meter meter(context, "fetching", any_exploded ? 0 : total);
+  options.on_bytes = [&](std::uint64_t bytes) { meter.add(bytes); };
+  TRY(auto report, artifact::fetch(items, output, options));
+  auto seconds = meter.finish();
+  print_report(context, report, output, seconds);
+  Json list = Json::array();
+  for (const auto& fetched : report.artifacts) list.push_back(fetched_json(fetched));
+  context.out.document({{"schema", "quarry.artifact-fetch/1"},
+                        {"source", source.description},
+                        {"output_dir", output},
+                        {"artifacts", list},
+                        {"failed", report.failures()},
+                        {"findings", findings_json(source.findings)}});
+  if (report.failures() > 0) {
+    auto error = artifact::failure_of(report, output);
+    if (error.code == "A012")
+      error.hint = fmt::format("fetch it again with the same command; if it persists, the upload of {} is damaged: "
+                               "`quarry artifact verify {}`",
+                               arguments.get("--from"), arguments.get("--from"));
+    return fail(std::move(error));
+  }
+  bool packages = std::none_of(items.begin(), items.end(), [](const auto& item) { return item.name.whole_sdk(); });
+  if (options.form == artifact::FetchForm::exploded && packages)
+    context.out.note(fmt::format("next: quarry sdk build --artifact-dir {} --dest-dir out", output));
+  return 0;
+}
+
+} // namespace
+
+Command artifact_fetch_command() {
+  return {
+      .path = {"artifact", "fetch"},
+      .summary = "verified, extracted artifacts in a directory",
+      .description =
+          "Each archive is read once: decompressed, hashed and unpacked in the same pass into a hidden place, and "
+          "appears in the output directory only when its checksum, "
+          "its manifest and every name and link in it are proven. One that fails does not stop the others.\n\n"
+          "Run it again after an interruption: what is complete is kept, the rest is done again.\n\n"
+          "Expressions are POSIX extended ones and are searched for anywhere in the artifact's name.",
+      .operands = {{.name = "REGEX",
+                    .help = "only artifacts in whose name one of these is found; default: all",
+                    .required = false,
+                    .repeats = true}},
+      .flags = joined(
+          {{{.name = "--from", .value = "LOCATOR", .help = std::string(k_artifact_locator_help), .required = true},
+            {.name = "--output-dir", .value = "DIR", .help = "where the artifacts go", .required = true},
+            {.name = "--no-extract", .value = "", .help = "keep the archives as they are, with their checksum files"},
+            {.name = "--flatten",
+             .value = "",
+             .help = "merge all base directories into DIR; two owners of one path are refused"},
+            {.name = "--dry-run", .value = "", .help = "say what would be done, and do nothing", .letter = 'n'}},
+           artifact_source_flags(),
+           artifact_selection_flags(),
+           artifact_trust_flags()}),
+      .examples = {{"quarry artifact fetch --from run:42 --store file:store --output-dir artifacts",
+                    "everything of run 42"},
+                   {"quarry artifact fetch blas rand --from archives --output-dir a --artifact-group gfx103X-dgpu",
+                    "two libraries of one family"}},
+      .exit_codes = {{3, "nothing there that fits"},
+                     {6, "an archive is damaged, hostile or has no checksum file"},
+                     {7, "a directory or file of that name was not made by a fetch"},
+                     {12, "the disk is full or not writable"}},
+      .schema = "quarry.artifact-fetch/1",
+      .run = run_fetch};
+}
+
+} // namespace quarry::cli

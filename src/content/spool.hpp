@@ -1,0 +1,25 @@
+#pragma once
+// Bytes that arrive once, from front to back, and are then read at any place: a file without a name, gone with the last
+// who holds it. Appending is for one thread, reading for any once that is done.
+#include "content/rope.hpp"
+#include "sys/file.hpp"
+#include <memory>
+#include <string>
+
+namespace quarry::content {
+
+class Spool final : public Source {
+public:
+  explicit Spool(sys::File file) : file_(std::move(file)) {}
+  /// `directory` must exist and have room. D00x.
+  static Result<std::shared_ptr<Spool>> create(const std::string& directory);
+  std::uint64_t size() const override { return size_; }
+  Result<void> append(std::span<const std::byte> bytes);
+  Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override;
+
+private:
+  sys::File file_;
+  std::uint64_t size_ = 0;
+};
+
+} // namespace quarry::content

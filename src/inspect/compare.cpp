@@ -1,0 +1,242 @@
+#include "inspect/compare.hpp"
+
+#include "archive/compression.hpp"
+#include "base/units.hpp"
+#include "inspect/elf_compare.hpp"
+#include "inspect/values.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::inspect {
+
+namespace {
+
+/// The name under which two files are one: a payload may be compressed on one side.
+std::string pairing_name(const std::string& path) {
+  auto compression = archive::compression_of(path);
+  if (!compression) return path;
+  return path.substr(0, path.size() - archive::suffix_of(*compression).size()) + ".tar";
+}
+
+std::map<std::string, std::pair<std::string, const Entry*>> by_pairing_name(const Entries& entries) {
+  std::map<std::string, std::pair<std::string, const Entry*>> named;
+  for (const auto& [path, entry] : entries) named[pairing_name(path)] = {path, &entry};
+  return named;
+}
+
+bool same_file(const Entry& a, const Entry& b) {
+  return a.link == b.link && a.size == b.size && (!a.link.empty() || a.digest == b.digest);
+}
+
+std::string what_it_is(const Entry& entry) {
+  return entry.link.empty() ? units::bytes(entry.size) : "link to " + entry.link;
+}
+
+class PackageComparison {
+public:
+  PackageComparison(PackageDiff& out, const ReadOptions& options) : out_(out), options_(options) {}
+
+  Result<void> run(const Package& left, const Package& right) {
+    values(values_of(left), values_of(right));
+    return entries(left.entries, right.entries, "");
+  }
+
+private:
+  void add(std::string place, Kind kind, std::string message) {
+    out_.differences.push_back({std::move(place), kind, std::move(message), {}, false});
+  }
+
+  void values(const Values& left, const Values& right) {
+    auto all = left;
+    all.insert(right.begin(), right.end());
+    for (const auto& [place, value] : all) {
+      auto l = left.find(place), r = right.find(place);
+      if (l == left.end())
+        add(place, Kind::only_right, summary_of(r->second));
+      else if (r == right.end())
+        add(place, Kind::only_left, summary_of(l->second));
+      else if (l->second != r->second)
+        add(place, Kind::metadata, compare_values(l->second, r->second));
+      else
+        ++out_.equal;
+    }
+  }
+
+  Result<void> entries(const Entries& left, const Entries& right, const std::string& inside) {
+    auto l = by_pairing_name(left), r = by_pairing_name(right);
+    std::set<std::string> names;
+    for (const auto& [name, entry] : l) names.insert(name);
+    for (const auto& [name, entry] : r) names.insert(name);
+    for (const auto& name : names) {
+      auto a = l.find(name), b = r.find(name);
+      if (a == l.end())
+        add(inside + b->second.first, Kind::only_right, what_it_is(*b->second.second));
+      else if (b == r.end())
+        add(inside + a->second.first, Kind::only_left, what_it_is(*a->second.second));
+      else
+        TRY_DO(pair(inside, a->second, b->second));
+    }
+    return {};
+  }
+
+  using Named = std::pair<std::string, const Entry*>;
+
+  Result<void> pair(const std::string& inside, const Named& left, const Named& right) {
+    const auto& [left_path, l] = left;
+    const auto& [right_path, r] = right;
+    auto place = inside + left_path;
+    if (l->executable != r->executable && l->link.empty() && r->link.empty())
+      add(place, Kind::mode, l->executable ? "executable | not" : "not | executable");
+    else if (same_file(*l, *r) && left_path == right_path)
+      ++out_.equal;
+    if (l->link != r->link) {
+      add(place, Kind::link, what_it_is(*l) + " | " + what_it_is(*r));
+      return {};
+    }
+    if (same_file(*l, *r)) return {};
+    return is_payload(left_path) && inside.empty() ? payload(left, right) : bytes(place, *l, *r);
+  }
+
+  /// One level deep: what a payload's own payloads hold differs as bytes.
+  Result<void> payload(const Named& left, const Named& right) {
+    TRY(auto l, read_payload(left.first, *left.second, options_));
+    TRY(auto r, read_payload(right.first, *right.second, options_));
+    auto before = out_.differences.size();
+    TRY_DO(entries(l, r, pairing_name(left.first) + "!"));
+    if (out_.differences.size() == before)
+      add(left.first, Kind::content,
+          fmt::format("the same members, packed differently: {} | {}", left.first, right.first));
+    return {};
+  }
+
+  Result<void> bytes(const std::string& place, const Entry& left, const Entry& right) {
+    TRY(auto l, left.open(), "while reading " + place);
+    TRY(auto r, right.open(), "while reading " + place);
+    TRY(auto elf, compare_elf(l, r));
+    if (elf)
+      add(place, Kind::elf, *elf);
+    else
+      add(place, Kind::content, fmt::format("{} | {}", units::bytes(left.size), units::bytes(right.size)));
+    return {};
+  }
+
+  PackageDiff& out_;
+  const ReadOptions& options_;
+};
+
+using Group = std::vector<const Package*>;
+
+struct Pair {
+  const Package* left = nullptr;
+  const Package* right = nullptr;
+};
+
+/// Takes the pairs that agree in what `key` says, where that is one on each side.
+template <class Key> void take_pairs(Group& left, Group& right, std::vector<Pair>& pairs, const Key& key) {
+  auto only_one = [&](const Group& group, const std::string& wanted) {
+    return std::count_if(group.begin(), group.end(), [&](const auto* p) { return key(*p) == wanted; }) == 1;
+  };
+  for (std::size_t i = 0; i < left.size();) {
+    auto wanted = key(*left[i]);
+    auto partner = std::find_if(right.begin(), right.end(), [&](const auto* p) { return key(*p) == wanted; });
+    if (partner == right.end() || !only_one(left, wanted) || !only_one(right, wanted)) {
+      ++i;
+      continue;
+    }
+    pairs.push_back({left[i], *partner});
+    right.erase(partner);
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+std::vector<Pair> paired(Group left, Group right) {
+  std::vector<Pair> pairs;
+  take_pairs(left, right, pairs, [](const Package& p) { return p.version + " " + p.tags; });
+  take_pairs(left, right, pairs, [](const Package& p) { return p.tags; });
+  take_pairs(left, right, pairs, [](const Package&) { return std::string(); });
+  for (const auto* package : left) pairs.push_back({package, nullptr});
+  for (const auto* package : right) pairs.push_back({nullptr, package});
+  return pairs;
+}
+
+std::optional<Side> side_of(const Package* package) {
+  if (!package) return std::nullopt;
+  return Side{package->file, package->version, package->size, package->sha256};
+}
+
+Result<PackageDiff> compare_pair(const Pair& pair, const ReadOptions& options) {
+  PackageDiff out;
+  out.package = (pair.left ? pair.left : pair.right)->label();
+  out.left = side_of(pair.left);
+  out.right = side_of(pair.right);
+  if (!pair.left || !pair.right) {
+    const auto& only = pair.left ? *pair.left : *pair.right;
+    out.differences.push_back({"", pair.left ? Kind::only_left : Kind::only_right, only.file, {}, false});
+    return out;
+  }
+  TRY_DO(PackageComparison(out, options).run(*pair.left, *pair.right), "while comparing " + pair.left->file);
+  std::stable_sort(out.differences.begin(), out.differences.end(),
+                   [](const auto& a, const auto& b) { return a.place < b.place; });
+  return out;
+}
+
+/// Marks what the table expects; rows that nothing needed are findings: they would hide the next difference there.
+void judge(Diff& diff, const Allowed& allowed) {
+  std::set<const AllowRow*> used;
+  for (auto& package : diff.packages)
+    for (auto& difference : package.differences) {
+      const auto* row = allowed.find(package.package, difference.place);
+      if (!row) continue;
+      difference.allowed = true;
+      difference.reason = row->reason;
+      used.insert(row);
+    }
+  for (const auto& row : allowed.rows)
+    if (!used.contains(&row))
+      diff.findings.push_back({"K003", Severity::warning, fmt::format("{}:{}", allowed.file, row.line),
+                               fmt::format("nothing differs at {} {}", row.package, row.place),
+                               "remove the line, or mend its package or glob"});
+}
+
+template <class Count> std::uint64_t count_differences(const std::vector<PackageDiff>& packages, const Count& count) {
+  std::uint64_t n = 0;
+  for (const auto& package : packages)
+    n += static_cast<std::uint64_t>(std::count_if(package.differences.begin(), package.differences.end(), count));
+  return n;
+}
+} // namespace
+
+std::string_view to_string(Kind kind) {
+  constexpr std::string_view k_names[] = {"only-left", "only-right", "content", "elf", "mode", "link", "metadata"};
+  return k_names[static_cast<std::size_t>(kind)];
+}
+
+std::uint64_t Diff::equal() const {
+  std::uint64_t n = 0;
+  for (const auto& package : packages) n += package.equal;
+  return n;
+}
+std::uint64_t Diff::allowed() const {
+  return count_differences(packages, [](const Difference& d) { return d.allowed; });
+}
+std::uint64_t Diff::unexpected() const {
+  return count_differences(packages, [](const Difference& d) { return !d.allowed; });
+}
+
+Result<Diff> compare(const std::vector<Package>& left, const std::vector<Package>& right, const Allowed& allowed,
+                     const ReadOptions& options) {
+  std::map<std::string, std::pair<Group, Group>> groups;
+  for (const auto& package : left) groups[package.label()].first.push_back(&package);
+  for (const auto& package : right) groups[package.label()].second.push_back(&package);
+  Diff diff;
+  for (auto& [label, group] : groups)
+    for (const auto& pair : paired(std::move(group.first), std::move(group.second))) {
+      TRY(auto compared, compare_pair(pair, options));
+      diff.packages.push_back(std::move(compared));
+    }
+  judge(diff, allowed);
+  return diff;
+}
+
+} // namespace quarry::inspect

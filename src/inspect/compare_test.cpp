@@ -1,0 +1,144 @@
+#include "inspect/compare.hpp"
+
+#include "archive/tar_testing.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace quarry::inspect {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+namespace tar = archive::testing;
+
+Entry file(const std::string& text, bool executable = false) {
+  return {text.size(), executable, {}, sha256(text), [text]() -> Result<content::Rope> {
+            return content::Rope::literal(text);
+          }};
+}
+Entry link(const std::string& target) { return {0, false, target, {}, {}}; }
+
+Package wheel(const std::string& version, Entries entries = {}, const std::string& tags = "py3-none-any") {
+  Package package;
+  package.project = "x";
+  package.version = version;
+  package.tags = tags;
+  package.file = "x-" + version + "-" + tags + ".whl";
+  package.metadata.name = "x";
+  package.metadata.version = version;
+  package.entries = std::move(entries);
+  return package;
+}
+
+/// "kind place" of every difference, "+" before those that are expected.
+std::vector<std::string> differences(const std::vector<Package>& left, const std::vector<Package>& right,
+                                     const std::string& table = {}) {
+  auto allowed = parse_allowed(table, "t.tsv");
+  auto diff = compare(left, right, *allowed, {1, ::testing::TempDir()});
+  if (!diff) return {render(diff.error())};
+  std::vector<std::string> lines;
+  for (const auto& package : diff->packages)
+    for (const auto& d : package.differences)
+      lines.push_back((d.allowed ? "+" : "") + std::string(to_string(d.kind)) + " " + d.place);
+  for (const auto& finding : diff->findings) lines.push_back(finding.code + " " + finding.place);
+  return lines;
+}
+
+TEST(Compare, EqualPackagesDoNotDiffer) {
+  auto diff = compare({wheel("1", {{"a", file("a")}})}, {wheel("1", {{"a", file("a")}})}, {}, {});
+  ASSERT_TRUE(diff);
+  EXPECT_EQ(diff->unexpected(), 0u);
+  EXPECT_GE(diff->equal(), 1u);
+}
+
+struct Row {
+  const char* what;
+  Entries left, right;
+  std::vector<std::string> expected;
+};
+
+TEST(Compare, SaysHowFilesDiffer) {
+  const std::vector<Row> rows{
+      {"one side only", {{"a", file("a")}}, {{"b", file("a")}}, {"only-left a", "only-right b"}},
+      {"bytes", {{"a", file("a")}}, {{"a", file("b")}}, {"content a"}},
+      {"bit", {{"a", file("a", true)}}, {{"a", file("a")}}, {"mode a"}},
+      {"bytes and bit", {{"a", file("a", true)}}, {{"a", file("b")}}, {"mode a", "content a"}},
+      {"link", {{"a", link("b")}}, {{"a", link("c")}}, {"link a"}},
+      {"link and file", {{"a", link("b")}}, {{"a", file("c")}}, {"link a"}},
+      {"equal links", {{"a", link("b")}}, {{"a", link("b")}}, {}},
+      {"ELF magic without an ELF file",
+       {{"a", file("\x7f"
+                   "ELF1")}},
+       {{"a", file("\x7f"
+                   "ELF2")}},
+       {"content a"}},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(differences({wheel("1", row.left)}, {wheel("1", row.right)}), row.expected) << row.what;
+}
+
+TEST(Compare, LooksIntoTarsWhateverTheirCompression) {
+  auto plain = tar::file("lib/a", "1") + tar::symlink("lib/b", "a") + tar::end();
+  auto other = tar::file("lib/a", "2") + tar::symlink("lib/b", "c") + tar::end();
+  auto packed = tar::compress(plain, archive::Compression::xz);
+  EXPECT_THAT(differences({wheel("1", {{"p.tar", file(plain)}})}, {wheel("1", {{"p.tar", file(other)}})}),
+              ElementsAre("content p.tar!lib/a", "link p.tar!lib/b"));
+  EXPECT_THAT(differences({wheel("1", {{"p.tar", file(other)}})}, {wheel("1", {{"p.tar.xz", file(packed)}})}),
+              ElementsAre("content p.tar!lib/a", "link p.tar!lib/b"));
+  EXPECT_THAT(differences({wheel("1", {{"p.tar", file(plain)}})}, {wheel("1", {{"p.tar.xz", file(packed)}})}),
+              ElementsAre("content p.tar"));
+}
+
+TEST(Compare, FailsOnATarThatIsBroken) {
+  auto diff = compare({wheel("1", {{"p.tar", file("no tar")}})}, {wheel("1", {{"p.tar", file("none either")}})}, {},
+                      {1, ::testing::TempDir()});
+  ASSERT_FALSE(diff);
+  EXPECT_THAT(diff.error().code, ::testing::StartsWith("T"));
+}
+
+TEST(Compare, ComparesMetadataByField) {
+  auto left = wheel("1"), right = wheel("2");
+  left.metadata.requires_dist = {"b", "a"};
+  right.metadata.requires_dist = {"a", "c"};
+  left.entry_points = {{"console_scripts", "s", "m", "f"}};
+  right.entry_points = {{"console_scripts", "s", "m", "g"}, {"group", "p", "m", ""}};
+  right.wheel.generator = "other";
+  EXPECT_THAT(differences({left}, {right}),
+              ElementsAre("only-right entry:group:p", "metadata metadata:Requires-Dist", "metadata metadata:Version",
+                          "metadata script:s", "only-right wheel:Generator"));
+  auto diff = compare({left}, {right}, {}, {});
+  EXPECT_EQ(diff->packages[0].differences[1].message, "b | c");
+}
+
+TEST(Compare, PairsByVersionThenByTagsThenTheOnlyOnes) {
+  auto a1 = wheel("1", {}, "py3-none-a"), b1 = wheel("1", {}, "py3-none-b"), a2 = wheel("2", {}, "py3-none-a");
+  EXPECT_THAT(differences({a1, b1}, {b1, a1}), IsEmpty());
+  EXPECT_THAT(differences({a1, b1}, {b1, a2}), ElementsAre("metadata metadata:Version"));
+  EXPECT_THAT(differences({a1}, {b1}), IsEmpty()); // tags are compared as the lines of WHEEL
+  EXPECT_THAT(differences({a1, b1}, {a1}), ElementsAre("only-left "));
+  auto sdist = wheel("1");
+  sdist.kind = dist::DistributionKind::sdist;
+  EXPECT_THAT(differences({a1}, {sdist}), ElementsAre("only-left ", "only-right "));
+}
+
+TEST(Compare, KnowsWhatIsExpected) {
+  auto left = wheel("1", {{"lib/a", file("1")}, {"lib/b/c", file("1")}}), right = wheel("2", {{"lib/b/c", file("2")}});
+  const std::string table = "# reasons\n\nx\tmetadata:Version\tlater\nx\tlib/**\trebuilt\n";
+  EXPECT_THAT(differences({left}, {right}, table),
+              ElementsAre("+only-left lib/a", "+content lib/b/c", "+metadata metadata:Version"));
+  EXPECT_THAT(differences({left}, {right}, "y\tlib/**\tother package\nx\tlib/*\tone level\n"),
+              ElementsAre("+only-left lib/a", "content lib/b/c", "metadata metadata:Version", "K003 t.tsv:1"));
+}
+
+TEST(Allowed, NamesTheLineThatIsMalformed) {
+  for (auto text : {"x\ty\n", "x y z\n", "x\ty\t \n", "\ty\tz\n", "x\ty\tz\tw\n"}) {
+    auto parsed = parse_allowed(std::string("# c\n") + text, "t.tsv");
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_EQ(parsed.error().code, "K001");
+    EXPECT_THAT(parsed.error().message, HasSubstr("t.tsv:2:"));
+  }
+}
+
+} // namespace
+} // namespace quarry::inspect

@@ -1,0 +1,14 @@
+#pragma once
+// What differs between two ELF files, as people say it. Inside this room only.
+#include "base/result.hpp"
+#include "content/rope.hpp"
+#include <optional>
+#include <string>
+
+namespace quarry::inspect {
+
+/// "run path `a` | `b`; needs libx.so.1 only on the left; the same code, data and symbols". nullopt unless both are ELF
+/// files that can be read.
+Result<std::optional<std::string>> compare_elf(const content::Rope& left, const content::Rope& right);
+
+} // namespace quarry::inspect
