@@ -1,6 +1,7 @@
 #include "sdk/devel.hpp"
 
 #include "archive/tar_rope.hpp"
+#include "sdk/windows.hpp"
 #include "sys/path.hpp"
 #include <fmt/core.h>
 
@@ -64,7 +65,14 @@ private:
                          fmt::format("the link to {} leads nowhere in this SDK and is left out", entry.link), ""});
   }
 
+  Result<void> windows_file(const std::string& path, const SourceEntry& entry) {
+    TRY_DO(check_windows_file(path, entry, options_.place, findings_));
+    out_.files[path] = {entry.data, false, "file", entry.artifact};
+    return {};
+  }
+
   Result<void> file(const std::string& path, const SourceEntry& entry) {
+    if (options_.for_windows) return windows_file(path, entry);
     PlannedFile planned{entry.data, entry.executable, "file", entry.artifact};
     TRY(auto look, look_at(path, entry, options_.place, findings_));
     // Only what the loader looks at: relocatable objects and debug files have no dynamic section to normalise.

@@ -19,6 +19,16 @@ std::string normalised(const std::string& name) {
   return parsed ? parsed->str() : name;
 }
 
+// The meta project is for every platform; a wheel names its own system only.
+std::vector<std::string> classifiers_for(const Package& package, const Naming& naming) {
+  auto all = naming.recipe->metadata.classifiers;
+  constexpr std::string_view k_system = "Operating System :: ";
+  auto own = std::string(k_system) + (naming.platform_name == "windows" ? "Microsoft" : "POSIX");
+  if (package.role != Role::meta)
+    std::erase_if(all, [&](const std::string& c) { return c.starts_with(k_system) && !c.starts_with(own); });
+  return all;
+}
+
 Result<dist::Metadata> base_metadata(const Package& package, const std::string& family, const Naming& naming,
                                      const Resources& resources) {
   const auto& defaults = naming.recipe->metadata;
@@ -30,7 +40,7 @@ Result<dist::Metadata> base_metadata(const Package& package, const std::string& 
   m.license_expression = defaults.license;
   m.author = defaults.author;
   m.keywords = defaults.keywords;
-  m.classifiers = defaults.classifiers;
+  m.classifiers = classifiers_for(package, naming);
   m.project_urls = defaults.urls;
   for (const auto& file : defaults.license_files) m.license_files.emplace_back(path::basename(file));
   if (!package.readme.empty()) {
@@ -54,18 +64,18 @@ std::string package_table(const Naming& naming) {
   return python_dict(table);
 }
 
-std::string script_table(const std::vector<const Script*>& scripts) {
+std::string script_table(const std::vector<Script>& scripts) {
   std::vector<std::string> rows;
-  for (const auto* s : scripts) {
+  for (const auto& s : scripts) {
     std::vector<std::pair<std::string, std::string>> environment;
-    for (const auto& [name, value] : s->environment) environment.emplace_back(name, python_quote(value));
-    rows.push_back(python_dict({{"name", python_quote(s->name)},
-                                {"program", python_quote(s->program)},
-                                {"arguments", python_texts(s->arguments)},
-                                {"expect", python_quote(s->expect)},
-                                {"needs", python_texts(s->needs)},
+    for (const auto& [name, value] : s.environment) environment.emplace_back(name, python_quote(value));
+    rows.push_back(python_dict({{"name", python_quote(s.name)},
+                                {"program", python_quote(s.program)},
+                                {"arguments", python_texts(s.arguments)},
+                                {"expect", python_quote(s.expect)},
+                                {"needs", python_texts(s.needs)},
                                 {"environment", python_dict(environment)},
-                                {"required", python_bool(s->required)}}));
+                                {"required", python_bool(s.required)}}));
   }
   return python_list(rows);
 }
@@ -105,6 +115,13 @@ std::string Naming::default_family() const {
   });
   if (both != all.end()) return *both;
   return all.empty() ? "" : all.front();
+}
+
+// As the runtime settles it for a machine without a GPU (rocm_sdk._families.default_family).
+std::string Naming::devel_family() const {
+  auto wanted = default_family();
+  bool built = std::find(families.begin(), families.end(), wanted) != families.end();
+  return built || families.empty() ? wanted : families.front();
 }
 
 std::vector<std::string> Naming::requirements(const Package& package, const std::string& family) const {

@@ -18,14 +18,16 @@ struct Naming {
   const Recipe* recipe; ///< outlives this
   dist::Version version;
   std::string nonce;
-  std::vector<std::string> families, linux_families, windows_families;
+  std::vector<std::string> families, linux_families, windows_families; ///< each sorted
+  std::string platform_name = "linux";                                 ///< what is built; the meta project has none
 
   std::string dist(const Package& package,
                    const std::string& family) const; ///< "rocm-sdk-libraries-gfx103x-dgpu", normalised
   std::string pure(const Package& package, const std::string& family) const; ///< importable: '-' as '_'
   std::string platform(const Package& package,
                        const std::string& family) const; ///< "_rocm_sdk_libraries_gfx103X_dgpu" + nonce
-  std::string default_family() const;
+  std::string default_family() const; ///< of the release: first of what both platforms have, else of what any has
+  std::string devel_family() const;   ///< whose libraries devel links to: the default, where this build has it
   std::vector<std::string> all_families() const; ///< sorted union of the platforms' lists, else of the build
   /// "rocm-sdk-core==7.2.0", …; a per-family package is named for `family`.
   std::vector<std::string> requirements(const Package& package, const std::string& family) const;
@@ -40,7 +42,7 @@ Result<wheel::WheelSpec> wheel_frame(const Package& package, const std::string& 
                                      const Resources& resources);
 /// What a package says about itself to the runtime: its scripts, and the libraries that must be there.
 struct Holdings {
-  std::vector<const Script*> scripts;
+  std::vector<Script> scripts; ///< programs as they are called on the platform
   std::vector<std::string> libraries;
 };
 std::string dist_info(const Package& package, const std::string& family, const Naming& naming,

@@ -7,6 +7,7 @@
 #include "sdk/populate.hpp"
 #include "sdk/recipe_files.hpp"
 #include "sdk/view.hpp"
+#include "sdk/windows.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
@@ -22,6 +23,13 @@ bool is_family_name(std::string_view name) {
   });
 }
 
+// The order of a flag's words must not reach the packages.
+std::vector<std::string> in_order(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
 Result<std::vector<std::string>> choose_families(const BuildRequest& request,
                                                  const std::vector<artifact::Name>& names) {
   std::set<std::string> present;
@@ -35,9 +43,7 @@ Result<std::vector<std::string>> choose_families(const BuildRequest& request,
     present.insert(target);
   }
   if (request.families.empty()) return std::vector<std::string>(present.begin(), present.end());
-  auto wanted = request.families;
-  std::sort(wanted.begin(), wanted.end());
-  wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
+  auto wanted = in_order(request.families);
   for (const auto& family : wanted)
     if (!present.contains(family)) {
       std::vector<std::string> list(present.begin(), present.end());
@@ -66,8 +72,13 @@ public:
     TRY_DO(trees_.read_ahead(selected(), request_.workers));
     TRY(auto launcher, resources_text("launcher"));
     launcher_ = content::Rope::literal(std::move(launcher));
-    naming_ = Naming{&recipe_,       request_.version,        request_.nonce,
-                     plan_.families, request_.linux_families, request_.windows_families};
+    naming_ = Naming{&recipe_,
+                     request_.version,
+                     request_.nonce,
+                     plan_.families,
+                     in_order(request_.linux_families),
+                     in_order(request_.windows_families),
+                     request_.platform};
     plan_.default_family = naming_.default_family();
     for (const auto& package : recipe_.packages)
       if (package.role == Role::runtime) TRY_DO(runtime(package));
@@ -99,6 +110,8 @@ private:
     return names;
   }
 
+  bool windows() const { return request_.platform == "windows"; }
+
   Result<std::string> resources_text(std::string_view name) { return read_resource(resources_, name); }
 
   Result<void> runtime(const Package& package) {
@@ -121,7 +134,7 @@ private:
 
   Result<void> runtime_instance(const Package& package, const std::string& family) {
     TRY(auto view, merged_view({recipe_, package, family}, trees_), "while planning " + naming_.dist(package, family));
-    TRY(auto population, populate(view, options_for(package, family), plan_.findings),
+    TRY(auto population, (windows() ? populate_windows : populate)(view, options_for(package, family), plan_.findings),
         "while planning " + naming_.dist(package, family));
     if (population.files.empty()) return nothing(package, family);
     auto& out = plan_.packages.emplace_back();
@@ -137,6 +150,7 @@ private:
       out.wheel.members.push_back({root + "/" + path, file.data, file.executable});
     if (!population.files.contains("__init__.py")) out.wheel.members.push_back({root + "/__init__.py", {}, false});
     TRY_DO(pure_members(package, family, population.libraries, out));
+    check_lengths(out, {});
     populations_[{package.name, family}] = std::move(population);
     return {};
   }
@@ -145,9 +159,9 @@ private:
     if (package.per_family)
       return fail(ErrorKind::not_found, "S006",
                   fmt::format("family {} has no files for {}", family, naming_.dist(package, family)),
-                  fmt::format("{} says what is looked for; leave the family out with --linux-amdgpu-families, or fetch "
+                  fmt::format("{} says what is looked for; leave the family out with --{}-amdgpu-families, or fetch "
                               "its artifacts",
-                              recipe_.place(package, "select")));
+                              recipe_.place(package, "select"), request_.platform));
     auto what =
         fmt::format("{}: nothing is selected for the package {}", recipe_.place(package, "select"), package.dist);
     constexpr const char* k_hint = "`quarry artifact list` shows what there is";
@@ -175,7 +189,7 @@ private:
     out.family = family;
     out.dist = naming_.dist(package, family);
     TRY(out.wheel, wheel_frame(package, family, naming_, resources_));
-    out.wheel.tags.platform = request_.platform == "windows" ? "win_amd64" : "linux_x86_64";
+    out.wheel.tags.platform = windows() ? "win_amd64" : "linux_x86_64";
     return {};
   }
 
@@ -185,25 +199,41 @@ private:
     TRY(auto files, pure_tree(package, resources_));
     for (auto& [path, text] : files)
       out.wheel.members.push_back({pure + "/" + path, content::Rope::literal(std::move(text)), false});
-    Holdings holdings{{}, libraries};
-    for (const auto& script : package.scripts)
-      if (std::find(out.scripts.begin(), out.scripts.end(), script.name) != out.scripts.end())
-        holdings.scripts.push_back(&script);
+    Holdings holdings{scripts_, libraries};
     auto info = dist_info(package, family, naming_, holdings);
     out.wheel.members.push_back({pure + "/_dist_info.py", content::Rope::literal(std::move(info)), false});
     out.files = out.wheel.members.size();
     return {};
   }
 
+  // What a wheel's paths become below site-packages; `more`: what is made of it there.
+  void check_lengths(const PackagePlan& out, std::vector<std::string> more) {
+    if (!windows()) return;
+    for (const auto& member : out.wheel.members) more.push_back(member.path);
+    check_windows_lengths(more, out.dist, plan_.findings);
+  }
+
+  bool is_here(const Script& script) const {
+    return script.platforms.empty() ||
+           std::find(script.platforms.begin(), script.platforms.end(), request_.platform) != script.platforms.end();
+  }
+
+  // Windows runs what is called .exe.
+  std::string program_of(const Script& script) const {
+    return windows() && !script.program.ends_with(".exe") ? script.program + ".exe" : script.program;
+  }
+
   void scripts(const Package& package, const Population& population, PackagePlan& out) {
+    scripts_.clear();
     for (const auto& script : package.scripts) {
-      bool here = script.platforms.empty() || std::find(script.platforms.begin(), script.platforms.end(),
-                                                        request_.platform) != script.platforms.end();
-      if (!here) continue;
-      if (population.files.contains(script.program)) {
+      if (!is_here(script)) continue;
+      auto program = program_of(script);
+      if (population.files.contains(program)) {
         out.scripts.push_back(script.name);
         out.wheel.entry_points.push_back({"console_scripts", script.name, naming_.pure(package, out.family) + "._cli",
                                           entry_point_attribute(script.name)});
+        scripts_.push_back(script);
+        scripts_.back().program = program;
       } else if (script.required) {
         out.missing_scripts.push_back(script.name);
       }
@@ -217,7 +247,7 @@ private:
 
   Result<void> devel(const Package& package) {
     // Its links name one family's libraries; which one a machine has is settled when the tree is expanded.
-    const auto& family = plan_.default_family;
+    auto family = naming_.devel_family();
     TRY(auto view, merged_view({recipe_, package, family}, trees_), "while planning " + package.dist);
     std::vector<RuntimeTree> runtime;
     for (const auto& name : package.links_into) {
@@ -226,8 +256,11 @@ private:
       if (it != populations_.end()) runtime.push_back({naming_.platform(*other, family), &it->second});
     }
     auto options = options_for(package, family);
+    options.for_windows = windows();
+    if (windows()) check_windows_names(view, package.dist, plan_.findings);
     TRY(auto tree, plan_devel(view, runtime, options, plan_.findings), "while planning " + package.dist);
     if (tree.files.empty() && tree.links.empty()) return nothing(package, "");
+    if (has_errors(plan_.findings)) return {}; // nothing will be built; the tar would repeat the first of them
     if (!tree.files.contains("__init__.py")) tree.files["__init__.py"] = {};
     auto& out = plan_.packages.emplace_back();
     TRY_DO(describe(package, "", out));
@@ -237,9 +270,20 @@ private:
     auto pure = naming_.pure(package, family);
     TRY(auto payload, devel_tar(tree, naming_.platform(package, "")), "while planning " + package.dist);
     out.wheel.members.push_back({pure + "/" + package.payload, std::move(payload), false});
+    scripts_.clear();
     TRY_DO(pure_members(package, family, {}, out));
+    check_lengths(out, devel_paths(package, tree));
     out.files = tree.files.size() + tree.links.size();
     return {};
+  }
+
+  // It is unpacked under a passing name first (rocm_sdk._devel), which is the longer one.
+  std::vector<std::string> devel_paths(const Package& package, const DevelTree& tree) const {
+    auto top = naming_.platform(package, "") + ".partial/";
+    std::vector<std::string> paths;
+    for (const auto& [path, file] : tree.files) paths.push_back(top + path);
+    for (const auto& [path, target] : tree.links) paths.push_back(top + path);
+    return paths;
   }
 
   const BuildRequest& request_;
@@ -248,6 +292,7 @@ private:
   Naming naming_{&recipe_, request_.version, "", {}, {}, {}};
   ArtifactTrees trees_;
   content::Rope launcher_;
+  std::vector<Script> scripts_; // of the package that is being planned, those whose program it holds
   std::map<std::pair<std::string, std::string>, Population> populations_;
   std::set<std::string> left_out_; // logical names of packages without files
   BuildPlan plan_;

@@ -29,8 +29,9 @@ struct Population {
 struct PopulateOptions {
   std::vector<std::string> run_path; ///< to append, each relative to site-packages: "_rocm_sdk_core/lib"
   content::Rope launcher;
-  std::string place;    ///< package name for findings
-  std::string platform; ///< this package's own tree: "_rocm_sdk_core"
+  std::string place;        ///< package name for findings
+  std::string platform;     ///< this package's own tree: "_rocm_sdk_core"
+  bool for_windows = false; ///< devel: nothing is edited, names and programs are checked (windows.hpp)
 };
 
 /// Findings of severity error (S020… and E0xx): the package must not be built.

@@ -115,15 +115,25 @@ Result<void> check_names(const Recipe& recipe, const Package& package) {
   return {};
 }
 
+bool share_a_platform(const Script& a, const Script& b) {
+  if (a.platforms.empty() || b.platforms.empty()) return true;
+  return std::any_of(a.platforms.begin(), a.platforms.end(), [&](const std::string& p) {
+    return std::find(b.platforms.begin(), b.platforms.end(), p) != b.platforms.end();
+  });
+}
+
 // Two scripts with one entry point would run one program.
 Result<void> check_scripts(const Recipe& recipe, const Package& package) {
-  std::map<std::string, std::string> seen;
+  std::multimap<std::string, const Script*> seen;
   for (const auto& script : package.scripts) {
-    auto [it, fresh] = seen.emplace(entry_point_attribute(script.name), script.name);
-    if (!fresh)
-      return fail(ErrorKind::invalid_argument, "S003",
-                  recipe.place(package, "script") +
-                      fmt::format(": {} and {} would be one entry point, {}", it->second, script.name, it->first));
+    auto attribute = entry_point_attribute(script.name);
+    auto [first, last] = seen.equal_range(attribute);
+    for (auto it = first; it != last; ++it)
+      if (share_a_platform(*it->second, script))
+        return fail(ErrorKind::invalid_argument, "S003",
+                    recipe.place(package, "script") + fmt::format(": {} and {} would be one entry point, {}",
+                                                                  it->second->name, script.name, attribute));
+    seen.emplace(attribute, &script);
   }
   return {};
 }

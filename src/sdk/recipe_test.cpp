@@ -104,6 +104,14 @@ TEST(Recipe, EntryPointsFollowTheRuntimePackage) {
   EXPECT_THAT(recipe.error().message, HasSubstr("a-b and a_b would be one entry point"));
 }
 
+TEST(Recipe, OneNameMayStandForTwoPlatforms) {
+  const std::string script = "[[package.tools.script]]\nname = \"a\"\nprogram = \"x\"\n";
+  auto apart = k_small + script + "platforms = [\"linux\"]\n" + script + "platforms = [\"windows\"]\n";
+  EXPECT_TRUE(parse_recipe(apart, "r.toml"));
+  auto both = k_small + script + "platforms = [\"linux\"]\n" + script;
+  EXPECT_FALSE(parse_recipe(both, "r.toml"));
+}
+
 TEST(Recipe, FamilyNames) {
   EXPECT_EQ(for_family("rocm-sdk-libraries-{family}", "gfx94X-dcgpu", false), "rocm-sdk-libraries-gfx94X-dcgpu");
   EXPECT_EQ(for_family("_rocm_sdk_libraries_{family}", "gfx94X-dcgpu", true), "_rocm_sdk_libraries_gfx94X_dcgpu");

@@ -180,7 +180,8 @@ Command build_command() {
                   "does. An archive of one endless frame, which can be read from the front only, is unpacked once into "
                   "a temporary file without a name.\n\n"
                   "The bytes of a package depend on the artifacts, the recipe, the version and the profile alone, not "
-                  "on the machine or `--jobs`.";
+                  "on the machine or `--jobs`. Packages for Windows are made on any machine: with `--platform windows` "
+                  "programs and DLLs are checked and taken as they are.";
   c.flags = {
       {.name = "--artifact-dir",
        .value = "DIR",
@@ -192,7 +193,7 @@ Command build_command() {
       {.name = "--platform",
        .value = "NAME",
        .help = "platform of the artifacts",
-       .choices = {"linux"},
+       .choices = {"linux", "windows"},
        .fallback = "linux"},
       {.name = "--profile",
        .value = "NAME",
@@ -201,10 +202,11 @@ Command build_command() {
        .fallback = "release"},
       {.name = "--linux-amdgpu-families",
        .value = "LIST",
-       .help = "families to build libraries for (comma or semicolon; default: all there are)"},
+       .help = "families of the release on Linux (comma or semicolon); with --platform linux, those to build libraries "
+               "for, and by default all there are"},
       {.name = "--windows-amdgpu-families",
        .value = "LIST",
-       .help = "families that Windows builds have; recorded in the sdist"},
+       .help = "likewise for Windows; give both lists to both builds, and their sdists are the same"},
       {.name = "--recipe", .value = "FILE", .help = "another recipe: a file, or the name of a shipped one"},
       {.name = "--require-complete",
        .value = "",
@@ -215,7 +217,9 @@ Command build_command() {
   c.examples = {
       {"quarry sdk build --artifact-dir artifacts --dest-dir out --version 7.2.0", "all packages, release profile"},
       {"quarry sdk build --artifact-dir artifacts --dest-dir out --version 7.2.0.dev1 --profile ci",
-       "fast packages for a pull request"}};
+       "fast packages for a pull request"},
+      {"quarry sdk build --artifact-dir windows --dest-dir out --version 7.2.0 --platform windows",
+       "packages for Windows, made here"}};
   c.exit_codes = {{1, "the artifacts cannot be packaged: the findings say why"},
                   {3, "no artifact, or none for a family"},
                   {6, "artifacts contradict each other"}};
