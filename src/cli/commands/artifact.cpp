@@ -46,7 +46,7 @@ const Flag k_dry_run{.name = "--dry-run", .value = "", .help = "say what would b
 constexpr std::string_view k_locator_help =
     "a directory, one archive, or `run:[OWNER-REPO/]ID[-PLATFORM]` below `--store`";
 
-Result<Source> open_source(const std::string& text, const Arguments& arguments) {
+Result<Source> open_source(const Context& context, const std::string& text, const Arguments& arguments) {
   TRY(auto locator, run::parse_locator(text));
   TRY_DO(run::require_kind(locator, {run::LocatorKind::path, run::LocatorKind::run}, "take artifacts from"));
   if (locator.kind == run::LocatorKind::path) return artifact::source_of_path(locator.path);
@@ -54,7 +54,7 @@ Result<Source> open_source(const std::string& text, const Arguments& arguments) 
   if (!place)
     return fail(ErrorKind::invalid_argument, "A030", fmt::format("{} needs a store to look in", text),
                 "add `--store file:PATH` or set QUARRY_STORE");
-  TRY(auto opened, store::open_store(*place));
+  TRY(auto opened, open_store(context, *place));
   std::shared_ptr<store::ObjectStore> store = std::move(opened);
   TRY(auto found, run::find_run(*store, locator));
   return artifact::source_of_run(std::move(store), found);
@@ -143,7 +143,7 @@ Result<Size> size_of(const SourceItem& item) {
 }
 
 Result<int> run_list(Context& context, const Arguments& arguments) {
-  TRY(auto source, open_source(arguments.operands[0], arguments));
+  TRY(auto source, open_source(context, arguments.operands[0], arguments));
   TRY(auto items, selected(source, arguments, arguments.list("--include")));
   Json list = Json::array();
   std::vector<std::vector<std::string>> rows{{"name", "component", "target", "form", "size", "checksum"}};
@@ -196,7 +196,7 @@ Command list_command() {
 // verify
 
 Result<int> run_verify(Context& context, const Arguments& arguments) {
-  TRY(auto source, open_source(arguments.operands[0], arguments));
+  TRY(auto source, open_source(context, arguments.operands[0], arguments));
   TRY(auto items, selected(source, arguments, arguments.list("--include")));
   artifact::VerifyOptions options;
   options.jobs = context.jobs;
@@ -340,7 +340,7 @@ Result<artifact::FetchOptions> fetch_options(const Context& context, const Argum
 
 Result<int> run_fetch(Context& context, const Arguments& arguments) {
   TRY(auto options, fetch_options(context, arguments));
-  TRY(auto source, open_source(arguments.get("--from"), arguments));
+  TRY(auto source, open_source(context, arguments.get("--from"), arguments));
   context.out.findings(source.findings);
   TRY(auto items, selected(source, arguments, arguments.operands));
   bool any_exploded = std::any_of(items.begin(), items.end(), [](const auto& item) { return item.exploded; });

@@ -104,7 +104,7 @@ std::string held_text(const Arguments& arguments, const promote::Receipt& receip
 
 Result<int> run_promote(Context& context, const Arguments& arguments) {
   TRY(auto options, options_of(context, arguments));
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto request, request_of(context, arguments, *store));
   TRY(auto receipt, promote::promote(*store, request, options));
   auto document = to_json(receipt, "quarry.promote/1", options.dry_run);
@@ -171,7 +171,7 @@ Command promote_command() {
 Result<int> run_rollback(Context& context, const Arguments& arguments) {
   const auto& channel = arguments.operands.at(0);
   TRY(auto options, options_of(context, arguments));
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto receipt, promote::rollback(*store, channel, options));
   context.out.document(to_json(receipt, "quarry.rollback/1", options.dry_run));
   auto command = fmt::format("quarry rollback {} --store {}", channel, arguments.get("--store"));
