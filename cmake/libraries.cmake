@@ -39,7 +39,7 @@ add_library(isal_embedded STATIC cmake/isal.c)
 set_source_files_properties(cmake/isal.c PROPERTIES OBJECT_DEPENDS "${ISAL_FILE}" COMPILE_DEFINITIONS "ISAL_FILE=\"${ISAL_FILE}\"")
 target_link_libraries(isal_embedded PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
 
-# Debian's libcurl.a knows many protocols; what only they need is left out (docs/decisions/0007).
+# Debian's libcurl.a knows many protocols; what only they need is left out (docs/decisions/0008).
 set(CURL_LIBRARY curl_static)
 add_library(curl_absent STATIC cmake/curl_absent.c)
 set_source_files_properties(cmake/curl_absent.c PROPERTIES COMPILE_OPTIONS "-fno-sanitize=all")

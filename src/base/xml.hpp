@@ -23,10 +23,10 @@ struct XmlToken {
   std::string text;                              ///< of text, decoded; may come in several pieces
 };
 
-struct XmlSource { ///< how errors speak of the document
-  std::string what;  ///< "report.xml"
-  std::string code;  ///< of malformed text, such as "X010"
-  std::string kind;  ///< "a report": completes "not … that can be read"
+struct XmlSource {  ///< how errors speak of the document
+  std::string what; ///< "report.xml"
+  std::string code; ///< of malformed text, such as "X010"
+  std::string kind; ///< "a report": completes "not … that can be read"
   std::string hint;
 };
 

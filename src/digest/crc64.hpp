@@ -1,6 +1,6 @@
 #pragma once
-// CRC-64/NVME (NVM Express, polynomial 0xad93d23594c93659, reflected): the checksum that S3 keeps of whole objects. Uses
-// carry-less multiplication where present. Pure, thread-safe.
+// CRC-64/NVME (NVM Express, polynomial 0xad93d23594c93659, reflected): the checksum that S3 keeps of whole objects.
+// Uses carry-less multiplication where present. Pure, thread-safe.
 #include <cstddef>
 #include <cstdint>
 #include <span>

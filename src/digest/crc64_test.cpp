@@ -30,7 +30,9 @@ TEST(Crc64Nvme, FoldingIsTheTable) {
   auto text = noise(5000);
   for (std::size_t size : {0, 1, 15, 16, 63, 64, 127, 128, 129, 143, 144, 191, 192, 255, 256, 1000, 4096, 4999})
     for (std::size_t offset : {0u, 1u})
-      EXPECT_EQ(crc64nvme(7, bytes(text).subspan(offset, size)), detail::crc64nvme_portable(7, bytes(text).subspan(offset, size))) << size;
+      EXPECT_EQ(crc64nvme(7, bytes(text).subspan(offset, size)),
+                detail::crc64nvme_portable(7, bytes(text).subspan(offset, size)))
+          << size;
 }
 
 TEST(Crc64Nvme, PiecesAreTheWhole) {

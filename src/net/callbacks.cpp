@@ -45,7 +45,7 @@ std::size_t on_body(char* data, std::size_t, std::size_t size, void* user) {
   }
   if (response.body.size() + size > transfer.request.response_bytes_max)
     return stop(transfer, {ErrorKind::resource_exhausted,
-                           "N006",
+                           "H006",
                            fmt::format("the answer of {} is larger than {} bytes", transfer.request.url.authority(),
                                        transfer.request.response_bytes_max),
                            {},
@@ -73,6 +73,12 @@ int on_seek(void* user, curl_off_t offset, int origin) {
   if (origin != SEEK_SET) return CURL_SEEKFUNC_FAIL;
   static_cast<Transfer*>(user)->sent = static_cast<std::uint64_t>(offset);
   return CURL_SEEKFUNC_OK;
+}
+
+// libcurl sends a request again by itself when a kept connection turns out to be closed, also one that the server has
+// done already. A write with a condition must not be sent twice unknowingly: the second time is ours to decide.
+int on_begin(void* user, char*, char*, int, int) {
+  return ++static_cast<Transfer*>(user)->begun > 1 ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
 void set_body(CURL* easy, Transfer& transfer) {
@@ -110,7 +116,8 @@ void set_trust(CURL* easy, const Settings& settings) {
 void set_times(CURL* easy, const Request& request, const Settings& settings) {
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(settings.connect_ms));
   curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, static_cast<long>(std::max<std::uint64_t>(1, request.stall_ms / 1000)));
+  curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME,
+                   static_cast<long>(std::max<std::uint64_t>(1, request.stall_ms / 1000)));
   if (request.deadline_ms) curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(*request.deadline_ms));
   curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, k_keep_seconds);
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
@@ -131,6 +138,8 @@ curl_slist* prepare(CURL* easy, Transfer& transfer, const Settings& settings, CU
   curl_easy_setopt(easy, CURLOPT_USERAGENT, "quarry");
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, &transfer);
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_begin);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, &transfer);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &transfer);
   if (request.sink) curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, k_buffer_bytes);

@@ -16,8 +16,8 @@ constexpr int k_poll_ms = 200; // how late an interruption may be noticed
 constexpr std::size_t k_idle_lanes_max = 64;
 
 // Where systems keep the certificates that they trust; libcurl.a was built with Debian's place.
-constexpr std::array<const char*, 3> k_ca_files = {
-    "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
+constexpr std::array<const char*, 3> k_ca_files = {"/etc/ssl/certs/ca-certificates.crt",
+                                                   "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"};
 
 /// Names and TLS sessions that all lanes know.
 class Share {
@@ -66,7 +66,7 @@ private:
   std::optional<Error> refuse_plain(const Request& request) const {
     if (request.url.secure() || is_local(request.url) || settings_.allow_plain_http) return std::nullopt;
     return Error{ErrorKind::permission_denied,
-                 "N010",
+                 "H010",
                  fmt::format("{} is not protected: plain http leaves this machine", request.url.text()),
                  {},
                  {},
@@ -140,19 +140,24 @@ Failure failure_of(CURL* easy, CURLcode code, const Transfer& transfer) {
   long connects = 0, request_bytes = 0;
   curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
   curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &request_bytes);
-  bool sent = request_bytes > 0;
+  bool again = transfer.begun > 1; // libcurl found its connection closed, and was kept from sending anew
+  bool sent = request_bytes > 0 || again;
   const auto* why = curl_easy_strerror(code);
-  auto failure = [&](Fault fault, Error error) { return Failure{fault, sent, sent && connects == 0, std::move(error)}; };
+  auto failure = [&](Fault fault, Error error) {
+    return Failure{fault, sent, again || (sent && connects == 0), std::move(error)};
+  };
+  if (again) why = "the server closed it while it was idle, or instead of answering";
   switch (code) {
   case CURLE_PEER_FAILED_VERIFICATION:
   case CURLE_SSL_CACERT_BADFILE:
   case CURLE_SSL_ISSUER_ERROR:
     return failure(Fault::untrusted,
-                   connection_error(ErrorKind::permission_denied, "N003", transfer, "shows a certificate that is not trusted",
-                                    why, "name your authority's certificates in SSL_CERT_FILE; verification stays on"));
+                   connection_error(ErrorKind::permission_denied, "H003", transfer,
+                                    "shows a certificate that is not trusted", why,
+                                    "name your authority's certificates in SSL_CERT_FILE; verification stays on"));
   case CURLE_OPERATION_TIMEDOUT:
     if (sent)
-      return failure(Fault::stalled, connection_error(ErrorKind::timed_out, "N004", transfer, "stopped answering", why,
+      return failure(Fault::stalled, connection_error(ErrorKind::timed_out, "H004", transfer, "stopped answering", why,
                                                       "run the command again"));
     [[fallthrough]];
   case CURLE_COULDNT_RESOLVE_HOST:
@@ -160,10 +165,10 @@ Failure failure_of(CURL* easy, CURLcode code, const Transfer& transfer) {
   case CURLE_COULDNT_CONNECT:
   case CURLE_SSL_CONNECT_ERROR:
   case CURLE_FAILED_INIT:
-    return failure(Fault::unreachable, connection_error(ErrorKind::unavailable, "N002", transfer, "cannot be reached",
+    return failure(Fault::unreachable, connection_error(ErrorKind::unavailable, "H002", transfer, "cannot be reached",
                                                         why, "check the name and the network"));
   default:
-    return failure(Fault::cut, connection_error(ErrorKind::unavailable, "N005", transfer, "cut the connection", why,
+    return failure(Fault::cut, connection_error(ErrorKind::unavailable, "H005", transfer, "cut the connection", why,
                                                 "run the command again"));
   }
 }

@@ -58,7 +58,7 @@ Result<Response> fetch(Transport& transport, Request request, const FetchOptions
     if (final_url) *final_url = request.url;
     if (!moved || location.empty()) return response;
     if (redirects >= options.redirects_max)
-      return fail(ErrorKind::unsupported, "N009",
+      return fail(ErrorKind::unsupported, "H009",
                   fmt::format("{} redirects more than {} times", request.url.text(), options.redirects_max),
                   "ask who runs the server: it sends its visitors in circles");
     TRY(auto to, redirected(request.url, location));

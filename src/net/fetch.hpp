@@ -12,8 +12,8 @@ struct FetchOptions {
 };
 
 /// The answer, whatever its status, from where redirects lead (`Request::url` of the last one is put into `final_url`).
-/// A header named `authorization` or `cookie` is not sent to another host. A sink sees only the last answer: a retry after
-/// it took something is the caller's (the error says so: cut N005).
+/// A header named `authorization` or `cookie` is not sent to another host. A sink sees only the last answer: a retry
+/// after it took something is the caller's (the error says so: cut H005).
 Result<Response> fetch(Transport& transport, Request request, const FetchOptions& options, const sys::Clock& clock,
                        Url* final_url = nullptr);
 

@@ -1,8 +1,8 @@
 #pragma once
 // HTTP/1.1 by libcurl: one request, one answer, connections reused. Certificates are always verified, redirects are not
 // followed here (fetch.hpp does, by rules), every buffer is bounded. A failure says whether the server may have acted.
-// Errors: unreachable N002, untrusted certificate N003, stalled N004, cut N005, larger than asked N006, malformed N007,
-// plain http to another machine N010, and the body's or sink's own error.
+// Errors: unreachable H002, untrusted certificate H003, stalled H004, cut H005, larger than asked H006,
+// plain http to another machine H010, and the body's or sink's own error.
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include "net/url.hpp"
@@ -34,11 +34,11 @@ struct Request {
   std::string method = "GET";
   Url url;
   Headers headers;
-  std::optional<content::Rope> body;                 ///< sent with its length; read once, in order
-  std::uint64_t response_bytes_max = 1u << 20;       ///< of a body that no sink takes
-  std::uint64_t stall_ms = 60'000;                   ///< nothing moved for so long: stalled
-  std::optional<std::uint64_t> deadline_ms = {};     ///< for all of it; only small requests have one
-  bool wait_before_body = false;                     ///< Expect: 100-continue: a refusal comes before the bytes go
+  std::optional<content::Rope> body;             ///< sent with its length; read once, in order
+  std::uint64_t response_bytes_max = 1u << 20;   ///< of a body that no sink takes
+  std::uint64_t stall_ms = 60'000;               ///< nothing moved for so long: stalled
+  std::optional<std::uint64_t> deadline_ms = {}; ///< for all of it; only small requests have one
+  bool wait_before_body = false;                 ///< Expect: 100-continue: a refusal comes before the bytes go
   /// Takes the body of a successful answer piece by piece, in the thread of send(). Its error ends the transfer.
   std::function<Result<void>(const Response& head, std::span<const std::byte> piece)> sink = {};
   std::function<void(std::uint64_t)> on_sent = {}; ///< bytes of the body so far
@@ -55,7 +55,7 @@ enum class Fault : std::uint8_t {
 
 struct Failure {
   Fault fault = Fault::own;
-  bool sent = false; ///< the server may have seen, and done, the request
+  bool sent = false;   ///< the server may have seen, and done, the request
   bool reused = false; ///< on a connection that had served before: the server may have closed it meanwhile
   Error error;
 };

@@ -20,6 +20,7 @@ struct Transfer {
   const Request& request;
   Response response;
   std::uint64_t sent = 0, received = 0;
+  unsigned begun = 0;       ///< how often the request was about to leave
   std::optional<Error> own; ///< why a callback ended the transfer
 };
 

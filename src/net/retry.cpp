@@ -8,15 +8,12 @@ namespace quarry::net {
 namespace {
 unsigned tries_of(Trouble trouble, const RetryLimits& limits) {
   switch (trouble) {
-  case Trouble::final:
-    return 1;
+  case Trouble::final: return 1;
   case Trouble::skewed:
   case Trouble::expired:
   case Trouble::moved:
-  case Trouble::damaged:
-    return 2;
-  default:
-    return limits.attempts_max;
+  case Trouble::damaged: return 2;
+  default: return limits.attempts_max;
   }
 }
 bool is_at_once(const Attempt& attempt) { // what was wrong is mended before the next attempt
@@ -26,7 +23,8 @@ bool is_at_once(const Attempt& attempt) { // what was wrong is mended before the
 } // namespace
 
 std::optional<std::uint64_t> next_delay(const Attempt& attempt, const RetryLimits& limits) {
-  if (attempt.number >= limits.attempts_max || attempt.of_this >= tries_of(attempt.trouble, limits)) return std::nullopt;
+  if (attempt.number >= limits.attempts_max || attempt.of_this >= tries_of(attempt.trouble, limits))
+    return std::nullopt;
   if (is_at_once(attempt)) return std::uint64_t{0};
   auto base = attempt.trouble == Trouble::throttled ? limits.throttled_base_ms : limits.base_ms;
   auto bound = std::min(limits.cap_ms, base << std::min(attempt.number - 1, 20u));
@@ -41,14 +39,10 @@ std::optional<std::uint64_t> next_delay(const Attempt& attempt, const RetryLimit
 
 Trouble trouble_of(const Failure& failure) {
   switch (failure.fault) {
-  case Fault::unreachable:
-    return Trouble::unreachable;
-  case Fault::stalled:
-    return Trouble::cut;
-  case Fault::cut:
-    return failure.reused ? Trouble::stale : failure.sent ? Trouble::cut : Trouble::unreachable;
-  default:
-    return Trouble::final;
+  case Fault::unreachable: return Trouble::unreachable;
+  case Fault::stalled: return Trouble::cut;
+  case Fault::cut: return failure.reused ? Trouble::stale : failure.sent ? Trouble::cut : Trouble::unreachable;
+  default: return Trouble::final;
   }
 }
 
@@ -57,15 +51,11 @@ Trouble trouble_of_status(int status) {
   case 408:
   case 500:
   case 502:
-  case 504:
-    return Trouble::busy;
+  case 504: return Trouble::busy;
   case 429:
-  case 503:
-    return Trouble::throttled;
-  case 409:
-    return Trouble::conflict;
-  default:
-    return Trouble::final;
+  case 503: return Trouble::throttled;
+  case 409: return Trouble::conflict;
+  default: return Trouble::final;
   }
 }
 

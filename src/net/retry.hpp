@@ -1,6 +1,7 @@
 #pragma once
 // Whether to try again, and when: a pure function over what happened. Delays are full jitter (a uniform part of a
-// doubling bound), 5 s at least when the server asks for less load. Sources: the retry rules of S3's SDKs, RFC 9110 §10.2.3.
+// doubling bound), 5 s at least when the server asks for less load. Sources: the retry rules of S3's SDKs, RFC 9110
+// §10.2.3.
 #include "net/http.hpp"
 #include <cstdint>
 #include <optional>
@@ -25,8 +26,8 @@ enum class Trouble : std::uint8_t {
 
 struct Attempt {
   Trouble trouble = Trouble::final;
-  unsigned number = 1;     ///< of this attempt, from 1
-  unsigned of_this = 1;    ///< how often this trouble came, this time included
+  unsigned number = 1;  ///< of this attempt, from 1
+  unsigned of_this = 1; ///< how often this trouble came, this time included
   std::uint64_t elapsed_ms = 0;
   std::optional<std::uint64_t> retry_after_ms = {};
   double random = 0; ///< 0 … 1

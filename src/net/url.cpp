@@ -12,7 +12,7 @@ constexpr std::size_t k_url_bytes_max = 8192; // what servers and proxies common
 constexpr std::uint16_t k_http = 80, k_https = 443;
 
 Unexpected wrong(std::string_view text, std::string_view why) {
-  return fail(ErrorKind::invalid_argument, "N001",
+  return fail(ErrorKind::invalid_argument, "H001",
               fmt::format("`{}` is no URL that can be used: {}", text.substr(0, 120), why),
               "write it as https://host/path");
 }
@@ -94,7 +94,7 @@ Result<Url> redirected(const Url& from, std::string_view location) {
     TRY(to, parse_url(from.scheme + "://" + from.authority() + path));
   }
   if (from.secure() && !to.secure())
-    return fail(ErrorKind::permission_denied, "N009",
+    return fail(ErrorKind::permission_denied, "H009",
                 fmt::format("{} redirects to the unprotected {}", from.text(), to.text()),
                 "ask who runs the server: a redirect must not leave https");
   return to;

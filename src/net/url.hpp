@@ -21,7 +21,7 @@ struct Url {
   bool operator==(const Url&) const = default;
 };
 
-/// An absolute URL with http or https. invalid_argument N001: another scheme, a user, a port out of range, a character
+/// An absolute URL with http or https. invalid_argument H001: another scheme, a user, a port out of range, a character
 /// that must be encoded.
 Result<Url> parse_url(std::string_view text);
 
@@ -31,7 +31,7 @@ bool is_loopback(const Url& url);
 /// plain http if need be.
 bool is_local(const Url& url);
 
-/// Where a redirect leads: absolute, or relative to `from`. Refused: from https to http (N009), malformed (N001).
+/// Where a redirect leads: absolute, or relative to `from`. Refused: from https to http (H009), malformed (H001).
 Result<Url> redirected(const Url& from, std::string_view location);
 
 } // namespace quarry::net

@@ -15,9 +15,9 @@
 namespace quarry::s3 {
 
 struct Call {
-  std::string action = {};     ///< for messages: "store `k`"
+  std::string action = {}; ///< for messages: "store `k`"
   std::string method = "GET";
-  std::string key = {};        ///< below the location's prefix is the caller's business; empty: the bucket
+  std::string key = {};           ///< below the location's prefix is the caller's business; empty: the bucket
   Pairs query = {}, headers = {}; ///< header names in lower case
   std::optional<content::Rope> body = {};
   std::string body_sha256 = {}; ///< hex; empty: the body is not part of the signature
@@ -48,7 +48,8 @@ public:
   }
   void give() {
     auto now = tokens_.load();
-    while (now < k_full && !tokens_.compare_exchange_weak(now, now + 1)) {}
+    while (now < k_full && !tokens_.compare_exchange_weak(now, now + 1)) {
+    }
   }
 
 private:
@@ -64,7 +65,7 @@ public:
   /// A success (2xx) or why not. Retries inside; 304, 404, 412 and such come back as Refusal.
   Outcome call(const Call& call);
   Location location() const;
-  std::string name() const; ///< "s3://bucket", for messages
+  std::string name() const;           ///< "s3://bucket", for messages
   bool unsigned_body_is_safe() const; ///< TLS, or this machine: what arrives is what was sent
   /// A URL for anyone, for so long; K011 when there are no credentials.
   Result<std::string> presign(const std::string& method, const std::string& key, std::uint64_t seconds);

@@ -13,7 +13,8 @@ constexpr std::uint64_t k_copy_stall_ms = 300'000; // the server moves gigabytes
 class Copy {
 public:
   Copy(const PutTools& tools, const CopyRequest& request, const Capabilities& capabilities)
-      : tools_(tools), request_(request), to_(request.to), capabilities_(capabilities), marked_(marked_headers(request.to)) {}
+      : tools_(tools), request_(request), to_(request.to), capabilities_(capabilities),
+        marked_(marked_headers(request.to)) {}
 
   PutOutcome whole() {
     Call call{.action = action(), .method = "PUT", .key = to_.key, .headers = marked_.headers};
@@ -26,8 +27,12 @@ public:
   }
 
   PutOutcome in_parts() {
-    auto created = tools_.bucket.call({.action = action(), .method = "POST", .key = to_.key, .query = {{"uploads", ""}},
-                                       .headers = marked_.headers, .body = content::Rope()});
+    auto created = tools_.bucket.call({.action = action(),
+                                       .method = "POST",
+                                       .key = to_.key,
+                                       .query = {{"uploads", ""}},
+                                       .headers = marked_.headers,
+                                       .body = content::Rope()});
     if (!created) return tl::unexpected(std::move(created.error()));
     auto reply = parse_reply(created->response.body, "the start of a copy");
     if (!reply) return tl::unexpected(refused(std::move(reply).error()));
@@ -53,7 +58,8 @@ private:
   std::string action() const { return fmt::format("copy `{}` to `{}`", request_.from, to_.key); }
 
   void add_source(Call& call) const {
-    call.headers.emplace_back("x-amz-copy-source", "/" + tools_.bucket.location().bucket + "/" + uri_encode(request_.from, true));
+    call.headers.emplace_back("x-amz-copy-source",
+                              "/" + tools_.bucket.location().bucket + "/" + uri_encode(request_.from, true));
     call.headers.emplace_back("x-amz-copy-source-if-match", "\"" + request_.from_etag + "\"");
   }
 
@@ -77,7 +83,8 @@ private:
   Outcome complete() {
     std::string body = "<CompleteMultipartUpload>";
     for (std::size_t i = 0; i < etags_.size(); ++i)
-      body += fmt::format("<Part><PartNumber>{}</PartNumber><ETag>&quot;{}&quot;</ETag></Part>", i + 1, xml_escape(etags_[i]));
+      body += fmt::format("<Part><PartNumber>{}</PartNumber><ETag>&quot;{}&quot;</ETag></Part>", i + 1,
+                          xml_escape(etags_[i]));
     body += "</CompleteMultipartUpload>";
     Call call{.action = action(), .method = "POST", .key = to_.key, .query = {{"uploadId", id_}}};
     call.headers = condition_headers(to_, capabilities_);
@@ -92,15 +99,16 @@ private:
     if (!outcome) {
       auto& refusal = outcome.error();
       refusal.doubtful = refusal.doubtful || refusal.code == "NoSuchUpload";
-      return settled(tools_, to_, marked_.nonce, std::move(refusal), {});
+      return settled(tools_, to_, marked_, std::move(refusal), {});
     }
     auto reply = parse_reply(outcome->response.body, "a copy");
     if (!reply) return tl::unexpected(refused(std::move(reply).error()));
-    return PutDone{unquoted(reply->top.value("ETag")), request_.size, {}};
+    return PutDone{unquoted(reply->top.value("ETag")), request_.size, {}, marked_.lineage};
   }
 
   PutOutcome abort(Refusal refusal) {
-    static_cast<void>(tools_.bucket.call({.action = "end a copy", .method = "DELETE", .key = to_.key, .query = {{"uploadId", id_}}}));
+    static_cast<void>(
+        tools_.bucket.call({.action = "end a copy", .method = "DELETE", .key = to_.key, .query = {{"uploadId", id_}}}));
     return tl::unexpected(std::move(refusal));
   }
 

@@ -18,7 +18,7 @@ constexpr std::int64_t k_look_again_us = 60'000'000;    // when a source gives w
 
 Unexpected odd(const std::string& source, const std::string& why) {
   return fail(ErrorKind::unauthenticated, "K012", fmt::format("{} gave no credentials: {}", source, why),
-              "`quarry doctor --store LOCATOR` says where they were looked for");
+              "check the source, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
 }
 
 class Cache final : public CredentialCache {
@@ -99,8 +99,13 @@ Result<Credentials> find_credentials(const Surroundings& surroundings, const Sha
     reasons += (reasons.empty() ? "" : "; ") + why;
     if (skipped) skipped->push_back(why);
   }
-  Error error{ErrorKind::unauthenticated, "K011", "no credentials for object storage were found", {}, {},
-              "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; QUARRY_S3_ANONYMOUS=1 reads public buckets"};
+  Error error{
+      ErrorKind::unauthenticated,
+      "K011",
+      "no credentials for object storage were found",
+      {},
+      {},
+      "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; QUARRY_S3_ANONYMOUS=1 reads public buckets"};
   for (const auto& reason : text::split(reasons, ';')) error.details.emplace_back(text::trim(reason));
   return fail(std::move(error));
 }

@@ -63,21 +63,14 @@ constexpr ErrorRow k_rows[] = {
 ErrorRow by_status(int status) {
   switch (status) {
   case 301:
-  case 307:
-    return {"", Kind::invalid_argument, "K008", Trouble::moved};
-  case 401:
-    return {"", Kind::unauthenticated, "K004", Trouble::final};
-  case 403:
-    return {"", Kind::permission_denied, "K003", Trouble::final};
-  case 404:
-    return {"", Kind::not_found, "K005", Trouble::final};
-  case 412:
-    return {"", Kind::precondition_failed, "K005", Trouble::final};
+  case 307: return {"", Kind::invalid_argument, "K008", Trouble::moved};
+  case 401: return {"", Kind::unauthenticated, "K004", Trouble::final};
+  case 403: return {"", Kind::permission_denied, "K003", Trouble::final};
+  case 404: return {"", Kind::not_found, "K005", Trouble::final};
+  case 412: return {"", Kind::precondition_failed, "K005", Trouble::final};
   case 405:
-  case 501:
-    return {"", Kind::unsupported, "K008", Trouble::final};
-  default:
-    break;
+  case 501: return {"", Kind::unsupported, "K008", Trouble::final};
+  default: break;
   }
   auto trouble = net::trouble_of_status(status);
   if (trouble == Trouble::final) return {"", Kind::invalid_argument, "K005", trouble};
@@ -87,7 +80,7 @@ ErrorRow by_status(int status) {
 std::string hint_of(std::string_view code) {
   if (code == "K002") return "check the name of the bucket and the endpoint (AWS_ENDPOINT_URL)";
   if (code == "K003") return "ask for s3:GetObject, s3:PutObject, s3:DeleteObject and s3:ListBucket there";
-  if (code == "K004") return "check which credentials are used: `quarry doctor --store LOCATOR`";
+  if (code == "K004") return "check which credentials these are: `aws sts get-caller-identity`";
   if (code == "K006") return "run the command again later: nothing is done twice";
   if (code == "K007") return "the memory, the disk or the network of this machine damages bytes: use another one";
   if (code == "K009") return "set the clock of this machine";
@@ -138,8 +131,8 @@ Refusal refusal_of(const net::Response& response, const std::string& what) {
   if (!region.empty()) refusal.region = region;
   auto row = error_row(refusal.code, refusal.status);
   refusal.trouble = row.trouble == Trouble::moved && refusal.region.empty() ? Trouble::final : row.trouble;
-  refusal.error = {row.kind, std::string(row.code), fmt::format("cannot {}: {}", what, words_of(row.code)), {}, {},
-                   hint_of(row.code)};
+  refusal.error = {row.kind, std::string(row.code), fmt::format("cannot {}: {}", what, words_of(row.code)), {},
+                   {},       hint_of(row.code)};
   auto answer = fmt::format("answer   {} {}", refusal.status, printable(refusal.code));
   if (!message.empty()) answer += ": " + printable(message);
   refusal.error.details.push_back(answer);

@@ -10,12 +10,12 @@ namespace quarry::s3 {
 
 /// Why a call did not succeed.
 struct Refusal {
-  int status = 0;         ///< 0: no answer came
-  std::string code;       ///< S3's, "NoSuchKey"; by status when the answer had no body
-  std::string region;     ///< where the bucket is, when that is what was wrong
+  int status = 0;     ///< 0: no answer came
+  std::string code;   ///< S3's, "NoSuchKey"; by status when the answer had no body
+  std::string region; ///< where the bucket is, when that is what was wrong
   net::Trouble trouble = net::Trouble::final;
   std::optional<std::uint64_t> retry_after_ms = {}; ///< the server's wish
-  bool doubtful = false;  ///< a write may have happened all the same
+  bool doubtful = false;                            ///< a write may have happened all the same
   Error error;
 };
 

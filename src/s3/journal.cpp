@@ -62,7 +62,7 @@ std::optional<Journal> Journal::open(const JournalPlace& place, const std::strin
 void Journal::begin(const JournalEntry& entry) {
   entry_ = entry;
   entry_->parts.clear();
-  Json head{{"schema", k_schema},       {"upload_id", entry.upload_id}, {"nonce", entry.nonce},
+  Json head{{"schema", k_schema},     {"upload_id", entry.upload_id}, {"nonce", entry.nonce},
             {"sha256", entry.sha256}, {"size", entry.size},           {"part_size", entry.part_size}};
   static_cast<void>(file_.truncate(0));
   static_cast<void>(file_.write(head.dump() + "\n"));

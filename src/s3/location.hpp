@@ -12,13 +12,13 @@ struct Location {
   std::string bucket, prefix; ///< prefix without slashes at its ends, may be empty
   net::Url endpoint;          ///< of the service, without the bucket
   std::string region;
-  bool path_style = false;    ///< the bucket is in the path; otherwise in front of the host
-  bool is_aws = true;         ///< no endpoint was named: Amazon's own
+  bool path_style = false; ///< the bucket is in the path; otherwise in front of the host
+  bool is_aws = true;      ///< no endpoint was named: Amazon's own
 };
 
-/// "s3://bucket/prefix". Endpoint: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's `endpoint_url`, else Amazon's of
-/// the region. Region: AWS_REGION, AWS_DEFAULT_REGION, the profile's `region`, else us-east-1. Addressing: the profile's
-/// `addressing_style`, else by path for buckets with dots and for endpoints that are not Amazon's.
+/// "s3://bucket/prefix". Endpoint: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, the profile's `endpoint_url`, else Amazon's
+/// of the region. Region: AWS_REGION, AWS_DEFAULT_REGION, the profile's `region`, else us-east-1. Addressing: the
+/// profile's `addressing_style`, else by path for buckets with dots and for endpoints that are not Amazon's.
 /// invalid_argument K001: no bucket name, a prefix that is no key.
 Result<Location> parse_location(const std::string& locator, const std::map<std::string, std::string>& environment,
                                 const Profile& profile);

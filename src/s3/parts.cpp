@@ -44,9 +44,13 @@ public:
 
 private:
   Error too_large() const {
-    return {ErrorKind::resource_exhausted, "K013",
-            fmt::format("`{}` has {} bytes, more than can be stored in parts of the memory that is used",
-                        request_.key, request_.content.size()), {}, {}, {}};
+    return {ErrorKind::resource_exhausted,
+            "K013",
+            fmt::format("`{}` has {} bytes, more than can be stored in parts of the memory that is used", request_.key,
+                        request_.content.size()),
+            {},
+            {},
+            {}};
   }
   void stop() {
     stopped_ = true;
@@ -55,21 +59,23 @@ private:
 
   tl::expected<void, Refusal> begin() {
     if (resume()) return {};
-    auto marked = marked_headers(request_);
-    nonce_ = marked.nonce;
+    auto marked = marked_ = marked_headers(request_);
     if (capabilities_.crc64nvme) {
       marked.headers.emplace_back("x-amz-checksum-algorithm", "CRC64NVME");
       marked.headers.emplace_back("x-amz-checksum-type", "FULL_OBJECT");
     }
-    auto created = tools_.bucket.call({.action = fmt::format("begin to store `{}`", request_.key), .method = "POST",
-                                       .key = request_.key, .query = {{"uploads", ""}}, .headers = marked.headers,
+    auto created = tools_.bucket.call({.action = fmt::format("begin to store `{}`", request_.key),
+                                       .method = "POST",
+                                       .key = request_.key,
+                                       .query = {{"uploads", ""}},
+                                       .headers = marked.headers,
                                        .body = content::Rope()});
     if (!created) return tl::unexpected(std::move(created.error()));
     auto reply = parse_reply(created->response.body, "the start of an upload");
     if (!reply) return tl::unexpected(refused(std::move(reply).error()));
     id_ = reply->top.value("UploadId");
     if (journal_)
-      journal_->begin({id_, nonce_, request_.sha256->hex(), request_.content.size(), part_bytes_, {}});
+      journal_->begin({id_, marked_.nonce, request_.sha256->hex(), request_.content.size(), part_bytes_, {}});
     return {};
   }
 
@@ -77,15 +83,21 @@ private:
   bool resume() {
     if (!journal_ || !journal_->entry()) return false;
     const auto& entry = *journal_->entry();
-    if (entry.sha256 != request_.sha256->hex() || entry.size != request_.content.size() || entry.part_size != part_bytes_)
+    bool same = entry.sha256 == request_.sha256->hex() && entry.size == request_.content.size() &&
+                entry.part_size == part_bytes_;
+    if (!same) { // other content under this name: nobody will complete the old upload
+      abort(entry.upload_id);
       return false;
+    }
     std::map<unsigned, JournalPart> listed;
     std::string marker;
     do {
       Pairs query = {{"uploadId", entry.upload_id}};
       if (!marker.empty()) query.emplace_back("part-number-marker", marker);
-      auto answer = tools_.bucket.call({.action = fmt::format("list the parts of `{}`", request_.key), .key = request_.key,
-                                        .query = query, .answer_bytes_max = 4u << 20});
+      auto answer = tools_.bucket.call({.action = fmt::format("list the parts of `{}`", request_.key),
+                                        .key = request_.key,
+                                        .query = query,
+                                        .answer_bytes_max = 4u << 20});
       if (!answer) return false; // ended or removed meanwhile
       auto page = parse_parts(answer->response.body);
       if (!page) return false;
@@ -98,7 +110,7 @@ private:
     } while (!marker.empty());
     known_ = std::move(listed);
     id_ = entry.upload_id;
-    nonce_ = entry.nonce;
+    marked_ = marked_headers(request_, entry.nonce);
     return true;
   }
 
@@ -148,11 +160,12 @@ private:
   }
 
   tl::expected<void, Refusal> send(Part& part) {
-    Call call{.action = fmt::format("store part {} of `{}`", part.number, request_.key), .method = "PUT", .key = request_.key};
+    Call call{.action = fmt::format("store part {} of `{}`", part.number, request_.key),
+              .method = "PUT",
+              .key = request_.key};
     call.query = {{"partNumber", std::to_string(part.number)}, {"uploadId", id_}};
     if (capabilities_.crc64nvme) call.headers = {{"x-amz-checksum-crc64nvme", crc64nvme_base64(part.crc)}};
-    if (!tools_.bucket.unsigned_body_is_safe())
-      call.body_sha256 = sha256(std::span(*part.slab).first(part.size)).hex();
+    if (!tools_.bucket.unsigned_body_is_safe()) call.body_sha256 = sha256(std::span(*part.slab).first(part.size)).hex();
     call.body = content::Rope::of(std::make_shared<SlabSource>(part.slab, part.size));
     auto done = tools_.bucket.call(call);
     if (!done) return tl::unexpected(std::move(done.error()));
@@ -172,7 +185,8 @@ private:
   PutOutcome complete() {
     std::string body = "<CompleteMultipartUpload>";
     for (std::size_t i = 0; i < etags_.size(); ++i)
-      body += fmt::format("<Part><PartNumber>{}</PartNumber><ETag>&quot;{}&quot;</ETag></Part>", i + 1, xml_escape(etags_[i]));
+      body += fmt::format("<Part><PartNumber>{}</PartNumber><ETag>&quot;{}&quot;</ETag></Part>", i + 1,
+                          xml_escape(etags_[i]));
     body += "</CompleteMultipartUpload>";
     Call call{.action = fmt::format("complete `{}`", request_.key), .method = "POST", .key = request_.key};
     call.query = {{"uploadId", id_}};
@@ -191,25 +205,27 @@ private:
     if (journal_) journal_->remove();
     auto reply = parse_reply(done->response.body, "the end of an upload");
     if (!reply) return tl::unexpected(refused(std::move(reply).error()));
-    return PutDone{unquoted(reply->top.value("ETag")), request_.content.size(), digest_};
+    return PutDone{unquoted(reply->top.value("ETag")), request_.content.size(), digest_, marked_.lineage};
   }
 
   /// On a server that ignores conditions here, above the size of one PUT: looked at as late as can be.
   bool holds_still() {
     if (request_.condition == Condition::none || capabilities_.complete_conditions) return true;
-    auto head = tools_.bucket.call({.action = fmt::format("look at `{}`", request_.key), .method = "HEAD", .key = request_.key});
+    auto head = tools_.bucket.call(
+        {.action = fmt::format("look at `{}`", request_.key), .method = "HEAD", .key = request_.key});
     if (request_.condition == Condition::absent) return !head && head.error().status == 404;
     return head && unquoted(net::header(head->response.headers, "etag")) == request_.etag;
   }
 
-  // The upload is unknown when an earlier attempt completed it; and a resumed one may have been completed by a former run.
+  // The upload is unknown when an earlier attempt completed it; and a resumed one may have been completed by a former
+  // run.
   PutOutcome completed_otherwise(Refusal refusal) {
     bool unknown = refusal.code == "NoSuchUpload" || refusal.status >= 500 || refusal.status == 0;
     if (unknown) refusal.doubtful = true;
-    auto outcome = settled(tools_, request_, nonce_, std::move(refusal), digest_);
+    auto outcome = settled(tools_, request_, marked_, std::move(refusal), digest_);
     if (outcome || outcome.error().status == 412) {
       if (journal_) journal_->remove();
-      if (!outcome) abort();
+      if (!outcome) abort(id_);
     }
     return outcome;
   }
@@ -221,20 +237,21 @@ private:
                  kind == ErrorKind::unauthenticated;
     refusal.doubtful = false; // without Complete there is no object
     if (journal_ && again) return tl::unexpected(std::move(refusal));
-    abort();
+    abort(id_);
     if (journal_) journal_->remove();
     return tl::unexpected(std::move(refusal));
   }
-  void abort() {
-    static_cast<void>(tools_.bucket.call({.action = "end an upload", .method = "DELETE", .key = request_.key,
-                                          .query = {{"uploadId", id_}}}));
+  void abort(const std::string& id) {
+    static_cast<void>(tools_.bucket.call(
+        {.action = "end an upload", .method = "DELETE", .key = request_.key, .query = {{"uploadId", id}}}));
   }
 
   const PutTools& tools_;
   const PutRequest& request_;
   const Capabilities& capabilities_;
   std::uint64_t part_bytes_, count_;
-  std::string id_, nonce_;
+  std::string id_;
+  Marked marked_;
   std::vector<std::string> etags_;
   BoundedQueue<Part> queue_;
   std::optional<Journal> journal_;

@@ -10,8 +10,8 @@ namespace quarry::s3 {
 /// Sections by name, keys in lower case. A nested section (`s3 =` with indented lines) is folded into its profile.
 using Ini = std::map<std::string, std::map<std::string, std::string>>;
 
-/// invalid_argument K010 with file and line for what is neither a section, a key with a value, nor a comment. Values are
-/// never part of an error: they may be secret.
+/// invalid_argument K010 with file and line for what is neither a section, a key with a value, nor a comment. Values
+/// are never part of an error: they may be secret.
 Result<Ini> parse_ini(std::string_view text, const std::string& file);
 
 struct Profile {

@@ -1,5 +1,6 @@
 #include "s3/put.hpp"
 
+#include "base/text.hpp"
 #include "digest/crc64.hpp"
 #include "s3/replies.hpp"
 #include "sys/clock.hpp"
@@ -11,6 +12,7 @@ namespace quarry::s3 {
 namespace {
 
 constexpr std::uint64_t k_parts_wanted_max = 9500; // below S3's 10,000
+constexpr unsigned k_lineage_max = 24; // writes that rivals may make while one waits for its reply; 17 bytes each
 constexpr std::uint64_t k_wait_before_body = 1u << 20; // from here on a refusal should come before the bytes go
 
 /// Reads the content once, in order, hashing; the last bytes are only given when the digest is the promised one.
@@ -21,8 +23,7 @@ public:
   std::uint64_t size() const override { return content_.size(); }
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
     if (offset == 0) hasher_.finish(), next_ = 0; // from the start again: a repeated attempt
-    if (offset != next_)
-      return fail(ErrorKind::internal, "K099", "a body that is hashed was read out of order");
+    if (offset != next_) return fail(ErrorKind::internal, "K099", "a body that is hashed was read out of order");
     TRY_DO(content_.read(offset, into));
     hasher_.update(into);
     next_ += into.size();
@@ -49,10 +50,11 @@ Call put_call(const PutRequest& request, Pairs headers) {
   return call;
 }
 
-PutOutcome finish(const PutTools& tools, const PutRequest& request, const std::string& nonce, Outcome outcome,
+PutOutcome finish(const PutTools& tools, const PutRequest& request, const Marked& marked, Outcome outcome,
                   const Sha256& digest) {
-  if (!outcome) return settled(tools, request, nonce, std::move(outcome.error()), digest);
-  return PutDone{unquoted(net::header(outcome->response.headers, "etag")), request.content.size(), digest};
+  if (!outcome) return settled(tools, request, marked, std::move(outcome.error()), digest);
+  return PutDone{unquoted(net::header(outcome->response.headers, "etag")), request.content.size(), digest,
+                 marked.lineage};
 }
 
 PutOutcome put_whole(const PutTools& tools, const PutRequest& request, const Capabilities& capabilities) {
@@ -71,7 +73,7 @@ PutOutcome put_whole(const PutTools& tools, const PutRequest& request, const Cap
   auto call = put_call(request, marked.headers);
   call.body = content::Rope::of(std::make_shared<SlabSource>(slab, bytes.size()));
   call.body_sha256 = digest.hex();
-  return finish(tools, request, marked.nonce, tools.bucket.call(call), digest);
+  return finish(tools, request, marked, tools.bucket.call(call), digest);
 }
 
 PutOutcome put_streamed(const PutTools& tools, const PutRequest& request, const Capabilities& capabilities) {
@@ -88,12 +90,13 @@ PutOutcome put_streamed(const PutTools& tools, const PutRequest& request, const 
     call.body_sha256 = digest->hex();
   }
   auto outcome = tools.bucket.call(call);
-  return finish(tools, request, marked.nonce, std::move(outcome), body->digest());
+  return finish(tools, request, marked, std::move(outcome), body->digest());
 }
 
 /// On a server that ignores a condition: look, then write. Safe for one writer, which is what such a store is for.
 tl::expected<void, Refusal> check_by_looking(const PutTools& tools, const PutRequest& request) {
-  auto head = tools.bucket.call({.action = fmt::format("look at `{}`", request.key), .method = "HEAD", .key = request.key});
+  auto head =
+      tools.bucket.call({.action = fmt::format("look at `{}`", request.key), .method = "HEAD", .key = request.key});
   if (!head && head.error().status != 404) return tl::unexpected(std::move(head.error()));
   bool holds = request.condition == Condition::absent
                    ? !head
@@ -114,7 +117,8 @@ Refusal precondition_refusal(const std::string& key) {
   Refusal refusal;
   refusal.status = 412;
   refusal.code = "PreconditionFailed";
-  refusal.error = {ErrorKind::precondition_failed, "K005", fmt::format("`{}` is not as it was expected", key), {}, {}, {}};
+  refusal.error = {
+      ErrorKind::precondition_failed, "K005", fmt::format("`{}` is not as it was expected", key), {}, {}, {}};
   return refusal;
 }
 
@@ -124,9 +128,13 @@ std::uint64_t part_size(std::uint64_t size, std::uint64_t part_bytes) {
   return needed <= part_bytes ? part_bytes : (needed + k_step - 1) / k_step * k_step;
 }
 
-Marked marked_headers(const PutRequest& request) {
-  Marked marked{sys::random_hex(16), {}};
-  marked.headers.emplace_back("x-amz-meta-quarry-nonce", marked.nonce);
+Marked marked_headers(const PutRequest& request, std::string nonce) {
+  Marked marked{nonce.empty() ? sys::random_hex(8) : std::move(nonce), {}, {}};
+  marked.lineage = marked.nonce;
+  unsigned known = 1;
+  for (const auto& mark : text::split_any(request.lineage, ","))
+    if (known++ < k_lineage_max) marked.lineage += "," + mark;
+  marked.headers.emplace_back(std::string(k_lineage), marked.lineage);
   if (request.sha256) marked.headers.emplace_back("x-amz-meta-quarry-sha256", request.sha256->hex());
   if (!request.content_type.empty()) marked.headers.emplace_back("content-type", request.content_type);
   if (!request.cache_control.empty()) marked.headers.emplace_back("cache-control", request.cache_control);
@@ -140,24 +148,33 @@ Pairs condition_headers(const PutRequest& request, const Capabilities& capabilit
   return {};
 }
 
-tl::expected<std::optional<PutDone>, Refusal> settle(Bucket& bucket, const std::string& key, const std::string& nonce) {
-  auto head = bucket.call({.action = fmt::format("look at `{}`", key), .method = "HEAD", .key = key});
-  if (!head && head.error().status == 404) return std::optional<PutDone>();
-  if (!head) return tl::unexpected(std::move(head.error()));
-  if (net::header(head->response.headers, "x-amz-meta-quarry-nonce") != nonce) return std::optional<PutDone>();
-  return std::optional(PutDone{unquoted(net::header(head->response.headers, "etag")), 0, {}});
+Fate fate_of(const std::string& now, const std::string& nonce, const std::string& replaced) {
+  auto marks = text::split_any(now, ",");
+  auto holds = [&](const std::string& mark) { return std::find(marks.begin(), marks.end(), mark) != marks.end(); };
+  if (holds(nonce)) return Fate::written;
+  auto before = text::split_any(replaced, ",");
+  // The line reaches back to what we wanted to replace, and we are not in it.
+  return !before.empty() && holds(before.front()) ? Fate::not_written : Fate::unknown;
 }
 
 // 412 after a doubtful attempt may be the answer to our own first one; a lost reply may hide a success.
-PutOutcome settled(const PutTools& tools, const PutRequest& request, const std::string& nonce, Refusal refusal,
+PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,
                    const Sha256& digest) {
-  if (request.condition == Condition::match && refusal.status == 404 && refusal.code != "NoSuchBucket")
-    refusal.status = 412; // nothing there to match
+  bool absent = refusal.status == 404 && refusal.code != "NoSuchBucket";
+  if (request.condition == Condition::match && absent && refusal.code != "NoSuchUpload") refusal.status = 412;
   if (refusal.status == 409) refusal.status = 412; // a rival, again and again
   if (!refusal.doubtful) return tl::unexpected(std::move(refusal));
-  auto ours = settle(tools.bucket, request.key, nonce);
-  if (ours && *ours) return PutDone{(*ours)->etag, request.content.size(), digest};
-  if (ours && refusal.status == 412 && request.condition == Condition::absent) refusal.doubtful = false;
+  auto head =
+      tools.bucket.call({.action = fmt::format("look at `{}`", request.key), .method = "HEAD", .key = request.key});
+  if (!head) return tl::unexpected(std::move(refusal));
+  auto now = net::header(head->response.headers, k_lineage);
+  auto fate = fate_of(now, marked.nonce, request.lineage);
+  if (fate == Fate::written) {
+    auto etag = now.starts_with(marked.nonce) ? unquoted(net::header(head->response.headers, "etag")) : std::string();
+    return PutDone{etag, request.content.size(), digest, marked.lineage};
+  }
+  bool taken = request.condition == Condition::absent && refusal.status == 412;
+  if (taken || (fate == Fate::not_written && refusal.status == 412)) refusal.doubtful = false;
   return tl::unexpected(std::move(refusal));
 }
 

@@ -67,7 +67,8 @@ Result<Credentials> assume_role(const Surroundings& surroundings, const Role& ro
   request.headers = {{"content-type", "application/x-www-form-urlencoded"}};
   if (keys) {
     auto date = amz_date(surroundings.clock.now_us());
-    SignedRequest sign{"POST", request.url.path, {}, {{"host", request.url.authority()}, {"x-amz-date", date}}, sha256(body).hex()};
+    SignedRequest sign{
+        "POST", request.url.path, {}, {{"host", request.url.authority()}, {"x-amz-date", date}}, sha256(body).hex()};
     if (!keys->session_token.empty()) sign.headers.emplace_back("x-amz-security-token", keys->session_token.reveal());
     request.headers.emplace_back("authorization", authorization(sign, {date, surroundings.region, "sts"}, *keys));
     for (const auto& [name, value] : sign.headers)
@@ -96,13 +97,15 @@ Result<std::optional<Credentials>> from_github(const Surroundings& s, const Shar
   auto token = json::string_or(document, "value", "");
   if (token.empty()) return failed("GitHub's identity service", "its answer holds no token");
   auto run = variable(s, "GITHUB_RUN_ID");
-  TRY(auto assumed, assume_role(s, {role, "github-" + (run.empty() ? "run" : run), token}, nullptr, "GitHub's identity"));
+  TRY(auto assumed,
+      assume_role(s, {role, "github-" + (run.empty() ? "run" : run), token}, nullptr, "GitHub's identity"));
   return std::optional(assumed);
 }
 
 Result<std::optional<Credentials>> from_container(const Surroundings& s, const SharedFiles&, std::string& why) {
   auto relative = variable(s, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
-  auto full = relative.empty() ? variable(s, "AWS_CONTAINER_CREDENTIALS_FULL_URI") : std::string(k_container_host) + relative;
+  auto full =
+      relative.empty() ? variable(s, "AWS_CONTAINER_CREDENTIALS_FULL_URI") : std::string(k_container_host) + relative;
   if (full.empty()) {
     why = "AWS_CONTAINER_CREDENTIALS_FULL_URI is not set";
     return std::optional<Credentials>();

@@ -1,6 +1,6 @@
 #pragma once
-// Memory for parts, bounded over all transfers of a store: no slab, no part. A slab is only taken by whoever can fill and
-// send it without another one, so waiting ends.
+// Memory for parts, bounded over all transfers of a store: no slab, no part. A slab is only taken by whoever can fill
+// and send it without another one, so waiting ends.
 #include "content/rope.hpp"
 #include <condition_variable>
 #include <cstddef>

@@ -120,8 +120,8 @@ std::string variable(const Surroundings& surroundings, const std::string& name) 
 }
 
 const std::vector<CredentialSource>& credential_sources() {
-  static const std::vector<CredentialSource> sources = {from_nobody,     from_environment, from_token_file, from_github,
-                                                        from_profile,    from_container,   from_machine};
+  static const std::vector<CredentialSource> sources = {from_nobody,  from_environment, from_token_file, from_github,
+                                                        from_profile, from_container,   from_machine};
   return sources;
 }
 

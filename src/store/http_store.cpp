@@ -25,7 +25,7 @@ struct Found {
 };
 
 Unexpected bad_status(const std::string& url, int status) {
-  return fail(status == 401 || status == 403 ? ErrorKind::permission_denied : ErrorKind::unavailable, "N011",
+  return fail(status == 401 || status == 403 ? ErrorKind::permission_denied : ErrorKind::unavailable, "H011",
               fmt::format("{} answers with status {}", url, status), "look at the URL with curl or a browser");
 }
 
@@ -50,13 +50,13 @@ public:
   Result<void> copy(const std::string&, const std::string&, const PutOptions&) override { return read_only(); }
   Result<void> remove(const std::string&) override { return read_only(); }
   Result<std::vector<ObjectInfo>> list(const std::string&) override {
-    return fail(ErrorKind::unsupported, "R018", fmt::format("{} cannot be listed: it is a web server", describe()),
+    return fail(ErrorKind::unsupported, "R030", fmt::format("{} cannot be listed: it is a web server", describe()),
                 "name the set by its digest or its channel, or use the store itself");
   }
 
 private:
   Unexpected read_only() const {
-    return fail(ErrorKind::unsupported, "R018", fmt::format("{} can only be read: it is a web server", describe()),
+    return fail(ErrorKind::unsupported, "R030", fmt::format("{} can only be read: it is a web server", describe()),
                 "use the store itself, such as `--store s3://bucket/prefix`");
   }
   net::Url place_of(const std::string& key) const {
@@ -81,7 +81,7 @@ Result<std::optional<Found>> HttpStore::look(const std::string& key) {
   if (!response.ok()) return bad_status(found.url.text(), response.status);
   auto length = text::parse_u64(net::header(response.headers, "content-length"));
   if (!length)
-    return fail(ErrorKind::unsupported, "N011", fmt::format("{} does not say how long it is", found.url.text()),
+    return fail(ErrorKind::unsupported, "H011", fmt::format("{} does not say how long it is", found.url.text()),
                 "the server must send Content-Length");
   found.pin = net::header(response.headers, "etag");
   found.info = {key, *length, s3::unquoted(found.pin), s3::time_of(net::header(response.headers, "last-modified"))};
@@ -129,7 +129,8 @@ Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, st
       bool changed = net::header(head.headers, "etag") != object.pin;
       if (changed) return replaced(object.info.key);
       if ((!whole && net::header(head.headers, "content-range") != expected) || piece.size() > into.size() - filled)
-        return fail(ErrorKind::corrupt, "K021", fmt::format("{} does not give the range that was asked for", request.url.text()),
+        return fail(ErrorKind::corrupt, "K021",
+                    fmt::format("{} does not give the range that was asked for", request.url.text()),
                     "the server must understand Range requests");
       std::memcpy(into.data() + filled, piece.data(), piece.size());
       filled += piece.size();
@@ -168,7 +169,8 @@ Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, con
     return fail(ErrorKind::invalid_argument, "R006", fmt::format("{} has a query: a store is a path", url));
   if (!base.path.ends_with("/")) base.path += '/';
   auto transport = net::make_client(net::settings_from(surroundings.environment));
-  return std::unique_ptr<ObjectStore>(std::make_unique<HttpStore>(base, std::make_shared<Web>(transport, surroundings.clock)));
+  return std::unique_ptr<ObjectStore>(
+      std::make_unique<HttpStore>(base, std::make_shared<Web>(transport, surroundings.clock)));
 }
 
 } // namespace quarry::store

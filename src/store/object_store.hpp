@@ -2,7 +2,7 @@
 // Objects in a bucket, as S3 sees them. Backends: memory, file, s3, http (read-only). All pass object_store_test.cpp.
 // Thread-safe. Errors: not_found R001, already_exists R002 (if-absent), precondition_failed R003 (if-match),
 // outcome_unknown R004, bad key R005, no backend R006, larger than asked R007, not the promised bytes R008, read-only
-// R018; D00x from the machine, N00x from the network, K0xx from an S3 server.
+// R030; D00x from the machine, H00x from the network, K0xx from an S3 server.
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include "sys/clock.hpp"
@@ -88,10 +88,10 @@ std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr
 /// temporary; if-match = lock file, compare, rename. When put returns, content and name are on the disk.
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
 /// Plain files on a web server below `url` (https, or http to this machine): reads, with ranges; no listing, no writes
-/// (unsupported R018).
+/// (unsupported R030).
 Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, const Surroundings& surroundings);
-/// "file:PATH", "file:///PATH", a bare directory, "s3://bucket/prefix", "https://host/path"; unsupported R006 for schemes
-/// that this build has no backend for.
+/// "file:PATH", "file:///PATH", a bare directory, "s3://bucket/prefix", "https://host/path"; unsupported R006 for
+/// schemes that this build has no backend for.
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator, const Surroundings& surroundings);
 
 } // namespace quarry::store

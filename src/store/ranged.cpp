@@ -51,7 +51,8 @@ private:
     if (ahead_.empty()) plan_one(std::max<std::uint64_t>(wanted, next_bytes_));
     if (in_order && current_) next_bytes_ = std::min(limits_.block_bytes, next_bytes_ * 4);
     // Several ranges at once only when whole blocks are wanted: before that, what comes next is a guess.
-    while (next_bytes_ == limits_.block_bytes && ahead_.size() < limits_.ahead && planned_ < size_) plan_one(next_bytes_);
+    while (next_bytes_ == limits_.block_bytes && ahead_.size() < limits_.ahead && planned_ < size_)
+      plan_one(next_bytes_);
     auto loading = std::move(ahead_.front());
     ahead_.pop_front();
     TRY(current_, loading.get());
@@ -59,7 +60,8 @@ private:
   }
 
   void plan_one(std::uint64_t wanted) const {
-    auto begin = planned_, length = std::min({wanted, std::max(limits_.block_bytes, limits_.first_bytes), size_ - planned_});
+    auto begin = planned_,
+         length = std::min({wanted, std::max(limits_.block_bytes, limits_.first_bytes), size_ - planned_});
     planned_ = begin + length;
     auto load = [fetch = fetch_, begin, length]() -> Result<std::shared_ptr<const Block>> {
       auto block = std::make_shared<Block>();

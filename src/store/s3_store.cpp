@@ -14,11 +14,29 @@ namespace quarry::store {
 
 namespace {
 
-constexpr std::string_view k_private = ".quarry/"; // capabilities and probes; check_key keeps objects out of it
+constexpr std::string_view k_private = ".quarry/";    // capabilities and probes; check_key keeps objects out of it
 constexpr std::uint64_t k_page_bytes_max = 16u << 20; // 1000 keys of 1 KiB, percent-encoded, and their frame
 constexpr std::uint64_t k_pages_max = 100'000;        // 100 million objects: more is a server that repeats itself
 
-s3::Location located_at(const s3::Bucket& bucket) { return bucket.location(); }
+/// The lineage of objects that were read or written here last, for the next write over them.
+class Lineages {
+public:
+  void keep(const std::string& key, const std::string& etag, std::string lineage) {
+    constexpr std::size_t k_max = 4096; // pages of a large channel; forgetting only means less is proved
+    std::lock_guard lock(mutex_);
+    if (known_.size() >= k_max) known_.clear();
+    known_[key] = {etag, std::move(lineage)};
+  }
+  std::string find(const std::string& key, const std::string& etag) {
+    std::lock_guard lock(mutex_);
+    auto it = known_.find(key);
+    return it == known_.end() || it->second.first != etag ? std::string() : it->second.second;
+  }
+
+private:
+  std::mutex mutex_;
+  std::map<std::string, std::pair<std::string, std::string>> known_;
+};
 
 /// What ropes from open() share with the store, and may outlive it.
 struct Connection {
@@ -31,9 +49,10 @@ struct Connection {
 
 class S3Store final : public ObjectStore {
 public:
-  S3Store(std::shared_ptr<Connection> connection, const sys::Clock& clock, const S3Tuning& tuning, s3::JournalPlace journals)
+  S3Store(std::shared_ptr<Connection> connection, const sys::Clock& clock, const S3Tuning& tuning,
+          s3::JournalPlace journals)
       : connection_(std::move(connection)), bucket_(connection_->bucket), counters_(connection_->counters),
-        place_(located_at(bucket_)), root_(place_.prefix.empty() ? "" : place_.prefix + "/"),
+        place_(bucket_.location()), root_(place_.prefix.empty() ? "" : place_.prefix + "/"),
         capabilities_(bucket_, root_, clock), slabs_(std::make_shared<s3::Slabs>(tuning.memory_bytes)),
         journals_(std::move(journals)), tools_{bucket_, capabilities_, *slabs_, journals_, tuning.parts} {}
 
@@ -57,7 +76,7 @@ public:
   Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) override;
 
 private:
-  s3::PutRequest request_of(const std::string& key, const content::Rope& content, const PutOptions& options) const;
+  s3::PutRequest request_of(const std::string& key, const content::Rope& content, const PutOptions& options);
   Result<ObjectInfo> stored(const std::string& key, s3::PutOutcome outcome, const Precondition& precondition);
   Result<std::optional<s3::Done>> look(const std::string& key);
   Result<std::vector<s3::Upload>> unfinished();
@@ -71,6 +90,7 @@ private:
   std::shared_ptr<s3::Slabs> slabs_;
   s3::JournalPlace journals_;
   s3::PutTools tools_;
+  Lineages lineages_;
 };
 
 bool is_absent(const s3::Refusal& refusal) { return refusal.status == 404 && refusal.code != "NoSuchBucket"; }
@@ -91,7 +111,10 @@ Result<std::optional<s3::Done>> S3Store::look(const std::string& key) {
 Result<std::optional<ObjectInfo>> S3Store::head(const std::string& key) {
   ++counters_.heads;
   TRY(auto done, look(key));
-  return done ? std::optional(info_of(key, done->response.headers)) : std::nullopt;
+  if (!done) return std::optional<ObjectInfo>();
+  auto info = info_of(key, done->response.headers);
+  lineages_.keep(key, info.etag, net::header(done->response.headers, s3::k_lineage));
+  return std::optional(info);
 }
 
 Result<std::optional<std::string>> S3Store::get(const std::string& key, std::uint64_t max_bytes, std::string* etag) {
@@ -109,7 +132,9 @@ Result<std::optional<std::string>> S3Store::get(const std::string& key, std::uin
   auto done = bucket_.call(call);
   if (!done && is_absent(done.error())) return std::optional<std::string>();
   if (!done) return fail(std::move(done.error().error));
-  if (etag) *etag = s3::unquoted(net::header(done->response.headers, "etag"));
+  auto found = s3::unquoted(net::header(done->response.headers, "etag"));
+  lineages_.keep(key, found, net::header(done->response.headers, s3::k_lineage));
+  if (etag) *etag = found;
   counters_.bytes_read += bytes.size();
   return std::optional(std::move(bytes));
 }
@@ -127,8 +152,9 @@ Result<void> fetch_range(Connection& connection, const std::string& key, const O
     auto given = net::header(head.headers, "content-range");
     bool whole = head.status == 200 && into.size() == object.size;
     if ((!whole && given != expected) || piece.size() > into.size() - filled)
-      return fail(ErrorKind::corrupt, "K021",
-                  fmt::format("asked for {} of `{}`, the store gave {}", range, object.key, given.empty() ? "all" : given));
+      return fail(
+          ErrorKind::corrupt, "K021",
+          fmt::format("asked for {} of `{}`, the store gave {}", range, object.key, given.empty() ? "all" : given));
     std::memcpy(into.data() + filled, piece.data(), piece.size());
     filled += piece.size();
     return {};
@@ -139,7 +165,8 @@ Result<void> fetch_range(Connection& connection, const std::string& key, const O
                 "run the command again: it reads the new object");
   if (!done) return fail(std::move(done.error().error));
   if (filled != into.size())
-    return fail(ErrorKind::corrupt, "K021", fmt::format("the store gave {} bytes of {} for {} of `{}`", filled, into.size(), range, object.key));
+    return fail(ErrorKind::corrupt, "K021",
+                fmt::format("the store gave {} bytes of {} for {} of `{}`", filled, into.size(), range, object.key));
   connection.counters.bytes_read += filled;
   return {};
 }
@@ -149,13 +176,13 @@ Result<content::Rope> S3Store::open(const std::string& key) {
   TRY(auto found, look(key));
   if (!found) return absent(*this, key);
   auto object = info_of(key, found->response.headers);
-  return content::Rope::of(make_ranged_source(
-      object.size, [connection = connection_, full = root_ + key, object](std::uint64_t offset, std::span<std::byte> into) {
-        return fetch_range(*connection, full, object, offset, into);
-      }));
+  return content::Rope::of(make_ranged_source(object.size, [connection = connection_, full = root_ + key,
+                                                            object](std::uint64_t offset, std::span<std::byte> into) {
+    return fetch_range(*connection, full, object, offset, into);
+  }));
 }
 
-s3::PutRequest S3Store::request_of(const std::string& key, const content::Rope& content, const PutOptions& options) const {
+s3::PutRequest S3Store::request_of(const std::string& key, const content::Rope& content, const PutOptions& options) {
   s3::PutRequest request;
   request.key = root_ + key;
   request.content = content;
@@ -165,6 +192,7 @@ s3::PutRequest S3Store::request_of(const std::string& key, const content::Rope& 
                       : kind == Kind::if_match ? s3::Condition::match
                                                : s3::Condition::none;
   request.etag = options.precondition.etag;
+  if (request.condition == s3::Condition::match) request.lineage = lineages_.find(key, request.etag);
   request.content_type = options.content_type;
   request.cache_control = options.cache_control;
   request.sha256 = options.sha256;
@@ -181,17 +209,22 @@ Result<ObjectInfo> S3Store::stored(const std::string& key, s3::PutOutcome outcom
   if (outcome) {
     ++counters_.puts;
     counters_.bytes_written += outcome->size;
+    lineages_.keep(key, outcome->etag, outcome->lineage);
     return ObjectInfo{key, outcome->size, outcome->etag, 0};
   }
   auto& refusal = outcome.error();
   if (refusal.doubtful) {
     auto details = refusal.error.details;
     details.insert(details.begin(), refusal.error.message);
-    return fail(Error{ErrorKind::outcome_unknown, "R004",
-                      fmt::format("{} did not confirm that `{}` was written", describe(), key), details, {},
+    return fail(Error{ErrorKind::outcome_unknown,
+                      "R004",
+                      fmt::format("{} did not confirm that `{}` was written", describe(), key),
+                      details,
+                      {},
                       "run the same command again: it looks first"});
   }
-  if (refusal.status == 412) return precondition.kind == Precondition::Kind::if_match ? moved_on(*this, key) : taken(*this, key);
+  if (refusal.status == 412)
+    return precondition.kind == Precondition::Kind::if_match ? moved_on(*this, key) : taken(*this, key);
   return fail(std::move(refusal.error));
 }
 
@@ -283,8 +316,10 @@ Result<std::uint64_t> S3Store::remove_leftovers(std::int64_t older_than_us) {
   TRY(auto uploads, unfinished());
   for (const auto& upload : uploads) {
     if (upload.initiated_us >= older_than_us) continue;
-    auto done = bucket_.call({.action = fmt::format("end the unfinished upload of `{}`", upload.key), .method = "DELETE",
-                              .key = upload.key, .query = {{"uploadId", upload.id}}});
+    auto done = bucket_.call({.action = fmt::format("end the unfinished upload of `{}`", upload.key),
+                              .method = "DELETE",
+                              .key = upload.key,
+                              .query = {{"uploadId", upload.id}}});
     if (!done && done.error().status != 404) return fail(std::move(done.error().error));
     ++removed;
   }
@@ -310,9 +345,11 @@ Result<std::unique_ptr<ObjectStore>> open_s3_store(const std::string& locator, c
   TRY(auto location, s3::parse_location(locator, surroundings.environment, profile));
   if (!location.prefix.empty()) TRY_DO(check_key(location.prefix));
   auto transport = net::make_client(net::settings_from(surroundings.environment));
-  auto credentials = s3::make_credential_cache(surroundings.environment, std::move(files), transport, surroundings.clock, location.region);
+  auto credentials = s3::make_credential_cache(surroundings.environment, std::move(files), transport,
+                                               surroundings.clock, location.region);
   auto connection = std::make_shared<Connection>(location, transport, credentials, surroundings.clock, tuning);
-  return std::unique_ptr<ObjectStore>(std::make_unique<S3Store>(std::move(connection), surroundings.clock, tuning, journal_place(surroundings.environment)));
+  return std::unique_ptr<ObjectStore>(std::make_unique<S3Store>(std::move(connection), surroundings.clock, tuning,
+                                                                journal_place(surroundings.environment)));
 }
 
 } // namespace quarry::store

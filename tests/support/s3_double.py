@@ -1,7 +1,7 @@
 """A strict S3 server in memory, for tests: checks every signature with an implementation of its own, keeps conditions atomic,
 verifies checksums, and misbehaves on request.
 
-    python3 tests/support/s3_double.py [--part-min BYTES] [--without conditions,complete-conditions,checksums] [--unquoted-if-match]
+    python3 tests/support/s3_double.py [--part-min BYTES] [--without conditions,complete-conditions,checksums] [--unquoted-if-match] [--tls PEM]
 
 prints one line of JSON (endpoint, access_key, secret_key, bucket) and serves until its input ends. Objects can also be read
 without a signature below /public/BUCKET/. /_control: POST {"faults": [...]} arms faults, GET gives the ledger of requests,
@@ -19,6 +19,7 @@ import hashlib
 import hmac
 import http.server
 import json
+import ssl
 import sys
 import threading
 import time
@@ -485,10 +486,15 @@ def main() -> None:
     parser.add_argument("--page", type=int, default=1000)
     parser.add_argument("--without", default="")
     parser.add_argument("--unquoted-if-match", action="store_true")
+    parser.add_argument("--tls", metavar="PEM", help="certificate and key")
     state = State(parser.parse_args())
     server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"state": state}))
+    if state.options.tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(state.options.tls)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(json.dumps({"endpoint": f"http://127.0.0.1:{server.server_port}", "access_key": ACCESS, "secret_key": SECRET, "bucket": BUCKET}), flush=True)
+    print(json.dumps({"endpoint": f"{'https' if state.options.tls else 'http'}://127.0.0.1:{server.server_port}", "access_key": ACCESS, "secret_key": SECRET, "bucket": BUCKET}), flush=True)
     sys.stdin.read()
     server.shutdown()
 

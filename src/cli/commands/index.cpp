@@ -122,7 +122,8 @@ Result<std::string> store_directory(const Arguments& arguments) {
 }
 
 /// The index directories that a locator means: the directory itself, a channel's, or those of each sealed set.
-Result<std::vector<std::string>> index_directories(const Context& context, const run::Locator& locator, const Arguments& arguments) {
+Result<std::vector<std::string>> index_directories(const Context& context, const run::Locator& locator,
+                                                   const Arguments& arguments) {
   using run::LocatorKind;
   TRY_DO(run::require_kind(locator, {LocatorKind::path, LocatorKind::channel, LocatorKind::run, LocatorKind::set},
                            "check an index of"));

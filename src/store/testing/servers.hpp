@@ -1,19 +1,16 @@
 #pragma once
-// Servers for tests, started once per test program on loopback and stopped with it: the double (tests/support/s3_double.py)
-// and Ceph's radosgw (tests/support/radosgw.py).
+// Servers for tests, started once per test program on loopback and stopped with it: the double
+// (tests/support/s3_double.py) and Ceph's radosgw (tests/support/radosgw.py).
 #include "base/json.hpp"
 #include "s3/bucket.hpp"
 #include "store/s3_store.hpp"
 #include "sys/clock.hpp"
 #include <csignal>
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -27,24 +24,7 @@ inline const sys::RealClock& clock() {
 
 class Server {
 public:
-  explicit Server(const std::vector<std::string>& words) {
-    int in[2], out[2];
-    if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
-    child_ = ::fork();
-    if (child_ == 0) run(words, in[0], out[1]);
-    ::close(in[0]);
-    ::close(out[1]);
-    input_ = in[1];
-    std::string line;
-    for (char c = 0; ::read(out[0], &c, 1) == 1 && c != '\n';) line += c;
-    ::close(out[0]);
-    auto said = json::parse(line, words[0]);
-    if (!said) throw std::runtime_error("the test server does not start; `tools/setup --test` installs what it needs: " + line);
-    endpoint = said->at("endpoint").get<std::string>();
-    access_key = said->at("access_key").get<std::string>();
-    secret_key = said->at("secret_key").get<std::string>();
-    if (said->contains("bucket")) bucket = said->at("bucket").get<std::string>();
-  }
+  explicit Server(const std::vector<std::string>& words);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   ~Server() { // its input ends, so it does
@@ -54,41 +34,26 @@ public:
   }
 
   std::map<std::string, std::string> environment() const {
-    return {{"AWS_ENDPOINT_URL", endpoint}, {"AWS_ACCESS_KEY_ID", access_key}, {"AWS_SECRET_ACCESS_KEY", secret_key}, {"AWS_EC2_METADATA_DISABLED", "true"}};
+    return {{"AWS_ENDPOINT_URL", endpoint},
+            {"AWS_ACCESS_KEY_ID", access_key},
+            {"AWS_SECRET_ACCESS_KEY", secret_key},
+            {"AWS_EC2_METADATA_DISABLED", "true"}};
   }
   /// One request, signed, of a kind that stores do not make.
   s3::Outcome call(const s3::Call& what, const std::string& in_bucket) const {
     auto variables = environment();
     auto location = s3::parse_location("s3://" + in_bucket, variables, {});
     auto transport = net::make_client({});
-    s3::Bucket plain(*location, transport, s3::make_credential_cache(variables, {}, transport, clock(), "us-east-1"), clock());
+    s3::Bucket plain(*location, transport, s3::make_credential_cache(variables, {}, transport, clock(), "us-east-1"),
+                     clock());
     return plain.call(what);
   }
   /// The double's side door: arms faults, reads the ledger.
-  Json control(const std::string& method, const std::string& body = "") const {
-    net::Request request;
-    request.method = method;
-    request.url = *net::parse_url(endpoint + "/_control");
-    request.response_bytes_max = 64u << 20;
-    if (method == "POST") request.body = content::Rope::literal(body);
-    auto answer = net::make_client({})->send(request);
-    if (!answer) throw std::runtime_error(answer.error().error.message);
-    return *json::parse(answer->body, "the ledger");
-  }
+  Json control(const std::string& method, const std::string& body = "") const;
 
   std::string endpoint, access_key, secret_key, bucket = "quarry-test";
 
 private:
-  [[noreturn]] static void run(const std::vector<std::string>& words, int in, int out) {
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM); // also when the test program crashes
-    ::dup2(in, 0);
-    ::dup2(out, 1);
-    std::vector<char*> arguments = {const_cast<char*>("python3"), const_cast<char*>("-B")};
-    for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    ::execvp("python3", arguments.data());
-    ::_exit(127);
-  }
   pid_t child_ = 0;
   int input_ = -1;
 };
@@ -125,7 +90,8 @@ inline S3Tuning tuning(std::uint64_t part_bytes = 64u << 10) {
   return tuned;
 }
 
-inline std::unique_ptr<ObjectStore> open_at(const Server& server, const std::string& prefix, const S3Tuning& tuned = tuning(),
+inline std::unique_ptr<ObjectStore> open_at(const Server& server, const std::string& prefix,
+                                            const S3Tuning& tuned = tuning(),
                                             std::map<std::string, std::string> more = {}) {
   auto environment = server.environment();
   for (auto& [name, value] : more) environment[name] = value;
