@@ -11,10 +11,40 @@ namespace quarry::store {
 
 namespace {
 
+/// Memory of blocks that were read, for the next ones: pages that were touched once cost no more faults.
+class Recycled : public std::enable_shared_from_this<Recycled> {
+public:
+  using Bytes = std::unique_ptr<std::byte[]>;
+  std::shared_ptr<std::byte[]> take(std::size_t size) {
+    Bytes bytes;
+    {
+      std::lock_guard lock(mutex_);
+      if (size == size_ && !kept_.empty()) {
+        bytes = std::move(kept_.back());
+        kept_.pop_back();
+      }
+    }
+    if (!bytes) bytes = std::make_unique_for_overwrite<std::byte[]>(size);
+    return {bytes.release(), [self = shared_from_this(), size](std::byte* raw) { self->give_back(Bytes(raw), size); }};
+  }
+
+private:
+  void give_back(Bytes bytes, std::size_t size) {
+    std::lock_guard lock(mutex_);
+    if (size != size_) kept_.clear();
+    size_ = size;
+    if (kept_.size() < k_kept_max) kept_.push_back(std::move(bytes));
+  }
+  static constexpr std::size_t k_kept_max = 2; // besides those on their way
+  std::mutex mutex_;
+  std::size_t size_ = 0;
+  std::vector<Bytes> kept_;
+};
+
 struct Block {
-  std::uint64_t begin = 0;
-  std::vector<std::byte> bytes;
-  std::uint64_t end() const { return begin + bytes.size(); }
+  std::uint64_t begin = 0, length = 0;
+  std::shared_ptr<std::byte[]> bytes;
+  std::uint64_t end() const { return begin + length; }
 };
 using Loading = std::shared_future<Result<std::shared_ptr<const Block>>>;
 
@@ -31,8 +61,8 @@ public:
     while (!into.empty()) {
       TRY(auto block, block_at(offset, into.size()));
       auto skip = offset - block->begin;
-      auto take = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), block->bytes.size() - skip));
-      std::memcpy(into.data(), block->bytes.data() + skip, take);
+      auto take = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), block->length - skip));
+      std::memcpy(into.data(), block->bytes.get() + skip, take);
       into = into.subspan(take);
       offset += take;
     }
@@ -63,11 +93,12 @@ private:
     auto begin = planned_,
          length = std::min({wanted, std::max(limits_.block_bytes, limits_.first_bytes), size_ - planned_});
     planned_ = begin + length;
-    auto load = [fetch = fetch_, begin, length]() -> Result<std::shared_ptr<const Block>> {
+    auto load = [fetch = fetch_, memory = memory_, begin, length]() -> Result<std::shared_ptr<const Block>> {
       auto block = std::make_shared<Block>();
       block->begin = begin;
-      block->bytes.resize(length);
-      TRY_DO(fetch(begin, block->bytes));
+      block->length = length;
+      block->bytes = memory->take(length);
+      TRY_DO(fetch(begin, std::span(block->bytes.get(), length)));
       return std::shared_ptr<const Block>(std::move(block));
     };
     bool at_once = ahead_.empty() && next_bytes_ < limits_.block_bytes;
@@ -77,6 +108,7 @@ private:
   std::uint64_t size_;
   FetchRange fetch_;
   RangeLimits limits_;
+  std::shared_ptr<Recycled> memory_ = std::make_shared<Recycled>();
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const Block> current_;
   mutable std::deque<Loading> ahead_;

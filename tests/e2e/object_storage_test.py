@@ -5,10 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import json
-import os
-import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,7 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import radosgw, s3_server, small_artifacts  # noqa: E402
-from support.quarry import PROGRAM, clean_environment, good, quarry, refused  # noqa: E402
+from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
 
 RUN = ("--platform", "linux", "--artifact-group", small_artifacts.FAMILY)
 
@@ -39,12 +35,6 @@ class Store:
 
     def refused(self, code: str, exit_code: int, *words):
         return refused(code, exit_code, *words, "--store", self.locator, environment=self.environment)
-
-    @property
-    def boto3(self):
-        import boto3
-
-        return boto3.client("s3", endpoint_url=self.endpoint, aws_access_key_id=self.environment["AWS_ACCESS_KEY_ID"], aws_secret_access_key=self.environment["AWS_SECRET_ACCESS_KEY"], region_name="us-east-1")
 
 
 @pytest.fixture(scope="session")
@@ -201,7 +191,7 @@ def test_profiles_are_read_as_aws_does(packages, tmp_path):
         environment = clean_environment(AWS_PROFILE="ci", AWS_CONFIG_FILE=str(config), AWS_SHARED_CREDENTIALS_FILE=str(credentials))
         good("publish", packages, "--run-id", "1", *RUN, "--store", store.locator, environment=environment)
         done = quarry("set", "verify", "run:1", "--store", store.locator, environment={**environment, "AWS_PROFILE": "absent"})
-        assert done.code == 5 or "[K012]" in done.err
+        assert "[K012]" in done.err
         none = clean_environment(AWS_ENDPOINT_URL=server.endpoint, AWS_EC2_METADATA_DISABLED="true", HOME=str(tmp_path))
         done = quarry("set", "verify", "run:1", "--store", store.locator, environment=none)
         assert "[K011]" in done.err and "AWS_ACCESS_KEY_ID is not set" in done.err

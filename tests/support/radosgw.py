@@ -44,6 +44,7 @@ def available() -> bool:
 class Server:
     directory: Path
     endpoint: str = ""
+    tls_endpoint: str = ""
     processes: list[subprocess.Popen] = field(default_factory=list)
 
     def environment(self) -> dict[str, str]:
@@ -81,7 +82,7 @@ class Server:
                 process.wait()
 
 
-def _configure(server: Server, monitor: int, gateway: int) -> str:
+def _configure(server: Server, monitor: int, gateway: int, tls: str) -> str:
     fsid, home = str(uuid.uuid4()), server.directory
     settings = f"""
 [global]
@@ -114,7 +115,7 @@ memstore device bytes = {MEMORY_BYTES}
 rgw data = {home}/rgw
 rgw gc obj min wait = 1
 rgw gc processor period = 2
-rgw frontends = beast endpoint=127.0.0.1:{gateway}
+rgw frontends = beast endpoint=127.0.0.1:{gateway}{tls}
 rgw thread pool size = 64
 rgw enable usage log = false
 rgw relaxed s3 bucket names = false
@@ -153,11 +154,13 @@ def _answers(endpoint: str) -> bool:
         return False
 
 
-def start(directory: Path) -> Server:
+def start(directory: Path, tls: Path | None = None) -> Server:
     server = Server(directory)
     try:
         monitor, gateway = free_port(), free_port()
-        fsid = _configure(server, monitor, gateway)
+        secure = free_port() if tls else 0
+        fsid = _configure(server, monitor, gateway, f" ssl_endpoint=127.0.0.1:{secure} ssl_certificate={tls}" if tls else "")
+        server.tls_endpoint = f"https://127.0.0.1:{secure}" if tls else ""
         _start_monitor(server, fsid, monitor)
         _start_disk(server)
         server.spawn("radosgw", "-c", server.conf, "-n", "client.rgw", "-k", server.keyring, "-f")
@@ -175,11 +178,12 @@ def start(directory: Path) -> Server:
 
 
 @contextlib.contextmanager
-def serve():
+def serve(tls: Path | None = None):
+    """`tls`: a certificate with its key; the server then answers at tls_endpoint too."""
     directory = Path(tempfile.mkdtemp(prefix="quarry-rgw-"))
     server = None
     try:
-        server = start(directory)
+        server = start(directory, tls)
         yield server
     finally:
         if server:

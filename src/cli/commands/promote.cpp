@@ -12,7 +12,8 @@ namespace quarry::cli {
 
 namespace {
 
-const Flag k_store{"--store", "LOCATOR", "the store, such as file:/srv/store", {}, {}, "QUARRY_STORE", true};
+const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
+                   "QUARRY_STORE", true};
 const Flag k_dry_run{
     .name = "--dry-run", .value = "", .help = "print the plan and its digest, change nothing", .letter = 'n'};
 const Flag k_execute{.name = "--execute", .value = "DIGEST", .help = "run exactly the plan of this digest"};

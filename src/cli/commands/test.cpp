@@ -18,7 +18,8 @@ namespace {
 using registry::EvidenceRecord;
 
 constexpr std::size_t k_failures_shown = 20;
-const Flag k_store{"--store", "LOCATOR", "the store, such as file:/srv/store", {}, {}, "QUARRY_STORE", true};
+const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
+                   "QUARRY_STORE", true};
 
 std::string cell_text(const registry::Cell& cell) {
   std::vector<std::string> parts;
