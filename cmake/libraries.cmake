@@ -13,6 +13,8 @@ find_library(DEFLATE_LIBRARY libdeflate.a REQUIRED)      # deflate, release prof
 find_library(ISAL_SHARED isal REQUIRED)                  # deflate, ci profile; inflate
 find_library(ZSTD_LIBRARY libzstd.a REQUIRED)            # .tar.zst
 find_library(LZMA_LIBRARY liblzma.a REQUIRED)            # .tar.xz
+find_library(CURL_ARCHIVE libcurl.a REQUIRED)            # HTTP
+find_path(CURL_INCLUDE curl/curl.h REQUIRED)
 include_directories(SYSTEM "${TL_EXPECTED_INCLUDE}")
 
 # Debian has fmt as a shared library only; its body is one header.
@@ -39,6 +41,14 @@ get_filename_component(ISAL_FILE "${ISAL_SHARED}" REALPATH)
 add_library(isal_embedded STATIC cmake/isal.c)
 set_source_files_properties(cmake/isal.c PROPERTIES OBJECT_DEPENDS "${ISAL_FILE}" COMPILE_DEFINITIONS "ISAL_FILE=\"${ISAL_FILE}\"")
 target_link_libraries(isal_embedded PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+
+# Debian's libcurl.a knows many protocols; what only they need is left out (docs/decisions/0009).
+set(CURL_LIBRARY curl_static)
+add_library(curl_absent STATIC cmake/curl_absent.c)
+set_source_files_properties(cmake/curl_absent.c PROPERTIES COMPILE_OPTIONS "-fno-sanitize=all")
+add_library(curl_static INTERFACE)
+target_include_directories(curl_static SYSTEM INTERFACE "${CURL_INCLUDE}")
+target_link_libraries(curl_static INTERFACE "${CURL_ARCHIVE}" curl_absent OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB ${ZSTD_LIBRARY})
 
 if(NOT QUARRY_SANITIZE)
   add_link_options(-static-libstdc++ -static-libgcc)

@@ -1,6 +1,7 @@
 #include "cli/artifacts.hpp"
 
 #include "base/text.hpp"
+#include "cli/records.hpp"
 #include "run/find_runs.hpp"
 #include "store/object_store.hpp"
 #include "sys/tree.hpp"
@@ -52,7 +53,7 @@ std::vector<Flag> artifact_trust_flags() {
            .fallback = "60"}};
 }
 
-Result<Source> artifact_source(const std::string& text, const Arguments& arguments) {
+Result<Source> artifact_source(const Context& context, const std::string& text, const Arguments& arguments) {
   TRY(auto locator, run::parse_locator(text));
   TRY_DO(run::require_kind(locator, {run::LocatorKind::path, run::LocatorKind::run}, "take artifacts from"));
   if (locator.kind == run::LocatorKind::path) return artifact::source_of_path(locator.path);
@@ -60,7 +61,7 @@ Result<Source> artifact_source(const std::string& text, const Arguments& argumen
   if (!place)
     return fail(ErrorKind::invalid_argument, "A030", fmt::format("{} needs a store to look in", text),
                 "add `--store file:PATH` or set QUARRY_STORE");
-  TRY(auto opened, store::open_store(*place));
+  TRY(auto opened, open_store(context, *place));
   std::shared_ptr<store::ObjectStore> store = std::move(opened);
   TRY(auto found, run::find_run(*store, locator));
   return artifact::source_of_run(std::move(store), found,

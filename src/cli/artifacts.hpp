@@ -24,7 +24,8 @@ Flag include_flag();
 std::vector<Flag> artifact_trust_flags();
 
 /// A030 for a run without a store.
-Result<artifact::Source> artifact_source(const std::string& locator, const Arguments& arguments);
+Result<artifact::Source> artifact_source(const Context& context, const std::string& locator,
+                                         const Arguments& arguments);
 Result<std::vector<artifact::SourceItem>> selected_artifacts(const artifact::Source& source, const Arguments& arguments,
                                                              std::vector<std::string> include);
 Result<std::uint64_t> max_ratio(const Arguments& arguments); ///< A031

@@ -18,6 +18,7 @@ std::vector<Command> test_commands();     // test; evidence list, show
 std::vector<Command> matrix_commands();   // matrix expand, targets, show, check, import
 std::vector<Command> run_commands();      // run locate
 std::vector<Command> version_commands();  // version compute, write
+std::vector<Command> store_commands();    // store put, get (hidden)
 std::vector<Command> everyday_commands(); // version, doctor, explain, completion, docs, config
 
 /// The whole table, in the order of the rooms (registry.cpp).

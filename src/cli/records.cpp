@@ -39,6 +39,10 @@ std::string who(const Context& context) {
   return {};
 }
 
+Result<std::unique_ptr<store::ObjectStore>> open_store(const Context& context, const std::string& locator) {
+  return store::open_store(locator, {context.environment, context.clock});
+}
+
 Result<std::string> run_prefix(store::ObjectStore& store, const run::Locator& locator) {
   TRY(auto layout, run::find_run(store, locator));
   auto prefix = layout.prefix();

@@ -19,6 +19,8 @@ Json findings_json(const Findings& findings);
 
 /// Whom the ledger names: the actor of a GitHub job, else the user.
 std::string who(const Context& context);
+/// The store that `locator` names, with what it may read of this command's surroundings: endpoint, region, credentials.
+Result<std::unique_ptr<store::ObjectStore>> open_store(const Context& context, const std::string& locator);
 /// "{external_repo}{run_id}-{platform}" of the one run that fits.
 Result<std::string> run_prefix(store::ObjectStore& store, const run::Locator& locator);
 

@@ -19,7 +19,7 @@ Result<Allowed> parse_allowed(std::string_view text, const std::string& file) {
     if (text::trim(line).empty() || line.starts_with('#')) continue;
     auto parts = text::split(line, '\t');
     if (parts.size() != 3 || parts[0].empty() || text::trim(parts[2]).empty())
-      return fail(ErrorKind::invalid_argument, "K001",
+      return fail(ErrorKind::invalid_argument, "Q001",
                   fmt::format("{}:{}: the line is not PACKAGE, PLACE and REASON with tabs between", file, number),
                   "docs/formats/differences.md has an example; a difference without a reason is not an expected one");
     allowed.rows.push_back({parts[0], parts[1], std::string(text::trim(parts[2])), number});

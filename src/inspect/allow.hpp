@@ -20,7 +20,7 @@ struct Allowed {
   const AllowRow* find(std::string_view package, std::string_view place) const;
 };
 
-/// invalid_argument K001 with "file:line" for a line that has not three parts, or no reason.
+/// invalid_argument Q001 with "file:line" for a line that has not three parts, or no reason.
 Result<Allowed> parse_allowed(std::string_view text, const std::string& file);
 
 } // namespace quarry::inspect

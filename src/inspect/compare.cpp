@@ -194,7 +194,7 @@ void judge(Diff& diff, const Allowed& allowed) {
     }
   for (const auto& row : allowed.rows)
     if (!used.contains(&row))
-      diff.findings.push_back({"K003", Severity::warning, fmt::format("{}:{}", allowed.file, row.line),
+      diff.findings.push_back({"Q003", Severity::warning, fmt::format("{}:{}", allowed.file, row.line),
                                fmt::format("nothing differs at {} {}", row.package, row.place),
                                "remove the line, or mend its package or glob"});
 }

@@ -48,7 +48,7 @@ struct PackageDiff {
 
 struct Diff {
   std::vector<PackageDiff> packages; ///< sorted by package
-  Findings findings;                 ///< K003: rows of the table that nothing needed
+  Findings findings;                 ///< Q003: rows of the table that nothing needed
   std::uint64_t equal() const, allowed() const, unexpected() const;
 };
 

@@ -128,14 +128,14 @@ TEST(Compare, KnowsWhatIsExpected) {
   EXPECT_THAT(differences({left}, {right}, table),
               ElementsAre("+only-left lib/a", "+content lib/b/c", "+metadata metadata:Version"));
   EXPECT_THAT(differences({left}, {right}, "y\tlib/**\tother package\nx\tlib/*\tone level\n"),
-              ElementsAre("+only-left lib/a", "content lib/b/c", "metadata metadata:Version", "K003 t.tsv:1"));
+              ElementsAre("+only-left lib/a", "content lib/b/c", "metadata metadata:Version", "Q003 t.tsv:1"));
 }
 
 TEST(Allowed, NamesTheLineThatIsMalformed) {
   for (auto text : {"x\ty\n", "x y z\n", "x\ty\t \n", "\ty\tz\n", "x\ty\tz\tw\n"}) {
     auto parsed = parse_allowed(std::string("# c\n") + text, "t.tsv");
     ASSERT_FALSE(parsed) << text;
-    EXPECT_EQ(parsed.error().code, "K001");
+    EXPECT_EQ(parsed.error().code, "Q001");
     EXPECT_THAT(parsed.error().message, HasSubstr("t.tsv:2:"));
   }
 }

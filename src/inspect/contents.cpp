@@ -163,7 +163,7 @@ Result<Entries> read_zip(const Rope& rope, const std::string& name, const ReadOp
   Findings findings;
   auto opened = archive::ZipReader::open(rope, name, findings);
   if (!opened || has_errors(findings))
-    return fail(ErrorKind::corrupt, "K005", fmt::format("{} is no sound zip archive", name), "make or fetch it again");
+    return fail(ErrorKind::corrupt, "Q005", fmt::format("{} is no sound zip archive", name), "make or fetch it again");
   auto zip = std::make_shared<archive::ZipReader>(std::move(*opened));
   Entries entries;
   for (const auto& member : zip->members()) {
@@ -192,13 +192,13 @@ Result<Package> read_sdist(const std::string& path, const ReadOptions& options) 
   auto top = name.raw_name + "-" + name.raw_version + "/";
   for (auto& [member, entry] : entries) {
     if (!member.starts_with(top))
-      return fail(ErrorKind::corrupt, "K005", fmt::format("{} holds {}, which is not below {}", path, member, top),
+      return fail(ErrorKind::corrupt, "Q005", fmt::format("{} holds {}, which is not below {}", path, member, top),
                   "make or fetch it again");
     package.entries.emplace(member.substr(top.size()), std::move(entry));
   }
   auto info = package.entries.extract(std::string(k_pkg_info));
   if (info.empty() || !info.mapped().link.empty())
-    return fail(ErrorKind::corrupt, "K005", fmt::format("{} holds no {}{}", path, top, k_pkg_info),
+    return fail(ErrorKind::corrupt, "Q005", fmt::format("{} holds no {}{}", path, top, k_pkg_info),
                 "make or fetch it again");
   TRY(auto opened, info.mapped().open());
   TRY(auto text, opened.read_all(dist::k_metadata_bytes_max));
@@ -219,7 +219,7 @@ Result<std::vector<std::string>> package_files(const std::string& path) {
     TRY(files, packages_below(dist));
   }
   if (!files.empty()) return files;
-  return fail(ErrorKind::not_found, "K004", fmt::format("{} holds no wheel and no source distribution", path),
+  return fail(ErrorKind::not_found, "Q004", fmt::format("{} holds no wheel and no source distribution", path),
               "name the directory with the packages, such as OUT or OUT/dist of `quarry sdk build`");
 }
 

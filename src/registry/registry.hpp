@@ -110,6 +110,8 @@ struct Channel {
 Result<std::optional<Channel>> read_channel(ObjectStore& store, const std::string& name);
 Result<Channel> require_channel(ObjectStore& store,
                                 const std::string& name); ///< not_found R015, naming the channels there are
+/// Several writers share a channel, so its store must compare and swap: unsupported R031 where it cannot.
+Result<void> require_swappable(ObjectStore& store, const std::string& name);
 /// Compare and swap: `expected` nullopt means that the channel must not exist. precondition_failed R003 when somebody
 /// was faster. A lost reply is looked up: success when `next` is what stands there.
 Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, const ChannelRecord& next);

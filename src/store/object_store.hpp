@@ -1,13 +1,14 @@
 #pragma once
-// Objects in a bucket, as S3 sees them. Backends: memory, file (later s3, http). All pass object_store_test.cpp.
+// Objects in a bucket, as S3 sees them. Backends: memory, file, s3, http (read-only). All pass object_store_test.cpp.
 // Thread-safe. Errors: not_found R001, already_exists R002 (if-absent), precondition_failed R003 (if-match),
-// outcome_unknown R004, bad key R005, no backend R006, larger than asked R007, not the promised bytes R008, and D00x
-// from the machine.
+// outcome_unknown R004, bad key R005, no backend R006, larger than asked R007, not the promised bytes R008, read-only
+// R030; D00x from the machine, H00x from the network, K0xx from an S3 server.
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include "sys/clock.hpp"
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,6 +63,9 @@ public:
   virtual Result<void> remove(const std::string& key) = 0;  ///< absent is success
   virtual Result<std::vector<ObjectInfo>> list(const std::string& prefix) = 0; ///< sorted bytewise; etag may be empty
   virtual Counters counters() const = 0;
+  /// Whether if_absent and if_match hold against rivals. Where not, they are looked up before the write: right for one
+  /// writer, not for several.
+  virtual Result<bool> conditional_writes() { return true; }
   /// The URL under which a plain client finds `key`: "file:///srv/store/k" (percent-encoded).
   virtual std::string url(const std::string& key) const = 0;
   /// Removes what killed writers left behind (unfinished temporaries) and that was last touched before `older_than_us`;
@@ -72,12 +76,22 @@ public:
   }
 };
 
+/// What a store takes from its surroundings; the clock must outlive it.
+struct Surroundings {
+  std::map<std::string, std::string> environment;
+  const sys::Clock& clock;
+};
+
 /// With a clock, objects carry the time they were written.
 std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr);
 /// Objects are plain files below `root` (created by the first put): put if-absent = link(2) of a finished, synced
 /// temporary; if-match = lock file, compare, rename. When put returns, content and name are on the disk.
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
-/// "file:PATH", "file:///PATH" or a bare directory; unsupported R006 for schemes that this build has no backend for.
-Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator);
+/// Plain files on a web server below `url` (https, or http to this machine): reads, with ranges; no listing, no writes
+/// (unsupported R030).
+Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, const Surroundings& surroundings);
+/// "file:PATH", "file:///PATH", a bare directory, "s3://bucket/prefix", "https://host/path"; unsupported R006 for
+/// schemes that this build has no backend for.
+Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator, const Surroundings& surroundings);
 
 } // namespace quarry::store

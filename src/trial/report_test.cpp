@@ -1,6 +1,6 @@
 #include "trial/report.hpp"
 
-#include "trial/xml.hpp"
+#include "base/xml.hpp"
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 
@@ -169,7 +169,7 @@ TEST(Junit, TooManyCases) {
 }
 
 TEST(Xml, TooLarge) {
-  auto reader = XmlReader::open(std::string(k_xml_bytes_max + 1, ' '), "r");
+  auto reader = XmlReader::open(std::string(k_xml_bytes_max + 1, ' '), {"r", "X010", "a report", {}});
   ASSERT_FALSE(reader);
   EXPECT_THAT(reader.error().message, HasSubstr("larger than"));
 }

@@ -10,8 +10,10 @@
 #include "trial/machine.hpp"
 #include "trial/report.hpp"
 #include "venv/proof.hpp"
+#include "venv/stage.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <memory>
 
 namespace quarry::trial {
 
@@ -49,12 +51,16 @@ struct Subject {
   std::vector<std::string> sets;
   bool sealed = false;
   std::string description;
-  std::optional<venv::Source> source;   // proven against the files themselves
-  std::optional<venv::Receipt> receipt; // or against what was noted when they were installed
+  std::shared_ptr<venv::Workplace> work; // holds files of the source
+  std::optional<venv::Source> source;    // proven against the files themselves
+  std::optional<venv::Receipt> receipt;  // or against what was noted when they were installed
 };
 
-Result<Subject> prove_against(const venv::Environment& environment, venv::Source source, unsigned workers) {
+Result<Subject> prove_against(const venv::Environment& environment, venv::Source source, store::ObjectStore& store,
+                              unsigned workers) {
   venv::VerifiedPaths verified;
+  TRY(auto work, venv::Workplace::create(environment)); // files of a store elsewhere are brought here to be compared
+  TRY_DO(venv::stage_files(source, &store, work.at("files"), workers, verified));
   TRY(auto proof, venv::prove(environment, source, workers, verified));
   Subject subject;
   subject.sets = venv::holding_sets(source, proof.files);
@@ -63,6 +69,7 @@ Result<Subject> prove_against(const venv::Environment& environment, venv::Source
   subject.sealed = source.sealed;
   subject.description = source.description;
   subject.source = std::move(source);
+  subject.work = std::make_shared<venv::Workplace>(std::move(work));
   return subject;
 }
 
@@ -96,7 +103,7 @@ Result<Subject> subject_of_receipt(const venv::Environment& environment, venv::R
                                    store::ObjectStore& store, unsigned workers) {
   if (receipt.sealed) {
     TRY(auto source, source_of_receipt(receipt, store));
-    return prove_against(environment, std::move(source), workers);
+    return prove_against(environment, std::move(source), store, workers);
   }
   TRY_DO(venv::prove_unchanged(environment, receipt, workers));
   Subject subject;
@@ -118,7 +125,7 @@ Result<Subject> find_subject(const TrialOptions& options, const venv::Environmen
       return fail(ErrorKind::unsupported, "X004",
                   fmt::format("installed files cannot be proven against {}", source.description),
                   "install with `quarry venv install`, whose receipt says where each file came from");
-    return prove_against(environment, std::move(source), options.workers);
+    return prove_against(environment, std::move(source), store, options.workers);
   }
   TRY(auto receipt, venv::read_receipt(environment));
   if (receipt) return subject_of_receipt(environment, std::move(*receipt), store, options.workers);

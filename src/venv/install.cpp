@@ -8,6 +8,7 @@
 #include "sys/process.hpp"
 #include "sys/tree.hpp"
 #include "venv/proof.hpp"
+#include "venv/stage.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -18,26 +19,6 @@ namespace quarry::venv {
 namespace {
 
 constexpr std::uint64_t k_report_bytes_max = 256u << 20; // pip's report carries the metadata of every package
-
-/// A directory in the environment for the time of one command, on its file system so that uv can link instead of
-/// copying.
-class Workplace {
-public:
-  static Result<Workplace> create(const Environment& environment) {
-    TRY(auto path, sys::make_temporary_directory(environment.directory, ".quarry-"));
-    return Workplace(std::move(path));
-  }
-  Workplace(Workplace&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
-  Workplace& operator=(Workplace&&) = delete;
-  ~Workplace() {
-    if (!path_.empty()) static_cast<void>(sys::remove_tree(path_));
-  }
-  std::string at(const std::string& name) const { return path::join(path_, name); }
-
-private:
-  explicit Workplace(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 /// Links to exactly the offered files: what is not in it cannot be chosen.
 Result<void> make_links(const Source& source, const std::string& directory) {
@@ -71,10 +52,11 @@ public:
     }
     announce();
     TRY_DO(remove_receipt(environment_));
+    TRY(auto work, Workplace::create(environment_));
+    TRY_DO(stage_files(source_, options_.source.store, work.at("files"), options_.workers, verified_));
     TRY(auto choices, likely_choices(source_));
     TRY_DO(verify_files(source_, choices, options_.workers, verified_));
     TRY_DO(replace_what_is_there());
-    TRY(auto work, Workplace::create(environment_));
     TRY_DO(install(work));
     TRY_DO(prove(work));
     finish();

@@ -31,12 +31,10 @@ Unexpected not_sealed(const std::string& place, std::string_view why) {
               "complete foreign set");
 }
 
-Result<std::string> local_path(const store::ObjectStore& store, const std::string& key) {
+/// Empty: the file is not on this machine.
+std::string local_path(const store::ObjectStore& store, const std::string& key) {
   auto url = store.url(key);
-  if (!url.starts_with("file://"))
-    return fail(ErrorKind::unsupported, "V006",
-                fmt::format("the files of {} are not on this machine", store.describe()), "use a file: store");
-  return text::percent_decode(std::string_view(url).substr(7));
+  return url.starts_with("file://") ? text::percent_decode(std::string_view(url).substr(7)) : std::string();
 }
 
 Result<Source> sealed_source(store::ObjectStore& store, registry::Resolved resolved, const std::string& locator) {
@@ -52,7 +50,7 @@ Result<Source> sealed_source(store::ObjectStore& store, registry::Resolved resol
     for (const auto& file : set.set.files) holders[file.filename].push_back(set.digest);
   for (auto& file : resolved.files) {
     if (!file.yanked.empty()) continue;
-    TRY(auto path, local_path(store, file.key));
+    auto path = local_path(store, file.key);
     auto sets = holders[file.filename];
     source.files.push_back({std::move(file), std::move(path), std::move(sets)});
   }
@@ -184,7 +182,11 @@ Result<Source> unsealed_run(store::ObjectStore& store, const run::Layout& layout
     quarry |= below.size() > 2 && below[1] == "dist";
     if (quarry) return not_sealed(locator, "has packages and no seal");
     if (below.size() > 3) continue;
-    TRY(auto path, local_path(store, object.key));
+    auto path = local_path(store, object.key);
+    if (path.empty())
+      return fail(ErrorKind::unsupported, "V006",
+                  fmt::format("{} is not sealed, and its files are not on this machine", locator),
+                  "`quarry set adopt` seals a complete foreign set");
     if (dist::DistributionName::parse(path::basename(path))) paths.push_back(std::move(path));
   }
   if (paths.empty()) return fail(std::move(error));

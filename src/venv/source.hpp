@@ -14,7 +14,7 @@ namespace quarry::venv {
 /// One file that an installer may choose, where it lies on this machine.
 struct Offered {
   registry::FileRecord file;     ///< filename, project, version, size, sha256
-  std::string path;              ///< local
+  std::string path;              ///< local; empty: in a store that is elsewhere (stage.hpp)
   std::vector<std::string> sets; ///< digests of the sealed sets that hold it; empty when unsealed
 };
 
@@ -40,7 +40,7 @@ struct SourceRequest {
 };
 
 /// invalid_argument V005 (nothing, or too much, was named), not_found R013 (not sealed yet), L00x, R0xx, unsupported
-/// V006 (a store whose files are not on this machine). Files of an unsealed directory are hashed here.
+/// V006 (a set of a store that is elsewhere, without that store). Files of an unsealed directory are hashed here.
 Result<Source> find_source(const SourceRequest& request);
 
 /// Paths of offered files whose bytes were compared with the set record during this command.

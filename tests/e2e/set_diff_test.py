@@ -87,7 +87,7 @@ def test_all_expected_is_success(packages, next_packages, tmp_path):
     assert all(d["reason"] == "another version" for d in differences(done).values())
     table.write_text(table.read_text() + "rocm\tnothing\tof the kind\n")
     done = good("set", "diff", packages, next_packages, "--allow", table)
-    assert "K003" in done.err and f"{table}:9" in done.err
+    assert "Q003" in done.err and f"{table}:9" in done.err
     table.write_text("".join(f"{package}\t{place}\twhy\n" for package, place in rows[:-1]))
     assert quarry("set", "diff", packages, next_packages, "--allow", table).code == 1
 
@@ -98,7 +98,7 @@ def test_sets_of_a_store(store, packages, next_packages):
     done = quarry("set", "diff", "run:1", "run:2", "--store", f"file:{store}", "--json")
     assert done.code == 1
     assert {(p["left"]["version"], p["right"]["version"]) for p in done.json["packages"]} == {("7.2.0", "7.2.1")}
-    refused("K006", 2, "set", "diff", "channel:staging", packages)
+    refused("Q006", 2, "set", "diff", "channel:staging", packages)
 
 
 def test_a_package_that_is_missing(packages, tmp_path):
@@ -110,10 +110,10 @@ def test_a_package_that_is_missing(packages, tmp_path):
 
 def test_refusals(packages, tmp_path):
     (tmp_path / "empty").mkdir()
-    refused("K004", 3, "set", "diff", packages, tmp_path / "empty")
+    refused("Q004", 3, "set", "diff", packages, tmp_path / "empty")
     refused("D001", 3, "set", "diff", packages, tmp_path / "none")
     (tmp_path / "table").write_text("rocm-sdk-core lib reason\n")
-    done = refused("K001", 2, "set", "diff", packages, packages, "--allow", tmp_path / "table")
+    done = refused("Q001", 2, "set", "diff", packages, packages, "--allow", tmp_path / "table")
     assert "table:1" in done.err
     wheel = shutil.copy(next((packages / "dist").glob("rocm_sdk_core*.whl")), tmp_path)
     data = bytearray(Path(wheel).read_bytes())
@@ -131,4 +131,4 @@ def test_sdists_that_are_not_sound(packages, tmp_path, broken):
     if broken == "no archive":
         sdist.write_bytes(gzip.compress(b"text"))
     done = quarry("set", "diff", tmp_path, packages)
-    assert done.code == 6 and ("K005" in done.err or "T00" in done.err), done.err
+    assert done.code == 6 and ("Q005" in done.err or "T00" in done.err), done.err

@@ -47,7 +47,7 @@ private:
 };
 
 Result<int> run_list(Context& context, const Arguments& arguments) {
-  TRY(auto source, artifact_source(arguments.operands[0], arguments));
+  TRY(auto source, artifact_source(context, arguments.operands[0], arguments));
   TRY(auto items, selected_artifacts(source, arguments, arguments.list("--include")));
   Json list = Json::array();
   std::vector<std::vector<std::string>> rows{{"name", "component", "target", "form", "size", "checksum"}};
@@ -104,7 +104,7 @@ Command list_command() {
 // verify
 
 Result<int> run_verify(Context& context, const Arguments& arguments) {
-  TRY(auto source, artifact_source(arguments.operands[0], arguments));
+  TRY(auto source, artifact_source(context, arguments.operands[0], arguments));
   TRY(auto items, selected_artifacts(source, arguments, arguments.list("--include")));
   artifact::VerifyOptions options;
   options.jobs = context.jobs;

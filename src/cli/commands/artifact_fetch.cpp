@@ -88,7 +88,7 @@ Result<artifact::FetchOptions> fetch_options(const Context& context, const Argum
 
 Result<int> run_fetch(Context& context, const Arguments& arguments) {
   TRY(auto options, fetch_options(context, arguments));
-  TRY(auto source, artifact_source(arguments.get("--from"), arguments));
+  TRY(auto source, artifact_source(context, arguments.get("--from"), arguments));
   context.out.findings(source.findings);
   TRY(auto items, selected_artifacts(source, arguments, arguments.operands));
   bool any_exploded = std::any_of(items.begin(), items.end(), [](const auto& item) { return item.exploded; });

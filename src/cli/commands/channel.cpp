@@ -11,7 +11,8 @@ namespace quarry::cli {
 
 namespace {
 
-const Flag k_store{"--store", "LOCATOR", "the store, such as file:/srv/store", {}, {}, "QUARRY_STORE", true};
+const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
+                   "QUARRY_STORE", true};
 
 std::string short_digest(const std::string& digest) { return digest.substr(0, 12); }
 
@@ -23,7 +24,7 @@ std::string index_url(store::ObjectStore& store, const std::string& name) {
 
 Result<int> run_show(Context& context, const Arguments& arguments) {
   const auto& name = arguments.operands.at(0);
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto channel, registry::require_channel(*store, name));
   TRY(auto view, registry::load_whole_view(*store, channel.record.view), "while reading channel " + name);
   TRY(auto shown, publish::projected_generation(*store, name));
@@ -77,7 +78,7 @@ Json move_json(const registry::Stored<registry::LedgerRecord>& move) {
 
 Result<int> run_log(Context& context, const Arguments& arguments) {
   const auto& name = arguments.operands.at(0);
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto channel, registry::require_channel(*store, name));
   TRY(auto moves, registry::ledger_chain(*store, channel.record));
   auto list = Json::array();
@@ -117,7 +118,7 @@ Result<publish::Repaired> upkeep(store::ObjectStore& store, const run::Locator& 
 }
 
 Result<int> run_upkeep(Context& context, const Arguments& arguments, bool rebuild) {
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto locator, run::parse_locator(arguments.operands.at(0)));
   TRY(auto done, upkeep(*store, locator, rebuild));
   auto writes = done.pages_written + done.pages_removed + done.records_written;
@@ -175,7 +176,7 @@ Result<std::int64_t> grace_us(const Arguments& arguments) {
 }
 
 Result<int> run_gc(Context& context, const Arguments& arguments) {
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto grace, grace_us(arguments));
   bool dry_run = arguments.has("--dry-run");
   TRY(auto garbage, publish::collect_garbage(*store, {context.clock.now_us() - grace, dry_run}));

@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/records.hpp"
 #include "cli/verdict.hpp"
 
 #include "base/text.hpp"
@@ -13,7 +14,8 @@ namespace quarry::cli {
 
 namespace {
 
-const Flag k_store{"--store", "LOCATOR", "the store, such as file:/srv/store", {}, {}, "QUARRY_STORE", true};
+const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
+                   "QUARRY_STORE", true};
 
 // gate
 
@@ -34,7 +36,7 @@ std::string next_steps(const gate::Verdict& verdict, const std::string& from, co
 Result<int> run_gate(Context& context, const Arguments& arguments) {
   auto from = arguments.get("--from"), to = arguments.get("--to");
   TRY(auto policy, load_policy(context, arguments.get("--policy")));
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto source, resolve_sets(*store, from));
   TRY(auto input, gate::collect_new(*store, to, source, context.clock.now_us()));
   auto verdict = gate::judge(policy, input);
@@ -129,7 +131,7 @@ std::string scope_text(const registry::WaiverRecord& waiver) {
 }
 
 Result<int> run_waive(Context& context, const Arguments& arguments) {
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto waiver, make_waiver(arguments, *store, context.clock.now_us()));
   TRY(auto expires_us, sys::parse_rfc3339(waiver.expires));
   TRY_DO(check_waiver(context, arguments, waiver, expires_us));

@@ -122,7 +122,8 @@ Result<std::string> store_directory(const Arguments& arguments) {
 }
 
 /// The index directories that a locator means: the directory itself, a channel's, or those of each sealed set.
-Result<std::vector<std::string>> index_directories(const run::Locator& locator, const Arguments& arguments) {
+Result<std::vector<std::string>> index_directories(const Context& context, const run::Locator& locator,
+                                                   const Arguments& arguments) {
   using run::LocatorKind;
   TRY_DO(run::require_kind(locator, {LocatorKind::path, LocatorKind::channel, LocatorKind::run, LocatorKind::set},
                            "check an index of"));
@@ -130,7 +131,7 @@ Result<std::vector<std::string>> index_directories(const run::Locator& locator, 
   TRY(auto root, store_directory(arguments));
   if (locator.kind == LocatorKind::channel)
     return std::vector{path::join(root, registry::channel_directory(locator.channel))};
-  TRY(auto store, store::open_store(root));
+  TRY(auto store, open_store(context, root));
   TRY(auto resolved, publish::resolve(*store, locator));
   std::set<std::string> directories;
   for (const auto& sealed : resolved.sets) directories.insert(path::join(root, sealed.seal.directory));
@@ -157,7 +158,7 @@ Result<index::CheckReport> check_all(Context& context, const std::vector<std::st
 
 Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto locator, run::parse_locator(arguments.operands.at(0)));
-  TRY(auto directories, index_directories(locator, arguments));
+  TRY(auto directories, index_directories(context, locator, arguments));
   TRY(auto report, check_all(context, directories));
   int code = index::exit_code(report);
   context.out.findings(report.findings);

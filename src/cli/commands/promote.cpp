@@ -12,7 +12,8 @@ namespace quarry::cli {
 
 namespace {
 
-const Flag k_store{"--store", "LOCATOR", "the store, such as file:/srv/store", {}, {}, "QUARRY_STORE", true};
+const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
+                   "QUARRY_STORE", true};
 const Flag k_dry_run{
     .name = "--dry-run", .value = "", .help = "print the plan and its digest, change nothing", .letter = 'n'};
 const Flag k_execute{.name = "--execute", .value = "DIGEST", .help = "run exactly the plan of this digest"};
@@ -104,7 +105,7 @@ std::string held_text(const Arguments& arguments, const promote::Receipt& receip
 
 Result<int> run_promote(Context& context, const Arguments& arguments) {
   TRY(auto options, options_of(context, arguments));
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto request, request_of(context, arguments, *store));
   TRY(auto receipt, promote::promote(*store, request, options));
   auto document = to_json(receipt, "quarry.promote/1", options.dry_run);
@@ -171,7 +172,7 @@ Command promote_command() {
 Result<int> run_rollback(Context& context, const Arguments& arguments) {
   const auto& channel = arguments.operands.at(0);
   TRY(auto options, options_of(context, arguments));
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto receipt, promote::rollback(*store, channel, options));
   context.out.document(to_json(receipt, "quarry.rollback/1", options.dry_run));
   auto command = fmt::format("quarry rollback {} --store {}", channel, arguments.get("--store"));

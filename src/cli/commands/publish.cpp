@@ -16,7 +16,8 @@ namespace quarry::cli {
 
 namespace {
 
-const Flag k_store{"--store", "LOCATOR", "the store, such as file:/srv/store", {}, {}, "QUARRY_STORE", true};
+const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
+                   "QUARRY_STORE", true};
 
 publish::Describe describe() {
   return [](const std::string& path) { return index::describe(path); };
@@ -121,7 +122,7 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
 }
 
 Result<int> run_publish(Context& context, const Arguments& arguments) {
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto plan, plan_of(context, arguments, *store));
   context.out.findings(plan.notes);
   context.out.data(plan_text(plan));
@@ -234,7 +235,7 @@ Result<registry::Resolved> resolve(store::ObjectStore& store, const std::vector<
 }
 
 Result<int> run_show(Context& context, const Arguments& arguments) {
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto resolved, resolve(*store, arguments.operands));
   auto sets = Json::array();
   for (const auto& sealed : resolved.sets) {
@@ -254,7 +255,7 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
 }
 
 Result<int> run_verify(Context& context, const Arguments& arguments) {
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto resolved, resolve(*store, arguments.operands));
   std::uint64_t total = 0;
   for (const auto& file : resolved.files) total += file.size;
@@ -286,7 +287,7 @@ Result<std::string> prefix_of(store::ObjectStore& store, const std::string& text
 }
 
 Result<int> run_adopt(Context& context, const Arguments& arguments) {
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto prefix, prefix_of(*store, arguments.operands.at(0)));
   auto now = sys::rfc3339(context.clock.now_us());
   auto progress = context.out.progress("verifying", 0);

@@ -17,16 +17,17 @@ using inspect::PackageDiff;
 
 constexpr std::uint64_t k_table_bytes_max = 16u << 20; // a hundred thousand lines of expected differences
 
-Result<std::vector<std::string>> files_of(const std::string& text, const Arguments& arguments) {
+Result<std::vector<std::string>> files_of(const Context& context, const std::string& text,
+                                          const Arguments& arguments) {
   using Kind = run::LocatorKind;
   TRY(auto locator, run::parse_locator(text));
   TRY_DO(run::require_kind(locator, {Kind::path, Kind::set, Kind::run, Kind::channel}, "compare packages of"));
   if (locator.kind == Kind::path) return inspect::package_files(locator.path);
   auto place = arguments.find("--store");
   if (!place)
-    return fail(ErrorKind::invalid_argument, "K006", fmt::format("{} needs a store to look in", text),
+    return fail(ErrorKind::invalid_argument, "Q006", fmt::format("{} needs a store to look in", text),
                 "add `--store file:PATH` or set QUARRY_STORE");
-  TRY(auto store, store::open_store(*place));
+  TRY(auto store, open_store(context, *place));
   TRY(auto resolved, publish::resolve(*store, locator));
   std::vector<std::string> files;
   for (const auto& file : resolved.files) {
@@ -111,8 +112,8 @@ Json document_of(const Diff& diff) {
 
 Result<int> run_diff(Context& context, const Arguments& arguments) {
   TRY(auto allowed, allowed_of(arguments));
-  TRY(auto left_files, files_of(arguments.operands.at(0), arguments));
-  TRY(auto right_files, files_of(arguments.operands.at(1), arguments));
+  TRY(auto left_files, files_of(context, arguments.operands.at(0), arguments));
+  TRY(auto right_files, files_of(context, arguments.operands.at(1), arguments));
   auto temporary = context.variable("TMPDIR");
   inspect::ReadOptions options{context.jobs, temporary.empty() ? "/tmp" : temporary};
   auto progress = context.out.progress("reading", 0);

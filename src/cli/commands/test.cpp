@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/records.hpp"
 #include "cli/version.hpp"
 
 #include "base/text.hpp"
@@ -17,7 +18,8 @@ namespace {
 using registry::EvidenceRecord;
 
 constexpr std::size_t k_failures_shown = 20;
-const Flag k_store{"--store", "LOCATOR", "the store, such as file:/srv/store", {}, {}, "QUARRY_STORE", true};
+const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
+                   "QUARRY_STORE", true};
 
 std::string cell_text(const registry::Cell& cell) {
   std::vector<std::string> parts;
@@ -94,7 +96,7 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
 
 Result<int> run_test(Context& context, const Arguments& arguments) {
   TRY(auto options, trial_options(context, arguments));
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto outcome, trial::run_trial(options, *store, context.environment, context.clock));
   const auto& e = outcome.evidence;
   context.out.data(fmt::format("{}  {} on {}  {}{}\n", e.result, e.suite, cell_text(e.cell), counts_text(e),
@@ -147,7 +149,7 @@ Command test_command() {
 // evidence
 
 Result<int> run_list(Context& context, const Arguments& arguments) {
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   std::string set;
   if (auto named = arguments.find("--set")) {
     auto digits = named->starts_with("set:") ? named->substr(4) : *named;
@@ -184,7 +186,7 @@ std::string evidence_text(const std::string& digest, const EvidenceRecord& e) {
 }
 
 Result<int> run_show(Context& context, const Arguments& arguments) {
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto digest, registry::complete_digest(*store, "evidence/", arguments.operands.at(0)));
   TRY(auto e, registry::load_evidence(*store, digest));
   context.out.data(evidence_text(digest, e));

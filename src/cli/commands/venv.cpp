@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/records.hpp"
 #include "cli/version.hpp"
 
 #include "base/text.hpp"
@@ -134,7 +135,7 @@ void report(Context& context, const venv::InstallOutcome& outcome, const std::st
 Result<int> run_install(Context& context, const Arguments& arguments) {
   std::unique_ptr<store::ObjectStore> store;
   if (auto named = arguments.find("--store")) {
-    TRY(store, store::open_store(*named));
+    TRY(store, open_store(context, *named));
   }
   TRY(auto options, install_options(context, arguments, store.get()));
   // A wrong locator is told before an environment is made for it.

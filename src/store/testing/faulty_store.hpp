@@ -35,6 +35,7 @@ public:
   std::string describe() const override { return inner_.describe(); }
   std::string url(const std::string& key) const override { return inner_.url(key); }
   Counters counters() const override { return inner_.counters(); }
+  Result<bool> conditional_writes() override { return inner_.conditional_writes(); }
   Result<std::optional<ObjectInfo>> head(const std::string& key) override {
     return run("head " + key, false, [&] { return inner_.head(key); });
   }

@@ -1,4 +1,4 @@
-#include "trial/xml.hpp"
+#include "base/xml.hpp"
 
 #include "base/text.hpp"
 #include <algorithm>
@@ -6,7 +6,7 @@
 #include <fmt/core.h>
 #include <optional>
 
-namespace quarry::trial {
+namespace quarry {
 
 namespace {
 
@@ -55,8 +55,8 @@ bool is_utf8_name(std::string_view declaration) {
 
 } // namespace
 
-Result<XmlReader> XmlReader::open(std::string_view text, std::string what) {
-  XmlReader reader(text, std::move(what));
+Result<XmlReader> XmlReader::open(std::string_view text, XmlSource source) {
+  XmlReader reader(text, std::move(source));
   if (text.size() > k_xml_bytes_max) return reader.defect(fmt::format("it is larger than {} bytes", k_xml_bytes_max));
   if (!text::is_valid_utf8(text)) return reader.defect("it is not UTF-8");
   auto control = std::find_if(text.begin(), text.end(),
@@ -74,8 +74,8 @@ Result<XmlReader> XmlReader::open(std::string_view text, std::string what) {
 Unexpected XmlReader::defect(std::string_view why) const {
   auto line =
       std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())), '\n') + 1;
-  return fail(ErrorKind::corrupt, "X010", fmt::format("{}:{}: not a report that can be read: {}", what_, line, why),
-              "make the report anew; a JUnit file has no document type and no entities of its own");
+  return fail(ErrorKind::corrupt, source_.code,
+              fmt::format("{}:{}: not {} that can be read: {}", source_.what, line, source_.kind, why), source_.hint);
 }
 
 bool XmlReader::take(std::string_view prefix) {
@@ -228,4 +228,4 @@ Result<XmlToken> XmlReader::next() {
   return XmlToken{};
 }
 
-} // namespace quarry::trial
+} // namespace quarry

@@ -1,7 +1,7 @@
 #pragma once
-// The part of XML that test reports need, from files that nobody trusts: elements, attributes, text, CDATA, comments,
-// the five entities and character references. No DTD, so nothing can be defined, expanded or fetched. Errors: corrupt
-// X010.
+// The part of XML that test reports and replies of object stores need, from sources that nobody trusts: elements,
+// attributes, text, CDATA, comments, the five entities and character references. No DTD, so nothing can be defined,
+// expanded or fetched. Errors: corrupt, with the caller's code.
 #include "base/result.hpp"
 #include <cstdint>
 #include <map>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace quarry::trial {
+namespace quarry {
 
 constexpr std::uint64_t k_xml_bytes_max = 64u << 20; ///< 200,000 test cases of 300 bytes
 constexpr std::size_t k_xml_depth_max = 64;          ///< reports nest 3 to 5 deep
@@ -23,14 +23,21 @@ struct XmlToken {
   std::string text;                              ///< of text, decoded; may come in several pieces
 };
 
+struct XmlSource {  ///< how errors speak of the document
+  std::string what; ///< "report.xml"
+  std::string code; ///< of malformed text, such as "X010"
+  std::string kind; ///< "a report": completes "not … that can be read"
+  std::string hint;
+};
+
 /// Reads the document piece by piece; `text` must outlive it. An empty element gives start and end.
 class XmlReader {
 public:
-  static Result<XmlReader> open(std::string_view text, std::string what);
+  static Result<XmlReader> open(std::string_view text, XmlSource source);
   Result<XmlToken> next();
 
 private:
-  XmlReader(std::string_view text, std::string what) : text_(text), what_(std::move(what)) {}
+  XmlReader(std::string_view text, XmlSource source) : text_(text), source_(std::move(source)) {}
   Unexpected defect(std::string_view why) const;
   bool take(std::string_view prefix);
   void skip_space();
@@ -43,10 +50,10 @@ private:
   Result<XmlToken> character_data();
 
   std::string_view text_;
-  std::string what_;
+  XmlSource source_;
   std::size_t at_ = 0;
   std::vector<std::string> open_;
   bool root_seen_ = false, pending_end_ = false;
 };
 
-} // namespace quarry::trial
+} // namespace quarry

@@ -1,0 +1,74 @@
+// Single objects, for measuring and for looking closely: hidden, since sets are what people publish.
+#include "cli/commands.hpp"
+#include "cli/records.hpp"
+#include "content/rope.hpp"
+#include "sys/clock.hpp"
+#include "sys/file.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
+                   "QUARRY_STORE", true};
+
+Result<int> run_put(Context& context, const Arguments& arguments) {
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  const auto& key = arguments.operands.at(1);
+  TRY(auto content, content::Rope::file(arguments.operands.at(0)));
+  store::PutOptions options;
+  if (auto digest = arguments.find("--sha256")) options.sha256 = Sha256::from_hex(*digest);
+  TRY(auto info, store->put(key, content, options));
+  context.out.data(fmt::format("{}  {} bytes\n", key, info.size));
+  context.out.document({{"schema", "quarry.store-put/1"}, {"key", key}, {"size", info.size}, {"etag", info.etag}});
+  return 0;
+}
+
+Result<int> run_get(Context& context, const Arguments& arguments) {
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  const auto& key = arguments.operands.at(0);
+  TRY(auto content, store->open(key));
+  TRY(auto target, sys::AtomicFile::create(arguments.operands.at(1)));
+  Sha256Hasher hasher;
+  std::uint64_t written = 0;
+  TRY_DO(content::pump(content, [&](std::span<const std::byte> bytes) -> Result<void> {
+    hasher.update(bytes);
+    TRY_DO(target.file().write_at(written, bytes));
+    written += bytes.size();
+    return sys::check_interrupted();
+  }));
+  TRY_DO(target.commit_replace());
+  auto digest = hasher.finish().hex();
+  context.out.data(fmt::format("{}  {}\n", digest, key));
+  context.out.document({{"schema", "quarry.store-get/1"}, {"key", key}, {"size", written}, {"sha256", digest}});
+  return 0;
+}
+
+} // namespace
+
+std::vector<Command> store_commands() {
+  return {{.path = {"store", "put"},
+           .summary = "store one file under a key",
+           .description = "Stores the bytes of `FILE` under `KEY`, whatever stood there before.",
+           .operands = {{"FILE", "what to store"}, {"KEY", "its name in the store"}},
+           .flags = {k_store, {.name = "--sha256", .value = "HEX", .help = "what the bytes must be"}},
+           .examples = {{"quarry store put a.bin tests/a.bin --store s3://bucket/prefix", "one object"}},
+           .exit_codes = {{6, "the bytes are not what --sha256 says"}},
+           .schema = "quarry.store-put/1",
+           .run = run_put,
+           .hidden = true},
+          {.path = {"store", "get"},
+           .summary = "fetch one object into a file, and tell its sha256",
+           .description = "Reads the object `KEY` into `FILE`, which appears when it is complete.",
+           .operands = {{"KEY", "a name in the store"}, {"FILE", "where to put its bytes"}},
+           .flags = {k_store},
+           .examples = {{"quarry store get tests/a.bin a.bin --store s3://bucket/prefix", "one object"}},
+           .exit_codes = {{3, "there is no such object"}},
+           .schema = "quarry.store-get/1",
+           .run = run_get,
+           .hidden = true}};
+}
+
+} // namespace quarry::cli

@@ -1,0 +1,135 @@
+#include "s3/bucket.hpp"
+
+#include "s3/replies.hpp"
+#include <fmt/core.h>
+#include <random>
+
+namespace quarry::s3 {
+
+namespace {
+
+double random_part() {
+  thread_local std::mt19937 generator{std::random_device{}()};
+  return std::uniform_real_distribution<double>(0, 1)(generator);
+}
+
+Refusal own_refusal(Error error) {
+  Refusal refusal;
+  refusal.error = std::move(error);
+  return refusal;
+}
+
+// A failure after which the server may have done what was asked, or may still do it.
+bool is_doubtful(const Refusal& refusal) { return refusal.doubtful || refusal.status >= 500; }
+
+} // namespace
+
+Bucket::Bucket(Location location, std::shared_ptr<net::Transport> transport,
+               std::shared_ptr<CredentialCache> credentials, const sys::Clock& clock, net::RetryLimits limits)
+    : location_(std::move(location)), transport_(std::move(transport)), credentials_(std::move(credentials)),
+      clock_(clock), limits_(limits) {}
+
+Location Bucket::location() const {
+  std::lock_guard lock(mutex_);
+  return location_;
+}
+
+std::string Bucket::name() const { return "s3://" + location().bucket; }
+
+bool Bucket::unsigned_body_is_safe() const {
+  auto endpoint = location().endpoint;
+  return endpoint.secure() || net::is_loopback(endpoint);
+}
+
+Result<net::Request> Bucket::request_of(const Call& call, Credentials& used) {
+  TRY(used, credentials_->get());
+  auto place = location();
+  net::Request request;
+  request.method = call.method;
+  request.url = url_of(place, call.key);
+  request.url.query = canonical_query(call.query);
+  request.headers = call.headers;
+  request.body = call.body;
+  request.response_bytes_max = call.answer_bytes_max;
+  request.stall_ms = call.stall_ms;
+  request.wait_before_body = call.wait_before_body;
+  request.sink = call.sink;
+  request.on_sent = call.on_sent;
+  if (used.keys.access_key.empty()) return request;
+  auto hash = !call.body || call.body->empty() ? std::string(k_empty_hash)
+              : call.body_sha256.empty()       ? std::string(k_unsigned_payload)
+                                               : call.body_sha256;
+  auto date = amz_date(clock_.now_us() + clock_offset_us_);
+  SignedRequest sign{call.method, request.url.path, request.url.query, call.headers, hash};
+  sign.headers.emplace_back("host", request.url.authority());
+  sign.headers.emplace_back("x-amz-content-sha256", hash);
+  sign.headers.emplace_back("x-amz-date", date);
+  if (!used.keys.session_token.empty())
+    sign.headers.emplace_back("x-amz-security-token", used.keys.session_token.reveal());
+  request.headers = sign.headers;
+  std::erase_if(request.headers, [](const auto& header) { return header.first == "host"; });
+  request.headers.emplace_back("authorization", authorization(sign, {date, place.region}, used.keys));
+  return request;
+}
+
+tl::expected<net::Response, Refusal> Bucket::once(const Call& call, Credentials& used) {
+  auto what = fmt::format("{} in {}", call.action, name());
+  auto request = request_of(call, used);
+  if (!request) return tl::unexpected(own_refusal(std::move(request).error()));
+  if (call.on_start) call.on_start();
+  auto answer = transport_->send(*request);
+  if (!answer) return tl::unexpected(refusal_of(std::move(answer.error()), what));
+  if (answer->ok() && !(call.answer_may_be_error && holds_error(*answer))) return std::move(*answer);
+  auto refusal = refusal_of(*answer, what);
+  learn(refusal, &*answer, used);
+  return tl::unexpected(std::move(refusal));
+}
+
+// What was wrong is mended here, so that the next attempt is another one.
+void Bucket::learn(const Refusal& refusal, const net::Response* response, const Credentials& used) {
+  if (refusal.trouble == net::Trouble::expired) credentials_->drop(used);
+  if (refusal.trouble == net::Trouble::skewed && response)
+    if (auto server = time_of(net::header(response->headers, "date")); server != 0)
+      clock_offset_us_ = server - clock_.now_us();
+  if (refusal.trouble == net::Trouble::moved) {
+    std::lock_guard lock(mutex_);
+    location_ = in_region(location_, refusal.region);
+  }
+}
+
+Outcome Bucket::call(const Call& call) {
+  auto begin = clock_.steady_ns();
+  bool doubtful = false;
+  for (net::Attempt attempt;; ++attempt.number) {
+    Credentials used;
+    auto response = once(call, used);
+    if (response) {
+      budget_.give();
+      return Done{std::move(*response), doubtful};
+    }
+    auto& refusal = response.error();
+    attempt.of_this = refusal.trouble == attempt.trouble ? attempt.of_this + 1 : 1;
+    attempt.trouble = refusal.trouble;
+    attempt.elapsed_ms = (clock_.steady_ns() - begin) / 1'000'000;
+    attempt.random = random_part();
+    attempt.retry_after_ms = refusal.retry_after_ms;
+    auto delay = next_delay(attempt, limits_);
+    refusal.doubtful = doubtful || is_doubtful(refusal);
+    bool give_up = !delay || !call.repeat || (delay && *delay > 0 && !budget_.take());
+    if (give_up) return tl::unexpected(std::move(refusal));
+    doubtful = refusal.doubtful;
+    if (auto paused = sys::pause_ms(*delay); !paused) return tl::unexpected(own_refusal(std::move(paused).error()));
+  }
+}
+
+Result<std::string> Bucket::presign(const std::string& method, const std::string& key, std::uint64_t seconds) {
+  TRY(auto used, credentials_->get());
+  auto place = location();
+  auto url = url_of(place, key);
+  auto date = amz_date(clock_.now_us() + clock_offset_us_);
+  SignedRequest sign{method, url.path, {}, {{"host", url.authority()}}, {}};
+  url.query = presigned_query(sign, {date, place.region}, used.keys, seconds);
+  return url.text();
+}
+
+} // namespace quarry::s3

@@ -1,0 +1,192 @@
+#include "s3/capabilities.hpp"
+
+#include "base/json.hpp"
+#include "s3/replies.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::s3 {
+
+namespace {
+
+constexpr std::int64_t k_valid_us = 7ll * 24 * 3600 * 1'000'000; // servers are upgraded now and then
+constexpr std::string_view k_schema = "quarry.store-capabilities/1";
+constexpr std::uint64_t k_record_max = 16 << 10;
+
+/// The questions, asked of one object that is removed again.
+class Probe {
+public:
+  Probe(Bucket& bucket, std::string key) : bucket_(bucket), key_(std::move(key)) {}
+
+  Result<Capabilities> run() {
+    Capabilities found;
+    TRY(bool created, accepted({{"if-none-match", "*"}}));
+    if (!created) TRY_DO(plain_put());
+    TRY(bool overwritten, accepted({{"if-none-match", "*"}}));
+    found.if_absent = created && !overwritten;
+    TRY(bool wrong, accepted({{"if-match", "\"00000000000000000000000000000000\""}}));
+    TRY_DO(plain_put());
+    TRY(bool quoted, accepted({{"if-match", "\"" + etag_ + "\""}}));
+    bool bare = false;
+    if (!quoted) {
+      TRY(bare, accepted({{"if-match", etag_}}));
+    }
+    found.if_match = !wrong && (quoted || bare);
+    found.quoted_if_match = quoted;
+    TRY(bool damaged,
+        accepted({{"x-amz-sdk-checksum-algorithm", "CRC64NVME"}, {"x-amz-checksum-crc64nvme", "AAAAAAAAAAA="}}));
+    found.crc64nvme = !damaged;
+    TRY(bool completed, complete_is_unconditional());
+    found.complete_conditions = found.if_absent && !completed;
+    return found;
+  }
+  void clean() {
+    static_cast<void>(bucket_.call({.action = "remove the probe", .method = "DELETE", .key = key_, .repeat = true}));
+  }
+
+private:
+  Outcome put(Pairs headers) {
+    auto body = fmt::format("probe {}", ++round_); // other bytes each time: an etag belongs to one round
+    return bucket_.call({.action = "ask what the store can do",
+                         .method = "PUT",
+                         .key = key_,
+                         .headers = std::move(headers),
+                         .body = content::Rope::literal(body),
+                         .body_sha256 = sha256(body).hex(),
+                         .repeat = false}); // the second answer to one question is another answer
+  }
+  /// False: refused because of the header. Any other failure is one.
+  Result<bool> accepted(Pairs headers) {
+    auto done = put(std::move(headers));
+    if (done) {
+      etag_ = unquoted(net::header(done->response.headers, "etag"));
+      return true;
+    }
+    auto status = done.error().status;
+    bool refused = done.error().trouble == net::Trouble::final || status == 409 || status == 400;
+    refused = refused && (status == 400 || status == 404 || status == 409 || status == 412 || status == 501);
+    if (!refused || done.error().code == "NoSuchBucket") return fail(std::move(done.error().error));
+    return false;
+  }
+  Result<void> plain_put() {
+    auto done = put({});
+    if (!done) return fail(std::move(done.error().error));
+    etag_ = unquoted(net::header(done->response.headers, "etag"));
+    return {};
+  }
+  Result<bool> complete_is_unconditional() {
+    auto created = bucket_.call({.action = "ask what the store can do",
+                                 .method = "POST",
+                                 .key = key_,
+                                 .query = {{"uploads", ""}},
+                                 .body = content::Rope()});
+    if (!created) return false; // no multipart at all: nothing to complete
+    TRY(auto reply, parse_reply(created->response.body, "the start of an upload"));
+    auto id = reply.top.value("UploadId");
+    const std::string bytes = "part";
+    auto part = bucket_.call({.action = "ask what the store can do",
+                              .method = "PUT",
+                              .key = key_,
+                              .query = {{"partNumber", "1"}, {"uploadId", id}},
+                              .body = content::Rope::literal(bytes),
+                              .body_sha256 = sha256(bytes).hex(),
+                              .repeat = false});
+    if (!part) return fail(std::move(part.error().error));
+    auto body = fmt::format("<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>{}</ETag></Part>"
+                            "</CompleteMultipartUpload>",
+                            xml_escape(net::header(part->response.headers, "etag")));
+    auto done = bucket_.call({.action = "ask what the store can do",
+                              .method = "POST",
+                              .key = key_,
+                              .query = {{"uploadId", id}},
+                              .headers = {{"if-none-match", "*"}},
+                              .body = content::Rope::literal(body),
+                              .body_sha256 = sha256(body).hex(),
+                              .answer_may_be_error = true,
+                              .repeat = false});
+    if (done) return true;
+    if (done.error().status == 0 || (done.error().status >= 500 && done.error().status != 501))
+      return fail(std::move(done.error().error));
+    static_cast<void>(
+        bucket_.call({.action = "end the probe", .method = "DELETE", .key = key_, .query = {{"uploadId", id}}}));
+    return done.error().status != 412;
+  }
+
+  Bucket& bucket_;
+  std::string key_, etag_;
+  int round_ = 0;
+};
+
+std::string endpoint_of(const Bucket& bucket) {
+  auto place = bucket.location();
+  return place.endpoint.text() + " " + place.bucket;
+}
+
+} // namespace
+
+std::string capabilities_json(const Capabilities& c, const std::string& endpoint, std::int64_t now_us) {
+  return json::pretty(Json{{"schema", k_schema},
+                           {"endpoint", endpoint},
+                           {"checked", sys::rfc3339(now_us)},
+                           {"put_if_absent", c.if_absent},
+                           {"put_if_match", c.if_match},
+                           {"quoted_if_match", c.quoted_if_match},
+                           {"complete_conditions", c.complete_conditions},
+                           {"crc64nvme", c.crc64nvme}});
+}
+
+std::optional<Capabilities> parse_capabilities(std::string_view text, const std::string& endpoint,
+                                               std::int64_t now_us) {
+  auto document = json::parse(text, "the store's capabilities");
+  if (!document || !document->is_object() || !json::require_schema(*document, k_schema, "capabilities")) return {};
+  auto checked = sys::parse_rfc3339(json::string_or(*document, "checked", ""));
+  if (json::string_or(*document, "endpoint", "") != endpoint || !checked || *checked + k_valid_us < now_us) return {};
+  Capabilities found;
+  bool whole = true;
+  auto flag = [&](const char* name, bool& into) {
+    auto it = document->find(name);
+    whole = whole && it != document->end() && it->is_boolean();
+    if (whole) into = it->get<bool>();
+  };
+  flag("put_if_absent", found.if_absent);
+  flag("put_if_match", found.if_match);
+  flag("quoted_if_match", found.quoted_if_match);
+  flag("complete_conditions", found.complete_conditions);
+  flag("crc64nvme", found.crc64nvme);
+  return whole ? std::optional(found) : std::nullopt;
+}
+
+Result<Capabilities> probe(Bucket& bucket, const std::string& prefix) {
+  constexpr int k_rounds_max = 8; // a lost reply spoils a round; a server that loses eight in a row serves nobody
+  for (int round = 1;; ++round) {
+    Probe asked(bucket, prefix + ".quarry/probe-" + sys::random_hex(8));
+    auto found = asked.run();
+    asked.clean();
+    auto kind = found ? ErrorKind::internal : found.error().kind;
+    bool passing = kind == ErrorKind::unavailable || kind == ErrorKind::timed_out;
+    if (found || !passing || round == k_rounds_max) return found;
+    TRY_DO(sys::pause_ms(static_cast<std::uint64_t>(round) * 50));
+  }
+}
+
+Result<Capabilities> CapabilityCache::get() {
+  std::lock_guard lock(mutex_);
+  if (known_) return *known_;
+  if (bucket_.location().is_aws) return *(known_ = Capabilities{});
+  auto key = prefix_ + ".quarry/capabilities.json", endpoint = endpoint_of(bucket_);
+  auto kept = bucket_.call({.action = "read what the store can do", .key = key, .answer_bytes_max = k_record_max});
+  if (kept) known_ = parse_capabilities(kept->response.body, endpoint, clock_.now_us());
+  if (known_) return *known_;
+  TRY(known_, probe(bucket_, prefix_), "while asking what the store can do");
+  auto text = capabilities_json(*known_, endpoint, clock_.now_us());
+  // Only spares the next job the questions: that it could not be kept shows in the write that follows.
+  static_cast<void>(bucket_.call({.action = "keep what the store can do",
+                                  .method = "PUT",
+                                  .key = key,
+                                  .headers = {{"content-type", "application/json"}},
+                                  .body = content::Rope::literal(text),
+                                  .body_sha256 = sha256(text).hex()}));
+  return *known_;
+}
+
+} // namespace quarry::s3

@@ -1,0 +1,43 @@
+#pragma once
+// What a server does with conditions and checksums, found out by asking it: many accept such headers and ignore them.
+// The answer is kept beside the objects (`.quarry/capabilities.json`, docs/formats/store.md), so that one look serves
+// all jobs for a while. Amazon's own buckets are not asked.
+#include "s3/bucket.hpp"
+#include <mutex>
+#include <optional>
+
+namespace quarry::s3 {
+
+struct Capabilities {
+  bool if_absent = true;           ///< PUT honours If-None-Match: *
+  bool if_match = true;            ///< PUT honours If-Match
+  bool quoted_if_match = true;     ///< with the etag in quotes, as RFC 9110 wants; else without
+  bool complete_conditions = true; ///< so does CompleteMultipartUpload
+  bool crc64nvme = true;           ///< a wrong x-amz-checksum-crc64nvme is refused
+  bool conditional_writes() const { return if_absent && if_match; }
+  bool operator==(const Capabilities&) const = default;
+};
+
+std::string capabilities_json(const Capabilities& capabilities, const std::string& endpoint, std::int64_t now_us);
+/// nullopt when it is another endpoint's, older than a week, or not readable.
+std::optional<Capabilities> parse_capabilities(std::string_view text, const std::string& endpoint, std::int64_t now_us);
+
+/// Writes, looks and removes below `prefix`.quarry/. K-errors of the server.
+Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
+
+/// Thread-safe; asks once. `prefix` is empty or ends with '/'.
+class CapabilityCache {
+public:
+  CapabilityCache(Bucket& bucket, std::string prefix, const sys::Clock& clock)
+      : bucket_(bucket), prefix_(std::move(prefix)), clock_(clock) {}
+  Result<Capabilities> get();
+
+private:
+  Bucket& bucket_;
+  std::string prefix_;
+  const sys::Clock& clock_;
+  std::mutex mutex_;
+  std::optional<Capabilities> known_;
+};
+
+} // namespace quarry::s3

@@ -1,0 +1,138 @@
+#include "s3/copy.hpp"
+
+#include "s3/replies.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::s3 {
+
+namespace {
+
+constexpr std::uint64_t k_copy_stall_ms = 300'000; // the server moves gigabytes before it answers
+
+class Copy {
+public:
+  Copy(const PutTools& tools, const CopyRequest& request, const Capabilities& capabilities)
+      : tools_(tools), request_(request), to_(request.to), capabilities_(capabilities),
+        marked_(marked_headers(request.to)) {}
+
+  PutOutcome whole() {
+    Call call{.action = action(), .method = "PUT", .key = to_.key, .headers = marked_.headers};
+    call.headers.emplace_back("x-amz-metadata-directive", "REPLACE");
+    add_source(call);
+    call.body = content::Rope();
+    call.answer_may_be_error = true;
+    call.stall_ms = k_copy_stall_ms;
+    return finish(tools_.bucket.call(call));
+  }
+
+  PutOutcome in_parts() {
+    auto created = tools_.bucket.call({.action = action(),
+                                       .method = "POST",
+                                       .key = to_.key,
+                                       .query = {{"uploads", ""}},
+                                       .headers = marked_.headers,
+                                       .body = content::Rope()});
+    if (!created) return tl::unexpected(std::move(created.error()));
+    auto reply = parse_reply(created->response.body, "the start of a copy");
+    if (!reply) return tl::unexpected(refused(std::move(reply).error()));
+    id_ = reply->top.value("UploadId");
+    auto part_bytes = part_size(request_.size, k_copy_part_bytes);
+    etags_.resize((request_.size + part_bytes - 1) / part_bytes);
+    std::optional<Refusal> failed;
+    std::mutex mutex;
+    auto copied = parallel_for(etags_.size(), tools_.limits.uploaders, [&](std::size_t i) -> Result<void> {
+      auto part = copy_part(i, part_bytes);
+      if (part) return {};
+      std::lock_guard lock(mutex);
+      if (!failed) failed = std::move(part.error());
+      return fail(failed->error);
+    });
+    if (failed) return abort(std::move(*failed));
+    if (!copied) return abort(refused(std::move(copied).error()));
+    auto outcome = finish(complete());
+    return outcome || outcome.error().status != 412 ? outcome : abort(std::move(outcome.error()));
+  }
+
+private:
+  std::string action() const { return fmt::format("copy `{}` to `{}`", request_.from, to_.key); }
+
+  void add_source(Call& call) const {
+    call.headers.emplace_back("x-amz-copy-source",
+                              "/" + tools_.bucket.location().bucket + "/" + uri_encode(request_.from, true));
+    call.headers.emplace_back("x-amz-copy-source-if-match", "\"" + request_.from_etag + "\"");
+  }
+
+  tl::expected<void, Refusal> copy_part(std::size_t i, std::uint64_t part_bytes) {
+    auto first = i * part_bytes, last = std::min(first + part_bytes, request_.size) - 1;
+    Call call{.action = action(), .method = "PUT", .key = to_.key};
+    call.query = {{"partNumber", std::to_string(i + 1)}, {"uploadId", id_}};
+    add_source(call);
+    call.headers.emplace_back("x-amz-copy-source-range", fmt::format("bytes={}-{}", first, last));
+    call.body = content::Rope();
+    call.answer_may_be_error = true;
+    call.stall_ms = k_copy_stall_ms;
+    auto done = tools_.bucket.call(call);
+    if (!done) return tl::unexpected(std::move(done.error()));
+    auto reply = parse_reply(done->response.body, "a copied part");
+    if (!reply) return tl::unexpected(refused(std::move(reply).error()));
+    etags_[i] = unquoted(reply->top.value("ETag"));
+    return {};
+  }
+
+  Outcome complete() {
+    std::string body = "<CompleteMultipartUpload>";
+    for (std::size_t i = 0; i < etags_.size(); ++i)
+      body += fmt::format("<Part><PartNumber>{}</PartNumber><ETag>&quot;{}&quot;</ETag></Part>", i + 1,
+                          xml_escape(etags_[i]));
+    body += "</CompleteMultipartUpload>";
+    Call call{.action = action(), .method = "POST", .key = to_.key, .query = {{"uploadId", id_}}};
+    call.headers = condition_headers(to_, capabilities_);
+    call.body = content::Rope::literal(body);
+    call.body_sha256 = sha256(body).hex();
+    call.answer_may_be_error = true;
+    call.stall_ms = k_copy_stall_ms;
+    return tools_.bucket.call(call);
+  }
+
+  PutOutcome finish(Outcome outcome) {
+    if (!outcome) {
+      auto& refusal = outcome.error();
+      refusal.doubtful = refusal.doubtful || refusal.code == "NoSuchUpload";
+      return settled(tools_, to_, marked_, std::move(refusal), {});
+    }
+    auto reply = parse_reply(outcome->response.body, "a copy");
+    if (!reply) return tl::unexpected(refused(std::move(reply).error()));
+    return PutDone{unquoted(reply->top.value("ETag")), request_.size, {}, marked_.lineage};
+  }
+
+  PutOutcome abort(Refusal refusal) {
+    static_cast<void>(
+        tools_.bucket.call({.action = "end a copy", .method = "DELETE", .key = to_.key, .query = {{"uploadId", id_}}}));
+    return tl::unexpected(std::move(refusal));
+  }
+
+  const PutTools& tools_;
+  const CopyRequest& request_;
+  const PutRequest& to_;
+  const Capabilities& capabilities_;
+  Marked marked_;
+  std::string id_;
+  std::vector<std::string> etags_;
+};
+
+} // namespace
+
+PutOutcome copy_object(const PutTools& tools, const CopyRequest& request) {
+  auto capabilities = Capabilities{};
+  bool conditional = request.to.condition != Condition::none;
+  if (conditional) {
+    auto known = tools.capabilities.get();
+    if (!known) return tl::unexpected(refused(std::move(known).error()));
+    capabilities = *known;
+  }
+  Copy copy(tools, request, capabilities);
+  return conditional || request.size > k_copy_whole_max ? copy.in_parts() : copy.whole();
+}
+
+} // namespace quarry::s3

@@ -1,0 +1,38 @@
+#pragma once
+// S3's error codes as our kinds, and whether a retry helps: one table (docs.aws.amazon.com, "Error responses"; the
+// codes of Ceph and other servers that are known). Pure.
+#include "net/http.hpp"
+#include "net/retry.hpp"
+#include <string>
+#include <string_view>
+
+namespace quarry::s3 {
+
+/// Why a call did not succeed.
+struct Refusal {
+  int status = 0;     ///< 0: no answer came
+  std::string code;   ///< S3's, "NoSuchKey"; by status when the answer had no body
+  std::string region; ///< where the bucket is, when that is what was wrong
+  net::Trouble trouble = net::Trouble::final;
+  std::optional<std::uint64_t> retry_after_ms = {}; ///< the server's wish
+  bool doubtful = false;                            ///< a write may have happened all the same
+  Error error;
+};
+
+struct ErrorRow {
+  std::string_view s3_code;
+  ErrorKind kind;
+  std::string_view code; ///< ours
+  net::Trouble trouble;
+};
+/// The row of a code; of the status when the code is not known.
+ErrorRow error_row(std::string_view s3_code, int status);
+
+/// From an answer that is no success, or from a success that holds an <Error>. `what` names the action: "store `k` in
+/// s3://b".
+Refusal refusal_of(const net::Response& response, const std::string& what);
+Refusal refusal_of(net::Failure failure, const std::string& what);
+/// Is the body of a success in truth an error? CompleteMultipartUpload and CopyObject may answer so.
+bool holds_error(const net::Response& response);
+
+} // namespace quarry::s3

@@ -1,0 +1,79 @@
+#include "s3/journal.hpp"
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "digest/sha256.hpp"
+#include "sys/path.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <sys/file.h>
+
+namespace quarry::s3 {
+
+namespace {
+
+constexpr std::uint64_t k_journal_max = 4 << 20; // 10,000 parts of 150 bytes
+constexpr std::string_view k_schema = "quarry.upload-journal/1";
+
+std::optional<JournalEntry> parse_head(const Json& line) {
+  JournalEntry entry;
+  entry.upload_id = json::string_or(line, "upload_id", "");
+  entry.nonce = json::string_or(line, "nonce", "");
+  entry.sha256 = json::string_or(line, "sha256", "");
+  auto size = json::unsigned_at(line, "size", "journal"), part = json::unsigned_at(line, "part_size", "journal");
+  if (!json::require_schema(line, k_schema, "journal") || entry.upload_id.empty() || !size || !part) return {};
+  entry.size = *size;
+  entry.part_size = *part;
+  return entry;
+}
+
+void read_part(const Json& line, JournalEntry& entry) {
+  auto number = json::unsigned_at(line, "part", "journal"), size = json::unsigned_at(line, "size", "journal");
+  auto crc = json::unsigned_at(line, "crc64nvme", "journal");
+  if (number && size && crc)
+    entry.parts[static_cast<unsigned>(*number)] = {json::string_or(line, "etag", ""), *crc, *size};
+}
+
+std::optional<JournalEntry> parse(std::string_view text) {
+  std::optional<JournalEntry> entry;
+  for (const auto& line : text::lines(text)) {
+    auto document = json::parse(line, "journal");
+    if (!document || !document->is_object()) break; // cut short by a kill: what came before is whole
+    if (entry)
+      read_part(*document, *entry);
+    else if (!(entry = parse_head(*document)))
+      break;
+  }
+  return entry;
+}
+
+} // namespace
+
+std::optional<Journal> Journal::open(const JournalPlace& place, const std::string& object) {
+  if (place.directory.empty() || !sys::make_directories(place.directory, 0700)) return {};
+  auto path = path::join(place.directory, quarry::sha256(object).hex() + ".jsonl");
+  auto file = sys::File::open_append(path);
+  if (!file || ::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0) return {};
+  Journal journal(std::move(*file), path);
+  if (auto text = sys::read_file(path, k_journal_max)) journal.entry_ = parse(*text);
+  return journal;
+}
+
+void Journal::begin(const JournalEntry& entry) {
+  entry_ = entry;
+  entry_->parts.clear();
+  Json head{{"schema", k_schema},     {"upload_id", entry.upload_id}, {"nonce", entry.nonce},
+            {"sha256", entry.sha256}, {"size", entry.size},           {"part_size", entry.part_size}};
+  static_cast<void>(file_.truncate(0));
+  static_cast<void>(file_.write(head.dump() + "\n"));
+}
+
+void Journal::add(unsigned number, const JournalPart& part) {
+  Json line{{"part", number}, {"etag", part.etag}, {"crc64nvme", part.crc64nvme}, {"size", part.size}};
+  std::lock_guard lock(*mutex_);
+  static_cast<void>(file_.write(line.dump() + "\n"));
+}
+
+void Journal::remove() { static_cast<void>(sys::remove_file(path_)); }
+
+} // namespace quarry::s3

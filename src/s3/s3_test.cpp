@@ -1,0 +1,356 @@
+// Replies, errors, places and credentials, as values.
+#include "base/json.hpp"
+#include "s3/capabilities.hpp"
+#include "s3/credentials.hpp"
+#include "s3/errors.hpp"
+#include "s3/location.hpp"
+#include "s3/put.hpp"
+#include "s3/replies.hpp"
+#include "s3/sources.hpp"
+#include <deque>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace quarry::s3 {
+namespace {
+
+using ::testing::HasSubstr;
+using Variables = std::map<std::string, std::string>;
+
+TEST(Replies, AListing) {
+  auto page = parse_list("  \n<?xml version=\"1.0\"?>\n<ListBucketResult "
+                         "xmlns=\"x\"><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>"
+                         "<NextContinuationToken>a&amp;b</NextContinuationToken><Contents><Key>a%20b%2Bc+d</"
+                         "Key><LastModified>2013-05-24T00:00:01.000Z</LastModified>"
+                         "<ETag>&quot;e&quot;</ETag><Size>5</Size><Owner><ID>x</ID></Owner></"
+                         "Contents><CommonPrefixes><Prefix>p/</Prefix></CommonPrefixes></ListBucketResult>");
+  ASSERT_TRUE(page) << render(page.error());
+  ASSERT_EQ(page->objects.size(), 1u);
+  EXPECT_EQ(page->objects[0].key, "a b+c d");
+  EXPECT_EQ(page->objects[0].etag, "e");
+  EXPECT_EQ(page->objects[0].size, 5u);
+  EXPECT_EQ(page->objects[0].modified_us, 1369353601'000'000);
+  EXPECT_EQ(page->next, "a&b");
+}
+
+TEST(Replies, PartsAndUploads) {
+  auto parts =
+      parse_parts("<ListPartsResult><IsTruncated>true</IsTruncated><NextPartNumberMarker>2</"
+                  "NextPartNumberMarker><Part><PartNumber>1</PartNumber><Size>7</Size><ETag>\"a\"</ETag></Part>"
+                  "<Part><PartNumber>2</PartNumber><Size>8</Size><ETag>b</ETag></Part></ListPartsResult>");
+  ASSERT_TRUE(parts);
+  ASSERT_EQ(parts->parts.size(), 2u);
+  EXPECT_EQ(parts->parts[1].number, 2u);
+  EXPECT_EQ(parts->parts[1].etag, "b");
+  EXPECT_EQ(parts->next_marker, "2");
+  auto uploads =
+      parse_uploads("<ListMultipartUploadsResult><Upload><Key>k</Key><UploadId>u</"
+                    "UploadId><Initiated>2013-05-24T00:00:00.000Z</Initiated></Upload></ListMultipartUploadsResult>");
+  ASSERT_TRUE(uploads);
+  EXPECT_EQ(uploads->uploads.at(0).id, "u");
+  EXPECT_EQ(uploads->uploads.at(0).initiated_us, 1369353600'000'000);
+}
+
+TEST(Replies, WhatIsNoAnswerOfS3) {
+  for (const std::string body :
+       {"", "<html><body>Please log in</body></html>",
+        "<ListBucketResult><Contents><Key>k</Key><Size>x</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>", "<ListBucketResult>", "{}",
+        "<!DOCTYPE x [<!ENTITY a \"b\">]><ListBucketResult>&a;</ListBucketResult>",
+        "<ListBucketResult>&unknown;</ListBucketResult>"}) {
+    auto page = parse_list(body);
+    ASSERT_FALSE(page) << body;
+    EXPECT_EQ(page.error().code, "K020");
+    EXPECT_EQ(page.error().kind, ErrorKind::corrupt);
+  }
+}
+
+TEST(Replies, DatesAndEtags) {
+  EXPECT_EQ(time_of("Fri, 24 May 2013 00:00:00 GMT"), 1369353600'000'000);
+  EXPECT_EQ(time_of("yesterday"), 0);
+  EXPECT_EQ(unquoted("\"a\""), "a");
+  EXPECT_EQ(unquoted("W/\"a\""), "a");
+  EXPECT_EQ(unquoted("a"), "a");
+}
+
+struct Row {
+  int status;
+  std::string code, ours;
+  ErrorKind kind;
+  net::Trouble trouble;
+};
+class Errors : public ::testing::TestWithParam<Row> {};
+TEST_P(Errors, BecomeOurs) {
+  net::Response response{GetParam().status,
+                         {{"x-amz-request-id", "id-1"}},
+                         "<Error><Code>" + GetParam().code +
+                             "</Code><Message>said\nthe server</Message><Region>eu-west-1</Region></Error>"};
+  if (GetParam().code.empty()) response.body.clear();
+  auto refusal = refusal_of(response, "store `k`");
+  EXPECT_EQ(refusal.error.code, GetParam().ours);
+  EXPECT_EQ(refusal.error.kind, GetParam().kind);
+  EXPECT_EQ(refusal.trouble, GetParam().trouble);
+  EXPECT_THAT(render(refusal.error), HasSubstr("id-1"));
+  EXPECT_THAT(refusal.error.message, HasSubstr("store `k`"));
+}
+using net::Trouble;
+INSTANTIATE_TEST_SUITE_P(
+    Table, Errors,
+    ::testing::Values(Row{404, "NoSuchBucket", "K002", ErrorKind::not_found, Trouble::final},
+                      Row{403, "AccessDenied", "K003", ErrorKind::permission_denied, Trouble::final},
+                      Row{403, "SignatureDoesNotMatch", "K004", ErrorKind::unauthenticated, Trouble::final},
+                      Row{400, "ExpiredToken", "K004", ErrorKind::unauthenticated, Trouble::expired},
+                      Row{403, "RequestTimeTooSkewed", "K009", ErrorKind::unauthenticated, Trouble::skewed},
+                      Row{400, "AuthorizationHeaderMalformed", "K008", ErrorKind::invalid_argument, Trouble::moved},
+                      Row{503, "SlowDown", "K006", ErrorKind::unavailable, Trouble::throttled},
+                      Row{400, "RequestTimeout", "K006", ErrorKind::unavailable, Trouble::busy},
+                      Row{500, "InternalError", "K006", ErrorKind::unavailable, Trouble::busy},
+                      Row{400, "BadDigest", "K007", ErrorKind::corrupt, Trouble::damaged},
+                      Row{409, "ConditionalRequestConflict", "K005", ErrorKind::precondition_failed, Trouble::conflict},
+                      Row{501, "NotImplemented", "K008", ErrorKind::unsupported, Trouble::final},
+                      Row{403, "", "K003", ErrorKind::permission_denied, Trouble::final},
+                      Row{404, "", "K005", ErrorKind::not_found, Trouble::final},
+                      Row{412, "", "K005", ErrorKind::precondition_failed, Trouble::final},
+                      Row{500, "SomethingNew", "K006", ErrorKind::unavailable, Trouble::busy},
+                      Row{418, "Teapot", "K005", ErrorKind::invalid_argument, Trouble::final}));
+
+TEST(Errors, ASuccessThatHoldsAnError) {
+  net::Response response{200, {}, "  <?xml version=\"1.0\"?><Error><Code>InternalError</Code></Error>"};
+  EXPECT_TRUE(holds_error(response));
+  EXPECT_EQ(refusal_of(response, "complete").trouble, Trouble::busy);
+  EXPECT_FALSE(holds_error({200, {}, "<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>"}));
+}
+
+struct Place {
+  std::string locator;
+  Variables environment, profile;
+  std::string url; ///< of the key "k y"; or the code of the refusal
+};
+class Places : public ::testing::TestWithParam<Place> {};
+TEST_P(Places, AreAddressedAsAwsDoes) {
+  Profile profile;
+  profile.values = GetParam().profile;
+  auto location = parse_location(GetParam().locator, GetParam().environment, profile);
+  auto prefix = location ? location->prefix + (location->prefix.empty() ? "" : "/") : "";
+  EXPECT_EQ(location ? url_of(*location, prefix + "k y").text() : location.error().code, GetParam().url);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Table, Places,
+    ::testing::Values(
+        Place{"s3://bucket/a/b", {}, {}, "https://bucket.s3.us-east-1.amazonaws.com/a/b/k%20y"},
+        Place{"s3://bucket/",
+              {{"AWS_DEFAULT_REGION", "eu-west-1"}},
+              {},
+              "https://bucket.s3.eu-west-1.amazonaws.com/k%20y"},
+        Place{"s3://dotted.name/p",
+              {{"AWS_REGION", "eu-west-1"}, {"AWS_DEFAULT_REGION", "x"}},
+              {},
+              "https://s3.eu-west-1.amazonaws.com/dotted.name/p/k%20y"},
+        Place{"s3://bucket", {{"AWS_REGION", "cn-north-1"}}, {}, "https://bucket.s3.cn-north-1.amazonaws.com.cn/k%20y"},
+        Place{"s3://bucket/p",
+              {{"AWS_ENDPOINT_URL", "http://127.0.0.1:9000/"}},
+              {},
+              "http://127.0.0.1:9000/bucket/p/k%20y"},
+        Place{"s3://bucket/p",
+              {{"AWS_ENDPOINT_URL", "https://a.example"}, {"AWS_ENDPOINT_URL_S3", "https://b.example/s3"}},
+              {},
+              "https://b.example/s3/bucket/p/k%20y"},
+        Place{"s3://bucket/p",
+              {},
+              {{"endpoint_url", "https://c.example"}, {"addressing_style", "virtual"}},
+              "https://bucket.c.example/p/k%20y"},
+        Place{"s3://bucket/p",
+              {},
+              {{"region", "us-west-2"}, {"addressing_style", "path"}},
+              "https://s3.us-west-2.amazonaws.com/bucket/p/k%20y"},
+        Place{"s3:///p", {}, {}, "K001"}, Place{"s3://Bucket/p", {}, {}, "K001"}, Place{"s3://ab/p", {}, {}, "K001"},
+        Place{"s3://a..b/p", {}, {}, "K001"}, Place{"s3://bucket/p", {{"AWS_REGION", "eu west"}}, {}, "K001"},
+        Place{"s3://bucket/p", {{"AWS_ENDPOINT_URL", "bucket.example"}}, {}, "H001"}));
+
+TEST(Profiles, OfBothFiles) {
+  auto config = parse_ini("# comment\n[default]\nregion = eu-west-1\n[profile ci]\nrole_arn=arn:aws:iam::1:role/x ; "
+                          "not a comment\ns3 =\n  addressing_style = path\n",
+                          "config");
+  auto credentials = parse_ini("[ci]\naws_access_key_id = A\naws_secret_access_key = S#1 # a comment\n", "credentials");
+  ASSERT_TRUE(config && credentials);
+  auto profile = profile_of(*config, *credentials, "ci");
+  EXPECT_TRUE(profile.found);
+  EXPECT_EQ(profile.value("addressing_style"), "path");
+  EXPECT_EQ(profile.value("aws_secret_access_key"), "S#1");
+  EXPECT_EQ(profile_of(*config, *credentials, "default").value("region"), "eu-west-1");
+  EXPECT_FALSE(profile_of(*config, *credentials, "other").found);
+  auto broken = parse_ini("[x]\nsecret-without-equals\n", "file");
+  ASSERT_FALSE(broken);
+  EXPECT_THAT(render(broken.error()),
+              ::testing::AllOf(HasSubstr("K010"), HasSubstr("file:2"), ::testing::Not(HasSubstr("secret-without"))));
+}
+
+/// Answers in order; what was asked can be looked at.
+class Fake final : public net::Transport {
+public:
+  net::Answer send(const net::Request& request) override {
+    asked.push_back(request.method + " " + request.url.text());
+    bodies.push_back(request.body ? *request.body->read_all(10'000) : "");
+    headers.push_back(request.headers);
+    if (answers.empty())
+      return tl::unexpected(
+          net::Failure{net::Fault::unreachable, false, false, {ErrorKind::unavailable, "H002", "nobody", {}, {}, {}}});
+    auto answer = answers.front();
+    answers.pop_front();
+    return answer;
+  }
+  std::deque<net::Response> answers;
+  std::vector<std::string> asked, bodies;
+  std::vector<net::Headers> headers;
+};
+
+const sys::FixedClock k_clock(1369353600'000'000);
+Result<Credentials> find(Fake& fake, const Variables& environment, const SharedFiles& files = {},
+                         std::vector<std::string>* skipped = nullptr) {
+  return find_credentials({environment, fake, k_clock, "eu-west-1"}, files, skipped);
+}
+const std::string k_assumed = "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials><"
+                              "AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>S</SecretAccessKey>"
+                              "<SessionToken>T</SessionToken><Expiration>2013-05-24T01:00:00Z</Expiration></"
+                              "Credentials></AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>";
+
+TEST(Credentials, OfTheEnvironment) {
+  Fake fake;
+  auto found = find(fake, {{"AWS_ACCESS_KEY_ID", "A"}, {"AWS_SECRET_ACCESS_KEY", "S"}, {"AWS_SESSION_TOKEN", "T"}});
+  ASSERT_TRUE(found) << render(found.error());
+  EXPECT_EQ(found->keys.access_key, "A");
+  EXPECT_EQ(found->keys.session_token.reveal(), "T");
+  EXPECT_TRUE(fake.asked.empty());
+  EXPECT_EQ(find(fake, {{"AWS_ACCESS_KEY_ID", "A"}}).error().code, "K012");
+}
+
+TEST(Credentials, OfAProfileAndItsRole) {
+  Fake fake;
+  SharedFiles files{*parse_ini("[profile deploy]\nrole_arn = arn:role\nsource_profile = base\n[profile "
+                               "circle]\nrole_arn = r\nsource_profile = circle2\n[profile circle2]\nrole_arn = "
+                               "r\nsource_profile = circle\n[profile process]\ncredential_process = x\n",
+                               "c"),
+                    *parse_ini("[base]\naws_access_key_id = A\naws_secret_access_key = S\n", "k")};
+  EXPECT_EQ(find(fake, {{"AWS_PROFILE", "base"}}, files)->keys.access_key, "A");
+  fake.answers.push_back({200, {}, k_assumed});
+  auto found = find(fake, {{"AWS_PROFILE", "deploy"}}, files);
+  ASSERT_TRUE(found) << render(found.error());
+  EXPECT_EQ(found->keys.access_key, "ASIA");
+  EXPECT_EQ(found->expires_us, 1369357200'000'000);
+  EXPECT_EQ(fake.asked.at(0), "POST https://sts.eu-west-1.amazonaws.com/");
+  EXPECT_THAT(net::header(fake.headers.at(0), "authorization"),
+              HasSubstr("Credential=A/20130524/eu-west-1/sts/aws4_request"));
+  for (const auto* name : {"absent", "circle", "process"})
+    EXPECT_EQ(find(fake, {{"AWS_PROFILE", name}}, files).error().code, "K012") << name;
+}
+
+TEST(Credentials, OfGitHubsIdentity) {
+  Fake fake;
+  fake.answers = {{200, {}, R"({"value":"jwt"})"}, {200, {}, k_assumed}};
+  Variables job = {{"ACTIONS_ID_TOKEN_REQUEST_URL", "https://token.example/x?v=1"},
+                   {"ACTIONS_ID_TOKEN_REQUEST_TOKEN", "bearer-secret"},
+                   {"AWS_ROLE_ARN", "arn:role"},
+                   {"GITHUB_RUN_ID", "42"}};
+  auto found = find(fake, job);
+  ASSERT_TRUE(found) << render(found.error());
+  EXPECT_EQ(fake.asked.at(0), "GET https://token.example/x?v=1&audience=sts.amazonaws.com");
+  EXPECT_EQ(net::header(fake.headers.at(0), "authorization"), "bearer bearer-secret");
+  EXPECT_THAT(fake.bodies.at(1),
+              ::testing::AllOf(HasSubstr("WebIdentityToken=jwt"), HasSubstr("RoleSessionName=github-42"),
+                               HasSubstr("Action=AssumeRoleWithWebIdentity")));
+  EXPECT_EQ(net::header(fake.headers.at(1), "authorization"), "");
+  fake.answers = {{403, {}, ""}};
+  auto refused = find(fake, job);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "K012");
+  EXPECT_THAT(render(refused.error()), ::testing::Not(HasSubstr("bearer-secret")));
+}
+
+TEST(Credentials, OfTheContainerOnlyFromWhereTheyAreSafe) {
+  Fake fake;
+  fake.answers = {
+      {200, {}, R"({"AccessKeyId":"A","SecretAccessKey":"S","Token":"T","Expiration":"2013-05-24T01:00:00Z"})"}};
+  auto found =
+      find(fake, {{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/creds"}, {"AWS_CONTAINER_AUTHORIZATION_TOKEN", "t"}});
+  ASSERT_TRUE(found) << render(found.error());
+  EXPECT_EQ(fake.asked.at(0), "GET http://169.254.170.2/creds");
+  EXPECT_EQ(find(fake, {{"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://evil.example/creds"}}).error().code, "K012");
+}
+
+TEST(Credentials, OfTheMachineNeedItsToken) {
+  Fake fake;
+  fake.answers = {
+      {200, {}, "imds-token"},
+      {200, {}, "role-name\n"},
+      {200, {}, R"({"AccessKeyId":"A","SecretAccessKey":"S","Token":"T","Expiration":"2013-05-24T01:00:00Z"})"}};
+  auto found = find(fake, {});
+  ASSERT_TRUE(found) << render(found.error());
+  EXPECT_EQ(fake.asked.at(0), "PUT http://169.254.169.254/latest/api/token");
+  EXPECT_THAT(fake.asked.at(2), HasSubstr("/latest/meta-data/iam/security-credentials/role-name"));
+  EXPECT_EQ(net::header(fake.headers.at(2), "x-aws-ec2-metadata-token"), "imds-token");
+}
+
+TEST(Credentials, NoneSaysWhyEachSourceWasPassedOver) {
+  Fake fake;
+  std::vector<std::string> skipped;
+  auto found = find(fake, {{"AWS_EC2_METADATA_DISABLED", "true"}}, {}, &skipped);
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, "K011");
+  EXPECT_EQ(found.error().kind, ErrorKind::unauthenticated);
+  EXPECT_EQ(skipped.size(), credential_sources().size());
+  for (const auto* reason :
+       {"AWS_ACCESS_KEY_ID is not set", "there is no profile default", "AWS_EC2_METADATA_DISABLED is true"})
+    EXPECT_THAT(render(found.error()), HasSubstr(reason));
+}
+
+TEST(CredentialCache, RenewsFiveMinutesBeforeTheEnd) {
+  auto fake = std::make_shared<Fake>();
+  sys::FixedClock clock(1369353600'000'000);
+  for (int i = 0; i < 3; ++i)
+    fake->answers.push_back({200,
+                             {},
+                             R"({"AccessKeyId":"A)" + std::to_string(i) +
+                                 R"(","SecretAccessKey":"S","Token":"T","Expiration":"2013-05-24T01:00:00Z"})"});
+  auto cache = make_credential_cache({{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/c"}}, {}, fake, clock, "us-east-1");
+  EXPECT_EQ(cache->get()->keys.access_key, "A0");
+  clock.advance_us(54ll * 60 * 1'000'000);
+  EXPECT_EQ(cache->get()->keys.access_key, "A0");
+  clock.advance_us(2ll * 60 * 1'000'000);
+  EXPECT_EQ(cache->get()->keys.access_key, "A1");
+  auto used = *cache->get();
+  cache->drop(used); // the server says that they have ended
+  cache->drop(used);
+  EXPECT_EQ(cache->get()->keys.access_key, "A2");
+}
+
+TEST(Capabilities, AreKeptForAWeekAndForOneEndpoint) {
+  Capabilities ceph{true, true, false, false, false};
+  std::int64_t now = 1369353600'000'000, week = 7ll * 24 * 3600 * 1'000'000;
+  auto text = capabilities_json(ceph, "http://a b", now);
+  EXPECT_EQ(parse_capabilities(text, "http://a b", now + week), ceph);
+  EXPECT_EQ(parse_capabilities(text, "http://a b", now + week + 1), std::nullopt);
+  EXPECT_EQ(parse_capabilities(text, "http://other b", now), std::nullopt);
+  EXPECT_EQ(parse_capabilities("{}", "http://a b", now), std::nullopt);
+}
+
+TEST(Lineage, TellsWhatBecameOfAWrite) {
+  EXPECT_EQ(fate_of("mine,old", "mine", "old"), Fate::written);
+  EXPECT_EQ(fate_of("rival,mine,old", "mine", "old"), Fate::written); // and was built on
+  EXPECT_EQ(fate_of("rival,old", "mine", "old,older"), Fate::not_written);
+  EXPECT_EQ(fate_of("rival", "mine", "old"), Fate::unknown); // a writer that keeps no lineage came between
+  EXPECT_EQ(fate_of("rival,old", "mine", ""), Fate::unknown);
+  EXPECT_EQ(fate_of("", "mine", "old"), Fate::unknown);
+}
+
+TEST(PartSize, KeepsWithinTheLimitsOfS3) {
+  constexpr std::uint64_t k_mib = 1 << 20, k_part = 8 * k_mib;
+  EXPECT_EQ(part_size(0, k_part), k_part);
+  EXPECT_EQ(part_size(5ull << 30, k_part), k_part);
+  EXPECT_EQ(part_size(9500 * k_part, k_part), k_part);
+  EXPECT_EQ(part_size(9500 * k_part + 1, k_part), 9 * k_mib);
+  for (std::uint64_t size : {1ull << 30, 1ull << 37, 1ull << 38, 5ull << 40})
+    EXPECT_LE((size + part_size(size, k_part) - 1) / part_size(size, k_part), 9500u);
+}
+
+} // namespace
+} // namespace quarry::s3

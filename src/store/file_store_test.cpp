@@ -1,0 +1,193 @@
+// The file store's own promises, and what locators open.
+#include "store/object_store.hpp"
+#include "store/testing/temporary_directory.hpp"
+#include "sys/clock.hpp"
+#include "sys/path.hpp"
+#include "sys/tree.hpp"
+#include <csignal>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace quarry::store {
+namespace {
+
+using content::Rope;
+using testing::TemporaryDirectory;
+
+class FileStoreTest : public ::testing::Test {
+protected:
+  std::unique_ptr<ObjectStore> open() { return std::move(*open_file_store(root_)); }
+  TemporaryDirectory directory_;
+  std::string root_ = directory_.path() + "/a store";
+};
+
+TEST_F(FileStoreTest, ObjectsArePlainFilesAndUrlsAreEncoded) {
+  auto store = open();
+  ASSERT_TRUE(store->put("x/r+1.whl", Rope::literal("wheel"), {}));
+  EXPECT_EQ(*sys::read_file(root_ + "/x/r+1.whl"), "wheel");
+  EXPECT_TRUE(store->url("x/r+1.whl").starts_with("file:///"));
+  EXPECT_TRUE(store->url("x/r+1.whl").ends_with("/a%20store/x/r%2B1.whl"));
+}
+
+TEST_F(FileStoreTest, ReadingCreatesNothing) {
+  auto store = open();
+  EXPECT_FALSE(*store->get("k", 1));
+  EXPECT_TRUE(store->list("")->empty());
+  EXPECT_FALSE(sys::exists(root_));
+}
+
+TEST_F(FileStoreTest, NothingButObjectsStays) {
+  auto store = open();
+  ASSERT_TRUE(store->put("k", Rope::literal("1"), {}));
+  PutOptions options;
+  options.precondition = Precondition::if_absent();
+  ASSERT_TRUE(store->put("l", Rope::literal("1"), options));
+  ASSERT_FALSE(store->put("l", Rope::literal("2"), options));
+  options.precondition = Precondition::if_match("stale");
+  ASSERT_FALSE(store->put("k", Rope::literal("3"), options));
+  EXPECT_TRUE(sys::list_directory(root_ + "/.quarry/tmp")->empty());
+  EXPECT_EQ(store->list("")->size(), 2u);
+}
+
+TEST_F(FileStoreTest, AFileIsReadableByTheWebServerAndAlone) {
+  auto store = open();
+  PutOptions options;
+  options.precondition = Precondition::if_absent();
+  ASSERT_TRUE(store->put("k", Rope::literal("1"), options));
+  struct stat status{};
+  ASSERT_EQ(::stat((root_ + "/k").c_str(), &status), 0);
+  EXPECT_EQ(status.st_nlink, 1u);
+  auto mask = ::umask(0);
+  ::umask(mask);
+  EXPECT_EQ(status.st_mode & 0777, 0644u & ~mask);
+}
+
+TEST_F(FileStoreTest, LeftoversOfAKilledWriterAreRemovedWhenOldEnough) {
+  auto store = open();
+  ASSERT_TRUE(store->put("k", Rope::literal("1"), {}));
+  ASSERT_TRUE(sys::write_file(root_ + "/.quarry/tmp/1-abc.partial", "half"));
+  EXPECT_EQ(*store->remove_leftovers(0), 0u);
+  EXPECT_EQ(*store->remove_leftovers(INT64_MAX), 1u);
+  EXPECT_TRUE(sys::list_directory(root_ + "/.quarry/tmp")->empty());
+  EXPECT_TRUE(*store->head("k"));
+}
+
+TEST_F(FileStoreTest, ADirectoryIsNoObject) {
+  auto store = open();
+  ASSERT_TRUE(store->put("a/b", Rope::literal("1"), {}));
+  EXPECT_FALSE(*store->head("a"));
+  EXPECT_FALSE(*store->get("a", 10));
+  EXPECT_FALSE(store->put("a", Rope::literal("1"), {}));
+  EXPECT_FALSE(store->put("a/b/c", Rope::literal("1"), {}));
+}
+
+TEST_F(FileStoreTest, AReadOnlyStoreSaysSo) {
+  ASSERT_TRUE(open()->put("a/b", Rope::literal("1"), {}));
+  for (const auto& place : {directory_.path(), root_, root_ + "/.quarry", root_ + "/.quarry/tmp"})
+    ::chmod(place.c_str(), 0777);
+  ::chmod((root_ + "/a").c_str(), 0555);
+  auto child = ::fork();
+  if (child == 0) {
+    if (::geteuid() == 0 && ::seteuid(65534) != 0) ::_exit(3); // root may write everywhere
+    PutOptions options;
+    options.precondition = Precondition::if_absent();
+    auto refused = open()->put("a/c", Rope::literal("1"), options);
+    ::_exit(refused ? 1 : refused.error().kind == ErrorKind::permission_denied ? 0 : 2);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ::chmod((root_ + "/a").c_str(), 0755);
+  EXPECT_EQ(status, 0);
+}
+
+// A child is killed in the middle of a large put: the name must not exist, and the next put must succeed.
+TEST_F(FileStoreTest, AKilledPutLeavesNoName) {
+  auto child = ::fork();
+  if (child == 0) {
+    PutOptions options;
+    options.precondition = Precondition::if_absent();
+    options.on_progress = [](std::uint64_t done) {
+      if (done >= 2u << 20) ::kill(::getpid(), SIGKILL);
+    };
+    static_cast<void>(open()->put("big", Rope::zeros(8 << 20), options));
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  auto store = open();
+  EXPECT_FALSE(*store->head("big"));
+  EXPECT_TRUE(store->list("")->empty());
+  EXPECT_EQ(sys::list_directory(root_ + "/.quarry/tmp")->size(), 1u);
+  EXPECT_TRUE(store->put("big", Rope::zeros(8 << 20), {}));
+  EXPECT_EQ(*store->remove_leftovers(INT64_MAX), 1u);
+}
+
+// Two processes, not threads: the lock must hold between them.
+TEST_F(FileStoreTest, CompareAndSwapHoldsBetweenProcesses) {
+  ASSERT_TRUE(open()->put("n", Rope::literal("0"), {}));
+  std::vector<pid_t> children;
+  for (int i = 0; i < 3; ++i) {
+    auto child = ::fork();
+    if (child == 0) {
+      auto store = open();
+      for (int done = 0; done < 10;) {
+        std::string etag;
+        auto now = store->get("n", 100, &etag);
+        if (!now || !*now) ::_exit(1);
+        PutOptions options;
+        options.precondition = Precondition::if_match(etag);
+        auto put = store->put("n", Rope::literal(std::to_string(std::stoi(**now) + 1)), options);
+        if (put)
+          ++done;
+        else if (put.error().code != "R003")
+          ::_exit(2);
+      }
+      ::_exit(0);
+    }
+    children.push_back(child);
+  }
+  for (auto child : children) {
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(**open()->get("n", 100), "30");
+}
+
+Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator) {
+  static const sys::FixedClock clock(0);
+  return store::open_store(locator, {{{"AWS_REGION", "eu-west-1"}}, clock});
+}
+
+TEST(OpenStore, LocatorsAndWhatHasNoBackend) {
+  EXPECT_EQ((*open_store("file:some/where"))->describe(), "file:some/where");
+  EXPECT_EQ((*open_store("some/where"))->describe(), "file:some/where");
+  EXPECT_EQ((*open_store("file:///srv/a%20b"))->describe(), "file:/srv/a b");
+  EXPECT_EQ((*open_store("/srv/x"))->url("k"), "file:///srv/x/k");
+  EXPECT_EQ((*open_store("s3://bucket/some/prefix/"))->describe(), "s3://bucket/some/prefix");
+  EXPECT_EQ((*open_store("s3://bucket/p"))->url("a b"), "https://bucket.s3.eu-west-1.amazonaws.com/p/a%20b");
+  EXPECT_EQ((*open_store("https://example.org/x"))->url("a b"), "https://example.org/x/a%20b");
+  EXPECT_EQ(open_store("s3://Bucket/x").error().code, "K001");
+  for (const std::string locator : {"gs://b", "az://b", "memory:"}) {
+    auto opened = open_store(locator);
+    ASSERT_FALSE(opened) << locator;
+    EXPECT_EQ(opened.error().code, "R006");
+    EXPECT_EQ(opened.error().kind, ErrorKind::unsupported);
+  }
+  for (const std::string locator : {"", "file:"})
+    EXPECT_EQ(open_store(locator).error().kind, ErrorKind::invalid_argument);
+}
+
+TEST(OpenStore, AFileIsNoStore) {
+  TemporaryDirectory directory;
+  ASSERT_TRUE(sys::write_file(directory.path() + "/f", "x"));
+  auto opened = open_store("file:" + directory.path() + "/f");
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, "R006");
+}
+
+} // namespace
+} // namespace quarry::store

@@ -1,0 +1,176 @@
+#include "store/counting.hpp"
+#include "store/object_store.hpp"
+#include "store/ranged.hpp"
+
+#include "base/text.hpp"
+#include "net/fetch.hpp"
+#include "s3/replies.hpp"
+#include <cstring>
+#include <fmt/core.h>
+
+namespace quarry::store {
+
+namespace {
+
+struct Web { ///< what ropes from open() share with the store, and may outlive it
+  std::shared_ptr<net::Transport> transport;
+  const sys::Clock& clock;
+  AtomicCounters counters;
+};
+
+struct Found {
+  ObjectInfo info;
+  std::string pin; ///< the ETag as it came, weak mark and quotes included; empty: the server has none
+  net::Url url;    ///< after redirects
+};
+
+Unexpected bad_status(const std::string& url, int status) {
+  return fail(status == 401 || status == 403 ? ErrorKind::permission_denied : ErrorKind::unavailable, "H011",
+              fmt::format("{} answers with status {}", url, status), "look at the URL with curl or a browser");
+}
+
+class HttpStore final : public ObjectStore {
+public:
+  HttpStore(net::Url base, std::shared_ptr<Web> web) : base_(std::move(base)), web_(std::move(web)) {}
+
+  std::string describe() const override { return base_.text(); }
+  std::string url(const std::string& key) const override { return place_of(key).text(); }
+  Counters counters() const override { return web_->counters.snapshot(); }
+  Result<bool> conditional_writes() override { return false; }
+
+  Result<std::optional<ObjectInfo>> head(const std::string& key) override {
+    ++web_->counters.heads;
+    TRY(auto found, look(key));
+    return found ? std::optional(found->info) : std::nullopt;
+  }
+  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag) override;
+  Result<content::Rope> open(const std::string& key) override;
+
+  Result<ObjectInfo> put(const std::string&, const content::Rope&, const PutOptions&) override { return read_only(); }
+  Result<void> copy(const std::string&, const std::string&, const PutOptions&) override { return read_only(); }
+  Result<void> remove(const std::string&) override { return read_only(); }
+  Result<std::vector<ObjectInfo>> list(const std::string&) override {
+    return fail(ErrorKind::unsupported, "R030", fmt::format("{} cannot be listed: it is a web server", describe()),
+                "name the set by its digest or its channel, or use the store itself");
+  }
+
+private:
+  Unexpected read_only() const {
+    return fail(ErrorKind::unsupported, "R030", fmt::format("{} can only be read: it is a web server", describe()),
+                "use the store itself, such as `--store s3://bucket/prefix`");
+  }
+  net::Url place_of(const std::string& key) const {
+    auto place = base_;
+    place.path += text::percent_encode(key);
+    return place;
+  }
+  Result<std::optional<Found>> look(const std::string& key);
+
+  net::Url base_; ///< its path ends with '/'
+  std::shared_ptr<Web> web_;
+};
+
+Result<std::optional<Found>> HttpStore::look(const std::string& key) {
+  TRY_DO(check_key(key));
+  net::Request request;
+  request.method = "HEAD";
+  request.url = place_of(key);
+  Found found;
+  TRY(auto response, net::fetch(*web_->transport, request, {}, web_->clock, &found.url), "while looking at " + key);
+  if (response.status == 404 || response.status == 410) return std::optional<Found>();
+  if (!response.ok()) return bad_status(found.url.text(), response.status);
+  auto length = text::parse_u64(net::header(response.headers, "content-length"));
+  if (!length)
+    return fail(ErrorKind::unsupported, "H011", fmt::format("{} does not say how long it is", found.url.text()),
+                "the server must send Content-Length");
+  found.pin = net::header(response.headers, "etag");
+  found.info = {key, *length, s3::unquoted(found.pin), s3::time_of(net::header(response.headers, "last-modified"))};
+  return std::optional(std::move(found));
+}
+
+Result<std::optional<std::string>> HttpStore::get(const std::string& key, std::uint64_t max_bytes, std::string* etag) {
+  TRY_DO(check_key(key));
+  ++web_->counters.gets;
+  net::Request request;
+  request.url = place_of(key);
+  std::string bytes;
+  request.sink = [&](const net::Response& head, std::span<const std::byte> piece) -> Result<void> {
+    auto size = text::parse_u64(net::header(head.headers, "content-length")).value_or(bytes.size() + piece.size());
+    if (size > max_bytes || bytes.size() + piece.size() > max_bytes) return too_large(key, size, max_bytes);
+    bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+    return {};
+  };
+  TRY(auto response, net::fetch(*web_->transport, request, {}, web_->clock), "while reading " + key);
+  if (response.status == 404 || response.status == 410) return std::optional<std::string>();
+  if (!response.ok()) return bad_status(request.url.text(), response.status);
+  if (etag) *etag = s3::unquoted(net::header(response.headers, "etag"));
+  web_->counters.bytes_read += bytes.size();
+  return std::optional(std::move(bytes));
+}
+
+Unexpected replaced(const std::string& key) {
+  return fail(ErrorKind::corrupt, "K022", fmt::format("`{}` was replaced while it was read", key),
+              "run the command again: it reads the new object");
+}
+
+/// A range of a pinned object, continued from the last byte when the connection ends early.
+Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, std::span<std::byte> into) {
+  constexpr int k_continued_max = 5;
+  std::size_t filled = 0;
+  for (int attempt = 0; filled < into.size(); ++attempt) {
+    auto begin = offset + filled, last = offset + into.size() - 1;
+    auto expected = fmt::format("bytes {}-{}/{}", begin, last, object.info.size);
+    net::Request request;
+    request.url = object.url;
+    request.headers = {{"range", fmt::format("bytes={}-{}", begin, last)}};
+    if (!object.pin.empty() && !object.pin.starts_with("W/")) request.headers.emplace_back("if-match", object.pin);
+    request.sink = [&](const net::Response& head, std::span<const std::byte> piece) -> Result<void> {
+      bool whole = head.status == 200 && begin == 0 && last + 1 == object.info.size;
+      bool changed = net::header(head.headers, "etag") != object.pin;
+      if (changed) return replaced(object.info.key);
+      if ((!whole && net::header(head.headers, "content-range") != expected) || piece.size() > into.size() - filled)
+        return fail(ErrorKind::corrupt, "K021",
+                    fmt::format("{} does not give the range that was asked for", request.url.text()),
+                    "the server must understand Range requests");
+      std::memcpy(into.data() + filled, piece.data(), piece.size());
+      filled += piece.size();
+      return {};
+    };
+    auto before = filled;
+    auto response = net::fetch(*web.transport, request, {}, web.clock);
+    bool cut = !response && response.error().code != "K021" && response.error().code != "K022" && filled > before;
+    if (cut && attempt < k_continued_max) continue;
+    if (!response) return fail(std::move(response).error());
+    if (response->status == 412 || response->status == 404) return replaced(object.info.key);
+    if (!response->ok()) return bad_status(request.url.text(), response->status);
+    if (filled != into.size() && filled == before)
+      return fail(ErrorKind::corrupt, "K021", fmt::format("{} gives nothing for a range", request.url.text()));
+  }
+  web.counters.bytes_read += into.size();
+  return {};
+}
+
+Result<content::Rope> HttpStore::open(const std::string& key) {
+  ++web_->counters.gets;
+  TRY(auto found, look(key));
+  if (!found) return absent(*this, key);
+  auto size = found->info.size;
+  return content::Rope::of(make_ranged_source(
+      size, [web = web_, object = std::move(*found)](std::uint64_t offset, std::span<std::byte> into) {
+        return fetch_range(*web, object, offset, into);
+      }));
+}
+
+} // namespace
+
+Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, const Surroundings& surroundings) {
+  TRY(auto base, net::parse_url(url));
+  if (!base.query.empty())
+    return fail(ErrorKind::invalid_argument, "R006", fmt::format("{} has a query: a store is a path", url));
+  if (!base.path.ends_with("/")) base.path += '/';
+  auto transport = net::make_client(net::settings_from(surroundings.environment));
+  return std::unique_ptr<ObjectStore>(
+      std::make_unique<HttpStore>(base, std::make_shared<Web>(transport, surroundings.clock)));
+}
+
+} // namespace quarry::store

@@ -1,0 +1,355 @@
+#include "store/s3_store.hpp"
+
+#include "base/text.hpp"
+#include "s3/copy.hpp"
+#include "s3/replies.hpp"
+#include "store/counting.hpp"
+#include "store/ranged.hpp"
+#include "sys/path.hpp"
+#include <algorithm>
+#include <cstring>
+#include <fmt/core.h>
+
+namespace quarry::store {
+
+namespace {
+
+constexpr std::string_view k_private = ".quarry/";    // capabilities and probes; check_key keeps objects out of it
+constexpr std::uint64_t k_page_bytes_max = 16u << 20; // 1000 keys of 1 KiB, percent-encoded, and their frame
+constexpr std::uint64_t k_pages_max = 100'000;        // 100 million objects: more is a server that repeats itself
+
+/// The lineage of objects that were read or written here last, for the next write over them.
+class Lineages {
+public:
+  void keep(const std::string& key, const std::string& etag, std::string lineage) {
+    constexpr std::size_t k_max = 4096; // pages of a large channel; forgetting only means less is proved
+    std::lock_guard lock(mutex_);
+    if (known_.size() >= k_max) known_.clear();
+    known_[key] = {etag, std::move(lineage)};
+  }
+  std::string find(const std::string& key, const std::string& etag) {
+    std::lock_guard lock(mutex_);
+    auto it = known_.find(key);
+    return it == known_.end() || it->second.first != etag ? std::string() : it->second.second;
+  }
+
+private:
+  std::mutex mutex_;
+  std::map<std::string, std::pair<std::string, std::string>> known_;
+};
+
+/// What ropes from open() share with the store, and may outlive it.
+struct Connection {
+  Connection(s3::Location location, std::shared_ptr<net::Transport> transport,
+             std::shared_ptr<s3::CredentialCache> credentials, const sys::Clock& clock, const S3Tuning& tuning)
+      : bucket(std::move(location), std::move(transport), std::move(credentials), clock, tuning.retry) {}
+  s3::Bucket bucket;
+  AtomicCounters counters;
+};
+
+class S3Store final : public ObjectStore {
+public:
+  S3Store(std::shared_ptr<Connection> connection, const sys::Clock& clock, const S3Tuning& tuning,
+          s3::JournalPlace journals)
+      : connection_(std::move(connection)), bucket_(connection_->bucket), counters_(connection_->counters),
+        place_(bucket_.location()), root_(place_.prefix.empty() ? "" : place_.prefix + "/"),
+        capabilities_(bucket_, root_, clock), slabs_(std::make_shared<s3::Slabs>(tuning.memory_bytes)),
+        journals_(std::move(journals)), tools_{bucket_, capabilities_, *slabs_, journals_, tuning.parts} {}
+
+  std::string describe() const override {
+    return fmt::format("s3://{}{}{}", place_.bucket, root_.empty() ? "" : "/", place_.prefix);
+  }
+  std::string url(const std::string& key) const override { return s3::url_of(bucket_.location(), root_ + key).text(); }
+  Counters counters() const override { return counters_.snapshot(); }
+  Result<bool> conditional_writes() override {
+    TRY(auto capabilities, capabilities_.get());
+    return capabilities.conditional_writes();
+  }
+
+  Result<std::optional<ObjectInfo>> head(const std::string& key) override;
+  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag) override;
+  Result<content::Rope> open(const std::string& key) override;
+  Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) override;
+  Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) override;
+  Result<void> remove(const std::string& key) override;
+  Result<std::vector<ObjectInfo>> list(const std::string& prefix) override;
+  Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) override;
+
+private:
+  s3::PutRequest request_of(const std::string& key, const content::Rope& content, const PutOptions& options);
+  Result<ObjectInfo> stored(const std::string& key, s3::PutOutcome outcome, const Precondition& precondition);
+  Result<std::optional<s3::Done>> look(const std::string& key);
+  Result<std::vector<s3::Upload>> unfinished();
+
+  std::shared_ptr<Connection> connection_;
+  s3::Bucket& bucket_;
+  AtomicCounters& counters_;
+  s3::Location place_;
+  std::string root_; ///< the prefix, with '/' at its end
+  s3::CapabilityCache capabilities_;
+  std::shared_ptr<s3::Slabs> slabs_;
+  s3::JournalPlace journals_;
+  s3::PutTools tools_;
+  Lineages lineages_;
+};
+
+bool is_absent(const s3::Refusal& refusal) { return refusal.status == 404 && refusal.code != "NoSuchBucket"; }
+
+ObjectInfo info_of(const std::string& key, const net::Headers& headers) {
+  return {key, text::parse_u64(net::header(headers, "content-length")).value_or(0),
+          s3::unquoted(net::header(headers, "etag")), s3::time_of(net::header(headers, "last-modified"))};
+}
+
+Result<std::optional<s3::Done>> S3Store::look(const std::string& key) {
+  TRY_DO(check_key(key));
+  auto done = bucket_.call({.action = fmt::format("look at `{}`", key), .method = "HEAD", .key = root_ + key});
+  if (done) return std::optional(std::move(*done));
+  if (is_absent(done.error())) return std::optional<s3::Done>();
+  return fail(std::move(done.error().error));
+}
+
+Result<std::optional<ObjectInfo>> S3Store::head(const std::string& key) {
+  ++counters_.heads;
+  TRY(auto done, look(key));
+  if (!done) return std::optional<ObjectInfo>();
+  auto info = info_of(key, done->response.headers);
+  lineages_.keep(key, info.etag, net::header(done->response.headers, s3::k_lineage));
+  return std::optional(info);
+}
+
+Result<std::optional<std::string>> S3Store::get(const std::string& key, std::uint64_t max_bytes, std::string* etag) {
+  TRY_DO(check_key(key));
+  ++counters_.gets;
+  std::string bytes;
+  s3::Call call{.action = fmt::format("read `{}`", key), .key = root_ + key};
+  call.on_start = [&] { bytes.clear(); };
+  call.sink = [&](const net::Response& head, std::span<const std::byte> piece) -> Result<void> {
+    auto size = text::parse_u64(net::header(head.headers, "content-length")).value_or(bytes.size() + piece.size());
+    if (size > max_bytes || bytes.size() + piece.size() > max_bytes) return too_large(key, size, max_bytes);
+    bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+    return {};
+  };
+  auto done = bucket_.call(call);
+  if (!done && is_absent(done.error())) return std::optional<std::string>();
+  if (!done) return fail(std::move(done.error().error));
+  auto found = s3::unquoted(net::header(done->response.headers, "etag"));
+  lineages_.keep(key, found, net::header(done->response.headers, s3::k_lineage));
+  if (etag) *etag = found;
+  counters_.bytes_read += bytes.size();
+  return std::optional(std::move(bytes));
+}
+
+/// One range of an object that is pinned; whatever answers with something else is not believed.
+Result<void> fetch_range(Connection& connection, const std::string& key, const ObjectInfo& object, std::uint64_t offset,
+                         std::span<std::byte> into) {
+  std::size_t filled = 0;
+  auto range = fmt::format("bytes={}-{}", offset, offset + into.size() - 1);
+  auto expected = fmt::format("bytes {}-{}/{}", offset, offset + into.size() - 1, object.size);
+  s3::Call call{.action = fmt::format("read `{}`", object.key), .key = key};
+  call.headers = {{"range", range}, {"if-match", "\"" + object.etag + "\""}};
+  call.on_start = [&] { filled = 0; };
+  call.sink = [&](const net::Response& head, std::span<const std::byte> piece) -> Result<void> {
+    auto given = net::header(head.headers, "content-range");
+    bool whole = head.status == 200 && into.size() == object.size;
+    if ((!whole && given != expected) || piece.size() > into.size() - filled)
+      return fail(
+          ErrorKind::corrupt, "K021",
+          fmt::format("asked for {} of `{}`, the store gave {}", range, object.key, given.empty() ? "all" : given));
+    std::memcpy(into.data() + filled, piece.data(), piece.size());
+    filled += piece.size();
+    return {};
+  };
+  auto done = connection.bucket.call(call);
+  if (!done && (done.error().status == 412 || done.error().status == 404))
+    return fail(ErrorKind::corrupt, "K022", fmt::format("`{}` was replaced while it was read", object.key),
+                "run the command again: it reads the new object");
+  if (!done) return fail(std::move(done.error().error));
+  if (filled != into.size())
+    return fail(ErrorKind::corrupt, "K021",
+                fmt::format("the store gave {} bytes of {} for {} of `{}`", filled, into.size(), range, object.key));
+  connection.counters.bytes_read += filled;
+  return {};
+}
+
+Result<content::Rope> S3Store::open(const std::string& key) {
+  ++counters_.gets;
+  TRY(auto found, look(key));
+  if (!found) return absent(*this, key);
+  auto object = info_of(key, found->response.headers);
+  return content::Rope::of(make_ranged_source(object.size, [connection = connection_, full = root_ + key,
+                                                            object](std::uint64_t offset, std::span<std::byte> into) {
+    return fetch_range(*connection, full, object, offset, into);
+  }));
+}
+
+s3::PutRequest S3Store::request_of(const std::string& key, const content::Rope& content, const PutOptions& options) {
+  s3::PutRequest request;
+  request.key = root_ + key;
+  request.content = content;
+  using Kind = Precondition::Kind;
+  auto kind = options.precondition.kind;
+  request.condition = kind == Kind::if_absent  ? s3::Condition::absent
+                      : kind == Kind::if_match ? s3::Condition::match
+                                               : s3::Condition::none;
+  request.etag = options.precondition.etag;
+  if (request.condition == s3::Condition::match) request.lineage = lineages_.find(key, request.etag);
+  request.content_type = options.content_type;
+  request.cache_control = options.cache_control;
+  request.sha256 = options.sha256;
+  request.on_progress = options.on_progress;
+  if (options.sha256)
+    request.check = [key, expected = *options.sha256](const Sha256& found) -> Result<void> {
+      if (found == expected) return {};
+      return other_bytes(key, expected, found);
+    };
+  return request;
+}
+
+Result<ObjectInfo> S3Store::stored(const std::string& key, s3::PutOutcome outcome, const Precondition& precondition) {
+  if (outcome) {
+    ++counters_.puts;
+    counters_.bytes_written += outcome->size;
+    lineages_.keep(key, outcome->etag, outcome->lineage);
+    return ObjectInfo{key, outcome->size, outcome->etag, 0};
+  }
+  auto& refusal = outcome.error();
+  if (refusal.doubtful) {
+    auto details = refusal.error.details;
+    details.insert(details.begin(), refusal.error.message);
+    return fail(Error{ErrorKind::outcome_unknown,
+                      "R004",
+                      fmt::format("{} did not confirm that `{}` was written", describe(), key),
+                      details,
+                      {},
+                      "run the same command again: it looks first"});
+  }
+  if (refusal.status == 412)
+    return precondition.kind == Precondition::Kind::if_match ? moved_on(*this, key) : taken(*this, key);
+  return fail(std::move(refusal.error));
+}
+
+Result<ObjectInfo> S3Store::put(const std::string& key, const content::Rope& content, const PutOptions& options) {
+  TRY_DO(check_key(key));
+  return stored(key, s3::put_object(tools_, request_of(key, content, options)), options.precondition);
+}
+
+Result<void> S3Store::copy(const std::string& from, const std::string& to, const PutOptions& options) {
+  TRY_DO(check_key(to));
+  TRY(auto found, look(from));
+  if (!found) return absent(*this, from);
+  const auto& headers = found->response.headers;
+  auto source = info_of(from, headers);
+  auto request = request_of(to, {}, options);
+  if (request.content_type.empty()) request.content_type = net::header(headers, "content-type");
+  if (request.cache_control.empty()) request.cache_control = net::header(headers, "cache-control");
+  auto known = Sha256::from_hex(net::header(headers, "x-amz-meta-quarry-sha256"));
+  bool proved = !options.sha256 || known == options.sha256; // else the bytes must be looked at
+  bool atomic = request.condition == s3::Condition::none;
+  if (!atomic) {
+    TRY(auto capabilities, capabilities_.get());
+    atomic = capabilities.complete_conditions && source.size > 0;
+  }
+  ++counters_.copies;
+  if (proved && atomic) {
+    if (known) request.sha256 = known;
+    auto outcome = s3::copy_object(tools_, {root_ + from, source.etag, source.size, request});
+    if (outcome) outcome->size = 0; // nothing went through us
+    TRY_DO(stored(to, std::move(outcome), options.precondition));
+    return {};
+  }
+  TRY(request.content, open(from));
+  TRY_DO(stored(to, s3::put_object(tools_, request), options.precondition));
+  return {};
+}
+
+Result<void> S3Store::remove(const std::string& key) {
+  TRY_DO(check_key(key));
+  ++counters_.removes;
+  auto done = bucket_.call({.action = fmt::format("remove `{}`", key), .method = "DELETE", .key = root_ + key});
+  if (!done && !is_absent(done.error())) return fail(std::move(done.error().error));
+  return {};
+}
+
+Result<std::vector<ObjectInfo>> S3Store::list(const std::string& prefix) {
+  ++counters_.lists;
+  std::vector<ObjectInfo> found;
+  std::string token;
+  for (std::uint64_t page_number = 0; page_number < k_pages_max; ++page_number) {
+    s3::Call call{.action = "list objects"};
+    call.query = {{"list-type", "2"}, {"encoding-type", "url"}, {"prefix", root_ + prefix}};
+    if (!token.empty()) call.query.emplace_back("continuation-token", token);
+    call.answer_bytes_max = k_page_bytes_max;
+    auto done = bucket_.call(call);
+    if (!done) return fail(std::move(done.error().error));
+    TRY(auto page, s3::parse_list(done->response.body), "while listing " + describe());
+    for (auto& object : page.objects) {
+      auto key = object.key.starts_with(root_) ? object.key.substr(root_.size()) : std::string();
+      if (key.starts_with(k_private) || !key.starts_with(prefix) || !check_key(key)) continue;
+      found.push_back({key, object.size, object.etag, object.modified_us});
+    }
+    if (page.next.empty()) break;
+    token = page.next;
+  }
+  std::sort(found.begin(), found.end(), [](const ObjectInfo& a, const ObjectInfo& b) { return a.key < b.key; });
+  return found;
+}
+
+Result<std::vector<s3::Upload>> S3Store::unfinished() {
+  std::vector<s3::Upload> uploads;
+  s3::UploadPage page;
+  do {
+    s3::Call call{.action = "list unfinished uploads"};
+    call.query = {{"uploads", ""}, {"prefix", root_}};
+    if (!page.next_key.empty()) call.query.emplace_back("key-marker", page.next_key);
+    if (!page.next_id.empty()) call.query.emplace_back("upload-id-marker", page.next_id);
+    call.answer_bytes_max = k_page_bytes_max;
+    auto done = bucket_.call(call);
+    if (!done) return fail(std::move(done.error().error));
+    TRY(page, s3::parse_uploads(done->response.body), "while listing " + describe());
+    uploads.insert(uploads.end(), page.uploads.begin(), page.uploads.end());
+  } while (!page.next_key.empty());
+  return uploads;
+}
+
+Result<std::uint64_t> S3Store::remove_leftovers(std::int64_t older_than_us) {
+  std::uint64_t removed = 0;
+  TRY(auto uploads, unfinished());
+  for (const auto& upload : uploads) {
+    if (upload.initiated_us >= older_than_us) continue;
+    auto done = bucket_.call({.action = fmt::format("end the unfinished upload of `{}`", upload.key),
+                              .method = "DELETE",
+                              .key = upload.key,
+                              .query = {{"uploadId", upload.id}}});
+    if (!done && done.error().status != 404) return fail(std::move(done.error().error));
+    ++removed;
+  }
+  return removed;
+}
+
+s3::JournalPlace journal_place(const std::map<std::string, std::string>& environment) {
+  auto variable = [&](const std::string& name) {
+    auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  };
+  auto state = variable("XDG_STATE_HOME");
+  if (state.empty() && !variable("HOME").empty()) state = path::join(variable("HOME"), ".local/state");
+  return {path::is_absolute(state) ? path::join(state, "quarry/uploads") : std::string()};
+}
+
+} // namespace
+
+Result<std::unique_ptr<ObjectStore>> open_s3_store(const std::string& locator, const Surroundings& surroundings,
+                                                   const S3Tuning& tuning) {
+  TRY(auto files, s3::read_shared_files(surroundings.environment));
+  auto profile = s3::profile_of(files.config, files.credentials, s3::profile_name(surroundings.environment));
+  TRY(auto location, s3::parse_location(locator, surroundings.environment, profile));
+  if (!location.prefix.empty()) TRY_DO(check_key(location.prefix));
+  auto transport = net::make_client(net::settings_from(surroundings.environment));
+  auto credentials = s3::make_credential_cache(surroundings.environment, std::move(files), transport,
+                                               surroundings.clock, location.region);
+  auto connection = std::make_shared<Connection>(location, transport, credentials, surroundings.clock, tuning);
+  return std::unique_ptr<ObjectStore>(std::make_unique<S3Store>(std::move(connection), surroundings.clock, tuning,
+                                                                journal_place(surroundings.environment)));
+}
+
+} // namespace quarry::store

@@ -1,0 +1,336 @@
+// What the S3 store does when the server misbehaves: each fault is scripted, and afterwards the store is as if nothing
+// had happened, or the error says what did.
+#include "store/put_once.hpp"
+#include "store/testing/servers.hpp"
+#include "store/testing/temporary_directory.hpp"
+#include "sys/file.hpp"
+#include "sys/machine.hpp"
+#include "sys/tree.hpp"
+#include "thread/pool.hpp"
+#include <atomic>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::store {
+namespace {
+
+using content::Rope;
+
+constexpr std::uint64_t k_part = 64u << 10;
+
+class S3Store : public ::testing::Test {
+protected:
+  void SetUp() override {
+    server_.control("DELETE");
+    ASSERT_TRUE(*store_->conditional_writes()); // the questions are asked before faults are armed
+    server_.control("DELETE");
+  }
+  void arm(const std::string& faults) { server_.control("POST", R"({"faults":[)" + faults + "]}"); }
+  void nothing_left_armed() { EXPECT_EQ(server_.control("GET").at("armed"), 0) << "a fault was never met"; }
+  /// "PUT key query,names status" of all requests since, but for those that look or ask.
+  std::vector<std::string> requests(const std::string& method = "") {
+    std::vector<std::string> found;
+    auto now = server_.control("GET");
+    for (const auto& row : now.at("ledger")) {
+      if (!method.empty() && row[0] != method) continue;
+      std::string text = row[0].get<std::string>();
+      for (const auto& name : row[2]) text += " " + name.get<std::string>();
+      found.push_back(text + " " + std::to_string(row[3].get<int>()));
+    }
+    return found;
+  }
+  Result<ObjectInfo> put(const std::string& key, const std::string& bytes, Precondition precondition = {}) {
+    PutOptions options;
+    options.precondition = std::move(precondition);
+    options.sha256 = sha256(bytes);
+    return store_->put(key, Rope::literal(bytes), options);
+  }
+  std::string get(const std::string& key) {
+    auto bytes = store_->get(key, 10 << 20);
+    EXPECT_TRUE(bytes) << render(bytes.error());
+    return bytes && *bytes ? **bytes : "(absent)";
+  }
+  static std::string noise(std::size_t size) {
+    std::string bytes(size, 0);
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<char>(i * 2654435761u >> 11);
+    return bytes;
+  }
+  testing::TemporaryDirectory directory_;
+  testing::Server& server_ = testing::s3_double();
+  std::string prefix_ = "faults/" + sys::random_hex(6);
+  std::unique_ptr<ObjectStore> store_ = open();
+  std::unique_ptr<ObjectStore> open() {
+    return testing::open_at(server_, prefix_, testing::tuning(k_part), {{"XDG_STATE_HOME", directory_.path()}});
+  }
+};
+
+struct Fault {
+  std::string name, json;
+};
+void PrintTo(const Fault& fault, std::ostream* out) { *out << fault.name; }
+const std::vector<Fault>& passing_faults() {
+  static const std::vector<Fault> all = {{"slow_down", R"("action":"status:503:SlowDown")"},
+                                         {"internal_error", R"("action":"status:500:InternalError")"},
+                                         {"request_timeout", R"("action":"status:400:RequestTimeout")"},
+                                         {"throttled", R"("action":"status:429:TooManyRequests")"},
+                                         {"conflict", R"("action":"status:409:OperationAborted")"},
+                                         {"closed_before", R"("action":"before")"},
+                                         {"reply_lost", R"("action":"after")"},
+                                         {"clock", R"("action":"skew")"},
+                                         {"bad_digest_once", R"("action":"status:400:BadDigest")"},
+                                         {"other_region", R"("action":"moved:us-east-1")"}};
+  return all;
+}
+
+// Every operation meets every fault that passes, and ends as without it.
+class PassingFaults : public S3Store, public ::testing::WithParamInterface<Fault> {
+protected:
+  void once(const std::string& method, const std::string& query = "") {
+    arm("{" + GetParam().json + R"(,"method":")" + method + R"(","query":")" + query + R"("})");
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Table, PassingFaults, ::testing::ValuesIn(passing_faults()),
+                         [](const auto& fault) { return fault.param.name; });
+
+TEST_P(PassingFaults, APutIsDoneOnce) {
+  once("PUT");
+  auto written = put("k", "bytes", Precondition::if_absent());
+  ASSERT_TRUE(written) << render(written.error());
+  EXPECT_EQ(get("k"), "bytes");
+  EXPECT_EQ((*store_->head("k"))->etag, written->etag);
+  nothing_left_armed();
+  once("PUT");
+  auto swapped = put("k", "other", Precondition::if_match(written->etag));
+  ASSERT_TRUE(swapped) << render(swapped.error());
+  EXPECT_EQ(get("k"), "other");
+  nothing_left_armed();
+}
+
+TEST_P(PassingFaults, ReadsGoOn) {
+  ASSERT_TRUE(put("k", "bytes"));
+  once("GET");
+  EXPECT_EQ(get("k"), "bytes");
+  once("HEAD");
+  EXPECT_TRUE(*store_->head("k"));
+  once("GET", "list-type");
+  EXPECT_EQ(store_->list("")->size(), 1u);
+  once("DELETE");
+  EXPECT_TRUE(store_->remove("k"));
+  nothing_left_armed();
+}
+
+TEST_P(PassingFaults, AnUploadInPartsIsWhole) {
+  auto bytes = noise(k_part * 3 + 5);
+  for (const auto* where :
+       {R"(,"method":"POST","query":"uploads"})", R"(,"method":"PUT","query":"partNumber","skip":1})",
+        R"(,"method":"POST","query":"uploadId"})"})
+    arm("{" + GetParam().json + where);
+  auto written = put("large", bytes, Precondition::if_absent());
+  ASSERT_TRUE(written) << render(written.error());
+  EXPECT_EQ(get("large"), bytes);
+  nothing_left_armed();
+  EXPECT_EQ(*open()->remove_leftovers(INT64_MAX),
+            GetParam().name == "reply_lost" ? 1u : 0u); // the first start nobody heard of
+}
+
+TEST_P(PassingFaults, ACopyIsDone) {
+  auto bytes = noise(k_part * 2 + 5);
+  ASSERT_TRUE(put("from", bytes));
+  once("PUT");
+  ASSERT_TRUE(store_->copy("from", "to", {}));
+  PutOptions once_only;
+  once_only.precondition = Precondition::if_absent();
+  once("POST", "uploadId");
+  auto copied = store_->copy("from", "again", once_only);
+  ASSERT_TRUE(copied) << render(copied.error());
+  EXPECT_EQ(get("to"), bytes);
+  EXPECT_EQ(get("again"), bytes);
+  nothing_left_armed();
+}
+
+TEST_F(S3Store, ASuccessThatHoldsAnErrorIsNone) {
+  auto bytes = noise(k_part * 2);
+  arm(R"({"action":"error-in-200","method":"POST","query":"uploadId"})");
+  ASSERT_TRUE(put("large", bytes));
+  EXPECT_EQ(get("large"), bytes);
+  arm(R"({"action":"error-in-200","method":"PUT"})");
+  ASSERT_TRUE(store_->copy("large", "copy", {}));
+  EXPECT_EQ(get("copy"), bytes);
+  nothing_left_armed();
+}
+
+TEST_F(S3Store, PartsAreRequestsPlusTwo) {
+  ASSERT_TRUE(put("large", noise(k_part * 5)));
+  auto seen = requests();
+  EXPECT_EQ(seen.size(), 7u) << ::testing::PrintToString(seen);
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), "PUT partNumber uploadId 200"), 5);
+}
+
+TEST_F(S3Store, AnIllServerIsGivenUpAndTheOutcomeIsSaid) {
+  arm(R"({"action":"status:503:SlowDown","times":100})");
+  auto refused = put("k", "bytes");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::outcome_unknown); // a 503 may have been written all the same
+  EXPECT_EQ(refused.error().code, "R004");
+  EXPECT_EQ(store_->get("k", 10).error().code, "K006");
+  EXPECT_EQ(store_->get("k", 10).error().kind, ErrorKind::unavailable);
+}
+
+TEST_F(S3Store, ALostReplyThatARivalBuiltOnIsStillFound) {
+  auto first = put("channel", "0");
+  ASSERT_TRUE(first);
+  std::string etag;
+  ASSERT_TRUE(store_->get("channel", 100, &etag)); // whose lineage the next write carries on
+  arm(R"({"action":"after","method":"PUT"})");
+  auto ours = put("channel", "1", Precondition::if_match(etag));
+  ASSERT_TRUE(ours) << render(ours.error());
+  EXPECT_EQ(get("channel"), "1");
+  nothing_left_armed();
+}
+
+TEST_F(S3Store, ARivalsObjectIsNotTakenForOurs) {
+  ASSERT_TRUE(put("k", "theirs"));
+  arm(R"({"action":"status:500:InternalError","method":"PUT"})");
+  auto refused = put("k", "ours", Precondition::if_absent());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "R002");
+  EXPECT_EQ(get("k"), "theirs");
+}
+
+TEST_F(S3Store, ADownloadThatIsCutGoesOn) {
+  auto bytes = noise(k_part * 4);
+  ASSERT_TRUE(put("large", bytes));
+  auto rope = store_->open("large");
+  ASSERT_TRUE(rope);
+  arm(R"({"action":"cut:1000","method":"GET","times":3})");
+  auto digest = content::sha256_of(*rope);
+  ASSERT_TRUE(digest) << render(digest.error());
+  EXPECT_EQ(*digest, sha256(bytes));
+  nothing_left_armed();
+}
+
+TEST_F(S3Store, AnotherRangeIsNotBelieved) {
+  ASSERT_TRUE(put("large", noise(k_part * 4)));
+  auto rope = store_->open("large");
+  arm(R"({"action":"other-range","method":"GET"})");
+  auto read = rope->slice(0, 10).read_all(10);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, "K021");
+}
+
+TEST_F(S3Store, SmallReadsOfALargeObjectFetchLittle) {
+  ASSERT_TRUE(put("large", noise(4 << 20)));
+  auto rope = store_->open("large");
+  ASSERT_TRUE(rope->slice((4 << 20) - 100, 100).read_all(100)); // where an archive's directory ends
+  ASSERT_TRUE(rope->slice(1 << 20, 500).read_all(500));
+  EXPECT_LE(store_->counters().bytes_read, 128u << 10);
+}
+
+// What a killed run leaves: parts on the server and a journal on the disk.
+TEST_F(S3Store, AnUploadThatWasCutShortIsResumed) {
+  auto bytes = noise(k_part * 6);
+  arm(R"({"action":"status:503:SlowDown","method":"PUT","query":"partNumber","skip":4,"times":1000})");
+  auto cut = put("large", bytes, Precondition::if_absent());
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().kind, ErrorKind::unavailable) << render(cut.error());
+  EXPECT_FALSE(*store_->head("large"));
+  server_.control("DELETE");
+  auto again = open();
+  PutOptions options;
+  options.precondition = Precondition::if_absent();
+  options.sha256 = sha256(bytes);
+  auto written = again->put("large", Rope::literal(bytes), options);
+  ASSERT_TRUE(written) << render(written.error());
+  EXPECT_EQ(get("large"), bytes);
+  auto parts = requests("PUT");
+  EXPECT_EQ(std::count(parts.begin(), parts.end(), "PUT partNumber uploadId 200"), 2)
+      << ::testing::PrintToString(parts);
+  EXPECT_TRUE(sys::list_directory(directory_.path() + "/quarry/uploads")->empty());
+  EXPECT_EQ(*again->remove_leftovers(INT64_MAX), 0u);
+}
+
+TEST_F(S3Store, AResumedUploadTakesOnlyPartsThatAreStillTheSame) {
+  auto bytes = noise(k_part * 6), other = bytes;
+  arm(R"({"action":"status:503:SlowDown","method":"PUT","query":"partNumber","skip":4,"times":1000})");
+  ASSERT_FALSE(put("large", bytes));
+  server_.control("DELETE");
+  other[10] ^= 1; // the same name and size, another file
+  ASSERT_TRUE(put("large", other));
+  EXPECT_EQ(get("large"), other);
+}
+
+TEST_F(S3Store, WhatGarbageCollectionFindsOfUploads) {
+  arm(R"({"action":"status:503:SlowDown","method":"PUT","query":"partNumber","times":1000})");
+  ASSERT_FALSE(put("large", noise(k_part * 3)));
+  server_.control("DELETE");
+  EXPECT_EQ(*store_->remove_leftovers(0), 0u);
+  EXPECT_EQ(*store_->remove_leftovers(INT64_MAX), 1u);
+  EXPECT_EQ(server_.control("GET").at("uploads"), 0);
+}
+
+/// A source whose bytes change between being checked and being sent.
+class Turning final : public content::Source {
+public:
+  explicit Turning(std::string bytes) : bytes_(std::move(bytes)) {}
+  std::uint64_t size() const override { return bytes_.size(); }
+  Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
+    std::memcpy(into.data(), bytes_.data() + offset, into.size());
+    if (offset <= 100 && offset + into.size() > 100) into[100 - offset] ^= std::byte{1};
+    return {};
+  }
+
+private:
+  std::string bytes_;
+};
+
+TEST_F(S3Store, ABitThatFlipsOnTheWayInGetsNoName) {
+  for (std::size_t size : {std::size_t{1000}, std::size_t{k_part * 3}}) {
+    auto bytes = noise(size);
+    PutOptions options;
+    options.sha256 = sha256(bytes);
+    auto refused = store_->put("k", Rope::of(std::make_shared<Turning>(bytes)), options);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, "R008");
+    EXPECT_FALSE(*store_->head("k"));
+  }
+  EXPECT_EQ(server_.control("GET").at("uploads"), 0);
+}
+
+TEST_F(S3Store, MemoryIsBoundedWhateverTheSize) {
+  auto tuned = testing::tuning(1u << 20);
+  tuned.memory_bytes = 4u << 20;
+  auto store = testing::open_at(testing::s3_double({"--without", "checksums"}), prefix_, tuned);
+  ASSERT_TRUE(store->put("warm", Rope::zeros(8 << 20), {}));
+  auto before = sys::peak_rss_bytes();
+  ASSERT_TRUE(parallel_for(3, 3, [&](std::size_t i) -> Result<void> {
+    TRY_DO(store->put("large" + std::to_string(i), Rope::zeros(48 << 20), {}));
+    return {};
+  }));
+  EXPECT_LE(sys::peak_rss_bytes() - before, 24u << 20);
+}
+
+TEST_F(S3Store, CredentialsThatEndAreRenewedOnce) {
+  testing::TemporaryDirectory home;
+  auto refused =
+      testing::open_at(server_, prefix_, testing::tuning(k_part), {{"AWS_SESSION_TOKEN", "expired"}})->get("k", 10);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "K004");
+  EXPECT_EQ(requests("GET").size(), 2u);
+}
+
+TEST_F(S3Store, WrongKeysAndBucketsAreSaid) {
+  auto wrong =
+      testing::open_at(server_, prefix_, testing::tuning(k_part), {{"AWS_SECRET_ACCESS_KEY", "canary"}})->get("k", 10);
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, "K004");
+  EXPECT_EQ(render(wrong.error()).find("canary"), std::string::npos);
+  auto nowhere =
+      std::move(*open_s3_store("s3://no-such-bucket/p", {server_.environment(), testing::clock()}, testing::tuning()));
+  EXPECT_EQ(nowhere->get("k", 10).error().code, "K002");
+  EXPECT_EQ(nowhere->list("").error().code, "K002");
+  EXPECT_EQ(nowhere->put("k", Rope::literal("x"), {}).error().code, "K002");
+}
+
+} // namespace
+} // namespace quarry::store
