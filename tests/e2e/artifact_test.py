@@ -1,0 +1,105 @@
+"""`artifact` on what people have: stage directories with descriptors, tarballs of whole SDKs, sources with several components."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support import small_artifacts  # noqa: E402
+from support.quarry import good, refused  # noqa: E402
+
+STAGE = "math-libs/BLAS/stage"
+DESCRIPTOR = f"""
+[components.lib."{STAGE}"]
+[components.run."{STAGE}"]
+include = ["bin/**"]
+[components.dev."{STAGE}"]
+"""
+
+
+@pytest.fixture
+def build_tree(tmp_path) -> Path:
+    """A build's tree, with a descriptor beside it."""
+    for path, text in {"lib/libx.so.1": "x", "bin/tool": "t", "include/x.h": "h", "lib/cmake/x/x.cmake": "c"}.items():
+        small_artifacts.write(tmp_path / "build" / STAGE / path, text)
+    (tmp_path / "artifact-blas.toml").write_text(DESCRIPTOR)
+    return tmp_path
+
+
+def pack(root: Path, *more: str | Path) -> tuple:
+    return ("artifact", "pack", root / "build", "--descriptor", root / "artifact-blas.toml", "--output-dir", root / "packed", *more)
+
+
+@pytest.mark.parametrize("form", ["zst", "xz"])
+def test_descriptors_make_what_a_fetch_takes(build_tree, form):
+    done = good(*pack(build_tree, "--target", "gfx942", "--format", form, "--json"))
+    assert [a["artifact"] for a in done.json["artifacts"]] == ["blas_dev_gfx942", "blas_lib_gfx942", "blas_run_gfx942"]
+    good("artifact", "fetch", "--from", build_tree / "packed", "--output-dir", build_tree / "flat", "--flatten")
+    made = {str(f.relative_to(build_tree / "flat")) for f in (build_tree / "flat").rglob("*") if f.is_file() and ".quarry-fetch" not in f.parts}
+    assert made == {"lib/libx.so.1", "bin/tool", "include/x.h", "lib/cmake/x/x.cmake"}
+
+
+def test_a_file_that_no_component_takes(build_tree):
+    small_artifacts.write(build_tree / "build" / STAGE / "README", "r")
+    done = refused("A026", 1, *pack(build_tree))
+    assert f"{STAGE}/README" in done.err
+    assert not (build_tree / "packed").exists()
+
+
+def test_a_typo_in_a_descriptor(build_tree):
+    descriptor = build_tree / "artifact-blas.toml"
+    descriptor.write_text(DESCRIPTOR.replace("include =", "includes ="))
+    done = refused("A024", 2, *pack(build_tree))
+    assert f"artifact-blas.toml:4: components.run.{STAGE}.includes" in done.err
+
+
+def test_a_stage_that_was_not_built(build_tree):
+    descriptor = build_tree / "artifact-blas.toml"
+    descriptor.write_text(DESCRIPTOR + '[components.doc."other/stage"]\n')
+    done = refused("A025", 3, *pack(build_tree))
+    assert "artifact-blas.toml:6" in done.err
+    descriptor.write_text(DESCRIPTOR + '[components.doc."other/stage"]\noptional = "linux"\n')
+    good(*pack(build_tree))
+
+
+def test_list_totals_components_and_targets(artifacts):
+    listed = good("artifact", "list", artifacts, "--json").json
+    assert sum(row["size"] for row in listed["totals"]) == listed["size"]
+    rows = {(row["component"], row["target"]): row["artifacts"] for row in listed["totals"]}
+    assert rows == {("lib", "generic"): 1, ("run", "generic"): 2, ("dev", "generic"): 1, ("lib", small_artifacts.FAMILY): 1, ("dev", small_artifacts.FAMILY): 1}
+
+
+@pytest.fixture
+def release(build_tree) -> Path:
+    """A store in which run 7 has the tarball of a whole SDK."""
+    tarballs = build_tree / "store/7-linux/tarballs"
+    tarballs.mkdir(parents=True)
+    tarball = tarballs / "x-dist-linux-gfx94X-dcgpu-1.0.tar.gz"
+    subprocess.run(["tar", "-C", build_tree / "build" / STAGE, "-czf", tarball, "."], check=True)
+    return tarball
+
+
+def test_tarballs_of_a_run(release, tmp_path):
+    source = ("run:7", "--store", f"file:{tmp_path / 'store'}", "--tarballs")
+    listed = good("artifact", "list", *source, "--json").json["artifacts"]
+    assert [(a["name"], a["target"], a["form"]) for a in listed] == [("x-dist-linux-gfx94X-dcgpu-1.0", "gfx94X-dcgpu", "tar.gz")]
+    refused("A010", 6, "artifact", "fetch", "--from", *source, "--output-dir", tmp_path / "out")
+    digest = hashlib.sha256(release.read_bytes()).hexdigest()
+    release.with_name(release.name + ".sha256sum").write_text(digest + "\n")
+    good("artifact", "verify", *source)
+    good("artifact", "fetch", "--from", *source, "--output-dir", tmp_path / "out")
+    assert (tmp_path / "out/x-dist-linux-gfx94X-dcgpu-1.0/bin/tool").read_text() == "t"
+
+
+def test_a_tarball_is_no_artifact_to_package(own_artifacts, release, tmp_path):
+    build = ("sdk", "build", "--dest-dir", tmp_path / "out", "--version", "1.0", "--dry-run", "--artifact-dir")
+    refused("S004", 3, *build, release.parent)
+    (own_artifacts / release.name).write_bytes(release.read_bytes())
+    done = good(*build, own_artifacts)
+    assert "A028" in done.err and release.name in done.err
