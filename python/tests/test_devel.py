@@ -277,6 +277,25 @@ def test_copies_where_hard_links_are_refused(site: Site, expected: dict[str, str
     check_complete(site)
 
 
+def test_a_path_too_long_for_windows_is_said(site: Site) -> None:
+    """Never passed over, as a link that is silently missing would be."""
+    code = """
+import errno, os, sys
+from rocm_sdk import _devel
+long = str(_devel._place().partial / ("n" * 250))
+def refuse(source, target): raise FileNotFoundError(errno.ENOENT, "no such file", str(source), None, long)
+os.link = refuse
+_devel.sys = type("", (), {"platform": "win32"})
+try: _devel.ensure_expanded()
+except _devel.RocmSdkError as error: print(error, "|", error.hint)
+"""
+    before = site.tree()
+    done = site.python(code)
+    assert "characters, more than this Windows takes |" in done.stdout, done.stdout + done.stderr
+    assert "LongPathsEnabled" in done.stdout
+    assert {path: text for path, text in site.tree().items() if "__pycache__" not in path} == before
+
+
 # --- many at once, and killed ----------------------------------------------------------------------------------------------------
 
 

@@ -172,3 +172,18 @@ def test_uninstalling_after_a_kill_leaves_nothing(environment: Environment, inde
     if not environment.is_uv:
         environment.uninstall(*EVERYTHING[1:])
         assert environment.content() == before
+
+
+def test_uninstalling_from_where_unpacking_was_refused_leaves_nothing(environment: Environment, index: Path) -> None:
+    """A read-only site-packages refuses; once it is writable again nothing of the try is left to remove."""
+    if not os.geteuid() and not shutil.which("setpriv"):
+        pytest.skip("runs as root, and there is no setpriv")
+    before = environment.content()
+    assert environment.install(index, "rocm[libraries,devel]").returncode == 0
+    subprocess.run(["chmod", "-R", "a-w", str(environment.site.path)], check=True)
+    unprivileged = () if os.geteuid() else ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+    done = environment.run(*unprivileged, environment.bin("rocm-sdk"), "init")
+    subprocess.run(["chmod", "-R", "u+w", str(environment.site.path)], check=True)
+    assert done.returncode == 1 and "is not writable" in done.stderr
+    environment.uninstall(*EVERYTHING)
+    assert environment.content() == before

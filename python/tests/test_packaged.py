@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import shutil
 import signal
 import subprocess
@@ -135,6 +136,31 @@ def test_a_file_of_another_size(plain: Site) -> None:
         file.write(b"x")
     failures = only_failures(outcomes(plain, "--only", "uninstall.rocm-sdk-libraries*", code=1))
     assert "another size" in failures["uninstall.rocm-sdk-libraries-gfx103X-dgpu"]
+
+
+def test_a_file_with_other_bytes_of_the_same_size(plain: Site) -> None:
+    header = plain.path / "_rocm_sdk_core/include/hip/hip.h"
+    header.write_bytes(header.read_bytes()[::-1])
+    failures = only_failures(outcomes(plain, "--only", "uninstall", code=1))
+    assert "not what was installed" in failures["uninstall.rocm-sdk-core"]
+
+
+def test_the_report_says_what_was_tested_where(plain: Site) -> None:
+    report = plain.path.parent / "report.json"
+    assert plain.run("test", "--only", "base.version", "--json", str(report), RUNNER_NAME="job-7").returncode == 0
+    document = json.loads(report.read_text())
+    projects = [each["project"] for each in document["distributions"]]
+    assert {"rocm-sdk-core", "rocm-sdk-devel"} <= set(projects) and len(projects) == len(set(projects))
+    assert all(len(each["content_sha256"]) == 64 for each in document["distributions"])
+    assert document["only"] == ["base.version"] and document["machine"]["host"] == "job-7"
+    assert document["python"] == platform.python_version() and document["started"] <= document["ended"]
+    devel = next(each for each in document["distributions"] if each["project"] == "rocm-sdk-devel")
+    assert "payload_sha256" in devel and "expanded_sha256" not in devel
+    assert plain.run("init").returncode == 0
+    plain.run("test", "--only", "base.version", "--json", str(report))
+    unpacked = next(each for each in json.loads(report.read_text())["distributions"] if each["project"] == "rocm-sdk-devel")
+    assert "expanded_sha256" in unpacked and "payload_sha256" not in unpacked
+    assert unpacked["content_sha256"] == devel["content_sha256"], "unpacking does not change what was installed"
 
 
 def test_a_devel_tree_that_lacks_a_file(plain: Site) -> None:

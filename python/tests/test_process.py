@@ -120,6 +120,28 @@ def test_windows_looks_in_bin_for_dlls(sdk, monkeypatch: pytest.MonkeyPatch, tmp
     assert _process.candidates(LIBRARIES["roctx64"], package) == []
 
 
+def test_windows_looks_beside_a_dll_and_in_core(site: Site) -> None:
+    """What a DLL of the libraries needs from core is found without preloading; each directory is added once."""
+    code = """
+import ctypes, os, sys
+from rocm_sdk import _packages, _process
+core, libraries = (_packages.locate(each).platform / "bin" for each in ("core", "libraries"))
+libraries.mkdir()
+added = []
+sys.platform = "win32"
+os.add_dll_directory = added.append
+ctypes.CDLL = lambda path, mode: path
+for name in ("a.dll", "b.dll"):
+    _process._load(libraries / name)
+assert added == [str(libraries), str(core)], added
+sys.platform = "linux"
+assert _process.dll_directories(libraries / "a.dll") == []
+print("good")
+"""
+    done = site.python(code)
+    assert done.stdout == "good\n", done.stderr
+
+
 def test_command_line_basics(site: Site) -> None:
     assert site.run("version").stdout == "7.2.0\n"
     assert site.run("targets").stdout == "gfx1030;gfx1031;gfx942\n"

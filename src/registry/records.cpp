@@ -111,6 +111,7 @@ template <class V, Either<EvidenceRecord> R> void fields(V& v, R& r) {
   v.text("log", r.log, Need::optional);
   v.text("set", r.set, Need::optional);
   v.flag("sealed", r.sealed);
+  v.text("reported", r.reported, Need::optional);
 }
 
 template <class V, Either<WaiverRecord> R> void fields(V& v, R& r) {

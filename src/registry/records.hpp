@@ -85,6 +85,7 @@ struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested
   std::map<std::string, std::string> machine, tools;
   std::string started, ended, log, set; ///< set: digest of the set tested, or empty
   bool sealed = false;                  ///< false: unsealed source; a gate never accepts it
+  std::string reported; ///< empty: Quarry ran the suite; else which machine says so ("rocm-sdk.test/1 of HOST")
   std::string unknown = {};
 };
 struct WaiverRecord { ///< waivers/{digest}.json

@@ -3,10 +3,10 @@
 #include "base/text.hpp"
 #include "content/rope.hpp"
 #include "registry/registry.hpp"
-#include "store/put_once.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/process.hpp"
+#include "trial/evidence.hpp"
 #include "trial/machine.hpp"
 #include "trial/report.hpp"
 #include "venv/proof.hpp"
@@ -20,11 +20,9 @@ namespace quarry::trial {
 namespace {
 
 using registry::EvidenceRecord;
-using registry::FileRecord;
 
 constexpr std::uint64_t k_log_bytes_max =
     32u << 20; // a test that prints more has a defect; the rest is counted in the log's last line
-constexpr std::string_view k_libraries_prefix = "rocm-sdk-libraries-";
 
 class TemporaryDirectory {
 public:
@@ -147,23 +145,6 @@ Result<void> prove_again(const Subject& subject, const venv::Environment& enviro
   return fail(ErrorKind::corrupt, "V031", "the suite installed other packages while it ran");
 }
 
-Result<std::string> family_of(const Subject& subject, const std::string& wanted) {
-  std::vector<std::string> found;
-  for (const auto& file : subject.files)
-    if (file.project.starts_with(k_libraries_prefix)) found.push_back(file.project.substr(k_libraries_prefix.size()));
-  if (!wanted.empty()) {
-    auto key = text::replace_all(text::lower(wanted), "_", "-");
-    if (found.empty() || std::find(found.begin(), found.end(), key) != found.end()) return wanted;
-    return fail(ErrorKind::invalid_argument, "X002",
-                fmt::format("family {} is not installed; {} is", wanted, text::join(found, ", ")),
-                "leave --family out, or install that family");
-  }
-  if (found.size() <= 1) return found.empty() ? std::string() : found.front();
-  return fail(ErrorKind::invalid_argument, "X002",
-              fmt::format("several families are installed: {}", text::join(found, ", ")),
-              "say with --family which one the tests are about");
-}
-
 struct Suite {
   std::string name, digest, report; // report: a file, or empty
   bool packaged = false;
@@ -278,30 +259,6 @@ std::string log_text(const sys::ProcessResult& done) {
   return text;
 }
 
-Result<std::string> store_log(store::ObjectStore& store, std::string text) {
-  auto digest = sha256(text);
-  auto key = fmt::format("evidence/logs/{}.txt", digest.hex());
-  TRY_DO(
-      store::put_once(store, key, {content::Rope::literal(std::move(text)), digest, "text/plain; charset=utf-8", {}}));
-  return key;
-}
-
-void describe_subjects(const Subject& subject, EvidenceRecord& evidence) {
-  for (const auto& file : subject.files) {
-    FileRecord record;
-    record.filename = file.filename;
-    record.project = file.project;
-    record.version = file.version;
-    record.size = file.size;
-    record.sha256 = file.sha256;
-    evidence.subjects.push_back(std::move(record));
-  }
-  std::sort(evidence.subjects.begin(), evidence.subjects.end(),
-            [](const auto& a, const auto& b) { return a.sha256 < b.sha256; });
-  evidence.sealed = subject.sealed;
-  if (subject.sets.size() == 1) evidence.set = subject.sets.front();
-}
-
 void describe_tools(const TrialOptions& options, const venv::Environment& environment, const Subject& subject,
                     EvidenceRecord& evidence) {
   evidence.tools["quarry"] = options.quarry_version;
@@ -309,14 +266,6 @@ void describe_tools(const TrialOptions& options, const venv::Environment& enviro
   evidence.tools["source"] = subject.description;
   for (const auto& other : subject.others) evidence.tools["with " + other.project] = other.version;
   std::erase_if(evidence.tools, [](const auto& tool) { return tool.second.empty(); });
-}
-
-void take_report(Report report, EvidenceRecord& evidence) {
-  evidence.rows = std::move(report.rows);
-  evidence.passed = report.passed;
-  evidence.failed = report.failed;
-  evidence.skipped = report.skipped;
-  evidence.errors = report.errors;
 }
 
 int exit_code_of(const std::string& result) { return result == "passed" ? 0 : result == "timed_out" ? 124 : 1; }
@@ -328,7 +277,7 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   TRY(auto environment, venv::open_environment(options.directory));
   TRY(auto work, TemporaryDirectory::create(environment.directory));
   TRY(auto subject, find_subject(options, environment, store));
-  TRY(auto family, family_of(subject, options.family));
+  TRY(auto family, family_of(subject.files, options.family));
   TRY(auto suite, choose_suite(options, environment, subject, work.path()));
   if (options.on_note)
     options.on_note(fmt::format("testing     {} files of {}{}", subject.files.size(), subject.description,
@@ -350,7 +299,9 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   evidence.suite = suite.name;
   evidence.suite_digest = suite.digest;
   evidence.machine = machine_facts(variables);
-  describe_subjects(subject, evidence);
+  evidence.subjects = subjects_of(subject.files);
+  evidence.sealed = subject.sealed;
+  if (subject.sets.size() == 1) evidence.set = subject.sets.front();
   describe_tools(options, environment, subject, evidence);
   TRY(evidence.log, store_log(store, log_text(done)));
   TRY(outcome.digest, registry::put_evidence(store, evidence));

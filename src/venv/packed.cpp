@@ -47,20 +47,23 @@ struct Hasher : archive::TarVisitor {
   DevelPayload found;
   std::string path;
   Sha256Hasher hasher;
+  std::uint64_t size = 0;
   bool is_file = false;
   Result<void> begin(const archive::TarMember& member) override {
     path = member.path;
+    size = 0;
     is_file = member.type == archive::TarType::file;
     if (!is_file && !member.link.empty()) found.links[path] = member.link;
     return {};
   }
   Result<void> data(std::span<const std::byte> chunk) override {
     hasher.update(chunk);
+    size += chunk.size();
     return {};
   }
   Result<void> end() override {
     auto digest = hasher.finish();
-    if (is_file) found.files[path] = digest;
+    if (is_file) found.files[path] = {digest, size};
     return {};
   }
 };
@@ -106,7 +109,7 @@ Result<std::set<Sha256>> read_sdist(const std::string& path) {
   TRY_DO(archive::decompress(rope, compression, [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }));
   TRY_DO(reader.finish());
   std::set<Sha256> digests;
-  for (const auto& [name, digest] : hasher.found.files) digests.insert(digest);
+  for (const auto& [name, file] : hasher.found.files) digests.insert(file.sha256);
   return digests;
 }
 

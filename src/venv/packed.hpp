@@ -28,7 +28,11 @@ Result<std::set<Sha256>> read_sdist(const std::string& path);
 
 /// The inner tar of the devel wheel: files by path with their digest, links by path with their text.
 struct DevelPayload {
-  std::map<std::string, Sha256> files;
+  struct File {
+    Sha256 sha256;
+    std::uint64_t size = 0;
+  };
+  std::map<std::string, File> files;
   std::map<std::string, std::string> links;
 };
 Result<DevelPayload> read_devel_payload(const std::string& wheel_path);

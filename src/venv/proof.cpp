@@ -264,7 +264,7 @@ private:
 
   void expect_expanded(const DevelPayload& payload, const std::string& path, std::vector<Check>& checks) {
     if (auto file = payload.files.find(path); file != payload.files.end())
-      return checks.push_back({path, file->second, {}});
+      return checks.push_back({path, file->second.sha256, file->second.size});
     auto link = payload.links.find(path);
     if (link == payload.links.end()) return defects_.add(fmt::format("{} is not in the devel payload", path));
     auto absolute = path::join(environment_.site_packages, path);

@@ -6,6 +6,7 @@
 #include "base/units.hpp"
 #include "registry/registry.hpp"
 #include "sys/clock.hpp"
+#include "trial/foreign.hpp"
 #include "trial/trial.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -37,6 +38,12 @@ std::string counts_text(const EvidenceRecord& e) {
   return text;
 }
 
+// What a reader must know before taking the record for what it is.
+std::string_view standing(const EvidenceRecord& e) {
+  if (!e.sealed) return "  unsealed";
+  return e.reported.empty() ? "" : "  reported";
+}
+
 Json summary(const EvidenceRecord& e, const std::string& digest) {
   return {{"evidence", digest},
           {"result", e.result},
@@ -49,9 +56,17 @@ Json summary(const EvidenceRecord& e, const std::string& digest) {
           {"counts", {{"passed", e.passed}, {"failed", e.failed}, {"skipped", e.skipped}, {"errors", e.errors}}},
           {"set", e.set},
           {"sealed", e.sealed},
+          {"reported", e.reported},
           {"started", e.started},
           {"ended", e.ended},
           {"log", e.log}};
+}
+
+Json subjects_json(const EvidenceRecord& e) {
+  Json list = Json::array();
+  for (const auto& subject : e.subjects)
+    list.push_back({{"filename", subject.filename}, {"sha256", subject.sha256.hex()}});
+  return list;
 }
 
 std::string failures_text(const EvidenceRecord& e) {
@@ -105,9 +120,7 @@ Result<int> run_test(Context& context, const Arguments& arguments) {
   context.out.data(fmt::format("evidence    {}\nlog         {}\n", outcome.digest, e.log));
   auto document = summary(e, outcome.digest);
   document["schema"] = "quarry.test/1";
-  document["subjects"] = Json::array();
-  for (const auto& subject : e.subjects)
-    document["subjects"].push_back({{"filename", subject.filename}, {"sha256", subject.sha256.hex()}});
+  document["subjects"] = subjects_json(e);
   context.out.document(document);
   return outcome.exit_code;
 }
@@ -148,6 +161,51 @@ Command test_command() {
 
 // evidence
 
+Result<int> run_record(Context& context, const Arguments& arguments) {
+  trial::RecordOptions options;
+  options.report = arguments.get("--from-report");
+  options.locator = arguments.get("--from");
+  options.family = arguments.find("--family").value_or("");
+  options.quarry_version = program_version();
+  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto done, trial::record_report(options, *store));
+  const auto& e = done.evidence;
+  context.out.data(fmt::format("{}  {} on {}  {}\nreported    by {}; quarry did not run there\n", e.result, e.suite,
+                               cell_text(e.cell), counts_text(e), e.machine.at("host")));
+  context.out.data(failures_text(e));
+  context.out.data(fmt::format("evidence    {}\nlog         {}\n", done.digest, e.log));
+  auto document = summary(e, done.digest);
+  document["schema"] = "quarry.evidence-record/1";
+  document["subjects"] = subjects_json(e);
+  context.out.document(document);
+  return e.result == "passed" ? 0 : 1;
+}
+
+Command record_command() {
+  return {
+      .path = {"evidence", "record"},
+      .summary = "record the report of a machine where quarry does not run",
+      .description =
+          "Takes what `rocm-sdk test --json FILE` wrote on another machine, such as a Windows job, and binds it to "
+          "the published set that it was installed from: each distribution's files must have the digests that the "
+          "set's packages give, or nothing is recorded. The record says that it was reported. The report itself "
+          "is kept as its log; the same report again is the same record.\n\n"
+          "What such a job runs is in docs/guides/windows.md.",
+      .operands = {},
+      .flags =
+          {{"--from-report", "FILE", "the report", {}, {}, {}, true},
+           {"--from", "LOCATOR", "the sealed set that was installed there: run:, set: or channel:", {}, {}, {}, true},
+           {"--family", "F", "the GPU family tested; else that of the installed libraries"},
+           k_store},
+      .examples = {{"quarry evidence record --from-report report.json --from run:42-windows --store file:store",
+                    "what a Windows job has tested"}},
+      .exit_codes = {{1, "recorded, and it did not pass"},
+                     {3, "the set is not in the store"},
+                     {6, "the report is about other files, or cannot be believed; nothing was recorded"}},
+      .schema = "quarry.evidence-record/1",
+      .run = run_record};
+}
+
 Result<int> run_list(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   std::string set;
@@ -165,8 +223,7 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
   for (const auto& [digest, e] : records) {
     list.push_back(summary(e, digest));
     context.out.data(fmt::format("{}  {}  {:<9}  {:<12}  {:<{}}  {}{}\n", digest.substr(0, 12), e.ended.substr(0, 19),
-                                 e.result, e.suite, cell_text(e.cell), width, counts_text(e),
-                                 e.sealed ? "" : "  unsealed"));
+                                 e.result, e.suite, cell_text(e.cell), width, counts_text(e), standing(e)));
   }
   if (records.empty()) context.out.note("there is no evidence in " + store->describe());
   context.out.document({{"schema", "quarry.evidence-list/1"}, {"evidence", list}});
@@ -177,6 +234,8 @@ std::string evidence_text(const std::string& digest, const EvidenceRecord& e) {
   auto text = fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest, e.result,
                           e.suite, cell_text(e.cell), counts_text(e), e.started, e.ended,
                           e.set.empty() ? "none" : e.set, e.sealed ? "" : "  (unsealed source)");
+  if (!e.reported.empty())
+    text += fmt::format("reported  {}: quarry did not run there, and takes its word\n", e.reported);
   for (const auto& subject : e.subjects)
     text += fmt::format("file      {}  {}\n", subject.sha256.short_hex(), subject.filename);
   for (const auto& [key, value] : e.machine) text += fmt::format("machine   {:<12}  {}\n", key, value);
@@ -222,6 +281,6 @@ Command show_command() {
 
 } // namespace
 
-std::vector<Command> test_commands() { return {test_command(), list_command(), show_command()}; }
+std::vector<Command> test_commands() { return {test_command(), record_command(), list_command(), show_command()}; }
 
 } // namespace quarry::cli

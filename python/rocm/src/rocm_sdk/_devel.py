@@ -34,6 +34,8 @@ KEPT_AS_LINKS = "bin/amd*"
 # Where hard links are refused, a copy does: another file system, a foreign owner's file, too many links, no such thing.
 _NO_HARD_LINK = {errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS}
 _READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
+# Without long paths a directory of Windows may have 247 characters, a file 259; one that is refused has at least that many.
+_WINDOWS_LONG = 248
 _CHUNK_BYTES = 1 << 20
 
 
@@ -349,6 +351,11 @@ def _remove_tree(path: Path) -> None:
 
 def _explain(place: Place, error: OSError) -> NoReturn:
     site = place.package.site
+    names = [str(name) for name in (error.filename, error.filename2) if name is not None]
+    longest = max(names, key=len, default="")
+    if sys.platform == "win32" and len(longest) >= _WINDOWS_LONG:
+        message = f"cannot unpack the development files: {longest} has {len(longest)} characters, more than this Windows takes"
+        raise RocmSdkError(message, "make the environment in a shorter directory, or enable long paths (LongPathsEnabled)") from error
     if error.errno in _READ_ONLY:
         message = f"cannot unpack the development files: {error.filename or site} is not writable"
         raise RocmSdkError(message, f"run `rocm-sdk init` once as the owner of {site}") from error

@@ -82,6 +82,16 @@ def candidates(library: Library, package: _packages.Package) -> list[Path]:
     return sorted(directory.glob(pattern)) if pattern else []
 
 
+def dll_directories(path: Path) -> list[Path]:
+    """Where Windows must look for what the DLL at `path` needs: beside it, and in core. Empty on other systems."""
+    if sys.platform != "win32":
+        return []  # its run path says it
+    directories = [path.parent]
+    if _packages.is_installed("core"):
+        directories.append(_packages.locate("core").platform / WINDOWS_DIRECTORY)
+    return [each for each in dict.fromkeys(directories) if each.is_dir()]
+
+
 def _find(name: str) -> Path:
     library = LIBRARIES.get(name)
     if library is None:
@@ -98,8 +108,9 @@ def _find(name: str) -> Path:
 def _load(path: Path) -> None:
     if path in _loaded:
         return
-    if sys.platform == "win32" and path.parent not in _search_directories:
-        _search_directories[path.parent] = os.add_dll_directory(str(path.parent))
+    for directory in dll_directories(path):
+        if directory not in _search_directories:
+            _search_directories[directory] = os.add_dll_directory(str(directory))
     _loaded[path] = ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
 
 

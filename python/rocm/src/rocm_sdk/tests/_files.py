@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from .. import _dist_info, _packages
+from .. import _dist_info, _packages, _process
 from . import _base, _child, _needs
 from ._case import Case, Failed, Skipped
 
 # Loads as a program that needs it would: everything resolved now, nothing else of the SDK in the process.
-LOAD = "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOW if hasattr(os, 'RTLD_NOW') else 0)"
+LOAD = """import ctypes, os, sys
+for directory in sys.argv[2:]: os.add_dll_directory(directory)
+ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOW if hasattr(os, 'RTLD_NOW') else 0)"""
 # Parts of paths of libraries that load only inside a certain program, or on a certain machine.
 NOT_ALONE = (
     "amd_smi", "goamdsmi", "clang_rt", "libLLVMOffload", "lib/roctracer", "share/roctracer", "lib/rocprofiler-sdk/",
@@ -105,7 +107,7 @@ def _load(path: Path, relative: str) -> None:
     machine = ELF_MACHINES.get(platform.machine().lower())
     if header and machine and header[1] != machine:
         raise Skipped(f"is not code for {platform.machine()} (ELF machine {header[1]})")
-    done = _child.python(LOAD, str(path))
+    done = _child.python(LOAD, str(path), *map(str, _process.dll_directories(path)))
     if done.code:
         raise Failed(_last_line(done) if done.code == 1 else done.describe())
 

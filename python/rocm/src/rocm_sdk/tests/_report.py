@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 import xml.etree.ElementTree as xml
 from collections import Counter
 from collections.abc import Iterable
+from datetime import datetime, timezone
 from pathlib import Path
 
+from .. import _dist_info, _families, _packages
+from . import _installed, _machine
 from ._case import ERROR, FAILED, PASSED, SKIPPED, Row
 
 JSON_SCHEMA = "rocm-sdk.test/1"
@@ -38,10 +42,31 @@ def closing_line(rows: Iterable[Row]) -> str:
     return f"{found['passed']} passed, {found['failed'] + found['errors']} failed, {found['skipped']} skipped"
 
 
-def write_json(path: Path, version: str, rows: list[Row]) -> None:
+def write_json(path: Path, rows: list[Row], started: datetime, only: list[str]) -> None:
     listed = [{"name": row.name, "outcome": row.outcome, "message": row.message, "seconds": row.seconds} for row in rows]
-    document = {"schema": JSON_SCHEMA, "version": version, "counts": counts(rows), "rows": listed}
+    ours = _installed.distributions()
+    document = {
+        "schema": JSON_SCHEMA, "version": _dist_info.__version__, "counts": counts(rows), "rows": listed, "only": only,
+        "started": rfc3339(started), "ended": rfc3339(now()), "platform": _machine.PLATFORM, "python": platform.python_version(),
+        "family": _family(), "machine": _machine.facts(), "distributions": ours, "others": _installed.others(ours),
+    }  # fmt: skip
     path.write_text(json.dumps(document, indent=1, ensure_ascii=True) + "\n", encoding="utf-8")
+
+
+def now() -> datetime:
+    return datetime.now(timezone.utc)
+
+
+def rfc3339(time: datetime) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _family() -> str:
+    """Whose libraries were tested; empty where none are installed or it cannot be told."""
+    try:
+        return _packages.libraries_family() if _packages.installed_families() else ""
+    except _families.FamilyError:
+        return ""
 
 
 def write_junit(path: Path, rows: list[Row]) -> None:

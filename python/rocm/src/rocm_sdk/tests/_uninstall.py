@@ -1,4 +1,4 @@
-"""uninstall: RECORD of each package lists every file that is there, and every file that it lists is there."""
+"""uninstall: RECORD of each package lists every file that is there, and every file that it lists is there, unaltered."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from .. import _devel, _dist_info, _packages, _record
-from . import _base
+from . import _base, _installed
 from ._case import Case, Failed
 
 NAMES_SHOWN_MAX = 5
@@ -40,11 +40,13 @@ def _complete(site: Path, dist: str, tops: list[str]) -> None:
     changed = sorted(path for path, row in rows.items() if row.size and _size(site / path) != int(row.size))
     if changed:
         raise Failed(f"{len(changed)} files have another size than when they were installed: {_some(changed)}")
+    altered = sorted(path for path, row in rows.items() if _installed.differs(site / path, row))
+    if altered:
+        raise Failed(f"{len(altered)} files are not what was installed: {_some(altered)}")
 
 
 def _rows(site: Path, dist: str) -> dict[str, _record.Row]:
-    stem = dist.replace("-", "_")
-    found = [path for path in site.glob("*.dist-info/RECORD") if path.parent.name.lower().startswith(stem.lower() + "-")]
+    found = _installed.find_record(site, dist)
     if len(found) != 1:
         raise Failed(f"{len(found)} RECORD files of {dist} are in {site}, one was expected")
     return {row.path: row for row in _record.read(found[0])}

@@ -20,10 +20,10 @@ def main(arguments: argparse.Namespace) -> int:
         print(f"error: no test is called {' or '.join(arguments.only)}", file=sys.stderr)
         return 2
     print(f"rocm-sdk {_dist_info.__version__}  Python {platform.python_version()}  {sys.platform} {platform.machine()}")
-    start = time.monotonic()
+    start, started = time.monotonic(), _report.now()
     rows = run(chosen, arguments.jobs or os.cpu_count() or 1, arguments.quiet)
     if arguments.json:
-        _report.write_json(Path(arguments.json), _dist_info.__version__, rows)
+        _report.write_json(Path(arguments.json), rows, started, arguments.only or [])
     if arguments.junit:
         _report.write_junit(Path(arguments.junit), rows)
     print(f"{len(rows)} tests in {time.monotonic() - start:.1f} s")

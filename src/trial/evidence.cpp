@@ -1,0 +1,63 @@
+#include "trial/evidence.hpp"
+
+#include "base/text.hpp"
+#include "content/rope.hpp"
+#include "store/put_once.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::trial {
+
+namespace {
+constexpr std::string_view k_libraries_prefix = "rocm-sdk-libraries-";
+}
+
+Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, const std::string& wanted) {
+  std::vector<std::string> found;
+  for (const auto& file : files)
+    if (file.project.starts_with(k_libraries_prefix)) found.push_back(file.project.substr(k_libraries_prefix.size()));
+  if (!wanted.empty()) {
+    auto key = text::replace_all(text::lower(wanted), "_", "-");
+    if (found.empty() || std::find(found.begin(), found.end(), key) != found.end()) return wanted;
+    return fail(ErrorKind::invalid_argument, "X002",
+                fmt::format("family {} is not installed; {} is", wanted, text::join(found, ", ")),
+                "leave --family out, or install that family");
+  }
+  if (found.size() <= 1) return found.empty() ? std::string() : found.front();
+  return fail(ErrorKind::invalid_argument, "X002",
+              fmt::format("several families are installed: {}", text::join(found, ", ")),
+              "say with --family which one the tests are about");
+}
+
+Result<std::string> store_log(store::ObjectStore& store, std::string text) {
+  auto digest = sha256(text);
+  auto key = fmt::format("evidence/logs/{}.txt", digest.hex());
+  TRY_DO(
+      store::put_once(store, key, {content::Rope::literal(std::move(text)), digest, "text/plain; charset=utf-8", {}}));
+  return key;
+}
+
+void take_report(Report report, registry::EvidenceRecord& evidence) {
+  evidence.rows = std::move(report.rows);
+  evidence.passed = report.passed;
+  evidence.failed = report.failed;
+  evidence.skipped = report.skipped;
+  evidence.errors = report.errors;
+}
+
+std::vector<registry::FileRecord> subjects_of(const std::vector<venv::InstalledFile>& files) {
+  std::vector<registry::FileRecord> subjects;
+  for (const auto& file : files) {
+    registry::FileRecord record;
+    record.filename = file.filename;
+    record.project = file.project;
+    record.version = file.version;
+    record.size = file.size;
+    record.sha256 = file.sha256;
+    subjects.push_back(std::move(record));
+  }
+  std::sort(subjects.begin(), subjects.end(), [](const auto& a, const auto& b) { return a.sha256 < b.sha256; });
+  return subjects;
+}
+
+} // namespace quarry::trial

@@ -1,0 +1,21 @@
+#pragma once
+// The parts of a record of evidence that do not depend on who ran the suite. Private to the room.
+#include "base/result.hpp"
+#include "registry/records.hpp"
+#include "store/object_store.hpp"
+#include "trial/report.hpp"
+#include "venv/receipt.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::trial {
+
+/// The family tested: that of the installed libraries, or which of several `wanted` says. invalid_argument X002.
+Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, const std::string& wanted);
+/// Sorted by sha256.
+std::vector<registry::FileRecord> subjects_of(const std::vector<venv::InstalledFile>& files);
+/// Writes the text once and returns its key, `evidence/logs/{sha256}.txt`.
+Result<std::string> store_log(store::ObjectStore& store, std::string text);
+void take_report(Report report, registry::EvidenceRecord& evidence);
+
+} // namespace quarry::trial

@@ -1,0 +1,46 @@
+#pragma once
+// `evidence record`: the report of `rocm-sdk test --json` from a machine where Quarry did not run, such as a Windows
+// job, bound to the published files it is about. What that machine says of itself is believed; which files it had is
+// proven from their digests, as far as its word goes. The record says that it was reported.
+#include "registry/records.hpp"
+#include "store/object_store.hpp"
+#include "trial/report.hpp"
+#include "venv/claims.hpp"
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::trial {
+
+constexpr std::size_t k_distributions_max = 10'000; ///< of one environment; large ones have 500
+
+/// The whole of a report (docs/formats/test-report.md). Untrusted.
+struct ForeignReport {
+  Report tests;
+  std::vector<venv::Claim> claims; ///< the release's packages
+  std::vector<venv::OtherDistribution> others;
+  std::string platform, python, family;       ///< "windows", "3.12.4", "gfx110X-all"
+  std::map<std::string, std::string> machine; ///< facts as evidence has them
+  std::string started, ended;                 ///< RFC 3339, UTC
+};
+/// corrupt X012 (not a report), X013 (it lacks what evidence needs), X014 (some tests only).
+Result<ForeignReport> parse_foreign_report(std::string_view text, const std::string& what);
+
+struct RecordOptions {
+  std::string report;  ///< a file
+  std::string locator; ///< --from: what the machine installed from
+  std::string family;  ///< empty: the report's
+  std::string quarry_version;
+};
+
+struct Recorded {
+  registry::EvidenceRecord evidence;
+  std::string digest; ///< evidence/{digest}.json
+};
+
+/// The report becomes the log of the record. The same report again is the same record. Errors: X002, X012 … X015, V035
+/// (not the files of the source), and nothing is written.
+Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore& store);
+
+} // namespace quarry::trial
