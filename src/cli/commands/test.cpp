@@ -167,7 +167,7 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   options.locator = arguments.get("--from");
   options.family = arguments.find("--family").value_or("");
   options.quarry_version = program_version();
-  TRY(auto store, store::open_store(arguments.get("--store")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto done, trial::record_report(options, *store));
   const auto& e = done.evidence;
   context.out.data(fmt::format("{}  {} on {}  {}\nreported    by {}; quarry did not run there\n", e.result, e.suite,
