@@ -105,8 +105,7 @@ TEST(FindSource, IndexesHaveNames) {
     request.index_subdir = subdir;
     auto source = find_source(request);
     ASSERT_EQ(source.has_value(), url != nullptr) << subdir;
-    if (source) EXPECT_EQ(*source->index_url, fmt::format("https://{}", url));
-    if (!source) EXPECT_EQ(source.error().code, "V005");
+    EXPECT_EQ(source ? *source->index_url : source.error().code, url ? fmt::format("https://{}", url) : "V005");
   }
   SourceRequest own;
   own.index_url = "https://example.org/v2/";

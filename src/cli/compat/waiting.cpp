@@ -15,6 +15,7 @@ Command waiting_command(const Waiting& waiting) {
   command.path = {"compat", waiting.name};
   command.summary = "not there yet: waits for " + waiting.for_what;
   command.description = "Refused with exit code 2 whatever is said, so that no workflow takes its silence for success.";
+  command.examples = {{"quarry compat " + waiting.name, "says what it waits for"}};
   command.exit_codes = {{2, "always"}};
   command.schema = "quarry.error/1";
   command.raw = true;
