@@ -17,8 +17,7 @@ using inspect::PackageDiff;
 
 constexpr std::uint64_t k_table_bytes_max = 16u << 20; // a hundred thousand lines of expected differences
 
-Result<std::vector<std::string>> files_of(const Context& context, const std::string& text,
-                                          const Arguments& arguments) {
+Result<std::vector<std::string>> files_of(const Context& context, const std::string& text, const Arguments& arguments) {
   using Kind = run::LocatorKind;
   TRY(auto locator, run::parse_locator(text));
   TRY_DO(run::require_kind(locator, {Kind::path, Kind::set, Kind::run, Kind::channel}, "compare packages of"));

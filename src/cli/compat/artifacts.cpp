@@ -88,14 +88,15 @@ Result<int> fetch_artifacts(Context& context, const Arguments& arguments) {
   TRY(auto form, postprocessing(arguments));
   TRY(auto dry_run, switched(arguments, "--dry-run"));
   TRY_DO(concurrency(context, arguments, "--download-concurrency"));
-  Context inner = context;
-  TRY(inner.jobs, concurrency(context, arguments, "--extract-concurrency"));
+  TRY(auto jobs, concurrency(context, arguments, "--extract-concurrency"));
   TRY(auto place, place_of(context, arguments,
                            {arguments.get("--run-id"), arguments.get("--platform"), "", arguments.get("--store")}));
+  auto inner = at(context, place);
+  inner.jobs = jobs;
   auto words = fetch_from(place, arguments.get("--output-dir"));
   auto targets = text::split_any(arguments.get("--amdgpu-targets"), ",; ");
   if (!group.empty() || !targets.empty()) {
-    TRY(auto held, holdings_of(context, place));
+    TRY(auto held, holdings_of(inner, place));
     add_targets(context, words, held, group, targets);
   }
   for (const auto& expression : arguments.list("--exclude")) words.insert(words.end(), {"--exclude", expression});
@@ -203,7 +204,8 @@ Result<int> install_rocm(Context& context, const Arguments& arguments) {
   bool feb = is_feb(arguments), base_only = arguments.has("--base-only");
   TRY(auto place, place_of(context, arguments,
                            {arguments.get("--run-id"), arguments.get("--platform"), "", arguments.get("--store")}));
-  TRY(auto held, holdings_of(context, place));
+  auto inner = at(context, place);
+  TRY(auto held, holdings_of(inner, place));
   TRY(auto targets, targets_of(context, arguments, group, held));
   auto words = fetch_from(place, arguments.get("--output-dir"));
   words.push_back("--flatten");
@@ -212,7 +214,7 @@ Result<int> install_rocm(Context& context, const Arguments& arguments) {
   if (arguments.has("--allow-unverified")) words.push_back("--allow-unverified");
   if (!base_only) warn_of_absent(context, chosen, held, tests, feb);
   add_includes(words, expressions(chosen, tests, base_only, feb));
-  return run_words(context, words);
+  return run_words(inner, words);
 }
 
 std::vector<Flag> install_flags() {

@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 #include "cli/compat/script.hpp"
+#include "cli/records.hpp"
 #include "index/build.hpp"
 #include "index/listing.hpp"
 #include "store/object_store.hpp"
@@ -109,7 +110,7 @@ constexpr std::string_view k_default_bucket = "therock-dev-python";
 Result<std::string> root_of(const Context& context, const Arguments& arguments) {
   auto bucket = context.variable("S3_BUCKET_PY");
   auto named = said(arguments, "--store").value_or("s3://" + (bucket.empty() ? std::string(k_default_bucket) : bucket));
-  auto store = store::open_store(named);
+  auto store = open_store(context, named);
   auto url = store ? (*store)->url("x") : std::string();
   if (url.starts_with("file://")) return path::dirname(text::percent_decode(std::string_view(url).substr(7)));
   return fail(ErrorKind::invalid_argument, "C043",

@@ -141,6 +141,7 @@ Result<int> upload_packages(Context& context, const Arguments& arguments) {
   TRY(auto place, place_of(context, arguments,
                            {arguments.get("--run-id"), arguments.get("--platform"),
                             said(arguments, "--bucket").value_or(""), asked_store(arguments)}));
+  place.environment.erase("QUARRY_S3_ANONYMOUS"); // nobody uploads unsigned
   bool flat = arguments.has("--multiarch");
   Words words{"publish",    directory,
               "--store",    place.store,
@@ -150,7 +151,8 @@ Result<int> upload_packages(Context& context, const Arguments& arguments) {
   if (!flat) pass(words, arguments, "--artifact-group");
   if (!place.external_repo.empty()) words.insert(words.end(), {"--external-repo", place.external_repo});
   if (arguments.has("--dry-run")) words.push_back("--dry-run");
-  TRY(auto code, run_words(context, words));
+  auto inner = at(context, place);
+  TRY(auto code, run_words(inner, words));
   if (code == 0 && !arguments.has("--dry-run") && !is_feb(arguments))
     TRY_DO(tell_job(context, "GITHUB_OUTPUT", {{"kpack_split", flat ? "true" : "false"}}));
   return code;

@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "cli/delegate.hpp"
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,14 +53,18 @@ Result<void> tell_job(Context& context, const std::string& variable,
 /// Where today's rules put a run: from `run locate`, by --run-id, --platform, --run-github-repo, --workflow-run.
 struct Place {
   std::string bucket, external_repo, prefix; ///< prefix: "{external_repo}{run_id}-{platform}"
-  std::string store;                         ///< --store, else the bucket; it can be opened
+  std::string store;                         ///< --store, else "s3://{bucket}"
+  /// The command's, and for today's bucket what the scripts assume: its region, and no signature without credentials.
+  std::map<std::string, std::string> environment;
   std::string locator() const { return "run:" + prefix; }
 };
 struct PlaceRequest {
   std::string run_id, platform, bucket, store; ///< the last two: asked for, or empty
 };
-/// C043 when nothing names a store and this build cannot open the bucket; L02x.
+/// invalid_argument L02x.
 Result<Place> place_of(Context& context, const Arguments& arguments, const PlaceRequest& request);
+/// `context` with the place's environment; both must outlive it.
+Context at(const Context& context, const Place& place);
 
 std::vector<Command> version_scripts();  // compute_rocm_package_version, determine_version, python_to_cp_version, …
 std::vector<Command> artifact_scripts(); // fetch_artifacts, install_rocm_from_artifacts

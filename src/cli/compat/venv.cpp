@@ -1,9 +1,12 @@
 #include "base/text.hpp"
 #include "cli/compat/script.hpp"
+#include "cli/records.hpp"
 #include "cli/switches.hpp"
 #include "store/object_store.hpp"
 #include "sys/file.hpp"
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 namespace quarry::cli::compat {
 
@@ -11,34 +14,52 @@ namespace {
 
 const std::string k_activate = "--activate-in-future-github-actions-steps";
 
-/// The packages of one group of a run lie in a directory of their own; of the whole run, everywhere below it.
-Result<std::string> run_locator(const Place& place, const std::string& group) {
-  if (group.empty()) return place.locator();
-  TRY(auto store, store::open_store(place.store));
-  auto url = store->url(place.prefix + "/python/" + group);
-  if (url.starts_with("file://")) return "file:" + text::percent_decode(std::string_view(url).substr(7));
-  return fail(ErrorKind::invalid_argument, "C043",
-              fmt::format("--artifact-group {} needs a store on this machine, and {} is not", group, place.store),
-              "leave --artifact-group away, or name a directory with --store file:PATH");
+/// The one sealed set of a group in a store that is not on this machine.
+Result<std::string> set_locator(Context& context, const Place& place, const std::string& directory) {
+  TRY(auto shown, ask_words(context, {"set", "show", place.locator(), "--store", place.store}));
+  std::vector<std::string> found;
+  for (const auto& set : shown["sets"])
+    if (set["directory"] == directory) found.push_back("set:" + set["set"].get<std::string>());
+  if (found.size() == 1) return found[0];
+  return fail(found.empty() ? ErrorKind::not_found : ErrorKind::invalid_argument, "C043",
+              fmt::format("{} has {} sealed sets in {}", place.locator(), found.size(), directory),
+              "`quarry set show` names them; `quarry venv install --from set:DIGEST` takes one");
 }
 
-Result<Words> source_words(Context& context, const Arguments& arguments) {
-  auto run = said(arguments, "--from-run-id"), group = said(arguments, "--artifact-group");
-  if (!run && group) return usage("--artifact-group is for --from-run-id only", "add --from-run-id ID");
-  if (run) {
-    TRY(auto place, place_of(context, arguments, {*run, arguments.get("--platform"), "", arguments.get("--store")}));
-    TRY(auto locator, run_locator(place, group.value_or("")));
-    Words words{"--from", locator};
-    if (!group) words.insert(words.end(), {"--store", place.store});
-    return words;
-  }
+/// The packages of one group of a run lie in a directory of their own; of the whole run, everywhere below it.
+Result<std::string> run_locator(Context& context, const Place& place, const std::string& group) {
+  if (group.empty()) return place.locator();
+  auto directory = place.prefix + "/python/" + group;
+  TRY(auto store, open_store(context, place.store));
+  auto url = store->url(directory);
+  if (url.starts_with("file://")) return "file:" + text::percent_decode(std::string_view(url).substr(7));
+  return set_locator(context, place, directory);
+}
+
+struct From {
   Words words;
+  std::optional<Place> place; ///< of a run
+};
+
+Result<From> from_run(Context& context, const Arguments& arguments, const std::string& run) {
+  TRY(auto place, place_of(context, arguments, {run, arguments.get("--platform"), "", arguments.get("--store")}));
+  auto inner = at(context, place);
+  TRY(auto locator, run_locator(inner, place, said(arguments, "--artifact-group").value_or("")));
+  From from{{"--from", locator}, {}};
+  if (!locator.starts_with("file:")) from.words.insert(from.words.end(), {"--store", place.store});
+  from.place = std::move(place);
+  return from;
+}
+
+Result<From> source_words(Context& context, const Arguments& arguments) {
+  if (auto run = said(arguments, "--from-run-id")) return from_run(context, arguments, *run);
+  if (said(arguments, "--artifact-group"))
+    return usage("--artifact-group is for --from-run-id only", "add --from-run-id ID");
+  From from;
   // An empty URL is the script's way to say --no-index.
-  if (auto url = arguments.find("--index-url")) words.insert(words.end(), {"--index-url", *url});
-  pass(words, arguments, "--index-name");
-  pass(words, arguments, "--index-subdir");
-  pass(words, arguments, "--find-links");
-  return words;
+  if (auto url = arguments.find("--index-url")) from.words.insert(from.words.end(), {"--index-url", *url});
+  for (const auto* flag : {"--index-name", "--index-subdir", "--find-links"}) pass(from.words, arguments, flag);
+  return from;
 }
 
 Result<void> check(const Arguments& arguments) {
@@ -58,22 +79,23 @@ Result<int> setup_venv(Context& context, const Arguments& arguments) {
   TRY(auto no_cache, switched(arguments, "--disable-cache"));
   pass(switches, arguments, "--python");
   TRY(auto source, source_words(context, arguments));
+  auto inner = source.place ? at(context, *source.place) : context;
   auto packages = said(arguments, "--packages");
   Words words{"venv", packages ? "install" : "create", arguments.operands.at(0)};
   words.insert(words.end(), switches.begin(), switches.end());
   if (!packages) {
-    if (!source.empty()) context.out.note("note: without --packages nothing is installed");
+    if (!source.words.empty()) context.out.note("note: without --packages nothing is installed");
     return run_words(context, words);
   }
   words.insert(words.end(), {"--packages", *packages});
-  words.insert(words.end(), source.begin(), source.end());
+  words.insert(words.end(), source.words.begin(), source.words.end());
   if (pre) words.push_back("--pre");
   if (no_cache) words.push_back("--disable-cache");
   words.insert(words.end(),
                {"--install-retry-timeout-seconds",
                 said(arguments, "--install-retry-timeout-seconds").value_or(is_feb(arguments) ? "0" : "180"),
                 "--install-retry-wait-between-seconds", arguments.get("--install-retry-wait-between-seconds")});
-  return run_words(context, words);
+  return run_words(inner, words);
 }
 
 std::vector<Flag> venv_flags() {
