@@ -26,6 +26,7 @@ struct Flag {
   bool required = false, repeats = false;
   char letter = 0;                       ///< 'n' for -n
   std::vector<std::string> aliases = {}; ///< other long names: "--no-x" switches have their own Flag
+  bool many = false; ///< takes every word up to the next one with a dash, none too; for today's scripts
 };
 
 struct Operand {
@@ -103,6 +104,7 @@ struct Command {
   std::string schema;                                  ///< of its --json document: "quarry.artifact-list/1"
   std::function<Result<int>(Context&, const Arguments&)> run;
   bool hidden = false; ///< works, but is not listed: tools of the project itself
+  bool raw = false;    ///< all words but --json are handed over as they are, in `rest`
 };
 
 } // namespace quarry::cli

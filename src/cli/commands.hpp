@@ -19,6 +19,7 @@ std::vector<Command> matrix_commands();   // matrix expand, targets, show, check
 std::vector<Command> run_commands();      // run locate
 std::vector<Command> version_commands();  // version compute, write
 std::vector<Command> store_commands();    // store put, get (hidden)
+std::vector<Command> compat_commands();   // compat SCRIPT
 std::vector<Command> everyday_commands(); // version, doctor, explain, completion, docs, config
 
 /// The whole table, in the order of the rooms (registry.cpp).

@@ -82,6 +82,10 @@ public:
   }
 
   Result<Arguments> run() {
+    if (command_.raw) {
+      for (const auto& word : words_) (word == "--json" ? result_.values["--json"] : result_.rest).push_back(word);
+      return std::move(result_);
+    }
     for (; at_ < words_.size(); ++at_) {
       const auto& word = words_[at_];
       if (word == "--") {
@@ -127,6 +131,10 @@ private:
   }
 
   Result<void> next_value(const Flag& flag, const std::string& name) {
+    if (flag.many) {
+      while (at_ + 1 < words_.size() && !words_[at_ + 1].starts_with('-')) TRY_DO(store(flag, words_[++at_], name));
+      return {};
+    }
     if (at_ + 1 >= words_.size() || words_[at_ + 1] == "--") {
       return usage("C003", fmt::format("{} needs a value: {} {}", name, name, flag.value), help_hint(command_));
     }

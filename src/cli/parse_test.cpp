@@ -63,6 +63,24 @@ TEST(ParseWords, KeepsValuesAsTheyAre) {
   EXPECT_THAT(arguments->list("--exclude"), ElementsAre("--x", "a=b"));
 }
 
+TEST(ParseWords, AFlagOfManyTakesWordsUpToTheNextDash) {
+  auto command = fetch();
+  command.flags[2].many = true;
+  auto arguments = parse_words(command, Words{"blas", "--exclude", "_dbg_", "_doc_", "--dry-run", "rand", "--exclude"});
+  ASSERT_TRUE(arguments);
+  EXPECT_THAT(arguments->list("--exclude"), ElementsAre("_dbg_", "_doc_"));
+  EXPECT_THAT(arguments->operands, ElementsAre("blas", "rand"));
+}
+
+TEST(ParseWords, RawWordsStayAsTheyAre) {
+  auto command = fetch();
+  command.raw = true;
+  auto arguments = parse_words(command, Words{"--unknown", "-x", "--json", "--", "y"});
+  ASSERT_TRUE(arguments);
+  EXPECT_THAT(arguments->rest, ElementsAre("--unknown", "-x", "--", "y"));
+  EXPECT_TRUE(arguments->has("--json"));
+}
+
 TEST(ParseWords, FallbacksAreValuesButNotGiven) {
   auto arguments = parse_words(fetch(), Words{});
   ASSERT_TRUE(arguments);

@@ -80,4 +80,21 @@ std::vector<Page> all_pages(const std::vector<FileRecord>& files, const PageOpti
   return pages;
 }
 
+std::vector<Page> flat_pages(std::vector<FileRecord> files) {
+  std::map<std::string, std::vector<Link>> by_project;
+  for (auto& file : files) {
+    file.upload_time.clear();
+    auto href = href_between(file.filename, file.project);
+    by_project[file.project].push_back({std::move(file), std::move(href)});
+  }
+  std::vector<Page> pages;
+  std::vector<std::string> projects;
+  for (const auto& [project, links] : by_project) {
+    pages.push_back({project + "/index.html", project_html(project, links), k_html_type});
+    projects.push_back(project);
+  }
+  pages.push_back({"index.html", root_html(projects), k_html_type});
+  return pages;
+}
+
 } // namespace quarry::index

@@ -48,6 +48,10 @@ std::vector<Page> all_pages(const std::vector<registry::FileRecord>& files, cons
 std::vector<Page> pages_of_project(std::string_view project, const std::vector<registry::FileRecord>& files,
                                    const PageOptions& options);
 
+/// The form in which the index's directory is itself the simple repository: `{project}/index.html`, then `index.html`.
+/// Files lie directly in it. HTML only; without upload times, which nothing would carry from one page to the next.
+std::vector<Page> flat_pages(std::vector<registry::FileRecord> files);
+
 /// The href from a page in `page_directory` to `key`, both below one root: relative, percent-encoded (`+` as %2B).
 std::string href_between(std::string_view key, std::string_view page_directory);
 

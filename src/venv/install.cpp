@@ -86,12 +86,18 @@ private:
     return {};
   }
 
+  /// A silent pause looks like a hang.
+  Result<void> wait(std::uint64_t milliseconds) {
+    if (options_.on_note) options_.on_note(fmt::format("it failed; trying again in {} s", milliseconds / 1000));
+    return options_.wait ? options_.wait(milliseconds) : sys::pause_ms(milliseconds);
+  }
+
   Result<void> install(const Workplace& work) {
     InstallerPlaces places{work.at("links"), work.at("report.json"), work.at("cache")};
     if (!source_.is_remote()) TRY_DO(make_links(source_, places.links));
     if (source_.is_remote() && request_.installer == Installer::uv) TRY_DO(freeze_with_uv(work));
     auto command = installer_command(environment_, source_, request_, places);
-    InstallerHooks hooks{options_.on_output, options_.wait ? options_.wait : sys::pause_ms};
+    InstallerHooks hooks{options_.on_output, [this](std::uint64_t ms) { return wait(ms); }};
     auto done = run_installer(command, environment_, source_, request_, variables_, hooks);
     if (done) return {};
     // An altered file is the better explanation, when there is one.

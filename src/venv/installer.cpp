@@ -119,6 +119,14 @@ bool looks_transient(std::string_view output) {
 
 namespace {
 
+bool nothing_fits(const sys::ProcessResult& done) {
+  return done.out.find("No matching distribution") != done.out.npos ||
+         done.out.find("No solution found") != done.out.npos;
+}
+
+/// A server that fails recovers, and an index lists a new file some minutes after its upload; nothing else heals.
+bool waiting_may_help(const sys::ProcessResult& done) { return looks_transient(done.out) || nothing_fits(done); }
+
 Unexpected installer_failed(const sys::ProcessResult& done, const Source& source, const InstallerRequest& request) {
   bool transient = source.is_remote() && looks_transient(done.out);
   Error error{transient ? ErrorKind::unavailable : ErrorKind::failed,
@@ -129,11 +137,9 @@ Unexpected installer_failed(const sys::ProcessResult& done, const Source& source
               {},
               {}};
   error.details = last_lines(done.out, k_output_lines);
-  bool nothing_fits =
-      done.out.find("No matching distribution") != done.out.npos || done.out.find("No solution found") != done.out.npos;
   if (transient)
     error.hint = "run it again; --install-retry-timeout-seconds N keeps trying";
-  else if (nothing_fits && !request.pre)
+  else if (nothing_fits(done) && !request.pre)
     error.hint = "if only pre-releases fit, add --pre";
   return fail(std::move(error));
 }
@@ -170,8 +176,8 @@ Result<void> run_installer(const std::vector<std::string>& command, const Enviro
   for (std::uint64_t waited = 0;;) {
     TRY(auto done, sys::run_process(spec));
     if (done.exit_code == 0) return {};
-    bool again =
-        source.is_remote() && request.retry_wait_ms && waited + request.retry_wait_ms <= request.retry_timeout_ms;
+    bool again = source.is_remote() && waiting_may_help(done) && request.retry_wait_ms &&
+                 waited + request.retry_wait_ms <= request.retry_timeout_ms;
     if (!again) return installer_failed(done, source, request);
     TRY_DO(hooks.wait(request.retry_wait_ms));
     waited += request.retry_wait_ms + static_cast<std::uint64_t>(done.seconds * 1000);

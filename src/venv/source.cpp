@@ -58,14 +58,44 @@ Result<Source> sealed_source(store::ObjectStore& store, registry::Resolved resol
   return source;
 }
 
+/// As setup_venv.py names them: one index for all families, or in February's form a directory of each family below it.
+std::string named_index(std::string_view name, bool by_family) {
+  struct Named {
+    std::string_view name, flat, by_family;
+  };
+  static constexpr Named k_indexes[] = {
+      {"stable", "stable.repo.amd.com/rocm/whl-next/", "repo.amd.com/rocm/whl"},
+      {"prerelease", "rc.repo.amd.com/rocm/whl-next/", "rocm.prereleases.amd.com/whl"},
+      {"nightly", "nightly.repo.amd.com/rocm/whl-next/", "rocm.nightlies.amd.com/v2"},
+      {"dev", "dev.repo.amd.com/rocm/whl-next/", "rocm.devreleases.amd.com/v2"}};
+  for (const auto& index : k_indexes)
+    if (index.name == name) return fmt::format("https://{}", by_family ? index.by_family : index.flat);
+  return "";
+}
+
+std::string below(std::string url, std::string_view directory) {
+  while (url.ends_with('/')) url.pop_back();
+  return fmt::format("{}/{}/", url, text::percent_encode(directory));
+}
+
+Result<void> check_subdir(const SourceRequest& request) {
+  const auto& subdir = request.index_subdir;
+  if (subdir.empty()) return {};
+  if (request.index_name.empty() && request.index_url.value_or("").empty())
+    return fail(ErrorKind::invalid_argument, "V005", "--index-subdir needs an index to be below",
+                "add --index-name or --index-url");
+  auto parts = text::split(subdir, '/');
+  bool leaves = std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty() || part == ".."; });
+  if (!leaves) return {};
+  return fail(ErrorKind::invalid_argument, "V005", fmt::format("--index-subdir {} is no directory's name", subdir),
+              "name a family, such as gfx94X-dcgpu");
+}
+
 Result<Source> remote_source(const SourceRequest& request) {
-  // As setup_venv.py names them.
-  static constexpr std::pair<std::string_view, std::string_view> k_hosts[] = {
-      {"stable", "stable"}, {"prerelease", "rc"}, {"nightly", "nightly"}, {"dev", "dev"}};
   Source source;
   source.index_url = request.index_url;
-  for (const auto& [name, host] : k_hosts)
-    if (request.index_name == name) source.index_url = fmt::format("https://{}.repo.amd.com/rocm/whl-next/", host);
+  if (!request.index_name.empty()) source.index_url = named_index(request.index_name, !request.index_subdir.empty());
+  if (!request.index_subdir.empty()) source.index_url = below(*source.index_url, request.index_subdir);
   if (request.find_links) source.find_links.push_back(*request.find_links);
   source.locator = source.index_url && !source.index_url->empty() ? *source.index_url : request.find_links.value_or("");
   source.description = "url:" + source.locator;
@@ -206,13 +236,15 @@ Result<Source> from_run(store::ObjectStore& store, const run::Locator& locator) 
 } // namespace
 
 Result<Source> find_source(const SourceRequest& request) {
-  bool remote_flags = request.index_url || request.find_links || !request.index_name.empty();
+  bool remote_flags =
+      request.index_url || request.find_links || !request.index_name.empty() || !request.index_subdir.empty();
   if (request.locator.empty()) {
     if (!remote_flags)
       return fail(ErrorKind::invalid_argument, "V005", "nothing says where the packages come from",
                   "add --from LOCATOR, such as --from run:42 or --from channel:stable");
     if (request.index_url && !request.index_name.empty())
       return fail(ErrorKind::invalid_argument, "V005", "--index-url and --index-name exclude each other");
+    TRY_DO(check_subdir(request));
     return remote_source(request);
   }
   if (remote_flags)

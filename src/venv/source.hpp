@@ -36,6 +36,7 @@ struct SourceRequest {
   std::string locator; ///< empty: the three below
   std::optional<std::string> index_url, find_links;
   std::string index_name;              ///< stable, prerelease, nightly, dev
+  std::string index_subdir;            ///< a family's directory below the index of the name or the URL
   store::ObjectStore* store = nullptr; ///< null: none was named
 };
 

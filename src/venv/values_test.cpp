@@ -2,7 +2,9 @@
 #include "venv/environment.hpp"
 #include "venv/installer.hpp"
 #include "venv/receipt.hpp"
+#include "venv/source.hpp"
 #include "venv/testing/tiny_sdk.hpp"
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 namespace quarry::venv {
@@ -87,6 +89,30 @@ TEST(InstallerOutput, TransientOrNot) {
   EXPECT_FALSE(looks_transient(""));
 }
 
+TEST(FindSource, IndexesHaveNames) {
+  struct Case {
+    const char *name, *subdir, *url;
+  };
+  for (auto [name, subdir, url] : {Case{"nightly", "", "nightly.repo.amd.com/rocm/whl-next/"},
+                                   {"prerelease", "", "rc.repo.amd.com/rocm/whl-next/"},
+                                   {"nightly", "gfx94X-dcgpu", "rocm.nightlies.amd.com/v2/gfx94X-dcgpu/"},
+                                   {"prerelease", "gfx1151", "rocm.prereleases.amd.com/whl/gfx1151/"},
+                                   {"stable", "gfx1151", "repo.amd.com/rocm/whl/gfx1151/"},
+                                   {"dev", "gfx1151/", nullptr},
+                                   {"dev", "../v1", nullptr}}) {
+    SourceRequest request;
+    request.index_name = name;
+    request.index_subdir = subdir;
+    auto source = find_source(request);
+    ASSERT_EQ(source.has_value(), url != nullptr) << subdir;
+    EXPECT_EQ(source ? *source->index_url : source.error().code, url ? fmt::format("https://{}", url) : "V005");
+  }
+  SourceRequest own;
+  own.index_url = "https://example.org/v2/";
+  own.index_subdir = "gfx1151";
+  EXPECT_EQ(*find_source(own)->index_url, "https://example.org/v2/gfx1151/");
+}
+
 struct Attempts {
   int waits = 0;
   std::uint64_t waited = 0;
@@ -118,7 +144,15 @@ TEST(RunInstaller, TriesAgainUntilTheTimeIsUp) {
   EXPECT_FALSE(run());
   EXPECT_EQ(attempts.waits, 0);
   request.retry_timeout_ms = 60'000;
-  source.index_url.reset(); // a local source does not heal by waiting
+  auto after = [&](std::string_view output) {
+    attempts = {};
+    EXPECT_FALSE(run_installer({"sh", "-c", fmt::format("echo '{}'; exit 1", output)}, k_env, source, request,
+                               testing::machine_variables(), hooks));
+    return attempts.waits;
+  };
+  EXPECT_EQ(after("ERROR: No matching distribution found for x"), 2); // an index may be behind its files
+  EXPECT_EQ(after("error: subprocess-exited-with-error"), 0);         // a build that fails does so again
+  source.index_url.reset();                                           // a local source does not heal by waiting
   auto local = run();
   ASSERT_FALSE(local);
   EXPECT_EQ(attempts.waits, 0);

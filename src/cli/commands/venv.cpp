@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
+#include "cli/switches.hpp"
 #include "cli/version.hpp"
 
 #include "base/text.hpp"
@@ -17,16 +18,27 @@ namespace {
 const Flag k_python{
     "--python",          "P", "the Python to use: 3.12, python3.12 or a path", {}, {}, {}, false, false, 0,
     {"--python-version"}};
-const Flag k_clean{"--clean", "", "remove the environment that is there and start fresh"};
-const Flag k_use_uv{"--use-uv", "", "use uv instead of pip and venv"};
-const Flag k_activate{"--activate-in-future-github-actions-steps", "",
-                      "put the environment on PATH for the later steps of this GitHub Actions job"};
+const std::string k_activate = "--activate-in-future-github-actions-steps";
+
+/// The switches of both commands, each of them also in its `--no-` form.
+std::vector<Flag> with_switches(std::vector<Flag> flags, const std::vector<Flag>& more = {}) {
+  for (auto [name, help] :
+       {std::pair<std::string, std::string>{"--clean", "remove the environment that is there and start fresh"},
+        {"--use-uv", "use uv instead of pip and venv"},
+        {k_activate, "put the environment on PATH for the later steps of this GitHub Actions job"}})
+    for (auto& flag : both_ways(name, help)) flags.push_back(std::move(flag));
+  flags.insert(flags.end(), more.begin(), more.end());
+  return flags;
+}
 
 /// Both ways of saying it must agree.
 Result<venv::Installer> chosen_installer(const Arguments& arguments) {
   auto named = arguments.get("--installer");
-  bool uv = arguments.has("--use-uv") || named == "uv";
-  if (arguments.has("--use-uv") && arguments.has("--installer") && named == "pip")
+  TRY(auto use_uv, switched(arguments, "--use-uv"));
+  bool uv = use_uv || named == "uv";
+  if (arguments.has("--no-use-uv") && named == "uv")
+    return fail(ErrorKind::invalid_argument, "V005", "--no-use-uv and --installer uv exclude each other");
+  if (use_uv && arguments.has("--installer") && named == "pip")
     return fail(ErrorKind::invalid_argument, "V005", "--use-uv and --installer pip exclude each other");
   return uv ? venv::Installer::uv : venv::Installer::pip;
 }
@@ -45,8 +57,8 @@ Result<void> activate(Context& context, const venv::Environment& environment) {
 }
 
 Result<venv::Created> create(Context& context, const Arguments& arguments, bool use_uv) {
-  venv::CreateOptions options{arguments.operands.at(0), arguments.find("--python").value_or(""),
-                              arguments.has("--clean"), use_uv};
+  TRY(auto clean, switched(arguments, "--clean"));
+  venv::CreateOptions options{arguments.operands.at(0), arguments.find("--python").value_or(""), clean, use_uv};
   TRY(auto created, venv::create_environment(options, context.environment));
   context.out.note(fmt::format("environment {}  Python {}{}", options.directory, created.environment.version,
                                created.existed ? ", was there already (--clean makes it anew)" : ""));
@@ -54,8 +66,10 @@ Result<venv::Created> create(Context& context, const Arguments& arguments, bool 
 }
 
 Result<int> run_create(Context& context, const Arguments& arguments) {
-  TRY(auto created, create(context, arguments, arguments.has("--use-uv")));
-  if (arguments.has("--activate-in-future-github-actions-steps"))
+  TRY(auto use_uv, switched(arguments, "--use-uv"));
+  TRY(auto activated, switched(arguments, k_activate));
+  TRY(auto created, create(context, arguments, use_uv));
+  if (activated)
     TRY_DO(activate(context, created.environment));
   else
     context.out.data(fmt::format("next: source {}/bin/activate\n", arguments.operands.at(0)));
@@ -73,7 +87,7 @@ Command create_command() {
                          "it anew. The Python is "
                          "looked for on PATH, among pyenv's versions and in /opt/python.",
           .operands = {{"DIR", "where the environment is made"}},
-          .flags = {k_python, k_clean, k_use_uv, k_activate},
+          .flags = with_switches({k_python}),
           .examples = {{"quarry venv create .venv --python 3.12", "an environment of that Python"}},
           .exit_codes = {{12, "the Python, venv or uv is not on this machine"}},
           .schema = "quarry.venv-create/1",
@@ -94,6 +108,7 @@ Result<venv::InstallOptions> install_options(Context& context, const Arguments& 
   options.source.locator = arguments.find("--from").value_or("");
   options.source.index_url = arguments.find("--index-url");
   options.source.index_name = arguments.find("--index-name").value_or("");
+  options.source.index_subdir = arguments.find("--index-subdir").value_or("");
   options.source.find_links = arguments.find("--find-links");
   options.source.store = store;
   TRY(options.installer.installer, chosen_installer(arguments));
@@ -101,10 +116,14 @@ Result<venv::InstallOptions> install_options(Context& context, const Arguments& 
   if (options.installer.packages.empty())
     return fail(ErrorKind::invalid_argument, "V005", "--packages names nothing",
                 "for example --packages \"rocm[libraries,devel]\"");
-  options.installer.pre = arguments.has("--pre");
-  options.installer.disable_cache = arguments.has("--disable-cache");
+  TRY(options.installer.pre, switched(arguments, "--pre"));
+  TRY(options.installer.disable_cache, switched(arguments, "--disable-cache"));
   TRY(options.installer.retry_timeout_ms, seconds_flag(arguments, "--install-retry-timeout-seconds"));
   TRY(options.installer.retry_wait_ms, seconds_flag(arguments, "--install-retry-wait-between-seconds"));
+  if (options.installer.retry_timeout_ms && !options.installer.retry_wait_ms)
+    return fail(ErrorKind::invalid_argument, "V005",
+                "--install-retry-wait-between-seconds is 0, which would ask the server without a pause",
+                "give it a pause, or switch tries off with --install-retry-timeout-seconds 0");
   options.on_note = [&context](std::string_view line) { context.out.note(line); };
   options.on_output = [&context](std::string_view line) {
     if (line.starts_with("Processing ") || line.starts_with("Successfully ") || line.starts_with("Building ") ||
@@ -137,18 +156,47 @@ Result<int> run_install(Context& context, const Arguments& arguments) {
   if (auto named = arguments.find("--store")) {
     TRY(store, open_store(context, *named));
   }
+  TRY(auto clean, switched(arguments, "--clean"));
+  TRY(auto activated, switched(arguments, k_activate));
   TRY(auto options, install_options(context, arguments, store.get()));
   // A wrong locator is told before an environment is made for it.
   TRY(options.found, venv::find_source(options.source));
-  if (arguments.has("--clean") || arguments.find("--python") || !venv::is_environment(options.directory))
+  if (clean || arguments.find("--python") || !venv::is_environment(options.directory))
     TRY_DO(create(context, arguments, options.installer.installer == venv::Installer::uv));
   TRY(auto outcome, venv::install(options, context.environment, context.clock));
   report(context, outcome, options.directory);
   context.out.document(receipt_document(outcome));
-  if (!arguments.has("--activate-in-future-github-actions-steps")) return 0;
+  if (!activated) return 0;
   TRY(auto environment, venv::open_environment(options.directory));
   TRY_DO(activate(context, environment));
   return 0;
+}
+
+std::vector<Flag> install_flags() {
+  std::vector<Flag> flags = {
+      {"--from", "LOCATOR", "run:ID, set:DIGEST, channel:NAME, a directory of packages, or a URL"},
+      {"--packages", "LIST", "what to install, such as \"rocm[libraries,devel]\"", {}, {}, {}, true},
+      {"--installer", "NAME", "which program installs", {"pip", "uv"}, "pip"},
+      {"--store", "LOCATOR", "the store that run:, set: and channel: are in", {}, {}, "QUARRY_STORE"},
+      k_python};
+  for (auto [name, help] : {std::pair<std::string, std::string>{"--pre", "allow pre-releases"},
+                            {"--disable-cache", "do not use the installer's cache"}})
+    for (auto& flag : both_ways(name, help)) flags.push_back(std::move(flag));
+  return with_switches(
+      std::move(flags),
+      {{"--index-url", "URL", "instead of --from: this package index; empty: none, only --find-links"},
+       {"--index-name", "NAME", "instead of --from: a named ROCm index", {"stable", "prerelease", "nightly", "dev"}},
+       {.name = "--index-subdir",
+        .value = "DIR",
+        .help = "a family's directory below that index, such as gfx94X-dcgpu",
+        .aliases = {"--index-subdirectory"}},
+       {"--find-links", "URL", "instead of --from, or with --index-url: a page or directory with links"},
+       {"--install-retry-timeout-seconds",
+        "N",
+        "from a URL: keep trying for so long while the server fails or the index lacks the package; 0: one try",
+        {},
+        "180"},
+       {"--install-retry-wait-between-seconds", "N", "from a URL: pause between tries", {}, "15"}});
 }
 
 Command install_command() {
@@ -166,24 +214,7 @@ Command install_command() {
                      "sha256 in `quarry-lock.json`; what is tested from it cannot be promoted.\n\nThe environment is "
                      "made if it is not there.",
       .operands = {{"DIR", "the environment"}},
-      .flags = {{"--from", "LOCATOR", "run:ID, set:DIGEST, channel:NAME, a directory of packages, or a URL"},
-                {"--packages", "LIST", "what to install, such as \"rocm[libraries,devel]\"", {}, {}, {}, true},
-                {"--installer", "NAME", "which program installs", {"pip", "uv"}, "pip"},
-                {"--store", "LOCATOR", "the store that run:, set: and channel: are in", {}, {}, "QUARRY_STORE"},
-                k_python,
-                k_clean,
-                {"--pre", "", "allow pre-releases"},
-                {"--index-url", "URL", "instead of --from: this package index"},
-                {"--index-name",
-                 "NAME",
-                 "instead of --from: a named ROCm index",
-                 {"stable", "prerelease", "nightly", "dev"}},
-                {"--find-links", "URL", "instead of --from, or with --index-url: a page or directory with links"},
-                {"--disable-cache", "", "do not use the installer's cache"},
-                k_use_uv,
-                k_activate,
-                {"--install-retry-timeout-seconds", "N", "from a URL: keep trying for so long", {}, "0"},
-                {"--install-retry-wait-between-seconds", "N", "from a URL: pause between tries", {}, "15"}},
+      .flags = install_flags(),
       .examples =
           {{"quarry venv install .venv --from channel:staging --packages \"rocm[libraries,devel]\" --store file:store",
             "from a channel, with pip"},

@@ -1,0 +1,272 @@
+#include "base/text.hpp"
+#include "cli/compat/components.hpp"
+#include "cli/compat/script.hpp"
+#include "cli/families.hpp"
+#include "cli/switches.hpp"
+#include "matrix/expand.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace quarry::cli::compat {
+
+namespace {
+
+using Targets = std::vector<std::string>;
+
+const Flag k_run_id{"--run-id", "ID", "the run"};
+const Flag k_repository{"--run-github-repo", "OWNER/NAME", "whose run it is (default: GITHUB_REPOSITORY)"};
+const Flag k_targets{"--amdgpu-targets", "A,B", "archives of these targets, too"};
+const Flag k_unverified{"--allow-unverified", "", "ours: accept archives that have no checksum file"};
+const Flag k_platform{"--platform", "P", "the run's platform", {"linux", "windows"}, "linux"};
+
+/// What the run holds: names and targets.
+struct Holdings {
+  std::vector<std::string> names;
+  std::set<std::string> targets;
+  bool has_target(const std::string& target) const {
+    return std::any_of(targets.begin(), targets.end(),
+                       [&](const auto& held) { return held == target || held.substr(0, held.find(':')) == target; });
+  }
+};
+
+Result<Holdings> holdings_of(Context& context, const Place& place) {
+  TRY(auto document, ask_words(context, {"artifact", "list", place.locator(), "--store", place.store}));
+  Holdings held;
+  for (const auto& artifact : document["artifacts"]) {
+    held.names.push_back(artifact["artifact"].get<std::string>());
+    held.targets.insert(artifact["target"].get<std::string>());
+  }
+  return held;
+}
+
+/// A run whose archives are split by target has none for the group: it is left out where targets are asked for that
+/// are there. A target that was asked for by name must be there.
+void add_targets(Context& context, Words& words, const Holdings& held, const std::string& group,
+                 const Targets& targets) {
+  bool some = std::any_of(targets.begin(), targets.end(), [&](const auto& t) { return held.has_target(t); });
+  if (!group.empty() && (!some || held.has_target(group)))
+    words.insert(words.end(), {"--artifact-group", group});
+  else if (!group.empty())
+    context.out.note(fmt::format("note: no archive is for the group {}; those of its targets are taken", group));
+  if (!targets.empty()) words.insert(words.end(), {"--amdgpu-targets", text::join(targets, ",")});
+}
+
+Words fetch_from(const Place& place, const std::string& output) {
+  return {"artifact", "fetch", "--from", place.locator(), "--store", place.store, "--output-dir", output};
+}
+
+void add_includes(Words& words, const std::vector<std::string>& includes) {
+  words.push_back("--"); // an expression may begin with a dash
+  words.insert(words.end(), includes.begin(), includes.end());
+}
+
+// fetch_artifacts
+
+Result<unsigned> concurrency(const Context& context, const Arguments& arguments, const std::string& flag) {
+  auto value = said(arguments, flag);
+  if (!value) return context.jobs;
+  auto number = text::parse_u64(*value);
+  if (number && *number > 0 && *number <= 1024) return static_cast<unsigned>(*number);
+  return usage(fmt::format("{} {} is no number from 1 to 1024", flag, *value), "leave it away");
+}
+
+Result<Words> postprocessing(const Arguments& arguments) {
+  Words words;
+  for (const auto* form : {"--no-extract", "--extract", "--flatten"})
+    if (arguments.has(form)) words.push_back(form);
+  if (words.size() > 1)
+    return usage(fmt::format("{} exclude each other", text::join(words, " and ")), "say one of them");
+  if (words == Words{"--extract"}) words.clear(); // as it is anyway
+  return words;
+}
+
+Result<int> fetch_artifacts(Context& context, const Arguments& arguments) {
+  auto group = said(arguments, "--artifact-group").value_or("");
+  if (is_feb(arguments) && group.empty()) return usage("--artifact-group is missing", "name the run's group");
+  TRY(auto form, postprocessing(arguments));
+  TRY(auto dry_run, switched(arguments, "--dry-run"));
+  TRY_DO(concurrency(context, arguments, "--download-concurrency"));
+  TRY(auto jobs, concurrency(context, arguments, "--extract-concurrency"));
+  TRY(auto place, place_of(context, arguments,
+                           {arguments.get("--run-id"), arguments.get("--platform"), "", arguments.get("--store")}));
+  auto inner = at(context, place);
+  inner.jobs = jobs;
+  auto words = fetch_from(place, arguments.get("--output-dir"));
+  auto targets = text::split_any(arguments.get("--amdgpu-targets"), ",; ");
+  if (!group.empty() || !targets.empty()) {
+    TRY(auto held, holdings_of(inner, place));
+    add_targets(context, words, held, group, targets);
+  }
+  for (const auto& expression : arguments.list("--exclude")) words.insert(words.end(), {"--exclude", expression});
+  words.insert(words.end(), form.begin(), form.end());
+  if (dry_run) words.push_back("--dry-run");
+  if (arguments.has("--allow-unverified")) words.push_back("--allow-unverified");
+  add_includes(words, arguments.operands);
+  return run_words(inner, words);
+}
+
+std::vector<Flag> fetch_flags() {
+  auto run_id = k_run_id;
+  run_id.required = true;
+  auto exclude = Flag{.name = "--exclude", .value = "REGEX", .help = "leave out what one of these is found in"};
+  exclude.repeats = exclude.many = true;
+  std::vector<Flag> flags = {
+      run_id,
+      {"--artifact-group", "G", "archives of this group and the generic ones (February: required)"},
+      k_targets,
+      exclude,
+      k_platform,
+      k_repository,
+      {"--output-dir", "DIR", "where the artifacts go", {}, "build/artifacts"},
+      {"--download-concurrency", "N", "checked; reading and unpacking are one step here"},
+      {"--extract-concurrency", "N", "threads that read and unpack"},
+      {"--no-extract", "", "keep the archives"},
+      {"--extract", "", "a directory for each artifact (default)"},
+      {"--flatten", "", "merge all base directories"},
+      {"--delete-after-extract", "", "as it is here anyway: no archive is left beside its directory"}};
+  for (auto& flag : both_ways("--dry-run", "say what would be fetched")) flags.push_back(std::move(flag));
+  flags.insert(flags.end(), {k_store, k_workflow_run, k_unverified, k_era});
+  return flags;
+}
+
+Script fetch_script() {
+  return {.name = "fetch_artifacts",
+          .summary = "a run's artifacts in a directory, as TheRock's script fetches them",
+          .description =
+              "Runs `quarry artifact fetch` on the run's prefix, which today's rules for buckets decide. Every archive "
+              "is verified; one that fails is an error, never left out.\n\nWords after --exclude are expressions up to "
+              "the next flag. Archives below `logs/` or of another run are never taken.",
+          .operands = {{"REGEX", "only artifacts in whose name one of these is found", false, true}},
+          .flags = fetch_flags(),
+          .refused = {{{"--no-delete-after-extract", "", ""},
+                       "archives beside their own directories would be each artifact twice",
+                       "fetch twice, with --no-extract into another directory"}},
+          .only_feb = {},
+          .only_aug = {},
+          .examples = {{"quarry compat fetch_artifacts --run-id 42 --artifact-group gfx94X-dcgpu --store file:store",
+                        "into build/artifacts"}},
+          .exit_codes = {{3, "nothing there that fits"}, {6, "an archive is damaged or has no checksum file"}},
+          .schema = "quarry.artifact-fetch/1",
+          .run = fetch_artifacts};
+}
+
+// install_rocm_from_artifacts
+
+Result<std::vector<std::string>> chosen_components(const Arguments& arguments) {
+  std::vector<std::string> chosen;
+  for (const auto& component : components()) {
+    TRY(auto on, switched(arguments, std::string(component.flag)));
+    if (on) chosen.emplace_back(component.flag);
+  }
+  return chosen;
+}
+
+Result<std::string> group_of(const Arguments& arguments) {
+  auto group = said(arguments, "--artifact-group"), family = said(arguments, "--amdgpu-family");
+  if (group && family) return usage("--artifact-group and --amdgpu-family exclude each other", "say one of them");
+  if (!group && !family) return usage("neither --artifact-group nor --amdgpu-family is given", "name the family");
+  return group ? *group : *family;
+}
+
+/// August's script adds the family's own targets; of a family that nobody knows there are none.
+Result<Targets> targets_of(const Context& context, const Arguments& arguments, const std::string& group,
+                           const Holdings& held) {
+  if (auto list = said(arguments, "--amdgpu-targets")) return text::split_any(*list, ",; ");
+  if (is_feb(arguments)) return Targets();
+  TRY(auto families, load_families(context, ""));
+  auto targets = matrix::expand_targets(families, {group});
+  if (!targets) return Targets();
+  std::erase_if(*targets, [&](const auto& target) { return target == group || !held.has_target(target); });
+  return std::move(*targets);
+}
+
+/// The script fetches less without a word when a run lacks what a switch means.
+void warn_of_absent(Context& context, const std::vector<std::string>& chosen, const Holdings& held, bool tests,
+                    bool feb) {
+  for (const auto& component : components()) {
+    if (std::find(chosen.begin(), chosen.end(), component.flag) == chosen.end()) continue;
+    auto wanted = expressions_of(component, tests, feb);
+    bool there = std::any_of(wanted.begin(), wanted.end(), [&](const auto& expression) {
+      return std::any_of(held.names.begin(), held.names.end(),
+                         [&](const auto& name) { return name.find(expression) != name.npos; });
+    });
+    if (!there) context.out.warn(fmt::format("warning: the run has no artifact that {} means", component.flag));
+  }
+}
+
+Result<int> install_rocm(Context& context, const Arguments& arguments) {
+  TRY(auto group, group_of(arguments));
+  if (!said(arguments, "--run-id")) return usage("--run-id is missing", "name the run");
+  TRY(auto chosen, chosen_components(arguments));
+  TRY(auto tests, switched(arguments, "--tests"));
+  bool feb = is_feb(arguments), base_only = arguments.has("--base-only");
+  TRY(auto place, place_of(context, arguments,
+                           {arguments.get("--run-id"), arguments.get("--platform"), "", arguments.get("--store")}));
+  auto inner = at(context, place);
+  TRY(auto held, holdings_of(inner, place));
+  TRY(auto targets, targets_of(context, arguments, group, held));
+  auto words = fetch_from(place, arguments.get("--output-dir"));
+  words.push_back("--flatten");
+  add_targets(context, words, held, group, targets);
+  if (arguments.has("--dry-run")) words.push_back("--dry-run");
+  if (arguments.has("--allow-unverified")) words.push_back("--allow-unverified");
+  if (!base_only) warn_of_absent(context, chosen, held, tests, feb);
+  add_includes(words, expressions(chosen, tests, base_only, feb));
+  return run_words(inner, words);
+}
+
+std::vector<Flag> install_flags() {
+  std::vector<Flag> flags = {k_run_id,
+                             {"--artifact-group", "G", "the run's group"},
+                             {"--amdgpu-family", "F", "the same, by its older name"},
+                             {"--output-dir", "DIR", "where the tree goes", {}, "./therock-build"},
+                             k_targets,
+                             k_repository,
+                             {"--dry-run", "", "say what would be fetched"},
+                             {"--base-only", "", "only what every choice has"}};
+  for (auto& flag : both_ways("--tests", "the chosen components' tests, too")) flags.push_back(std::move(flag));
+  for (const auto& component : components())
+    for (auto& flag : both_ways(std::string(component.flag), "choose this component")) flags.push_back(std::move(flag));
+  flags.insert(flags.end(), {k_platform, k_store, k_workflow_run, k_unverified, k_era});
+  return flags;
+}
+
+std::vector<std::string> of_one_month(bool Component::* month) {
+  std::vector<std::string> flags;
+  for (const auto& component : components())
+    if (!(component.*month))
+      flags.insert(flags.end(), {std::string(component.flag), "--no-" + std::string(component.flag.substr(2))});
+  return flags;
+}
+
+Script install_script() {
+  return {.name = "install_rocm_from_artifacts",
+          .summary = "ROCm as one tree from a run's artifacts, as TheRock's script installs it",
+          .description =
+              "Runs `quarry artifact fetch --flatten` with the expressions that the component switches stand for; "
+              "without any switch everything is taken.\n\nThe output directory is never deleted: what an earlier fetch "
+              "made stays, and files that no fetch made are a conflict. Two archives that own one path are refused.",
+          .operands = {},
+          .flags = install_flags(),
+          .refused = {{{"--release", "V", ""}, "it waits for downloads of releases", "take a run with --run-id"},
+                      {{"--latest-release", "", ""}, "it waits for downloads of releases", "take a run with --run-id"},
+                      {{"--input-dir", "DIR", ""}, "a copy of a tree needs no tool of ours", "cp -a DIR/. OUT"}},
+          .only_feb = of_one_month(&Component::in_aug),
+          .only_aug = of_one_month(&Component::in_feb),
+          .examples = {{"quarry compat install_rocm_from_artifacts --run-id 42 --amdgpu-family gfx94X-dcgpu --blas "
+                        "--tests --store file:store",
+                        "the base, BLAS and its tests"}},
+          .exit_codes = {{3, "nothing there that fits"},
+                         {6, "an archive is damaged or has no checksum file"},
+                         {7, "the directory holds files that no fetch made"}},
+          .schema = "quarry.artifact-fetch/1",
+          .run = install_rocm};
+}
+
+} // namespace
+
+std::vector<Command> artifact_scripts() { return {command_of(fetch_script()), command_of(install_script())}; }
+
+} // namespace quarry::cli::compat

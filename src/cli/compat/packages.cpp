@@ -1,0 +1,195 @@
+#include "base/text.hpp"
+#include "cli/compat/script.hpp"
+#include "cli/switches.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include "sys/tree.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli::compat {
+
+namespace {
+
+// build_python_packages
+
+constexpr std::string_view k_manifest = "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json";
+constexpr std::uint64_t k_manifest_max = 16u << 20; // the incumbent's lists some hundred submodules
+
+/// A split build wants one wheel a target, which `sdk build` does not make.
+Result<void> refuse_split(const std::string& artifacts) {
+  auto name = path::join(artifacts, std::string(k_manifest));
+  if (!sys::exists(name)) return {};
+  TRY(auto text, sys::read_file(name, k_manifest_max));
+  TRY(auto manifest, json::parse(text, name));
+  const auto flags = manifest.value("flags", Json::object());
+  const auto split = flags.is_object() ? flags.value("KPACK_SPLIT_ARTIFACTS", Json(false)) : Json(false);
+  if (split.is_null() || split == false) return {};
+  return fail(ErrorKind::invalid_argument, "C041",
+              "the artifacts are split by target (KPACK_SPLIT_ARTIFACTS), and building device wheels is not there yet",
+              "keep the script for this run");
+}
+
+/// The script tags wheels with this variable; ours say what `sdk build` says.
+Result<void> check_tag(const Context& context) {
+  auto tag = context.variable("ROCM_SDK_WHEEL_PLATFORM_TAG");
+  auto normal = text::replace_all(text::replace_all(tag, "-", "_"), ".", "_");
+  if (normal.empty() || normal == "linux_x86_64") return {};
+  return fail(ErrorKind::invalid_argument, "C040",
+              fmt::format("ROCM_SDK_WHEEL_PLATFORM_TAG is {}, and the wheels are tagged linux_x86_64", tag),
+              "unset it: a tag that the files do not prove is not written");
+}
+
+/// The script's default: the base version and `.dev0`.
+Result<std::string> version_of(Context& context, const Arguments& arguments) {
+  if (auto version = said(arguments, "--version")) return std::move(*version);
+  TRY(auto computed, ask_words(context, {"version", "compute", "--custom-version-suffix", ".dev0", "--package-type",
+                                         "wheel", "--version-file", arguments.get("--version-file")}));
+  return json::string_at(computed, "rocm_package_version", "version compute");
+}
+
+Result<int> build_packages(Context& context, const Arguments& arguments) {
+  TRY_DO(switched(arguments, "--wheel-compression", true));
+  TRY_DO(check_tag(context));
+  TRY_DO(refuse_split(arguments.get("--artifact-dir")));
+  TRY(auto version, version_of(context, arguments));
+  Words words{"sdk",
+              "build",
+              "--artifact-dir",
+              arguments.get("--artifact-dir"),
+              "--dest-dir",
+              arguments.get("--dest-dir"),
+              "--version",
+              version};
+  pass(words, arguments, "--version-suffix");
+  pass(words, arguments, "--linux-amdgpu-families");
+  pass(words, arguments, "--windows-amdgpu-families");
+  if (arguments.has("--no-wheel-compression")) words.insert(words.end(), {"--profile", "stored"});
+  return run_words(context, words);
+}
+
+std::vector<Flag> build_flags() {
+  std::vector<Flag> flags = {{"--artifact-dir", "DIR", "the artifacts, exploded or as archives", {}, {}, {}, true},
+                             {"--dest-dir", "DIR", "the packages go to DIR/dist", {}, {}, {}, true},
+                             {"--build-packages", "", "as it is here anyway"},
+                             {"--version", "V", "of every package (default: the base version and `.dev0`)"},
+                             {"--version-suffix", "S", "suffix of the importable platform packages"},
+                             {"--no-devel-tarball-compression", "", "as it is here anyway: the wheel compresses"},
+                             {"--linux-amdgpu-families", "LIST", "families to build for"},
+                             {"--windows-amdgpu-families", "LIST", "families that Windows builds have"},
+                             {"--version-file", "FILE", "ours: where the base version is", {}, "version.json"}};
+  for (auto& flag : both_ways("--wheel-compression", "compress the wheels (default)")) flags.push_back(std::move(flag));
+  flags.push_back(k_era);
+  return flags;
+}
+
+Script build_script() {
+  return {.name = "build_python_packages",
+          .summary = "the SDK's Python packages from artifacts, as TheRock's script builds them",
+          .description = "Runs `quarry sdk build`. No tree is populated on the way, so there is none to look at "
+                         "afterwards; the packages are in `DIR/dist`.",
+          .operands = {},
+          .flags = build_flags(),
+          .refused = {{{"--no-build-packages", "", ""},
+                       "packages stream from the artifacts, no tree is made that could be left",
+                       "`quarry sdk build --dry-run` plans and checks without writing"},
+                      {{"--devel-tarball-compression", "", ""},
+                       "the wheel compresses the tar inside it already",
+                       "leave it away"}},
+          .only_feb = {},
+          .only_aug = {"--linux-amdgpu-families", "--windows-amdgpu-families"},
+          .examples = {{"quarry compat build_python_packages --artifact-dir artifacts --dest-dir out --version 7.2.0",
+                        "all packages"}},
+          .exit_codes = {{1, "the artifacts cannot be packaged: the findings say why"},
+                         {3, "no artifact, or none for a family"}},
+          .schema = "quarry.sdk-build/1",
+          .run = build_packages};
+}
+
+// upload_python_packages
+
+Result<std::string> package_directory(const std::string& given) {
+  auto dist = path::join(given, "dist");
+  auto directory = sys::is_directory(dist) ? dist : given;
+  TRY(auto entries, sys::list_directory(directory));
+  for (const auto& entry : entries)
+    if (entry.type == sys::EntryType::directory && !entry.path.starts_with('.'))
+      return fail(ErrorKind::invalid_argument, "C045",
+                  fmt::format("{} holds the directory {}, and packages of several families are not one set", directory,
+                              entry.path),
+                  "upload each family's directory with its own --artifact-group");
+  return directory;
+}
+
+Result<void> check_upload(const Arguments& arguments) {
+  if (said(arguments, "--output-dir") && said(arguments, "--bucket"))
+    return usage("--output-dir and --bucket exclude each other", "say one of them");
+  if (!said(arguments, "--artifact-group") && !arguments.has("--multiarch"))
+    return usage("--artifact-group is missing", "name the group; a build for all targets says --multiarch");
+  return {};
+}
+
+/// --output-dir, else --store, unless a bucket is asked for by name.
+std::string asked_store(const Arguments& arguments) {
+  if (auto directory = said(arguments, "--output-dir")) return "file:" + *directory;
+  return said(arguments, "--bucket") ? std::string() : arguments.get("--store");
+}
+
+Result<int> upload_packages(Context& context, const Arguments& arguments) {
+  TRY_DO(check_upload(arguments));
+  TRY(auto directory, package_directory(arguments.get("--input-packages-dir")));
+  TRY(auto place, place_of(context, arguments,
+                           {arguments.get("--run-id"), arguments.get("--platform"),
+                            said(arguments, "--bucket").value_or(""), asked_store(arguments)}));
+  place.environment.erase("QUARRY_S3_ANONYMOUS"); // nobody uploads unsigned
+  bool flat = arguments.has("--multiarch");
+  Words words{"publish",    directory,
+              "--store",    place.store,
+              "--run-id",   arguments.get("--run-id"),
+              "--platform", arguments.get("--platform"),
+              "--layout",   flat ? "aug" : "feb"};
+  if (!flat) pass(words, arguments, "--artifact-group");
+  if (!place.external_repo.empty()) words.insert(words.end(), {"--external-repo", place.external_repo});
+  if (arguments.has("--dry-run")) words.push_back("--dry-run");
+  auto inner = at(context, place);
+  TRY(auto code, run_words(inner, words));
+  if (code == 0 && !arguments.has("--dry-run") && !is_feb(arguments))
+    TRY_DO(tell_job(context, "GITHUB_OUTPUT", {{"kpack_split", flat ? "true" : "false"}}));
+  return code;
+}
+
+Script upload_script() {
+  return {
+      .name = "upload_python_packages",
+      .summary = "packages into a run's prefix, as TheRock's script uploads them",
+      .description =
+          "Runs `quarry publish` with the flat layout of today's scripts: `python/GROUP/`, or `python/` with "
+          "--multiarch. The set is verified before and sealed after; the page follows the files. GITHUB_OUTPUT gets "
+          "`package_find_links_url`, and in August's form `kpack_split`.",
+      .operands = {},
+      .flags = {{"--input-packages-dir", "DIR", "the packages, or a `dist/` with them", {}, {}, {}, true},
+                {"--artifact-group", "G", "the group, unless --multiarch"},
+                {.name = "--run-id", .value = "ID", .help = "the run", .required = true},
+                {"--output-dir", "DIR", "into this directory instead of a bucket"},
+                {"--bucket", "NAME", "this bucket, whatever the rules say"},
+                {"--multiarch", "", "one directory for all targets"},
+                {"--dry-run", "", "verify and plan, write nothing"},
+                {"--platform", "P", "ours: the run's platform", {"linux", "windows"}, "linux"},
+                k_store,
+                k_era},
+      .refused = {},
+      .only_feb = {},
+      .only_aug = {"--multiarch"},
+      .examples = {{"quarry compat upload_python_packages --input-packages-dir out --artifact-group gfx94X-dcgpu "
+                    "--run-id 42 --output-dir store",
+                    "to store/42-linux/python/gfx94X-dcgpu"}},
+      .exit_codes = {{3, "there is no package"}, {6, "a package is broken"}, {7, "a name has other bytes there"}},
+      .schema = "quarry.publish/1",
+      .run = upload_packages};
+}
+
+} // namespace
+
+std::vector<Command> package_scripts() { return {command_of(build_script()), command_of(upload_script())}; }
+
+} // namespace quarry::cli::compat

@@ -1,0 +1,144 @@
+#include "cli/compat/script.hpp"
+
+#include "base/text.hpp"
+#include "sys/file.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli::compat {
+
+const Flag k_era{.name = "--era",
+                 .value = "ERA",
+                 .help = "the month of 2026 whose script is meant",
+                 .choices = {"feb", "aug"},
+                 .fallback = "aug",
+                 .environment = "QUARRY_COMPAT_ERA"};
+const Flag k_store{.name = "--store",
+                   .value = "LOCATOR",
+                   .help = "instead of today's bucket: the store, such as file:/srv/store",
+                   .environment = "QUARRY_STORE"};
+const Flag k_workflow_run{.name = "--workflow-run",
+                          .value = "FILE",
+                          .help = "GitHub's workflow-run object, which says whose fork ran it; no network is used"};
+
+bool is_feb(const Arguments& arguments) { return arguments.get("--era") == "feb"; }
+
+std::optional<std::string> said(const Arguments& arguments, std::string_view flag) {
+  auto value = arguments.find(flag);
+  return value && value->empty() ? std::nullopt : value;
+}
+
+void pass(Words& words, const Arguments& arguments, std::string_view flag, std::string_view ours) {
+  if (auto value = said(arguments, flag))
+    words.insert(words.end(), {std::string(ours.empty() ? flag : ours), std::move(*value)});
+}
+
+Unexpected usage(std::string message, std::string hint) {
+  return fail(ErrorKind::invalid_argument, "C042", std::move(message), std::move(hint));
+}
+
+namespace {
+
+Result<void> check_era(const Arguments& arguments, const Script& script) {
+  const auto& missing = is_feb(arguments) ? script.only_aug : script.only_feb;
+  for (const auto& flag : missing)
+    if (arguments.has(flag))
+      return fail(ErrorKind::invalid_argument, "C040",
+                  fmt::format("the {} of {} has no {}", script.name, is_feb(arguments) ? "February" : "August", flag),
+                  fmt::format("leave it away, or say --era {}", is_feb(arguments) ? "aug" : "feb"));
+  return {};
+}
+
+Result<void> check_refused(const Arguments& arguments, const Script& script) {
+  for (const auto& refused : script.refused)
+    if (arguments.has(refused.flag.name))
+      return fail(ErrorKind::invalid_argument, "C040",
+                  fmt::format("{} of {} is not followed: {}", refused.flag.name, script.name, refused.why),
+                  refused.hint);
+  return {};
+}
+
+} // namespace
+
+Command command_of(Script script) {
+  Command command;
+  command.path = {"compat", script.name};
+  command.summary = script.summary;
+  command.description = script.description;
+  command.operands = script.operands;
+  command.flags = script.flags;
+  for (const auto& refused : script.refused) {
+    command.flags.push_back(refused.flag);
+    command.flags.back().help = "refused: " + refused.why;
+  }
+  command.examples = script.examples;
+  command.exit_codes = script.exit_codes;
+  command.schema = script.schema;
+  bool has_era = std::any_of(script.flags.begin(), script.flags.end(), [](const Flag& f) { return f.name == "--era"; });
+  command.run = [script = std::move(script), has_era](Context& context, const Arguments& arguments) -> Result<int> {
+    if (has_era) TRY_DO(check_era(arguments, script));
+    TRY_DO(check_refused(arguments, script));
+    return script.run(context, arguments);
+  };
+  return command;
+}
+
+Result<void> tell_job(Context& context, const std::string& variable,
+                      const std::vector<std::pair<std::string, std::string>>& values) {
+  auto path = context.variable(variable);
+  if (path.empty()) {
+    context.out.note(fmt::format("note: {} is not set, so no later step hears of this", variable));
+    return {};
+  }
+  std::string lines;
+  if (sys::exists(path)) {
+    TRY(auto before, sys::read_file(path), "while reading " + variable);
+    if (!before.empty() && before.back() != '\n') lines = "\n";
+  }
+  for (const auto& [name, value] : values) lines += fmt::format("{}={}\n", name, value);
+  TRY(auto file, sys::File::open_append(path), "while writing " + variable);
+  return file.write(lines);
+}
+
+namespace {
+
+constexpr const char* k_region = "us-east-2"; // of all of TheRock's buckets
+
+/// The buckets are public: without a sign of credentials nothing is signed, as the scripts do.
+void assume_bucket(std::map<std::string, std::string>& environment) {
+  auto missing = [&](const char* name) {
+    auto found = environment.find(name);
+    return found == environment.end() || found->second.empty();
+  };
+  if (missing("AWS_REGION") && missing("AWS_DEFAULT_REGION")) environment["AWS_REGION"] = k_region;
+  bool signs = !missing("AWS_ACCESS_KEY_ID") || !missing("AWS_ROLE_ARN") || !missing("AWS_PROFILE");
+  if (!signs && missing("QUARRY_S3_ANONYMOUS")) environment["QUARRY_S3_ANONYMOUS"] = "1";
+}
+
+} // namespace
+
+Result<Place> place_of(Context& context, const Arguments& arguments, const PlaceRequest& request) {
+  Words words{"run",    "locate", "--run-id", request.run_id,        "--platform", request.platform,
+              "--kind", "run",    "--era",    arguments.get("--era")};
+  for (auto [flag, ours] : {std::pair{"--run-github-repo", "--repo"}, {"--workflow-run", "--workflow-run"}})
+    if (arguments.fallbacks.contains(flag)) pass(words, arguments, flag, ours); // not every script has them
+  if (!request.bucket.empty()) words.insert(words.end(), {"--bucket", request.bucket});
+  TRY(auto located, ask_words(context, words));
+  Place place;
+  for (auto [key, member] :
+       {std::pair{"bucket", &place.bucket}, {"external_repo", &place.external_repo}, {"prefix", &place.prefix}}) {
+    TRY(*member, json::string_at(located, key, "run locate"));
+  }
+  place.store = request.store.empty() ? "s3://" + place.bucket : request.store;
+  place.environment = context.environment;
+  if (request.store.empty()) assume_bucket(place.environment);
+  return place;
+}
+
+Context at(const Context& context, const Place& place) {
+  return {place.environment, context.clock,   context.resources, context.out,
+          context.jobs,      context.program, context.settings};
+}
+
+} // namespace quarry::cli::compat

@@ -1,0 +1,46 @@
+#include "cli/compat/script.hpp"
+
+#include <fmt/core.h>
+
+namespace quarry::cli::compat {
+
+namespace {
+
+struct Waiting {
+  std::string name, for_what, hint;
+};
+
+Command waiting_command(const Waiting& waiting) {
+  Command command;
+  command.path = {"compat", waiting.name};
+  command.summary = "not there yet: waits for " + waiting.for_what;
+  command.description = "Refused with exit code 2 whatever is said, so that no workflow takes its silence for success.";
+  command.examples = {{"quarry compat " + waiting.name, "says what it waits for"}};
+  command.exit_codes = {{2, "always"}};
+  command.schema = "quarry.error/1";
+  command.raw = true;
+  command.run = [waiting](Context&, const Arguments&) -> Result<int> {
+    return fail(ErrorKind::invalid_argument, "C041",
+                fmt::format("{} is not there yet: it waits for {}", waiting.name, waiting.for_what), waiting.hint);
+  };
+  return command;
+}
+
+} // namespace
+
+std::vector<Command> waiting_scripts() {
+  static const Waiting k_waiting[] = {
+      {"find_artifacts_for_commit", "the list of a commit's runs",
+       "keep the script; then `quarry compat fetch_artifacts --run-id ID`"},
+      {"post_build_upload", "uploading all outputs of a run",
+       "keep the script; packages go with `quarry compat upload_python_packages`"},
+      {"promote_wheels_based_on_policy", "evidence from the results of a job",
+       "`quarry gate` decides from evidence of `quarry test`"},
+      {"sanity_check_wheel", "the rules of wheels", "`quarry wheel verify FILE` proves container, RECORD and metadata"},
+      {"update_dependencies", "mirroring of packages", "keep the script"}};
+  std::vector<Command> commands;
+  for (const auto& waiting : k_waiting) commands.push_back(waiting_command(waiting));
+  return commands;
+}
+
+} // namespace quarry::cli::compat

@@ -1,0 +1,83 @@
+#include "cli/delegate.hpp"
+
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "cli/parse.hpp"
+#include "cli/settings.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+class Unshown : public Progress {
+public:
+  void update(std::uint64_t) override {}
+  void finish() override {}
+};
+
+/// Keeps the document, passes warnings on, drops the rest.
+class Listener : public Output {
+public:
+  explicit Listener(Output& above) : above_(above) {}
+  void data(std::string_view) override {}
+  void note(std::string_view) override {}
+  void warn(std::string_view text) override { above_.warn(text); }
+  void document(const Json& value) override { document_ = value; }
+  void findings(const Findings&) override {}
+  bool json() const override { return true; }
+  std::unique_ptr<Progress> progress(std::string, std::uint64_t) override { return std::make_unique<Unshown>(); }
+  const Json& heard() const { return document_; }
+
+private:
+  Output& above_;
+  Json document_;
+};
+
+Result<int> run_one(Context& context, const Words& words) {
+  auto commands = all_commands();
+  TRY(auto resolved, resolve(commands, words));
+  if (!resolved.command) return fail(ErrorKind::internal, "C090", "no command: " + shell_text(words));
+  const auto& command = *resolved.command;
+  TRY(auto arguments, parse_words(command, resolved.words));
+  static const Settings k_none;
+  const auto& settings = context.settings ? *context.settings : k_none;
+  TRY_DO(apply_settings(command.flags, context.environment, settings, arguments));
+  TRY_DO(check_required(command, arguments));
+  return command.run(context, arguments);
+}
+
+bool is_plain(char c) {
+  constexpr std::string_view k_more = "-_./:=,+@%";
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || k_more.find(c) != k_more.npos;
+}
+
+} // namespace
+
+Result<int> run_words(Context& context, const Words& words) {
+  context.out.note("quarry " + shell_text(words));
+  return run_one(context, words);
+}
+
+Result<Json> ask_words(Context& context, const Words& words) {
+  Listener listener(context.out);
+  auto environment = context.environment;
+  for (const auto* name : {"GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STEP_SUMMARY"})
+    environment.erase(name);
+  Context inner{environment,  context.clock,   context.resources, listener,
+                context.jobs, context.program, context.settings};
+  TRY_DO(run_one(inner, words));
+  return listener.heard();
+}
+
+std::string shell_text(const Words& words) {
+  Words quoted;
+  for (const auto& word : words) {
+    bool plain = !word.empty() && std::all_of(word.begin(), word.end(), is_plain);
+    quoted.push_back(plain ? word : "'" + text::replace_all(word, "'", "'\\''") + "'");
+  }
+  return text::join(quoted, " ");
+}
+
+} // namespace quarry::cli

@@ -1,0 +1,20 @@
+#pragma once
+// A page that lists what a directory holds, for browsers; of packages it is a find-links page, too. Pure, thread-safe.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::index {
+
+struct Listed {
+  std::string name; ///< a directory's without the '/'
+  bool is_directory = false;
+  std::uint64_t size = 0; ///< of a file
+};
+
+/// Directories first, then files, each by name. Links are relative and percent-encoded. The bytes depend on the entries
+/// alone: no time is in them.
+std::string listing_page(std::string_view title, std::vector<Listed> entries);
+
+} // namespace quarry::index

@@ -1,0 +1,25 @@
+#pragma once
+// What the SDK's version and a Python's version become on their way into the builds of frameworks. Pure, thread-safe.
+// Errors: invalid_argument N014 (not a version of Python), M004 (not a version).
+#include "base/result.hpp"
+#include <string>
+#include <string_view>
+
+namespace quarry::release {
+
+/// "3.12" -> "cp312-cp312", "3.13t" -> "cp313-cp313t": interpreter and ABI tag, which is also the directory's name in a
+/// manylinux image.
+Result<std::string> python_directory(std::string_view python);
+
+/// How a framework's wheel names the SDK that it needs.
+struct SdkReference {
+  std::string version;     ///< normal form
+  std::string requirement; ///< "==7.12.0"
+  /// "+rocm7.12.0"; "+devrocm7.12.0.dev0-SHA" for a development version: it sorts below, and has no second '+'.
+  std::string suffix;
+  /// "--rocm-sdk-version ==7.12.0 --version-suffix +rocm7.12.0": what the incumbent's framework build takes.
+  std::string build_arguments() const;
+};
+Result<SdkReference> sdk_reference(std::string_view sdk_version);
+
+} // namespace quarry::release

@@ -1,0 +1,766 @@
+"""`quarry compat SCRIPT` as a workflow calls TheRock's scripts: flags and variables in, outputs, files and exit codes out; and the guide that
+lists what becomes of every flag."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import http.server
+import json
+import re
+import shutil
+import sys
+import threading
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from support import distributions, s3_server, small_artifacts  # noqa: E402
+from support.quarry import ROOT, clean_environment, good, quarry, refused  # noqa: E402
+
+SHA = "0123456789abcdef0123456789abcdef01234567"
+TAGS = "cp312-cp312-manylinux_2_28_x86_64.whl"
+FAMILY = "gfx94X-dcgpu"
+ERAS = ["feb", "aug"]
+
+
+def compat(script: str, *words: str | Path, **options):
+    return good("compat", script, *words, **options)
+
+
+def refuses(code: str, script: str, *words: str | Path, exit_code: int = 2, **options):
+    done = refused(code, exit_code, "compat", script, *words, **options)
+    assert done.out == ""
+    return done
+
+
+def job(place: Path, **variables: str) -> dict[str, str]:
+    """The variables of a step whose files are empty."""
+    names = {name: place / name for name in ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STEP_SUMMARY")}
+    for path in names.values():
+        path.write_text("")
+    return clean_environment(**{name: str(path) for name, path in names.items()}, **variables)
+
+
+def outputs(place: Path, name: str = "GITHUB_OUTPUT") -> dict[str, str]:
+    return dict(line.split("=", 1) for line in (place / name).read_text().splitlines() if line)
+
+
+# ---- versions
+
+
+@pytest.mark.parametrize(
+    ("words", "wheel", "deb", "rpm"),
+    [
+        (["--release-type=release"], "7.12.0", "7.12.0", "7.12.0"),
+        (["--release-type=prerelease", "--prerelease-version=2"], "7.12.0rc2", "7.12.0~pre2", "7.12.0~rc2"),
+        (["--release-type=dev", f"--override-git-sha={SHA}"], f"7.12.0.dev0+{SHA}", None, None),
+        (["--release-type=dev", "--override-git-sha=", "--prerelease-version=", "--override-base-version="], f"7.12.0.dev0+{'f' * 40}", None, None),
+        (["--custom-version-suffix=.dev0"], "7.12.0.dev0", "7.12.0.dev0", "7.12.0.dev0"),
+        (["--release-type=prerelease", "--prerelease-version=1", "--override-base-version=7.99.0"], "7.99.0rc1", "7.99.0~pre1", "7.99.0~rc1"),
+    ],
+)
+@pytest.mark.parametrize("era", ERAS)
+def test_versions_of_the_sdk(era: str, words: list, wheel: str, deb: str | None, rpm: str | None, tmp_path: Path):
+    (tmp_path / "version.json").write_text('{"rocm-version": "7.12.0"}')
+    environment = job(tmp_path, GITHUB_SHA="f" * 40)
+    compat("compute_rocm_package_version", *words, "--era", era, cwd=tmp_path, environment=environment)
+    found = outputs(tmp_path)
+    assert found["rocm_package_version"] == wheel
+    assert deb is None or (found["rocm_deb_package_version"], found["rocm_rpm_package_version"]) == (deb, rpm)
+    assert set(found) == {"rocm_package_version", "rocm_deb_package_version", "rocm_rpm_package_version"}
+
+
+def test_versions_of_augusts_release_types(tmp_path: Path):
+    (tmp_path / "version.json").write_text('{"rocm-version": "10.1.0", "release-metadata": {"base-date": "20260801"}}')
+    for words, pattern in ((["nightly-bkc"], r"10\.1\.0a20260801\+bkc\.\d{8}"), (["ci"], rf"10\.1\.0\.dev0\+{SHA}"), (["nightly"], r"10\.1\.0a\d{8}")):
+        environment = job(tmp_path, GITHUB_SHA=SHA)
+        compat("compute_rocm_package_version", "--release-type", *words, cwd=tmp_path, environment=environment)
+        assert re.fullmatch(pattern, outputs(tmp_path)["rocm_package_version"])
+    refuses("N001", "compute_rocm_package_version", "--release-type", "ci", "--era", "feb", cwd=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("C042", []),
+        ("C042", ["--release-type", "nightly", "--prerelease-version", "2"]),
+        ("C042", ["--release-type", "dev", "--custom-version-suffix", "rc1"]),
+        ("N005", ["--release-type", "prerelease"]),
+        ("N001", ["--release-type", "weekly"]),
+        ("C002", ["--release", "dev"]),
+        ("C007", ["--release-type", "dev", "--release-type", "nightly"]),
+    ],
+)
+def test_versions_that_cannot_be_meant(code: str, words: list, tmp_path: Path):
+    (tmp_path / "version.json").write_text('{"rocm-version": "7.12.0"}')
+    environment = job(tmp_path, RELEASE_TYPE="nightly")
+    refuses(code, "compute_rocm_package_version", *words, cwd=tmp_path, environment=environment)
+    assert outputs(tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("version", "suffix"),
+    [("7.10.0", "+rocm7.10.0"), ("7.10.0a20251124", "+rocm7.10.0a20251124"), ("7.10.0.dev0+efed3c", "+devrocm7.10.0.dev0-efed3c")],
+)
+def test_determine_version(version: str, suffix: str, tmp_path: Path):
+    environment = job(tmp_path)
+    (tmp_path / "GITHUB_ENV").write_text("cp_version=cp312-cp312")  # as the script leaves it, without an end
+    arguments = f"--rocm-sdk-version =={version} --version-suffix {suffix}"
+    assert compat("determine_version", "--rocm-version", version, environment=environment).out == arguments + "\n"
+    assert outputs(tmp_path, "GITHUB_ENV") == {"cp_version": "cp312-cp312", "optional_build_prod_arguments": arguments, "version_suffix": suffix}
+    environment = job(tmp_path)
+    assert version in compat("determine_version", "--rocm-version", version, "--no-write-env-file", "--verbose", environment=environment).out
+    assert outputs(tmp_path, "GITHUB_ENV") == {}
+    assert "GITHUB_ENV is not set" in compat("determine_version", "--rocm-version", version).err
+    refuses("M004", "determine_version", "--rocm-version", "7.x")
+    refuses("C042", "determine_version", "--rocm-version", version, "--verbose", "--no-verbose")
+    refuses("C004", "determine_version")
+
+
+@pytest.mark.parametrize(("python", "directory"), [("3.12", "cp312-cp312"), ("3.9", "cp39-cp39"), ("3.13t", "cp313-cp313t")])
+def test_python_to_cp_version(python: str, directory: str, tmp_path: Path):
+    environment = job(tmp_path)
+    assert compat("python_to_cp_version", "--python-version", python, environment=environment).out == directory + "\n"
+    assert (tmp_path / "GITHUB_ENV").read_text() == f"cp_version={directory}\n"
+    compat("python_to_cp_version", "--python-version", python, "--no-write-env-file", environment=environment)
+    assert (tmp_path / "GITHUB_ENV").read_text() == f"cp_version={directory}\n"
+
+
+@pytest.mark.parametrize("python", ["", "312", "3.12.1", "2.7", "three"])
+def test_pythons_that_are_none(python: str, tmp_path: Path):
+    refuses("N014", "python_to_cp_version", f"--python-version={python}", environment=job(tmp_path))
+    assert outputs(tmp_path, "GITHUB_ENV") == {}
+
+
+def wheels(place: Path, *names: str) -> Path:
+    place.mkdir(exist_ok=True)
+    for name in names:
+        (place / f"{name}-{TAGS}").touch()
+    return place
+
+
+TORCH = ("torch-2.10.0+rocm7.12.0", "torchaudio-2.10.1+rocm7.12.0", "torchvision-0.25.0+rocm7.12.0", "triton-3.6.0+rocm7.12.0", "apex-1.10.0+rocm7.12.0")
+JAX = ("jax_rocm7_plugin-0.8.2+rocm7.12.0", "jax_rocm7_pjrt-0.8.2+rocm7.12.0", "jaxlib-0.8.2+rocm7.12.0")
+
+
+def test_write_torch_versions(tmp_path: Path):
+    place = wheels(tmp_path / "dist", *TORCH)
+    expected = {f"{name.split('-')[0]}_version": name.split("-")[1] for name in TORCH}
+    compat("write_torch_versions", "--dist-dir", place, environment=job(tmp_path))
+    assert outputs(tmp_path) == expected
+    compat("write_torch_versions", environment=job(tmp_path, PACKAGE_DIST_DIR=str(place)))
+    assert outputs(tmp_path) == expected
+    (place / f"triton-3.6.0+rocm7.12.0-{TAGS}").unlink()
+    refuses("N010", "write_torch_versions", "--dist-dir", place, exit_code=3, environment=job(tmp_path))
+    assert outputs(tmp_path) == {}
+    compat("write_torch_versions", "--dist-dir", wheels(tmp_path / "asan", TORCH[0]), "--torch-only", environment=job(tmp_path))
+    assert outputs(tmp_path) == {"torch_version": "2.10.0+rocm7.12.0"}
+    refuses("C042", "write_torch_versions")
+    wheels(place, "torch-2.9.0", "triton-3.6.0+rocm7.12.0")
+    refuses("N011", "write_torch_versions", "--dist-dir", place)
+
+
+def test_write_jax_versions(tmp_path: Path):
+    whole, without = wheels(tmp_path / "whole", *JAX), wheels(tmp_path / "without", *JAX[:2])
+    parts = {"jax_plugin_version": "0.8.2+rocm7.12.0", "jax_pjrt_version": "0.8.2+rocm7.12.0", "jax_version": "0.8.2"}
+    for era in ERAS:
+        done = compat("write_jax_versions", "--dist-dir", whole, "--era", era, "--json", environment=job(tmp_path))
+        assert outputs(tmp_path) == {"jaxlib_version": "0.8.2+rocm7.12.0", **parts} and parts.items() <= done.json.items()
+    compat("write_jax_versions", "--dist-dir", without, environment=job(tmp_path))
+    assert outputs(tmp_path) == parts
+    refuses("N010", "write_jax_versions", "--dist-dir", without, "--era", "feb", exit_code=3, environment=job(tmp_path))
+    assert outputs(tmp_path) == {}
+    wheels(without, "jax_rocm10_plugin-0.9.0")
+    refuses("N011", "write_jax_versions", "--dist-dir", without)
+
+
+# ---- artifacts
+
+
+@pytest.fixture(scope="module")
+def run_of_two_families(tmp_path_factory) -> Path:
+    """A store with run 42 of two families, one split by target beside them."""
+    place = tmp_path_factory.mktemp("run")
+    artifacts = small_artifacts.make(place, (FAMILY, "gfx1151"))
+    base = small_artifacts.stage(artifacts, "miopen", "lib", "gfx942", "ml-libs/MIOpen/stage")
+    (base / "share").mkdir()
+    (base / "share/gfx942.db").write_text("tuned\n")
+    good("artifact", "pack", artifacts, "--output-dir", place / "store/42-linux")
+    shutil.copytree(place / "store/42-linux", place / "store/421-linux")
+    return place / "store"
+
+
+def fetched(directory: Path) -> set[str]:
+    return {path.name for path in directory.iterdir() if path.is_dir() and not path.name.startswith(".")}
+
+
+GENERIC = {"amd-llvm_run_generic", "core-hip_lib_generic", "core-hip_dev_generic", "base_run_generic"}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--artifact-group", FAMILY], GENERIC | {f"blas_lib_{FAMILY}", f"blas_dev_{FAMILY}"}),
+        (["--artifact-group", FAMILY, "--exclude", "_dev_", "_run_", "--platform", "linux"], {"core-hip_lib_generic", f"blas_lib_{FAMILY}"}),
+        (["blas", r"core-(hip|runtime)_lib", "--artifact-group", "gfx1151", "--extract"], {"core-hip_lib_generic", "blas_lib_gfx1151", "blas_dev_gfx1151"}),
+        (["_lib_", "--artifact-group", FAMILY, "--amdgpu-targets", "gfx942", "--extract-concurrency", "1"], {"core-hip_lib_generic", f"blas_lib_{FAMILY}", "miopen_lib_gfx942"}),
+        (["_lib_", "--artifact-group", "gfx950-dcgpu", "--amdgpu-targets=gfx942", "--download-concurrency=2"], {"core-hip_lib_generic", "miopen_lib_gfx942"}),
+    ],
+)
+@pytest.mark.parametrize("era", ERAS)
+def test_fetch_artifacts(era: str, words: list, expected: set, run_of_two_families: Path, tmp_path: Path):
+    compat("fetch_artifacts", *words, "--run-id", "42", "--store", f"file:{run_of_two_families}", "--era", era, cwd=tmp_path)
+    assert fetched(tmp_path / "build/artifacts") == expected
+    assert (tmp_path / "build/artifacts/core-hip_lib_generic/core/clr/stage/lib/libamdhip64.so.5").exists()
+
+
+def test_forms_of_fetched_artifacts(run_of_two_families: Path, tmp_path: Path):
+    common = ["--run-id", "42", "--artifact-group", FAMILY]
+    environment = clean_environment(QUARRY_STORE=f"file:{run_of_two_families}", GITHUB_REPOSITORY="ROCm/TheRock")
+    compat("fetch_artifacts", "hip_lib", *common, "--no-extract", "--output-dir", tmp_path / "archives", environment=environment)
+    assert {path.name for path in (tmp_path / "archives").iterdir() if not path.name.startswith(".")} == {"core-hip_lib_generic.tar.zst", "core-hip_lib_generic.tar.zst.sha256sum"}
+    compat("fetch_artifacts", "hip_lib", *common, "--flatten", "--output-dir", tmp_path / "flat", environment=environment)
+    assert (tmp_path / "flat/lib/libamdhip64.so.5").exists()
+    assert "core-hip_lib" in compat("fetch_artifacts", *common, "--dry-run", "--output-dir", tmp_path / "none", environment=environment).out
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_run_of_another_repository_has_its_prefix(run_of_two_families: Path, tmp_path: Path):
+    store = tmp_path / "store"
+    shutil.copytree(run_of_two_families / "42-linux", store / "ROCm-rocm-libraries/42-linux")
+    shutil.copytree(run_of_two_families / "42-linux", store / "ROCm-TheRock/42-linux")
+    words = ["fetch_artifacts", "hip_lib", "--run-id", "42", "--artifact-group", FAMILY, "--store", f"file:{store}", "--dry-run", "--json"]
+    assert "ROCm-rocm-libraries/42-linux" in compat(*words, "--run-github-repo", "ROCm/rocm-libraries").json["source"]
+    facts = {"id": 42, "updated_at": "2026-01-25T12:00:00Z", "repository": {"full_name": "ROCm/TheRock"}, "head_repository": {"full_name": "someone/TheRock"}}
+    (tmp_path / "run.json").write_text(json.dumps(facts))
+    for era in ERAS:
+        assert "ROCm-TheRock/42-linux" in compat(*words, "--workflow-run", tmp_path / "run.json", "--era", era).json["source"]
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "words"),
+    [
+        ("A022", 3, ["--artifact-group", "gfx94X"]),
+        ("A022", 3, ["--artifact-group", FAMILY, "--amdgpu-targets", "gfx906"]),
+        ("A021", 3, ["nothing-like-it", "--artifact-group", FAMILY]),
+        ("L010", 3, ["--artifact-group", FAMILY, "--platform", "windows"]),
+        ("A020", 2, ["(?!blas)", "--artifact-group", FAMILY]),
+        ("C042", 2, ["--era", "feb"]),
+        ("C042", 2, ["--artifact-group", FAMILY, "--flatten", "--no-extract"]),
+        ("C042", 2, ["--artifact-group", FAMILY, "--dry-run", "--no-dry-run"]),
+        ("C042", 2, ["--artifact-group", FAMILY, "--download-concurrency", "many"]),
+        ("C040", 2, ["--artifact-group", FAMILY, "--no-delete-after-extract"]),
+        ("C002", 2, ["--artifact-group", FAMILY, "--target", "gfx942"]),
+        ("C006", 2, ["--artifact-group", FAMILY, "--platform", "darwin"]),
+    ],
+)
+def test_artifacts_that_cannot_be_fetched(code: str, exit_code: int, words: list, run_of_two_families: Path, tmp_path: Path):
+    refuses(code, "fetch_artifacts", *words, "--run-id", "42", "--store", f"file:{run_of_two_families}", exit_code=exit_code, cwd=tmp_path)
+    assert not (tmp_path / "build").exists()
+
+
+def test_a_damaged_archive_is_no_success(run_of_two_families: Path, tmp_path: Path):
+    store = tmp_path / "store"
+    shutil.copytree(run_of_two_families / "42-linux", store / "42-linux")
+    archive = store / "42-linux/core-hip_lib_generic.tar.zst"
+    archive.write_bytes(archive.read_bytes()[:-9] + b"123456789")
+    words = ["compat", "fetch_artifacts", "--run-id", "42", "--artifact-group", FAMILY, "--store", f"file:{store}", "--output-dir", tmp_path / "out"]
+    assert quarry(*words).code == 6
+    assert "core-hip_lib_generic" not in fetched(tmp_path / "out")
+    archive.with_name(archive.name + ".sha256sum").unlink()
+    assert quarry(*words).code == 6
+
+
+@contextlib.contextmanager
+def empty_bucket():
+    """A server that knows no bucket, and what it was asked: (path, Authorization)."""
+    asked: list[tuple[str, str]] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append((self.path, self.headers.get("Authorization", "")))
+            body = b"<Error><Code>NoSuchBucket</Code><Message>no such bucket</Message></Error>"
+            self.send_response(404)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        do_HEAD = do_GET
+
+        def log_message(self, *arguments):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("script", "words", "variables", "bucket"),
+    [
+        ("fetch_artifacts", ["--run-id", "42", "--artifact-group", FAMILY], {}, "therock-ci-artifacts"),
+        ("fetch_artifacts", ["--run-id", "42", "--artifact-group", FAMILY, "--era", "feb"], {"RELEASE_TYPE": "nightly"}, "therock-nightly-artifacts"),
+        ("fetch_artifacts", ["--run-id", "42", "--artifact-group", FAMILY], {"GITHUB_REPOSITORY": "ROCm/rocm-libraries"}, "therock-ci-artifacts-external"),
+        ("install_rocm_from_artifacts", ["--run-id", "42", "--amdgpu-family", FAMILY], {}, "therock-ci-artifacts"),
+        ("setup_venv", ["env", "--packages", "rocm", "--from-run-id", "42"], {}, "therock-ci-artifacts"),
+        ("setup_venv", ["env", "--packages", "rocm", "--from-run-id", "42", "--artifact-group", FAMILY], {}, "therock-ci-artifacts"),
+    ],
+)
+def test_without_a_store_it_is_todays_bucket(script: str, words: list, variables: dict, bucket: str, tmp_path: Path):
+    keys = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
+    with empty_bucket() as (url, asked):
+        for credentials in ({}, keys):
+            asked.clear()
+            environment = clean_environment(AWS_ENDPOINT_URL=url, AWS_EC2_METADATA_DISABLED="true", NO_PROXY="127.0.0.1", **variables, **credentials)
+            assert quarry("compat", script, *words, environment=environment, cwd=tmp_path).code == 3
+            assert asked and {path.split("?")[0].split("/")[1] for path, _ in asked} == {bucket}
+            assert all(("/us-east-2/s3/" in authorization) if credentials else not authorization for _, authorization in asked)
+    assert not (tmp_path / "env").exists()
+
+
+def test_install_rocm(run_of_two_families: Path, tmp_path: Path):
+    words = ["install_rocm_from_artifacts", "--run-id", "42", "--store", f"file:{run_of_two_families}"]
+    for era, database in (("feb", False), ("aug", True)):
+        place = tmp_path / era
+        place.mkdir()
+        compat(*words, "--amdgpu-family", FAMILY, "--era", era, cwd=place)
+        tree = place / "therock-build"
+        assert (tree / "lib/libhipblas.so.2").exists() and (tree / "include/hip/hip_runtime.h").exists() and (tree / "bin/hipconfig").exists()
+        assert (tree / "share/gfx942.db").exists() == database, "August takes the targets of the family"
+    compat(*words, "--artifact-group", "gfx1151", "--amdgpu-targets", "gfx942", "--era", "feb", "--output-dir", tmp_path / "said")
+    assert (tmp_path / "said/share/gfx942.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("era", "words", "there", "absent"),
+    [
+        ("aug", ["--blas"], ["lib/libhipblas.so.2", "lib/llvm/bin/clang", "include/hip/hip_runtime.h"], ["include/hipblas/hipblas.h", "share/gfx942.db"]),
+        ("feb", ["--blas", "--no-rand"], ["lib/libhipblas.so.2"], ["include/hipblas/hipblas.h"]),
+        ("aug", ["--base-only"], ["lib/libamdhip64.so.5"], ["lib/libhipblas.so.2"]),
+        ("aug", ["--miopen", "--tests"], ["share/gfx942.db"], ["lib/libhipblas.so.2"]),
+        ("feb", ["--rocprofiler-sdk"], ["lib/libamdhip64.so.5"], ["lib/libhipblas.so.2"]),
+        ("aug", ["--rocprofiler-sdk"], ["lib/libamdhip64.so.5"], ["lib/libhipblas.so.2"]),
+    ],
+)
+def test_components(era: str, words: list, there: list, absent: list, run_of_two_families: Path, tmp_path: Path):
+    done = compat("install_rocm_from_artifacts", *words, "--run-id", "42", "--amdgpu-family", FAMILY, "--era", era, "--output-dir", tmp_path / "tree", "--store", f"file:{run_of_two_families}")
+    assert [name for name in there if not (tmp_path / "tree" / name).exists()] == []
+    assert [name for name in absent if (tmp_path / "tree" / name).exists()] == []
+    assert ("has no artifact that --rocprofiler-sdk means" in done.err) == ("--rocprofiler-sdk" in words)
+
+
+def expressions(store: Path, *words: str) -> set[str]:
+    """What the switches stand for, from the line that says which command is run."""
+    done = quarry("compat", "install_rocm_from_artifacts", "--run-id", "42", "--amdgpu-family", FAMILY, "--dry-run", "--store", f"file:{store}", *words)
+    line = next(line for line in done.err.splitlines() if line.startswith("quarry artifact fetch"))
+    return set(line.split(" -- ", 1)[1].split())
+
+
+@pytest.mark.parametrize(
+    ("flag", "tests", "february", "august"),
+    [
+        ("--aqlprofile", False, {"aqlprofile-tests_lib"}, {"aqlprofile_lib"}),
+        ("--fft", True, {"fft_lib", "fft_test", "fftw3_lib", "fftw3_test"}, {"fft_lib", "fft_test", "fftw3_lib", "fftw3_test"}),
+        ("--miopen", False, {"miopen_lib", "miopen_run", "rand_dev"}, {"miopen_lib", "miopen_run", "rand_dev"}),
+        ("--rocwmma", True, {"rocwmma_lib", "rocwmma_test"}, {"rocwmma_lib", "rocwmma_test", "rocwmma_dev"}),
+        ("--rocprofiler-compute", False, {"rocprofiler-compute_lib"}, {"rocprofiler-compute_lib", "rocprofiler-compute_run"}),
+        ("--rocprofiler-systems", True, {"rocprofiler-systems_lib", "rocprofiler-systems_test", "rocprofiler-systems_run"}, {"rocprofiler-systems_lib", "rocprofiler-systems_test", "rocprofiler-systems_run", "rocprofiler-sdk_dev"}),
+        ("--rocprofiler-sdk", False, {"rocprofiler-sdk_run"}, {"rocprofiler-sdk_run", "aqlprofile_lib"}),
+        ("--libhipcxx", False, {"libhipcxx_lib", "amd-llvm_dev", "base_dev_generic"}, {"libhipcxx_lib", "amd-llvm_dev", "base_dev_generic"}),
+        ("--rocshmem", False, None, {"rocshmem_lib", "rocshmem_run", "openmpi_lib", "openmpi_run"}),
+        ("--fusilliprovider", False, {"fusilliprovider_lib"}, None),
+    ],
+)
+def test_what_switches_stand_for(flag: str, tests: bool, february: set | None, august: set | None, run_of_two_families: Path):
+    for era, added in (("feb", february), ("aug", august)):
+        words = [flag, "--era", era, *(["--tests"] if tests else [])]
+        if added is None:
+            refuses("C040", "install_rocm_from_artifacts", "--run-id", "42", "--amdgpu-family", FAMILY, *words)
+            continue
+        base = expressions(run_of_two_families, "--base-only", "--era", era)
+        assert expressions(run_of_two_families, *words) - base == added
+        assert len(base) == {"feb": 16, "aug": 18}[era]
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("C042", ["--run-id", "42"]),
+        ("C042", ["--run-id", "42", "--artifact-group", "a", "--amdgpu-family", "b"]),
+        ("C042", ["--amdgpu-family", FAMILY]),
+        ("C042", ["--run-id", "42", "--amdgpu-family", FAMILY, "--blas", "--no-blas"]),
+        ("C040", ["--release", "7.11.0a20260119", "--amdgpu-family", FAMILY]),
+        ("C040", ["--latest-release", "--amdgpu-family", FAMILY]),
+        ("C040", ["--input-dir", "x", "--amdgpu-family", FAMILY]),
+        ("C002", ["--run-id", "42", "--amdgpu-family", FAMILY, "--rocfft"]),
+    ],
+)
+def test_installations_that_cannot_be_meant(code: str, words: list, tmp_path: Path):
+    refuses(code, "install_rocm_from_artifacts", *words, cwd=tmp_path)
+
+
+def test_the_output_directory_is_never_deleted(run_of_two_families: Path, tmp_path: Path):
+    (tmp_path / "tree/bin").mkdir(parents=True)
+    (tmp_path / "tree/bin/hipconfig").write_text("mine")
+    words = ["--run-id", "42", "--amdgpu-family", FAMILY, "--base-only", "--output-dir", tmp_path / "tree", "--store", f"file:{run_of_two_families}"]
+    refused("A016", 7, "compat", "install_rocm_from_artifacts", *words)
+    assert (tmp_path / "tree/bin/hipconfig").read_text() == "mine"
+
+
+# ---- packages
+
+
+def test_build_python_packages(tmp_path: Path):
+    artifacts = small_artifacts.make(tmp_path)
+    (tmp_path / "version.json").write_text('{"rocm-version": "7.12.0"}')
+    environment = job(tmp_path)
+    words = ["build_python_packages", "--artifact-dir", artifacts, "--dest-dir"]
+    compat(*words, tmp_path / "a", "--build-packages", cwd=tmp_path, environment=environment)
+    assert (tmp_path / "a/dist/rocm-7.12.0.dev0.tar.gz").is_file() and outputs(tmp_path) == {}
+    compat(*words, tmp_path / "b", "--version=7.1.0", "--version-suffix", "x1", "--no-wheel-compression", "--era", "feb", environment=environment)
+    compat(*words, tmp_path / "c", "--version=7.1.0", "--version-suffix", "x1", "--linux-amdgpu-families", small_artifacts.FAMILY, environment=environment)
+    core = "dist/rocm_sdk_core-7.1.0-py3-none-linux_x86_64.whl"
+    assert (tmp_path / "b" / core).stat().st_size > (tmp_path / "c" / core).stat().st_size
+    assert b"_rocm_sdk_corex1/" in (tmp_path / "b" / core).read_bytes()
+    names = {path.name for path in (tmp_path / "b/dist").iterdir()}
+    assert names == {path.name for path in (tmp_path / "c/dist").iterdir()} and len(names) == 4
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "words", "variables"),
+    [
+        ("C040", 2, ["--no-build-packages"], {}),
+        ("C040", 2, ["--devel-tarball-compression"], {}),
+        ("C040", 2, ["--linux-amdgpu-families", "gfx942", "--era", "feb"], {}),
+        ("C040", 2, ["--linux-amdgpu-families", "gfx942"], {"QUARRY_COMPAT_ERA": "feb"}),
+        ("C040", 2, ["--version", "1"], {"ROCM_SDK_WHEEL_PLATFORM_TAG": "manylinux_2_28_x86_64"}),
+        ("C042", 2, ["--wheel-compression", "--no-wheel-compression"], {}),
+        ("M004", 2, ["--version", "7.x"], {}),
+        ("D001", 3, [], {}),  # no version.json
+        ("S", 3, ["--version", "7.1.0", "--linux-amdgpu-families", "gfx906"], {}),
+    ],
+)
+def test_packages_that_cannot_be_built(code: str, exit_code: int, words: list, variables: dict, run_of_two_families: Path, tmp_path: Path):
+    done = quarry("compat", "build_python_packages", "--artifact-dir", run_of_two_families / "42-linux", "--dest-dir", tmp_path / "out", *words, environment=clean_environment(**variables), cwd=tmp_path)
+    assert done.code == exit_code and f"[{code}" in done.err, done.err
+    assert not (tmp_path / "out/dist").exists()
+
+
+def test_split_artifacts_are_not_built_in_part(tmp_path: Path):
+    artifacts = small_artifacts.make(tmp_path)
+    manifest = small_artifacts.stage(artifacts, "base", "lib", "generic", "base/aux-overlay/stage") / "share/therock/therock_manifest.json"
+    words = ["--artifact-dir", artifacts, "--dest-dir", tmp_path / "out", "--version", "7.1.0"]
+    for split in (True, False):
+        small_artifacts.write(manifest, json.dumps({"flags": {"KPACK_SPLIT_ARTIFACTS": split}}))
+        if split:
+            refuses("C041", "build_python_packages", *words)
+    compat("build_python_packages", *words)
+
+
+@pytest.fixture
+def packages(tmp_path: Path) -> Path:
+    dist = tmp_path / "packages/dist"
+    dist.mkdir(parents=True)
+    distributions.wheel(dist, "demo-app", "1.0+rocm7.1", requires=("demo-lib",))
+    distributions.wheel(dist, "demo-lib", "2.0")
+    return dist.parent
+
+
+PACKAGES = {"demo_app-1.0+rocm7.1-py3-none-any.whl", "demo_lib-2.0-py3-none-any.whl"}
+
+
+@pytest.mark.parametrize(
+    ("era", "words", "variables", "key", "split"),
+    [
+        ("feb", ["--artifact-group", FAMILY], {}, f"42-linux/python/{FAMILY}", None),
+        ("aug", ["--artifact-group", FAMILY], {}, f"42-linux/python/{FAMILY}", "false"),
+        ("aug", ["--multiarch"], {}, "42-linux/python", "true"),
+        ("aug", ["--multiarch", "--artifact-group", FAMILY], {}, "42-linux/python", "true"),
+        ("aug", ["--artifact-group", FAMILY], {"GITHUB_REPOSITORY": "ROCm/rocm-libraries"}, f"ROCm-rocm-libraries/42-linux/python/{FAMILY}", "false"),
+        ("feb", ["--artifact-group", FAMILY], {"GITHUB_REPOSITORY": "ROCm/TheRock", "RELEASE_TYPE": "nightly"}, f"42-linux/python/{FAMILY}", None),
+    ],
+)
+def test_upload_python_packages(era: str, words: list, variables: dict, key: str, split: str | None, packages: Path, tmp_path: Path):
+    environment = job(tmp_path, **variables)
+    store = tmp_path / "store"
+    common = ["upload_python_packages", "--input-packages-dir", packages, "--run-id", "42", "--era", era, *words]
+    compat(*common, "--output-dir", store, "--dry-run", environment=environment)
+    assert not (store / key).exists() and outputs(tmp_path) == {}
+    compat(*common, "--output-dir", store, environment=environment)
+    page = store / key / "index.html"
+    assert PACKAGES <= {path.name for path in page.parent.iterdir()}
+    assert 'href="demo_app-1.0%2Brocm7.1-py3-none-any.whl#sha256=' in page.read_text()
+    found = outputs(tmp_path)
+    assert found["package_find_links_url"] == f"file://{page}" and found.get("kpack_split") == split
+    assert "pip install" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
+    compat(*common, "--store", f"file:{store}", environment=environment)  # again, and by the store's name
+    distributions.wheel(packages / "dist", "demo-lib", "2.0", module="other")
+    assert quarry("compat", *common, "--output-dir", store, environment=environment).code == 7
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "words"),
+    [
+        ("C042", 2, []),
+        ("C042", 2, ["--artifact-group", FAMILY, "--bucket", "x", "--output-dir", "y"]),
+        ("C040", 2, ["--multiarch", "--era", "feb"]),
+        ("C045", 2, ["--multiarch", "--output-dir", "store", "--input-packages-dir", "families"]),
+        ("P001", 3, ["--artifact-group", FAMILY, "--output-dir", "store", "--input-packages-dir", "empty"]),
+        ("C002", 2, ["--artifact-group", FAMILY, "--packages-dir", "x"]),
+    ],
+)
+def test_uploads_that_are_refused(code: str, exit_code: int, words: list, packages: Path, tmp_path: Path):
+    (tmp_path / "empty/dist").mkdir(parents=True)
+    (tmp_path / "empty/dist/index.html").write_text("a page is no package")
+    shutil.copytree(packages / "dist", tmp_path / "families/dist/gfx94X-dcgpu")
+    given = [] if "--input-packages-dir" in words else ["--input-packages-dir", packages]
+    refuses(code, "upload_python_packages", *given, "--run-id", "42", *words, exit_code=exit_code, cwd=tmp_path, environment=job(tmp_path))
+    assert not (tmp_path / "store").exists() and outputs(tmp_path) == {}
+
+
+def test_a_later_job_adds_to_the_flat_directory(packages: Path, tmp_path: Path):
+    store = tmp_path / "store"
+    words = ["--run-id", "42", "--multiarch", "--output-dir", store]
+    compat("upload_python_packages", "--input-packages-dir", packages, *words)
+    (tmp_path / "torch").mkdir()
+    distributions.wheel(tmp_path / "torch", "torch", "2.10.0", requires=("demo-lib",))
+    compat("upload_python_packages", "--input-packages-dir", tmp_path / "torch", *words)
+    page = (store / "42-linux/python/index.html").read_text()
+    assert "torch-2.10.0-py3-none-any.whl" in page and "demo_lib-2.0-py3-none-any.whl" in page
+
+
+# ---- environments
+
+
+def installed(env: Path) -> dict[str, str]:
+    receipt = json.loads((env / "quarry-receipt.json").read_text())
+    return {file["project"]: file["version"] for file in receipt["files"]}
+
+
+def test_a_bucket_by_its_name(packages: Path, tmp_path: Path):
+    with s3_server.serve() as server:
+        environment = job(tmp_path, **server.environment(), AWS_EC2_METADATA_DISABLED="true", NO_PROXY="127.0.0.1", GITHUB_REPOSITORY="ROCm/rocm-libraries")
+        words = ["upload_python_packages", "--input-packages-dir", packages, "--run-id", "42", "--bucket", server.bucket]
+        for group in (FAMILY, "gfx1151"):
+            compat(*words, "--artifact-group", group, environment=environment)
+        stored = s3_server.Client(server.endpoint, server.access, server.secret).list(server.bucket)
+        assert {f"42-linux/python/{FAMILY}/{name}" for name in PACKAGES | {"index.html"}} <= set(stored), "a bucket by its name has no prefix of a repository"
+        assert outputs(tmp_path)["package_find_links_url"].endswith("/42-linux/python/gfx1151/index.html")
+        store = ["--store", f"s3://{server.bucket}", "--run-github-repo", "ROCm/TheRock"]
+        compat("setup_venv", tmp_path / "env", "--packages", "demo-app", "--from-run-id", "42", "--artifact-group", FAMILY, *store, environment=environment)
+        assert installed(tmp_path / "env") == {"demo-app": "1.0+rocm7.1", "demo-lib": "2.0"}
+        refuses("C043", "setup_venv", tmp_path / "other", "--packages", "demo-app", "--from-run-id", "42", "--artifact-group", "gfx906", *store, exit_code=3, environment=environment)
+
+
+@pytest.mark.parametrize("group", [FAMILY, ""])
+def test_setup_venv_from_a_run(group: str, packages: Path, tmp_path: Path):
+    store = tmp_path / "store"
+    where = ["--artifact-group", group] if group else ["--multiarch"]
+    compat("upload_python_packages", "--input-packages-dir", packages, "--run-id", "42", "--output-dir", store, *where)
+    other = tmp_path / "other/dist"
+    other.mkdir(parents=True)
+    distributions.wheel(other, "demo-lib", "2.0", module="of_another_family")
+    if group:
+        compat("upload_python_packages", "--input-packages-dir", other, "--run-id", "42", "--output-dir", store, "--artifact-group", "gfx1151")
+    environment = job(tmp_path)
+    env = tmp_path / "env"
+    words = ["setup_venv", env, "--from-run-id", "42", "--packages", "demo-app", "--store", f"file:{store}", "--no-clean", "--no-use-uv"]
+    compat(*words, *(["--artifact-group", group] if group else []), "--activate-in-future-github-actions-steps", environment=environment)
+    assert installed(env) == {"demo-app": "1.0+rocm7.1", "demo-lib": "2.0"}
+    assert (tmp_path / "GITHUB_PATH").read_text() == f"{env}/bin\n" and outputs(tmp_path, "GITHUB_ENV") == {"VIRTUAL_ENV": str(env)}
+    if group:
+        assert quarry("compat", *words, environment=environment).code == 7, "two groups with one name and two contents"
+
+
+def test_setup_venv_from_links(packages: Path, tmp_path: Path):
+    compat("indexer", packages / "dist", "--filter", "*.whl", "*.tar.gz")
+    common = ["--packages", "demo-app  demo-lib==2.0", "--find-links", packages / "dist/index.html"]
+    compat("setup_venv", tmp_path / "a", *common, "--no-pre", "--disable-cache")
+    assert installed(tmp_path / "a") == {"demo-app": "1.0+rocm7.1", "demo-lib": "2.0"}
+    done = refuses("V010", "setup_venv", tmp_path / "a", "--packages", "no-such", "--index-url=", "--find-links", packages / "dist/index.html", "--install-retry-timeout-seconds", "0", exit_code=1)
+    assert "--install-retry-timeout-seconds 0" in done.err
+
+
+def test_setup_venv_without_packages(tmp_path: Path):
+    env = tmp_path / "env"
+    compat("setup_venv", env)
+    (env / "mine").touch()
+    compat("setup_venv", env, "--no-clean", "--index-name", "nightly")
+    assert (env / "mine").exists()
+    compat("setup_venv", env, "--clean")
+    assert not (env / "mine").exists() and (env / "bin/python").exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("V005", ["--packages", "rocm"]),
+        ("V005", ["--packages", "rocm", "--index-url", "https://example.org/", "--index-name", "nightly"]),
+        ("V005", ["--packages", "rocm", "--find-links", "https://example.org/x.html", "--index-subdir", "gfx942"]),
+        ("V005", ["--packages", "rocm", "--index-name", "nightly", "--index-subdir", "../v1"]),
+        ("V005", ["--packages", "rocm", "--index-name", "nightly", "--install-retry-timeout-seconds", "soon"]),
+        ("V005", ["--packages", "rocm", "--index-name", "nightly", "--install-retry-wait-between-seconds", "0"]),
+        ("C042", ["--packages", "rocm", "--index-name", "nightly", "--era", "feb"]),
+        ("C042", ["--packages", "rocm", "--artifact-group", FAMILY]),
+        ("C042", ["--pre", "--no-pre"]),
+        ("C006", ["--packages", "rocm", "--index-name", "weekly"]),
+        ("C002", ["--requirements", "x"]),
+    ],
+)
+def test_environments_that_cannot_be_meant(code: str, words: list, tmp_path: Path):
+    refuses(code, "setup_venv", tmp_path / "env", *words)
+    assert not (tmp_path / "env").exists()
+
+
+# ---- index pages
+
+
+def test_indexer(tmp_path: Path):
+    for name in ("b/torch-1.0+x.whl", "b/c/deep.log", "a.whl", "notes & more.txt", "index.html"):
+        small_artifacts.write(tmp_path / "top" / name, name)
+    (tmp_path / "top/link.whl").symlink_to("a.whl")
+    compat("indexer", tmp_path / "top")
+    page = (tmp_path / "top/index.html").read_text()
+    assert re.findall(r'href="([^"]*)"', page) == ["../", "b/", "a.whl", "link.whl", "notes%20%26%20more.txt"]
+    assert "notes &amp; more.txt" in page and not (tmp_path / "top/b/index.html").exists()
+    done = compat("indexer", "-r", "-v", "-o", "list.html", "-f", "*.whl", cwd=tmp_path / "top")
+    assert done.out.split() == ["./b/c/list.html", "./b/list.html", "./list.html"]
+    assert re.findall(r'href="([^"]*)"', (tmp_path / "top/b/list.html").read_text()) == ["../", "torch-1.0%2Bx.whl"]
+    assert (tmp_path / "top/index.html").read_text() == page, "the same entries give the same page"
+    refuses("D001", "indexer", tmp_path / "nowhere", exit_code=3)
+    refuses("C042", "indexer", tmp_path, "--output-file", "../index.html")
+    (tmp_path / "top/taken").mkdir()
+    assert quarry("compat", "indexer", tmp_path / "top", "-o", "taken").code not in (0, 2), "a page that cannot be written is an error"
+
+
+def test_manage(tmp_path: Path):
+    prefix = tmp_path / "bucket/v2/gfx94X-dcgpu"
+    (prefix / "nested").mkdir(parents=True)
+    for version in ("1.0", "1.1"):
+        distributions.wheel(prefix, "Demo_App", version, requires=("unheard-of",))
+    wheel = distributions.wheel(prefix, "unheard-of", "2.0+rocm7.1")
+    distributions.sdist(prefix, "rocm", "7.1.0")
+    distributions.wheel(prefix / "nested", "leak", "1.0")
+    words = ["manage", "v2/gfx94X-dcgpu/", "--store", f"file:{tmp_path / 'bucket'}"]
+    compat(*words, "--do-not-upload", cwd=tmp_path)
+    saved = (tmp_path / "v2/gfx94X-dcgpu/unheard-of/index.html").read_text()
+    assert not (prefix / "index.html").exists()
+    compat(*words)
+    assert re.findall(r'href="([^"]*)"', (prefix / "index.html").read_text()) == ["demo-app/", "rocm/", "unheard-of/"]
+    page = (prefix / "unheard-of/index.html").read_text()
+    assert f"../{wheel.name.replace('+', '%2B')}#sha256={hashlib.sha256(wheel.read_bytes()).hexdigest()}" in page and page == saved
+    assert wheel.with_name(wheel.name + ".metadata").is_file()
+    assert compat(*words, "--json").json["writes"] == 0, "the same files give the same pages"
+    compat("setup_venv", tmp_path / "env", "--packages", "demo-app", "--index-url", f"file://{tmp_path / 'bucket/v2'}", "--index-subdir", "gfx94X-dcgpu", "--install-retry-timeout-seconds", "0")
+    assert installed(tmp_path / "env") == {"demo-app": "1.1", "unheard-of": "2.0+rocm7.1"}
+    wheel.unlink()
+    compat(*words)
+    assert not (prefix / "unheard-of/index.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "words"),
+    [
+        ("C042", 2, ["all", "--store", "file:bucket"]),
+        ("C042", 2, ["../bucket", "--store", "file:bucket"]),
+        ("C040", 2, ["v2", "--compute-sha256", "--store", "file:bucket"]),
+        ("C043", 2, ["v2"]),
+        ("I001", 3, ["v3", "--store", "file:bucket"]),
+        ("I001", 3, ["v2", "--store", "file:bucket"]),
+        ("C004", 2, ["--store", "file:bucket"]),
+    ],
+)
+def test_indexes_that_cannot_be_meant(code: str, exit_code: int, words: list, tmp_path: Path):
+    (tmp_path / "bucket/v2").mkdir(parents=True)
+    done = refuses(code, "manage", *words, exit_code=exit_code, cwd=tmp_path, environment=clean_environment(S3_BUCKET_PY="therock-nightly-python"))
+    assert code != "C043" or "s3://therock-nightly-python" in done.err
+
+
+# ---- those that wait, and the guide
+
+
+WAITING = ["find_artifacts_for_commit", "post_build_upload", "promote_wheels_based_on_policy", "sanity_check_wheel", "update_dependencies"]
+
+
+@pytest.mark.parametrize("script", WAITING)
+def test_a_script_that_waits_is_refused_whatever_is_said(script: str):
+    for words in ([], ["--commit", "abc", "-x", "--", "--y"]):
+        assert "waits for" in refuses("C041", script, *words).err
+    assert json.loads(quarry("compat", script, "--json").out)["code"] == "C041"
+
+
+def test_names_are_not_guessed():
+    assert "fetch_artifacts" in refuses("C001", "fetch-artifacts").err
+    refuses("C001", "build_tarballs")
+
+
+@cache
+def guide() -> dict[str, dict[str, tuple[str, str]]]:
+    """Script -> what a row names -> (fate, reason)."""
+    sections: dict[str, dict[str, tuple[str, str]]] = {}
+    for line in (ROOT / "docs/guides/drop-in.md").read_text().splitlines():
+        if line.startswith("## "):
+            rows = sections.setdefault(line[3:], {})
+        elif line.startswith("| `"):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            for name in re.findall(r"`([^`]+)`", cells[0]):
+                assert name not in rows, f"{name} stands twice"
+                rows[name] = (cells[1], cells[2]) if len(cells) > 2 else ("waits", cells[1])
+    return sections
+
+
+@cache
+def scripts() -> list[str]:
+    return re.findall(r"^  compat (\S+)", good("compat", "--help").out, re.MULTILINE)
+
+
+@cache
+def flags(script: str) -> dict[str, str]:
+    """Every spelling of a flag in --help, with the text of its help."""
+    page = good("compat", script, "--help").out.split("\nflags of every command")[0]
+    blocks = re.findall(r"^ +(?:-\w, +|    )?(--[\w-]+)(.*(?:\n {12,}(?!-).*)*)", page, re.MULTILINE)
+    return {name: " ".join(text.split()) for name, text in blocks}
+
+
+def test_the_guide_has_every_script():
+    sections = set(guide()) - {"Those that wait"}
+    assert sections | set(guide()["Those that wait"]) == set(scripts()) and set(guide()["Those that wait"]) == set(WAITING)
+
+
+@pytest.mark.parametrize("script", sorted(set(guide()) - {"Those that wait"}))
+def test_the_guide_has_every_flag(script: str):
+    named = {name for name in guide()[script] if name.startswith("--")}
+    assert named - {"--index-subdirectory"} == set(flags(script)), "docs/guides/drop-in.md and the command's flags"
+
+
+def rows() -> list[tuple[str, str, str, str]]:
+    return [(script, name, *fate) for script, names in guide().items() for name, fate in names.items() if script != "Those that wait"]
+
+
+@pytest.mark.parametrize(("script", "name", "fate", "reason"), [row for row in rows() if row[1].startswith("--")])
+def test_fates_are_true(script: str, name: str, fate: str, reason: str):
+    assert fate in ("same", "better", "refused", "ours") and (reason or fate == "same")
+    help_text = flags(script).get(name, "")
+    assert (fate == "refused") == ("refused: " in help_text)
+    if fate == "refused":
+        assert reason in help_text
+
+
+def test_the_guide_says_why_a_script_waits():
+    for script, (_, reason) in guide()["Those that wait"].items():
+        assert reason in " ".join(quarry("compat", script).err.split())
+
+
+def test_no_name_of_a_variable_is_invented():
+    """Each variable of the guide is read by the sources."""
+    source = "".join(path.read_text() for path in (ROOT / "src").rglob("*.cpp"))
+    unread = {"CUSTOM_PREFIX"}  # the rows say that they are not needed
+    named = {name for _, name, _, _ in rows() if name.isupper() and "_" in name and name != "TOP_DIR" and name != "VENV_DIR"}
+    assert {name for name in named if f'"{name}"' not in source} == unread
