@@ -125,7 +125,9 @@ Buffer BufferPool::take(std::size_t capacity) {
 }
 void BufferPool::give_back(Buffer buffer) {
   std::lock_guard lock(mutex_);
-  free_.push_back(std::move(buffer));
+  std::size_t kept = buffer.capacity;
+  for (const auto& b : free_) kept += b.capacity;
+  if (kept <= k_pool_bytes_max) free_.push_back(std::move(buffer));
 }
 
 Result<void> Ordered::start(std::function<Result<Buffer>()> task) {

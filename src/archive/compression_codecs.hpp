@@ -44,7 +44,8 @@ struct Buffer {
   std::span<std::byte> all() { return {memory.get(), capacity}; }
   std::span<const std::byte> bytes() const { return {memory.get(), size}; }
 };
-class BufferPool { ///< thread-safe
+constexpr std::size_t k_pool_bytes_max = 64u << 20; // four of our frames, packed and not, for each of two cores
+class BufferPool {                                  ///< thread-safe; gives more than that back to the system
 public:
   Buffer take(std::size_t capacity);
   void give_back(Buffer buffer);

@@ -301,6 +301,7 @@ Result<std::optional<std::vector<StreamFrame>>> zstd_frames(const content::Rope&
     TRY_DO(window.peek(at, header));
     TRY(auto frame, parse_header(header));
     if (frame.skippable) {
+      if (frame.skip_bytes > rope.size() - at) return corrupt("the zstd stream ends inside a skippable frame");
       at += frame.skip_bytes;
       continue;
     }

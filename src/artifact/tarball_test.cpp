@@ -115,7 +115,7 @@ TEST_F(Tarball, IsSelectedByItsGroup) {
 }
 
 TEST_F(Tarball, OfARunStandsBelowTarballs) {
-  auto opened = store::open_store("file:" + root_ + "/store");
+  auto opened = store::open_file_store(root_ + "/store");
   ASSERT_TRUE(opened);
   std::shared_ptr<store::ObjectStore> store = std::move(*opened);
   write(root_ + "/store/7-linux/tarballs/" + name_ + ".tar.gz",

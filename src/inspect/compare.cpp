@@ -21,7 +21,11 @@ std::string pairing_name(const std::string& path) {
 
 std::map<std::string, std::pair<std::string, const Entry*>> by_pairing_name(const Entries& entries) {
   std::map<std::string, std::pair<std::string, const Entry*>> named;
-  for (const auto& [path, entry] : entries) named[pairing_name(path)] = {path, &entry};
+  for (const auto& [path, entry] : entries) {
+    auto name = pairing_name(path);
+    bool taken = name != path && (entries.contains(name) || named.contains(name)); // x.tar and x.tar.xz are two files
+    named[taken ? path : name] = {path, &entry};
+  }
   return named;
 }
 

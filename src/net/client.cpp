@@ -136,12 +136,19 @@ Lane::~Lane() {
 }
 
 Failure failure_of(CURL* easy, CURLcode code, const Transfer& transfer) {
-  if (transfer.own) return own_failure(*transfer.own);
   long connects = 0, request_bytes = 0;
   curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects);
   curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &request_bytes);
   bool again = transfer.begun > 1; // libcurl found its connection closed, and was kept from sending anew
   bool sent = request_bytes > 0 || again;
+  if (transfer.own) { // stopped by us; a server that has the whole request may have acted all the same
+    curl_off_t uploaded = 0;
+    curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &uploaded);
+    const auto& body = transfer.request.body;
+    auto own = own_failure(*transfer.own);
+    own.sent = sent && static_cast<std::uint64_t>(uploaded) >= (body ? body->size() : 0);
+    return own;
+  }
   const auto* why = curl_easy_strerror(code);
   auto failure = [&](Fault fault, Error error) {
     return Failure{fault, sent, again || (sent && connects == 0), std::move(error)};

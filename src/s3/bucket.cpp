@@ -118,7 +118,11 @@ Outcome Bucket::call(const Call& call) {
     bool give_up = !delay || !call.repeat || (delay && *delay > 0 && !budget_.take());
     if (give_up) return tl::unexpected(std::move(refusal));
     doubtful = refusal.doubtful;
-    if (auto paused = sys::pause_ms(*delay); !paused) return tl::unexpected(own_refusal(std::move(paused).error()));
+    if (auto paused = sys::pause_ms(*delay); !paused) {
+      auto stopped = own_refusal(std::move(paused).error());
+      stopped.doubtful = doubtful;
+      return tl::unexpected(std::move(stopped));
+    }
   }
 }
 

@@ -80,9 +80,10 @@ private:
                                  .key = key_,
                                  .query = {{"uploads", ""}},
                                  .body = content::Rope()});
-    if (!created) return false; // no multipart at all: nothing to complete
-    TRY(auto reply, parse_reply(created->response.body, "the start of an upload"));
-    auto id = reply.top.value("UploadId");
+    if (!created && (created.error().status == 0 || (created.error().status >= 500 && created.error().status != 501)))
+      return fail(std::move(created.error().error));
+    if (!created) return true; // no multipart at all: nothing is known to be conditional
+    TRY(auto id, parse_upload_id(created->response.body, "the start of an upload"));
     const std::string bytes = "part";
     auto part = bucket_.call({.action = "ask what the store can do",
                               .method = "PUT",

@@ -34,9 +34,9 @@ public:
                                        .headers = marked_.headers,
                                        .body = content::Rope()});
     if (!created) return tl::unexpected(std::move(created.error()));
-    auto reply = parse_reply(created->response.body, "the start of a copy");
-    if (!reply) return tl::unexpected(refused(std::move(reply).error()));
-    id_ = reply->top.value("UploadId");
+    auto id = parse_upload_id(created->response.body, "the start of a copy");
+    if (!id) return tl::unexpected(refused(std::move(id).error()));
+    id_ = std::move(*id);
     auto part_bytes = part_size(request_.size, k_copy_part_bytes);
     etags_.resize((request_.size + part_bytes - 1) / part_bytes);
     std::optional<Refusal> failed;
@@ -101,9 +101,15 @@ private:
       refusal.doubtful = refusal.doubtful || refusal.code == "NoSuchUpload";
       return settled(tools_, to_, marked_, std::move(refusal), {});
     }
-    auto reply = parse_reply(outcome->response.body, "a copy");
-    if (!reply) return tl::unexpected(refused(std::move(reply).error()));
-    return PutDone{unquoted(reply->top.value("ETag")), request_.size, {}, marked_.lineage};
+    bool in_parts = !id_.empty();
+    auto etag =
+        etag_of(outcome->response.body, in_parts ? "CompleteMultipartUploadResult" : "CopyObjectResult", "a copy");
+    if (!etag) { // it may have happened all the same
+      auto refusal = refused(std::move(etag).error());
+      refusal.doubtful = true;
+      return tl::unexpected(std::move(refusal));
+    }
+    return PutDone{unquoted(*etag), request_.size, {}, marked_.lineage};
   }
 
   PutOutcome abort(Refusal refusal) {

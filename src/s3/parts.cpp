@@ -71,9 +71,9 @@ private:
                                        .headers = marked.headers,
                                        .body = content::Rope()});
     if (!created) return tl::unexpected(std::move(created.error()));
-    auto reply = parse_reply(created->response.body, "the start of an upload");
-    if (!reply) return tl::unexpected(refused(std::move(reply).error()));
-    id_ = reply->top.value("UploadId");
+    auto id = parse_upload_id(created->response.body, "the start of an upload");
+    if (!id) return tl::unexpected(refused(std::move(id).error()));
+    id_ = std::move(*id);
     if (journal_)
       journal_->begin({id_, marked_.nonce, request_.sha256->hex(), request_.content.size(), part_bytes_, {}});
     return {};
@@ -202,10 +202,14 @@ private:
     if (!holds_still()) return abandon(precondition_refusal(request_.key));
     auto done = tools_.bucket.call(call);
     if (!done) return completed_otherwise(std::move(done.error()));
+    auto etag = etag_of(done->response.body, "CompleteMultipartUploadResult", "the end of an upload");
+    if (!etag) { // it may have happened all the same
+      auto refusal = refused(std::move(etag).error());
+      refusal.doubtful = true;
+      return tl::unexpected(std::move(refusal));
+    }
     if (journal_) journal_->remove();
-    auto reply = parse_reply(done->response.body, "the end of an upload");
-    if (!reply) return tl::unexpected(refused(std::move(reply).error()));
-    return PutDone{unquoted(reply->top.value("ETag")), request_.content.size(), digest_, marked_.lineage};
+    return PutDone{unquoted(*etag), request_.content.size(), digest_, marked_.lineage};
   }
 
   /// On a server that ignores conditions here, above the size of one PUT: looked at as late as can be.

@@ -113,6 +113,21 @@ Result<Reply> parse_reply(std::string_view body, std::string_view what) {
   return collector.take(root);
 }
 
+Result<std::string> etag_of(std::string_view body, std::string_view root, std::string_view what) {
+  TRY(auto reply, parse_reply(body, what));
+  if (reply.root == root) return reply.top.value("ETag");
+  return fail(ErrorKind::corrupt, "K020", fmt::format("the answer to {} is a {}", what, reply.root),
+              "a proxy may have answered instead of the store: run the command again");
+}
+
+Result<std::string> parse_upload_id(std::string_view body, std::string_view what) {
+  TRY(auto reply, parse_reply(body, what));
+  auto id = reply.top.value("UploadId");
+  if (reply.root == "InitiateMultipartUploadResult" && !id.empty()) return id;
+  return fail(ErrorKind::corrupt, "K020", fmt::format("the answer to {} is a {} and names no upload", what, reply.root),
+              "a proxy may have answered instead of the store: run the command again");
+}
+
 Result<ListPage> parse_list(std::string_view body) {
   constexpr std::string_view k_what = "a listing";
   TRY(auto reply, parse_root(body, k_what, "ListBucketResult"));

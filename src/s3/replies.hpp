@@ -28,6 +28,10 @@ struct Reply {
 };
 
 Result<Reply> parse_reply(std::string_view body, std::string_view what);
+/// The ETag below a root of this name, empty from a Ceph; K020 when another document was answered.
+Result<std::string> etag_of(std::string_view body, std::string_view root, std::string_view what);
+/// Of InitiateMultipartUploadResult: never empty, since a request with an empty upload id is one about the object.
+Result<std::string> parse_upload_id(std::string_view body, std::string_view what);
 
 struct ListedObject {
   std::string key, etag;

@@ -93,8 +93,9 @@ Result<std::optional<Credentials>> from_github(const Surroundings& s, const Shar
   request.headers = {{"authorization", "bearer " + bearer}};
   TRY(auto response, ask(s, std::move(request), k_service_ms), "while asking GitHub for an identity token");
   if (!response.ok()) return failed("GitHub's identity service", fmt::format("status {}", response.status));
-  TRY(auto document, json::parse(response.body, "GitHub's identity token"));
-  auto token = json::string_or(document, "value", "");
+  auto document = json::parse(response.body, "GitHub's identity token");
+  if (!document) return failed("GitHub's identity service", "its answer is no JSON"); // what it is may be half a token
+  auto token = json::string_or(*document, "value", "");
   if (token.empty()) return failed("GitHub's identity service", "its answer holds no token");
   auto run = variable(s, "GITHUB_RUN_ID");
   TRY(auto assumed,

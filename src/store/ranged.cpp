@@ -72,7 +72,7 @@ public:
 private:
   Result<std::shared_ptr<const Block>> block_at(std::uint64_t offset, std::size_t wanted) const {
     if (current_ && offset >= current_->begin && offset < current_->end()) return current_;
-    bool in_order = current_ ? offset == current_->end() : offset == 0;
+    bool in_order = current_ ? offset == current_->end() : offset == 0 && planned_ == 0;
     if (!in_order) {
       ahead_.clear();
       planned_ = offset;
@@ -85,7 +85,14 @@ private:
       plan_one(next_bytes_);
     auto loading = std::move(ahead_.front());
     ahead_.pop_front();
-    TRY(current_, loading.get());
+    auto loaded = loading.get();
+    if (!loaded) { // what comes next is planned anew
+      ahead_.clear();
+      current_.reset();
+      planned_ = size_;
+      return fail(std::move(loaded).error());
+    }
+    current_ = std::move(*loaded);
     return current_;
   }
 

@@ -297,6 +297,7 @@ Result<std::vector<ObjectInfo>> S3Store::list(const std::string& prefix) {
 Result<std::vector<s3::Upload>> S3Store::unfinished() {
   std::vector<s3::Upload> uploads;
   s3::UploadPage page;
+  std::pair<std::string, std::string> last;
   do {
     s3::Call call{.action = "list unfinished uploads"};
     call.query = {{"uploads", ""}, {"prefix", root_}};
@@ -306,6 +307,10 @@ Result<std::vector<s3::Upload>> S3Store::unfinished() {
     auto done = bucket_.call(call);
     if (!done) return fail(std::move(done.error().error));
     TRY(page, s3::parse_uploads(done->response.body), "while listing " + describe());
+    if (std::pair next{page.next_key, page.next_id}; !next.first.empty() && next == std::exchange(last, next))
+      return fail(ErrorKind::corrupt, "K020",
+                  fmt::format("{} lists the same unfinished uploads again and again", describe()),
+                  "the server is not sound: ask who runs it");
     uploads.insert(uploads.end(), page.uploads.begin(), page.uploads.end());
   } while (!page.next_key.empty());
   return uploads;
@@ -315,7 +320,7 @@ Result<std::uint64_t> S3Store::remove_leftovers(std::int64_t older_than_us) {
   std::uint64_t removed = 0;
   TRY(auto uploads, unfinished());
   for (const auto& upload : uploads) {
-    if (upload.initiated_us >= older_than_us) continue;
+    if (upload.initiated_us == 0 || upload.initiated_us >= older_than_us) continue; // 0: nobody knows how old it is
     auto done = bucket_.call({.action = fmt::format("end the unfinished upload of `{}`", upload.key),
                               .method = "DELETE",
                               .key = upload.key,

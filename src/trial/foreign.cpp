@@ -134,7 +134,8 @@ Result<venv::Source> sealed_source(const RecordOptions& options, store::ObjectSt
   request.locator = options.locator;
   request.store = &store;
   TRY(auto source, venv::find_source(request));
-  if (!source.sealed || source.is_remote())
+  bool elsewhere = std::any_of(source.files.begin(), source.files.end(), [](const auto& f) { return f.path.empty(); });
+  if (!source.sealed || source.is_remote() || elsewhere)
     return fail(ErrorKind::invalid_argument, "X015",
                 fmt::format("{} is not a sealed set on this machine, so there is nothing to bind a report to",
                             source.description),

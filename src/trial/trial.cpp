@@ -135,8 +135,9 @@ Result<Subject> find_subject(const TrialOptions& options, const venv::Environmen
 Result<void> prove_again(const Subject& subject, const venv::Environment& environment, unsigned workers) {
   if (subject.receipt) return venv::prove_unchanged(environment, *subject.receipt, workers);
   venv::VerifiedPaths verified;
+  // Nothing in the environment can have changed those outside of it.
   for (const auto& offered : subject.source->files)
-    verified.insert(offered.path); // nothing in the environment can have changed those
+    if (!offered.path.starts_with(environment.directory + "/")) verified.insert(offered.path);
   TRY(auto proof, venv::prove(environment, *subject.source, workers, verified));
   auto same = [](const venv::InstalledFile& a, const venv::InstalledFile& b) {
     return a.filename == b.filename && a.sha256 == b.sha256;
