@@ -46,9 +46,11 @@ target_link_libraries(isal_embedded PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
 set(CURL_LIBRARY curl_static)
 add_library(curl_absent STATIC cmake/curl_absent.c)
 set_source_files_properties(cmake/curl_absent.c PROPERTIES COMPILE_OPTIONS "-fno-sanitize=all")
-add_library(curl_static INTERFACE)
+# Imported, so that what it needs stands behind it on every link line: ld looks at an archive once.
+add_library(curl_static STATIC IMPORTED)
+set_target_properties(curl_static PROPERTIES IMPORTED_LOCATION "${CURL_ARCHIVE}")
 target_include_directories(curl_static SYSTEM INTERFACE "${CURL_INCLUDE}")
-target_link_libraries(curl_static INTERFACE "${CURL_ARCHIVE}" curl_absent OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB ${ZSTD_LIBRARY})
+target_link_libraries(curl_static INTERFACE curl_absent OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB ${ZSTD_LIBRARY})
 
 if(NOT QUARRY_SANITIZE)
   add_link_options(-static-libstdc++ -static-libgcc)

@@ -247,6 +247,7 @@ Result<Arguments> parse_words(const Command& command, std::span<const std::strin
 }
 
 Result<void> check_value(const Flag& flag, const std::string& value, const std::string& where) {
+  if (flag.required && value.empty()) return usage("C006", fmt::format("{} is empty", where), "is a variable unset?");
   if (flag.name == "--jobs") {
     auto number = text::parse_u64(value);
     constexpr std::uint64_t k_jobs_max = 1024; // a typing error beyond; threads are not free

@@ -55,12 +55,17 @@ TEST(ParseWords, TakesEverySpellingOfAFlag) {
 }
 
 TEST(ParseWords, KeepsValuesAsTheyAre) {
-  auto arguments = parse_words(fetch(), Words{"--output-dir=", "[a,b]", "--exclude", "--x", "--exclude=a=b", "-"});
+  auto arguments = parse_words(fetch(), Words{"--output-dir=o=", "[a,b]", "--exclude", "--x", "--exclude=a=b", "-"});
   ASSERT_TRUE(arguments);
-  EXPECT_TRUE(arguments->has("--output-dir"));
-  EXPECT_EQ(arguments->get("--output-dir"), "");
+  EXPECT_EQ(arguments->get("--output-dir"), "o=");
   EXPECT_THAT(arguments->operands, ElementsAre("[a,b]", "-"));
   EXPECT_THAT(arguments->list("--exclude"), ElementsAre("--x", "a=b"));
+}
+
+TEST(ParseWords, ARequiredFlagIsNotEmpty) {
+  auto arguments = parse_words(fetch(), Words{"--output-dir="});
+  ASSERT_FALSE(arguments);
+  EXPECT_EQ(arguments.error().code, "C006");
 }
 
 TEST(ParseWords, AFlagOfManyTakesWordsUpToTheNextDash) {

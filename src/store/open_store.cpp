@@ -2,23 +2,30 @@
 #include "store/s3_store.hpp"
 
 #include "base/text.hpp"
-#include <array>
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace quarry::store {
 
 namespace {
-// A bare word is a directory, so only names that mean something else are refused.
-constexpr std::array<std::string_view, 4> k_other_schemes = {"gs:", "az:", "memory:", "ftp:"};
+// "fil:store" is a mistyped scheme more often than a directory; one letter may be a drive.
+bool has_other_scheme(const std::string& locator) {
+  auto colon = locator.find(':');
+  if (colon == locator.npos || colon < 2 || locator.starts_with("file:")) return false;
+  return std::all_of(locator.begin(), locator.begin() + static_cast<std::ptrdiff_t>(colon),
+                     [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '-'; });
+}
 } // namespace
 
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator, const Surroundings& surroundings) {
   if (locator.starts_with("s3:")) return open_s3_store(locator, surroundings);
   if (locator.starts_with("https:") || locator.starts_with("http:")) return open_http_store(locator, surroundings);
-  for (auto scheme : k_other_schemes)
-    if (locator.starts_with(scheme))
-      return fail(ErrorKind::unsupported, "R006", fmt::format("this build has no backend for the store {}", locator),
-                  "use `--store file:PATH`, `--store s3://bucket/prefix`, or https:// to read");
+  if (has_other_scheme(locator))
+    return fail(
+        ErrorKind::unsupported, "R006", fmt::format("this build has no backend for the store {}", locator),
+        fmt::format("use `--store file:PATH`, `--store s3://bucket/prefix`, or https:// to read; a directory of "
+                    "this name is ./{}",
+                    locator));
   auto path = locator.starts_with("file:///") ? text::percent_decode(locator.substr(7)) // a URL, as url() writes it
               : locator.starts_with("file:")  ? locator.substr(5)
                                               : locator;

@@ -1,3 +1,4 @@
+#include "sys/clock.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include "wheel/dist_info.hpp"
@@ -27,6 +28,7 @@ public:
       TRY(report_.sha256, content::sha256_of(rope));
       return {};
     }));
+    TRY_DO(sys::check_interrupted()); // what was not read to its end has no verdict
     return std::move(report_);
   }
 

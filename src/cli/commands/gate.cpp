@@ -19,14 +19,17 @@ const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET
 
 // gate
 
-std::string next_steps(const gate::Verdict& verdict, const std::string& from, const std::string& to) {
+std::string next_steps(const gate::Verdict& verdict, const Arguments& arguments) {
+  const auto &from = arguments.get("--from"), &to = arguments.get("--to");
   auto held = std::count_if(verdict.cells.begin(), verdict.cells.end(),
                             [](const auto& c) { return c.verdict == gate::Decision::held; });
   if (!held) return {};
   auto moves = gate::movable(verdict);
   bool others = std::any_of(moves.begin(), moves.end(), [](const auto& m) { return !m.files.empty(); });
   auto text = fmt::format("{} cell{} it back.", held, held == 1 ? " holds" : "s hold");
-  if (others) text += fmt::format(" Move the others: `quarry promote --from {} --to {} --cells ready`", from, to);
+  if (others)
+    text += fmt::format(" Move the others: `quarry promote --from {} --to {} --policy {} --store {} --cells ready`",
+                        from, to, arguments.get("--policy"), arguments.get("--store"));
   text += fmt::format("\nTake a risk on purpose: `quarry waive --to {} …` (needs an approver; expires)\n", to);
   if (verdict.mode == gate::Mode::report_only)
     text += fmt::format("Policy {} only reports: nothing is held.\n", verdict.policy);
@@ -42,7 +45,7 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
   auto verdict = gate::judge(policy, input);
   auto name = source.generation ? fmt::format("{}@{}", source.source, source.generation) : source.source;
   context.out.data(verdict_text(verdict, input, name));
-  context.out.data(next_steps(verdict, from, to));
+  context.out.data(next_steps(verdict, arguments));
   auto document = verdict_json(verdict);
   document["schema"] = "quarry.gate/1";
   document["source"] = name;

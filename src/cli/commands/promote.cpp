@@ -121,7 +121,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     return k_exit_held;
   }
   context.out.data(options.dry_run ? dry_run_text(receipt, command_line(arguments)) : moved_text(receipt));
-  if (receipt.moved)
+  if (receipt.moved && receipt.generation > 1) // a first view has nothing before it
     context.out.note(fmt::format("undo: quarry rollback {} --store {}", request.channel, arguments.get("--store")));
   return 0;
 }
