@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace quarry::store {
 namespace {
@@ -112,7 +113,13 @@ TEST_P(PassingFaults, ReadsGoOn) {
   once("GET");
   EXPECT_EQ(get("k"), "bytes");
   once("HEAD");
-  EXPECT_TRUE(*store_->head("k"));
+  auto found = store_->head("k");
+  // The answer to HEAD has no body, so these refusals, which are told by their code, look final.
+  const std::set<std::string_view> told_by_code{"request_timeout", "clock", "bad_digest_once", "other_region"};
+  EXPECT_EQ(found.has_value(), !told_by_code.contains(GetParam().name));
+  if (found) {
+    EXPECT_TRUE(found->has_value());
+  }
   once("GET", "list-type");
   EXPECT_EQ(store_->list("")->size(), 1u);
   once("DELETE");
@@ -307,7 +314,11 @@ TEST_F(S3Store, MemoryIsBoundedWhateverTheSize) {
     TRY_DO(store->put("large" + std::to_string(i), Rope::zeros(48 << 20), {}));
     return {};
   }));
+#if defined(__SANITIZE_ADDRESS__) || (defined(__clang__) && __has_feature(address_sanitizer))
+  static_cast<void>(before); // the sanitizer keeps what was freed
+#else
   EXPECT_LE(sys::peak_rss_bytes() - before, 24u << 20);
+#endif
 }
 
 TEST_F(S3Store, CredentialsThatEndAreRenewedOnce) {
