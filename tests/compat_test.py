@@ -129,9 +129,11 @@ def test_python_to_cp_version(python: str, directory: str, tmp_path: Path):
     assert (tmp_path / "GITHUB_ENV").read_text() == f"cp_version={directory}\n"
 
 
-@pytest.mark.parametrize("python", ["", "312", "3.12.1", "2.7", "three"])
-def test_pythons_that_are_none(python: str, tmp_path: Path):
-    refuses("N014", "python_to_cp_version", f"--python-version={python}", environment=job(tmp_path))
+@pytest.mark.parametrize(
+    ("python", "code"), [("", "C006"), ("312", "N014"), ("3.12.1", "N014"), ("2.7", "N014"), ("three", "N014")]
+)
+def test_pythons_that_are_none(python: str, code: str, tmp_path: Path):
+    refuses(code, "python_to_cp_version", f"--python-version={python}", environment=job(tmp_path))
     assert outputs(tmp_path, "GITHUB_ENV") == {}
 
 

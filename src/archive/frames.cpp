@@ -90,19 +90,21 @@ private:
   Result<Shared> get(std::size_t number) const {
     auto& c = cache_->state();
     std::unique_lock lock(c.mutex);
-    for (;;) {
+    for (bool looked_ahead = false;;) {
       auto it = c.find({this, number});
       if (it == c.entries.end()) return decode(number, lock);
       if (it->ready) {
         c.entries.splice(c.entries.begin(), c.entries, it);
         return it->bytes;
       }
-      // Somebody makes this one. Readers go forward, so the next one is wanted soon.
+      // Somebody makes this one. Readers go forward, so the next one is wanted soon; if it is damaged, the read that
+      // wants it says so.
       auto next = number + 1;
-      bool idle = next < frames_.size() && c.bytes + frames_[next].size <= c.bytes_max &&
+      bool idle = !looked_ahead && next < frames_.size() && c.bytes + frames_[next].size <= c.bytes_max &&
                   c.find({this, next}) == c.entries.end();
       if (idle) {
-        TRY_DO(decode(next, lock));
+        looked_ahead = true;
+        static_cast<void>(decode(next, lock));
       } else {
         c.changed.wait(lock);
       }

@@ -30,6 +30,15 @@ archive::TarLimits limits_for(std::uint64_t archive_bytes, std::uint64_t max_rat
   return limits;
 }
 
+/// What the archive's own bytes go through, whichever way it is read. Borrows both.
+archive::ByteSink digesting(Sha256Hasher& hasher, const UnpackOptions& options) {
+  return [&](std::span<const std::byte> bytes) -> Result<void> {
+    hasher.update(bytes);
+    TRY_DO(sys::check_interrupted());
+    return options.on_bytes ? options.on_bytes(bytes.size()) : Result<void>{};
+  };
+}
+
 /// The one pass. `into` gets the members that the guard lets through.
 Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope, archive::TarVisitor& into,
                               const UnpackOptions& options) {
@@ -39,14 +48,9 @@ Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope,
   ManifestGuard guard(into, item.file);
   bool whole = item.name.whole_sdk(); // has no manifest: all of it belongs
   archive::TarReader reader(whole ? into : guard, item.file, limits_for(rope.size(), options.max_ratio));
-  auto raw = [&](std::span<const std::byte> bytes) -> Result<void> {
-    hasher.update(bytes);
-    TRY_DO(sys::check_interrupted());
-    return options.on_bytes ? options.on_bytes(bytes.size()) : Result<void>{};
-  };
   TRY_DO(archive::decompress(
              rope, item.compression, options.codec,
-             [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }, raw),
+             [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }, digesting(hasher, options)),
          "while reading " + item.file);
   TRY_DO(reader.finish());
   if (!whole) TRY_DO(guard.finish());
@@ -105,11 +109,7 @@ Result<Unpacked> index_archive(const SourceItem& item, const content::Rope& stre
   TRY(auto packed, item.open(), "while opening " + item.file);
   Unpacked result;
   Sha256Hasher hasher;
-  TRY_DO(content::pump(packed, [&](std::span<const std::byte> bytes) -> Result<void> {
-    hasher.update(bytes);
-    TRY_DO(sys::check_interrupted());
-    return options.on_bytes ? options.on_bytes(bytes.size()) : Result<void>{};
-  }));
+  TRY_DO(content::pump(packed, digesting(hasher, options)));
   result.digest = hasher.finish();
   if (result.digest != *item.checksum)
     return fail(checksum_error(item.file, *item.checksum, result.digest, packed.size(), packed.size()));

@@ -51,15 +51,18 @@ public:
     TRY_DO(finish(report));
     package_ = &package;
     begin_ = begin;
-    finishing_ =
-        std::async(std::launch::async, [packed = std::move(packed)]() mutable { return std::move(packed).finish(); });
+    finishing_ = std::async(std::launch::async, [this, packed = std::move(packed)]() mutable {
+      auto built = std::move(packed).finish();
+      return Finished{std::move(built), clock_.steady_ns()};
+    });
     return {};
   }
 
   Result<void> finish(BuildReport& report) {
     if (!finishing_.valid()) return {};
-    TRY(auto built, finishing_.get(), "while building " + package_->dist);
-    auto seconds = static_cast<double>(clock_.steady_ns() - begin_) / 1e9;
+    auto finished = finishing_.get();
+    TRY(auto built, std::move(finished.built), "while building " + package_->dist);
+    auto seconds = static_cast<double>(finished.at_ns - begin_) / 1e9;
     report.packages.push_back({package_->logical, package_->family, built.file_name, built.path, built.size,
                                built.input_bytes, built.file_count, built.sha256, seconds});
     tell(events_.built, report.packages.back());
@@ -67,23 +70,25 @@ public:
   }
 
 private:
+  struct Finished {
+    Result<wheel::Built> built;
+    std::uint64_t at_ns; // it is fetched later, when the next package is deflated
+  };
   const BuildRequest& request_;
   const BuildEvents& events_;
   std::string dist_dir_;
   sys::RealClock clock_;
   const PackagePlan* package_ = nullptr;
   std::uint64_t begin_ = 0;
-  std::future<Result<wheel::Built>> finishing_;
+  std::future<Finished> finishing_; // the last member: its end waits for what uses the others
 };
 
-} // namespace
-
-namespace {
 // Where a file without a name may lie before the packages' directory is made.
 std::string nearest_directory(std::string path) {
   while (!sys::is_directory(path) && path != "/" && path != ".") path = path::dirname(path);
   return path;
 }
+
 } // namespace
 
 Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const Resources& resources,

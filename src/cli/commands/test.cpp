@@ -109,6 +109,16 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
   return options;
 }
 
+void say_recorded(Context& context, const EvidenceRecord& evidence, const std::string& digest,
+                  std::string_view schema) {
+  context.out.data(failures_text(evidence));
+  context.out.data(fmt::format("evidence    {}\nlog         {}\n", digest, evidence.log));
+  auto document = summary(evidence, digest);
+  document["schema"] = schema;
+  document["subjects"] = subjects_json(evidence);
+  context.out.document(document);
+}
+
 Result<int> run_test(Context& context, const Arguments& arguments) {
   TRY(auto options, trial_options(context, arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
@@ -116,12 +126,7 @@ Result<int> run_test(Context& context, const Arguments& arguments) {
   const auto& e = outcome.evidence;
   context.out.data(fmt::format("{}  {} on {}  {}{}\n", e.result, e.suite, cell_text(e.cell), counts_text(e),
                                e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
-  context.out.data(failures_text(e));
-  context.out.data(fmt::format("evidence    {}\nlog         {}\n", outcome.digest, e.log));
-  auto document = summary(e, outcome.digest);
-  document["schema"] = "quarry.test/1";
-  document["subjects"] = subjects_json(e);
-  context.out.document(document);
+  say_recorded(context, e, outcome.digest, "quarry.test/1");
   return outcome.exit_code;
 }
 
@@ -172,12 +177,7 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   const auto& e = done.evidence;
   context.out.data(fmt::format("{}  {} on {}  {}\nreported    by {}; quarry did not run there\n", e.result, e.suite,
                                cell_text(e.cell), counts_text(e), e.machine.at("host")));
-  context.out.data(failures_text(e));
-  context.out.data(fmt::format("evidence    {}\nlog         {}\n", done.digest, e.log));
-  auto document = summary(e, done.digest);
-  document["schema"] = "quarry.evidence-record/1";
-  document["subjects"] = subjects_json(e);
-  context.out.document(document);
+  say_recorded(context, e, done.digest, "quarry.evidence-record/1");
   return e.result == "passed" ? 0 : 1;
 }
 

@@ -23,7 +23,7 @@ Result<void> refuse_split(const std::string& artifacts) {
   TRY(auto text, sys::read_file(name, k_manifest_max));
   TRY(auto manifest, json::parse(text, name));
   if (!manifest.is_object())
-    return fail(ErrorKind::corrupt, "C041", fmt::format("{} is no JSON object", name), "fetch the artifact again");
+    return fail(ErrorKind::corrupt, "B002", fmt::format("{} is no JSON object", name), "fetch the artifact again");
   const auto flags = manifest.value("flags", Json::object());
   const auto split = flags.is_object() ? flags.value("KPACK_SPLIT_ARTIFACTS", Json(false)) : Json(false);
   if (split.is_null() || split == false) return {};
