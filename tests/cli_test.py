@@ -162,6 +162,14 @@ def test_settings_have_an_order(tmp_path: Path):
     assert settings("-j", "1")["jobs"] == ("1", "--jobs")
 
 
+def test_one_wheel_that_is_missing_says_nothing_about_the_others(tmp_path: Path):
+    (tmp_path / "a-1.0-py3-none-any.whl").write_bytes(b"no zip")
+    done = quarry("wheel", "verify", tmp_path / "gone-1.0-py3-none-any.whl", tmp_path / "a-1.0-py3-none-any.whl", "--json")
+    assert done.code == 6
+    assert [(Path(f["path"]).name[0], f["sound"]) for f in done.json["files"]] == [("g", False), ("a", False)]
+    assert done.json["files"][0]["error"]["code"] == "D001"
+
+
 def test_lost_output_is_not_success():
     with open("/dev/full", "w") as full:
         done = subprocess.run([PROGRAM, "explain", "--list"], stdout=full, stderr=subprocess.PIPE, text=True, env=clean_environment())

@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 namespace quarry::text {
@@ -174,6 +175,15 @@ std::string html_escape(std::string_view text) {
     default: out += c;
     }
   return out;
+}
+
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view k_plain = "@%+=:,./-_";
+  bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           k_plain.find(c) != k_plain.npos;
+  });
+  return plain ? std::string(text) : "'" + replace_all(text, "'", "'\\''") + "'";
 }
 
 bool is_valid_utf8(std::string_view text) {

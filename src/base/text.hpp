@@ -24,6 +24,7 @@ std::optional<std::vector<std::uint8_t>> from_base64url(std::string_view text);
 std::string percent_encode(std::string_view path); ///< RFC 3986 unreserved and '/' stay; '+' becomes %2B
 std::string percent_decode(std::string_view text); ///< a malformed escape stays as it is
 std::string html_escape(std::string_view text);    ///< & < > " '
+std::string shell_word(std::string_view text);     ///< one word of a POSIX shell (and of zsh), quoted where it must be
 bool is_valid_utf8(std::string_view text);
 std::optional<std::uint64_t> parse_u64(std::string_view text); ///< the whole text, decimal digits only
 

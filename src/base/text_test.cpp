@@ -116,6 +116,15 @@ INSTANTIATE_TEST_SUITE_P(
         Glob{"[ab]", "a", false}, Glob{"[ab]", "[ab]", true}, Glob{"a.c", "abc", false}, Glob{"a\\*", "a\\b", true}));
 
 // A pattern that costs exponential time in backtracking matchers.
+TEST(ShellWord, IsQuotedWhereAShellWouldTakeItApart) {
+  for (const auto* plain : {"dist", "s3://bucket/a-b", "a@b:1", "/tmp/x_1.whl"}) EXPECT_EQ(shell_word(plain), plain);
+  EXPECT_EQ(shell_word("rocm[libraries,devel]"), "'rocm[libraries,devel]'"); // zsh takes it for a pattern
+  EXPECT_EQ(shell_word("my dist"), "'my dist'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word("~/x"), "'~/x'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(GlobCost, ManyStarsStayCheap) {
   std::string pattern, text(2000, 'a');
   for (int i = 0; i < 200; ++i) pattern += "*a";

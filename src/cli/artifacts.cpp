@@ -4,6 +4,7 @@
 #include "cli/records.hpp"
 #include "run/find_runs.hpp"
 #include "store/object_store.hpp"
+#include "sys/file.hpp"
 #include "sys/tree.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -18,6 +19,13 @@ std::vector<Flag> joined(const std::vector<std::vector<Flag>>& lists) {
   std::vector<Flag> all;
   for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
   return all;
+}
+
+Result<void> refuse_same_directory(const std::string& from, const std::string& output) {
+  auto source = sys::real_path(from), target = sys::real_path(output);
+  if (!source || !target || *source != *target) return {};
+  return fail(ErrorKind::invalid_argument, "A090", fmt::format("{} is both read and written", output),
+              "name another --output-dir");
 }
 
 std::vector<Flag> artifact_source_flags() {

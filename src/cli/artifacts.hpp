@@ -17,6 +17,8 @@ constexpr std::string_view k_artifact_locator_help =
 std::vector<Flag> joined(const std::vector<std::vector<Flag>>& lists);
 /// --store, --tarballs; for artifact_source().
 std::vector<Flag> artifact_source_flags();
+/// invalid_argument A090 when both are one directory: what is written there would be among what is read.
+Result<void> refuse_same_directory(const std::string& from, const std::string& output);
 /// --exclude, --artifact-group, --amdgpu-targets; for selected_artifacts().
 std::vector<Flag> artifact_selection_flags();
 Flag include_flag();

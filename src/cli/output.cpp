@@ -65,7 +65,10 @@ public:
   }
   void warn(std::string_view text) override { to_err(std::string(text) + "\n"); }
   void findings(const Findings& found) override {
-    if (!options_.json && !found.empty()) to_err(render(found));
+    if (options_.json) return;
+    Findings shown = found;
+    if (options_.quiet) std::erase_if(shown, [](const Finding& f) { return f.severity == Severity::note; });
+    if (!shown.empty()) to_err(render(shown));
   }
   void document(const Json& value) override {
     if (!options_.json) return;

@@ -16,6 +16,9 @@ constexpr std::size_t k_file_name_bytes_max = 255; ///< what Linux, Windows and 
 /// Compressed tag sets multiply: the largest real wheel has 12 tags, and each becomes a line of WHEEL.
 constexpr std::size_t k_tags_max = 4096;
 
+/// Stands beside packages as long as more of them are being written there; left behind when that was killed.
+constexpr const char* k_being_built = ".quarry-being-built";
+
 /// A project's name in normal form: lower case, runs of - _ . as one '-'. invalid_argument M001.
 class ProjectName {
 public:

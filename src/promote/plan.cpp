@@ -157,20 +157,46 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
   return plan;
 }
 
-Result<Plan> plan_rollback(ObjectStore& store, const std::string& channel) {
+namespace {
+
+Result<std::string> view_before(ObjectStore& store, const registry::ChannelRecord& now) {
+  if (now.previous.empty())
+    return fail(ErrorKind::not_found, "O001",
+                fmt::format("channel {} has only its first view: there is nothing to go back to", now.name),
+                fmt::format("`quarry channel log {}` shows its moves", now.name));
+  TRY(auto last, registry::load_ledger(store, now.ledger), "while reading the last move");
+  if (last.action == "rollback")
+    return fail(ErrorKind::precondition_failed, "O007",
+                fmt::format("the last move of channel {} was itself a rollback, at {} to {}@{}", now.name, last.when,
+                            now.name, now.generation),
+                fmt::format("nothing was changed; `quarry channel log {}` shows the moves, and `--to GENERATION` goes "
+                            "to any of them",
+                            now.name));
+  return now.previous;
+}
+
+Result<std::string> view_of_generation(ObjectStore& store, const registry::ChannelRecord& now, std::uint64_t wanted) {
+  TRY(auto moves, registry::ledger_chain(store, now));
+  auto at =
+      std::find_if(moves.begin(), moves.end(), [&](const auto& move) { return move.record.generation == wanted; });
+  if (at != moves.end()) return at->record.to_view;
+  return fail(ErrorKind::not_found, "O001", fmt::format("channel {} has no generation {}", now.name, wanted),
+              fmt::format("`quarry channel log {}` shows its moves", now.name));
+}
+
+} // namespace
+
+Result<Plan> plan_rollback(ObjectStore& store, const std::string& channel, std::optional<std::uint64_t> to) {
   Plan plan;
   plan.action = "rollback";
   plan.channel = channel;
   TRY(plan.expected, registry::require_channel(store, channel));
   const auto& now = plan.expected->record;
   plan.source = fmt::format("channel:{}@{}", channel, now.generation);
-  if (now.previous.empty())
-    return fail(ErrorKind::not_found, "O001",
-                fmt::format("channel {} has only its first view: there is nothing to go back to", channel),
-                fmt::format("`quarry channel log {}` shows its moves", channel));
-  TRY(plan.view, registry::load_whole_view(store, now.previous), "while reading the view before the last move");
+  TRY(auto view, to ? view_of_generation(store, now, *to) : view_before(store, now));
+  TRY(plan.view, registry::load_whole_view(store, view), "while reading the view to go back to");
   for (const auto& digest : plan.view.record.sets) {
-    TRY(auto sealed, registry::load_sealed(store, digest), "while reading the view before the last move");
+    TRY(auto sealed, registry::load_sealed(store, digest), "while reading the view to go back to");
     plan.sets.push_back(std::move(sealed));
   }
   TRY_DO(check_presence(store, plan.sets));

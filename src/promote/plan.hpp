@@ -41,7 +41,10 @@ struct Plan {
 /// that is to move is missing or is not what was sealed.
 Result<Plan> plan_promotion(store::ObjectStore& store, const Request& request);
 
-/// Back to the view before the last move. not_found O001 when there is none.
-Result<Plan> plan_rollback(store::ObjectStore& store, const std::string& channel);
+/// Back to the view of generation `to`, or without it to the view before the last move. not_found O001 when there is
+/// none; precondition_failed O007 without `to` when the last move was itself a rollback: a script that is run twice
+/// must not bring back what was rolled back.
+Result<Plan> plan_rollback(store::ObjectStore& store, const std::string& channel,
+                           std::optional<std::uint64_t> to = std::nullopt);
 
 } // namespace quarry::promote

@@ -185,7 +185,7 @@ Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const O
     TRY(auto receipt, complete(store, channel, last->plan, before));
     return with_url(store, std::move(receipt));
   }
-  TRY(auto plan, plan_rollback(store, channel));
+  TRY(auto plan, plan_rollback(store, channel, options.to_generation));
   TRY(auto receipt, run(store, plan, options, before));
   return with_url(store, std::move(receipt));
 }

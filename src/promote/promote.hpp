@@ -13,6 +13,7 @@ struct Options {
   std::optional<std::string>
       execute; ///< exactly the plan of this digest (or its first 8 or more digits); else whatever is planned now
   bool dry_run = false;
+  std::optional<std::uint64_t> to_generation = {}; ///< of a rollback: whose view is restored
 };
 
 struct Receipt {
@@ -30,9 +31,9 @@ struct Receipt {
 /// judged anew; with `execute` that is precondition_failed O002 (exit 7), which says what moved.
 Result<Receipt> promote(store::ObjectStore& store, const Request& request, const Options& options);
 
-/// Swaps the previous view back, as a new generation. Run again after a death between swap and pages, it completes the
-/// pages and does not swap a second time. A rival move in between is precondition_failed: what is rolled back is what
-/// was looked at.
+/// Swaps the previous view back, or that of `options.to_generation`, as a new generation (errors: plan_rollback). Run
+/// again after a death between swap and pages, it completes the pages and does not swap a second time. A rival move in
+/// between is precondition_failed: what is rolled back is what was looked at.
 Result<Receipt> rollback(store::ObjectStore& store, const std::string& channel, const Options& options);
 
 } // namespace quarry::promote

@@ -296,8 +296,15 @@ TEST_F(Promote, RollbackRestoresTheViewAndTheUrlStays) {
   EXPECT_EQ(violations(*store_), "");
   auto channel = *registry::require_channel(*store_, "stable");
   EXPECT_EQ(channel.record.previous, second.view);
-  // And forth again: a rollback is a move like any other.
-  EXPECT_EQ(rollback(*store_, "stable", options())->view, second.view);
+  // Run twice, it must not bring back what it took away; asked for by its number, it does.
+  auto again = rollback(*store_, "stable", options());
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, "O007");
+  auto forth = options();
+  forth.to_generation = 2;
+  EXPECT_EQ(rollback(*store_, "stable", forth)->view, second.view);
+  forth.to_generation = 9;
+  EXPECT_EQ(rollback(*store_, "stable", forth).error().code, "O001");
 }
 
 TEST_F(Promote, RollbackOfTheFirstViewIsNotFound) {

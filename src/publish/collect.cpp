@@ -1,5 +1,6 @@
 #include "publish/collect.hpp"
 
+#include "base/text.hpp"
 #include "dist/name.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -9,6 +10,7 @@
 #include <fmt/core.h>
 #include <map>
 #include <mutex>
+#include <set>
 
 namespace quarry::publish {
 
@@ -48,6 +50,10 @@ struct Listing {
 
 Result<Listing> list(const std::string& directory) {
   Listing found{directory, {}, {}};
+  if (sys::exists(path::join(directory, dist::k_being_built)))
+    return fail(ErrorKind::outcome_unknown, "P014",
+                fmt::format("the packages in {} are being built, or their build was interrupted", directory),
+                "wait for its end, or run the same `quarry sdk build` again");
   TRY(auto entries, sys::list_directory(directory));
   for (const auto& entry : entries) {
     auto path = path::join(directory, entry.path);
@@ -88,6 +94,36 @@ Result<void> check_distinct(const std::vector<std::string>& names) {
   return {};
 }
 
+/// A platform tag names its system first: "linux_x86_64", "manylinux_2_28_x86_64", "win_amd64".
+bool fits(const std::string& filename, std::string_view platform) {
+  auto name = dist::WheelName::parse(filename);
+  if (!name || name->tags.platform == "any") return true;
+  bool windows = name->tags.platform.starts_with("win");
+  return windows == (platform == "windows");
+}
+
+Result<void> check_platform(const std::vector<std::string>& names, const std::string& platform) {
+  for (const auto& name : names)
+    if (!platform.empty() && !fits(name, platform))
+      return fail(ErrorKind::invalid_argument, "P015", fmt::format("{} is not for {}", name, platform),
+                  "name the platform that the packages were built for, and publish those of another on their own");
+  return {};
+}
+
+Findings several_versions(const std::vector<std::string>& names) {
+  std::map<std::string, std::set<std::string>> versions;
+  for (const auto& name : names)
+    if (auto parsed = dist::DistributionName::parse(name))
+      versions[parsed->project.str()].insert(parsed->version.str());
+  Findings found;
+  for (const auto& [project, set] : versions)
+    if (std::vector<std::string> each(set.begin(), set.end()); each.size() > 1)
+      found.push_back({"P016", Severity::warning, project,
+                       fmt::format("{} versions of it are published together: {}", each.size(), text::join(each, ", ")),
+                       "a leftover of an earlier build? `rm` it and publish again under another run"});
+  return found;
+}
+
 } // namespace
 
 Result<Collected> collect(const CollectOptions& options) {
@@ -97,6 +133,8 @@ Result<Collected> collect(const CollectOptions& options) {
                 fmt::format("{} holds no wheel and no source distribution", options.directory),
                 "build some: `quarry sdk build --dest-dir DIR`");
   TRY_DO(check_distinct(found.names));
+  TRY_DO(check_platform(found.names, options.platform));
+  for (auto& warning : several_versions(found.names)) found.notes.push_back(std::move(warning));
   Collected collected{std::vector<Candidate>(found.names.size()), std::move(found.notes)};
   std::mutex mutex;
   std::uint64_t done = 0;

@@ -1,5 +1,6 @@
 #include "publish/publish.hpp"
 
+#include "dist/name.hpp"
 #include "publish/projection.hpp"
 #include "publish/testing/invariants.hpp"
 #include "publish/testing/packages.hpp"
@@ -66,6 +67,25 @@ protected:
   Packages packages_;
   std::unique_ptr<store::ObjectStore> store_ = store::make_memory_store();
 };
+
+TEST_F(Publish, WhatIsStillBeingBuiltIsNotPublished) {
+  packages_.add(std::string("dist/") + dist::k_being_built);
+  auto refused = collect({packages_.path(), testing::fake_describe, 1});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P014");
+  EXPECT_EQ(traits(refused.error().kind).exit_code, 8);
+}
+
+TEST_F(Publish, PackagesOfAnotherPlatformAreRefusedAndSeveralVersionsAreSaid) {
+  EXPECT_EQ(collect({packages_.path(), testing::fake_describe, 1, {}, "windows"}).error().code, "P015");
+  ASSERT_TRUE(collect({packages_.path(), testing::fake_describe, 1, {}, "linux"}));
+  packages_.add("dist/rocm_sdk_core-7.1.0-py3-none-linux_x86_64.whl");
+  auto collected = collect({packages_.path(), testing::fake_describe, 1, {}, "linux"});
+  ASSERT_TRUE(collected);
+  ASSERT_EQ(collected->notes.size(), 1u);
+  EXPECT_EQ(collected->notes.front().code, "P016");
+  EXPECT_THAT(collected->notes.front().message, HasSubstr("7.1.0, 7.2.0"));
+}
 
 TEST_F(Publish, LaysOutFilesSidecarsRecordsAndPages) {
   auto receipt = publish(*store_, packages_, target("staging"));

@@ -175,7 +175,7 @@ TEST_F(Upkeep, LocatorsLeadToSealedSets) {
   EXPECT_EQ(resolve(*store_, *run::parse_locator("run:43")).error().code, "L010");
   EXPECT_EQ(resolve(*store_, *run::parse_locator("/elsewhere")).error().code, "P012");
   EXPECT_EQ(resolve(*store_, *run::parse_locator("channel:nothing")).error().code, "R015");
-  EXPECT_EQ(resolve(*store_, *run::parse_locator("commit:0123456789")).error().kind, ErrorKind::unsupported);
+  EXPECT_EQ(resolve(*store_, *run::parse_locator("commit:0123456789")).error().code, "L008");
 }
 
 TEST_F(Upkeep, OutputsForTheJob) {

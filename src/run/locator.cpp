@@ -204,7 +204,7 @@ Result<void> require_kind(const Locator& locator, const std::vector<LocatorKind>
   case LocatorKind::pull_request:
   case LocatorKind::s3:
   case LocatorKind::http:
-    return fail(ErrorKind::unsupported, "L008",
+    return fail(ErrorKind::invalid_argument, "L008",
                 fmt::format("{} is understood, but this build cannot {} a {} locator", locator.text, purpose,
                             to_string(locator.kind)),
                 "use a directory, or `run:ID` with `--store file:PATH`");

@@ -83,6 +83,17 @@ private:
   std::future<Finished> finishing_; // the last member: its end waits for what uses the others
 };
 
+Result<BuildReport> planned(BuildReport report, const BuildPlan& plan) {
+  if (!plan.sdist.file_name.empty())
+    report.packages.push_back({"meta", "", plan.sdist.file_name, "", 0, 0, plan.sdist.files.size(), {}, 0});
+  for (const auto& p : plan.packages) {
+    TRY(auto name, wheel::file_name_of(p.wheel));
+    report.packages.push_back({p.logical, p.family, std::move(name), "", 0, p.input_bytes, p.files, {}, 0});
+    report.input_bytes += p.input_bytes;
+  }
+  return report;
+}
+
 // Where a file without a name may lie before the packages' directory is made.
 std::string nearest_directory(std::string path) {
   while (!sys::is_directory(path) && path != "/" && path != ".") path = path::dirname(path);
@@ -112,11 +123,13 @@ Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const
 
   // 3. Whether it may be built.
   TRY_DO(refuse_errors(plan.findings, "the packages cannot be built from these artifacts"));
-  if (plan_only) return report;
+  if (plan_only) return planned(std::move(report), plan);
 
   // 4. Bytes move, once: from the artifacts into the packages.
   auto dist_dir = path::join(request.dest_dir, "dist");
   TRY_DO(sys::make_directories(dist_dir));
+  auto marker = path::join(dist_dir, dist::k_being_built);
+  TRY_DO(sys::write_file(marker, "packages are written here; `quarry publish` waits for the end\n"));
   if (recipe.meta()) {
     TRY(auto sdist, write_sdist(plan.sdist, dist_dir));
     tell(events.built, sdist);
@@ -128,6 +141,7 @@ Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const
     TRY_DO(packer.write(package, report));
   }
   TRY_DO(packer.finish(report));
+  TRY_DO(sys::remove_file(marker));
   for (const auto& p : report.packages) {
     report.input_bytes += p.input_bytes;
     report.output_bytes += p.size;

@@ -33,9 +33,10 @@ struct BuildEvents {
   std::function<void(const BuiltPackage&)> built;
 };
 
-/// Reads the artifacts, plans, checks, and writes each package to `{dest_dir}/dist/` atomically. With `plan_only`
-/// nothing is written. Findings of severity error stop before anything is written: invalid_argument/corrupt S030 with
-/// the first of them.
+/// Reads the artifacts, plans, checks, and writes each package to `{dest_dir}/dist/` atomically; until the last one is
+/// there, so is the file dist::k_being_built, for which publishing refuses the directory. With `plan_only` nothing is
+/// written, and the report's packages have no path, size and digest. Findings of severity error stop before anything is
+/// written: invalid_argument/corrupt S030 with the first of them.
 Result<BuildReport> build(const BuildRequest& request, const Recipe& recipe, const Resources& resources,
                           const BuildEvents& events, bool plan_only);
 

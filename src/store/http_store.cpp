@@ -56,7 +56,7 @@ public:
 
 private:
   Unexpected read_only() const {
-    return fail(ErrorKind::unsupported, "R030", fmt::format("{} can only be read: it is a web server", describe()),
+    return fail(ErrorKind::invalid_argument, "R030", fmt::format("{} can only be read: it is a web server", describe()),
                 "use the store itself, such as `--store s3://bucket/prefix`");
   }
   net::Url place_of(const std::string& key) const {

@@ -22,7 +22,7 @@ Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator, cons
   if (locator.starts_with("https:") || locator.starts_with("http:")) return open_http_store(locator, surroundings);
   if (has_other_scheme(locator))
     return fail(
-        ErrorKind::unsupported, "R006", fmt::format("this build has no backend for the store {}", locator),
+        ErrorKind::invalid_argument, "R006", fmt::format("this build has no backend for the store {}", locator),
         fmt::format("use `--store file:PATH`, `--store s3://bucket/prefix`, or https:// to read; a directory of "
                     "this name is ./{}",
                     locator));

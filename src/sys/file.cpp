@@ -38,6 +38,7 @@ Error errno_error(int number, std::string_view action, std::string_view path) {
             {},
             {},
             "choose a place that this user may write, or change its permissions"};
+  case EISDIR: return {ErrorKind::invalid_argument, "D001", std::move(message), {}, {}, {}};
   case EMFILE:
   case ENFILE:
   case ENOMEM: return {ErrorKind::resource_exhausted, "D003", std::move(message), {}, {}, {}};
@@ -179,16 +180,36 @@ Result<void> write_file(const std::string& path, std::string_view content, unsig
   return file.commit_replace();
 }
 
+namespace {
+/// True when `file` has this name still: between opening and locking, its owner may have renamed or removed it.
+bool is_named(const File& file, const std::string& path) {
+  struct stat opened{}, named{};
+  return ::fstat(file.descriptor(), &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+/// Who writes a temporary holds a lock on it, so one that nobody holds was left by a process that was killed.
+void remove_if_left(const std::string& temporary) {
+  auto file = open_file(temporary, O_RDWR | O_NOFOLLOW, 0, "open");
+  if (file && ::flock(file->descriptor(), LOCK_EX | LOCK_NB) == 0 && is_named(*file, temporary))
+    ::unlink(temporary.c_str());
+}
+} // namespace
+
 Result<AtomicFile> AtomicFile::create(const std::string& path, unsigned mode) {
-  // The name tells our own leftovers from a user's files; the counter keeps threads apart, the pid processes.
+  // The first name is always the same, so that a leftover is found and replaced; the others, with a pid and a counter,
+  // are for several writers of one file.
   static std::atomic<unsigned> counter{0};
+  auto start = path::join(path::dirname(path), "." + std::string(path::basename(path).substr(0, 200)));
   for (int attempt = 0; attempt < 100; ++attempt) {
-    auto temporary =
-        path::join(path::dirname(path),
-                   fmt::format(".{}.{}.{}.partial", path::basename(path).substr(0, 200), ::getpid(), counter++));
+    auto temporary = attempt == 0 ? start + ".partial" : fmt::format("{}.{}.{}.partial", start, ::getpid(), counter++);
+    if (attempt == 0) remove_if_left(temporary);
     auto file = File::create_new(temporary, mode);
-    if (file) return AtomicFile(std::move(*file), temporary, path);
-    if (file.error().kind != ErrorKind::already_exists) return fail(std::move(file).error());
+    if (!file && file.error().kind != ErrorKind::already_exists) return fail(std::move(file).error());
+    if (!file) continue;
+    // Not every network file system has locks; there nobody can take it for a leftover either.
+    bool taken = ::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (!taken && is_named(*file, temporary)) return AtomicFile(std::move(*file), temporary, path);
   }
   return fail(ErrorKind::already_exists, "D002", fmt::format("cannot find a free temporary name beside {}", path));
 }

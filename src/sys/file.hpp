@@ -51,7 +51,8 @@ Result<std::string> read_file(const std::string& path, std::uint64_t max_bytes =
 /// Content first, then the name: writes a temporary beside `path`, syncs it, renames it, syncs the directory. Replaces.
 Result<void> write_file(const std::string& path, std::string_view content, unsigned mode = 0644);
 
-/// A file that appears complete or not at all. Destroyed without commit, nothing stays.
+/// A file that appears complete or not at all. Destroyed without commit, nothing stays; what a killed process left
+/// beside `path` (`.NAME.partial`) is removed by the next one that writes it.
 class AtomicFile {
 public:
   static Result<AtomicFile> create(const std::string& path, unsigned mode = 0644);

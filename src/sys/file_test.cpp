@@ -188,6 +188,18 @@ TEST_F(AtomicFileTest, MovedFilesCleanUpOnce) {
   EXPECT_TRUE(exists(at("target")));
 }
 
+TEST_F(AtomicFileTest, WhatAKilledProcessLeftIsReplacedAndALiveWriterIsNot) {
+  auto live = AtomicFile::create(at("live")).value();
+  ASSERT_TRUE(live.file().write("of the live one"));
+  ASSERT_TRUE(write_file(at("live"), "of another"));
+  ASSERT_TRUE(live.commit_replace());
+  EXPECT_EQ(read_file(at("live")).value(), "of the live one");
+  put(".killed.partial", "half"); // as SIGKILL leaves it: a name, and nobody who holds it
+  ASSERT_TRUE(write_file(at("killed"), "whole"));
+  EXPECT_THAT(names(root), ElementsAre("killed", "live"));
+  EXPECT_EQ(read_file(at("killed")).value(), "whole");
+}
+
 TEST_F(AtomicFileTest, LongNamesAndManyAtOnce) {
   std::string name(255, 'n');
   ASSERT_TRUE(write_file(at(name), "x"));

@@ -96,12 +96,11 @@ namespace {
 constexpr std::size_t k_output_lines = 12; // pip's errors are one to six lines; a traceback's end is what helps
 
 Unexpected cannot_create(const std::string& directory, const std::string& output) {
-  Error error{ErrorKind::failed, "V004", fmt::format("the environment {} could not be made", directory), {}, {}, {}};
+  Error error{
+      ErrorKind::missing_program, "V004", fmt::format("the environment {} could not be made", directory), {}, {}, {}};
   error.details = last_lines(output, k_output_lines);
-  if (output.find("ensurepip") != output.npos) {
-    error.kind = ErrorKind::missing_program;
+  if (output.find("ensurepip") != output.npos)
     error.hint = "this Python comes without venv: `apt-get install python3-venv`, or name another with --python";
-  }
   return fail(std::move(error));
 }
 

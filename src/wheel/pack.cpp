@@ -33,6 +33,12 @@ constexpr std::array<std::string_view, 6> k_made{"METADATA",         "WHEEL",   
 
 } // namespace
 
+Result<std::string> file_name_of(const WheelSpec& spec) {
+  TRY(auto project, dist::ProjectName::parse(spec.metadata.name));
+  TRY(auto version, dist::Version::parse(spec.metadata.version));
+  return dist::wheel_file_name(project, version, spec.build, spec.tags);
+}
+
 Result<Built> pack(const WheelSpec& spec, const std::string& output_dir, const PackOptions& options) {
   TRY(auto packed, begin_pack(spec, output_dir, options));
   return std::move(packed).finish();
@@ -42,7 +48,7 @@ Result<Packed> begin_pack(const WheelSpec& spec, const std::string& output_dir, 
   TRY(auto project, dist::ProjectName::parse(spec.metadata.name));
   TRY(auto version, dist::Version::parse(spec.metadata.version));
   Draft draft;
-  draft.file_name = dist::wheel_file_name(project, version, spec.build, spec.tags);
+  TRY(draft.file_name, file_name_of(spec));
   draft.dist_info = fmt::format("{}-{}.dist-info", project.file_form(), version.str());
   for (const auto& m : spec.members) {
     if (m.path.starts_with(draft.dist_info + "/"))

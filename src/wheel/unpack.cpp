@@ -45,6 +45,15 @@ private:
   std::map<std::string, Sha256> digests_;
 };
 
+Error is_there(const std::string& target) {
+  return {ErrorKind::already_exists,
+          "W015",
+          target + " is there already",
+          {},
+          {},
+          "remove it, or choose another --output-dir"};
+}
+
 // A directory that is removed unless it got its name.
 class PartialDirectory {
 public:
@@ -61,7 +70,8 @@ public:
   }
   const std::string& partial() const { return partial_; }
   Result<void> commit() {
-    TRY_DO(sys::rename(partial_, path_));
+    auto renamed = sys::rename(partial_, path_);
+    if (!renamed) return fail(sys::exists(path_) ? is_there(path_) : std::move(renamed).error()); // somebody was faster
     partial_.clear();
     return {};
   }
@@ -76,9 +86,7 @@ private:
 Result<std::string> unpack(const std::string& path, const std::string& output_dir, unsigned workers) {
   TRY(auto report, require_sound(path, workers));
   auto target = path::join(output_dir, fmt::format("{}-{}", report.name->raw_name, report.name->raw_version));
-  if (sys::exists(target))
-    return fail(ErrorKind::already_exists, "W015", fmt::format("{} is there already", target),
-                "remove it, or choose another --output-dir");
+  if (sys::exists(target)) return fail(is_there(target));
   TRY(auto rope, content::Rope::file(path));
   Findings findings;
   auto zip = archive::ZipReader::open(rope, path, findings);

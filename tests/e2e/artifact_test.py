@@ -103,3 +103,11 @@ def test_a_tarball_is_no_artifact_to_package(own_artifacts, release, tmp_path):
     (own_artifacts / release.name).write_bytes(release.read_bytes())
     done = good(*build, own_artifacts)
     assert "A028" in done.err and release.name in done.err
+
+
+def test_what_is_read_is_not_written(own_artifacts, tmp_path):
+    refused("A090", 2, "artifact", "pack", own_artifacts, "--output-dir", own_artifacts)
+    good("artifact", "pack", own_artifacts, "--output-dir", tmp_path / "archives")
+    before = sorted((tmp_path / "archives").iterdir())
+    refused("A090", 2, "artifact", "fetch", "--from", tmp_path / "archives", "--output-dir", tmp_path / "archives" / ".")
+    assert sorted((tmp_path / "archives").iterdir()) == before

@@ -148,7 +148,7 @@ def test_a_web_server_is_a_store_to_read(packages, tmp_path):
         shown = good("channel", "show", "staging", "--store", web, "--json").json
         assert shown["generation"] == 1
         assert good("set", "verify", "channel:staging", "--store", web).code == 0
-        refused("R030", 1, "publish", packages, "--store", web, "--run-id", "2", *RUN)
+        refused("R030", 2, "publish", packages, "--store", web, "--run-id", "2", *RUN)
 
 
 def test_an_interrupted_publish_is_completed(packages):

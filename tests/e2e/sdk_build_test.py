@@ -138,8 +138,10 @@ def test_second_build_replaces_the_first(artifacts, tmp_path):
 
 def test_dry_run_writes_nothing(artifacts, tmp_path):
     done = good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--dry-run", "--json")
-    assert done.json["schema"] == "quarry.sdk-build/1"
+    assert done.json["schema"] == "quarry.sdk-build/1" and done.json["dry_run"] is True
     assert not (tmp_path / "out").exists()
+    good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--profile", "ci")
+    assert sorted(p["file"] for p in done.json["packages"]) == sorted(f.name for f in (tmp_path / "out/dist").iterdir())
 
 
 def test_two_families_are_each_complete(tmp_path):
@@ -261,8 +263,9 @@ def test_full_disk(artifacts, tmp_path):
         pytest.skip("mounting a small file system needs root")
     try:
         refused("D003", 12, "sdk", "build", "--artifact-dir", artifacts, "--dest-dir", small, "--version", "1.0", "--profile", "stored")
-        left = [f for f in small.rglob("*") if f.is_file()]
+        left = [f for f in small.rglob("*") if f.is_file() and f.name != ".quarry-being-built"]
         assert all(f.suffix in (".whl", ".gz") for f in left), "no temporary file stays"
+        refused("P014", 8, "publish", small, "--store", f"file:{tmp_path / 'store'}", "--run-id", "1", "--platform", "linux")
         for wheel in small.rglob("*.whl"):
             good("wheel", "verify", wheel)  # packages that were complete before the disk was full
     finally:

@@ -1,7 +1,9 @@
 #include "artifact/fetch.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/records.hpp"
+#include "run/locator.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -88,6 +90,8 @@ Result<artifact::FetchOptions> fetch_options(const Context& context, const Argum
 
 Result<int> run_fetch(Context& context, const Arguments& arguments) {
   TRY(auto options, fetch_options(context, arguments));
+  TRY(auto from, run::parse_locator(arguments.get("--from")));
+  if (from.kind == run::LocatorKind::path) TRY_DO(refuse_same_directory(from.path, arguments.get("--output-dir")));
   TRY(auto source, artifact_source(context, arguments.get("--from"), arguments));
   context.out.findings(source.findings);
   TRY(auto items, selected_artifacts(source, arguments, arguments.operands));
@@ -122,7 +126,8 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
   }
   bool packages = std::none_of(items.begin(), items.end(), [](const auto& item) { return item.name.whole_sdk(); });
   if (options.form == artifact::FetchForm::exploded && packages)
-    context.out.note(fmt::format("next: quarry sdk build --artifact-dir {} --dest-dir out --version 1.0.dev0", output));
+    context.out.note(fmt::format("next: quarry sdk build --artifact-dir {} --dest-dir out --version 1.0.dev0",
+                                 text::shell_word(output)));
   return 0;
 }
 

@@ -1,5 +1,6 @@
 #include "artifact/descriptor.hpp"
 #include "artifact/pack.hpp"
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/records.hpp"
@@ -17,6 +18,7 @@ Result<artifact::Source> source_to_pack(const Arguments& arguments) {
 }
 
 Result<int> run_pack(Context& context, const Arguments& arguments) {
+  TRY_DO(refuse_same_directory(arguments.operands[0], arguments.get("--output-dir")));
   TRY(auto source, source_to_pack(arguments));
   context.out.findings(source.findings);
   artifact::PackOptions options;
@@ -56,7 +58,7 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
                         {"output_dir", output},
                         {"artifacts", list},
                         {"findings", findings_json(source.findings)}});
-  context.out.note(fmt::format("next: quarry artifact verify {}", output));
+  context.out.note(fmt::format("next: quarry artifact verify {}", text::shell_word(output)));
   return 0;
 }
 

@@ -69,8 +69,9 @@ Result<int> run_build(Context& context, const Arguments& arguments) {
   context.out.document(build_json(plan, result, dry_run));
   context.out.data(build_summary(plan, result, dry_run));
   if (!dry_run)
-    context.out.note(fmt::format("next: pip install --index-url file://{} PROJECT",
-                                 text::percent_encode(path::join(plan.output, "simple"))));
+    context.out.note(
+        fmt::format("next: pip install --index-url {} PROJECT",
+                    text::shell_word("file://" + text::percent_encode(path::join(plan.output, "simple")))));
   return 0;
 }
 

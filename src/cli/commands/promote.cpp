@@ -1,5 +1,6 @@
 #include "promote/promote.hpp"
 
+#include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
 #include "cli/verdict.hpp"
@@ -88,9 +89,10 @@ Result<promote::Request> request_of(Context& context, const Arguments& arguments
 }
 
 std::string command_line(const Arguments& arguments) {
-  return fmt::format("quarry promote --from {} --to {} --policy {}{} --store {}", arguments.get("--from"),
-                     arguments.get("--to"), arguments.get("--policy"),
-                     arguments.get("--cells") == "ready" ? " --cells ready" : "", arguments.get("--store"));
+  return fmt::format(
+      "quarry promote --from {} --to {} --policy {}{} --store {}", text::shell_word(arguments.get("--from")),
+      arguments.get("--to"), text::shell_word(arguments.get("--policy")),
+      arguments.get("--cells") == "ready" ? " --cells ready" : "", text::shell_word(arguments.get("--store")));
 }
 
 std::string held_text(const Arguments& arguments, const promote::Receipt& receipt) {
@@ -122,7 +124,8 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   }
   context.out.data(options.dry_run ? dry_run_text(receipt, command_line(arguments)) : moved_text(receipt));
   if (receipt.moved && receipt.generation > 1) // a first view has nothing before it
-    context.out.note(fmt::format("undo: quarry rollback {} --store {}", request.channel, arguments.get("--store")));
+    context.out.note(fmt::format("undo: quarry rollback {} --store {}", request.channel,
+                                 text::shell_word(arguments.get("--store"))));
   return 0;
 }
 
@@ -169,13 +172,25 @@ Command promote_command() {
 
 // ---- rollback
 
+Result<std::optional<std::uint64_t>> generation_of(const Arguments& arguments) {
+  auto text = arguments.get("--to");
+  if (text.empty()) return std::optional<std::uint64_t>();
+  auto number = text::parse_u64(text.substr(text.rfind('@') + 1)); // `stable@3`, as `channel log` prints it, too
+  if (number) return number;
+  return fail(ErrorKind::invalid_argument, "C006", fmt::format("--to must be a generation, not `{}`", text),
+              fmt::format("`quarry channel log {}` shows them", arguments.operands.at(0)));
+}
+
 Result<int> run_rollback(Context& context, const Arguments& arguments) {
   const auto& channel = arguments.operands.at(0);
   TRY(auto options, options_of(context, arguments));
+  TRY(options.to_generation, generation_of(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto receipt, promote::rollback(*store, channel, options));
   context.out.document(to_json(receipt, "quarry.rollback/1", options.dry_run));
-  auto command = fmt::format("quarry rollback {} --store {}", channel, arguments.get("--store"));
+  auto command = fmt::format("quarry rollback {}{} --store {}", channel,
+                             arguments.has("--to") ? " --to " + arguments.get("--to") : "",
+                             text::shell_word(arguments.get("--store")));
   context.out.data(options.dry_run ? dry_run_text(receipt, command) : moved_text(receipt));
   return 0;
 }
@@ -185,16 +200,23 @@ Command rollback_command() {
           .summary = "put a channel back to the view before its last move",
           .description =
               "The previous view becomes the current one again, as a new generation: nothing is deleted, the URL stays "
-              "the same, and the move is in the ledger. Rolling back twice is back where it began.\n\n"
-              "A rollback that was killed is completed by the same command. `--execute` with the digest of `--dry-run` "
-              "makes even a repeated command one single move.",
+              "the same, and the move is in the ledger. After a rollback, another one has to say where `--to`: a "
+              "command that "
+              "runs twice must not bring back what it took away.\n\n"
+              "A rollback that was killed is completed by the same command.",
           .operands = {{"CHANNEL", "the channel"}},
-          .flags = {k_dry_run, k_execute, k_reason, k_store},
+          .flags = {{.name = "--to",
+                     .value = "GENERATION",
+                     .help = "the view of this generation (default: the one before the last move)"},
+                    k_dry_run,
+                    k_execute,
+                    k_reason,
+                    k_store},
           .examples = {{"quarry rollback stable --store file:store --reason \"breaks import torch\"",
                         "the release before, again"}},
           .exit_codes = {{3, "there is no such channel, or no view before"},
                          {6, "a record was altered, or a file is gone"},
-                         {7, "the channel was moved meanwhile"}},
+                         {7, "the channel was moved meanwhile, or rolled back already"}},
           .schema = "quarry.rollback/1",
           .run = run_rollback};
 }

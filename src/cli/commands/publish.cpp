@@ -108,15 +108,16 @@ std::string next_step(const Arguments& arguments, const publish::Plan& plan) {
                                 arguments.get("--external-repo").empty() ? "" : arguments.get("--external-repo") + "/",
                                 arguments.get("--run-id"), arguments.get("--platform"))
                   : "channel:" + plan.channel;
-  return fmt::format("next: quarry venv install .venv --from {} --packages {} --store {}", from,
-                     publish::requirement_of(plan.set), arguments.get("--store"));
+  return fmt::format("next: quarry venv install .venv --from {} --packages {} --store {}", text::shell_word(from),
+                     text::shell_word(publish::requirement_of(plan.set)), text::shell_word(arguments.get("--store")));
 }
 
 Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, store::ObjectStore& store) {
   TRY(auto target, target_of(arguments));
   auto progress = context.out.progress("verifying", 0);
-  TRY(auto collected, publish::collect({arguments.operands.at(0), describe(), context.jobs,
-                                        [&](std::uint64_t bytes) { progress->update(bytes); }}));
+  TRY(auto collected,
+      publish::collect({arguments.operands.at(0), describe(), context.jobs,
+                        [&](std::uint64_t bytes) { progress->update(bytes); }, arguments.get("--platform")}));
   progress->finish();
   return publish::make_plan(store, target, std::move(collected), sys::rfc3339(context.clock.now_us()));
 }
@@ -130,6 +131,7 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
     context.out.data(fmt::format("plan        {}\n", plan.digest));
     auto document = plan_json(plan);
     document["dry_run"] = true;
+    if (!plan.sealed) document["set"] = nullptr; // its record will hold the time of publication
     document["writes"] = 0;
     context.out.document(document);
     return 0;

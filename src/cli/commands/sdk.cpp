@@ -127,20 +127,33 @@ private:
   std::uint64_t read_ = 0;
 };
 
-Json document(const sdk::BuildReport& report, double seconds) {
+Json document(const sdk::BuildReport& report, double seconds, bool dry) {
   Json packages = Json::array();
-  for (const auto& p : report.packages)
+  for (const auto& p : report.packages) {
     packages.push_back({{"package", p.logical},
                         {"family", p.family},
                         {"file", p.file_name},
-                        {"path", p.path},
-                        {"size", p.size},
-                        {"sha256", p.sha256.hex()},
                         {"input_bytes", p.input_bytes},
-                        {"files", p.files},
-                        {"seconds", p.seconds}});
-  return {{"schema", "quarry.sdk-build/1"},      {"packages", packages}, {"input_bytes", report.input_bytes},
-          {"output_bytes", report.output_bytes}, {"seconds", seconds},   {"findings", findings_json(report.findings)}};
+                        {"files", p.files}});
+    if (!dry)
+      packages.back().update({{"path", p.path}, {"size", p.size}, {"sha256", p.sha256.hex()}, {"seconds", p.seconds}});
+  }
+  return {{"schema", "quarry.sdk-build/1"},
+          {"dry_run", dry},
+          {"packages", packages},
+          {"input_bytes", report.input_bytes},
+          {"seconds", seconds},
+          {"output_bytes", report.output_bytes},
+          {"findings", findings_json(report.findings)}};
+}
+
+std::string dry_run_text(const sdk::BuildReport& report, const std::string& directory) {
+  std::string text;
+  for (const auto& p : report.packages)
+    text += fmt::format("would build {:<72} {:>9} {:>8} files\n", p.file_name,
+                        p.logical == "meta" ? "" : units::bytes(p.input_bytes), units::count(p.files));
+  return text + fmt::format("{} packages in {}/dist  from {}: nothing was written\n", report.packages.size(), directory,
+                            units::bytes(report.input_bytes));
 }
 
 Result<int> build(Context& context, const Arguments& arguments) {
@@ -156,16 +169,17 @@ Result<int> build(Context& context, const Arguments& arguments) {
   narrator.end_bar();
   auto seconds = static_cast<double>(context.clock.steady_ns() - begin) / 1e9;
   context.out.findings(report.findings);
-  context.out.document(document(report, seconds));
+  context.out.document(document(report, seconds, dry));
   if (dry) {
-    context.out.note("dry run: nothing was written");
+    context.out.data(dry_run_text(report, request.dest_dir));
     return 0;
   }
   context.out.data(fmt::format("{} packages in {}/dist  {} from {}  {}\n", report.packages.size(), request.dest_dir,
                                units::bytes(report.output_bytes), units::bytes(report.input_bytes),
                                units::seconds(seconds)));
-  context.out.note(fmt::format("next: quarry publish {} --store file:store --run-id 1 --platform {}", request.dest_dir,
-                               request.platform));
+  auto group = request.families.size() == 1 ? " --artifact-group " + request.families.front() : std::string();
+  context.out.note(fmt::format("next: quarry publish {} --store file:store --run-id 1 --platform {}{}",
+                               text::shell_word(request.dest_dir), request.platform, group));
   return 0;
 }
 

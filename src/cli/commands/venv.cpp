@@ -72,7 +72,7 @@ Result<int> run_create(Context& context, const Arguments& arguments) {
   if (activated)
     TRY_DO(activate(context, created.environment));
   else
-    context.out.data(fmt::format("next: source {}/bin/activate\n", arguments.operands.at(0)));
+    context.out.note("next: source " + text::shell_word(path::join(arguments.operands.at(0), "bin/activate")));
   context.out.document({{"schema", "quarry.venv-create/1"},
                         {"directory", created.environment.directory},
                         {"python", created.environment.version},
@@ -148,7 +148,8 @@ void report(Context& context, const venv::InstallOutcome& outcome, const std::st
                                directory, receipt.sealed ? "their sealed set" : "what was offered (unsealed source)",
                                units::seconds(outcome.seconds)));
   if (receipt.sealed)
-    context.out.data(fmt::format("next: quarry test --venv {} --store {}\n", directory, receipt.store));
+    context.out.note(fmt::format("next: quarry test --venv {} --store {}", text::shell_word(directory),
+                                 text::shell_word(receipt.store)));
 }
 
 Result<int> run_install(Context& context, const Arguments& arguments) {

@@ -2,6 +2,7 @@
 
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "sys/clock.hpp"
 #include "sys/tree.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -72,7 +73,18 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
   auto files = Json::array(), all = Json::array();
   int code = 0;
   for (const auto& path : arguments.operands) {
-    TRY(auto report, wheel::verify(path, context.jobs));
+    auto verified = wheel::verify(path, context.jobs);
+    if (!verified && arguments.operands.size() == 1) return fail(std::move(verified).error());
+    if (!verified) { // one that cannot be read says nothing about the others
+      TRY_DO(sys::check_interrupted());
+      const auto& error = verified.error();
+      context.out.warn(render(error));
+      code = worse(code, traits(error.kind).exit_code);
+      files.push_back(
+          {{"path", path}, {"sound", false}, {"error", {{"code", error.code}, {"message", error.message}}}});
+      continue;
+    }
+    const auto& report = *verified;
     code = worse(code, wheel::exit_code(report));
     context.out.findings(report.findings);
     bool sound = wheel::exit_code(report) == 0;
