@@ -11,6 +11,7 @@ import re
 import shutil
 import sys
 import threading
+import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -433,16 +434,22 @@ def test_build_python_packages(tmp_path: Path):
     assert b"_rocm_sdk_corex1/" in (tmp_path / "b" / core).read_bytes()
     names = {path.name for path in (tmp_path / "b/dist").iterdir()}
     assert names == {path.name for path in (tmp_path / "c/dist").iterdir()} and len(names) == 4
+    compat(*words, tmp_path / "d", "--version=7.1.0", "--devel-tarball-compression", environment=job(tmp_path, ROCM_SDK_WHEEL_PLATFORM_TAG="linux-x86_64"))
+    with zipfile.ZipFile(tmp_path / "d/dist/rocm_sdk_devel-7.1.0-py3-none-linux_x86_64.whl") as devel:
+        assert "rocm_sdk_devel/_devel.tar.xz" in devel.namelist()
+    compat(*words, tmp_path / "e", "--version=7.1.0", "--no-build-packages", environment=environment)
+    assert {path.name for path in (tmp_path / "e").iterdir()} == {"rocm", "rocm-sdk-core", "rocm-sdk-devel", "rocm-sdk-libraries-gfx103x-dgpu"}
 
 
 @pytest.mark.parametrize(
     ("code", "exit_code", "words", "variables"),
     [
-        ("C040", 2, ["--no-build-packages"], {}),
-        ("C040", 2, ["--devel-tarball-compression"], {}),
+        ("C042", 2, ["--build-packages", "--no-build-packages"], {}),
+        ("C042", 2, ["--devel-tarball-compression", "--no-devel-tarball-compression"], {}),
         ("C040", 2, ["--linux-amdgpu-families", "gfx942", "--era", "feb"], {}),
         ("C040", 2, ["--linux-amdgpu-families", "gfx942"], {"QUARRY_COMPAT_ERA": "feb"}),
-        ("C040", 2, ["--version", "1"], {"ROCM_SDK_WHEEL_PLATFORM_TAG": "manylinux_2_28_x86_64"}),
+        ("S030", 1, ["--version", "1"], {"ROCM_SDK_WHEEL_PLATFORM_TAG": "manylinux-2.28-x86_64"}),
+        ("S038", 2, ["--version", "1"], {"ROCM_SDK_WHEEL_PLATFORM_TAG": "musllinux_1_2_x86_64"}),
         ("C042", 2, ["--wheel-compression", "--no-wheel-compression"], {}),
         ("M004", 2, ["--version", "7.x"], {}),
         ("D001", 3, [], {}),  # no version.json

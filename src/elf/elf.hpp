@@ -33,6 +33,10 @@ Result<bool> has_magic(const content::Rope& file);
 /// together.
 Result<Facts> read_facts(const content::Rope& file, std::string_view name);
 
+/// The symbol versions that the file asks of its libraries (DT_VERNEED, LSB "Symbol Versioning"), each once, sorted:
+/// "GLIBC_2.34", "GLIBCXX_3.4.29". corrupt E001.
+Result<std::vector<std::string>> read_needed_versions(const content::Rope& file, std::string_view name);
+
 struct Edit {
   std::optional<std::string> rpath; ///< the new run path; an empty string removes it
   bool as_runpath = false;          ///< DT_RUNPATH instead of DT_RPATH; the other tag is removed

@@ -1,8 +1,10 @@
 #include "elf/elf.hpp"
 #include "elf/image.hpp"
+#include "elf/tables.hpp"
 
 #include <array>
 #include <fmt/core.h>
+#include <set>
 
 namespace quarry::elf {
 
@@ -58,6 +60,18 @@ Result<Facts> read_facts(const content::Rope& file, std::string_view name) {
     facts.needed.push_back(std::move(needed));
   }
   return facts;
+}
+
+Result<std::vector<std::string>> read_needed_versions(const content::Rope& file, std::string_view name) {
+  TRY(auto image, Image::read(file, name));
+  std::vector<std::uint64_t> offsets;
+  TRY_DO(read_version_needs(image, &offsets));
+  std::set<std::string> versions;
+  for (auto offset : offsets) {
+    TRY(auto version, image.string_at(offset));
+    versions.insert(std::move(version));
+  }
+  return std::vector<std::string>(versions.begin(), versions.end());
 }
 
 } // namespace quarry::elf

@@ -1,10 +1,13 @@
 #include "sdk/build.hpp"
 
+#include "archive/compression.hpp"
 #include "artifact/catalogue.hpp"
+#include "content/spool.hpp"
 #include "sdk/sdist.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <future>
 
@@ -83,12 +86,87 @@ private:
   std::future<Finished> finishing_; // the last member: its end waits for what uses the others
 };
 
+// A member's size stands before its bytes, so the payload is compressed first, into a file without a name.
+Result<void> compress_payload(PackagePlan& package, const BuildRequest& request, const BuildEvents& events) {
+  auto member = std::find_if(package.wheel.members.begin(), package.wheel.members.end(),
+                             [&](const wheel::Member& m) { return m.path == package.payload; });
+  if (package.payload.empty() || member == package.wheel.members.end()) return {};
+  tell(events.packing, std::string(path::basename(package.payload)), member->data.size());
+  TRY(auto spool, content::Spool::create(request.trees.spool_directory));
+  auto compressor = archive::Compressor::create(request.payload, request.workers,
+                                                [&](std::span<const std::byte> bytes) { return spool->append(bytes); });
+  std::uint64_t done = 0;
+  TRY_DO(content::pump(member->data, [&](std::span<const std::byte> bytes) -> Result<void> {
+    TRY_DO(sys::check_interrupted());
+    TRY_DO(compressor->write(bytes));
+    tell(events.progress, done += bytes.size());
+    return {};
+  }));
+  TRY_DO(compressor->finish());
+  member->data = content::Rope::of(spool);
+  return {};
+}
+
+BuiltPackage described(const PackagePlan& package, std::string file_name, std::string path) {
+  return {package.logical,
+          package.family,
+          std::move(file_name),
+          std::move(path),
+          0,
+          package.input_bytes,
+          package.files,
+          {},
+          0};
+}
+
+Result<void> write_sdist_tree(const SdistPlan& plan, const std::string& directory) {
+  for (const auto& [name, file] : plan.files) {
+    auto path = path::join(directory, name);
+    TRY_DO(sys::make_directories(path::dirname(path)));
+    TRY_DO(sys::write_file(path, file.first, file.second ? 0755 : 0644));
+  }
+  return {};
+}
+
+/// What the packages would hold, each as a directory called like the project; `wheel pack` takes those of wheels.
+Result<void> write_trees(BuildPlan& plan, const BuildRequest& request, const BuildEvents& events, BuildReport& report) {
+  if (!plan.sdist.file_name.empty()) {
+    auto project = plan.sdist.top.substr(0, plan.sdist.top.rfind('-'));
+    auto directory = path::join(request.dest_dir, project);
+    TRY_DO(write_sdist_tree(plan.sdist, directory));
+    report.packages.push_back({"meta", "", project, directory, 0, 0, plan.sdist.files.size(), {}, 0});
+  }
+  for (auto& package : plan.packages) {
+    TRY_DO(compress_payload(package, request, events));
+    tell(events.packing, package.dist, package.input_bytes);
+    auto directory = path::join(request.dest_dir, package.dist);
+    TRY_DO(wheel::write_tree(package.wheel, directory, {request.profile, request.workers, events.progress}),
+           "while writing " + directory);
+    report.packages.push_back(described(package, package.dist, directory));
+    report.input_bytes += package.input_bytes;
+    tell(events.built, report.packages.back());
+  }
+  return {};
+}
+
+/// The directory holds what was planned: nobody took a package away while others were made.
+Result<void> check_complete(const BuildReport& report) {
+  for (const auto& package : report.packages) {
+    auto file = sys::File::open_read(package.path);
+    auto size = file ? file->size() : Result<std::uint64_t>(0);
+    if (!file || !size || *size != package.size)
+      return fail(ErrorKind::outcome_unknown, "S042", fmt::format("{} is not as it was written", package.path),
+                  "something else writes to this directory: run the same command again when it is done");
+  }
+  return {};
+}
+
 Result<BuildReport> planned(BuildReport report, const BuildPlan& plan) {
   if (!plan.sdist.file_name.empty())
     report.packages.push_back({"meta", "", plan.sdist.file_name, "", 0, 0, plan.sdist.files.size(), {}, 0});
   for (const auto& p : plan.packages) {
     TRY(auto name, wheel::file_name_of(p.wheel));
-    report.packages.push_back({p.logical, p.family, std::move(name), "", 0, p.input_bytes, p.files, {}, 0});
+    report.packages.push_back(described(p, std::move(name), ""));
     report.input_bytes += p.input_bytes;
   }
   return report;
@@ -124,6 +202,10 @@ Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const
   // 3. Whether it may be built.
   TRY_DO(refuse_errors(plan.findings, "the packages cannot be built from these artifacts"));
   if (plan_only) return planned(std::move(report), plan);
+  if (request.trees_only) {
+    TRY_DO(write_trees(plan, request, events, report));
+    return report;
+  }
 
   // 4. Bytes move, once: from the artifacts into the packages.
   auto dist_dir = path::join(request.dest_dir, "dist");
@@ -136,11 +218,15 @@ Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const
     report.packages.push_back(std::move(sdist));
   }
   Packer packer(request, events, dist_dir);
-  for (const auto& package : plan.packages) {
+  for (auto& package : plan.packages) {
     TRY_DO(sys::check_interrupted());
+    TRY_DO(compress_payload(package, request, events));
     TRY_DO(packer.write(package, report));
   }
   TRY_DO(packer.finish(report));
+
+  // 5. All that was planned is there.
+  TRY_DO(check_complete(report));
   TRY_DO(sys::remove_file(marker));
   for (const auto& p : report.packages) {
     report.input_bytes += p.input_bytes;

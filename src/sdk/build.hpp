@@ -35,8 +35,9 @@ struct BuildEvents {
 
 /// Reads the artifacts, plans, checks, and writes each package to `{dest_dir}/dist/` atomically; until the last one is
 /// there, so is the file dist::k_being_built, for which publishing refuses the directory. With `plan_only` nothing is
-/// written, and the report's packages have no path, size and digest. Findings of severity error stop before anything is
-/// written: invalid_argument/corrupt S030 with the first of them.
+/// written, and the report's packages have no path, size and digest; with `trees_only` directories
+/// `{dest_dir}/{project}/` are written instead (W015 when one is there). Findings of severity error stop before
+/// anything is written: invalid_argument/corrupt S030 with the first of them.
 Result<BuildReport> build(const BuildRequest& request, const Recipe& recipe, const Resources& resources,
                           const BuildEvents& events, bool plan_only);
 

@@ -4,6 +4,7 @@
 #include "sdk/devel.hpp"
 #include "sdk/dist_info.hpp"
 #include "sdk/metadata.hpp"
+#include "sdk/platform_tag.hpp"
 #include "sdk/populate.hpp"
 #include "sdk/recipe_files.hpp"
 #include "sdk/view.hpp"
@@ -68,6 +69,7 @@ public:
                   "an artifact is a directory or archive {name}_{component}_{target}; fetch some with `quarry artifact "
                   "fetch`");
     TRY_DO(check_files(recipe_, resources_));
+    TRY(platform_tag_, platform_tag(request_, resources_));
     TRY(plan_.families, choose_families(request_, trees_.names()));
     TRY_DO(trees_.read_ahead(selected(), request_.workers));
     TRY(auto launcher, resources_text("launcher"));
@@ -85,6 +87,7 @@ public:
     for (const auto& package : recipe_.packages)
       if (package.role == Role::devel) TRY_DO(devel(package));
     check_requirements();
+    TRY_DO(check_platform_tag(platform_tag_, plan_.packages, resources_, plan_.findings));
     if (const auto* meta = recipe_.meta()) {
       TRY(plan_.sdist, plan_sdist(*meta, naming_, resources_));
     }
@@ -189,7 +192,7 @@ private:
     out.family = family;
     out.dist = naming_.dist(package, family);
     TRY(out.wheel, wheel_frame(package, family, naming_, resources_));
-    out.wheel.tags.platform = windows() ? "win_amd64" : "linux_x86_64";
+    out.wheel.tags.platform = platform_tag_;
     return {};
   }
 
@@ -269,7 +272,13 @@ private:
     out.dropped_links = tree.dropped_links;
     auto pure = naming_.pure(package, family);
     TRY(auto payload, devel_tar(tree, naming_.platform(package, "")), "while planning " + package.dist);
-    out.wheel.members.push_back({pure + "/" + package.payload, std::move(payload), false});
+    auto name = pure + "/" + package.payload;
+    if (request_.payload != archive::Compression::none) {
+      name = pure + "/" + package.payload.substr(0, package.payload.rfind(".tar")) +
+             std::string(archive::suffix_of(request_.payload));
+      out.payload = name;
+    }
+    out.wheel.members.push_back({std::move(name), std::move(payload), false});
     scripts_.clear();
     TRY_DO(pure_members(package, family, {}, out));
     check_lengths(out, devel_paths(package, tree));
@@ -292,6 +301,7 @@ private:
   Naming naming_{&recipe_, request_.version, "", {}, {}, {}};
   ArtifactTrees trees_;
   content::Rope launcher_;
+  std::string platform_tag_;
   std::vector<Script> scripts_; // of the package that is being planned, those whose program it holds
   std::map<std::pair<std::string, std::string>, Population> populations_;
   std::set<std::string> left_out_; // logical names of packages without files

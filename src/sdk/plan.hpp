@@ -26,6 +26,9 @@ struct BuildRequest {
   unsigned workers = 1;
   artifact::TreeOptions trees;   ///< how archives are read
   bool require_complete = false; ///< a missing required script is an error
+  std::string platform_tag;      ///< of the wheels; empty: linux_x86_64 or win_amd64 (platform_tag.hpp)
+  archive::Compression payload = archive::Compression::none; ///< of the tar inside the devel package
+  bool trees_only = false;                                   ///< unpacked trees instead of packages
 };
 
 struct SdistPlan {
@@ -39,6 +42,7 @@ struct PackagePlan {
   std::uint64_t input_bytes = 0;
   std::size_t files = 0, elf_edits = 0, launchers = 0, aliases = 0, dropped_links = 0;
   std::vector<std::string> scripts, missing_scripts;
+  std::string payload; ///< the member that is compressed before it is packed; empty: none
 };
 
 struct BuildPlan {

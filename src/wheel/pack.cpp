@@ -1,8 +1,13 @@
 #include "wheel/writing.hpp"
 
+#include "sys/beneath.hpp"
+#include "sys/clock.hpp"
+#include "thread/pool.hpp"
+#include "wheel/partial_directory.hpp"
 #include <algorithm>
 #include <array>
 #include <fmt/core.h>
+#include <mutex>
 
 namespace quarry::wheel {
 
@@ -44,7 +49,9 @@ Result<Built> pack(const WheelSpec& spec, const std::string& output_dir, const P
   return std::move(packed).finish();
 }
 
-Result<Packed> begin_pack(const WheelSpec& spec, const std::string& output_dir, const PackOptions& options) {
+namespace {
+
+Result<Draft> draft_of(const WheelSpec& spec, archive::Profile profile) {
   TRY(auto project, dist::ProjectName::parse(spec.metadata.name));
   TRY(auto version, dist::Version::parse(spec.metadata.version));
   Draft draft;
@@ -67,10 +74,40 @@ Result<Packed> begin_pack(const WheelSpec& spec, const std::string& output_dir, 
     add(m.path, m.data);
   }
   add("METADATA", content::Rope::literal(spec.metadata.render()));
-  add("WHEEL", content::Rope::literal(wheel_text(spec, options.profile)));
+  add("WHEEL", content::Rope::literal(wheel_text(spec, profile)));
   if (!spec.entry_points.empty())
     add("entry_points.txt", content::Rope::literal(dist::render_entry_points(spec.entry_points)));
+  return draft;
+}
+
+} // namespace
+
+Result<Packed> begin_pack(const WheelSpec& spec, const std::string& output_dir, const PackOptions& options) {
+  TRY(auto draft, draft_of(spec, options.profile));
   return write_draft(std::move(draft), output_dir, options);
+}
+
+Result<void> write_tree(const WheelSpec& spec, const std::string& directory, const PackOptions& options) {
+  TRY(auto draft, draft_of(spec, options.profile));
+  TRY_DO(check_draft(draft));
+  TRY(auto partial, PartialDirectory::create(directory));
+  TRY(auto beneath, sys::Beneath::open(partial.path()));
+  std::uint64_t done = 0;
+  std::mutex mutex;
+  TRY_DO(parallel_for(draft.members.size(), std::max(1u, options.workers), [&](std::size_t i) -> Result<void> {
+    const auto& member = draft.members[i];
+    TRY(auto file, beneath.create_file(member.path, member.executable ? 0755 : 0644));
+    std::uint64_t at = 0;
+    return content::pump(member.data, [&](std::span<const std::byte> bytes) -> Result<void> {
+      TRY_DO(sys::check_interrupted());
+      TRY_DO(file.write_at(at, bytes));
+      at += bytes.size();
+      std::lock_guard lock(mutex);
+      if (options.on_progress) options.on_progress(done += bytes.size());
+      return {};
+    });
+  }));
+  return partial.commit();
 }
 
 } // namespace quarry::wheel

@@ -2,6 +2,7 @@
 #include "sys/clock.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
+#include "wheel/partial_directory.hpp"
 #include "wheel/wheel.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -45,57 +46,19 @@ private:
   std::map<std::string, Sha256> digests_;
 };
 
-Error is_there(const std::string& target) {
-  return {ErrorKind::already_exists,
-          "W015",
-          target + " is there already",
-          {},
-          {},
-          "remove it, or choose another --output-dir"};
-}
-
-// A directory that is removed unless it got its name.
-class PartialDirectory {
-public:
-  static Result<PartialDirectory> create(const std::string& path) {
-    auto partial =
-        path::join(path::dirname(path), fmt::format(".{}.{}.partial", path::basename(path), sys::random_hex(6)));
-    TRY_DO(sys::make_directories(partial));
-    return PartialDirectory(partial, path);
-  }
-  PartialDirectory(PartialDirectory&& other) noexcept
-      : partial_(std::exchange(other.partial_, {})), path_(std::move(other.path_)) {}
-  ~PartialDirectory() {
-    if (!partial_.empty()) (void)sys::remove_tree(partial_);
-  }
-  const std::string& partial() const { return partial_; }
-  Result<void> commit() {
-    auto renamed = sys::rename(partial_, path_);
-    if (!renamed) return fail(sys::exists(path_) ? is_there(path_) : std::move(renamed).error()); // somebody was faster
-    partial_.clear();
-    return {};
-  }
-
-private:
-  PartialDirectory(std::string partial, std::string path) : partial_(std::move(partial)), path_(std::move(path)) {}
-  std::string partial_, path_;
-};
-
 } // namespace
 
 Result<std::string> unpack(const std::string& path, const std::string& output_dir, unsigned workers) {
   TRY(auto report, require_sound(path, workers));
   auto target = path::join(output_dir, fmt::format("{}-{}", report.name->raw_name, report.name->raw_version));
-  if (sys::exists(target)) return fail(is_there(target));
+  TRY(auto directory, PartialDirectory::create(target));
   TRY(auto rope, content::Rope::file(path));
   Findings findings;
   auto zip = archive::ZipReader::open(rope, path, findings);
   if (!zip || has_errors(findings))
     return fail(ErrorKind::corrupt, "W014", fmt::format("{} changed while it was unpacked", path),
                 "something else writes to the wheel: run the command again when it is done");
-  TRY_DO(sys::make_directories(output_dir));
-  TRY(auto directory, PartialDirectory::create(target));
-  TRY(auto beneath, sys::Beneath::open(directory.partial()));
+  TRY(auto beneath, sys::Beneath::open(directory.path()));
   Extraction extraction(*zip, report, beneath);
   const auto& members = zip->members();
   TRY_DO(

@@ -54,6 +54,10 @@ struct Built {
 /// who reads a wheel calls it.
 Result<Built> pack(const WheelSpec& spec, const std::string& output_dir, const PackOptions& options);
 
+/// What pack() would pack, as a directory that appears complete or not at all; pack_tree() takes it. already_exists
+/// W015.
+Result<void> write_tree(const WheelSpec& spec, const std::string& directory, const PackOptions& options);
+
 /// A wheel that is written and has no name yet. Destroyed without finish(), nothing stays.
 class Packed {
 public:

@@ -160,6 +160,64 @@ def build_refused(code: str, exit_code: int, artifacts: Path, out: Path, *more: 
     return done
 
 
+def build(artifacts: Path, out: Path, *more: str | Path):
+    return good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", out, "--version", "1.0", "--profile", "ci", *more)
+
+
+def test_a_platform_tag_is_written_when_the_files_keep_it(artifacts, tmp_path):
+    """A program of this system asks for the glibc of its start-up code, 2.34; the libraries ask for an older one."""
+    done = build_refused("S030", 1, artifacts, tmp_path / "old", "--version", "1.0", "--platform-tag", "manylinux_2_28_x86_64")
+    assert "error[S039] rocm-sdk-core" in done.err and "GLIBC_2.34 (_rocm_sdk_core/lib/llvm/bin/clang)" in done.err
+    assert "libraries" not in done.err
+    done = build(artifacts, tmp_path / "new", "--platform-tag", "manylinux_2_34_x86_64", "--json")
+    assert [f["message"] for f in done.json["findings"] if f["code"] == "S041" and "core" in f["place"]] == [
+        "its files keep manylinux_2_34_x86_64; manylinux_2_34_x86_64 would hold"
+    ]
+    wheels = list((tmp_path / "new/dist").glob("*.whl"))
+    assert len(wheels) == 3 and all(w.name.endswith("-py3-none-manylinux_2_34_x86_64.whl") for w in wheels)
+    good("wheel", "verify", *wheels)
+    build_refused("S038", 2, artifacts, tmp_path / "odd", "--version", "1.0", "--platform-tag", "musllinux_1_2_x86_64")
+
+
+def test_a_library_from_elsewhere_breaks_the_promise_of_a_tag(own_artifacts, tmp_path):
+    lib = own_artifacts / "blas_lib_gfx103X-dgpu/math-libs/BLAS/rocBLAS/stage/lib"
+    lib = lib if lib.is_dir() else next(p.parent for p in own_artifacts.glob("blas_lib_*/**/libhipblas.so.2"))
+    small_artifacts.compile_library(lib / "libforeign.so.1", "libforeign.so.1", "foreign")
+    small_artifacts.compile_library(lib / "libneeds.so.1", "libneeds.so.1", "needs", "-Wl,--no-as-needed", "-L.", "-l:libforeign.so.1")
+    (lib / "libforeign.so.1").unlink()
+    build(own_artifacts, tmp_path / "linux")
+    done = build_refused("S030", 1, own_artifacts, tmp_path / "out", "--version", "1.0", "--platform-tag", "manylinux_2_34_x86_64")
+    assert "error[S040]" in done.err and "libforeign.so.1" in done.err
+
+
+@pytest.mark.parametrize("form", ["xz", "zst"])
+def test_the_payload_of_the_devel_package_can_be_compressed(artifacts, tmp_path, form):
+    build(artifacts, tmp_path / "plain")
+    build(artifacts, tmp_path / "packed", "--devel-tarball-compression", form, "-j", "1")
+    build(artifacts, tmp_path / "again", "--devel-tarball-compression", form, "-j", "3")
+    assert digests(tmp_path / "packed/dist") == digests(tmp_path / "again/dist")
+    devel = "dist/rocm_sdk_devel-1.0-py3-none-linux_x86_64.whl"
+    with zipfile.ZipFile(tmp_path / "plain" / devel) as archive:
+        plain = archive.read("rocm_sdk_devel/_devel.tar")
+    with zipfile.ZipFile(tmp_path / "packed" / devel) as archive:
+        packed = archive.read(f"rocm_sdk_devel/_devel.tar.{form}")
+    tool = {"xz": ["xz", "-dc"], "zst": ["zstd", "-dc"]}[form]
+    assert subprocess.run(tool, input=packed, capture_output=True, check=True).stdout == plain
+
+
+def test_trees_instead_of_packages(artifacts, tmp_path):
+    build(artifacts, tmp_path / "packages")
+    build(artifacts, tmp_path / "trees", "--no-build-packages")
+    assert not (tmp_path / "trees/dist").exists()
+    assert (tmp_path / "trees/rocm/PKG-INFO").is_file()
+    for tree in ("rocm-sdk-core", "rocm-sdk-devel", "rocm-sdk-libraries-gfx103x-dgpu"):
+        good("wheel", "pack", tmp_path / "trees" / tree, "--output-dir", tmp_path / "packed", "--profile", "ci")
+    wheels = digests(tmp_path / "packages/dist")
+    wheels.pop("rocm-1.0.tar.gz")
+    assert digests(tmp_path / "packed") == wheels
+    refused("W015", 7, "sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path / "trees", "--version", "1.0", "--no-build-packages")
+
+
 def test_nothing_to_package(tmp_path):
     (tmp_path / "empty").mkdir()
     build_refused("S004", 3, tmp_path / "empty", tmp_path / "out")

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/records.hpp"
+#include "cli/switches.hpp"
 #include "dist/version.hpp"
 #include "sdk/build.hpp"
 #include "sdk/recipe_files.hpp"
@@ -42,6 +43,11 @@ archive::Profile profile_of(const std::string& name) {
   return archive::Profile::release;
 }
 
+archive::Compression payload_of(const std::string& name) {
+  if (name == "xz") return archive::Compression::xz;
+  return name == "zst" ? archive::Compression::zstd : archive::Compression::none;
+}
+
 std::vector<std::string> families_of(const Arguments& arguments, std::string_view flag) {
   return text::split_any(arguments.get(flag), ",; ");
 }
@@ -67,6 +73,10 @@ Result<sdk::BuildRequest> request_of(const Context& context, const Arguments& ar
   request.workers = context.jobs;
   request.require_complete = arguments.has("--require-complete");
   request.trees.allow_unverified = arguments.has("--allow-unverified");
+  request.platform_tag = arguments.get("--platform-tag");
+  request.payload = payload_of(arguments.get("--devel-tarball-compression"));
+  TRY(auto build_packages, switched(arguments, "--build-packages", true));
+  request.trees_only = !build_packages;
   return request;
 }
 
@@ -174,6 +184,11 @@ Result<int> build(Context& context, const Arguments& arguments) {
     context.out.data(dry_run_text(report, request.dest_dir));
     return 0;
   }
+  if (request.trees_only) {
+    context.out.data(fmt::format("{} trees in {}  {}  {}\n", report.packages.size(), request.dest_dir,
+                                 units::bytes(report.input_bytes), units::seconds(seconds)));
+    return 0;
+  }
   context.out.data(fmt::format("{} packages in {}/dist  {} from {}  {}\n", report.packages.size(), request.dest_dir,
                                units::bytes(report.output_bytes), units::bytes(report.input_bytes),
                                units::seconds(seconds)));
@@ -183,20 +198,8 @@ Result<int> build(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Command build_command() {
-  Command c;
-  c.path = {"sdk", "build"};
-  c.summary = "build the packages of an SDK from the artifacts of a run";
-  c.description = "Reads the artifacts in `--artifact-dir`, plans every package from a recipe, proves each ELF edit, "
-                  "and writes the `rocm` sdist and the "
-                  "wheels to `DEST/dist/`. No file is copied or unpacked on the way: the packages stream from the "
-                  "artifacts' own files, or from archives (`.tar.zst`, `.tar.xz`) that have been checked as a fetch "
-                  "does. An archive of one endless frame, which can be read from the front only, is unpacked once into "
-                  "a temporary file without a name.\n\n"
-                  "The bytes of a package depend on the artifacts, the recipe, the version and the profile alone, not "
-                  "on the machine or `--jobs`. Packages for Windows are made on any machine: with `--platform windows` "
-                  "programs and DLLs are checked and taken as they are.";
-  c.flags = {
+std::vector<Flag> build_flags() {
+  std::vector<Flag> flags = {
       {.name = "--artifact-dir",
        .value = "DIR",
        .help = "directory with the artifacts, exploded or as archives",
@@ -222,12 +225,46 @@ Command build_command() {
        .value = "LIST",
        .help = "likewise for Windows; give both lists to both builds, and their sdists are the same"},
       {.name = "--recipe", .value = "FILE", .help = "another recipe: a file, or the name of a shipped one"},
+      {.name = "--platform-tag",
+       .value = "TAG",
+       .help = "such as manylinux_2_28_x86_64, if the files of every package keep what it promises (default: "
+               "linux_x86_64, win_amd64)"},
+      {.name = "--devel-tarball-compression",
+       .value = "FORM",
+       .help = "of the tar inside the devel package: smaller once more, and slower to build and to expand",
+       .choices = {"none", "xz", "zst"},
+       .fallback = "none"},
       {.name = "--require-complete",
        .value = "",
        .help = "fail when a program that the recipe calls required is missing"},
       {.name = "--allow-unverified", .value = "", .help = "take archives that have no checksum file"},
       {.name = "--dry-run", .value = "", .help = "plan and check, write nothing", .letter = 'n'},
   };
+  for (auto& flag : both_ways("--build-packages", "write packages (default); without, the tree of each package as "
+                                                  "OUT/PROJECT, which `wheel pack` takes"))
+    flags.push_back(std::move(flag));
+  return flags;
+}
+
+Command build_command() {
+  Command c;
+  c.path = {"sdk", "build"};
+  c.summary = "build the packages of an SDK from the artifacts of a run";
+  c.description =
+      "Reads the artifacts in `--artifact-dir`, plans every package from a recipe, proves each ELF edit, "
+      "and writes the `rocm` sdist and the "
+      "wheels to `DEST/dist/`. No file is copied or unpacked on the way: the packages stream from the "
+      "artifacts' own files, or from archives (`.tar.zst`, `.tar.xz`) that have been checked as a fetch "
+      "does. An archive of one endless frame, which can be read from the front only, is unpacked once into "
+      "a temporary file without a name.\n\n"
+      "The bytes of a package depend on the artifacts, the recipe, the version and the profile alone, not "
+      "on the machine or `--jobs`. Packages for Windows are made on any machine: with `--platform windows` "
+      "programs and DLLs are checked and taken as they are.\n\n"
+      "A `--platform-tag` is a promise about the machines that can load the files (PEP 600). It is proven "
+      "before anything is written: what asks for newer symbol versions, or for a library that neither these "
+      "packages hold nor every system has, is an error that names the file. The payload of the devel "
+      "package is unpacked by Python, which reads xz in every version and zst from 3.14 on.";
+  c.flags = build_flags();
   c.examples = {
       {"quarry sdk build --artifact-dir artifacts --dest-dir out --version 7.2.0", "all packages, release profile"},
       {"quarry sdk build --artifact-dir artifacts --dest-dir out --version 7.2.0.dev1 --profile ci",
@@ -236,7 +273,8 @@ Command build_command() {
        "packages for Windows, made here"}};
   c.exit_codes = {{1, "the artifacts cannot be packaged: the findings say why"},
                   {3, "no artifact, or none for a family"},
-                  {6, "artifacts contradict each other"}};
+                  {6, "artifacts contradict each other"},
+                  {7, "with --no-build-packages: a tree is there already"}};
   c.schema = "quarry.sdk-build/1";
   c.run = build;
   return c;

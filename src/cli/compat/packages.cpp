@@ -32,14 +32,14 @@ Result<void> refuse_split(const std::string& artifacts) {
               "keep the script for this run");
 }
 
-/// The script tags wheels with this variable; ours say what `sdk build` says.
-Result<void> check_tag(const Context& context) {
-  auto tag = context.variable("ROCM_SDK_WHEEL_PLATFORM_TAG");
-  auto normal = text::replace_all(text::replace_all(tag, "-", "_"), ".", "_");
-  if (normal.empty() || normal == "linux_x86_64") return {};
-  return fail(ErrorKind::invalid_argument, "C040",
-              fmt::format("ROCM_SDK_WHEEL_PLATFORM_TAG is {}, and the wheels are tagged linux_x86_64", tag),
-              "unset it: a tag that the files do not prove is not written");
+/// As bdist_wheel writes it.
+std::string tag_of(const Context& context) {
+  return text::replace_all(text::replace_all(context.variable("ROCM_SDK_WHEEL_PLATFORM_TAG"), "-", "_"), ".", "_");
+}
+
+/// The script has no flag for it: it packages for the machine that it runs on, and ours runs on Linux.
+void pass_platform(Words& words, const Arguments& arguments) {
+  if (arguments.get("--platform") == "windows") words.insert(words.end(), {"--platform", "windows"});
 }
 
 /// The script's default: the base version and `.dev0`.
@@ -51,8 +51,8 @@ Result<std::string> version_of(Context& context, const Arguments& arguments) {
 }
 
 Result<int> build_packages(Context& context, const Arguments& arguments) {
-  TRY_DO(switched(arguments, "--wheel-compression", true));
-  TRY_DO(check_tag(context));
+  for (const auto* name : {"--wheel-compression", "--build-packages", "--devel-tarball-compression"})
+    TRY_DO(switched(arguments, name));
   TRY_DO(refuse_split(arguments.get("--artifact-dir")));
   TRY(auto version, version_of(context, arguments));
   Words words{"sdk",
@@ -67,20 +67,27 @@ Result<int> build_packages(Context& context, const Arguments& arguments) {
   pass(words, arguments, "--linux-amdgpu-families");
   pass(words, arguments, "--windows-amdgpu-families");
   if (arguments.has("--no-wheel-compression")) words.insert(words.end(), {"--profile", "stored"});
+  if (arguments.has("--no-build-packages")) words.push_back("--no-build-packages");
+  if (arguments.has("--devel-tarball-compression")) words.insert(words.end(), {"--devel-tarball-compression", "xz"});
+  pass_platform(words, arguments);
+  if (auto tag = tag_of(context); !tag.empty()) words.insert(words.end(), {"--platform-tag", tag});
   return run_words(context, words);
 }
 
 std::vector<Flag> build_flags() {
   std::vector<Flag> flags = {{"--artifact-dir", "DIR", "the artifacts, exploded or as archives", {}, {}, {}, true},
                              {"--dest-dir", "DIR", "the packages go to DIR/dist", {}, {}, {}, true},
-                             {"--build-packages", "", "as it is here anyway"},
                              {"--version", "V", "of every package (default: the base version and `.dev0`)"},
                              {"--version-suffix", "S", "suffix of the importable platform packages"},
-                             {"--no-devel-tarball-compression", "", "as it is here anyway: the wheel compresses"},
+                             {"--platform", "P", "ours: the platform of the artifacts", {"linux", "windows"}, "linux"},
                              {"--linux-amdgpu-families", "LIST", "families to build for"},
                              {"--windows-amdgpu-families", "LIST", "families that Windows builds have"},
                              {"--version-file", "FILE", "ours: where the base version is", {}, "version.json"}};
-  for (auto& flag : both_ways("--wheel-compression", "compress the wheels (default)")) flags.push_back(std::move(flag));
+  for (auto [name, help] :
+       {std::pair<std::string, std::string>{"--wheel-compression", "compress the wheels (default)"},
+        {"--build-packages", "write packages (default), not trees"},
+        {"--devel-tarball-compression", "the tar inside the devel package as xz; by default the wheel compresses it"}})
+    for (auto& flag : both_ways(name, help)) flags.push_back(std::move(flag));
   flags.push_back(k_era);
   return flags;
 }
@@ -88,16 +95,11 @@ std::vector<Flag> build_flags() {
 Script build_script() {
   return {.name = "build_python_packages",
           .summary = "the SDK's Python packages from artifacts, as TheRock's script builds them",
-          .description = "Runs `quarry sdk build`. No tree is populated on the way, so there is none to look at "
-                         "afterwards; the packages are in `DIR/dist`.",
+          .description = "Runs `quarry sdk build`. Packages stream from the artifacts to `DIR/dist`; only with "
+                         "--no-build-packages are there trees to look at, `DIR/PROJECT`.",
           .operands = {},
           .flags = build_flags(),
-          .refused = {{{"--no-build-packages", "", ""},
-                       "packages stream from the artifacts, no tree is made that could be left",
-                       "`quarry sdk build --dry-run` plans and checks without writing"},
-                      {{"--devel-tarball-compression", "", ""},
-                       "the wheel compresses the tar inside it already",
-                       "leave it away"}},
+          .refused = {},
           .only_feb = {},
           .only_aug = {"--linux-amdgpu-families", "--windows-amdgpu-families"},
           .examples = {{"quarry compat build_python_packages --artifact-dir artifacts --dest-dir out --version 7.2.0",
