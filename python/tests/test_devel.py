@@ -138,6 +138,23 @@ def refused(site: Site, message: str, hint: str) -> None:
     assert site.tree() == before
 
 
+@pytest.mark.parametrize("both", [False, True])
+def test_the_tree_leads_into_the_libraries_of_the_family_in_use(make_site: Callable[..., Site], both: bool) -> None:
+    """Devel was made over the first family's libraries; this machine has the second one's, with a file more and one less."""
+    site = make_site(*([] if both else ["rocm_sdk_libraries_gfx103x"]))
+    used = site.path / "_rocm_sdk_libraries_gfx94X_dcgpu"
+    (used / "lib/librocsparse.so.0").unlink()
+    (used / "lib/rocsparse").mkdir()
+    (used / "lib/rocsparse/gfx942.dat").write_bytes(b"kernels")
+    done = site.run("init", ROCM_SDK_TARGET_FAMILY="gfx94X-dcgpu")
+    assert done.returncode == 0, done.stderr
+    assert os.path.samefile(site.devel / "lib/libhipsparse.so.0", used / "lib/libhipsparse.so.0")
+    assert os.path.samefile(site.devel / "lib/rocsparse/gfx942.dat", used / "lib/rocsparse/gfx942.dat")
+    assert not (site.devel / "lib/librocsparse.so.0").exists()
+    assert os.path.samefile(site.devel / "lib/libamdhip64.so.5", site.path / "_rocm_sdk_core/lib/libamdhip64.so.5")
+    assert (site.devel / "__init__.py").read_bytes() == b""
+
+
 def test_libraries_that_are_not_installed(make_site: Callable[..., Site]) -> None:
     refused(
         make_site("rocm_sdk_libraries"), f"need {LIBRARIES}, which is not installed", 'pip install "rocm[libraries,devel]==7.2.0"'

@@ -249,7 +249,7 @@ private:
   }
 
   Result<void> devel(const Package& package) {
-    // Its links name one family's libraries; which one a machine has is settled when the tree is expanded.
+    // Its links name one family's libraries; where another family is in use, the expansion leads them there.
     auto family = naming_.devel_family();
     TRY(auto view, merged_view({recipe_, package, family}, trees_), "while planning " + package.dist);
     std::vector<RuntimeTree> runtime;

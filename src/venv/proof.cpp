@@ -49,6 +49,7 @@ struct Check {
   std::string path; ///< relative to site-packages
   Sha256 sha256;
   std::optional<std::uint64_t> size;
+  std::vector<Sha256> or_these = {};
 };
 
 Result<std::string> check_one(const std::string& site, const Check& check) {
@@ -58,9 +59,11 @@ Result<std::string> check_one(const std::string& site, const Check& check) {
   if (check.size && rope->size() != *check.size)
     return fmt::format("{} has {} bytes, not {}", check.path, rope->size(), *check.size);
   TRY(auto digest, content::sha256_of(*rope));
-  return digest == check.sha256 ? std::string()
-                                : fmt::format("{} was altered: sha256 {}, not {}", check.path, digest.short_hex(),
-                                              check.sha256.short_hex());
+  bool expected =
+      digest == check.sha256 || std::find(check.or_these.begin(), check.or_these.end(), digest) != check.or_these.end();
+  return expected ? std::string()
+                  : fmt::format("{} was altered: sha256 {}, not {}", check.path, digest.short_hex(),
+                                check.sha256.short_hex());
 }
 
 Result<void> run_checks(const std::string& site, std::vector<Check> checks, unsigned workers, Defects& defects) {
@@ -265,18 +268,42 @@ private:
   void expect_expanded(const DevelPayload& payload, const std::string& path, std::vector<Check>& checks) {
     if (auto file = payload.files.find(path); file != payload.files.end())
       return checks.push_back({path, file->second.sha256, file->second.size});
-    auto link = payload.links.find(path);
-    if (link == payload.links.end()) return defects_.add(fmt::format("{} is not in the devel payload", path));
     auto absolute = path::join(environment_.site_packages, path);
+    auto link = payload.links.find(path);
     if (auto text = sys::read_link(absolute)) {
-      if (*text != link->second) defects_.add(fmt::format("{} leads to {}, not to {}", path, *text, link->second));
+      bool as_packed = link != payload.links.end() && *text == link->second;
+      if (!as_packed && !siblings_of(path).contains(path::normal(path::join(path::dirname(path), *text))))
+        defects_.add(
+            fmt::format("{} leads to {}, {}", path, *text,
+                        link == payload.links.end() ? "and is not in the devel payload" : "not to " + link->second));
       return;
     }
-    // A hard link: the same bytes as the sibling's file, which is proven.
-    auto target = path::normal(path::join(path::dirname(path), link->second));
-    if (auto sibling = proven_.find(target); sibling != proven_.end())
-      return checks.push_back({path, sibling->second, {}});
-    defects_.add(fmt::format("{} is a file, and should be a link to {}", path, link->second));
+    // A hard link: the same bytes as the file of a sibling, which is proven. The payload names one family's libraries;
+    // unpacking leads to those of the family in use (python/README.md), so it may be another's, or one more.
+    Check check{path, {}, {}};
+    for (const auto& [target, digest] : siblings_of(path)) check.or_these.push_back(digest);
+    if (check.or_these.empty())
+      return defects_.add(link == payload.links.end()
+                              ? fmt::format("{} is not in the devel payload", path)
+                              : fmt::format("{} is a file, and should be a link to {}", path, link->second));
+    check.sha256 = check.or_these.front();
+    checks.push_back(std::move(check));
+  }
+
+  /// Proven files of the other platform packages at the same place below their tops.
+  std::map<std::string, Sha256> siblings_of(const std::string& path) const {
+    std::map<std::string, Sha256> found;
+    auto below = path.substr(path.find('/'));
+    for (const auto& top : platform_tops())
+      if (auto it = proven_.find(top + below); it != proven_.end()) found.insert(*it);
+    return found;
+  }
+
+  const std::set<std::string>& platform_tops() const {
+    if (platform_tops_.empty())
+      for (const auto& [path, digest] : proven_)
+        if (path.starts_with("_rocm_sdk_")) platform_tops_.insert(path.substr(0, path.find('/')));
+    return platform_tops_;
   }
 
   /// Files that no RECORD lists, where Python or the loader would find them.
@@ -324,6 +351,7 @@ private:
   std::vector<Distribution> distributions_;
   std::vector<Check> checks_;
   std::map<std::string, Sha256> proven_; // by path in site-packages
+  mutable std::set<std::string> platform_tops_;
   std::string devel_wheel_;
   Defects defects_;
 };

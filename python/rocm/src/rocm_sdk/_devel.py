@@ -131,7 +131,7 @@ def _expand(place: Place, payload: Path) -> Expansion:
     rows = _record.read(place.record)
     _check_payload(place, payload, rows)
     with _payload.opened(payload) as tar:
-        plan = _payload.plan(tar, place.root.name)
+        plan = _for_used_families(_payload.plan(tar, place.root.name))
         _check_siblings(place, plan)
         _check_space(place, plan)
         base = _base_rows(place, rows)
@@ -214,6 +214,26 @@ def _check_payload(place: Place, payload: Path, rows: Iterable[Row]) -> None:
             digest.update(chunk)
     if _row_digest(digest) != stated:
         raise _payload.PayloadError(f"{payload} is damaged: its sha256 is not the one in RECORD", _reinstall(place.package))
+
+
+def _for_used_families(plan: _payload.Plan) -> _payload.Plan:
+    """A payload is made over the libraries of one family; here it leads into those that this environment uses."""
+    for logical, entry in _dist_info.ALL_PACKAGES.items():
+        installed = _packages.installed_families(logical)
+        if not installed:
+            continue
+        used = _packages.libraries_family(logical)
+        tops = (_packages.names(entry, family)[2] for family in _dist_info.AVAILABLE_TARGET_FAMILIES if family != used)
+        made_for = next((top for top in tops if plan.leads_into(top)), None)
+        if made_for and used in installed:
+            package = _packages.locate(logical, used)
+            plan = plan.with_other_sibling(made_for, package.platform_name, _files_below(package.platform))
+    return plan
+
+
+def _files_below(top: Path) -> list[str]:
+    found = (path.relative_to(top) for path in top.rglob("*") if not path.is_dir())
+    return sorted(path.as_posix() for path in found if path.suffix != ".pyc")
 
 
 def _check_siblings(place: Place, plan: _payload.Plan) -> None:

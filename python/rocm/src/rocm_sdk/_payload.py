@@ -42,6 +42,17 @@ class Plan:
     def bytes(self) -> int:
         return sum(member.size for _, member in self.files)
 
+    def leads_into(self, top: str) -> bool:
+        """Whether a link leads into this directory of site-packages."""
+        return any(target.startswith(top + "/") for _, _, target in self.sibling_links)
+
+    def with_other_sibling(self, old: str, new: str, paths: list[str]) -> Plan:
+        """The same with links to `paths` below `new` where there were links into `old`; what is there otherwise stays."""
+        kept = [link for link in self.sibling_links if not link[2].startswith(old + "/")]
+        taken = {path for path, *_ in [*self.files, *kept, *self.own_links]}
+        links = [(path, "../" * (path.count("/") + 1) + f"{new}/{path}", f"{new}/{path}") for path in paths if path not in taken]
+        return Plan(self.directories, self.files, kept + links, self.own_links)
+
 
 def find(directory: Path) -> Path | None:
     """The payload in the devel package, None once it has been unpacked."""

@@ -30,10 +30,12 @@ def cases() -> Iterator[Case]:
 
 
 def _mirrored(logical: str) -> list[_packages.Package]:
-    """The packages that devel mirrors: where it was made for one family, not another family's libraries."""
-    own = _packages.locate("devel").dist_info.THIS_TARGET_FAMILY
+    """The packages that devel mirrors: of those that there are for several families, the one in use."""
     packages = _base.installed(logical)
-    return [each for each in packages if own is None or each.dist_info.THIS_TARGET_FAMILY in (None, own)]
+    if not _packages.installed_families(logical):
+        return packages
+    used = _packages.libraries_family(logical)
+    return [each for each in packages if each.dist_info.THIS_TARGET_FAMILY == used] or packages
 
 
 def _not_installed() -> None:
