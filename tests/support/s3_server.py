@@ -47,13 +47,13 @@ class Client:
     def __init__(self, endpoint: str, access: str, secret: str):
         self.endpoint, self.access, self.secret = endpoint, access, secret
 
-    def _send(self, path: str, query: dict[str, str]) -> bytes:
+    def send(self, method: str, path: str, query: dict[str, str], body: bytes | None = None) -> bytes:
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
         day, host = now[:8], self.endpoint.partition("//")[2]
         path = urllib.parse.quote(path, safe="/-_.~")
         pairs = "&".join(sorted(f"{urllib.parse.quote(k, safe='-_.~')}={urllib.parse.quote(v, safe='-_.~')}" for k, v in query.items()))
         names = "host;x-amz-content-sha256;x-amz-date"
-        canonical = f"GET\n{path}\n{pairs}\nhost:{host}\nx-amz-content-sha256:UNSIGNED-PAYLOAD\nx-amz-date:{now}\n\n{names}\nUNSIGNED-PAYLOAD"
+        canonical = f"{method}\n{path}\n{pairs}\nhost:{host}\nx-amz-content-sha256:UNSIGNED-PAYLOAD\nx-amz-date:{now}\n\n{names}\nUNSIGNED-PAYLOAD"
         scope = f"{day}/us-east-1/s3/aws4_request"
         key = ("AWS4" + self.secret).encode()
         for part in scope.split("/"):
@@ -62,16 +62,16 @@ class Client:
         signature = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
         headers = {"x-amz-date": now, "x-amz-content-sha256": "UNSIGNED-PAYLOAD", "Authorization": f"AWS4-HMAC-SHA256 Credential={self.access}/{scope}, SignedHeaders={names}, Signature={signature}"}
         url = f"{self.endpoint}{path}" + (f"?{pairs}" if pairs else "")
-        return DIRECT.open(urllib.request.Request(url, headers=headers), timeout=60).read()
+        return DIRECT.open(urllib.request.Request(url, method=method, data=body, headers=headers), timeout=60).read()
 
     def get(self, bucket: str, key: str) -> bytes:
-        return self._send(f"/{bucket}/{key}", {})
+        return self.send("GET", f"/{bucket}/{key}", {})
 
     def list(self, bucket: str) -> list[str]:
         keys, token = [], ""
         while True:
             query = {"list-type": "2", "encoding-type": "url", **({"continuation-token": token} if token else {})}
-            root = tree.fromstring(self._send(f"/{bucket}", query))
+            root = tree.fromstring(self.send("GET", f"/{bucket}", query))
             values = [(node.tag.rpartition("}")[2], node.text or "") for node in root.iter()]
             keys += [urllib.parse.unquote(text) for name, text in values if name == "Key"]
             token = next((text for name, text in values if name == "NextContinuationToken"), "")
