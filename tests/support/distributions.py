@@ -39,6 +39,12 @@ def wheel(directory: Path, name: str, version: str, *, file_name: str = "", requ
     return path
 
 
+def metadata_of(wheel: Path) -> bytes:
+    """METADATA as it is in the wheel: the bytes that belong beside it."""
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.read(next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA")))
+
+
 def _digest(text: str) -> str:
     return base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
 

@@ -1,0 +1,192 @@
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/commands.hpp"
+#include "cli/records.hpp"
+#include "cli/version.hpp"
+#include "mirror/sync.hpp"
+#include "sdk/recipe.hpp"
+#include "sys/file.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+constexpr unsigned k_transfers = 16; // small records: their latency adds up, not their bytes
+
+/// A directory for downloads that is gone when the command ends, however it ends.
+class Scratch {
+public:
+  static Result<Scratch> make(const Context& context) {
+    auto below = context.variable("TMPDIR");
+    TRY(auto path, sys::make_temporary_directory(below.empty() ? "/tmp" : below, "quarry-mirror-"));
+    return Scratch(std::move(path));
+  }
+  Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  Scratch& operator=(Scratch&&) = delete;
+  ~Scratch() {
+    if (!path_.empty()) static_cast<void>(sys::remove_tree(path_));
+  }
+  const std::string& path() const { return path_; }
+
+private:
+  explicit Scratch(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+/// What the recipes make, and what data/mirror.toml names.
+Result<std::vector<mirror::Reserved>> reserved_names(const Context& context) {
+  const std::string file = "data/mirror.toml";
+  std::vector<mirror::Reserved> reserved;
+  if (auto text = context.resources.read(file)) {
+    TRY(reserved, mirror::parse_reserved(*text, file));
+  }
+  for (const auto& name : context.resources.list("data/recipes/")) {
+    auto text = name.ends_with(".toml") ? context.resources.read(name) : std::nullopt;
+    if (!text) continue;
+    TRY(auto recipe, sdk::parse_recipe(*text, name));
+    for (const auto& package : recipe.packages) {
+      auto pattern = text::lower(sdk::for_family(package.dist, "*", false));
+      reserved.push_back({pattern, fmt::format("the recipe {} makes it", recipe.name)});
+    }
+  }
+  return reserved;
+}
+
+struct Wanted {
+  std::vector<mirror::Asked> asked;
+  std::vector<mirror::Target> targets;
+  net::Url index;
+  std::vector<mirror::Reserved> reserved;
+};
+
+Result<Wanted> wanted_of(const Context& context, const Arguments& arguments) {
+  const auto& file = arguments.operands.at(0);
+  Wanted wanted;
+  TRY(wanted.targets, mirror::parse_targets(arguments.get("--python"), arguments.get("--platform")));
+  TRY(wanted.index, net::parse_url(arguments.get("--index-url")), "while reading --index-url");
+  TRY(auto text, sys::read_file(file, mirror::k_requirements_bytes_max), "while reading the requirements");
+  TRY(wanted.asked, mirror::parse_requirements(text, file));
+  TRY(wanted.reserved, reserved_names(context));
+  return wanted;
+}
+
+Json plan_json(const mirror::SyncPlan& plan) {
+  auto targets = Json::array();
+  for (const auto& one : plan.targets) {
+    auto projects = Json::array();
+    for (const auto& [project, choice] : one.resolution.choices) {
+      auto files = Json::array();
+      for (const auto& file : choice.files) files.push_back(file.filename);
+      projects.push_back({{"project", project}, {"version", choice.version}, {"files", files}});
+    }
+    targets.push_back({{"python", one.target.python},
+                       {"platform", one.target.platform},
+                       {"projects", projects},
+                       {"notes", findings_json(one.resolution.notes)}});
+  }
+  auto files = Json::array();
+  for (const auto& [name, file] : plan.files)
+    files.push_back({{"filename", name}, {"sha256", file.sha256()->hex()}, {"url", file.url}});
+  return {{"schema", "quarry.mirror-sync/1"}, {"targets", targets}, {"files", files}};
+}
+
+std::string plan_text(const mirror::SyncPlan& plan) {
+  std::string text;
+  for (const auto& one : plan.targets) {
+    text += fmt::format("Python {:<13} {} projects\n", one.target.name(), one.resolution.choices.size());
+    for (const auto& [project, choice] : one.resolution.choices)
+      text += fmt::format("  {} {}\n", project, choice.version);
+  }
+  return text + fmt::format("wanted      {} files, {} of them new ({})\n", plan.files.size(), plan.missing.size(),
+                            units::bytes(plan.bytes_missing()));
+}
+
+Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream& upstream,
+                  const std::map<std::string, registry::FileRecord>& known, const mirror::SyncPlan& plan,
+                  const Wanted& wanted, Json& document) {
+  auto progress = context.out.progress("mirroring", plan.bytes_missing());
+  mirror::SyncOptions options{.now = sys::rfc3339(context.clock.now_us()),
+                              .who = who(context),
+                              .tool = fmt::format("quarry {}", program_version()),
+                              .index = wanted.index.text(),
+                              .on_progress = [&](std::uint64_t bytes) { progress->update(bytes); }};
+  TRY(auto receipt, mirror::execute_sync(store, upstream, known, plan, options));
+  progress->finish();
+  document["set"] = receipt.published.set;
+  document["writes"] = receipt.published.writes;
+  document["index_url"] = receipt.published.index_url;
+  document["files_fetched"] = receipt.files_fetched;
+  document["bytes_fetched"] = receipt.bytes_fetched;
+  context.out.data(
+      fmt::format("fetched     {} files, {}\nsealed      set:{}{}\n\n--index-url {}\n", receipt.files_fetched,
+                  units::bytes(receipt.bytes_fetched), receipt.published.set.substr(0, 12),
+                  receipt.published.newly_sealed ? "" : "  (it was already)", receipt.published.index_url));
+  return {};
+}
+
+Result<int> run_sync(Context& context, const Arguments& arguments) {
+  TRY(auto wanted, wanted_of(context, arguments));
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto known, mirror::mirrored_files(*store), "while reading what is mirrored");
+  TRY(auto owned, mirror::owned_names(*store, k_transfers), "while reading what the store publishes");
+  TRY(auto scratch, Scratch::make(context));
+  auto settings = net::settings_from(context.environment);
+  settings.allow_plain_http = context.variable("QUARRY_ALLOW_PLAIN_HTTP") == "1";
+  mirror::Upstream upstream(net::make_client(std::move(settings)), context.clock,
+                            {wanted.index, scratch.path(), context.jobs}, mirror::metadata_from(*store, known));
+  TRY(auto plan, mirror::plan_sync(upstream, known, wanted.asked, wanted.targets,
+                                   mirror::make_guard(wanted.reserved, std::move(owned))));
+  for (const auto& one : plan.targets) context.out.findings(one.resolution.notes);
+  context.out.data(plan_text(plan));
+  auto document = plan_json(plan);
+  document["dry_run"] = arguments.has("--dry-run");
+  document["writes"] = 0;
+  if (!arguments.has("--dry-run")) TRY_DO(pump(context, *store, upstream, known, plan, wanted, document));
+  context.out.document(document);
+  return 0;
+}
+
+Command sync_command() {
+  return {
+      .path = {"mirror", "sync"},
+      .summary = "fill the store's base index with dependencies from PyPI",
+      .description =
+          "Finds the newest versions that the requirements allow for each Python and platform, with all that they "
+          "depend on, "
+          "and stores their wheels below `python-deps/`, with a page for each project. `setuptools` and `wheel` are "
+          "always among them: source distributions are built with them. Every file is proven against the "
+          "index before it is stored, its METADATA against the wheel, and where it came from is recorded.\n\n"
+          "What is there already is not fetched again: a second run transfers nothing. A name that the store "
+          "publishes itself, or that a recipe makes, is refused: it would let a stranger's higher version be "
+          "installed.\n\n"
+          "Proxies and certificates are taken from the usual variables (`HTTPS_PROXY`, `SSL_CERT_FILE`).",
+      .operands = {{"REQUIREMENTS", "a file with one requirement a line"}},
+      .flags =
+          {{"--store", "LOCATOR", "the store: file:PATH or s3://BUCKET/PREFIX", {}, {}, "QUARRY_STORE", true},
+           {.name = "--python", .value = "LIST", .help = "Pythons, such as 3.10,3.12", .required = true},
+           {.name = "--platform", .value = "LIST", .help = "linux, windows or both", .fallback = "linux"},
+           {.name = "--index-url",
+            .value = "URL",
+            .help = "the index to take from",
+            .fallback = "https://pypi.org/simple/",
+            .environment = "PIP_INDEX_URL"},
+           {.name = "--dry-run", .value = "", .help = "resolve and say what is new, write nothing", .letter = 'n'}},
+      .examples =
+          {{"quarry mirror sync requirements.txt --store file:store --python 3.10,3.12 --platform linux,windows",
+            "all that the packages need, for four targets"}},
+      .exit_codes = {{1, "nothing fits all that ask for a project"},
+                     {3, "the index has no such project"},
+                     {6, "a file is not what the index says"},
+                     {7, "a mirrored name has other bytes now"},
+                     {12, "a name may not come from another index"}},
+      .schema = "quarry.mirror-sync/1",
+      .run = run_sync};
+}
+
+} // namespace
+
+std::vector<Command> mirror_commands() { return {sync_command()}; }
+
+} // namespace quarry::cli
