@@ -9,6 +9,7 @@
 #include "trial/evidence.hpp"
 #include "trial/trial.hpp"
 #include "venv/proof.hpp"
+#include "venv/stage.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -134,13 +135,21 @@ Result<venv::Source> sealed_source(const RecordOptions& options, store::ObjectSt
   request.locator = options.locator;
   request.store = &store;
   TRY(auto source, venv::find_source(request));
-  bool elsewhere = std::any_of(source.files.begin(), source.files.end(), [](const auto& f) { return f.path.empty(); });
-  if (!source.sealed || source.is_remote() || elsewhere)
+  if (!source.sealed || source.is_remote())
     return fail(ErrorKind::invalid_argument, "X015",
-                fmt::format("{} is not a sealed set on this machine, so there is nothing to bind a report to",
-                            source.description),
+                fmt::format("{} is not a sealed set, so there is nothing to bind a report to", source.description),
                 "name the published set: --from run:ID, set:DIGEST or channel:NAME");
   return source;
+}
+
+/// Of a store that is elsewhere only what the report is about is fetched: a run has packages of other families, too.
+Result<void> bring_here(venv::Source& source, const ForeignReport& report, const RecordOptions& options,
+                        store::ObjectStore& store, venv::VerifiedPaths& verified) {
+  std::set<std::string> claimed;
+  for (const auto& claim : report.claims) claimed.insert(claim.project);
+  std::erase_if(source.files,
+                [&](const auto& file) { return file.path.empty() && !claimed.contains(file.file.project); });
+  return venv::stage_files(source, &store, options.directory, options.workers, verified);
 }
 
 std::string result_of(Report& tests) {
@@ -199,6 +208,7 @@ Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore&
   TRY(auto report, parse_foreign_report(text, options.report));
   TRY(auto source, sealed_source(options, store));
   venv::VerifiedPaths verified;
+  TRY_DO(bring_here(source, report, options, store, verified));
   TRY(auto files, venv::match_claims(source, report.claims, verified));
   Recorded done;
   auto& evidence = done.evidence;

@@ -32,6 +32,8 @@ struct RecordOptions {
   std::string locator; ///< --from: what the machine installed from
   std::string family;  ///< empty: the report's
   std::string quarry_version;
+  std::string directory; ///< on this machine, for packages of a store that is elsewhere
+  unsigned workers = 1;
 };
 
 struct Recorded {

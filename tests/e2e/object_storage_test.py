@@ -81,6 +81,10 @@ def test_a_set_lives_on_ceph(bucket, packages, next_packages, report_only_policy
     tested = bucket.quarry("test", "--venv", env, "--json")
     assert tested.code == 0, tested.err
     assert bucket.good("evidence", "list", "--json").json["evidence"]
+    report = tmp_path / "report.json"
+    subprocess.run([env / "bin/rocm-sdk", "test", "--quiet", "--json", report], check=True, env=clean_environment(TMPDIR=str(tmp_path)))
+    reported = bucket.good("evidence", "record", "--from-report", report, "--from", "run:1", "--json").json
+    assert reported["result"] == "passed" and len(reported["subjects"]) == 4
     gate = bucket.quarry("gate", "--to", "stable", "--from", "run:1", "--policy", "demo", "--json")
     assert gate.code == 0, gate.out + gate.err
 

@@ -2,6 +2,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
+#include "cli/scratch.hpp"
 #include "cli/version.hpp"
 #include "mirror/sync.hpp"
 #include "sdk/recipe.hpp"
@@ -14,26 +15,6 @@ namespace quarry::cli {
 namespace {
 
 constexpr unsigned k_transfers = 16; // small records: their latency adds up, not their bytes
-
-/// A directory for downloads that is gone when the command ends, however it ends.
-class Scratch {
-public:
-  static Result<Scratch> make(const Context& context) {
-    auto below = context.variable("TMPDIR");
-    TRY(auto path, sys::make_temporary_directory(below.empty() ? "/tmp" : below, "quarry-mirror-"));
-    return Scratch(std::move(path));
-  }
-  Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  Scratch& operator=(Scratch&&) = delete;
-  ~Scratch() {
-    if (!path_.empty()) static_cast<void>(sys::remove_tree(path_));
-  }
-  const std::string& path() const { return path_; }
-
-private:
-  explicit Scratch(std::string path) : path_(std::move(path)) {}
-  std::string path_;
-};
 
 /// What the recipes make, and what data/mirror.toml names.
 Result<std::vector<mirror::Reserved>> reserved_names(const Context& context) {

@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
+#include "cli/scratch.hpp"
 #include "cli/version.hpp"
 
 #include "base/text.hpp"
@@ -173,6 +174,9 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   options.family = arguments.find("--family").value_or("");
   options.quarry_version = program_version();
   TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto scratch, Scratch::make(context));
+  options.directory = scratch.path();
+  options.workers = context.jobs;
   TRY(auto done, trial::record_report(options, *store));
   const auto& e = done.evidence;
   context.out.data(fmt::format("{}  {} on {}  {}\nreported    by {}; quarry did not run there\n", e.result, e.suite,

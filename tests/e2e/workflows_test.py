@@ -1,0 +1,194 @@
+"""The workflow files: GitHub's own checks accept them, and every Linux step does what it says, against Ceph's radosgw."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support import public_bucket, small_artifacts, small_windows_artifacts, static_server  # noqa: E402
+from support.clients import client  # noqa: E402
+from support.quarry import PROGRAM, ROOT, good, quarry  # noqa: E402
+from support.workflow_job import WORKFLOWS, Job, inputs_of, load, runner_environment  # noqa: E402
+
+NAMES = ["build_rocm_packages.yml", "test_rocm_wheels.yml", "ci_example.yml"]
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+RUN = "4711"
+
+
+def jobs():
+    return [pytest.param(job, id=f"{name}:{key}") for name in NAMES for key, job in load(name)["jobs"].items()]
+
+
+# what GitHub and its reviewers look at
+
+
+def test_actionlint_and_githubs_schema_accept_them(tmp_path):
+    actionlint = ROOT / "build/tools/bin/actionlint"
+    assert actionlint.exists(), "actionlint is missing: tools/setup --test"
+    place = tmp_path / ".github/workflows"
+    shutil.copytree(WORKFLOWS, place, ignore=shutil.ignore_patterns("*.md"))
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    linted = subprocess.run([actionlint, "-no-color"], cwd=tmp_path, capture_output=True, text=True)
+    assert linted.returncode == 0, linted.stdout + linted.stderr
+    schema = client("check-jsonschema").bin / "check-jsonschema"
+    checked = subprocess.run([schema, "--builtin-schema", "vendor.github-workflows", *sorted(place.iterdir())], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    broken = place / "broken.yml"
+    broken.write_text((WORKFLOWS / "ci_example.yml").read_text().replace("rocm_version: ${{ inputs.rocm_version }}", "rocm_versoin: ${{ inputs.rocm_version }}", 1))
+    assert subprocess.run([actionlint, "-no-color"], cwd=tmp_path, capture_output=True).returncode != 0, "the callee's inputs are looked at"
+
+
+def test_every_workflow_is_looked_at():
+    assert sorted(path.name for path in WORKFLOWS.glob("*.yml")) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_ways_to_start_take_the_same(name):
+    on = load(name)["on"]
+    called, started = on["workflow_call"]["inputs"], on["workflow_dispatch"]["inputs"]
+    assert set(started) <= set(called)
+    for key, one in started.items():
+        assert one.get("default", "") == called[key].get("default", "") or one.get("required") != called[key].get("required"), key
+
+
+def test_the_inputs_of_the_test_are_todays():
+    called = set(load("test_rocm_wheels.yml")["on"]["workflow_call"]["inputs"])
+    assert {"amdgpu_family", "test_runs_on", "package_index_url", "package_find_links_url", "package_run_id", "artifact_group", "rocm_version", "python_version"} <= called
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_permissions_are_the_least(name):
+    workflow = load(name)
+    assert workflow["permissions"] == {"contents": "read"}
+    for job in workflow["jobs"].values():
+        assert job["permissions"].items() <= {"contents": "read", "id-token": "write"}.items()
+
+
+@pytest.mark.parametrize("job", jobs())
+def test_jobs_end_and_run_what_was_reviewed(job):
+    if "uses" in job:
+        assert job["uses"].startswith("./.github/workflows/")
+        return
+    assert 0 < job["timeout-minutes"] <= 120
+    for step in job["steps"]:
+        if "uses" in step:
+            assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", step["uses"]), step["uses"]
+        else:
+            assert "${{" not in step["run"], f"{step['name']}: a value in a script is code; hand it over by env"
+
+
+# every Linux step, on a real server
+
+
+@pytest.fixture(scope="module")
+def place(artifacts, tmp_path_factory):
+    """A public bucket with the archives of run 77 for both platforms, as a build uploads them."""
+    assert public_bucket.available(), "radosgw or nginx is missing: tools/setup --test"
+    with public_bucket.serve() as running:
+        windows = small_windows_artifacts.make(tmp_path_factory.mktemp("windows"), (small_artifacts.FAMILY,))
+        for platform, tree in (("linux", artifacts), ("windows", windows)):
+            packed = tmp_path_factory.mktemp("packed")
+            good("artifact", "pack", tree, "--output-dir", packed)
+            for file in packed.iterdir():
+                good("store", "put", file, f"77-{platform}/{file.name}", "--store", running.locator, environment=runner_environment(**running.environment()))
+        yield running
+
+
+@pytest.fixture(scope="module")
+def variables(place, tmp_path_factory):
+    """Variables of the repository: where the store is, where the program comes from."""
+    site = tmp_path_factory.mktemp("site")
+    shutil.copy(PROGRAM, site / "quarry")
+    with static_server.serve(site) as (url, _):
+        yield {"QUARRY_STORE": place.locator, "QUARRY_URL": f"{url}/quarry", "QUARRY_SHA256": hashlib.sha256(PROGRAM.read_bytes()).hexdigest(), "AWS_ROLE_ARN": "", "AWS_REGION": "us-east-1"}
+
+
+def run_job(place, variables: dict, directory: Path, workflow_name: str, job_name: str, expected: int = 0, **inputs: str) -> Job:
+    workflow = load(workflow_name)
+    contexts = {"inputs": inputs_of(workflow, inputs), "vars": variables, "github": {"run_id": RUN}}
+    job = Job(directory, contexts, runner_environment(**place.environment()))
+    job.run(workflow["jobs"][job_name], expected)
+    return job
+
+
+def outputs_of(job: Job, workflow_name: str, job_name: str) -> dict[str, str]:
+    return job.job_outputs(load(workflow_name)["jobs"][job_name])
+
+
+@pytest.fixture(scope="module")
+def built(place, variables, tmp_path_factory) -> dict[str, str]:
+    """Outputs of the workflow that builds, for Linux."""
+    job = run_job(place, variables, tmp_path_factory.mktemp("build"), "build_rocm_packages.yml", "build", artifact_run_id="77", artifact_group=small_artifacts.FAMILY, rocm_version="7.2.0", channel="dev")
+    assert [step.name for step in job.steps] == ["Install quarry", "Fetch the artifacts", "Build the packages", "Verify the packages", "Publish them"]
+    assert "pip install" in job.summary
+    return outputs_of(job, "build_rocm_packages.yml", "build")
+
+
+def store(place, *words: str):
+    return good(*words, "--store", place.locator, "--json", environment=runner_environment(**place.environment())).json
+
+
+def test_packages_are_built_and_published(place, built):
+    assert built["package_run_id"] == RUN and len(built["package_set"]) == 64
+    shown = store(place, "set", "show", f"run:{RUN}-linux")
+    assert [one["set"] for one in shown["sets"]] == [built["package_set"]]
+    assert shown["sets"][0]["origin"] | {"repository": "owner/repo", "commit": "c" * 40} == shown["sets"][0]["origin"]
+    assert store(place, "channel", "show", "dev")["generation"] == 1
+    page = urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"{place.url}/{RUN}-linux/python/{small_artifacts.FAMILY}/simple/rocm/").read()
+    assert b"rocm-7.2.0.tar.gz" in page
+
+
+def test_packages_of_a_run_are_tested_and_recorded(place, variables, built, tmp_path):
+    job = run_job(place, variables, tmp_path, "test_rocm_wheels.yml", "linux", amdgpu_family=small_artifacts.FAMILY, test_runs_on="gpu-linux", package_run_id=built["package_run_id"], artifact_group=small_artifacts.FAMILY, rocm_version="7.2.0", python_version=PYTHON)
+    assert len(job.steps) == 5 and "### ROCm 7.2.0 on " + small_artifacts.FAMILY in job.summary
+    evidence = store(place, "evidence", "list")["evidence"]
+    assert [(one["result"], one["set"]) for one in evidence if not one.get("reported")] == [("passed", built["package_set"])]
+    gate = quarry("gate", "--to", "stable", "--from", f"run:{RUN}-linux", "--policy", "demo", "--store", place.locator, environment=runner_environment(**place.environment()))
+    assert gate.code == 0, gate.out + gate.err
+
+
+@pytest.mark.parametrize("source", ["package_index_url", "package_find_links_url"])
+def test_packages_of_an_index_are_tested(place, variables, built, tmp_path, source):
+    base = f"{place.url}/{RUN}-linux/python/{small_artifacts.FAMILY}"
+    page = {"package_index_url": f"{base}/simple/", "package_find_links_url": f"{base}/index.html"}[source]
+    job = run_job(place, variables, tmp_path, "test_rocm_wheels.yml", "linux", amdgpu_family=small_artifacts.FAMILY, test_runs_on="gpu-linux", rocm_version="7.2.0", python_version=PYTHON, **{source: page})
+    assert "passed" in job.steps[-1].output
+
+
+def test_packages_for_windows_are_built_on_linux(place, variables, tmp_path):
+    run_job(place, variables, tmp_path, "build_rocm_packages.yml", "build", artifact_run_id="77", artifact_group=small_artifacts.FAMILY, rocm_version="7.2.0", platform="windows")
+    files = store(place, "set", "show", f"run:{RUN}-windows")["files"]
+    assert any(one["filename"].endswith("-win_amd64.whl") for one in files)
+
+
+def test_a_report_of_a_machine_with_python_alone_is_recorded(place, variables, built, tmp_path):
+    """What the Windows job leaves is a report; here pip and the packages' own tests make one."""
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "env"], check=True)
+    base = f"{place.url}/{RUN}-linux/python/{small_artifacts.FAMILY}"
+    workspace = tmp_path / "job/workspace"
+    workspace.mkdir(parents=True)
+    for command in (["pip", "install", "-q", "--index-url", f"{base}/simple/", "rocm[libraries,devel]==7.2.0"], ["rocm-sdk", "test", "--quiet", "--json", workspace / "report.json"]):
+        subprocess.run([tmp_path / "env/bin" / command[0], *command[1:]], check=True, env=runner_environment())
+    run_job(place, variables, tmp_path / "job", "test_rocm_wheels.yml", "record", amdgpu_family=small_artifacts.FAMILY, test_runs_on="gpu-linux", package_run_id=RUN, rocm_version="7.2.0")
+    assert [one["result"] for one in store(place, "evidence", "list")["evidence"] if one.get("reported")] == ["passed"]
+
+
+def test_another_program_is_not_run(place, variables, tmp_path):
+    other = variables | {"QUARRY_SHA256": "0" * 64}
+    job = run_job(place, other, tmp_path, "build_rocm_packages.yml", "build", expected=1, artifact_group="g", rocm_version="1")
+    assert [step.name for step in job.steps] == ["Install quarry"]
+
+
+def test_an_input_is_never_code(place, variables, tmp_path):
+    job = run_job(place, variables, tmp_path, "build_rocm_packages.yml", "build", expected=2, artifact_run_id="77", artifact_group=small_artifacts.FAMILY, rocm_version='1"; touch "$RUNNER_TEMP/owned"; $(touch owned) "')
+    assert job.steps[-1].name == "Build the packages"
+    assert not list(tmp_path.rglob("owned"))
