@@ -1,0 +1,73 @@
+"""An environment whose only network is the store: ROCm packages of a run, and all that they need from the base index beside them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support import distributions, public_bucket, s3_server, small_artifacts, static_server  # noqa: E402
+from support.clients import client  # noqa: E402
+from support.quarry import clean_environment, good  # noqa: E402
+
+# Whatever does not go to the store ends here: nobody listens on the discard port.
+NOWHERE = {name: "http://127.0.0.1:9" for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")}
+ONLY_THE_STORE = NOWHERE | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
+
+
+@pytest.fixture(scope="module")
+def store(packages, tmp_path_factory):
+    """A bucket behind nginx with run 1 and a base index; what the base index was filled from is gone."""
+    assert public_bucket.available(), "radosgw or nginx is missing: tools/setup --test"
+    upstream = tmp_path_factory.mktemp("upstream")
+    (upstream / "files").mkdir()
+    for name, version, requires in (("setuptools", "80.0", ()), ("wheel", "0.45", ()), ("demo-app", "1.0", ("demo-base>=1",)), ("demo-base", "1.0+up.1", ())):
+        path = distributions.wheel(upstream / "files", name, version, requires=requires)
+        page = upstream / "simple" / name / "index.html"
+        page.parent.mkdir(parents=True)
+        page.write_text(f'<!DOCTYPE html><a href="../../files/{path.name.replace("+", "%2B")}#sha256={hashlib.sha256(path.read_bytes()).hexdigest()}">{path.name}</a>')
+    requirements = upstream / "requirements.txt"
+    requirements.write_text("demo-app\n")
+    with public_bucket.serve() as place:
+        environment = clean_environment(NO_PROXY="127.0.0.1", **place.environment())
+        good("publish", packages, "--store", place.locator, "--run-id", "1", "--platform", "linux", "--artifact-group", small_artifacts.FAMILY, environment=environment)
+        with static_server.serve(upstream) as (url, _):
+            command = ("mirror", "sync", requirements, "--store", place.locator, "--python", "3.10,3.11,3.12,3.13", "--platform", "linux,windows", "--index-url", f"{url}/simple/", "--json")
+            first = good(*command, environment=environment).json
+            again = good(*command, environment=environment).json
+        assert first["files_fetched"] == 4 and (again["files_fetched"], again["writes"], again["set"]) == (0, 0, first["set"])
+        good("set", "verify", f"set:{first['set']}", "--store", place.locator, environment=environment)
+        yield place
+
+
+@pytest.mark.parametrize("name", ["pip-oldest", "pip-newest", "uv"])
+@pytest.mark.parametrize("tree", ["simple", "simple-json"])
+def test_an_install_needs_no_other_network(store, tmp_path, name, tree):
+    tool = client(name)
+    group = f"{store.url}/1-linux/python/{small_artifacts.FAMILY}/{tree}/"
+    words = ["--index-url", f"{store.url}/python-deps/{tree}/", "--extra-index-url", group, "--target", tmp_path / "t", "rocm[libraries,devel]", "demo-app"]
+    install = ["pip", "install", "--python", tool.bin / "python", "--no-cache", "--prerelease", "allow"] if name == "uv" else ["install", "--no-cache-dir", "--pre"]
+    ended = tool.run(*install, *words, environment=ONLY_THE_STORE)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    installed = {path.name.removesuffix(".dist-info") for path in (tmp_path / "t").glob("*.dist-info")}
+    assert {"rocm-7.2.0", "rocm_sdk_core-7.2.0", "rocm_sdk_devel-7.2.0", "demo_app-1.0", "demo_base-1.0+up.1"} <= installed
+
+
+def test_pages_are_what_installers_are_told_they_are(store):
+    pages = json.loads(_get(f"{store.url}/python-deps/simple-json/demo-base/"))
+    assert [file["filename"] for file in pages["files"]] == ["demo_base-1.0+up.1-py3-none-any.whl"]
+    assert b"demo-base" in _get(f"{store.url}/python-deps/simple/")
+
+
+def test_the_web_server_hands_on_what_was_asked_for(store):
+    requested = store.requested()
+    assert any("%2Bup.1-py3-none-any.whl" in path for path in requested)
+
+
+def _get(url: str) -> bytes:
+    return s3_server.DIRECT.open(url, timeout=30).read()
