@@ -143,6 +143,7 @@ def test_an_index_without_metadata_files_is_read_by_its_wheels(upstream, require
     upstream.publish(metadata=False)
     done = good(*words(upstream, requirements, tmp_path / "store"), "--json", environment=DIRECT).json
     assert len(done["files"]) == 4
+    assert done["bytes_fetched"] == sum(path.stat().st_size for path in (tmp_path / "store/python-deps/dist").glob("*.whl"))
     wheels = [path for path in upstream.requested if path.endswith(".whl")]
     assert len(wheels) == len(set(wheels)) == 4
     good("index", "check", tmp_path / "store/python-deps")

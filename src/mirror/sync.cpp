@@ -75,6 +75,7 @@ public:
 
   Result<SyncReceipt> run() {
     TRY_DO(fetch_missing());
+    receipt_.bytes_fetched = upstream_.bytes_fetched();
     for (const auto& file : plan_.missing)
       TRY_DO(record_origin(store_, file, options_), "while recording where it came from");
     TRY(auto plan, publish_plan());
@@ -87,10 +88,9 @@ private:
     fetched_.resize(plan_.missing.size());
     receipt_.files_fetched = plan_.missing.size();
     return parallel_for(plan_.missing.size(), options_.transfers, [&](std::size_t i) -> Result<void> {
-      auto count = [&](std::uint64_t bytes) {
+      auto count = [&](std::uint64_t) {
         std::lock_guard lock(mutex_);
-        receipt_.bytes_fetched += bytes;
-        if (options_.on_progress) options_.on_progress(receipt_.bytes_fetched);
+        if (options_.on_progress) options_.on_progress(upstream_.bytes_fetched());
       };
       TRY(fetched_[i], upstream_.download(plan_.missing[i], count), "while mirroring " + plan_.missing[i].filename);
       return {};

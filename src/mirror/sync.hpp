@@ -48,7 +48,7 @@ struct SyncOptions {
 struct SyncReceipt {
   publish::Receipt published;
   std::size_t files_fetched = 0;
-  std::uint64_t bytes_fetched = 0;
+  std::uint64_t bytes_fetched = 0; ///< wheels that were read for their METADATA included
 };
 
 Result<SyncReceipt> execute_sync(store::ObjectStore& store, Upstream& upstream,

@@ -124,6 +124,7 @@ Result<void> Upstream::fetch_to(const index::PageFile& file, const std::string& 
     TRY_DO(target.write_at(written, piece));
     hasher.update(piece);
     written += piece.size();
+    bytes_fetched_ += piece.size();
     if (file.size && written > *file.size) return other_bytes(file, fmt::format("{} bytes", *file.size), "more");
     if (on_bytes) on_bytes(piece.size());
     return sys::check_interrupted();

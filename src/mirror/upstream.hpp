@@ -6,6 +6,8 @@
 #include "mirror/resolve.hpp"
 #include "net/http.hpp"
 #include "sys/clock.hpp"
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -41,6 +43,9 @@ public:
   /// served beside it (corrupt U008).
   Result<Downloaded> download(const index::PageFile& file, const std::function<void(std::uint64_t)>& on_bytes);
 
+  /// Of wheels, however often they were asked for and whatever became of them.
+  std::uint64_t bytes_fetched() const { return bytes_fetched_; }
+
 private:
   Result<net::Response> get(const std::string& url, std::uint64_t bytes_max, bool page, net::Url* final_url = nullptr);
   Result<std::string> metadata_text(const index::PageFile& file);
@@ -53,6 +58,7 @@ private:
   Options options_;
   KnownMetadata known_;
   std::map<std::string, index::IndexPage> pages_;
+  std::atomic<std::uint64_t> bytes_fetched_ = 0;
   std::map<std::string, std::string> served_; ///< METADATA by file name
 };
 
