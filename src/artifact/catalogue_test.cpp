@@ -212,8 +212,31 @@ TEST(Source, OfARunLooksAtItsRootOnly) {
   auto source = *source_of_run(store, *run::Layout::create({"", "42", "linux"}));
   ASSERT_EQ(source.items.size(), 1u);
   EXPECT_EQ(source.items[0].name.name, "a");
+  EXPECT_FALSE(source.items[0].checksum) << "nothing is asked for before it is chosen";
+  ASSERT_TRUE(look_up(source.items, 2));
   EXPECT_EQ(*source.items[0].checksum, sha256(packed));
   EXPECT_EQ(source.items[0].open()->size(), packed.size());
+}
+
+TEST(Source, WhatIsAnnouncedAndNotThereIsAbsent) {
+  std::shared_ptr<store::ObjectStore> store = store::make_memory_store();
+  for (auto key : {"42-linux/a_lib_generic.tar.zst.sha256sum", "42-linux/b_lib_generic.tar.xz.sha256sum",
+                   "42-linux/b_lib_generic.tar.zst", "42-linux/b_lib_generic.tar.zst.sha256sum"})
+    ASSERT_TRUE(store->put(key, content::Rope::literal(std::string(64, '0')), {}));
+  auto source = *source_of_run(store, *run::Layout::create({"", "42", "linux"}));
+  ASSERT_EQ(source.items.size(), 2u) << "b is there in its other form";
+  EXPECT_TRUE(source.items[0].absent);
+  EXPECT_EQ(source.items[0].defect->code, "A033");
+  EXPECT_FALSE(source.items[1].absent);
+}
+
+TEST(Source, AChecksumFileThatIsNoneIsADefectOfItsArchive) {
+  std::shared_ptr<store::ObjectStore> store = store::make_memory_store();
+  ASSERT_TRUE(store->put("42-linux/a_lib_generic.tar.zst", content::Rope::literal("x"), {}));
+  ASSERT_TRUE(store->put("42-linux/a_lib_generic.tar.zst.sha256sum", content::Rope::literal("<html>"), {}));
+  auto source = *source_of_run(store, *run::Layout::create({"", "42", "linux"}));
+  ASSERT_TRUE(look_up(source.items, 1));
+  EXPECT_EQ(source.items[0].defect->code, "A011");
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
+#include <array>
 #include <fmt/core.h>
 
 namespace quarry::artifact {
@@ -37,7 +38,8 @@ public:
     std::vector<std::size_t> order(items_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return items_[a].size > items_[b].size; });
-    TRY_DO(parallel_for(order.size(), options_.jobs, [&](std::size_t i) { return settle(order[i]); }));
+    auto at_once = options_.at_once > 0 ? options_.at_once : options_.jobs;
+    TRY_DO(parallel_for(order.size(), at_once, [&](std::size_t i) { return settle(order[i]); }));
     if (flat && report_.failures() == 0) TRY_DO(merge_flat(staged_, output_, report_));
     return std::move(report_);
   }
@@ -168,6 +170,18 @@ int rank(ErrorKind kind) {
 std::uint64_t FetchReport::failures() const {
   return static_cast<std::uint64_t>(
       std::count_if(artifacts.begin(), artifacts.end(), [](const Fetched& f) { return f.state == State::failed; }));
+}
+
+bool FetchReport::partial() const {
+  constexpr std::array k_later = {ErrorKind::unavailable, ErrorKind::timed_out, ErrorKind::not_found,
+                                  ErrorKind::unauthenticated};
+  return failures() > 0 && failures() < artifacts.size() &&
+         std::all_of(
+             artifacts.begin(), artifacts.end(),
+             [&](const Fetched& f) {
+               return f.state != State::failed ||
+                      std::find(k_later.begin(), k_later.end(), f.error->kind) != k_later.end();
+             });
 }
 
 Result<FetchReport> fetch(const std::vector<SourceItem>& items, const std::string& output_directory,

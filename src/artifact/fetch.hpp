@@ -19,6 +19,7 @@ struct FetchOptions {
   bool allow_unverified = false;
   std::uint64_t max_ratio = 60; ///< see UnpackOptions
   unsigned jobs = 1;            ///< threads for all artifacts together
+  unsigned at_once = 0;         ///< artifacts; 0: as many as jobs. More where reading waits for a network
   std::function<void(std::uint64_t)> on_bytes =
       {}; ///< archive bytes (or bytes copied) since the last call, from any thread
 };
@@ -38,6 +39,8 @@ struct Fetched {
 struct FetchReport {
   std::vector<Fetched> artifacts; ///< in the order of `items`
   std::uint64_t failures() const;
+  /// Some are complete, and what the others lack may be there later: neither damage nor this machine.
+  bool partial() const;
 };
 
 /// Fetches `items` into `output_directory` (created when missing). One artifact that fails does not stop the others:

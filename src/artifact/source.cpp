@@ -1,52 +1,14 @@
 #include "artifact/source.hpp"
 
-#include "artifact/fetch_state.hpp"
+#include "artifact/defects.hpp"
 #include "artifact/manifest.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
-#include "sys/tree.hpp"
-#include <algorithm>
 #include <fmt/core.h>
-#include <map>
 
 namespace quarry::artifact {
 
 namespace {
-Finding no_artifact(const Error& error, std::string place) {
-  return {error.code, Severity::warning, std::move(place), error.message + "; it is left alone", error.hint};
-}
-
-/// Same name twice: nobody can say which is meant, so each carries the defect. Not so for an archive whose extraction
-/// by a fetch stands beside it.
-void refuse_twins(Source& source, const std::string& directory) {
-  std::sort(source.items.begin(), source.items.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.name, b.exploded, a.file) < std::tie(b.name, a.exploded, b.file);
-  });
-  auto state_of = [&](const Name& name) {
-    return directory.empty() ? std::nullopt : read_fetch_state(directory, name);
-  };
-  for (std::size_t i = 0; i + 1 < source.items.size();) {
-    auto &first = source.items[i], &second = source.items[i + 1];
-    if (first.name != second.name) {
-      ++i;
-      continue;
-    }
-    auto state = first.exploded && !second.exploded ? state_of(first.name) : std::nullopt;
-    if (state && state->digest && second.checksum == state->digest) {
-      source.items.erase(source.items.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-      continue;
-    }
-    Error twice{ErrorKind::corrupt,
-                "A006",
-                fmt::format("{} and {} are the same artifact", first.file, second.file),
-                {},
-                {},
-                "remove one of them: nobody can say which is meant"};
-    first.defect = second.defect = twice;
-    ++i;
-  }
-}
-
 class DirectoryScan {
 public:
   DirectoryScan(Source& source, std::string directory) : source_(source), directory_(std::move(directory)) {}
@@ -128,20 +90,6 @@ private:
   Source& source_;
   std::string directory_;
 };
-
-Result<std::optional<Sha256>> stored_checksum(store::ObjectStore& store, const std::string& key,
-                                              const std::string& file) {
-  TRY(auto text, store.get(key + std::string(k_checksum_suffix), k_checksum_bytes_max));
-  if (!text) return std::optional<Sha256>{};
-  TRY(auto digest, parse_checksum(*text, file));
-  return std::optional<Sha256>{digest};
-}
-
-std::optional<Result<ArchiveName>> name_in_run(const std::string& file, RunPart part) {
-  if (part == RunPart::artifacts) return parse_archive_name(file);
-  auto tarball = parse_tarball_name(file);
-  return tarball ? std::optional(Result<ArchiveName>(std::move(*tarball))) : std::nullopt;
-}
 } // namespace
 
 Result<Source> source_of_path(const std::string& path) {
@@ -153,43 +101,6 @@ Result<Source> source_of_path(const std::string& path) {
   }
   if (!sys::exists(path)) return fail(ErrorKind::not_found, "D001", fmt::format("{} does not exist", path));
   TRY_DO(DirectoryScan(source, path::dirname(path)).archive(std::string(path::basename(path)), true));
-  return source;
-}
-
-Result<Source> source_of_run(std::shared_ptr<store::ObjectStore> store, const run::Layout& run, RunPart part) {
-  bool tarballs = part == RunPart::tarballs;
-  auto prefix = run.prefix() + (tarballs ? "tarballs/" : "");
-  Source source;
-  source.description = fmt::format("{}run:{} in {}", tarballs ? "tarballs of " : "",
-                                   run.prefix().substr(0, run.prefix().size() - 1), store->describe());
-  TRY(auto objects, store->list(prefix));
-  std::map<std::string, std::uint64_t> files;
-  for (const auto& object : objects) {
-    auto file = object.key.substr(prefix.size());
-    if (file.find('/') == file.npos) files.emplace(std::move(file), object.size);
-  }
-  for (const auto& [file, size] : files) {
-    auto parsed = name_in_run(file, part);
-    if (!parsed) continue;
-    auto key = prefix + file;
-    if (!*parsed) {
-      source.findings.push_back(no_artifact(parsed->error(), key));
-      continue;
-    }
-    SourceItem item;
-    item.name = (*parsed)->name;
-    item.file = file;
-    item.compression = (*parsed)->compression;
-    item.size = size;
-    item.open = [store, key] { return store->open(key); };
-    auto checksum = stored_checksum(*store, key, file);
-    if (checksum)
-      item.checksum = *checksum;
-    else
-      item.defect = checksum.error();
-    source.items.push_back(std::move(item));
-  }
-  refuse_twins(source, {});
   return source;
 }
 

@@ -26,6 +26,10 @@ struct SourceItem {
 
   std::string directory; // exploded
   std::vector<std::string> bases;
+  /// Asks the store for what its listing did not say: size, checksum. Null: all is known. See look_up().
+  std::function<Result<void>(SourceItem&)> look = {};
+  /// Announced (by a checksum file, by the record of an upload), but not there; `defect` says so.
+  bool absent = false;
   /// Only these entries of `directory`, and a manifest that is made from `bases`: what a descriptor takes of a build.
   std::optional<std::vector<sys::TreeEntry>> chosen = {};
 };
@@ -33,8 +37,9 @@ struct SourceItem {
 struct Source {
   std::string description; ///< "run:42-linux in file:store", "directory a"
   std::vector<SourceItem>
-      items;         ///< sorted by name; two of one name when it stands there twice: each has the defect A006
-  Findings findings; ///< about names that are no artifacts
+      items;           ///< sorted by name; two of one name when it stands there twice: each has the defect A006
+  Findings findings;   ///< about names that are no artifacts
+  bool remote = false; ///< reading waits for a network
 };
 
 /// A directory (artifacts and tarballs of whole SDKs), or one archive with its checksum file beside it; one that is
@@ -44,8 +49,21 @@ enum class RunPart : std::uint8_t {
   artifacts, ///< directly below the run's prefix
   tarballs,  ///< whole SDKs, below its `tarballs/`
 };
-/// One part of a run; nothing else below its prefix is looked at. Opens no archive.
+/// Where a run's outputs lie in a store.
+struct RunRoot {
+  std::string prefix;      ///< ends in '/', or empty: the store is the run's directory itself
+  std::string description; ///< "run:42-linux in file:store"
+  RunPart part = RunPart::artifacts;
+  std::vector<std::string> groups = {}; ///< whose `index-{group}.html` may list artifacts where nothing else does
+};
+/// One part of a run; nothing else below its prefix is looked at. Opens no archive, reads no checksum: look_up() does.
+/// What is announced by a checksum file without its archive is an item that is absent. A store that cannot be listed (a
+/// web server) must have a page of the artifacts: `index.html`, or `index-{group}.html` as in February; not_found A034.
+Result<Source> source_of_root(std::shared_ptr<store::ObjectStore> store, const RunRoot& root);
 Result<Source> source_of_run(std::shared_ptr<store::ObjectStore> store, const run::Layout& run,
                              RunPart part = RunPart::artifacts);
+
+/// Completes items, several at once. What the store refuses for one becomes its defect; fails only when cancelled.
+Result<void> look_up(std::vector<SourceItem>& items, unsigned at_once);
 
 } // namespace quarry::artifact

@@ -39,24 +39,39 @@ archive::ByteSink digesting(Sha256Hasher& hasher, const UnpackOptions& options) 
   };
 }
 
+/// What is known of the archive's digest when a pass ends, early or not.
+struct PartialDigest {
+  Sha256Hasher hasher;
+  std::uint64_t hashed = 0;
+};
+
 /// The one pass. `into` gets the members that the guard lets through.
 Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope, archive::TarVisitor& into,
-                              const UnpackOptions& options) {
+                              const UnpackOptions& options, PartialDigest& digest) {
   Unpacked result;
   result.archive_bytes = rope.size();
-  Sha256Hasher hasher;
   ManifestGuard guard(into, item.file);
   bool whole = item.name.whole_sdk(); // has no manifest: all of it belongs
   archive::TarReader reader(whole ? into : guard, item.file, limits_for(rope.size(), options.max_ratio));
   TRY_DO(archive::decompress(
              rope, item.compression, options.codec,
-             [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }, digesting(hasher, options)),
+             [&](std::span<const std::byte> bytes) { return reader.feed(bytes); },
+             [&](std::span<const std::byte> bytes) {
+               digest.hashed += bytes.size();
+               return digesting(digest.hasher, options)(bytes);
+             }),
          "while reading " + item.file);
   TRY_DO(reader.finish());
   if (!whole) TRY_DO(guard.finish());
-  result.digest = hasher.finish();
+  result.digest = digest.hasher.finish();
   result.bases = std::move(guard.bases());
   return result;
+}
+
+/// Of the whole archive, when its pass ended early: what was read is not read again.
+Result<Sha256> finish_digest(const content::Rope& rope, PartialDigest& digest, const UnpackOptions& options) {
+  TRY_DO(content::pump(rope.slice(digest.hashed, rope.size() - digest.hashed), digesting(digest.hasher, options)));
+  return digest.hasher.finish();
 }
 
 } // namespace
@@ -65,11 +80,12 @@ Result<Unpacked> read_archive(const SourceItem& item, archive::TarVisitor& into,
   if (item.defect) return fail(*item.defect);
   if (!item.checksum && !options.allow_unverified) return fail(no_checksum_error(item.file));
   TRY(auto rope, item.open(), "while opening " + item.file);
-  auto result = read_through(item, rope, into, options);
+  PartialDigest digest;
+  auto result = read_through(item, rope, into, options, digest);
   if (!item.checksum) return result;
   // Damaged bytes mostly fail inside first; what the user needs to hear is that they are not the promised ones.
   if (!result && result.error().kind != ErrorKind::corrupt) return result;
-  auto found = result ? Result<Sha256>(result->digest) : content::sha256_of(rope);
+  auto found = result ? Result<Sha256>(result->digest) : finish_digest(rope, digest, options);
   if (!found) return result;
   if (*found != *item.checksum)
     return fail(checksum_error(item.file, *item.checksum, *found, rope.size(), rope.size()));

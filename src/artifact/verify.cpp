@@ -36,7 +36,8 @@ Result<std::vector<Verdict>> verify(const std::vector<SourceItem>& items, const 
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return items[a].size > items[b].size; });
   std::vector<Verdict> verdicts(items.size());
-  TRY_DO(parallel_for(order.size(), options.jobs, [&](std::size_t i) -> Result<void> {
+  auto at_once = options.at_once > 0 ? options.at_once : options.jobs;
+  TRY_DO(parallel_for(order.size(), at_once, [&](std::size_t i) -> Result<void> {
     const auto& item = items[order[i]];
     auto& verdict = verdicts[order[i]];
     verdict.name = item.name;

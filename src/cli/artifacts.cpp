@@ -1,6 +1,7 @@
 #include "cli/artifacts.hpp"
 
 #include "base/text.hpp"
+#include "cli/find.hpp"
 #include "cli/records.hpp"
 #include "run/find_runs.hpp"
 #include "store/object_store.hpp"
@@ -14,6 +15,12 @@ namespace quarry::cli {
 
 using artifact::Source;
 using artifact::SourceItem;
+
+namespace {
+constexpr unsigned k_transfers = 4;      // archives, each with up to three ranges ahead: enough for 10 Gbit/s
+constexpr unsigned k_transfers_max = 64; // each holds up to six ranges of 8 MiB
+constexpr unsigned k_lookups = 8;        // small requests, which wait more than they work
+} // namespace
 
 std::vector<Flag> joined(const std::vector<std::vector<Flag>>& lists) {
   std::vector<Flag> all;
@@ -33,7 +40,16 @@ std::vector<Flag> artifact_source_flags() {
            .value = "LOCATOR",
            .help = "the store that `run:ID` is looked for in",
            .environment = "QUARRY_STORE"},
-          {.name = "--tarballs", .value = "", .help = "the run's tarballs of whole SDKs instead of its artifacts"}};
+          {.name = "--repo", .value = "OWNER/NAME", .help = "with `commit:SHA`: whose (default: as `artifact find`)"},
+          {.name = "--platform",
+           .value = "P",
+           .help = "with `commit:SHA`: the run's platform",
+           .choices = {"linux", "windows"},
+           .fallback = "linux"},
+          {.name = "--tarballs", .value = "", .help = "the run's tarballs of whole SDKs instead of its artifacts"},
+          {.name = "--transfers",
+           .value = "N",
+           .help = "archives on their way at the same time (default: 4 from a network, as --jobs from a directory)"}};
 }
 
 std::vector<Flag> artifact_selection_flags() {
@@ -61,20 +77,111 @@ std::vector<Flag> artifact_trust_flags() {
            .fallback = "60"}};
 }
 
+namespace {
+using run::LocatorKind;
+
+bool is_web(const std::string& place) { return place.starts_with("http:") || place.starts_with("https:"); }
+
+/// The prefix of a run in a store that cannot be listed: only a name in full leads there.
+Result<run::Layout> named_run(const run::Locator& locator) {
+  if (!locator.platform.empty() && locator.repository.empty())
+    return run::Layout::create({locator.external_repo, locator.run_id, locator.platform});
+  return fail(ErrorKind::invalid_argument, "A030",
+              fmt::format("{} cannot be looked for on a web server, which has no listing", locator.text),
+              "name the run in full: `run:ID-PLATFORM` or `run:OWNER-REPO/ID-PLATFORM`");
+}
+
+Result<artifact::RunRoot> root_in_store(store::ObjectStore& store, const std::string& place,
+                                        const run::Locator& locator) {
+  bool web = is_web(place);
+  TRY(auto found, web ? named_run(locator) : run::find_run(store, locator));
+  auto prefix = found.prefix();
+  return artifact::RunRoot{prefix, fmt::format("run:{} in {}", prefix.substr(0, prefix.size() - 1), store.describe())};
+}
+
+/// The groups whose pages may list what is wanted.
+std::vector<std::string> groups_of(const Arguments& arguments) {
+  if (!arguments.fallbacks.contains("--artifact-group")) return {};
+  auto group = arguments.get("--artifact-group");
+  return group.empty() ? std::vector<std::string>() : std::vector{group};
+}
+
+/// Of the newest run of the commit that has artifacts (for the group, if one is said).
+Result<Source> source_of_commit(const Context& context, const std::string& commit, const Arguments& arguments) {
+  FindRequest request;
+  request.repository = repository_of(context, arguments);
+  request.commit = commit;
+  request.platform = arguments.get("--platform");
+  request.groups = groups_of(arguments);
+  request.store = arguments.get("--store");
+  request.release_type = context.variable("RELEASE_TYPE");
+  TRY(auto result, find_artifacts(context, request));
+  if (!result.found) return fail(nothing_found(request, result));
+  context.out.note(fmt::format("note: commit {} is run {} at {}", commit, result.found->run.facts.id,
+                               result.found->source.description));
+  auto source = std::move(result.found->source);
+  source.remote = true;
+  return source;
+}
+} // namespace
+
 Result<Source> artifact_source(const Context& context, const std::string& text, const Arguments& arguments) {
   TRY(auto locator, run::parse_locator(text));
-  TRY_DO(run::require_kind(locator, {run::LocatorKind::path, run::LocatorKind::run}, "take artifacts from"));
-  if (locator.kind == run::LocatorKind::path) return artifact::source_of_path(locator.path);
-  auto place = arguments.find("--store");
+  TRY_DO(run::require_kind(
+      locator, {LocatorKind::path, LocatorKind::run, LocatorKind::s3, LocatorKind::http, LocatorKind::commit},
+      "take artifacts from"));
+  if (locator.kind == LocatorKind::commit) return source_of_commit(context, locator.commit, arguments);
+  if (locator.kind == LocatorKind::path) return artifact::source_of_path(locator.path);
+  bool is_run = locator.kind == LocatorKind::run;
+  auto place = is_run ? arguments.find("--store") : std::optional(locator.url);
   if (!place)
     return fail(ErrorKind::invalid_argument, "A030", fmt::format("{} needs a store to look in", text),
                 "add `--store file:PATH` or set QUARRY_STORE");
   TRY(auto opened, open_store(context, *place));
   std::shared_ptr<store::ObjectStore> store = std::move(opened);
-  TRY(auto found, run::find_run(*store, locator));
-  return artifact::source_of_run(std::move(store), found,
-                                 arguments.has("--tarballs") ? artifact::RunPart::tarballs
-                                                             : artifact::RunPart::artifacts);
+  artifact::RunRoot root{"", store->describe()};
+  if (is_run) {
+    TRY(root, root_in_store(*store, *place, locator));
+  }
+  root.groups = groups_of(arguments);
+  if (arguments.has("--tarballs")) {
+    root.part = artifact::RunPart::tarballs;
+    root.description = "tarballs of " + root.description;
+  }
+  TRY(auto source, artifact::source_of_root(std::move(store), root));
+  source.remote = place->starts_with("s3:") || is_web(*place);
+  return source;
+}
+
+Result<unsigned> archives_at_once(const Source& source, const Arguments& arguments) {
+  auto said = arguments.find("--transfers");
+  if (!said) return source.remote ? k_transfers : 0u;
+  auto number = text::parse_u64(*said);
+  if (number && *number > 0 && *number <= k_transfers_max) return static_cast<unsigned>(*number);
+  return fail(ErrorKind::invalid_argument, "A036",
+              fmt::format("--transfers {} is no number from 1 to {}", *said, k_transfers_max));
+}
+
+Flag allow_partial_flag() {
+  return {.name = "--allow-partial", .value = "", .help = "take what is there of a run whose upload has not ended"};
+}
+
+Result<void> require_complete(std::vector<SourceItem>& items, const Arguments& arguments, Findings& findings) {
+  Error error{ErrorKind::not_found, "A035", "", {}, {}, {}};
+  for (const auto& item : items)
+    if (item.absent) error.details.push_back("absent  " + item.file);
+  if (error.details.empty()) return {};
+  if (!arguments.has("--allow-partial")) {
+    error.message = fmt::format("{} of {} artifacts are announced and not there", error.details.size(), items.size());
+    error.hint = "the upload has not ended, or failed: wait for it, or take what is there with `--allow-partial`";
+    return fail(std::move(error));
+  }
+  for (const auto& item : items)
+    if (item.absent)
+      findings.push_back({item.defect->code, Severity::warning, item.file, item.defect->message, "it is left out"});
+  std::erase_if(items, [](const SourceItem& item) { return item.absent; });
+  if (!items.empty()) return {};
+  return fail(ErrorKind::not_found, "A021", "nothing of what is announced is there", "wait until the upload has ended");
 }
 
 Result<std::vector<SourceItem>> selected_artifacts(const Source& source, const Arguments& arguments,
@@ -85,7 +192,10 @@ Result<std::vector<SourceItem>> selected_artifacts(const Source& source, const A
   options.group = arguments.get("--artifact-group");
   for (const auto& list : arguments.list("--amdgpu-targets"))
     for (auto& target : text::split_any(list, ",; ")) options.targets.push_back(std::move(target));
-  return artifact::select(source, options);
+  TRY(auto items, artifact::select(source, options));
+  TRY(auto at_once, archives_at_once(source, arguments));
+  TRY_DO(artifact::look_up(items, std::max(at_once, k_lookups)));
+  return items;
 }
 
 Result<std::uint64_t> max_ratio(const Arguments& arguments) {

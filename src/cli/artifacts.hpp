@@ -12,10 +12,11 @@
 namespace quarry::cli {
 
 constexpr std::string_view k_artifact_locator_help =
-    "a directory, one archive, or `run:[OWNER-REPO/]ID[-PLATFORM]` below `--store`";
+    "a directory, one archive, `run:[OWNER-REPO/]ID[-PLATFORM]` below `--store`, or a run's own place: "
+    "`s3://BUCKET/PREFIX`, `https://HOST/PATH`, `commit:SHA`";
 /// One list of flags from several, in their order.
 std::vector<Flag> joined(const std::vector<std::vector<Flag>>& lists);
-/// --store, --tarballs; for artifact_source().
+/// --store, --tarballs, --transfers; for artifact_source().
 std::vector<Flag> artifact_source_flags();
 /// invalid_argument A090 when both are one directory: what is written there would be among what is read.
 Result<void> refuse_same_directory(const std::string& from, const std::string& output);
@@ -31,6 +32,11 @@ Result<artifact::Source> artifact_source(const Context& context, const std::stri
 Result<std::vector<artifact::SourceItem>> selected_artifacts(const artifact::Source& source, const Arguments& arguments,
                                                              std::vector<std::string> include);
 Result<std::uint64_t> max_ratio(const Arguments& arguments); ///< A031
+/// --transfers, else four from a network; 0: as many as there are jobs. A036.
+Result<unsigned> archives_at_once(const artifact::Source& source, const Arguments& arguments);
+/// Takes out what is absent. Without --allow-partial not_found A035 when there is any, naming each; else findings.
+Result<void> require_complete(std::vector<artifact::SourceItem>& items, const Arguments& arguments, Findings& findings);
+Flag allow_partial_flag();
 
 struct ArtifactSize {
   std::uint64_t bytes = 0, files = 0;
@@ -65,6 +71,7 @@ private:
 };
 
 Command artifact_fetch_command(); // commands/artifact_fetch.cpp
+Command artifact_find_command();  // commands/artifact_find.cpp
 Command artifact_pack_command();  // commands/artifact_pack.cpp
 
 } // namespace quarry::cli

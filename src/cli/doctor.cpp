@@ -182,7 +182,8 @@ std::vector<Check> examine(const Context& context) {
   std::vector<std::string> known;
   auto commands = all_commands();
   for (const auto* flag : configurable_flags(commands)) known.push_back(flag->environment);
-  known.insert(known.end(), {"QUARRY_S3_ANONYMOUS", "QUARRY_ALLOW_PLAIN_HTTP"}); // read where a store is opened
+  known.insert(known.end(), {"QUARRY_S3_ANONYMOUS", "QUARRY_ALLOW_PLAIN_HTTP",
+                             "QUARRY_STALL_SECONDS"}); // read where a store is opened
   more = unknown_variables(context.environment, known);
   checks.insert(checks.end(), more.begin(), more.end());
   return checks;

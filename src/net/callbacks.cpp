@@ -116,8 +116,9 @@ void set_trust(CURL* easy, const Settings& settings) {
 void set_times(CURL* easy, const Request& request, const Settings& settings) {
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(settings.connect_ms));
   curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME,
-                   static_cast<long>(std::max<std::uint64_t>(1, request.stall_ms / 1000)));
+  curl_easy_setopt(
+      easy, CURLOPT_LOW_SPEED_TIME,
+      static_cast<long>(std::max<std::uint64_t>(1, std::min(request.stall_ms, settings.stall_max_ms) / 1000)));
   if (request.deadline_ms) curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(*request.deadline_ms));
   curl_easy_setopt(easy, CURLOPT_MAXAGE_CONN, k_keep_seconds);
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);

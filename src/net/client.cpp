@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
+#include <algorithm>
 #include <array>
 #include <fmt/core.h>
 #include <mutex>
@@ -198,6 +199,8 @@ Settings settings_from(const std::map<std::string, std::string>& environment) {
   settings.http_proxy = first({"http_proxy", "all_proxy", "ALL_PROXY"});
   settings.https_proxy = first({"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"});
   settings.no_proxy = first({"no_proxy", "NO_PROXY"});
+  if (auto seconds = text::parse_u64(first({"QUARRY_STALL_SECONDS"})); seconds && *seconds > 0)
+    settings.stall_max_ms = std::min(settings.stall_max_ms, std::min<std::uint64_t>(*seconds, 1000) * 1000);
   settings.allow_plain_http = first({"QUARRY_ALLOW_PLAIN_HTTP"}) == "1";
   return settings;
 }

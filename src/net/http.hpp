@@ -66,11 +66,12 @@ struct Settings {
   std::string ca_file; ///< certificates to trust, PEM; empty: the system's
   std::string http_proxy, https_proxy, no_proxy;
   std::uint64_t connect_ms = 10'000;
-  bool allow_plain_http = false; ///< to machines other than this one
+  std::uint64_t stall_max_ms = 300'000; ///< bounds Request::stall_ms
+  bool allow_plain_http = false;        ///< to machines other than this one
 };
 
 /// As curl reads them: `http_proxy` in lower case only (a CGI sets the other), HTTPS_PROXY, ALL_PROXY, NO_PROXY in
-/// both; AWS_CA_BUNDLE, then CURL_CA_BUNDLE, then SSL_CERT_FILE.
+/// both; AWS_CA_BUNDLE, then CURL_CA_BUNDLE, then SSL_CERT_FILE; QUARRY_STALL_SECONDS (1 to 300) for stall_max_ms.
 Settings settings_from(const std::map<std::string, std::string>& environment);
 
 /// Who sends requests: the real client, or a fake in tests.

@@ -30,6 +30,14 @@ bool fits(const Layout& run, const Locator& wanted) {
   return true;
 }
 
+/// The run whose prefix is what the user wrote; then nothing else is meant, and nothing else is listed.
+Result<std::optional<Layout>> exact_run(store::ObjectStore& store, const Locator& locator) {
+  if (locator.platform.empty() || !locator.repository.empty()) return std::optional<Layout>();
+  TRY(auto layout, Layout::create({locator.external_repo, locator.run_id, locator.platform}));
+  TRY(auto objects, store.list(layout.prefix()), "while looking for " + locator.text);
+  return objects.empty() ? std::nullopt : std::optional(std::move(layout));
+}
+
 /// As short a listing as the locator allows.
 std::vector<std::string> prefixes(const Locator& wanted) {
   if (wanted.external_repo.empty()) return {""};
@@ -57,6 +65,9 @@ Result<std::vector<Layout>> find_runs(store::ObjectStore& store, const Locator& 
 }
 
 Result<Layout> find_run(store::ObjectStore& store, const Locator& locator) {
+  TRY_DO(require_kind(locator, {LocatorKind::run}, "look for"));
+  TRY(auto exact, exact_run(store, locator));
+  if (exact) return std::move(*exact);
   TRY(auto runs, find_runs(store, locator));
   if (runs.empty())
     return fail(ErrorKind::not_found, "L010",

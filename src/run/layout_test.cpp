@@ -108,7 +108,11 @@ TEST_F(FindRuns, OneIsWantedAndAllAreNamed) {
   EXPECT_EQ(traits(several.error().kind).exit_code, 2);
   EXPECT_THAT(several.error().details,
               ElementsAre("run:7-linux", "run:ROCm-TheRock/7-linux", "run:ROCm-other/7-windows"));
-  for (const auto& again : several.error().details) EXPECT_TRUE(parse_locator(again)) << again;
+  for (const auto& again : several.error().details) {
+    auto one = find_run(*store_, *parse_locator(again));
+    ASSERT_TRUE(one) << again;
+    EXPECT_EQ("run:" + one->prefix(), again + "/") << "what is named in full is meant";
+  }
 }
 
 TEST_F(FindRuns, NeedsARunLocator) { EXPECT_FALSE(find_runs(*store_, *parse_locator("channel:stable"))); }

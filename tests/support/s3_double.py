@@ -78,7 +78,8 @@ class Upload:
 class Fault:
     """action: `status:503:SlowDown` answers so; `before` closes the connection unread; `after` does the work, then closes;
     `error-in-200` does nothing and says 200 with an error; `cut:N` sends N bytes of the body, then closes; `other-range`
-    shifts Content-Range; `skew` believes another time; `moved:REGION` says where the bucket is."""
+    shifts Content-Range; `skew` believes another time; `moved:REGION` says where the bucket is; `stall:N` sends N bytes of
+    the body and no more; `replaced` gives the object other bytes of the same length before it is read."""
 
     action: str
     method: str = "*"
@@ -266,6 +267,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.action.startswith("cut:"):
             body = body[: int(self.action.split(":")[1])]
             self.close_connection = True
+        if self.action.startswith("stall:"):
+            self.wfile.write(body[: int(self.action.split(":")[1])])
+            self.wfile.flush()
+            self.close_connection = True
+            self.rfile.read(1)  # until the client gives up
+            return
         self.wfile.write(body)
 
     def xml(self, status: int, text: str):
@@ -332,6 +339,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def get_object(self):
         with self.state.lock:
             found = self.state.objects.get(self.key)
+            if found and self.action == "replaced":
+                other = bytes(byte ^ 1 for byte in found.body)
+                found = self.state.objects[self.key] = Stored(other, hashlib.md5(other).hexdigest(), found.headers)
         if not found:
             raise Refused(404, "NoSuchKey")
         if (pinned := self.headers.get("If-Match")) and pinned.strip('"') != found.etag:

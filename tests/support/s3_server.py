@@ -67,6 +67,15 @@ class Client:
     def get(self, bucket: str, key: str) -> bytes:
         return self.send("GET", f"/{bucket}/{key}", {})
 
+    def put(self, bucket: str, key: str, body: bytes) -> None:
+        self.send("PUT", f"/{bucket}/{key}", {}, body)
+
+    def delete(self, bucket: str, key: str) -> None:
+        self.send("DELETE", f"/{bucket}/{key}", {})
+
+    def make_bucket(self, bucket: str) -> None:
+        self.send("PUT", f"/{bucket}", {}, b"")
+
     def list(self, bucket: str) -> list[str]:
         keys, token = [], ""
         while True:

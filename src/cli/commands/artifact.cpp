@@ -94,7 +94,8 @@ Command list_command() {
                          "twice, have a malformed checksum file or lack their manifest are findings.",
           .operands = {{.name = "LOCATOR", .help = std::string(k_artifact_locator_help)}},
           .flags = joined({artifact_source_flags(), {include_flag()}, artifact_selection_flags()}),
-          .examples = {{"quarry artifact list run:42 --store file:store", "what run 42 left"}},
+          .examples = {{"quarry artifact list run:42 --store file:store", "what run 42 left"},
+                       {"quarry artifact list s3://therock-ci-artifacts/19680190301-linux", "of a run in a bucket"}},
           .exit_codes = {{3, "no artifact there, or none for the group"},
                          {6, "an artifact is defective; its finding says how"}},
           .schema = "quarry.artifact-list/1",
@@ -108,6 +109,7 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
   TRY(auto items, selected_artifacts(source, arguments, arguments.list("--include")));
   artifact::VerifyOptions options;
   options.jobs = context.jobs;
+  TRY(options.at_once, archives_at_once(source, arguments));
   options.allow_unverified = arguments.has("--allow-unverified");
   TRY(options.max_ratio, max_ratio(arguments));
   std::uint64_t total = 0;
@@ -173,7 +175,7 @@ Command verify_command() {
 } // namespace
 
 std::vector<Command> artifact_commands() {
-  return {artifact_fetch_command(), list_command(), artifact_pack_command(), verify_command()};
+  return {artifact_fetch_command(), artifact_find_command(), list_command(), artifact_pack_command(), verify_command()};
 }
 
 } // namespace quarry::cli

@@ -13,6 +13,8 @@ namespace quarry::cli {
 namespace {
 using artifact::Fetched;
 
+constexpr int k_partial_exit = 8; // docs/exit-codes.md
+
 std::string state_text(const Fetched& fetched) {
   if (fetched.state == Fetched::State::failed) return "failed";
   return fetched.state == Fetched::State::kept ? "kept" : "fetched";
@@ -93,8 +95,10 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
   TRY(auto from, run::parse_locator(arguments.get("--from")));
   if (from.kind == run::LocatorKind::path) TRY_DO(refuse_same_directory(from.path, arguments.get("--output-dir")));
   TRY(auto source, artifact_source(context, arguments.get("--from"), arguments));
-  context.out.findings(source.findings);
+  TRY(options.at_once, archives_at_once(source, arguments));
   TRY(auto items, selected_artifacts(source, arguments, arguments.operands));
+  TRY_DO(require_complete(items, arguments, source.findings));
+  context.out.findings(source.findings);
   bool any_exploded = std::any_of(items.begin(), items.end(), [](const auto& item) { return item.exploded; });
   std::uint64_t total = 0;
   for (const auto& item : items) total += item.size;
@@ -122,7 +126,9 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
       error.hint = fmt::format("fetch it again with the same command; if it persists, the upload of {} is damaged: "
                                "`quarry artifact verify {}`",
                                arguments.get("--from"), arguments.get("--from"));
-    return fail(std::move(error));
+    if (!report.partial()) return fail(std::move(error));
+    context.out.warn(render(error) + "what is complete stays: run the same command again for the rest\n");
+    return k_partial_exit;
   }
   bool packages = std::none_of(items.begin(), items.end(), [](const auto& item) { return item.name.whole_sdk(); });
   if (options.form == artifact::FetchForm::exploded && packages)
@@ -141,7 +147,11 @@ Command artifact_fetch_command() {
           "Each archive is read once: decompressed, hashed and unpacked in the same pass into a hidden place, and "
           "appears in the output directory only when its checksum, "
           "its manifest and every name and link in it are proven. One that fails does not stop the others.\n\n"
-          "Run it again after an interruption: what is complete is kept, the rest is done again.\n\n"
+          "Run it again after an interruption: what is complete is kept, the rest is done again. A connection that is "
+          "cut "
+          "goes on where it ended; an archive that is replaced meanwhile is an error, bytes of two are never mixed.\n\n"
+          "A place on a web server has no listing: its `index.html` says what is there, or `index-GROUP.html` for "
+          "`--artifact-group GROUP`.\n\n"
           "Expressions are POSIX extended ones and are searched for anywhere in the artifact's name.",
       .operands = {{.name = "REGEX",
                     .help = "only artifacts in whose name one of these is found; default: all",
@@ -157,14 +167,20 @@ Command artifact_fetch_command() {
             {.name = "--dry-run", .value = "", .help = "say what would be done, and do nothing", .letter = 'n'}},
            artifact_source_flags(),
            artifact_selection_flags(),
-           artifact_trust_flags()}),
+           artifact_trust_flags(),
+           {allow_partial_flag()}}),
       .examples = {{"quarry artifact fetch --from run:42 --store file:store --output-dir artifacts",
                     "everything of run 42"},
+                   {"quarry artifact fetch --from s3://therock-ci-artifacts/19680190301-linux --output-dir artifacts "
+                    "--artifact-group gfx94X-dcgpu",
+                    "of a run in a bucket, one family and what is generic"},
                    {"quarry artifact fetch blas rand --from archives --output-dir a --artifact-group gfx103X-dgpu",
                     "two libraries of one family"}},
-      .exit_codes = {{3, "nothing there that fits"},
+      .exit_codes = {{3, "nothing there that fits, or not all that is announced"},
+                     {5, "the store cannot be reached, or is too busy"},
                      {6, "an archive is damaged, hostile or has no checksum file"},
                      {7, "a directory or file of that name was not made by a fetch"},
+                     {8, "some artifacts are complete, others could not be read: run it again"},
                      {12, "the disk is full or not writable"}},
       .schema = "quarry.artifact-fetch/1",
       .run = run_fetch};

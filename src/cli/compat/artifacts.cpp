@@ -87,7 +87,7 @@ Result<int> fetch_artifacts(Context& context, const Arguments& arguments) {
   if (is_feb(arguments) && group.empty()) return usage("--artifact-group is missing", "name the run's group");
   TRY(auto form, postprocessing(arguments));
   TRY(auto dry_run, switched(arguments, "--dry-run"));
-  TRY_DO(concurrency(context, arguments, "--download-concurrency"));
+  TRY(auto downloads, concurrency(context, arguments, "--download-concurrency"));
   TRY(auto jobs, concurrency(context, arguments, "--extract-concurrency"));
   TRY(auto place, place_of(context, arguments,
                            {arguments.get("--run-id"), arguments.get("--platform"), "", arguments.get("--store")}));
@@ -101,6 +101,9 @@ Result<int> fetch_artifacts(Context& context, const Arguments& arguments) {
   }
   for (const auto& expression : arguments.list("--exclude")) words.insert(words.end(), {"--exclude", expression});
   words.insert(words.end(), form.begin(), form.end());
+  constexpr unsigned k_transfers_max = 64; // of `artifact fetch`
+  if (said(arguments, "--download-concurrency"))
+    words.insert(words.end(), {"--transfers", std::to_string(std::min(downloads, k_transfers_max))});
   if (dry_run) words.push_back("--dry-run");
   if (arguments.has("--allow-unverified")) words.push_back("--allow-unverified");
   add_includes(words, arguments.operands);
@@ -120,7 +123,7 @@ std::vector<Flag> fetch_flags() {
       k_platform,
       k_repository,
       {"--output-dir", "DIR", "where the artifacts go", {}, "build/artifacts"},
-      {"--download-concurrency", "N", "checked; reading and unpacking are one step here"},
+      {"--download-concurrency", "N", "archives on their way at the same time"},
       {"--extract-concurrency", "N", "threads that read and unpack"},
       {"--no-extract", "", "keep the archives"},
       {"--extract", "", "a directory for each artifact (default)"},

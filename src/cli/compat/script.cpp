@@ -1,6 +1,7 @@
 #include "cli/compat/script.hpp"
 
 #include "base/text.hpp"
+#include "cli/find.hpp"
 #include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -101,23 +102,6 @@ Result<void> tell_job(Context& context, const std::string& variable,
   return file.write(lines);
 }
 
-namespace {
-
-constexpr const char* k_region = "us-east-2"; // of all of TheRock's buckets
-
-/// The buckets are public: without a sign of credentials nothing is signed, as the scripts do.
-void assume_bucket(std::map<std::string, std::string>& environment) {
-  auto missing = [&](const char* name) {
-    auto found = environment.find(name);
-    return found == environment.end() || found->second.empty();
-  };
-  if (missing("AWS_REGION") && missing("AWS_DEFAULT_REGION")) environment["AWS_REGION"] = k_region;
-  bool signs = !missing("AWS_ACCESS_KEY_ID") || !missing("AWS_ROLE_ARN") || !missing("AWS_PROFILE");
-  if (!signs && missing("QUARRY_S3_ANONYMOUS")) environment["QUARRY_S3_ANONYMOUS"] = "1";
-}
-
-} // namespace
-
 Result<Place> place_of(Context& context, const Arguments& arguments, const PlaceRequest& request) {
   Words words{"run",    "locate", "--run-id", request.run_id,        "--platform", request.platform,
               "--kind", "run",    "--era",    arguments.get("--era")};
@@ -132,7 +116,7 @@ Result<Place> place_of(Context& context, const Arguments& arguments, const Place
   }
   place.store = request.store.empty() ? "s3://" + place.bucket : request.store;
   place.environment = context.environment;
-  if (request.store.empty()) assume_bucket(place.environment);
+  if (request.store.empty()) assume_public_bucket(place.environment);
   return place;
 }
 

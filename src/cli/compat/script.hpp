@@ -71,6 +71,7 @@ std::vector<Command> artifact_scripts(); // fetch_artifacts, install_rocm_from_a
 std::vector<Command> package_scripts();  // build_python_packages, upload_python_packages
 std::vector<Command> venv_scripts();     // setup_venv
 std::vector<Command> index_scripts();    // indexer, manage
+std::vector<Command> run_scripts();      // find_artifacts_for_commit, post_build_upload
 std::vector<Command> waiting_scripts();  // those whose capability is not there yet
 
 } // namespace quarry::cli::compat

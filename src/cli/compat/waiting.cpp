@@ -30,8 +30,6 @@ Command waiting_command(const Waiting& waiting) {
 
 std::vector<Command> waiting_scripts() {
   static const Waiting k_waiting[] = {
-      {"find_artifacts_for_commit", "the list of a commit's runs",
-       "keep the script; then `quarry compat fetch_artifacts --run-id ID`"},
       {"post_build_upload", "uploading all outputs of a run",
        "keep the script; packages go with `quarry compat upload_python_packages`"},
       {"promote_wheels_based_on_policy", "evidence from the results of a job",

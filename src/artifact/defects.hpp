@@ -1,0 +1,16 @@
+#pragma once
+// What is wrong with a source's items before any is opened. Inside this room only.
+#include "artifact/source.hpp"
+#include <string>
+
+namespace quarry::artifact {
+
+/// The finding A001 or A002 about a name that is left alone.
+Finding no_artifact(const Error& error, std::string place);
+/// Sorts the items. Same name twice: nobody can say which is meant, so each carries the defect A006. Not so for an
+/// archive whose extraction by a fetch stands beside it in `directory` (empty: not one).
+void refuse_twins(Source& source, const std::string& directory);
+/// not_found A033: something says that the archive is there, and it is not.
+Error absent_error(const std::string& file);
+
+} // namespace quarry::artifact

@@ -1,0 +1,14 @@
+#pragma once
+// What an index page of a run's artifacts lists: any HTML page of links, as today's indexers, web servers and we write
+// them. Pure.
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::artifact {
+
+/// Names of files directly below `root` (a URL that ends in '/') that the page links to, decoded, each once, in the
+/// page's order. Links to other places are passed over; so are pages of any other kind, which then list nothing.
+std::vector<std::string> names_on_page(std::string_view html, std::string_view root);
+
+} // namespace quarry::artifact

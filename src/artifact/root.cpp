@@ -1,0 +1,168 @@
+#include "artifact/defects.hpp"
+#include "artifact/manifest.hpp"
+#include "artifact/page.hpp"
+#include "thread/pool.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace quarry::artifact {
+
+namespace {
+constexpr std::uint64_t k_page_bytes_max = 16u << 20; // 100,000 links of 160 bytes: a run has some hundred archives
+
+/// The names directly below a prefix, with sizes where the store says them at once.
+using Names = std::map<std::string, std::optional<std::uint64_t>>;
+
+Names names_listed(const std::vector<store::ObjectInfo>& objects, const std::string& prefix) {
+  Names names;
+  for (const auto& object : objects) {
+    auto name = object.key.substr(prefix.size());
+    if (name.find('/') == name.npos) names.emplace(std::move(name), object.size);
+  }
+  return names;
+}
+
+Unexpected no_page(const store::ObjectStore& store, const RunRoot& root, const std::vector<std::string>& pages) {
+  Error error{ErrorKind::not_found,
+              "A034",
+              fmt::format("{} has no page that lists its artifacts", store.url(root.prefix)),
+              {},
+              {},
+              "name the family with `--artifact-group`, or read the bucket itself: `s3://BUCKET/PREFIX`, with "
+              "QUARRY_S3_ANONYMOUS=1 when it is public"};
+  for (const auto& page : pages) error.details.push_back("looked for  " + page);
+  return fail(std::move(error));
+}
+
+/// A web server says what it has on pages. A bucket that may not be listed says 403 for what it lacks.
+Result<Names> names_on_pages(store::ObjectStore& store, const RunRoot& root, const std::string& prefix) {
+  std::vector<std::string> pages{"index.html"};
+  for (const auto& group : root.groups) pages.push_back("index-" + group + ".html");
+  Names names;
+  bool any = false;
+  for (const auto& page : pages) {
+    auto html = store.get(prefix + page, k_page_bytes_max);
+    if (!html && html.error().kind != ErrorKind::permission_denied) return fail(std::move(html).error());
+    if (!html || !*html) continue;
+    any = true;
+    for (auto& name : names_on_page(**html, store.url(prefix))) names.emplace(std::move(name), std::nullopt);
+  }
+  if (!any) return no_page(store, root, pages);
+  return names;
+}
+
+std::optional<Result<ArchiveName>> name_in_run(const std::string& file, RunPart part) {
+  if (part == RunPart::artifacts) return parse_archive_name(file);
+  auto tarball = parse_tarball_name(file);
+  return tarball ? std::optional(Result<ArchiveName>(std::move(*tarball))) : std::nullopt;
+}
+
+Result<void> look(store::ObjectStore& store, const std::string& key, bool announced, SourceItem& item) {
+  if (item.size == 0) { // a page does not say it
+    TRY(auto info, store.head(key));
+    if (!info) return fail(absent_error(item.file));
+    item.size = info->size;
+  }
+  auto text = store.get(key + std::string(k_checksum_suffix), k_checksum_bytes_max);
+  bool hidden = !text && text.error().kind == ErrorKind::permission_denied && !announced;
+  if (!text && !hidden) return fail(std::move(text).error());
+  if (hidden || !*text) return {};
+  TRY(item.checksum, parse_checksum(**text, item.file));
+  return {};
+}
+
+class RootScan {
+public:
+  RootScan(std::shared_ptr<store::ObjectStore> store, std::string prefix, RunPart part, Names names)
+      : store_(std::move(store)), prefix_(std::move(prefix)), part_(part), names_(std::move(names)) {}
+  void run(Source& source) {
+    for (const auto& [file, size] : names_) add(source, file, size.value_or(0));
+    for (const auto& [file, size] : names_)
+      if (file.ends_with(k_checksum_suffix)) add_absent(source, file.substr(0, file.size() - k_checksum_suffix.size()));
+    refuse_twins(source, {});
+  }
+
+private:
+  void add(Source& source, const std::string& file, std::uint64_t size) {
+    auto parsed = name_in_run(file, part_);
+    if (!parsed) return;
+    auto key = prefix_ + file;
+    if (!*parsed) return source.findings.push_back(no_artifact(parsed->error(), key));
+    SourceItem item;
+    item.name = (*parsed)->name;
+    item.file = file;
+    item.compression = (*parsed)->compression;
+    item.size = size;
+    item.open = [store = store_, key] { return store->open(key); };
+    item.look = [store = store_, key, announced = names_.contains(file + std::string(k_checksum_suffix))](
+                    SourceItem& found) { return artifact::look(*store, key, announced, found); };
+    present_.insert(item.name);
+    source.items.push_back(std::move(item));
+  }
+  void add_absent(Source& source, const std::string& file) {
+    auto parsed = name_in_run(file, part_);
+    if (!parsed || !*parsed || names_.contains(file) || !present_.insert((*parsed)->name).second) return;
+    SourceItem item;
+    item.name = (*parsed)->name;
+    item.file = file;
+    item.absent = true;
+    item.defect = absent_error(file);
+    source.items.push_back(std::move(item));
+  }
+  std::shared_ptr<store::ObjectStore> store_;
+  std::string prefix_;
+  RunPart part_;
+  Names names_;
+  std::set<Name> present_;
+};
+} // namespace
+
+Error absent_error(const std::string& file) {
+  return {ErrorKind::not_found,
+          "A033",
+          fmt::format("{} is announced and is not there", file),
+          {},
+          {},
+          "its upload has not ended, or failed: wait for it, or take what is there with `--allow-partial`"};
+}
+
+Result<Source> source_of_root(std::shared_ptr<store::ObjectStore> store, const RunRoot& root) {
+  auto prefix = root.prefix + (root.part == RunPart::tarballs ? "tarballs/" : "");
+  Source source;
+  source.description = root.description;
+  auto objects = store->list(prefix);
+  bool unlisted = !objects && objects.error().code == "R030";
+  if (!objects && !unlisted) return fail(std::move(objects).error());
+  Names names;
+  if (unlisted) {
+    TRY(names, names_on_pages(*store, root, prefix));
+  } else {
+    names = names_listed(*objects, prefix);
+  }
+  RootScan(std::move(store), prefix, root.part, std::move(names)).run(source);
+  return source;
+}
+
+Result<Source> source_of_run(std::shared_ptr<store::ObjectStore> store, const run::Layout& run, RunPart part) {
+  auto name = run.prefix().substr(0, run.prefix().size() - 1);
+  auto description =
+      fmt::format("{}run:{} in {}", part == RunPart::tarballs ? "tarballs of " : "", name, store->describe());
+  return source_of_root(std::move(store), {run.prefix(), std::move(description), part});
+}
+
+Result<void> look_up(std::vector<SourceItem>& items, unsigned at_once) {
+  return parallel_for(items.size(), std::max(at_once, 1u), [&](std::size_t i) -> Result<void> {
+    auto look = std::exchange(items[i].look, nullptr);
+    auto looked = look && !items[i].defect ? look(items[i]) : Result<void>();
+    if (looked) return {};
+    if (looked.error().kind == ErrorKind::cancelled) return looked;
+    items[i].absent = looked.error().code == "A033";
+    items[i].defect = std::move(looked).error();
+    return {};
+  });
+}
+
+} // namespace quarry::artifact

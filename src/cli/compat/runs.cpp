@@ -1,0 +1,100 @@
+#include "cli/compat/script.hpp"
+
+#include "base/text.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli::compat {
+
+namespace {
+
+// find_artifacts_for_commit
+
+/// What every question has, whichever groups it is about.
+Words question_of(const Arguments& arguments) {
+  Words words{"artifact", "find", "--era", arguments.get("--era"), "--platform", arguments.get("--platform")};
+  auto workflow = said(arguments, "--workflow").value_or(is_feb(arguments) ? "ci.yml" : "multi_arch_ci.yml");
+  words.insert(words.end(), {"--workflow", workflow, "--repo", arguments.get("--repo")});
+  for (const auto* flag : {"--commit", "--run-id", "--store"}) pass(words, arguments, flag);
+  for (const auto& expression : arguments.list("--require-artifact"))
+    words.insert(words.end(), {"--require", expression});
+  if (arguments.has("--require-successful-run")) words.push_back("--latest-good");
+  return words;
+}
+
+std::string text_of(const std::string& group, const Json& run) {
+  auto at = [&](const char* key) { return run[key].is_string() ? run[key].get<std::string>() : std::string("-"); };
+  return fmt::format("{}\n  run       {}  {}  {}\n  commit    {}\n  workflow  {}\n  bucket    {}\n  prefix    {}\n"
+                     "  place     {}\n  https     {}\n",
+                     group, at("run_id"), at("conclusion"), at("html_url"), at("commit"), at("workflow"), at("bucket"),
+                     at("prefix"), at("s3_uri"), at("https_url"));
+}
+
+Result<int> find_artifacts(Context& context, const Arguments& arguments) {
+  auto groups = arguments.list("--artifact-group");
+  bool commit = said(arguments, "--commit").has_value(), run_id = said(arguments, "--run-id").has_value();
+  if (commit == run_id)
+    return usage(commit ? "--commit and --run-id exclude each other" : "--commit is missing", "say one of them");
+  if (groups.empty()) return usage("--artifact-group is missing", "name the groups that are wanted");
+  if (is_feb(arguments) && groups.size() > 1)
+    return usage("February's script takes one --artifact-group", "call it once for each, or say --era aug");
+  // Either one run for all of them, or for each the newest run that has it.
+  std::vector<std::vector<std::string>> asked;
+  if (arguments.has("--require-single-run"))
+    asked.push_back(groups);
+  else
+    for (const auto& group : groups) asked.push_back({group});
+  Json found = Json::array();
+  for (const auto& together : asked) {
+    auto words = question_of(arguments);
+    for (const auto& group : together) words.insert(words.end(), {"--artifact-group", group});
+    TRY(auto answer, ask_words(context, words), "while looking for " + text::join(together, ", "));
+    for (const auto& group : together) {
+      context.out.data(text_of(group, answer["run"]));
+      found.push_back({{"artifact_group", group}, {"run", answer["run"]}});
+    }
+  }
+  context.out.document({{"schema", "quarry.compat-find/1"}, {"found", found}});
+  return 0;
+}
+
+Script find_script() {
+  Flag groups{.name = "--artifact-group", .value = "G", .help = "the groups that are wanted (February: one)"};
+  groups.repeats = groups.many = true;
+  Flag required{.name = "--require-artifact", .value = "REGEX", .help = "the run must have such an artifact"};
+  required.repeats = true;
+  return {.name = "find_artifacts_for_commit",
+          .summary = "where the artifacts of a commit lie, as TheRock's script finds them",
+          .description =
+              "Asks `quarry artifact find` for each group: the newest run of the commit that has an artifact of that "
+              "family, or of one of its targets. Generic ones alone prove nothing, nor does a page.\n\n"
+              "A group that no run has is an error, also when another one was found.",
+          .operands = {},
+          .flags = {{"--commit", "SHA", "the commit"},
+                    {"--repo", "OWNER/NAME", "whose workflow ran", {}, "ROCm/TheRock"},
+                    {"--workflow", "FILE", "which workflow (default: multi_arch_ci.yml, in February ci.yml)"},
+                    {"--platform", "P", "the run's platform", {"linux", "windows"}, "linux"},
+                    groups,
+                    {"--run-id", "ID", "this run instead of a commit's"},
+                    required,
+                    {"--require-single-run", "", "one run must have all groups"},
+                    {"--require-successful-run", "", "only runs that succeeded"},
+                    k_store,
+                    k_era},
+          .refused = {},
+          .only_feb = {},
+          .only_aug = {"--run-id", "--require-artifact", "--require-single-run", "--require-successful-run"},
+          .examples = {{"quarry compat find_artifacts_for_commit --commit 0123abcd --artifact-group gfx94X-dcgpu",
+                        "the newest run of the commit that has them"}},
+          .exit_codes = {{3, "no run has them"},
+                         {4, "GitHub refuses the token"},
+                         {5, "GitHub's limit of requests is reached, or it does not answer"}},
+          .schema = "quarry.compat-find/1",
+          .run = find_artifacts};
+}
+
+} // namespace
+
+std::vector<Command> run_scripts() { return {command_of(find_script())}; }
+
+} // namespace quarry::cli::compat
