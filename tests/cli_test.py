@@ -86,7 +86,7 @@ def test_every_command_has_help_and_a_man_page(tmp_path: Path):
         assert man.read_text().startswith(".TH ")
 
 
-WAITING = {f"compat {script}" for script in ("post_build_upload", "promote_wheels_based_on_policy", "sanity_check_wheel", "update_dependencies")}
+WAITING = {f"compat {script}" for script in ("promote_wheels_based_on_policy", "sanity_check_wheel", "update_dependencies")}
 
 
 def test_every_command_speaks_json_when_it_fails():

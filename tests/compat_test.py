@@ -695,7 +695,7 @@ def test_indexes_that_cannot_be_meant(code: str, exit_code: int, words: list, tm
 # ---- those that wait, and the guide
 
 
-WAITING = ["post_build_upload", "promote_wheels_based_on_policy", "sanity_check_wheel", "update_dependencies"]
+WAITING = ["promote_wheels_based_on_policy", "sanity_check_wheel", "update_dependencies"]
 
 
 @pytest.mark.parametrize("script", WAITING)

@@ -1,6 +1,7 @@
 #include "artifact/defects.hpp"
 #include "artifact/manifest.hpp"
 #include "artifact/page.hpp"
+#include "artifact/upload_record.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -54,6 +55,53 @@ Result<Names> names_on_pages(store::ObjectStore& store, const RunRoot& root, con
   return names;
 }
 
+Result<void> read_record(store::ObjectStore& store, const std::string& key, std::vector<UploadRecord>& records) {
+  TRY(auto text, store.get(key, k_upload_record_bytes_max));
+  if (!text) return {};
+  TRY(auto record, parse_upload_record(*text, key));
+  records.push_back(std::move(record));
+  return {};
+}
+
+bool is_wanted(const RunRoot& root, const std::string& group) {
+  return root.groups.empty() || group.empty() ||
+         std::find(root.groups.begin(), root.groups.end(), group) != root.groups.end();
+}
+
+/// The records of the groups that are wanted, which are all when none is named.
+Result<std::vector<UploadRecord>> records_listed(store::ObjectStore& store, const RunRoot& root,
+                                                 const std::vector<store::ObjectInfo>& objects) {
+  auto begin = root.prefix + "manifests/";
+  std::vector<UploadRecord> records;
+  for (const auto& object : objects) {
+    if (!object.key.starts_with(begin)) continue;
+    auto name = object.key.substr(begin.size());
+    auto slash = name.find('/');
+    auto group = slash == name.npos ? std::string() : name.substr(0, slash);
+    if (name.substr(slash == name.npos ? 0 : slash + 1) != k_upload_record || !is_wanted(root, group)) continue;
+    TRY_DO(read_record(store, object.key, records));
+  }
+  return records;
+}
+
+/// A web server is asked by name. What it hides is not there: runs of other uploaders have no record.
+Result<std::vector<UploadRecord>> records_by_name(store::ObjectStore& store, const RunRoot& root) {
+  std::vector<UploadRecord> records;
+  auto groups = root.groups;
+  groups.emplace_back();
+  for (const auto& group : groups) {
+    auto key = root.prefix + "manifests/" + group + (group.empty() ? "" : "/") + std::string(k_upload_record);
+    auto read = read_record(store, key, records);
+    if (!read && read.error().kind != ErrorKind::permission_denied) return fail(std::move(read).error());
+  }
+  return records;
+}
+
+std::string incomplete_text(const UploadRecord& record) {
+  auto of = record.group.empty() ? std::string() : " of " + record.group;
+  return record.build_failed ? fmt::format("the build{} failed", of) : fmt::format("the upload{} has not ended", of);
+}
+
 std::optional<Result<ArchiveName>> name_in_run(const std::string& file, RunPart part) {
   if (part == RunPart::artifacts) return parse_archive_name(file);
   auto tarball = parse_tarball_name(file);
@@ -78,8 +126,10 @@ class RootScan {
 public:
   RootScan(std::shared_ptr<store::ObjectStore> store, std::string prefix, RunPart part, Names names)
       : store_(std::move(store)), prefix_(std::move(prefix)), part_(part), names_(std::move(names)) {}
-  void run(Source& source) {
+  void run(Source& source, const std::vector<UploadRecord>& records) {
     for (const auto& [file, size] : names_) add(source, file, size.value_or(0));
+    for (const auto& record : records)
+      for (const auto& [file, digest] : record.archives) add_absent(source, file);
     for (const auto& [file, size] : names_)
       if (file.ends_with(k_checksum_suffix)) add_absent(source, file.substr(0, file.size() - k_checksum_suffix.size()));
     refuse_twins(source, {});
@@ -137,12 +187,18 @@ Result<Source> source_of_root(std::shared_ptr<store::ObjectStore> store, const R
   bool unlisted = !objects && objects.error().code == "R030";
   if (!objects && !unlisted) return fail(std::move(objects).error());
   Names names;
+  std::vector<UploadRecord> records;
   if (unlisted) {
     TRY(names, names_on_pages(*store, root, prefix));
   } else {
     names = names_listed(*objects, prefix);
   }
-  RootScan(std::move(store), prefix, root.part, std::move(names)).run(source);
+  if (root.part == RunPart::artifacts) {
+    TRY(records, unlisted ? records_by_name(*store, root) : records_listed(*store, root, *objects));
+  }
+  for (const auto& record : records)
+    if (!record.complete) source.incomplete.push_back(incomplete_text(record));
+  RootScan(std::move(store), prefix, root.part, std::move(names)).run(source, records);
   return source;
 }
 

@@ -37,9 +37,10 @@ struct SourceItem {
 struct Source {
   std::string description; ///< "run:42-linux in file:store", "directory a"
   std::vector<SourceItem>
-      items;           ///< sorted by name; two of one name when it stands there twice: each has the defect A006
-  Findings findings;   ///< about names that are no artifacts
-  bool remote = false; ///< reading waits for a network
+      items;         ///< sorted by name; two of one name when it stands there twice: each has the defect A006
+  Findings findings; ///< about names that are no artifacts
+  std::vector<std::string> incomplete; ///< uploads that have not ended or whose build failed, as sentences
+  bool remote = false;                 ///< reading waits for a network
 };
 
 /// A directory (artifacts and tarballs of whole SDKs), or one archive with its checksum file beside it; one that is
@@ -57,8 +58,9 @@ struct RunRoot {
   std::vector<std::string> groups = {}; ///< whose `index-{group}.html` may list artifacts where nothing else does
 };
 /// One part of a run; nothing else below its prefix is looked at. Opens no archive, reads no checksum: look_up() does.
-/// What is announced by a checksum file without its archive is an item that is absent. A store that cannot be listed (a
-/// web server) must have a page of the artifacts: `index.html`, or `index-{group}.html` as in February; not_found A034.
+/// What is announced (by a checksum file without its archive, by the record of an upload) is an item that is absent. A
+/// store that cannot be listed (a web server) must have a page of the artifacts: `index.html`, or `index-{group}.html`
+/// as in February; not_found A034.
 Result<Source> source_of_root(std::shared_ptr<store::ObjectStore> store, const RunRoot& root);
 Result<Source> source_of_run(std::shared_ptr<store::ObjectStore> store, const run::Layout& run,
                              RunPart part = RunPart::artifacts);

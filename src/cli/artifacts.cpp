@@ -166,19 +166,18 @@ Flag allow_partial_flag() {
   return {.name = "--allow-partial", .value = "", .help = "take what is there of a run whose upload has not ended"};
 }
 
-Result<void> require_complete(std::vector<SourceItem>& items, const Arguments& arguments, Findings& findings) {
-  Error error{ErrorKind::not_found, "A035", "", {}, {}, {}};
+Result<void> require_complete(Source& source, std::vector<SourceItem>& items, const Arguments& arguments) {
+  Error error{ErrorKind::not_found, "A035", fmt::format("{} is not complete", source.description),
+              source.incomplete,    {},     {}};
   for (const auto& item : items)
-    if (item.absent) error.details.push_back("absent  " + item.file);
+    if (item.absent) error.details.push_back(item.file + " is announced and not there");
   if (error.details.empty()) return {};
   if (!arguments.has("--allow-partial")) {
-    error.message = fmt::format("{} of {} artifacts are announced and not there", error.details.size(), items.size());
-    error.hint = "the upload has not ended, or failed: wait for it, or take what is there with `--allow-partial`";
+    error.hint = "wait until the upload has ended, or take what is there with `--allow-partial`";
     return fail(std::move(error));
   }
-  for (const auto& item : items)
-    if (item.absent)
-      findings.push_back({item.defect->code, Severity::warning, item.file, item.defect->message, "it is left out"});
+  for (const auto& line : error.details)
+    source.findings.push_back({"A035", Severity::warning, source.description, line, "only what is there is taken"});
   std::erase_if(items, [](const SourceItem& item) { return item.absent; });
   if (!items.empty()) return {};
   return fail(ErrorKind::not_found, "A021", "nothing of what is announced is there", "wait until the upload has ended");

@@ -34,8 +34,10 @@ Result<std::vector<artifact::SourceItem>> selected_artifacts(const artifact::Sou
 Result<std::uint64_t> max_ratio(const Arguments& arguments); ///< A031
 /// --transfers, else four from a network; 0: as many as there are jobs. A036.
 Result<unsigned> archives_at_once(const artifact::Source& source, const Arguments& arguments);
-/// Takes out what is absent. Without --allow-partial not_found A035 when there is any, naming each; else findings.
-Result<void> require_complete(std::vector<artifact::SourceItem>& items, const Arguments& arguments, Findings& findings);
+/// Takes out of `items` what is absent. Without --allow-partial not_found A035 when there is any, or when an upload of
+/// the source has not ended or its build failed; else findings of the source.
+Result<void> require_complete(artifact::Source& source, std::vector<artifact::SourceItem>& items,
+                              const Arguments& arguments);
 Flag allow_partial_flag();
 
 struct ArtifactSize {
@@ -73,5 +75,6 @@ private:
 Command artifact_fetch_command(); // commands/artifact_fetch.cpp
 Command artifact_find_command();  // commands/artifact_find.cpp
 Command artifact_pack_command();  // commands/artifact_pack.cpp
+Command run_upload_command();     // commands/run_upload.cpp
 
 } // namespace quarry::cli

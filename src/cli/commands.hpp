@@ -3,7 +3,7 @@
 #include "cli/command.hpp"
 
 namespace quarry::cli {
-std::vector<Command> artifact_commands(); // pack, list, verify, fetch
+std::vector<Command> artifact_commands(); // find, fetch, list, pack, verify
 std::vector<Command> sdk_commands();      // build
 std::vector<Command> wheel_commands();    // pack, unpack, verify
 std::vector<Command> elf_commands();      // show, edit
@@ -17,7 +17,7 @@ std::vector<Command> promote_commands();  // promote, rollback
 std::vector<Command> venv_commands();     // venv create, install
 std::vector<Command> test_commands();     // test; evidence list, show
 std::vector<Command> matrix_commands();   // matrix expand, targets, show, check, import
-std::vector<Command> run_commands();      // run locate
+std::vector<Command> run_commands();      // run locate, upload
 std::vector<Command> version_commands();  // version compute, write
 std::vector<Command> store_commands();    // store put, get (hidden)
 std::vector<Command> compat_commands();   // compat SCRIPT

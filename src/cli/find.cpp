@@ -115,6 +115,7 @@ private:
     const auto& items = candidate.source.items;
     if (request_.good && candidate.run.conclusion != "success") return "did not succeed";
     if (items.empty()) return "has no artifacts";
+    if (!candidate.source.incomplete.empty()) return "is not complete: " + candidate.source.incomplete.front();
     std::vector<std::string> missing;
     for (const auto& group : groups_)
       if (std::none_of(items.begin(), items.end(), [&](const auto& item) { return group.has(item); }))

@@ -183,7 +183,7 @@ def test_a_set_that_is_not_complete_is_refused(run, place, expected, tmp_path):
     assert not (tmp_path / "out").exists()
     assert run.fetch(place, tmp_path / "out", "--exclude", "rand").code == 0, "what is not wanted may be absent"
     done = run.fetch(place, tmp_path / "all", "--allow-partial")
-    assert done.code == 0 and "A033" in done.err
+    assert done.code == 0 and "A035" in done.err
     assert tree_of(tmp_path / "all") == {path: digest for path, digest in expected.items() if not path.startswith("rand_lib")}
     assert quarry("artifact", "verify", place, environment=run.environment).code == 3
 

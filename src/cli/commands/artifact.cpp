@@ -48,6 +48,8 @@ private:
 
 Result<int> run_list(Context& context, const Arguments& arguments) {
   TRY(auto source, artifact_source(context, arguments.operands[0], arguments));
+  for (const auto& line : source.incomplete)
+    source.findings.push_back({"A035", Severity::warning, source.description, line, "more may come, or be missing"});
   TRY(auto items, selected_artifacts(source, arguments, arguments.list("--include")));
   Json list = Json::array();
   std::vector<std::vector<std::string>> rows{{"name", "component", "target", "form", "size", "checksum"}};
@@ -106,6 +108,8 @@ Command list_command() {
 
 Result<int> run_verify(Context& context, const Arguments& arguments) {
   TRY(auto source, artifact_source(context, arguments.operands[0], arguments));
+  for (const auto& line : source.incomplete)
+    source.findings.push_back({"A035", Severity::warning, source.description, line, "more may come, or be missing"});
   TRY(auto items, selected_artifacts(source, arguments, arguments.list("--include")));
   artifact::VerifyOptions options;
   options.jobs = context.jobs;

@@ -1,3 +1,4 @@
+#include "cli/artifacts.hpp"
 #include "cli/commands.hpp"
 
 #include "base/text.hpp"
@@ -158,6 +159,6 @@ Command locate_command() {
 
 } // namespace
 
-std::vector<Command> run_commands() { return {locate_command()}; }
+std::vector<Command> run_commands() { return {locate_command(), run_upload_command()}; }
 
 } // namespace quarry::cli

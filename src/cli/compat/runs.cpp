@@ -1,6 +1,7 @@
 #include "cli/compat/script.hpp"
 
 #include "base/text.hpp"
+#include "cli/switches.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -93,8 +94,79 @@ Script find_script() {
           .run = find_artifacts};
 }
 
+// post_build_upload
+
+bool is_true(const std::string& text) {
+  auto lower = text::lower(text);
+  return lower == "true" || lower == "1" || lower == "yes" || lower == "on" || lower == "y" || lower == "t";
+}
+
+Result<int> post_build_upload(Context& context, const Arguments& arguments) {
+  auto group = said(arguments, "--artifact-group");
+  if (!group) return usage("--artifact-group is missing", "name the group, or set ARTIFACT_GROUP");
+  TRY(bool upload, switched(arguments, "--upload", is_true(context.variable("CI"))));
+  auto run_id = said(arguments, "--run-id");
+  if (upload && !run_id) return usage("--run-id is missing", "name the run, or say --no-upload");
+  TRY(auto place, place_of(context, arguments,
+                           {run_id.value_or("local"), arguments.get("--platform"), "", arguments.get("--store")}));
+  place.environment.erase("QUARRY_S3_ANONYMOUS"); // nobody uploads unsigned
+  Words words{"run",
+              "upload",
+              arguments.get("--build-dir"),
+              "--store",
+              place.store,
+              "--run-id",
+              run_id.value_or("local"),
+              "--platform",
+              arguments.get("--platform"),
+              "--artifact-group",
+              *group,
+              "--layout",
+              arguments.get("--era"),
+              "--ninja-logs"};
+  if (!place.external_repo.empty()) words.insert(words.end(), {"--external-repo", place.external_repo});
+  auto status = said(arguments, "--job-status").value_or("success");
+  if (status != "success") words.insert(words.end(), {"--build-failed", "--no-artifacts"});
+  if (!upload) words.push_back("--dry-run");
+  auto inner = at(context, place);
+  return run_words(inner, words);
+}
+
+Script upload_script() {
+  std::vector<Flag> flags = {
+      {.name = "--artifact-group", .value = "G", .help = "the run's group", .environment = "ARTIFACT_GROUP"},
+      {.name = "--build-dir",
+       .value = "DIR",
+       .help = "the build's directory",
+       .fallback = "build",
+       .environment = "BUILD_DIR"},
+      {"--run-id", "ID", "the run"},
+      {"--job-status", "STATUS", "of the job; anything but success: logs and manifests only"}};
+  for (auto& flag : both_ways("--upload", "upload (default: when CI is true)")) flags.push_back(std::move(flag));
+  flags.insert(flags.end(),
+               {{"--platform", "P", "ours: the run's platform", {"linux", "windows"}, "linux"}, k_store, k_era});
+  return {.name = "post_build_upload",
+          .summary = "a build's logs, manifest and artifacts into its run's place, as TheRock's script uploads them",
+          .description =
+              "Runs `quarry run upload` into today's bucket. Logs have a page and types that browsers show; an upload "
+              "that fails is an error. GITHUB_STEP_SUMMARY gets the links.",
+          .operands = {},
+          .flags = std::move(flags),
+          .refused = {},
+          .only_feb = {},
+          .only_aug = {},
+          .examples = {{"quarry compat post_build_upload --artifact-group gfx94X-dcgpu --build-dir build --run-id 42 "
+                        "--upload --store file:store",
+                        "after a build"}},
+          .exit_codes = {{3, "no build directory, or a build that succeeded left no artifacts"},
+                         {6, "an archive is not what its checksum file says"},
+                         {7, "an archive of that name is there with other bytes"}},
+          .schema = "quarry.run-upload/1",
+          .run = post_build_upload};
+}
+
 } // namespace
 
-std::vector<Command> run_scripts() { return {command_of(find_script())}; }
+std::vector<Command> run_scripts() { return {command_of(find_script()), command_of(upload_script())}; }
 
 } // namespace quarry::cli::compat

@@ -30,8 +30,6 @@ Command waiting_command(const Waiting& waiting) {
 
 std::vector<Command> waiting_scripts() {
   static const Waiting k_waiting[] = {
-      {"post_build_upload", "uploading all outputs of a run",
-       "keep the script; packages go with `quarry compat upload_python_packages`"},
       {"promote_wheels_based_on_policy", "evidence from the results of a job",
        "`quarry gate` decides from evidence of `quarry test`"},
       {"sanity_check_wheel", "the rules of wheels", "`quarry wheel verify FILE` proves container, RECORD and metadata"},

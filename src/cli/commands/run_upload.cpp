@@ -1,0 +1,244 @@
+#include "artifact/upload.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/artifacts.hpp"
+#include "cli/delegate.hpp"
+#include "cli/records.hpp"
+#include "index/listing.hpp"
+#include "sys/file.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+using artifact::Uploaded;
+using Kind = artifact::OutputFile::Kind;
+
+std::string_view state_text(Uploaded::State state) {
+  switch (state) {
+  case Uploaded::State::written: return "written";
+  case Uploaded::State::there: return "there";
+  case Uploaded::State::replaced: return "replaced";
+  case Uploaded::State::left_out: break;
+  }
+  return "left out";
+}
+
+std::string_view kind_text(Kind kind) {
+  switch (kind) {
+  case Kind::archive: return "artifact";
+  case Kind::tarball: return "tarball";
+  case Kind::manifest: return "manifest";
+  case Kind::log: break;
+  }
+  return "log";
+}
+
+/// URLs of what people look at; empty where there is none.
+struct Links {
+  std::string logs, artifacts, manifest;
+};
+
+Result<artifact::OutputsRequest> request_of(const Context& context, const Arguments& arguments) {
+  TRY(auto layout,
+      run::Layout::create({arguments.get("--external-repo"), arguments.get("--run-id"), arguments.get("--platform")}));
+  artifact::OutputsRequest request{arguments.operands.at(0), std::move(layout), arguments.get("--artifact-group")};
+  request.build_failed = arguments.has("--build-failed");
+  request.artifacts = !arguments.has("--no-artifacts");
+  request.ninja_logs = arguments.has("--ninja-logs");
+  request.jobs = context.jobs;
+  return request;
+}
+
+std::string page_of(const std::string& title, const std::vector<artifact::Listed>& entries) {
+  std::vector<index::Listed> listed;
+  for (const auto& entry : entries) listed.push_back({entry.name, false, entry.size});
+  return index::listing_page(title, std::move(listed));
+}
+
+/// The packages of a build go their own way: verified, sealed, with pages.
+Result<Json> publish_packages(Context& context, const Arguments& arguments) {
+  auto directory = arguments.get("--packages");
+  if (directory.empty()) return Json(nullptr);
+  Words words{"publish",    directory,
+              "--store",    arguments.get("--store"),
+              "--run-id",   arguments.get("--run-id"),
+              "--platform", arguments.get("--platform"),
+              "--layout",   arguments.get("--layout")};
+  for (const auto* flag : {"--artifact-group", "--external-repo"})
+    if (!arguments.get(flag).empty()) words.insert(words.end(), {flag, arguments.get(flag)});
+  if (arguments.has("--dry-run")) words.push_back("--dry-run");
+  context.out.note("quarry " + shell_text(words));
+  return ask_words(context, words);
+}
+
+void add_output(std::string& text, std::string_view name, const std::string& value) {
+  if (!value.empty()) text += fmt::format("{}={}\n", name, value);
+}
+
+Result<void> append(const std::string& path, const std::string& text) {
+  if (path.empty() || text.empty()) return {};
+  std::string begin;
+  if (sys::exists(path)) { // a line that an earlier step left open is ended first
+    TRY(auto before, sys::read_file(path));
+    if (!before.empty() && before.back() != '\n') begin = "\n";
+  }
+  TRY(auto file, sys::File::open_append(path));
+  return file.write(begin + text);
+}
+
+Result<void> tell_github(Context& context, const Links& links, const Json& packages) {
+  std::string outputs, summary;
+  add_output(outputs, "build_logs_url", links.logs);
+  add_output(outputs, "artifacts_url", links.artifacts);
+  add_output(outputs, "manifest_url", links.manifest);
+  if (packages.is_object() && packages.contains("index_url")) {
+    add_output(outputs, "package_find_links_url", packages["find_links_url"].get<std::string>());
+    add_output(outputs, "package_index_url", packages["index_url"].get<std::string>());
+    add_output(outputs, "package_set", packages["set"].get<std::string>());
+  }
+  for (const auto& [name, url] :
+       {std::pair{"Build Logs", links.logs}, {"Artifacts", links.artifacts}, {"TheRock Manifest", links.manifest}})
+    if (!url.empty()) summary += fmt::format("[{}]({})\n\n", name, url);
+  TRY_DO(append(context.variable("GITHUB_OUTPUT"), outputs), "while writing GITHUB_OUTPUT");
+  return append(context.variable("GITHUB_STEP_SUMMARY"), summary);
+}
+
+Json file_json(const artifact::OutputFile& file, std::string_view state) {
+  Json entry{{"kind", kind_text(file.kind)}, {"key", file.key}, {"size", file.content.size()}, {"state", state}};
+  entry["sha256"] = digest_json(file.sha256);
+  return entry;
+}
+
+int print_plan(Context& context, const artifact::Outputs& outputs, const Json& packages) {
+  std::vector<std::vector<std::string>> rows;
+  Json list = Json::array();
+  for (const auto& file : outputs.files) {
+    rows.push_back({"would upload", units::bytes(file.content.size()), file.key});
+    list.push_back(file_json(file, "planned"));
+  }
+  context.out.data(text_table(rows));
+  context.out.document({{"schema", "quarry.run-upload/1"},
+                        {"dry_run", true},
+                        {"files", list},
+                        {"packages", packages},
+                        {"findings", findings_json(outputs.findings)}});
+  return 0;
+}
+
+void print_report(Context& context, const artifact::Outputs& outputs, const artifact::UploadReport& report,
+                  const Links& links, double seconds) {
+  std::vector<std::vector<std::string>> rows;
+  std::uint64_t bytes = 0;
+  for (const auto& file : report.files) {
+    rows.push_back({std::string(state_text(file.state)), units::bytes(file.size), file.key});
+    bytes += file.size;
+  }
+  context.out.data(text_table(rows));
+  context.out.data(fmt::format("{} files  {}  {} objects written  {}\n", outputs.files.size(), units::bytes(bytes),
+                               report.writes, units::seconds(seconds)));
+  for (const auto& [name, url] :
+       {std::pair{"logs     ", links.logs}, {"artifacts", links.artifacts}, {"manifest ", links.manifest}})
+    if (!url.empty()) context.out.data(fmt::format("{}  {}\n", name, url));
+}
+
+Result<int> run_upload(Context& context, const Arguments& arguments) {
+  TRY(auto request, request_of(context, arguments));
+  TRY(auto outputs, artifact::collect_outputs(request));
+  context.out.findings(outputs.findings);
+  if (arguments.has("--dry-run")) {
+    TRY(auto planned, publish_packages(context, arguments));
+    return print_plan(context, outputs, planned);
+  }
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  artifact::UploadRequest upload{.layout = request.layout, .group = request.group, .page = page_of};
+  upload.build_failed = request.build_failed;
+  upload.february = arguments.get("--layout") == "feb";
+  std::uint64_t total = 0;
+  for (const auto& file : outputs.files) total += file.content.size();
+  Meter meter(context, "uploading", total);
+  upload.on_bytes = [&](std::uint64_t bytes) { meter.add(bytes); };
+  TRY(auto report, artifact::upload_outputs(*store, outputs, upload));
+  auto seconds = meter.finish();
+  context.out.findings(report.findings);
+  TRY(auto packages, publish_packages(context, arguments));
+  auto url = [&](const std::string& key) { return key.empty() ? key : store->url(key); };
+  Links links{url(report.logs_page), url(report.artifacts_page), url(report.manifest)};
+  TRY_DO(tell_github(context, links, packages));
+  print_report(context, outputs, report, links, seconds);
+  auto findings = outputs.findings;
+  findings.insert(findings.end(), report.findings.begin(), report.findings.end());
+  Json list = Json::array();
+  for (std::size_t i = 0; i < outputs.files.size(); ++i)
+    list.push_back(file_json(outputs.files[i], state_text(report.files[i].state)));
+  context.out.document({{"schema", "quarry.run-upload/1"},
+                        {"dry_run", false},
+                        {"prefix", request.layout.prefix()},
+                        {"files", list},
+                        {"writes", report.writes},
+                        {"build_logs_url", links.logs},
+                        {"artifacts_url", links.artifacts},
+                        {"manifest_url", links.manifest},
+                        {"packages", packages},
+                        {"findings", findings_json(findings)}});
+  return 0;
+}
+
+} // namespace
+
+Command run_upload_command() {
+  return {
+      .path = {"run", "upload"},
+      .summary = "all outputs of a build into its run's place",
+      .description =
+          "Takes from the build's directory `DIR`: archives of `artifacts/` (or of `DIR` itself) with their checksums, "
+          "`tarballs/`, everything below `logs/`, `manifests/*.json` and therock_manifest.json; with `--packages`, "
+          "Python packages as `quarry publish` does. Pages list the logs and what the run holds.\n\n"
+          "First a record announces the archives, last it says that they are complete: a fetch in between is refused. "
+          "An archive's name never gets other bytes; logs and manifests are replaced when they differ. Run it again "
+          "after an interruption: it completes what is missing, and writes nothing when all is there.\n\n"
+          "After a failed build say `--build-failed`: what is missing is reported, archives that were not finished are "
+          "left out, and the run stays incomplete.\n\n"
+          "In a GitHub job it writes the step outputs `build_logs_url`, `artifacts_url`, `manifest_url` (and those of "
+          "`quarry publish`), and links in the step summary.",
+      .operands = {{"DIR", "the build's directory"}},
+      .flags =
+          {{.name = "--store",
+            .value = "LOCATOR",
+            .help = "where: file:PATH, s3://BUCKET/PREFIX",
+            .environment = "QUARRY_STORE",
+            .required = true},
+           {.name = "--run-id", .value = "ID", .help = "the CI run", .environment = "GITHUB_RUN_ID", .required = true},
+           {.name = "--platform",
+            .value = "P",
+            .help = "the platform of that run",
+            .choices = {"linux", "windows"},
+            .required = true},
+           {.name = "--artifact-group", .value = "G", .help = "group of logs, manifests and packages"},
+           {.name = "--external-repo", .value = "OWNER-REPO", .help = "prefix of a run of another repository"},
+           {.name = "--packages", .value = "DIR", .help = "Python packages to publish in the same run"},
+           {.name = "--layout",
+            .value = "FORM",
+            .help = "of packages, as for `publish`; feb also writes index-GROUP.html",
+            .choices = {"quarry", "feb", "aug"},
+            .fallback = "quarry"},
+           {.name = "--build-failed", .value = "", .help = "the build failed: take what there is"},
+           {.name = "--no-artifacts", .value = "", .help = "logs and manifests only"},
+           {.name = "--ninja-logs", .value = "", .help = "every .ninja_log of DIR as logs/ninja_logs.tar.gz, too"},
+           {.name = "--dry-run", .value = "", .help = "say what would be done, and do nothing", .letter = 'n'}},
+      .examples =
+          {{"quarry run upload build --run-id 42 --platform linux --artifact-group gfx94X-dcgpu --store file:store",
+            "after a build"},
+           {"quarry run upload build --run-id 42 --platform linux --build-failed --store s3://builds/ci",
+            "what a failed build left, for those who look into it"}},
+      .exit_codes = {{3, "DIR is not there, or holds no artifacts"},
+                     {6, "an archive is not what its checksum file says"},
+                     {7, "an archive of that name is there with other bytes"},
+                     {8, "run it again"}},
+      .schema = "quarry.run-upload/1",
+      .run = run_upload};
+}
+
+} // namespace quarry::cli
