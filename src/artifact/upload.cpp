@@ -145,11 +145,12 @@ private:
                 "run the command again");
   }
 
-  /// What other uploads of this group announced stays announced.
+  /// What other uploads of this group announced stays announced; what a failed build did, is done again.
   UploadRecord record_over(const std::optional<std::string>& standing, bool complete) const {
     UploadRecord record;
     if (standing)
-      if (auto old = parse_upload_record(*standing, k_upload_record)) record = std::move(*old);
+      if (auto old = parse_upload_record(*standing, k_upload_record); old && !old->build_failed)
+        record = std::move(*old);
     record.group = request_.group;
     record.complete = complete;
     record.build_failed = request_.build_failed;

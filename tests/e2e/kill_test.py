@@ -4,6 +4,7 @@ QUARRY_LONG=1 takes 1000 moments instead of the few of an ordinary run; the seed
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import random
@@ -20,7 +21,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import small_artifacts  # noqa: E402
+from support import s3_server, small_artifacts  # noqa: E402
 from support.quarry import PROGRAM, ROOT, clean_environment, good, quarry  # noqa: E402
 
 from conftest import publish  # noqa: E402
@@ -30,9 +31,9 @@ SEED = int(os.environ.get("QUARRY_SEED", "20260917"))
 POLICY = ROOT / "data/policies/demo.toml"
 
 
-def killed(arguments: list, seconds: float) -> bool:
+def killed(arguments: list, seconds: float, environment: dict[str, str] | None = None) -> bool:
     """Starts the program and kills it after so many seconds; True when that came before its end."""
-    child = subprocess.Popen([str(a) for a in (PROGRAM, *arguments)], env=clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    child = subprocess.Popen([str(a) for a in (PROGRAM, *arguments)], env=environment or clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         child.wait(seconds)
         return False
@@ -58,9 +59,9 @@ def moments(seconds: float) -> list[float]:
     return [rng.uniform(0, seconds * 1.05) for _ in range(MOMENTS)]
 
 
-def duration(arguments: list) -> float:
+def duration(arguments: list, **options) -> float:
     begin = time.monotonic()
-    good(*arguments)
+    good(*arguments, **options)
     return time.monotonic() - begin
 
 
@@ -79,6 +80,41 @@ def test_fetch(artifacts, tmp_path):
         good(*command, out)
         assert sorted(str(p.relative_to(out)) for p in out.rglob("*") if not p.name.startswith(".")) == names, f"seed {SEED} moment {i}"
         shutil.rmtree(out)
+
+
+def digests_of(directory: Path) -> dict[str, str]:
+    return {str(f.relative_to(directory)): hashlib.sha256(f.read_bytes()).hexdigest() for f in directory.rglob("*") if f.is_file() and ".quarry-fetch" not in f.parts}
+
+
+def test_upload_to_a_bucket_and_fetch_from_it(artifacts, tmp_path):
+    build = tmp_path / "build"
+    good("artifact", "pack", artifacts, "--output-dir", build / "artifacts")
+    small_artifacts.write(build / "logs/a.log", "a")
+    with s3_server.serve() as server:
+        environment = clean_environment(**server.environment(), AWS_EC2_METADATA_DISABLED="true", NO_PROXY="127.0.0.1")
+
+        def upload(run: str) -> list:
+            return ["run", "upload", build, "--run-id", run, "--platform", "linux", "--store", f"s3://{server.bucket}"]
+
+        def fetch(run: str, out: Path) -> list:
+            return ["artifact", "fetch", "--from", f"s3://{server.bucket}/{run}-linux", "--output-dir", out]
+
+        uploading = duration(upload("reference"), environment=environment)
+        fetching = duration(fetch("reference", tmp_path / "reference"), environment=environment)
+        expected = digests_of(tmp_path / "reference")
+        assert len(expected) > 10
+        for i, (first, second) in enumerate(zip(moments(uploading), reversed(moments(fetching)), strict=True)):
+            here, out = f"seed {SEED} moment {i}", tmp_path / "out"
+            killed(upload(str(i)), first, environment)
+            early = quarry(*fetch(str(i), tmp_path / "early"), environment=environment)
+            assert early.code == 3 or digests_of(tmp_path / "early") == expected, f"{here}: half a run was taken for a whole one\n{early.err}"
+            good(*upload(str(i)), environment=environment)
+            killed(fetch(str(i), out), second, environment)
+            assert digests_of(out).items() <= expected.items(), here
+            good(*fetch(str(i), out), environment=environment)
+            assert digests_of(out) == expected, here
+            shutil.rmtree(out)
+            shutil.rmtree(tmp_path / "early", ignore_errors=True)
 
 
 def files_of(store: Path, channel: str) -> list[tuple[str, str]]:
