@@ -363,7 +363,7 @@ def test_decisions_are_numbered():
     names = sorted(path.name for path in below("docs/decisions/", ends=(".md",)) if path.name != "README.md")
     numbers = [int(name[:4]) for name in names if re.match(r"\d{4}-[a-z0-9-]+\.md$", name)]
     assert len(numbers) == len(names), f"NNNN-title.md: {names}"
-    assert numbers == list(range(1, len(numbers) + 1)), names
+    assert len(set(numbers)) == len(numbers), names  # a gap is a number that another branch has taken
     for name, number in zip(names, numbers):
         text = text_of(ROOT / "docs/decisions" / name)
         assert text.startswith(f"# {number}. "), f"{name} begins with its number and title"

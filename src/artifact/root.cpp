@@ -1,4 +1,5 @@
 #include "artifact/defects.hpp"
+#include "artifact/forward.hpp"
 #include "artifact/manifest.hpp"
 #include "artifact/page.hpp"
 #include "artifact/upload_record.hpp"
@@ -124,8 +125,9 @@ Result<void> look(store::ObjectStore& store, const std::string& key, bool announ
 
 class RootScan {
 public:
-  RootScan(std::shared_ptr<store::ObjectStore> store, std::string prefix, RunPart part, Names names)
-      : store_(std::move(store)), prefix_(std::move(prefix)), part_(part), names_(std::move(names)) {}
+  RootScan(std::shared_ptr<store::ObjectStore> store, std::string prefix, const RunRoot& root, Names names)
+      : store_(std::move(store)), prefix_(std::move(prefix)), part_(root.part), remote_(root.remote),
+        names_(std::move(names)) {}
   void run(Source& source, const std::vector<UploadRecord>& records) {
     for (const auto& [file, size] : names_) add(source, file, size.value_or(0));
     for (const auto& record : records)
@@ -146,7 +148,10 @@ private:
     item.file = file;
     item.compression = (*parsed)->compression;
     item.size = size;
-    item.open = [store = store_, key] { return store->open(key); };
+    item.open = [store = store_, key, remote = remote_]() -> Result<content::Rope> {
+      TRY(auto rope, store->open(key));
+      return remote ? content::Rope::of(make_forward_source(std::move(rope))) : std::move(rope);
+    };
     item.look = [store = store_, key, announced = names_.contains(file + std::string(k_checksum_suffix))](
                     SourceItem& found) { return artifact::look(*store, key, announced, found); };
     present_.insert(item.name);
@@ -165,6 +170,7 @@ private:
   std::shared_ptr<store::ObjectStore> store_;
   std::string prefix_;
   RunPart part_;
+  bool remote_;
   Names names_;
   std::set<Name> present_;
 };
@@ -183,6 +189,7 @@ Result<Source> source_of_root(std::shared_ptr<store::ObjectStore> store, const R
   auto prefix = root.prefix + (root.part == RunPart::tarballs ? "tarballs/" : "");
   Source source;
   source.description = root.description;
+  source.remote = root.remote;
   auto objects = store->list(prefix);
   bool unlisted = !objects && objects.error().code == "R030";
   if (!objects && !unlisted) return fail(std::move(objects).error());
@@ -198,7 +205,7 @@ Result<Source> source_of_root(std::shared_ptr<store::ObjectStore> store, const R
   }
   for (const auto& record : records)
     if (!record.complete) source.incomplete.push_back(incomplete_text(record));
-  RootScan(std::move(store), prefix, root.part, std::move(names)).run(source, records);
+  RootScan(std::move(store), prefix, root, std::move(names)).run(source, records);
   return source;
 }
 

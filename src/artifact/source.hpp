@@ -56,6 +56,7 @@ struct RunRoot {
   std::string description; ///< "run:42-linux in file:store"
   RunPart part = RunPart::artifacts;
   std::vector<std::string> groups = {}; ///< whose `index-{group}.html` may list artifacts where nothing else does
+  bool remote = false;                  ///< reading waits for a network
 };
 /// One part of a run; nothing else below its prefix is looked at. Opens no archive, reads no checksum: look_up() does.
 /// What is announced (by a checksum file without its archive, by the record of an upload) is an item that is absent. A

@@ -22,6 +22,10 @@ constexpr unsigned k_transfers_max = 64; // each holds up to six ranges of 8 MiB
 constexpr unsigned k_lookups = 8;        // small requests, which wait more than they work
 } // namespace
 
+bool is_remote_place(const std::string& place) {
+  return place.starts_with("s3:") || place.starts_with("http:") || place.starts_with("https:");
+}
+
 std::vector<Flag> joined(const std::vector<std::vector<Flag>>& lists) {
   std::vector<Flag> all;
   for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
@@ -119,9 +123,7 @@ Result<Source> source_of_commit(const Context& context, const std::string& commi
   if (!result.found) return fail(nothing_found(request, result));
   context.out.note(fmt::format("note: commit {} is run {} at {}", commit, result.found->run.facts.id,
                                result.found->source.description));
-  auto source = std::move(result.found->source);
-  source.remote = true;
-  return source;
+  return std::move(result.found->source);
 }
 } // namespace
 
@@ -148,9 +150,8 @@ Result<Source> artifact_source(const Context& context, const std::string& text, 
     root.part = artifact::RunPart::tarballs;
     root.description = "tarballs of " + root.description;
   }
-  TRY(auto source, artifact::source_of_root(std::move(store), root));
-  source.remote = place->starts_with("s3:") || is_web(*place);
-  return source;
+  root.remote = is_remote_place(*place);
+  return artifact::source_of_root(std::move(store), root);
 }
 
 Result<unsigned> archives_at_once(const Source& source, const Arguments& arguments) {

@@ -14,6 +14,8 @@ namespace quarry::cli {
 constexpr std::string_view k_artifact_locator_help =
     "a directory, one archive, `run:[OWNER-REPO/]ID[-PLATFORM]` below `--store`, or a run's own place: "
     "`s3://BUCKET/PREFIX`, `https://HOST/PATH`, `commit:SHA`";
+/// Whether a store of this locator is reached over a network.
+bool is_remote_place(const std::string& place);
 /// One list of flags from several, in their order.
 std::vector<Flag> joined(const std::vector<std::vector<Flag>>& lists);
 /// --store, --tarballs, --transfers; for artifact_source().

@@ -2,6 +2,7 @@
 
 #include "artifact/pattern.hpp"
 #include "base/text.hpp"
+#include "cli/artifacts.hpp"
 #include "cli/families.hpp"
 #include "matrix/expand.hpp"
 #include "store/object_store.hpp"
@@ -104,6 +105,7 @@ private:
     artifact::RunRoot root{candidate.located.prefix + "/",
                            fmt::format("run:{} in {}", candidate.located.prefix, candidate.store->describe())};
     root.groups = request_.groups;
+    root.remote = is_remote_place(candidate.place);
     auto source = artifact::source_of_root(candidate.store, root);
     if (!source && source.error().code != "A034") return fail(std::move(source).error());
     if (source) candidate.source = std::move(*source);

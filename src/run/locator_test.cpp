@@ -126,12 +126,12 @@ TEST(Locator, MalformedOnesSayWhatIsWrong) {
   }
 }
 
-TEST(Locator, KindsWithoutABackendAreUnsupportedAndSenselessOnesAreUsage) {
+TEST(Locator, KindsWithoutABackendAndSenselessOnesAreUsage) {
   for (auto text : {"commit:abcdef1", "pr:a/b#1", "s3://b/p", "https://h/x"}) {
     auto refused = require_kind(parsed(text), {LocatorKind::path, LocatorKind::run}, "take artifacts from");
     ASSERT_FALSE(refused) << text;
     EXPECT_EQ(refused.error().code, "L008");
-    EXPECT_EQ(refused.error().kind, ErrorKind::unsupported);
+    EXPECT_EQ(refused.error().kind, ErrorKind::invalid_argument);
   }
   auto refused = require_kind(parsed("channel:stable"), {LocatorKind::path, LocatorKind::run}, "take artifacts from");
   ASSERT_FALSE(refused);

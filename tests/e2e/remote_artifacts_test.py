@@ -230,7 +230,7 @@ def test_a_plain_web_server(archives, expected, tmp_path):
     assert tree_of(tmp_path / "out") == expected
 
 
-def test_memory_does_not_grow_with_archives(run, artifacts, tmp_path):
+def test_a_large_archive_is_read_in_order_once_and_within_bounds(run, artifacts, tmp_path):
     stage = small_artifacts.stage(tmp_path / "big", "big", "lib", "generic", "big/stage")
     (stage / "big.bin").write_bytes(random.Random(2).randbytes(200 << 20))
     good("artifact", "pack", tmp_path / "big", "--output-dir", tmp_path / "packed")
@@ -239,6 +239,8 @@ def test_memory_does_not_grow_with_archives(run, artifacts, tmp_path):
     script = "import resource, subprocess, sys; code = subprocess.run(sys.argv[1:]).returncode; print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss); sys.exit(code)"
     ended = subprocess.run([sys.executable, "-c", script, PROGRAM, "artifact", "fetch", "big", "--from", run.s3, "--output-dir", tmp_path / "out", "--quiet"], env=run.environment, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
+    ranges = [key for method, key in run.requests() if method == "GET" and key == "big_lib_generic.tar.zst"]
+    assert len(ranges) < 40, f"{len(ranges)} requests for 200 MiB in ranges of 8 MiB"
     resident_mib = int(ended.stdout.split()[-1]) / 1024
     assert resident_mib < 160, f"{resident_mib:.0f} MiB for an archive of 200 MiB"
     shutil.rmtree(tmp_path / "out")
