@@ -68,7 +68,7 @@ private:
     if (request.url.secure() || is_local(request.url) || settings_.allow_plain_http) return std::nullopt;
     return Error{ErrorKind::permission_denied,
                  "H010",
-                 fmt::format("{} is not protected: plain http leaves this machine", request.url.text()),
+                 fmt::format("{} is not protected: plain http leaves this machine", request.url.shown()),
                  {},
                  {},
                  "use https, or set QUARRY_ALLOW_PLAIN_HTTP=1 for a network that you trust"};

@@ -229,13 +229,31 @@ TEST(Fetch, FollowsRedirectsWithoutCredentials) {
   Scripted from({answer("302 Found", "Location: " + there.url("/new").text() + "\r\n", "")});
   auto request = get(from.url());
   request.headers = {{"authorization", "secret"}, {"range", "bytes=0-"}};
-  Url final;
-  auto response = fetch(*make_client({}), request, quick(), k_clock, &final);
+  Url lasting;
+  auto response = fetch(*make_client({}), request, quick(), k_clock, &lasting);
   ASSERT_TRUE(response) << render(response.error());
   EXPECT_EQ(response->body, "here");
-  EXPECT_EQ(final, there.url("/new"));
+  EXPECT_EQ(lasting, from.url());                                   // found there for now only
   EXPECT_EQ(there.requests()[0].find("secret"), std::string::npos); // another port is another place
   EXPECT_NE(there.requests()[0].find("range"), std::string::npos);
+}
+
+TEST(Fetch, OnlyAPermanentPlaceWithoutAQueryLasts) {
+  struct Case {
+    std::string first, second, lasting; // "status location"
+  };
+  for (const auto& c : std::vector<Case>{{"301 /a", "308 /b", "/b"},
+                                         {"301 /a", "302 /b", "/a"},
+                                         {"302 /a", "301 /b", "/from"},
+                                         {"301 /a?signature=x", "301 /b", "/from"}}) {
+    auto moved = [](const std::string& hop) {
+      return answer(hop.substr(0, 3) + " Moved", "Location: " + hop.substr(4) + "\r\n", "");
+    };
+    Scripted server({moved(c.first), moved(c.second), answer("200 OK", "", "here")});
+    Url lasting;
+    ASSERT_TRUE(fetch(*make_client({}), get(server.url("/from")), quick(), k_clock, &lasting));
+    EXPECT_EQ(lasting, server.url(c.lasting)) << c.first << ", " << c.second;
+  }
 }
 
 TEST(Fetch, ACircleOfRedirectsEnds) {

@@ -44,25 +44,28 @@ Result<Response> patiently(Transport& transport, const Request& request, const F
 } // namespace
 
 Result<Response> fetch(Transport& transport, Request request, const FetchOptions& options, const sys::Clock& clock,
-                       Url* final_url) {
+                       Url* lasting) {
   bool taken = false;
   if (request.sink)
     request.sink = [&taken, inner = request.sink](const Response& head, std::span<const std::byte> piece) {
       taken = true;
       return inner(head, piece);
     };
+  bool lasts = true; // every redirect so far was for good
+  if (lasting) *lasting = request.url;
   for (unsigned redirects = 0;; ++redirects) {
     TRY(auto response, patiently(transport, request, options, clock, taken));
     auto location = header(response.headers, "location");
     bool moved = std::find(k_redirects.begin(), k_redirects.end(), response.status) != k_redirects.end();
-    if (final_url) *final_url = request.url;
     if (!moved || location.empty()) return response;
     if (redirects >= options.redirects_max)
       return fail(ErrorKind::unsupported, "H009",
-                  fmt::format("{} redirects more than {} times", request.url.text(), options.redirects_max),
+                  fmt::format("{} redirects more than {} times", request.url.shown(), options.redirects_max),
                   "ask who runs the server: it sends its visitors in circles");
     TRY(auto to, redirected(request.url, location));
     follow(request, to);
+    lasts = lasts && (response.status == 301 || response.status == 308) && to.query.empty();
+    if (lasting && lasts) *lasting = to;
   }
 }
 

@@ -11,10 +11,11 @@ struct FetchOptions {
   unsigned redirects_max = 5;
 };
 
-/// The answer, whatever its status, from where redirects lead (`Request::url` of the last one is put into `final_url`).
+/// The answer, whatever its status, from where redirects lead. `lasting` becomes the place to ask the next time: where
+/// permanent redirects (301, 308) led, never one with a query, which may be signed for this request alone.
 /// A header named `authorization` or `cookie` is not sent to another host. A sink sees only the last answer: a retry
 /// after it took something is the caller's (the error says so: cut H005).
 Result<Response> fetch(Transport& transport, Request request, const FetchOptions& options, const sys::Clock& clock,
-                       Url* final_url = nullptr);
+                       Url* lasting = nullptr);
 
 } // namespace quarry::net

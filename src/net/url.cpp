@@ -11,9 +11,13 @@ namespace {
 constexpr std::size_t k_url_bytes_max = 8192; // what servers and proxies commonly accept in a request line
 constexpr std::uint16_t k_http = 80, k_https = 443;
 
+constexpr std::string_view k_hidden_query = "?…";
+
 Unexpected wrong(std::string_view text, std::string_view why) {
+  auto question = text.find('?');
   return fail(ErrorKind::invalid_argument, "H001",
-              fmt::format("`{}` is no URL that can be used: {}", text.substr(0, 120), why),
+              fmt::format("`{}{}` is no URL that can be used: {}", text.substr(0, std::min<std::size_t>(question, 120)),
+                          question == text.npos ? "" : k_hidden_query, why),
               "write it as https://host/path");
 }
 
@@ -53,6 +57,10 @@ std::string Url::text() const {
   return fmt::format("{}://{}{}{}{}", scheme, authority(), path, query.empty() ? "" : "?", query);
 }
 
+std::string Url::shown() const {
+  return fmt::format("{}://{}{}{}", scheme, authority(), path, query.empty() ? "" : k_hidden_query);
+}
+
 Result<Url> parse_url(std::string_view text) {
   if (text.size() > k_url_bytes_max) return wrong(text, "it is longer than 8192 bytes");
   auto printable = [](char c) { return c > 0x20 && c < 0x7f; };
@@ -83,19 +91,27 @@ bool is_local(const Url& url) {
   return link || url.host.starts_with("[fd00:ec2:") || is_loopback(url);
 }
 
+namespace {
+// RFC 3986 §3.1: what stands before the first of `:/?#` is a scheme when that is a colon.
+bool has_scheme(std::string_view reference) {
+  auto end = reference.find_first_of(":/?#");
+  return end != reference.npos && end > 0 && reference[end] == ':';
+}
+std::string absolute(const Url& from, std::string_view reference) {
+  if (has_scheme(reference)) return std::string(reference);
+  if (reference.starts_with("//")) return fmt::format("{}:{}", from.scheme, reference);
+  auto base = reference.starts_with("/")   ? std::string()
+              : reference.starts_with("?") ? from.path
+                                           : from.path.substr(0, from.path.rfind('/') + 1);
+  return fmt::format("{}://{}{}{}", from.scheme, from.authority(), base, reference);
+}
+} // namespace
+
 Result<Url> redirected(const Url& from, std::string_view location) {
-  Url to = from;
-  if (location.starts_with("//") || location.find("://") != location.npos) {
-    auto absolute = location.starts_with("//") ? from.scheme + ":" + std::string(location) : std::string(location);
-    TRY(to, parse_url(absolute));
-  } else {
-    auto directory = from.path.substr(0, from.path.rfind('/') + 1);
-    auto path = location.starts_with("/") ? std::string(location) : directory + std::string(location);
-    TRY(to, parse_url(from.scheme + "://" + from.authority() + path));
-  }
+  TRY(auto to, parse_url(absolute(from, location)));
   if (from.secure() && !to.secure())
     return fail(ErrorKind::permission_denied, "H009",
-                fmt::format("{} redirects to the unprotected {}", from.text(), to.text()),
+                fmt::format("{} redirects to the unprotected {}", from.shown(), to.shown()),
                 "ask who runs the server: a redirect must not leave https");
   return to;
 }

@@ -18,6 +18,7 @@ struct Url {
   bool secure() const { return scheme == "https"; }
   std::string authority() const; ///< "host", or "host:port" when the port is not the scheme's own
   std::string text() const;
+  std::string shown() const; ///< for messages: a query may be a signature, so it reads `?…`
   bool operator==(const Url&) const = default;
 };
 

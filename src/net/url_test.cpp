@@ -28,6 +28,14 @@ TEST(Url, WhatIsNone) {
   }
 }
 
+TEST(Url, AQueryMayBeASignatureAndIsNotShown) {
+  EXPECT_EQ(parse_url("https://h/p?X-Amz-Signature=canary")->shown(), "https://h/p?…");
+  EXPECT_EQ(parse_url("https://h/p")->shown(), "https://h/p");
+  for (const auto& refused : {parse_url("https://h:0/p?s=canary").error(),
+                              redirected(*parse_url("https://h/p?s=canary"), "http://g/q?s=canary").error()})
+    EXPECT_EQ(render(refused).find("canary"), std::string::npos) << render(refused);
+}
+
 TEST(Url, WhoIsThisMachine) {
   for (const std::string text : {"http://localhost/", "http://127.0.0.1:9/", "http://127.8.8.8/", "http://[::1]/"})
     EXPECT_TRUE(is_loopback(*parse_url(text))) << text;
@@ -51,6 +59,11 @@ INSTANTIATE_TEST_SUITE_P(Table, Redirects,
                                                     "https://b.example/z"},
                                            Redirect{"https://a.example/x/y", "/z?q=1", "https://a.example/z?q=1"},
                                            Redirect{"https://a.example/x/y", "z", "https://a.example/x/z"},
+                                           Redirect{"https://a.example/x/y", "z?to=https://b.example/",
+                                                    "https://a.example/x/z?to=https://b.example/"},
+                                           Redirect{"https://a.example/x/y", "/login?to=https://b.example/",
+                                                    "https://a.example/login?to=https://b.example/"},
+                                           Redirect{"https://a.example/x/y", "?q=1", "https://a.example/x/y?q=1"},
                                            Redirect{"https://a.example:8443/x", "//b.example/z", "https://b.example/z"},
                                            Redirect{"http://127.0.0.1/x", "https://a.example/", "https://a.example/"},
                                            Redirect{"https://a.example/x", "http://a.example/x", "H009"},

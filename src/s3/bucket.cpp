@@ -22,6 +22,12 @@ Refusal own_refusal(Error error) {
 // A failure after which the server may have done what was asked, or may still do it.
 bool is_doubtful(const Refusal& refusal) { return refusal.doubtful || refusal.status >= 500; }
 
+// The answer to HEAD has no body, so a refusal that is told by its code looks like any other of its status.
+bool is_mute(const Call& call, const Refusal& refusal) {
+  bool told_by_code = refusal.status == 400 || refusal.status == 403 || refusal.status == 301 || refusal.status == 307;
+  return call.method == "HEAD" && !call.key.empty() && refusal.code.empty() && told_by_code;
+}
+
 } // namespace
 
 Bucket::Bucket(Location location, std::shared_ptr<net::Transport> transport,
@@ -81,8 +87,23 @@ tl::expected<net::Response, Refusal> Bucket::once(const Call& call, Credentials&
   if (!answer) return tl::unexpected(refusal_of(std::move(answer.error()), what));
   if (answer->ok() && !(call.answer_may_be_error && holds_error(*answer))) return std::move(*answer);
   auto refusal = refusal_of(*answer, what);
+  if (is_mute(call, refusal)) return tl::unexpected(told(call, std::move(refusal)));
   learn(refusal, &*answer, used);
   return tl::unexpected(std::move(refusal));
+}
+
+/// The same as a GET of one byte, whose refusal has a body; what it says is learned there.
+Refusal Bucket::told(const Call& call, Refusal refusal) {
+  auto aloud = call;
+  aloud.method = "GET";
+  aloud.headers.emplace_back("range", "bytes=0-0");
+  aloud.sink = [](const net::Response&, std::span<const std::byte>) { return Result<void>{}; };
+  Credentials used;
+  auto answer = once(aloud, used);
+  bool passed = answer || answer.error().status == 416 || answer.error().status == 404; // 416: it has no first byte
+  if (!passed) return std::move(answer.error());
+  refusal.trouble = net::Trouble::busy; // it has passed: HEAD again
+  return refusal;
 }
 
 // What was wrong is mended here, so that the next attempt is another one.

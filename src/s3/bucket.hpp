@@ -73,6 +73,7 @@ public:
 private:
   Result<net::Request> request_of(const Call& call, Credentials& used);
   tl::expected<net::Response, Refusal> once(const Call& call, Credentials& used);
+  Refusal told(const Call& call, Refusal refusal);
   void learn(const Refusal& refusal, const net::Response* response, const Credentials& used);
 
   mutable std::mutex mutex_;

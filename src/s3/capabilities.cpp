@@ -1,6 +1,7 @@
 #include "s3/capabilities.hpp"
 
 #include "base/json.hpp"
+#include "digest/crc64.hpp"
 #include "s3/replies.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -33,9 +34,10 @@ public:
     }
     found.if_match = !wrong && (quoted || bare);
     found.quoted_if_match = quoted;
-    TRY(bool damaged,
-        accepted({{"x-amz-sdk-checksum-algorithm", "CRC64NVME"}, {"x-amz-checksum-crc64nvme", "AAAAAAAAAAA="}}));
-    found.crc64nvme = !damaged;
+    TRY(bool wrong_sum, accepted(checksum("AAAAAAAAAAA=")));
+    auto body = next_body(); // refused as well: it does not know the header
+    TRY(bool right_sum, accepted(checksum(crc64nvme_base64(crc64nvme(0, std::as_bytes(std::span(body)))))));
+    found.crc64nvme = !wrong_sum && right_sum;
     TRY(bool completed, complete_is_unconditional());
     found.complete_conditions = found.if_absent && !completed;
     return found;
@@ -45,8 +47,13 @@ public:
   }
 
 private:
+  static Pairs checksum(const std::string& sum) {
+    return {{"x-amz-sdk-checksum-algorithm", "CRC64NVME"}, {"x-amz-checksum-crc64nvme", sum}};
+  }
+  std::string next_body() const { return fmt::format("probe {}", round_ + 1); } // an etag belongs to one round
   Outcome put(Pairs headers) {
-    auto body = fmt::format("probe {}", ++round_); // other bytes each time: an etag belongs to one round
+    auto body = next_body();
+    ++round_;
     return bucket_.call({.action = "ask what the store can do",
                          .method = "PUT",
                          .key = key_,

@@ -23,7 +23,7 @@ public:
     call.body = content::Rope();
     call.answer_may_be_error = true;
     call.stall_ms = k_copy_stall_ms;
-    return finish(tools_.bucket.call(call));
+    return finish(pinned(tools_.bucket.call(call)));
   }
 
   PutOutcome in_parts() {
@@ -63,6 +63,18 @@ private:
     call.headers.emplace_back("x-amz-copy-source-if-match", "\"" + request_.from_etag + "\"");
   }
 
+  /// The only condition of these calls is about the source.
+  Outcome pinned(Outcome outcome) const {
+    if (outcome || outcome.error().status != 412) return outcome;
+    auto& refusal = outcome.error();
+    refusal.status = 0; // not the 412 of a condition on the target
+    refusal.error.kind = ErrorKind::corrupt;
+    refusal.error.code = "K022";
+    refusal.error.message = fmt::format("`{}` was replaced while it was copied", request_.from);
+    refusal.error.hint = "run the command again: it copies the new object";
+    return outcome;
+  }
+
   tl::expected<void, Refusal> copy_part(std::size_t i, std::uint64_t part_bytes) {
     auto first = i * part_bytes, last = std::min(first + part_bytes, request_.size) - 1;
     Call call{.action = action(), .method = "PUT", .key = to_.key};
@@ -72,7 +84,7 @@ private:
     call.body = content::Rope();
     call.answer_may_be_error = true;
     call.stall_ms = k_copy_stall_ms;
-    auto done = tools_.bucket.call(call);
+    auto done = pinned(tools_.bucket.call(call));
     if (!done) return tl::unexpected(std::move(done.error()));
     auto reply = parse_reply(done->response.body, "a copied part");
     if (!reply) return tl::unexpected(refused(std::move(reply).error()));

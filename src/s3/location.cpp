@@ -39,7 +39,7 @@ Unexpected wrong(const std::string& locator, const std::string& why) {
 
 net::Url amazon(const std::string& region) {
   net::Url url;
-  url.host = fmt::format("s3.{}.amazonaws.com{}", region, region.starts_with("cn-") ? ".cn" : "");
+  url.host = amazon_host("s3", region);
   return url;
 }
 
@@ -72,6 +72,10 @@ Result<Location> parse_location(const std::string& locator, const std::map<std::
   bool dots = location.bucket.find('.') != std::string::npos; // no certificate of *.s3 covers them
   location.path_style = style == "path" || (style != "virtual" && (!location.is_aws || dots));
   return location;
+}
+
+std::string amazon_host(std::string_view service, const std::string& region) {
+  return fmt::format("{}.{}.amazonaws.com{}", service, region, region.starts_with("cn-") ? ".cn" : "");
 }
 
 net::Url url_of(const Location& location, const std::string& key) {

@@ -23,6 +23,8 @@ struct Location {
 Result<Location> parse_location(const std::string& locator, const std::map<std::string, std::string>& environment,
                                 const Profile& profile);
 
+/// Amazon's own host of a service: "s3.eu-west-1.amazonaws.com"; in China's partition below `.cn`.
+std::string amazon_host(std::string_view service, const std::string& region);
 /// The URL of a key (not encoded); an empty key is the bucket itself.
 net::Url url_of(const Location& location, const std::string& key);
 /// The same bucket in another region.

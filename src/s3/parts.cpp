@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::uint64_t k_complete_stall_ms = 300'000; // S3 may take minutes to join thousands of parts
 
+constexpr std::uint64_t k_part_pages_max = 10'000; // S3 allows as many parts, and lists one at least on a page
+
 struct Part {
   unsigned number = 0; // from 1
   std::uint64_t size = 0, crc = 0;
@@ -90,7 +92,8 @@ private:
       return false;
     }
     std::map<unsigned, JournalPart> listed;
-    std::string marker;
+    std::string marker, last;
+    std::uint64_t pages = 0;
     do {
       Pairs query = {{"uploadId", entry.upload_id}};
       if (!marker.empty()) query.emplace_back("part-number-marker", marker);
@@ -106,7 +109,9 @@ private:
         if (known != entry.parts.end() && known->second.etag == part.etag && known->second.size == part.size)
           listed[part.number] = known->second;
       }
-      marker = page->next_marker;
+      last = std::exchange(marker, page->next_marker);
+      // A list that does not move on is not believed: the upload starts anew, and `gc` ends this one.
+      if (++pages > k_part_pages_max || (!marker.empty() && marker == last)) return false;
     } while (!marker.empty());
     known_ = std::move(listed);
     id_ = entry.upload_id;

@@ -162,7 +162,8 @@ PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marke
                    const Sha256& digest) {
   bool absent = refusal.status == 404 && refusal.code != "NoSuchBucket";
   if (request.condition == Condition::match && absent && refusal.code != "NoSuchUpload") refusal.status = 412;
-  if (refusal.status == 409) refusal.status = 412; // a rival, again and again
+  bool conditional = request.condition != Condition::none;
+  if (conditional && refusal.status == 409) refusal.status = 412; // a rival, again and again
   if (!refusal.doubtful) return tl::unexpected(std::move(refusal));
   auto head =
       tools.bucket.call({.action = fmt::format("look at `{}`", request.key), .method = "HEAD", .key = request.key});

@@ -244,6 +244,16 @@ TEST(Credentials, OfAProfileAndItsRole) {
     EXPECT_EQ(find(fake, {{"AWS_PROFILE", name}}, files).error().code, "K012") << name;
 }
 
+TEST(Credentials, OfChinasPartitionComeFromItsHost) {
+  Fake fake;
+  fake.answers.push_back({200, {}, k_assumed});
+  SharedFiles files{*parse_ini("[profile deploy]\nrole_arn = arn:role\nsource_profile = base\n", "c"),
+                    *parse_ini("[base]\naws_access_key_id = A\naws_secret_access_key = S\n", "k")};
+  Variables deploy = {{"AWS_PROFILE", "deploy"}};
+  ASSERT_TRUE(find_credentials({deploy, fake, k_clock, "cn-north-1"}, files));
+  EXPECT_EQ(fake.asked.at(0), "POST https://sts.cn-north-1.amazonaws.com.cn/");
+}
+
 TEST(Credentials, OfGitHubsIdentity) {
   Fake fake;
   fake.answers = {{200, {}, R"({"value":"jwt"})"}, {200, {}, k_assumed}};

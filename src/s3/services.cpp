@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "net/fetch.hpp"
+#include "s3/location.hpp"
 #include "s3/replies.hpp"
 #include "sys/file.hpp"
 #include <fmt/core.h>
@@ -62,7 +63,7 @@ Result<Credentials> assume_role(const Surroundings& surroundings, const Role& ro
   net::Request request;
   request.method = "POST";
   auto endpoint = variable(surroundings, "AWS_ENDPOINT_URL_STS");
-  if (endpoint.empty()) endpoint = fmt::format("https://sts.{}.amazonaws.com/", surroundings.region);
+  if (endpoint.empty()) endpoint = fmt::format("https://{}/", amazon_host("sts", surroundings.region));
   TRY(request.url, net::parse_url(endpoint), "while reading AWS_ENDPOINT_URL_STS");
   request.headers = {{"content-type", "application/x-www-form-urlencoded"}};
   if (keys) {

@@ -20,9 +20,23 @@ struct Web { ///< what ropes from open() share with the store, and may outlive i
 
 struct Found {
   ObjectInfo info;
-  std::string pin; ///< the ETag as it came, weak mark and quotes included; empty: the server has none
-  net::Url url;    ///< after redirects
+  std::string etag, modified; ///< ETag and Last-Modified as they came; empty: the server has none
+  net::Url url;               ///< where to ask for its bytes
+
+  bool strong() const { return !etag.empty() && !etag.starts_with("W/"); }
+  bool pinned() const { return !etag.empty() || !modified.empty(); }
+  /// Is `head` about another version? A weak etag says less than bytes, so the time must agree as well.
+  bool differs(const net::Headers& head) const {
+    return net::header(head, "etag") != etag || (!strong() && net::header(head, "last-modified") != modified);
+  }
+  net::Headers condition() const {
+    if (strong()) return {{"if-match", etag}};
+    return modified.empty() ? net::Headers() : net::Headers{{"if-unmodified-since", modified}};
+  }
 };
+
+/// An object that no header pins is fetched in one piece: two ranges of it could be of two versions.
+constexpr std::uint64_t k_unpinned_max = 16u << 20; // held in memory
 
 Unexpected bad_status(const std::string& url, int status) {
   return fail(status == 401 || status == 403 ? ErrorKind::permission_denied : ErrorKind::unavailable, "H011",
@@ -65,6 +79,7 @@ private:
     return place;
   }
   Result<std::optional<Found>> look(const std::string& key);
+  Result<content::Rope> open_unpinned(const Found& object);
 
   net::Url base_; ///< its path ends with '/'
   std::shared_ptr<Web> web_;
@@ -78,13 +93,14 @@ Result<std::optional<Found>> HttpStore::look(const std::string& key) {
   Found found;
   TRY(auto response, net::fetch(*web_->transport, request, {}, web_->clock, &found.url), "while looking at " + key);
   if (response.status == 404 || response.status == 410) return std::optional<Found>();
-  if (!response.ok()) return bad_status(found.url.text(), response.status);
+  if (!response.ok()) return bad_status(found.url.shown(), response.status);
   auto length = text::parse_u64(net::header(response.headers, "content-length"));
   if (!length)
-    return fail(ErrorKind::unsupported, "H011", fmt::format("{} does not say how long it is", found.url.text()),
+    return fail(ErrorKind::unsupported, "H011", fmt::format("{} does not say how long it is", found.url.shown()),
                 "the server must send Content-Length");
-  found.pin = net::header(response.headers, "etag");
-  found.info = {key, *length, s3::unquoted(found.pin), s3::time_of(net::header(response.headers, "last-modified"))};
+  found.etag = net::header(response.headers, "etag");
+  found.modified = net::header(response.headers, "last-modified");
+  found.info = {key, *length, s3::unquoted(found.etag), s3::time_of(found.modified)};
   return std::optional(std::move(found));
 }
 
@@ -102,7 +118,7 @@ Result<std::optional<std::string>> HttpStore::get(const std::string& key, std::u
   };
   TRY(auto response, net::fetch(*web_->transport, request, {}, web_->clock), "while reading " + key);
   if (response.status == 404 || response.status == 410) return std::optional<std::string>();
-  if (!response.ok()) return bad_status(request.url.text(), response.status);
+  if (!response.ok()) return bad_status(request.url.shown(), response.status);
   if (etag) *etag = s3::unquoted(net::header(response.headers, "etag"));
   web_->counters.bytes_read += bytes.size();
   return std::optional(std::move(bytes));
@@ -122,15 +138,14 @@ Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, st
     auto expected = fmt::format("bytes {}-{}/{}", begin, last, object.info.size);
     net::Request request;
     request.url = object.url;
-    request.headers = {{"range", fmt::format("bytes={}-{}", begin, last)}};
-    if (!object.pin.empty() && !object.pin.starts_with("W/")) request.headers.emplace_back("if-match", object.pin);
+    request.headers = object.condition();
+    request.headers.emplace_back("range", fmt::format("bytes={}-{}", begin, last));
     request.sink = [&](const net::Response& head, std::span<const std::byte> piece) -> Result<void> {
       bool whole = head.status == 200 && begin == 0 && last + 1 == object.info.size;
-      bool changed = net::header(head.headers, "etag") != object.pin;
-      if (changed) return replaced(object.info.key);
+      if (object.differs(head.headers)) return replaced(object.info.key);
       if ((!whole && net::header(head.headers, "content-range") != expected) || piece.size() > into.size() - filled)
         return fail(ErrorKind::corrupt, "K021",
-                    fmt::format("{} does not give the range that was asked for", request.url.text()),
+                    fmt::format("{} does not give the range that was asked for", request.url.shown()),
                     "the server must understand Range requests");
       std::memcpy(into.data() + filled, piece.data(), piece.size());
       filled += piece.size();
@@ -142,12 +157,27 @@ Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, st
     if (cut && attempt < k_continued_max) continue;
     if (!response) return fail(std::move(response).error());
     if (response->status == 412 || response->status == 404) return replaced(object.info.key);
-    if (!response->ok()) return bad_status(request.url.text(), response->status);
+    if (!response->ok()) return bad_status(request.url.shown(), response->status);
     if (filled != into.size() && filled == before)
-      return fail(ErrorKind::corrupt, "K021", fmt::format("{} gives nothing for a range", request.url.text()));
+      return fail(ErrorKind::corrupt, "K021", fmt::format("{} gives nothing for a range", request.url.shown()));
   }
   web.counters.bytes_read += into.size();
   return {};
+}
+
+Result<content::Rope> HttpStore::open_unpinned(const Found& object) {
+  const auto& key = object.info.key;
+  if (object.info.size > k_unpinned_max)
+    return fail(
+        ErrorKind::unsupported, "H011",
+        fmt::format("{} has {} bytes and neither ETag nor Last-Modified, so its parts cannot be told from those "
+                    "of another version",
+                    object.url.shown(), object.info.size),
+        "the server must send one of them; or fetch the file with curl and use it from the disk");
+  TRY(auto bytes, get(key, object.info.size, nullptr));
+  if (!bytes) return absent(*this, key);
+  if (bytes->size() != object.info.size) return replaced(key);
+  return content::Rope::literal(std::move(*bytes));
 }
 
 Result<content::Rope> HttpStore::open(const std::string& key) {
@@ -155,6 +185,7 @@ Result<content::Rope> HttpStore::open(const std::string& key) {
   TRY(auto found, look(key));
   if (!found) return absent(*this, key);
   auto size = found->info.size;
+  if (!found->pinned()) return open_unpinned(*found);
   return content::Rope::of(make_ranged_source(
       size, [web = web_, object = std::move(*found)](std::uint64_t offset, std::span<std::byte> into) {
         return fetch_range(*web, object, offset, into);

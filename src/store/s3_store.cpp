@@ -80,6 +80,10 @@ private:
   Result<ObjectInfo> stored(const std::string& key, s3::PutOutcome outcome, const Precondition& precondition);
   Result<std::optional<s3::Done>> look(const std::string& key);
   Result<std::vector<s3::Upload>> unfinished();
+  Unexpected repeats_itself(std::string_view what) const {
+    return fail(ErrorKind::corrupt, "K020", fmt::format("{} lists the same {} again and again", describe(), what),
+                "the server is not sound: ask who runs it");
+  }
 
   std::shared_ptr<Connection> connection_;
   s3::Bucket& bucket_;
@@ -223,7 +227,7 @@ Result<ObjectInfo> S3Store::stored(const std::string& key, s3::PutOutcome outcom
                       {},
                       "run the same command again: it looks first"});
   }
-  if (refusal.status == 412)
+  if (refusal.status == 412 && precondition.kind != Precondition::Kind::none)
     return precondition.kind == Precondition::Kind::if_match ? moved_on(*this, key) : taken(*this, key);
   return fail(std::move(refusal.error));
 }
@@ -287,18 +291,21 @@ Result<std::vector<ObjectInfo>> S3Store::list(const std::string& prefix) {
       if (key.starts_with(k_private) || !key.starts_with(prefix) || !check_key(key)) continue;
       found.push_back({key, object.size, object.etag, object.modified_us});
     }
-    if (page.next.empty()) break;
+    if (page.next.empty()) {
+      std::sort(found.begin(), found.end(), [](const ObjectInfo& a, const ObjectInfo& b) { return a.key < b.key; });
+      return found;
+    }
+    if (page.next == token) break;
     token = page.next;
   }
-  std::sort(found.begin(), found.end(), [](const ObjectInfo& a, const ObjectInfo& b) { return a.key < b.key; });
-  return found;
+  return repeats_itself("objects");
 }
 
 Result<std::vector<s3::Upload>> S3Store::unfinished() {
   std::vector<s3::Upload> uploads;
   s3::UploadPage page;
   std::pair<std::string, std::string> last;
-  do {
+  for (std::uint64_t page_number = 0; page_number < k_pages_max; ++page_number) {
     s3::Call call{.action = "list unfinished uploads"};
     call.query = {{"uploads", ""}, {"prefix", root_}};
     if (!page.next_key.empty()) call.query.emplace_back("key-marker", page.next_key);
@@ -307,13 +314,11 @@ Result<std::vector<s3::Upload>> S3Store::unfinished() {
     auto done = bucket_.call(call);
     if (!done) return fail(std::move(done.error().error));
     TRY(page, s3::parse_uploads(done->response.body), "while listing " + describe());
-    if (std::pair next{page.next_key, page.next_id}; !next.first.empty() && next == std::exchange(last, next))
-      return fail(ErrorKind::corrupt, "K020",
-                  fmt::format("{} lists the same unfinished uploads again and again", describe()),
-                  "the server is not sound: ask who runs it");
     uploads.insert(uploads.end(), page.uploads.begin(), page.uploads.end());
-  } while (!page.next_key.empty());
-  return uploads;
+    if (page.next_key.empty()) return uploads;
+    if (std::pair next{page.next_key, page.next_id}; next == std::exchange(last, next)) break;
+  }
+  return repeats_itself("unfinished uploads");
 }
 
 Result<std::uint64_t> S3Store::remove_leftovers(std::int64_t older_than_us) {

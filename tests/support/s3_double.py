@@ -1,10 +1,11 @@
 """A strict S3 server in memory, for tests: checks every signature with an implementation of its own, keeps conditions atomic,
 verifies checksums, and misbehaves on request.
 
-    python3 tests/support/s3_double.py [--part-min BYTES] [--without conditions,complete-conditions,checksums] [--unquoted-if-match] [--tls PEM]
+    python3 tests/support/s3_double.py [--part-min BYTES] [--without conditions,complete-conditions,checksums,checksum-headers,etag,last-modified] [--unquoted-if-match] [--tls PEM]
 
 prints one line of JSON (endpoint, access_key, secret_key, bucket) and serves until its input ends. Objects can also be read
-without a signature below /public/BUCKET/. /_control: POST {"faults": [...]} arms faults, GET gives the ledger of requests,
+without a signature below /public/BUCKET/. /_control: POST {"faults": [...]} arms faults ("age": objects
+were written so many seconds earlier), GET gives the ledger of requests,
 DELETE forgets both. A fault is {"method", "key" (glob), "query" (a name), "skip", "times", "action"}; see `Fault`.
 """
 
@@ -79,7 +80,9 @@ class Fault:
     """action: `status:503:SlowDown` answers so; `before` closes the connection unread; `after` does the work, then closes;
     `error-in-200` does nothing and says 200 with an error; `cut:N` sends N bytes of the body, then closes; `other-range`
     shifts Content-Range; `skew` believes another time; `moved:REGION` says where the bucket is; `stall:N` sends N bytes of
-    the body and no more; `replaced` gives the object other bytes of the same length before it is read."""
+    the body and no more; `replaced` gives the object other bytes of the same length before it is read; `replace` gives the
+    source of a copy other bytes before; `stuck` lists the first page whatever is asked for; `redirect:STATUS:URL` leads
+    away."""
 
     action: str
     method: str = "*"
@@ -140,8 +143,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except Refused as refused:
             self.refuse(refused)
         finally:
-            with self.state.lock:
-                self.state.ledger.append([self.command, self.key, sorted(self.query), self.answered])
+            if not self.answered:
+                self.remember(0)
+
+    def remember(self, status: int):
+        self.answered = status
+        with self.state.lock:
+            self.state.ledger.append([self.command, self.key, sorted(self.query), status])
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = do
 
@@ -155,6 +163,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             _, status, code = self.action.split(":")
             self.drain()
             raise Refused(int(status), code)
+        if self.action.startswith("redirect:"):
+            _, status, place = self.action.split(":", 2)
+            self.drain()
+            return self.reply(int(status), {"Location": place})
         if self.action.startswith("moved:"):
             self.drain()
             raise Refused(400, "AuthorizationHeaderMalformed", "the region is wrong", Region=self.action.split(":")[1])
@@ -248,7 +260,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     # answers
 
     def reply(self, status: int, headers: dict[str, str] | None = None, body: bytes = b""):
-        self.answered = status
+        if self.raw_path != "/_control":
+            self.remember(status)  # before the client can know, and look
         if self.action == "after":
             self.close_connection = True
             return
@@ -301,6 +314,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def checksummed(self, body: bytes) -> None:
         given = self.headers.get("x-amz-checksum-crc64nvme")
+        if given and self.state.without("checksum-headers"):
+            raise Refused(400, "InvalidArgument", "a header that this server does not know")
         if given and not self.state.without("checksums") and given != crc64nvme(body):
             raise Refused(400, "BadDigest", "the CRC64NVME is another one")
         md5 = self.headers.get("Content-MD5")
@@ -324,6 +339,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         found = self.state.objects.get(key) if bucket == BUCKET else None
         if not found:
             raise Refused(404, "NoSuchKey")
+        if self.action == "replace":
+            found = self.state.objects[key] = Stored(found.body[::-1], "f" * 32, found.headers)
         pinned = self.headers.get("x-amz-copy-source-if-match")
         if pinned and pinned.strip('"') != found.etag:
             raise Refused(412, "PreconditionFailed")
@@ -347,6 +364,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if (pinned := self.headers.get("If-Match")) and pinned.strip('"') != found.etag:
             raise Refused(412, "PreconditionFailed")
         headers = {**found.headers, "ETag": f'"{found.etag}"', "Last-Modified": formatdate(found.modified, usegmt=True), "Accept-Ranges": "bytes"}
+        headers = {name: value for name, value in headers.items() if not self.state.without(name.lower())}
         body, status = found.body, 200
         if span := self.headers.get("Range"):
             first, last = span.removeprefix("bytes=").split("-")
@@ -364,7 +382,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.reply(204)
 
     def list_objects(self):
-        prefix, token = self.query.get("prefix", ""), self.query.get("continuation-token", "")
+        prefix, token = self.query.get("prefix", ""), "" if self.action == "stuck" else self.query.get("continuation-token", "")
         count = min(int(self.query.get("max-keys", 1000)), self.state.options.page)
         with self.state.lock:
             keys = sorted((k for k in self.state.objects if k.startswith(prefix)), key=lambda k: k.encode())
@@ -442,7 +460,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def list_parts(self):
         with self.state.lock:
             parts = sorted(self.upload().parts.items())
-        after = int(self.query.get("part-number-marker", 0))
+        after = 0 if self.action == "stuck" else int(self.query.get("part-number-marker", 0))
         rest = [(n, p) for n, p in parts if n > after]
         shown, more = rest[: self.state.options.page], len(rest) > self.state.options.page
         entries = "".join(f"<Part><PartNumber>{n}</PartNumber><Size>{len(p.body)}</Size><ETag>&quot;{p.etag}&quot;</ETag></Part>" for n, p in shown)
@@ -464,6 +482,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with self.state.lock:
             if self.command == "POST":
                 self.state.faults += [Fault(**fault) for fault in json.loads(body)["faults"]]
+                for stored in self.state.objects.values():
+                    stored.modified -= json.loads(body).get("age", 0)
             if self.command == "DELETE":
                 self.state.faults.clear()
                 self.state.ledger.clear()
