@@ -39,6 +39,22 @@ std::string who(const Context& context) {
   return {};
 }
 
+Flag public_url_flag() {
+  return {.name = "--public-url",
+          .value = "URL",
+          .help = "where readers find the store, for links; or PLACE=URL, several with commas",
+          .environment = "QUARRY_PUBLIC_URL"};
+}
+
+Result<publish::PublicUrl> public_url_of(const Arguments& arguments) {
+  return publish::PublicUrl::parse(arguments.find("--public-url").value_or(""));
+}
+
+std::string temporary_of(const Context& context) {
+  auto said = context.variable("TMPDIR");
+  return said.empty() ? "/tmp" : said;
+}
+
 Result<std::unique_ptr<store::ObjectStore>> open_store(const Context& context, const std::string& locator) {
   return store::open_store(locator, {context.environment, context.clock});
 }

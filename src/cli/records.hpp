@@ -3,6 +3,7 @@
 #include "base/finding.hpp"
 #include "base/json.hpp"
 #include "cli/command.hpp"
+#include "publish/public_url.hpp"
 #include "registry/registry.hpp"
 #include "run/locator.hpp"
 #include <string>
@@ -19,6 +20,11 @@ Json findings_json(const Findings& findings);
 
 /// Whom the ledger names: the actor of a GitHub job, else the user.
 std::string who(const Context& context);
+/// `--public-url`, and what it says.
+Flag public_url_flag();
+Result<publish::PublicUrl> public_url_of(const Arguments& arguments);
+/// Where temporary files may be put: TMPDIR, or /tmp.
+std::string temporary_of(const Context& context);
 /// The store that `locator` names, with what it may read of this command's surroundings: endpoint, region, credentials.
 Result<std::unique_ptr<store::ObjectStore>> open_store(const Context& context, const std::string& locator);
 /// "{external_repo}{run_id}-{platform}" of the one run that fits.

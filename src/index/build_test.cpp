@@ -88,7 +88,7 @@ protected:
     return plan ? Error{} : plan.error();
   }
   CheckReport check(const std::string& directory) {
-    auto report = check_index({at(directory), 2, {}});
+    auto report = check_index(at(directory), {2, {}, {}, true});
     EXPECT_TRUE(report) << (report ? "" : render(report.error()));
     return report.value_or(CheckReport{});
   }
@@ -279,7 +279,7 @@ protected:
 
 const std::string k_wheel = "w/a-1-py3-none-any.whl";
 
-TEST_F(Check, NoIndex) { EXPECT_EQ(check_index({at("none"), 1, {}}).error().code, "I001"); }
+TEST_F(Check, NoIndex) { EXPECT_EQ(check_index(at("none"), {}).error().code, "I001"); }
 TEST_F(Check, DanglingLink) {
   ASSERT_TRUE(sys::remove_file(at(k_wheel)));
   expect("I010", 1);

@@ -1,14 +1,10 @@
 #include "index/check.hpp"
 
 #include "base/text.hpp"
-#include "content/rope.hpp"
 #include "dist/name.hpp"
-#include "index/describe.hpp"
-#include "sys/file.hpp"
+#include "index/facts.hpp"
 #include "sys/path.hpp"
-#include "sys/tree.hpp"
 #include "thread/pool.hpp"
-#include "wheel/wheel.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -22,18 +18,8 @@ namespace {
 
 const std::string k_rebuild = "run `quarry index build` again";
 
-bool leads_elsewhere(std::string_view url) {
-  return url.find("://") != url.npos || url.starts_with("//") || url.starts_with('/');
-}
-
-/// What one distribution on disk is; looked at once, however many pages mention it.
-struct FileFacts {
-  bool exists = false;
-  std::uint64_t size = 0;
-  Sha256 sha256;
-  std::string metadata, requires_python; // wheels: METADATA
-  Findings findings;                     // why it is not sound
-};
+constexpr std::size_t k_projects_max = 2000; // of a server that cannot be listed; larger ones are somebody's PyPI
+constexpr std::string_view k_nobodys = "quarry-asks-for-what-is-not-there";
 
 /// A page's claim about a file.
 struct Claim {
@@ -43,19 +29,24 @@ struct Claim {
 
 class Checker {
 public:
-  explicit Checker(const CheckOptions& options) : options_(options), root_(options.directory) {}
+  Checker(Site& site, const CheckOptions& options) : site_(site), options_(options) {}
 
   Result<CheckReport> run() {
-    bool html = sys::is_directory(at("simple")), json = sys::is_directory(at("simple-json")),
-         flat = sys::exists(at("index.html"));
-    if (!html && !json && !flat)
+    TRY(auto top, site_.page(""));
+    bool root = top.there() && is_root(top.text);
+    bool html = false, json = false;
+    if (!root || !site_.served()) { // a server's root may have a project of this name
+      TRY(html, holds("simple"));
+      TRY(json, holds("simple-json"));
+    }
+    if (!html && !json && !top.there())
       return fail(ErrorKind::not_found, "I001",
-                  fmt::format("{} holds no index: neither index.html nor simple/ nor simple-json/", root_),
+                  fmt::format("{} holds no index: neither index.html nor simple/ nor simple-json/", site_.describe()),
                   "make one with `quarry index build DIR`");
     if (html) TRY_DO(check_tree("simple", html_pages_));
     if (json) TRY_DO(check_tree("simple-json", json_pages_));
-    if (html && json) compare_trees();
-    if (flat) TRY_DO(check_top_page(!html && !json));
+    if (top.there()) TRY_DO(check_top_page(root && !html && !json));
+    compare_trees();
     TRY_DO(look_at_files());
     for (const auto& [path, claims] : claims_)
       for (const auto& claim : claims) check_claim(claim, path, facts_.at(path));
@@ -66,45 +57,113 @@ public:
 private:
   using Pages = std::map<std::string, IndexPage>; // by project directory
 
-  std::string at(std::string_view key) const { return path::join(root_, key); }
+  Result<bool> holds(const std::string& tree) {
+    TRY(auto names, site_.directories(tree));
+    if (names && !names->empty()) return true;
+    TRY(auto page, site_.page(tree));
+    return page.there();
+  }
+
+  /// Links to directories alone, or a list of projects.
+  static bool is_root(const std::string& text) {
+    auto page = read_page(text, "index.html");
+    auto is_directory = [](const PageFile& link) { return link.url.ends_with('/'); };
+    return page &&
+           (!page->projects.empty() || (!page->files.empty() && std::ranges::all_of(page->files, is_directory)));
+  }
 
   void find(std::string code, std::string place, std::string message, std::string fix = k_rebuild,
             Severity severity = Severity::error) {
     report_.findings.push_back({std::move(code), severity, std::move(place), std::move(message), std::move(fix)});
   }
 
-  Result<std::optional<IndexPage>> page_at(const std::string& key) {
-    auto text = sys::read_file(at(key), k_page_bytes_max);
-    if (!text) {
-      if (text.error().kind != ErrorKind::not_found) return fail(std::move(text).error());
-      find("I018", key, "the page is missing");
-      return std::nullopt;
-    }
+  Result<std::optional<IndexPage>> page_at(const std::string& directory) {
+    TRY(auto reply, site_.page(directory));
+    auto place = site_.place_of(directory);
+    if (reply.state == SiteReply::State::denied)
+      find("I024", place, "the page is refused (403)", std::string(k_set_headers));
+    if (reply.state == SiteReply::State::absent) find("I018", place, "the page is missing");
+    if (!reply.there()) return std::nullopt;
     ++report_.pages;
-    auto page = read_page(*text, key);
+    std::ranges::move(header_findings(place, reply), std::back_inserter(report_.findings));
+    auto page = read_page(reply.text, place);
     if (page) return std::move(*page);
-    find(page.error().code, key, page.error().message);
+    find(page.error().code, place, page.error().message);
     return std::nullopt;
   }
 
-  Result<void> check_tree(const std::string& tree, Pages& pages) {
-    TRY(auto entries, sys::list_directory(at(tree)));
-    for (const auto& entry : entries) {
-      if (entry.type != sys::EntryType::directory) continue;
-      auto directory = path::join(tree, entry.path);
-      TRY(auto page, page_at(directory + "/index.html"));
-      if (page) check_project(directory, entry.path, *page);
-      if (page) pages.emplace(entry.path, std::move(*page));
-    }
-    return check_root(tree, pages);
+  /// Those to read: what was asked for, what can be listed, or what the root says.
+  Result<std::vector<std::string>> projects_of(const std::string& tree, const std::optional<IndexPage>& root) {
+    if (!options_.projects.empty()) return options_.projects;
+    TRY(auto names, site_.directories(tree));
+    if (names) return std::move(*names);
+    auto listed = names_on(root);
+    if (listed.size() > k_projects_max)
+      return fail(ErrorKind::resource_exhausted, "I007",
+                  fmt::format("{} lists {} projects", site_.describe(), listed.size()),
+                  "name those to check: `--project NAME`");
+    return std::vector(listed.begin(), listed.end());
   }
 
-  Result<void> check_root(const std::string& tree, const Pages& pages) {
-    auto key = path::join(tree, "index.html");
-    TRY(auto root, page_at(key));
-    if (!root) return {};
-    std::set<std::string> listed(root->projects.begin(), root->projects.end());
-    for (const auto& link : root->files) listed.insert(link.filename);
+  static std::set<std::string> names_on(const std::optional<IndexPage>& root) {
+    std::set<std::string> names;
+    if (!root) return names;
+    names.insert(root->projects.begin(), root->projects.end());
+    for (const auto& link : root->files) names.insert(link.filename);
+    return names;
+  }
+
+  Result<void> check_tree(const std::string& tree, Pages& pages) {
+    TRY(auto root, page_at(tree));
+    TRY(auto names, projects_of(tree, root));
+    for (const auto& name : names) {
+      auto project = dist::ProjectName::parse(name);
+      auto directory = path::join(tree, site_.served() && project ? project->str() : name);
+      TRY(auto page, page_at(directory));
+      if (!page) continue;
+      check_project(directory, std::string(path::basename(directory)), *page);
+      TRY_DO(check_other_form(directory, *page));
+      pages.emplace(path::basename(directory), std::move(*page));
+    }
+    if (site_.served()) TRY_DO(check_missing(tree));
+    if (root && options_.projects.empty()) check_root(tree, *root, pages);
+    return {};
+  }
+
+  /// A server that chooses the form by Accept must say the same in both.
+  Result<void> check_other_form(const std::string& directory, const IndexPage& page) {
+    if (!page.api_version.empty() && !page.versions.empty()) return {}; // it was JSON
+    TRY(auto reply, site_.as_json(directory));
+    if (!reply) return {};
+    ++report_.pages;
+    auto place = site_.place_of(directory) + " (JSON)";
+    std::ranges::move(header_findings(place, *reply), std::back_inserter(report_.findings));
+    auto json = read_page(reply->text, place);
+    if (!json) {
+      find(json.error().code, place, json.error().message);
+      return {};
+    }
+    check_page(directory, place, *json, std::string(path::basename(directory)));
+    compare(directory, page, directory, *json, place);
+    return {};
+  }
+
+  /// Installers go on to the next index after 404 only.
+  Result<void> check_missing(const std::string& tree) {
+    auto directory = path::join(tree, k_nobodys);
+    TRY(auto reply, site_.page(directory));
+    if (reply.state == SiteReply::State::denied)
+      find("I024", site_.place_of(directory), "a project that is not there is refused (403) instead of missing (404)",
+           "let readers list the bucket, or map 403 to 404 at the edge");
+    if (reply.there())
+      find("I024", site_.place_of(directory), "there is a page for a project that is not there",
+           "answer 404 for what is missing");
+    return {};
+  }
+
+  void check_root(const std::string& tree, const IndexPage& root, const Pages& pages) {
+    auto key = site_.place_of(tree);
+    auto listed = names_on(root);
     for (const auto& name : listed) {
       auto project = dist::ProjectName::parse(name);
       if (!project)
@@ -114,22 +173,21 @@ private:
     }
     for (const auto& [name, page] : pages)
       if (!listed.contains(name)) find("I018", key, fmt::format("{} has a page and is not listed", name));
-    return {};
   }
 
   void check_project(const std::string& directory, const std::string& name, const IndexPage& page) {
     projects_.insert(name);
-    auto key = directory + "/index.html";
+    auto key = site_.place_of(directory);
     auto project = dist::ProjectName::parse(name);
     if (!project || project->str() != name)
       find("I017", key, "the directory is not a normalised project name, so no installer asks for it");
     if (!page.name.empty() && page.name != name)
       find("I017", key, fmt::format("the page says it is about {:?}", page.name));
-    check_page(directory, page, project ? project->str() : "");
+    check_page(directory, key, page, project ? project->str() : "");
   }
 
-  void check_page(const std::string& directory, const IndexPage& page, const std::string& project) {
-    auto key = path::join(directory, "index.html");
+  void check_page(const std::string& directory, const std::string& key, const IndexPage& page,
+                  const std::string& project) {
     if (page.has_base) find("I016", key, "<base> is read differently by installers");
     std::set<std::string> names;
     for (const auto& file : page.files) {
@@ -177,21 +235,30 @@ private:
   }
 
   void follow(const std::string& directory, Claim claim) {
-    if (leads_elsewhere(claim.file.url)) {
+    auto target = site_.target(directory, claim.file.url);
+    if (!target) {
       find("I010", claim.place, "the link leads elsewhere and was not followed", "", Severity::note);
       return;
     }
-    auto relative = text::percent_decode(claim.file.url.substr(0, claim.file.url.find('?')));
-    claims_[path::normal(path::join(at(directory), relative))].push_back(std::move(claim));
+    claims_[*target].push_back(std::move(claim));
+  }
+
+  /// Links are compared by where they lead, which is not the same text from every place.
+  void compare(const std::string& left_directory, IndexPage left, const std::string& right_directory, IndexPage right,
+               const std::string& place) {
+    for (auto& file : left.files) file.url = site_.target(left_directory, file.url).value_or(file.url);
+    for (auto& file : right.files) file.url = site_.target(right_directory, file.url).value_or(file.url);
+    std::ranges::move(compare_pages(left, right, place), std::back_inserter(report_.findings));
   }
 
   void compare_trees() {
+    if (html_pages_.empty() || json_pages_.empty()) return;
     for (const auto& [name, html] : html_pages_) {
       auto it = json_pages_.find(name);
       if (it == json_pages_.end())
         find("I015", "simple/" + name, "the project has an HTML page and no JSON page");
       else
-        std::ranges::move(compare_pages(html, it->second, "simple/" + name), std::back_inserter(report_.findings));
+        compare("simple/" + name, html, "simple-json/" + name, it->second, "simple/" + name);
     }
     for (const auto& [name, json] : json_pages_)
       if (!html_pages_.contains(name))
@@ -199,13 +266,10 @@ private:
   }
 
   /// index.html of the directory: a find-links page, or the root when the directory is a `simple/` itself.
-  Result<void> check_top_page(bool may_be_root) {
-    TRY(auto page, page_at("index.html"));
-    if (!page) return {};
-    auto is_directory = [](const PageFile& link) { return link.url.ends_with('/'); };
-    bool root = !page->projects.empty() || (!page->files.empty() && std::ranges::all_of(page->files, is_directory));
-    if (may_be_root && root) return check_tree("", html_pages_);
-    check_page("", *page, "");
+  Result<void> check_top_page(bool is_tree) {
+    if (is_tree) return check_tree("", html_pages_);
+    TRY(auto page, page_at(""));
+    if (page) check_page("", site_.place_of(""), *page, "");
     return {};
   }
 
@@ -217,7 +281,10 @@ private:
     auto outer = static_cast<unsigned>(std::min<std::size_t>(options_.workers, paths.size()));
     unsigned inner = std::max(1u, options_.workers / std::max(1u, outer));
     return parallel_for(paths.size(), outer, [&](std::size_t i) -> Result<void> {
-      TRY(auto facts, look_at(paths[i], inner));
+      bool offers =
+          std::ranges::any_of(claims_.at(paths[i]), [](const auto& c) { return !c.file.core_metadata.empty(); });
+      TRY(auto facts, look_at(site_, paths[i], {offers, options_.contents, inner}),
+          "while looking at " + shown_target(paths[i]));
       std::lock_guard lock(mutex);
       done += facts.size;
       if (options_.on_progress) options_.on_progress(done);
@@ -226,54 +293,33 @@ private:
     });
   }
 
-  static Result<FileFacts> look_at(const std::string& path, unsigned workers) {
-    FileFacts facts;
-    if (!sys::exists(path) || sys::is_directory(path)) return facts;
-    facts.exists = true;
-    TRY(auto rope, content::Rope::file(path));
-    facts.size = rope.size();
-    if (path.ends_with(".whl")) {
-      TRY(auto report, wheel::verify(path, workers));
-      facts.sha256 = report.sha256;
-      if (report.metadata) facts.requires_python = report.metadata->requires_python;
-      facts.metadata = std::move(report.metadata_text);
-      facts.findings = std::move(report.findings);
-      return facts;
-    }
-    TRY(facts.sha256, content::sha256_of(rope));
-    auto metadata = read_sdist_metadata(path);
-    if (metadata)
-      facts.requires_python = metadata->requires_python;
-    else
-      facts.findings.push_back({metadata.error().code, Severity::error, std::string(path::basename(path)),
-                                metadata.error().message, metadata.error().hint});
-    return facts;
-  }
-
   void check_claim(const Claim& claim, const std::string& path, const FileFacts& facts) {
-    if (!facts.exists) return find("I010", claim.place, fmt::format("the link leads to {}, which is not there", path));
+    if (!facts.exists)
+      return find("I010", claim.place,
+                  fmt::format("the link leads to {}, which {}", shown_target(path),
+                              facts.denied ? "is refused (403)" : "is not there"));
     if (claim.file.size && claim.file.size != facts.size) {
       report_.altered = true;
       find("I013", claim.place, fmt::format("the page says {} bytes, the file has {}", *claim.file.size, facts.size));
     }
-    if (auto expected = claim.file.sha256(); expected && *expected != facts.sha256) {
+    if (auto expected = claim.file.sha256(); facts.read && expected && *expected != facts.sha256) {
       report_.altered = true;
       find("I012", claim.place,
            fmt::format("the page says sha256 {}, the file has {}", expected->hex(), facts.sha256.hex()),
            "the file was altered: publish it again from its source");
     }
-    if (facts.findings.empty() && claim.file.requires_python != facts.requires_python)
+    if (facts.read && facts.findings.empty() && claim.file.requires_python != facts.requires_python)
       find("I019", claim.place,
            fmt::format("the page requires Python {:?}, the file {:?}", claim.file.requires_python,
                        facts.requires_python));
-    if (path.ends_with(".whl")) check_sidecar_of(claim, path, facts);
+    if (claim.file.filename.ends_with(".whl")) check_sidecar_of(claim, facts);
   }
 
-  void check_sidecar_of(const Claim& claim, const std::string& path, const FileFacts& facts) {
+  void check_sidecar_of(const Claim& claim, const FileFacts& facts) {
     if (claim.file.core_metadata.empty())
       return find("I014", claim.place, "no metadata file is offered, so resolvers fetch the wheel", k_rebuild,
                   Severity::warning);
-    auto sidecar = sys::read_file(path + ".metadata", dist::k_metadata_bytes_max);
+    const auto& sidecar = facts.sidecar;
     if (!sidecar)
       return find("I014", claim.place, "the metadata file that the page offers is not there, which stops every pip");
     auto expected = claim.file.core_metadata == "true" ? "true" : "sha256=" + sha256(*sidecar).hex();
@@ -281,7 +327,7 @@ private:
       report_.altered = true;
       find("I014", claim.place, "the metadata file does not have the hash that the page says");
     }
-    if (*sidecar != facts.metadata) {
+    if (facts.read && *sidecar != facts.metadata) {
       report_.altered = true;
       find("I014", claim.place, "the metadata file is not a copy of the wheel's METADATA");
     }
@@ -297,18 +343,22 @@ private:
     std::ranges::sort(report_.findings, {}, [](const Finding& f) { return std::tie(f.place, f.code, f.message); });
   }
 
+  Site& site_;
   const CheckOptions& options_;
-  std::string root_;
   CheckReport report_;
   Pages html_pages_, json_pages_;
   std::set<std::string> projects_;
-  std::map<std::string, std::vector<Claim>> claims_; // by absolute or given path of the file
+  std::map<std::string, std::vector<Claim>> claims_; // by what the site calls the file
   std::map<std::string, FileFacts> facts_;
 };
 
 } // namespace
 
-Result<CheckReport> check_index(const CheckOptions& options) { return Checker(options).run(); }
+Result<CheckReport> check_index(Site& site, const CheckOptions& options) { return Checker(site, options).run(); }
+
+Result<CheckReport> check_index(const std::string& directory, const CheckOptions& options) {
+  return Checker(*files_site(directory), options).run();
+}
 
 int exit_code(const CheckReport& report) { return !has_errors(report.findings) ? 0 : report.altered ? 6 : 1; }
 

@@ -1,8 +1,10 @@
 #pragma once
-// `index check`: is every page true? Read-only; works on an index of anybody's making that lies in a directory.
+// `index check`: is every page true? Read-only; works on an index of anybody's making, in a directory, in object
+// storage or on a web server.
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "index/read_page.hpp"
+#include "index/site.hpp"
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -11,21 +13,23 @@
 namespace quarry::index {
 
 struct CheckOptions {
-  std::string directory; ///< holds index.html, simple/ or simple-json/
   unsigned workers = 1;
-  std::function<void(std::uint64_t bytes)>
-      on_progress; ///< bytes of distributions read so far; from any one thread at a time
+  std::function<void(std::uint64_t bytes)> on_progress =
+      {};                                 ///< bytes of distributions read so far; from any one thread at a time
+  std::vector<std::string> projects = {}; ///< only these; empty: all
+  bool contents = true;                   ///< false: files are looked at, not read: no hashes, no metadata of wheels
 };
 
 struct CheckReport {
-  Findings findings; ///< sorted by place; I010-I019, and those of `wheel verify` for files that are not sound
+  Findings findings; ///< sorted by place; I010-I024, and those of `wheel verify` for files that are not sound
   std::size_t pages = 0, projects = 0, files = 0;
   bool altered = false; ///< some bytes are not what a page says, or a file is broken: exit 6 rather than 1
 };
 
 /// Every page is read, every local link followed, every file hashed, every wheel verified and its sidecar compared.
-/// not_found I001 when the directory holds no index.
-Result<CheckReport> check_index(const CheckOptions& options);
+/// not_found I001 when there is no index. resource_exhausted I007: a server lists more projects than are read unasked.
+Result<CheckReport> check_index(Site& site, const CheckOptions& options);
+Result<CheckReport> check_index(const std::string& directory, const CheckOptions& options);
 /// The exit code of the command: 0, 1 or 6.
 int exit_code(const CheckReport& report);
 

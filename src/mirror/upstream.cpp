@@ -53,7 +53,10 @@ Result<net::Response> Upstream::get(const std::string& url, std::uint64_t bytes_
   TRY(request.url, net::parse_url(url));
   if (page) request.headers.emplace_back("accept", fmt::format("{}, text/html;q=0.1", index::k_json_type));
   request.response_bytes_max = bytes_max;
-  return net::fetch(*transport_, std::move(request), {}, clock_, final_url);
+  net::Places places;
+  auto response = net::fetch(*transport_, std::move(request), {}, clock_, &places);
+  if (final_url) *final_url = places.final;
+  return response;
 }
 
 Result<const index::IndexPage*> Upstream::page(const std::string& project) {

@@ -229,11 +229,12 @@ TEST(Fetch, FollowsRedirectsWithoutCredentials) {
   Scripted from({answer("302 Found", "Location: " + there.url("/new").text() + "\r\n", "")});
   auto request = get(from.url());
   request.headers = {{"authorization", "secret"}, {"range", "bytes=0-"}};
-  Url lasting;
-  auto response = fetch(*make_client({}), request, quick(), k_clock, &lasting);
+  Places places;
+  auto response = fetch(*make_client({}), request, quick(), k_clock, &places);
   ASSERT_TRUE(response) << render(response.error());
   EXPECT_EQ(response->body, "here");
-  EXPECT_EQ(lasting, from.url());                                   // found there for now only
+  EXPECT_EQ(places.lasting, from.url()); // found there for now only
+  EXPECT_EQ(places.final, there.url("/new"));
   EXPECT_EQ(there.requests()[0].find("secret"), std::string::npos); // another port is another place
   EXPECT_NE(there.requests()[0].find("range"), std::string::npos);
 }
@@ -250,9 +251,9 @@ TEST(Fetch, OnlyAPermanentPlaceWithoutAQueryLasts) {
       return answer(hop.substr(0, 3) + " Moved", "Location: " + hop.substr(4) + "\r\n", "");
     };
     Scripted server({moved(c.first), moved(c.second), answer("200 OK", "", "here")});
-    Url lasting;
-    ASSERT_TRUE(fetch(*make_client({}), get(server.url("/from")), quick(), k_clock, &lasting));
-    EXPECT_EQ(lasting, server.url(c.lasting)) << c.first << ", " << c.second;
+    Places places;
+    ASSERT_TRUE(fetch(*make_client({}), get(server.url("/from")), quick(), k_clock, &places));
+    EXPECT_EQ(places.lasting, server.url(c.lasting)) << c.first << ", " << c.second;
   }
 }
 

@@ -44,7 +44,7 @@ Result<Response> patiently(Transport& transport, const Request& request, const F
 } // namespace
 
 Result<Response> fetch(Transport& transport, Request request, const FetchOptions& options, const sys::Clock& clock,
-                       Url* lasting) {
+                       Places* places) {
   bool taken = false;
   if (request.sink)
     request.sink = [&taken, inner = request.sink](const Response& head, std::span<const std::byte> piece) {
@@ -52,7 +52,7 @@ Result<Response> fetch(Transport& transport, Request request, const FetchOptions
       return inner(head, piece);
     };
   bool lasts = true; // every redirect so far was for good
-  if (lasting) *lasting = request.url;
+  if (places) *places = {request.url, request.url};
   for (unsigned redirects = 0;; ++redirects) {
     TRY(auto response, patiently(transport, request, options, clock, taken));
     auto location = header(response.headers, "location");
@@ -65,7 +65,8 @@ Result<Response> fetch(Transport& transport, Request request, const FetchOptions
     TRY(auto to, redirected(request.url, location));
     follow(request, to);
     lasts = lasts && (response.status == 301 || response.status == 308) && to.query.empty();
-    if (lasting && lasts) *lasting = to;
+    if (places) places->final = to;
+    if (places && lasts) places->lasting = to;
   }
 }
 

@@ -11,11 +11,17 @@ struct FetchOptions {
   unsigned redirects_max = 5;
 };
 
-/// The answer, whatever its status, from where redirects lead. `lasting` becomes the place to ask the next time: where
-/// permanent redirects (301, 308) led, never one with a query, which may be signed for this request alone.
+/// Where redirects led.
+struct Places {
+  Url lasting; ///< to ask the next time: after permanent redirects (301, 308), never with a query that one added, which
+               ///< may be signed for this request alone
+  Url final;   ///< whose answer it is, for its relative links; not to be printed or kept
+};
+
+/// The answer, whatever its status, from where redirects lead.
 /// A header named `authorization` or `cookie` is not sent to another host. A sink sees only the last answer: a retry
 /// after it took something is the caller's (the error says so: cut H005).
 Result<Response> fetch(Transport& transport, Request request, const FetchOptions& options, const sys::Clock& clock,
-                       Url* lasting = nullptr);
+                       Places* places = nullptr);
 
 } // namespace quarry::net

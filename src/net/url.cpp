@@ -97,13 +97,26 @@ bool has_scheme(std::string_view reference) {
   auto end = reference.find_first_of(":/?#");
   return end != reference.npos && end > 0 && reference[end] == ':';
 }
+// RFC 3986 §5.2.4; what a query holds is no path.
+std::string without_dots(const std::string& target) {
+  auto end = std::min(target.find_first_of("?#"), target.size());
+  std::vector<std::string> kept;
+  auto segments = text::split(std::string_view(target).substr(1, end - 1), '/');
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    bool dots = segments[i] == "." || segments[i] == "..";
+    if (segments[i] == ".." && !kept.empty()) kept.pop_back();
+    if (!dots) kept.push_back(segments[i]);
+    if (dots && i + 1 == segments.size()) kept.emplace_back(); // it was a directory
+  }
+  return "/" + text::join(kept, "/") + target.substr(end);
+}
 std::string absolute(const Url& from, std::string_view reference) {
   if (has_scheme(reference)) return std::string(reference);
   if (reference.starts_with("//")) return fmt::format("{}:{}", from.scheme, reference);
   auto base = reference.starts_with("/")   ? std::string()
               : reference.starts_with("?") ? from.path
                                            : from.path.substr(0, from.path.rfind('/') + 1);
-  return fmt::format("{}://{}{}{}", from.scheme, from.authority(), base, reference);
+  return fmt::format("{}://{}{}", from.scheme, from.authority(), without_dots(base + std::string(reference)));
 }
 } // namespace
 

@@ -16,12 +16,13 @@ struct Request {
   gate::Policy policy;
   bool ready_cells_only = false; ///< move what is ready, leave what is held
   std::int64_t now_us = 0;
-  unsigned workers = 1; ///< threads that hash what is to move
+  unsigned workers = 1;          ///< threads that hash what is to move
+  std::string distribution = {}; ///< where it goes besides, for the digest of the plan
 };
 
 struct Plan {
   std::string action; ///< "promote" or "rollback"
-  std::string channel, source;
+  std::string channel, source, distribution;
   std::optional<registry::Channel> expected; ///< what the channel is now; nullopt: it does not exist
   std::vector<registry::SealedSet> sets;     ///< to be added; a subset of a set is not stored yet: `derived`
   std::vector<registry::SetRecord> derived;  ///< subsets that have to be written and sealed first

@@ -141,8 +141,9 @@ Result<Receipt> run(ObjectStore& store, const Plan& plan, const Options& options
   return receipt;
 }
 
-Receipt with_url(ObjectStore& store, Receipt receipt) {
-  receipt.index_url = store.url(registry::channel_directory(receipt.plan.channel) + "/simple") + "/";
+Receipt with_url(ObjectStore& store, const Options& options, Receipt receipt) {
+  auto directory = registry::channel_directory(receipt.plan.channel);
+  receipt.index_url = options.public_url.of(store, directory + "/simple") + "/";
   return receipt;
 }
 
@@ -156,13 +157,13 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
       TRY(bool stands, still_stands(store, *earlier));
       if (!stands) return undone(*earlier);
       TRY(auto receipt, complete(store, request.channel, earlier->plan, before));
-      return with_url(store, std::move(receipt));
+      return with_url(store, options, std::move(receipt));
     }
   }
   for (int round = 0; round < publish::k_rebase_max; ++round) {
     TRY(auto plan, plan_promotion(store, request));
     auto receipt = run(store, plan, options, before);
-    if (receipt) return with_url(store, std::move(*receipt));
+    if (receipt) return with_url(store, options, std::move(*receipt));
     bool overtaken = receipt.error().code == "R003" && !options.execute;
     if (!overtaken) return fail(std::move(receipt).error());
   }
@@ -183,11 +184,11 @@ Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const O
   }
   if (interrupted && !options.dry_run) {
     TRY(auto receipt, complete(store, channel, last->plan, before));
-    return with_url(store, std::move(receipt));
+    return with_url(store, options, std::move(receipt));
   }
   TRY(auto plan, plan_rollback(store, channel, options.to_generation));
   TRY(auto receipt, run(store, plan, options, before));
-  return with_url(store, std::move(receipt));
+  return with_url(store, options, std::move(receipt));
 }
 
 } // namespace quarry::promote

@@ -2,6 +2,7 @@
 // The pump of promotion: records, the one swap, pages. Nothing is copied and nothing is rewritten: what was tested is
 // what is released. Killed anywhere, the same command completes it.
 #include "promote/plan.hpp"
+#include "publish/public_url.hpp"
 #include <functional>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@ struct Options {
       execute; ///< exactly the plan of this digest (or its first 8 or more digits); else whatever is planned now
   bool dry_run = false;
   std::optional<std::uint64_t> to_generation = {}; ///< of a rollback: whose view is restored
+  publish::PublicUrl public_url = {};              ///< of the links in the receipt
 };
 
 struct Receipt {

@@ -3,9 +3,11 @@
 #include "base/json.hpp"
 #include "index/pages.hpp"
 #include "publish/page_order.hpp"
+#include "publish/publish.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -18,8 +20,8 @@ using store::ObjectStore;
 
 namespace {
 
+constexpr std::string_view k_distribution_schema = "quarry.distribution/1";
 constexpr std::uint64_t k_page_bytes_max = 512u << 20; // half a million files as HTML are 250 MB
-constexpr std::string_view k_page_cache = "public, max-age=60";
 
 struct Existing {
   std::string bytes, etag;
@@ -32,6 +34,7 @@ struct Truth {
   std::function<Result<std::vector<FileRecord>>()> files;
   /// An object that tells which truth the pages show, called after token(); none for directories.
   std::function<std::vector<index::Page>()> state = {};
+  bool is_repository = false; ///< pages of projects directly in the directory, too
 };
 
 Result<std::optional<Existing>> look(ObjectStore& store, const std::string& key) {
@@ -101,12 +104,32 @@ Result<bool> write_pages(ObjectStore& store, const Truth& truth, const Round& ro
   return true;
 }
 
+/// Each project's page a second time, where the directory itself is asked for projects: before all others, in their
+/// order.
+std::vector<index::Page> with_repository_pages(const std::string& directory, const std::vector<FileRecord>& files,
+                                               std::vector<index::Page> pages) {
+  constexpr std::string_view k_tree = "simple/";
+  std::vector<index::Page> all;
+  for (const auto& page : pages) {
+    if (!page.key.starts_with(k_tree) || page.key == "simple/index.html") continue;
+    auto key = page.key.substr(k_tree.size());
+    auto project = key.substr(0, key.find('/'));
+    std::vector<index::Link> links;
+    for (const auto& file : files)
+      if (file.project == project) links.push_back({file, index::href_between(file.key, directory + "/" + project)});
+    all.push_back({key, index::project_html(project, links), index::k_html_type});
+  }
+  std::move(pages.begin(), pages.end(), std::back_inserter(all));
+  return all;
+}
+
 /// One round; nullopt: overtaken, start anew. The state comes last of all, when nothing is left to do.
 Result<std::optional<Projected>> try_project(ObjectStore& store, const Truth& truth) {
   TRY(auto token, truth.token());
   TRY(auto files, truth.files());
   auto pages = index::all_pages(files, {.title = truth.title, .directory = truth.directory});
   TRY_DO(dependencies_first(store, files, pages));
+  if (truth.is_repository) pages = with_repository_pages(truth.directory, files, std::move(pages));
   TRY(auto stale, stale_pages(store, truth.directory, pages));
   TRY(auto round, look_at_pages(store, truth, std::move(pages)));
   TRY(auto state, look_at_pages(store, truth, truth.state ? truth.state() : std::vector<index::Page>()));
@@ -154,24 +177,68 @@ index::Page state_page(const registry::ChannelRecord& channel) {
   return {"pages.json", state.dump(), "application/json"};
 }
 
+/// The sets sealed in a directory, and a token that changes with them.
+Result<std::string> load_sets(ObjectStore& store, const std::string& directory,
+                              std::vector<registry::SealedSet>& sets) {
+  TRY(auto below, registry::sealed_sets_below(store, directory));
+  sets.clear();
+  std::string token;
+  for (auto& sealed : below) {
+    if (sealed.set.directory != directory) continue; // a directory of its own, further down
+    token += sealed.digest;
+    sets.push_back(std::move(sealed));
+  }
+  return token;
+}
+
+std::string pointer_key(const std::string& directory) { return directory + "/distribution.json"; }
+
+/// Which sets came from where, as the pointer says it now.
+Result<std::map<std::string, std::string>> known_sources(ObjectStore& store, const std::string& directory) {
+  auto key = pointer_key(directory);
+  std::map<std::string, std::string> known;
+  TRY(auto bytes, store.get(key, registry::k_record_bytes_max));
+  if (!bytes) return known;
+  TRY(auto pointer, json::parse(*bytes, key));
+  TRY_DO(json::require_schema(pointer, k_distribution_schema, key));
+  for (const auto& row : pointer.value("sets", Json::array()))
+    known[json::string_or(row, "set", "")] = json::string_or(row, "source", "");
+  return known;
+}
+
+index::Page pointer_page(const std::string& directory, const std::vector<registry::SealedSet>& sets,
+                         const std::map<std::string, std::string>& sources) {
+  auto rows = Json::array();
+  for (const auto& sealed : sets) {
+    auto source = sources.find(sealed.digest);
+    rows.push_back({{"set", sealed.digest}, {"source", source == sources.end() ? "" : source->second}});
+  }
+  Json pointer{{"schema", k_distribution_schema}, {"directory", directory}, {"sets", rows}};
+  return {"distribution.json", pointer.dump(), "application/json"};
+}
+
 } // namespace
 
 Result<Projected> project_directory(ObjectStore& store, const std::string& directory) {
   std::vector<registry::SealedSet> sets;
-  auto load = [&]() -> Result<std::string> {
-    TRY(auto below, registry::sealed_sets_below(store, directory));
-    sets.clear();
-    std::string token;
-    for (auto& sealed : below) {
-      if (sealed.set.directory != directory) continue; // a directory of its own, further down
-      token += sealed.digest;
-      sets.push_back(std::move(sealed));
-    }
-    return token;
-  };
-  TRY(auto first, load());
+  auto token = [&] { return load_sets(store, directory, sets); };
+  TRY(auto first, token());
   if (first.empty()) return Projected{};
-  return project(store, {directory, directory, load, [&] { return registry::union_of(sets); }});
+  return project(store, {directory, directory, token, [&] { return registry::union_of(sets); }});
+}
+
+Result<Projected> project_distribution(ObjectStore& store, const std::string& directory,
+                                       const std::map<std::string, std::string>& sources) {
+  std::vector<registry::SealedSet> sets;
+  std::map<std::string, std::string> known;
+  auto token = [&]() -> Result<std::string> {
+    TRY(known, known_sources(store, directory));
+    for (const auto& [set, source] : sources) known[set] = source;
+    return load_sets(store, directory, sets);
+  };
+  auto pointer = [&] { return std::vector<index::Page>{pointer_page(directory, sets, known)}; };
+  return project(
+      store, {directory, directory, token, [&] { return registry::union_of(sets); }, pointer, /*is_repository=*/true});
 }
 
 Result<Projected> project_channel(ObjectStore& store, const std::string& name) {

@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "registry/registry.hpp"
 #include "store/object_store.hpp"
+#include <map>
 #include <string>
 
 namespace quarry::publish {
@@ -20,6 +21,12 @@ struct Projected {
 /// The pages of a package directory ("42-linux/python/g"): the union of the sets sealed there. precondition_failed P010
 /// when rivals kept writing for `k_rebase_max` rounds. No sealed set: nothing is written.
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
+
+/// The same for a distribution ("v2/gfx94X-dcgpu"), which is a simple repository itself: `{project}/index.html`
+/// besides; then its pointer `distribution.json`, which tells which sets the pages show. `sources`: digest of a set
+/// here -> of the set that it is a copy of, as far as the caller knows; what the pointer says already is kept.
+Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory,
+                                       const std::map<std::string, std::string>& sources);
 
 /// The pages of a channel, then `channels/{name}/pages.json`, which says of which generation they are. not_found R015.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name);

@@ -13,8 +13,6 @@ using store::ObjectStore;
 
 namespace {
 
-constexpr std::string_view k_immutable = "public, max-age=31536000, immutable";
-
 std::string content_type_of(const std::string& filename) {
   return filename.ends_with(".whl") ? "application/zip" : "application/gzip";
 }
@@ -56,7 +54,7 @@ Result<void> store_sidecar(ObjectStore& store, const PlannedFile& file) {
   TRY(auto present, store.get(key, dist::k_metadata_bytes_max));
   if (present && *present == file.sidecar) return {};
   TRY_DO(store::put_once(store, key,
-                         {content::Rope::literal(file.sidecar), *file.file.metadata_sha256, "text/plain; charset=utf-8",
+                         {content::Rope::literal(file.sidecar), *file.file.metadata_sha256, std::string(k_sidecar_type),
                           std::string(k_immutable)}));
   return {};
 }
@@ -83,7 +81,7 @@ Result<void> move_pointer(ObjectStore& store, const Plan& plan, const ExecuteOpt
   receipt.generation = added.channel.generation;
   receipt.view = added.channel.view;
   receipt.channel_moved = added.moved;
-  receipt.channel_index_url = store.url(registry::channel_directory(plan.channel) + "/simple") + "/";
+  receipt.channel_index_url = options.public_url.of(store, registry::channel_directory(plan.channel) + "/simple") + "/";
   TRY_DO(project_channel(store, plan.channel));
   return {};
 }
@@ -101,8 +99,8 @@ Result<Receipt> execute(ObjectStore& store, const Plan& plan, const ExecuteOptio
   receipt.set = plan.set_digest;
   receipt.directory = plan.directory;
   receipt.files = plan.files.size();
-  receipt.find_links_url = store.url(plan.directory + "/index.html");
-  receipt.index_url = store.url(plan.directory + "/simple") + "/";
+  receipt.find_links_url = options.public_url.of(store, plan.directory + "/index.html");
+  receipt.index_url = options.public_url.of(store, plan.directory + "/simple") + "/";
   TRY_DO(store_content(store, plan, options));
   TRY(receipt.newly_sealed, store_record(store, plan, options));
   TRY_DO(project_directory(store, plan.directory));

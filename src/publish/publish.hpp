@@ -4,15 +4,23 @@
 // not there.
 #include "publish/move.hpp"
 #include "publish/plan.hpp"
+#include "publish/public_url.hpp"
 #include <functional>
 #include <string>
 
 namespace quarry::publish {
 
+/// Cache-Control of what never changes: files, metadata files, records.
+constexpr std::string_view k_immutable = "public, max-age=31536000, immutable";
+/// Of pages: a promotion is seen within a minute, without any invalidation.
+constexpr std::string_view k_page_cache = "public, max-age=60";
+constexpr std::string_view k_sidecar_type = "text/plain; charset=utf-8";
+
 struct ExecuteOptions {
   std::string now, who, why;                           ///< for seal and ledger; `now` is RFC 3339
   unsigned transfers = 4;                              ///< files in flight: their syncs to disk overlap
   std::function<void(std::uint64_t)> on_progress = {}; ///< bytes stored; from any one thread at a time
+  PublicUrl public_url = {};                           ///< of the links in the receipt
 };
 
 struct Receipt {

@@ -1,6 +1,8 @@
 #include "publish/upkeep.hpp"
 
+#include "index/site.hpp"
 #include "publish/projection.hpp"
+#include "publish/publish.hpp"
 #include "publish/resolve.hpp"
 #include "store/put_once.hpp"
 #include <fmt/core.h>
@@ -31,21 +33,33 @@ Result<std::uint64_t> restore(ObjectStore& store, const std::string& key, const 
   if (present && *present == bytes) return std::uint64_t{0};
   store::PutOptions options;
   options.content_type = "application/json";
+  options.cache_control = k_immutable;
   TRY_DO(store.put(key, content::Rope::literal(bytes), options));
   return std::uint64_t{1};
 }
 
-Result<std::uint64_t> restore_sidecar(ObjectStore& store, const registry::FileRecord& file, const Describe& describe) {
+/// The file of a key: where it lies, or a copy that goes with the value.
+Result<index::LocalFile> local_file(ObjectStore& store, const std::string& key, const std::string& temporary) {
+  auto path = path_of_key(store, key);
+  if (path) return index::LocalFile(std::move(*path), {});
+  return index::fetched(store, key, temporary);
+}
+
+Result<std::uint64_t> restore_sidecar(ObjectStore& store, const registry::FileRecord& file, const Describe& describe,
+                                      const std::string& temporary) {
   if (!file.metadata_sha256) return std::uint64_t{0};
   auto key = file.key + ".metadata";
   TRY(auto present, store::digest_of(store, key));
   if (present == file.metadata_sha256) return std::uint64_t{0};
-  TRY(auto path, path_of_key(store, file.key));
-  TRY(auto described, describe(path));
+  TRY(auto local, local_file(store, file.key, temporary));
+  TRY(auto described, describe(local.path()));
   if (described.file.sha256 != file.sha256)
     return fail(ErrorKind::corrupt, "P021", fmt::format("{} is not the wheel that was sealed", file.key),
                 "publish the run again, or restore the file from a copy");
-  TRY_DO(store.put(key, content::Rope::literal(described.sidecar), {}));
+  store::PutOptions options;
+  options.content_type = k_sidecar_type;
+  options.cache_control = k_immutable;
+  TRY_DO(store.put(key, content::Rope::literal(described.sidecar), options));
   return std::uint64_t{1};
 }
 
@@ -119,8 +133,10 @@ Result<Repaired> repair_channel(ObjectStore& store, const std::string& name) {
 Result<Repaired> repair_directories(ObjectStore& store, const std::vector<SealedSet>& sets) {
   Repaired done;
   for (const auto& directory : directories_of(sets)) {
-    TRY(auto projected, project_directory(store, directory));
-    add(done, directory, projected);
+    TRY(auto pointer, store.head(directory + "/distribution.json"));
+    auto projected = pointer ? project_distribution(store, directory, {}) : project_directory(store, directory);
+    if (!projected) return fail(std::move(projected).error());
+    add(done, directory, *projected);
   }
   return done;
 }
@@ -149,11 +165,12 @@ Result<Repaired> rebuild_channel(ObjectStore& store, const std::string& name) {
   return done;
 }
 
-Result<Repaired> rebuild_directories(ObjectStore& store, const std::vector<SealedSet>& sets, const Describe& describe) {
+Result<Repaired> rebuild_directories(ObjectStore& store, const std::vector<SealedSet>& sets, const Describe& describe,
+                                     const std::string& temporary) {
   std::uint64_t restored = 0;
   for (const auto& sealed : sets)
     for (const auto& file : sealed.set.files) {
-      TRY(auto written, restore_sidecar(store, file, describe));
+      TRY(auto written, restore_sidecar(store, file, describe, temporary));
       restored += written;
     }
   TRY(auto done, repair_directories(store, sets));

@@ -23,8 +23,9 @@ Result<Repaired> repair_directories(store::ObjectStore& store, const std::vector
 Result<Repaired> rebuild_channel(store::ObjectStore& store, const std::string& name);
 /// Sidecars of the sets' wheels again, read from the wheels themselves, then the pages. corrupt P021 when a wheel is
 /// not the one sealed.
+/// `temporary`: where wheels of a store that is not on this machine are put for as long as they are read.
 Result<Repaired> rebuild_directories(store::ObjectStore& store, const std::vector<registry::SealedSet>& sets,
-                                     const Describe& describe);
+                                     const Describe& describe, const std::string& temporary = "/tmp");
 
 struct Garbage {
   std::uint64_t leftovers = 0;   ///< temporaries of killed writers

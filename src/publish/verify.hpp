@@ -11,6 +11,7 @@ namespace quarry::publish {
 struct VerifyOptions {
   unsigned workers = 1;
   std::function<void(std::uint64_t)> on_progress = {}; ///< bytes hashed
+  bool recorded_is_enough = false;                     ///< a digest that the store checked and kept is believed
 };
 
 /// Every file of the sets is read and compared with its record, every sidecar too. Findings: P020 (a file is missing),

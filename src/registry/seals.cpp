@@ -55,7 +55,9 @@ Result<bool> seal(ObjectStore& store, const std::string& set, const std::string&
   if (present) return false;
   auto bytes = to_json(SealRecord{set, record.directory, time});
   auto digest = sha256(bytes);
-  auto put = store::put_once(store, key, {content::Rope::literal(std::move(bytes)), digest, "application/json", {}});
+  auto put = store::put_once(
+      store, key,
+      {content::Rope::literal(std::move(bytes)), digest, "application/json", "public, max-age=31536000, immutable"});
   // A rival sealed the same set a moment earlier, with its own time: the set is sealed, which is all that was asked
   // for.
   if (!put && put.error().kind == ErrorKind::already_exists) return false;

@@ -217,4 +217,43 @@ Result<void> require_kind(const Locator& locator, const std::vector<LocatorKind>
               fmt::format("expected one of: {}", text::join(names, ", ")));
 }
 
+Result<StorePlace> split_store(const std::string& text) {
+  constexpr std::string_view k_scheme = "s3://";
+  if (!text.starts_with(k_scheme))
+    return fail(ErrorKind::invalid_argument, "L009", fmt::format("`{}` is no place in object storage", text),
+                "write it as s3://BUCKET/PREFIX");
+  auto slash = std::min(text.find('/', k_scheme.size()), text.size());
+  auto key = text.substr(std::min(slash + 1, text.size()));
+  while (key.ends_with('/')) key.pop_back();
+  return StorePlace{text.substr(0, slash), key};
+}
+
+namespace {
+bool is_run(const std::string& component) {
+  return std::any_of(platforms().begin(), platforms().end(), [&](const std::string& platform) {
+    auto suffix = "-" + platform;
+    return component.size() > suffix.size() && component.ends_with(suffix) &&
+           check_run_id(std::string_view(component).substr(0, component.size() - suffix.size()));
+  });
+}
+} // namespace
+
+Result<StorePlace> split_tree(const std::string& text) {
+  auto whole = text;
+  while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
+  auto begin = whole.starts_with("s3://") ? whole.find('/', 5) : std::size_t{0};
+  for (auto at = begin; at < whole.size(); at = whole.find('/', at + 1)) {
+    auto from = whole[at] == '/' ? at + 1 : at;
+    auto component = whole.substr(from, whole.find('/', from) - from);
+    bool channel = component == "channels" && whole.find('/', from) != whole.npos;
+    if ((!channel && !is_run(component)) || from == 0) continue;
+    auto store = whole.substr(0, from - 1);
+    return StorePlace{store.empty() ? "/" : store, whole.substr(from)};
+  }
+  return fail(ErrorKind::invalid_argument, "L009",
+              fmt::format("`{}` is no directory of a channel or run in a store", text),
+              "name it as channel:NAME or run:ID, with `--store`; an index without a store is made again by "
+              "`quarry index build`");
+}
+
 } // namespace quarry::run

@@ -34,6 +34,17 @@ Result<Locator> parse_locator(std::string_view text);
 /// invalid_argument L009 (a kind that makes no sense here), naming the command's `purpose` ("fetch artifacts from").
 Result<void> require_kind(const Locator& locator, const std::vector<LocatorKind>& accepted, std::string_view purpose);
 
+/// An `s3://` or local place in a store, as the bucket (or directory) and the key below it.
+struct StorePlace {
+  std::string store, key;
+};
+/// "s3://bucket/a/b" -> {"s3://bucket", "a/b"}. invalid_argument L009 for anything but s3.
+Result<StorePlace> split_store(const std::string& text);
+/// The store and the key of a channel's or run's directory, told by the names that stores give them: what stands before
+/// `channels/NAME` or `{run}-{platform}/`. "s3://b/p/channels/stable" -> {"s3://b/p", "channels/stable"}.
+/// invalid_argument L009 when no component is one of these.
+Result<StorePlace> split_tree(const std::string& text);
+
 /// The platforms a run may have; a run id may not end in one of them.
 const std::vector<std::string>& platforms();
 

@@ -140,5 +140,29 @@ TEST(Locator, KindsWithoutABackendAndSenselessOnesAreUsage) {
   EXPECT_TRUE(require_kind(parsed("run:42"), {LocatorKind::path, LocatorKind::run}, "take artifacts from"));
 }
 
+struct Tree {
+  std::string text, store, key; ///< store: the code when it is refused
+};
+class Trees : public ::testing::TestWithParam<Tree> {};
+TEST_P(Trees, AreSplitWhereStoresBegin) {
+  auto place = split_tree(GetParam().text);
+  EXPECT_EQ(place ? place->store : place.error().code, GetParam().store);
+  EXPECT_EQ(place ? place->key : "", GetParam().key);
+}
+INSTANTIATE_TEST_SUITE_P(Table, Trees,
+                         ::testing::Values(Tree{"s3://b/p/q/channels/stable", "s3://b/p/q", "channels/stable"},
+                                           Tree{"s3://b/channels/stable/", "s3://b", "channels/stable"},
+                                           Tree{"s3://b/p/42-linux/python/g", "s3://b/p", "42-linux/python/g"},
+                                           Tree{"/srv/store/channels/stable", "/srv/store", "channels/stable"},
+                                           Tree{"s3://b/p/dist", "L009", ""}, Tree{"s3://b/channels", "L009", ""},
+                                           Tree{"s3://b", "L009", ""}, Tree{"channels/stable", "L009", ""}));
+
+TEST(StorePlace, BucketAndKey) {
+  EXPECT_EQ(split_store("s3://b/p/q/")->store, "s3://b");
+  EXPECT_EQ(split_store("s3://b/p/q/")->key, "p/q");
+  EXPECT_EQ(split_store("s3://b")->key, "");
+  EXPECT_EQ(split_store("https://h/x").error().code, "L009");
+}
+
 } // namespace
 } // namespace quarry::run

@@ -57,9 +57,13 @@ public:
 private:
   std::string action() const { return fmt::format("copy `{}` to `{}`", request_.from, to_.key); }
 
+  std::string bucket_of_source() const {
+    return request_.from_bucket.empty() ? tools_.bucket.location().bucket : request_.from_bucket;
+  }
+
   void add_source(Call& call) const {
     call.headers.emplace_back("x-amz-copy-source",
-                              "/" + tools_.bucket.location().bucket + "/" + uri_encode(request_.from, true));
+                              fmt::format("/{}/{}", bucket_of_source(), uri_encode(request_.from, true)));
     call.headers.emplace_back("x-amz-copy-source-if-match", "\"" + request_.from_etag + "\"");
   }
 

@@ -1,14 +1,15 @@
 #pragma once
-// Copying inside a bucket: no bytes through us. In one request up to 5 GiB, in parts above and wherever a condition
-// must hold. Thread-safe.
+// Copying inside a bucket or from another one: no bytes through us. In one request up to 5 GiB, in parts above and
+// wherever a condition must hold. Thread-safe.
 #include "s3/put.hpp"
 
 namespace quarry::s3 {
 
 struct CopyRequest {
-  std::string from, from_etag; ///< pinned: a source that changes is refused
-  std::uint64_t size = 0;      ///< of the source
-  PutRequest to;               ///< everything but the content
+  std::string from, from_etag;  ///< pinned: a source that changes is refused
+  std::uint64_t size = 0;       ///< of the source
+  PutRequest to;                ///< everything but the content
+  std::string from_bucket = {}; ///< empty: the same one
 };
 
 /// In parts: from 5 GiB on, or when `to` has a condition (which CompleteMultipartUpload must honour).

@@ -91,7 +91,9 @@ Result<std::optional<Found>> HttpStore::look(const std::string& key) {
   request.method = "HEAD";
   request.url = place_of(key);
   Found found;
-  TRY(auto response, net::fetch(*web_->transport, request, {}, web_->clock, &found.url), "while looking at " + key);
+  net::Places places;
+  TRY(auto response, net::fetch(*web_->transport, request, {}, web_->clock, &places), "while looking at " + key);
+  found.url = places.lasting;
   if (response.status == 404 || response.status == 410) return std::optional<Found>();
   if (!response.ok()) return bad_status(found.url.shown(), response.status);
   auto length = text::parse_u64(net::header(response.headers, "content-length"));
@@ -100,7 +102,13 @@ Result<std::optional<Found>> HttpStore::look(const std::string& key) {
                 "the server must send Content-Length");
   found.etag = net::header(response.headers, "etag");
   found.modified = net::header(response.headers, "last-modified");
-  found.info = {key, *length, s3::unquoted(found.etag), s3::time_of(found.modified)};
+  found.info = {key,
+                *length,
+                s3::unquoted(found.etag),
+                s3::time_of(found.modified),
+                net::header(response.headers, "content-type"),
+                net::header(response.headers, "cache-control"),
+                net::header(response.headers, "content-encoding")};
   return std::optional(std::move(found));
 }
 

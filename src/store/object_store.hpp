@@ -27,6 +27,10 @@ struct ObjectInfo {
   std::uint64_t size = 0;
   std::string etag;             ///< opaque; in the file store the sha256 of the content
   std::int64_t modified_us = 0; ///< UTC, when it was last written; 0: unknown
+  /// What readers get as headers; from head() of s3 and http only.
+  std::string content_type = {}, cache_control = {}, content_encoding = {};
+  /// What was promised, and checked, when it was written (PutOptions::sha256); from head() of s3 only.
+  std::optional<Sha256> recorded_sha256 = {};
 };
 
 struct Precondition {
@@ -60,7 +64,14 @@ public:
   virtual Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) = 0;
   virtual Result<void> copy(const std::string& from, const std::string& to,
                             const PutOptions& options) = 0; ///< no bytes through us where the backend can
-  virtual Result<void> remove(const std::string& key) = 0;  ///< absent is success
+  /// An object of another store, under `to` here: true, and no bytes through us; false: these two stores cannot, and
+  /// nothing was done. With `options.sha256` only what is recorded to have it. not_found R001, already_exists R002.
+  virtual Result<bool> copy_from(ObjectStore& source, const std::string& from, const std::string& to,
+                                 const PutOptions& options) {
+    static_cast<void>(source), static_cast<void>(from), static_cast<void>(to), static_cast<void>(options);
+    return false;
+  }
+  virtual Result<void> remove(const std::string& key) = 0;                     ///< absent is success
   virtual Result<std::vector<ObjectInfo>> list(const std::string& prefix) = 0; ///< sorted bytewise; etag may be empty
   virtual Counters counters() const = 0;
   /// Whether if_absent and if_match hold against rivals. Where not, they are looked up before the write: right for one

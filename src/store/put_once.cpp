@@ -4,6 +4,19 @@
 
 namespace quarry::store {
 
+namespace {
+Unexpected other_bytes_there(const std::string& key, const Sha256& published, const Sha256& wanted) {
+  Error conflict{ErrorKind::already_exists,
+                 "R009",
+                 fmt::format("`{}` is published with other bytes", key),
+                 {},
+                 {},
+                 "a published name never gets other bytes: give the new files another version"};
+  conflict.details = {"published  sha256 " + published.hex(), "new        sha256 " + wanted.hex()};
+  return fail(std::move(conflict));
+}
+} // namespace
+
 Result<std::optional<Sha256>> digest_of(ObjectStore& store, const std::string& key) {
   auto content = store.open(key);
   if (!content && content.error().kind == ErrorKind::not_found) return std::optional<Sha256>();
@@ -22,14 +35,31 @@ Result<bool> put_once(ObjectStore& store, const std::string& key, const Once& on
   TRY(auto found, digest_of(store, key));
   if (!found) return fail(std::move(error)); // a lost write that did not happen, or a rival that removed it: run again
   if (*found == once.sha256) return lost;
-  Error conflict{ErrorKind::already_exists,
-                 "R009",
-                 fmt::format("`{}` is published with other bytes", key),
-                 {},
-                 {},
-                 "a published name never gets other bytes: give the new files another version"};
-  conflict.details = {"published  sha256 " + found->hex(), "new        sha256 " + once.sha256.hex()};
-  return fail(std::move(conflict));
+  return other_bytes_there(key, *found, once.sha256);
+}
+
+Result<bool> copy_once(ObjectStore& source, const std::string& from, ObjectStore& target, const std::string& to,
+                       const Once& once) {
+  TRY(auto present, target.head(to));
+  if (present && present->recorded_sha256 == once.sha256) return false;
+  if (!present) {
+    PutOptions options{Precondition::if_absent(), once.content_type, once.cache_control, once.on_progress, once.sha256};
+    auto copied = target.copy_from(source, from, to, options);
+    bool looked_at = !copied && (copied.error().kind == ErrorKind::outcome_unknown || copied.error().code == "R002");
+    if (!copied && !looked_at) return fail(std::move(copied).error());
+    if (copied && *copied) return true;
+    if (!looked_at) {
+      auto through = once;
+      TRY(through.content, source.open(from));
+      return put_once(target, to, through);
+    }
+  }
+  TRY(auto found, digest_of(target, to));
+  if (found == once.sha256) return false;
+  if (found) return other_bytes_there(to, *found, once.sha256);
+  return fail(ErrorKind::outcome_unknown, "R004",
+              fmt::format("{} did not confirm that `{}` was written", target.describe(), to),
+              "run the same command again: it looks first");
 }
 
 } // namespace quarry::store

@@ -16,6 +16,11 @@ struct Once {
 /// the name was taken.
 Result<bool> put_once(ObjectStore& store, const std::string& key, const Once& once);
 
+/// put_once() with the bytes of another store's object, on the server where the two stores can
+/// (ObjectStore::copy_from), through us otherwise. `once.content` is not used.
+Result<bool> copy_once(ObjectStore& source, const std::string& from, ObjectStore& target, const std::string& to,
+                       const Once& once);
+
 /// The sha256 of a stored object, from its bytes; nullopt when it is not there.
 Result<std::optional<Sha256>> digest_of(ObjectStore& store, const std::string& key);
 

@@ -4,6 +4,7 @@
 #include "s3/copy.hpp"
 #include "s3/replies.hpp"
 #include "store/counting.hpp"
+#include "store/lineages.hpp"
 #include "store/ranged.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -14,29 +15,10 @@ namespace quarry::store {
 
 namespace {
 
+constexpr std::string_view k_sha256_header = "x-amz-meta-quarry-sha256";
 constexpr std::string_view k_private = ".quarry/";    // capabilities and probes; check_key keeps objects out of it
 constexpr std::uint64_t k_page_bytes_max = 16u << 20; // 1000 keys of 1 KiB, percent-encoded, and their frame
 constexpr std::uint64_t k_pages_max = 100'000;        // 100 million objects: more is a server that repeats itself
-
-/// The lineage of objects that were read or written here last, for the next write over them.
-class Lineages {
-public:
-  void keep(const std::string& key, const std::string& etag, std::string lineage) {
-    constexpr std::size_t k_max = 4096; // pages of a large channel; forgetting only means less is proved
-    std::lock_guard lock(mutex_);
-    if (known_.size() >= k_max) known_.clear();
-    known_[key] = {etag, std::move(lineage)};
-  }
-  std::string find(const std::string& key, const std::string& etag) {
-    std::lock_guard lock(mutex_);
-    auto it = known_.find(key);
-    return it == known_.end() || it->second.first != etag ? std::string() : it->second.second;
-  }
-
-private:
-  std::mutex mutex_;
-  std::map<std::string, std::pair<std::string, std::string>> known_;
-};
 
 /// What ropes from open() share with the store, and may outlive it.
 struct Connection {
@@ -71,6 +53,8 @@ public:
   Result<content::Rope> open(const std::string& key) override;
   Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) override;
   Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) override;
+  Result<bool> copy_from(ObjectStore& source, const std::string& from, const std::string& to,
+                         const PutOptions& options) override;
   Result<void> remove(const std::string& key) override;
   Result<std::vector<ObjectInfo>> list(const std::string& prefix) override;
   Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) override;
@@ -100,8 +84,14 @@ private:
 bool is_absent(const s3::Refusal& refusal) { return refusal.status == 404 && refusal.code != "NoSuchBucket"; }
 
 ObjectInfo info_of(const std::string& key, const net::Headers& headers) {
-  return {key, text::parse_u64(net::header(headers, "content-length")).value_or(0),
-          s3::unquoted(net::header(headers, "etag")), s3::time_of(net::header(headers, "last-modified"))};
+  return {key,
+          text::parse_u64(net::header(headers, "content-length")).value_or(0),
+          s3::unquoted(net::header(headers, "etag")),
+          s3::time_of(net::header(headers, "last-modified")),
+          net::header(headers, "content-type"),
+          net::header(headers, "cache-control"),
+          net::header(headers, "content-encoding"),
+          Sha256::from_hex(net::header(headers, k_sha256_header))};
 }
 
 Result<std::optional<s3::Done>> S3Store::look(const std::string& key) {
@@ -246,7 +236,7 @@ Result<void> S3Store::copy(const std::string& from, const std::string& to, const
   auto request = request_of(to, {}, options);
   if (request.content_type.empty()) request.content_type = net::header(headers, "content-type");
   if (request.cache_control.empty()) request.cache_control = net::header(headers, "cache-control");
-  auto known = Sha256::from_hex(net::header(headers, "x-amz-meta-quarry-sha256"));
+  auto known = source.recorded_sha256;
   bool proved = !options.sha256 || known == options.sha256; // else the bytes must be looked at
   bool atomic = request.condition == s3::Condition::none;
   if (!atomic) {
@@ -264,6 +254,35 @@ Result<void> S3Store::copy(const std::string& from, const std::string& to, const
   TRY(request.content, open(from));
   TRY_DO(stored(to, s3::put_object(tools_, request), options.precondition));
   return {};
+}
+
+// The whole object in one request up to 5 GiB, which keeps no condition; so one that must not be there is looked for
+// before, unless the server keeps conditions at the end of a copy in parts.
+Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, const std::string& to,
+                                const PutOptions& options) {
+  TRY_DO(check_key(to));
+  auto* other = dynamic_cast<S3Store*>(&source);
+  auto here = bucket_.location(), there = other ? other->bucket_.location() : here;
+  bool same_service = other && (here.is_aws ? there.is_aws : here.endpoint == there.endpoint);
+  if (!same_service || options.precondition.kind == Precondition::Kind::if_match) return false;
+  TRY(auto found, other->look(from));
+  if (!found) return absent(source, from);
+  auto object = info_of(from, found->response.headers);
+  if (options.sha256 && object.recorded_sha256 != options.sha256) return false; // the bytes must be looked at
+  auto request = request_of(to, {}, options);
+  if (request.condition == s3::Condition::absent) {
+    TRY(auto capabilities, capabilities_.get());
+    if (!capabilities.complete_conditions || object.size == 0) {
+      TRY(auto present, look(to));
+      if (present) return taken(*this, to);
+      request.condition = s3::Condition::none;
+    }
+  }
+  ++counters_.copies;
+  auto outcome = s3::copy_object(tools_, {other->root_ + from, object.etag, object.size, request, there.bucket});
+  if (outcome) outcome->size = 0; // nothing went through us
+  TRY_DO(stored(to, std::move(outcome), options.precondition));
+  return true;
 }
 
 Result<void> S3Store::remove(const std::string& key) {

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import subprocess
 import sys
+import urllib.parse
 from pathlib import Path
 
 import pytest
@@ -63,8 +65,8 @@ def objects_of(store: Store) -> dict[str, bytes]:
     return {key: client.get(store.bucket, key) for key in client.list(store.bucket)}
 
 
-def publish(store: Store, packages: Path, run: str, *more: str):
-    return store.good("publish", packages, "--run-id", run, *RUN, *more, "--json")
+def publish(store: Store, packages: Path, run: str, *more: str, **options):
+    return store.good("publish", packages, "--run-id", run, *RUN, *more, "--json", **options)
 
 
 def test_a_set_lives_on_ceph(bucket, packages, next_packages, report_only_policy, tmp_path):
@@ -211,3 +213,184 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(packages, tmp_path):
         store.environment["SSL_CERT_FILE"] = str(tmp_path / "cert.pem")
         publish(store, packages, "1")
         assert store.good("set", "verify", "run:1").code == 0
+
+
+def header_of(store: Store, key: str, name: str) -> str:
+    """As anybody's client sees it: HEAD on the object."""
+    ended = subprocess.run(["curl", "--silent", "--fail", "--head", "--noproxy", "*", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{radosgw.ACCESS}:{radosgw.SECRET}", "-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD", "--path-as-is", f"{store.endpoint}/{store.bucket}/{urllib.parse.quote(key)}"], capture_output=True, text=True, check=True)
+    return next((line.partition(":")[2].strip() for line in ended.stdout.splitlines() if line.lower().startswith(name.lower() + ":")), "")
+
+
+def test_caches_keep_what_never_changes_and_ask_again_for_the_rest(bucket, packages):
+    publish(bucket, packages, "1", "--channel", "staging")
+    for key in objects_of(bucket):
+        if "/.quarry/" in key:
+            continue
+        cache = header_of(bucket, key, "cache-control")
+        page = key.endswith(("index.html", "pages.json"))
+        pointer = "/channels/" in key and key.endswith(".json") and not page
+        expected = "public, max-age=60" if page else "no-cache" if pointer else "public, max-age=31536000, immutable"
+        assert cache == expected, key
+        if page and key.endswith("index.html"):
+            assert header_of(bucket, key, "content-type") == ("application/vnd.pypi.simple.v1+json" if "/simple-json/" in key else "text/html"), key
+
+
+def put(store: Store, key: str, text: bytes, **headers: str) -> None:
+    words = [word for name, value in headers.items() for word in ("-H", f"{name.replace('_', '-')}: {value}")]
+    subprocess.run(["curl", "--silent", "--fail", "--noproxy", "*", "-X", "PUT", "--data-binary", "@-", *words, "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{radosgw.ACCESS}:{radosgw.SECRET}", "-H", f"x-amz-content-sha256: {hashlib.sha256(text).hexdigest()}", "--path-as-is", f"{store.endpoint}/{store.bucket}/{urllib.parse.quote(key)}"], input=text, check=True, capture_output=True)
+
+
+def test_an_index_in_object_storage_is_checked_and_made_again(bucket, packages):
+    publish(bucket, packages, "1", "--channel", "staging")
+    tree = f"{bucket.locator}/channels/staging"
+    environment = bucket.environment
+
+    def check(*words: str, code: int = 1):
+        done = quarry("index", "check", *words, "--json", environment=environment)
+        assert done.code == code, done.out + done.err
+        return {(f["code"], f["place"].partition(":")[0]) for f in done.json["findings"] if f["severity"] == "error"}
+
+    assert check(tree, code=0) == set()
+    assert check("channel:staging", "--store", bucket.locator, code=0) == set()
+    assert check("run:1", "--store", bucket.locator, "--no-content", code=0) == set()
+    before = objects_of(bucket)
+    page = "some/prefix/channels/staging/simple/rocm/index.html"
+    put(bucket, page, before[page], content_type="binary/octet-stream")
+    assert check(tree, "--no-content") == {("I022", "simple/rocm/index.html")}
+    put(bucket, page, before[page].replace(b"rocm-", b"mocr-"), content_type="text/html")
+    assert ("I017", "simple/rocm/index.html") in check(tree, "--no-content")
+    assert good("index", "repair", tree, environment=environment, timeout=300).code == 0
+    assert check(tree, code=0) == set()
+    sidecar = next(key for key in before if key.endswith(".metadata"))
+    put(bucket, sidecar, b"other", content_type="text/plain")
+    assert {code for code, _ in check(tree, "--no-content", code=6)} == {"I014"}
+    directory = sidecar.partition("/dist/")[0]
+    good("index", "rebuild", f"s3://{bucket.bucket}/{directory}", environment=environment)
+    assert header_of(bucket, sidecar, "cache-control").endswith("immutable")
+    assert check(tree, code=0) == set()
+    after = objects_of(bucket)
+    assert {k: v for k, v in after.items() if "/.quarry/" not in k} == {k: v for k, v in before.items() if "/.quarry/" not in k}
+    refused("L009", 2, "index", "repair", f"s3://{bucket.bucket}/elsewhere", environment=environment)
+
+
+def test_links_lead_through_the_public_url(bucket, packages, tmp_path):
+    outputs, summary = tmp_path / "outputs", tmp_path / "summary"
+    bucket.environment |= {"GITHUB_OUTPUT": str(outputs), "GITHUB_STEP_SUMMARY": str(summary)}
+    (tmp_path / "quarry.toml").write_text(f'public-url = "s3://{bucket.bucket}=https://cdn.example.org/rocm"\n')
+    done = publish(bucket, packages, "1", "--channel", "staging", "--external-repo", "o-r", cwd=tmp_path)
+    base = "https://cdn.example.org/rocm/some/prefix"
+    assert done.json["channel"]["index_url"] == f"{base}/channels/staging/simple/"
+    assert done.json["index_url"].startswith(f"{base}/o-r/1-linux/python/")
+    said = outputs.read_text() + summary.read_text()
+    assert bucket.endpoint not in said and f"channel_index_url={base}/channels/staging/simple/\n" in said
+    shown = bucket.good("channel", "show", "staging", "--public-url", "https://other.example/x", "--json").json
+    assert shown["index_url"] == "https://other.example/x/channels/staging/simple/"
+    bucket.refused("P013", 2, "channel", "show", "staging", "--public-url", "https://other.example/?x")
+
+
+def test_what_is_promoted_is_copied_to_a_distribution_bucket(ceph, bucket, packages, next_packages, report_only_policy):
+    """Files, records, pages, pointer; on the server; with the shipped prefixes; again, and it is there already."""
+    other = radosgw.bucket_name()
+    subprocess.run(["curl", "--silent", "--fail", "--noproxy", "*", "-X", "PUT", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{radosgw.ACCESS}:{radosgw.SECRET}", "-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD", f"{ceph.endpoint}/{other}"], check=True)
+    dist = Store(ceph.endpoint, ceph.environment(), other, "")
+    dist.locator = f"s3://{other}"
+    family = small_artifacts.FAMILY
+    publish(bucket, packages, "1")
+    publish(bucket, next_packages, "2")
+
+    def promote(source: str, channel: str, *more: str):
+        return bucket.good("promote", "--from", source, "--to", channel, "--policy", report_only_policy, "--to-store", dist.locator, *more, "--json").json
+
+    dry = promote("run:1", "staging", "--dry-run")
+    assert objects_of(dist) == {} and dry["distribution"]["sets"][0]["directory"] == f"v2-staging/{family}"
+    elsewhere = bucket.quarry("promote", "--from", "run:1", "--to", "staging", "--policy", report_only_policy, "--execute", dry["plan"])
+    assert elsewhere.code == 7, "the plan names its destination"
+    public = ("--public-url", f"{dist.locator}=https://repo.example.org")
+    done = promote("run:1", "staging", "--execute", dry["plan"], *public)["distribution"]
+    assert done["repositories"] == [f"https://repo.example.org/v2-staging/{family}/"]
+    assert done["bytes_through"] == 0 and done["files"] == len([p for p in packages.rglob("*") if p.suffix in (".whl", ".gz")])
+    copied = {key.rpartition("/")[2]: bytes_ for key, bytes_ in objects_of(dist).items() if key.endswith((".whl", ".gz"))}
+    assert copied == {path.name: path.read_bytes() for path in packages.rglob("*") if path.suffix in (".whl", ".gz")}
+
+    moved = promote("channel:staging", "stable")["distribution"]
+    assert [row["directory"] for row in moved["sets"]] == [f"v2/{family}"] and moved["bytes_through"] == 0
+    promote("run:2", "stable")
+    before = objects_of(dist)
+    assert promote("run:2", "stable")["distribution"]["writes"] == 0
+    pointer = json.loads(before[f"v2/{family}/distribution.json"])
+    assert len(pointer["sets"]) == 2 and all(row["source"] for row in pointer["sets"])
+    for tree in (f"v2/{family}", f"v2-staging/{family}"):
+        assert good("index", "check", f"{dist.locator}/{tree}", environment=dist.environment).code == 0
+    assert header_of(dist, f"v2/{family}/rocm/index.html", "cache-control") == "public, max-age=60"
+    wheel = next(key for key in before if key.endswith(".whl"))
+    assert header_of(dist, wheel, "cache-control").endswith("immutable")
+    assert header_of(dist, wheel, "content-type") == "application/zip"
+
+    # what a killed copy leaves is completed; a name with other bytes is a conflict
+    lost = next(key for key in before if key.startswith("v2/") and key.endswith(".whl"))
+    for key in (lost, f"v2/{family}/rocm/index.html", f"v2/{family}/distribution.json"):
+        subprocess.run(["curl", "--silent", "--fail", "--noproxy", "*", "-X", "DELETE", "--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{radosgw.ACCESS}:{radosgw.SECRET}", "-H", "x-amz-content-sha256: UNSIGNED-PAYLOAD", "--path-as-is", f"{ceph.endpoint}/{other}/{urllib.parse.quote(key)}"], check=True)
+    for run in ("1", "2"):
+        promote(f"run:{run}", "stable")
+    after = objects_of(dist)
+    assert {k: v for k, v in after.items() if not k.endswith("distribution.json")} == {k: v for k, v in before.items() if not k.endswith("distribution.json")}
+    put(dist, lost, b"somebody else's")
+    refusals = [bucket.quarry("promote", "--from", f"run:{run}", "--to", "stable", "--policy", report_only_policy, "--to-store", dist.locator) for run in ("1", "2")]
+    assert any(done.code == 7 and "[R009]" in done.err for done in refusals), refusals
+    bucket.refused("O008", 2, "promote", "--from", "run:1", "--to", "stable", "--policy", report_only_policy, "--prefix", "v2")
+
+
+def test_distributions_are_installed_from(ceph, bucket, packages, report_only_policy, tmp_path):
+    """A directory as the target: the same tree, which a plain installer reads through a web server."""
+    from support.clients import client
+    from support.static_server import serve
+
+    publish(bucket, packages, "1")
+    dist = tmp_path / "dist"
+    done = bucket.good("promote", "--from", "run:1", "--to", "stable", "--policy", report_only_policy, "--to-store", f"file:{dist}", "--prefix", "v2/{family}", "--json").json["distribution"]
+    assert done["bytes_through"] > 0  # another kind of store: through us, hashed on the way
+    with serve(dist) as (url, _):
+        ended = client("pip-newest").run("download", "--no-cache-dir", "--no-deps", "--pre", "--dest", tmp_path / "got", "--index-url", f"{url}/v2/{small_artifacts.FAMILY}/", "rocm-sdk-core")
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+    got = next((tmp_path / "got").iterdir())
+    assert got.read_bytes() == next(path for path in packages.rglob(got.name)).read_bytes()
+
+
+def checks_of(store: Store, code: int) -> dict[str, dict]:
+    done = store.quarry("doctor", "--json")
+    assert done.code == code, done.out + done.err
+    return {check["name"]: check for check in done.json["checks"]}
+
+
+def test_the_doctor_looks_at_a_store(bucket):
+    checks = checks_of(bucket, 0)
+    assert list(checks) == ["place", "credentials", "clock", "conditions", "write", "read", "copy", "list", "delete"]
+    assert checks["credentials"]["found"] == "from the environment" and "conditional writes" in checks["conditions"]["found"]
+    assert not [key for key in objects_of(bucket) if "probe" in key or "doctor" in key]
+
+
+@pytest.mark.parametrize(
+    ("faults", "variables", "failing", "says"),
+    [
+        ([], {"AWS_SECRET_ACCESS_KEY": "canary"}, "bucket", "K004"),
+        ([], {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "HOME": "/nonexistent"}, "credentials", "K011"),
+        ([{"action": "skew", "times": 1000}], {}, "clock", "K009"),
+        ([{"action": "status:403:AccessDenied", "method": "PUT", "key": "*/probe-*", "times": 1000}], {}, "conditions", "K003"),
+        ([{"action": "status:403:AccessDenied", "method": "PUT", "key": "*/quarry-doctor/*", "times": 1000}], {}, "write", "K003"),
+        ([{"action": "status:403:AccessDenied", "method": "GET", "key": "*/quarry-doctor/*", "times": 1000}], {}, "read", "K003"),
+        ([{"action": "status:403:AccessDenied", "method": "GET", "query": "list-type", "times": 1000}], {}, "list", "K003"),
+        ([{"action": "status:403:AccessDenied", "method": "DELETE", "times": 1000}], {}, "delete", "K003"),
+    ],
+)
+def test_each_failure_of_a_store_names_the_next_step(faults, variables, failing, says):
+    with double() as (server, store):
+        store.environment |= variables
+        server.control("POST", {"faults": faults})
+        checks = checks_of(store, 1)
+        assert checks[failing]["health"] == "failed" and f"[{says}]" in checks[failing]["found"] and checks[failing]["next"]
+        assert "canary" not in json.dumps(checks)
+
+
+def test_a_store_without_conditions_is_a_warning():
+    with double("--without", "conditions,checksums") as (_, store):
+        assert checks_of(store, 0)["conditions"]["health"] == "warning"

@@ -11,6 +11,25 @@ from pathlib import Path
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
+    def end_headers(self):
+        path = Path(self.translate_path(self.path))
+        if path.is_file():
+            self.send_header("ETag", f'"{path.stat().st_mtime_ns:x}-{path.stat().st_size:x}"')
+        for name, value in (self.server.page_headers if self.path.endswith(("/", ".html")) else self.server.file_headers).items():
+            self.send_header(name, value)
+        super().end_headers()
+
+    def send_error(self, code, message=None, explain=None):
+        super().send_error(self.server.missing if code == 404 else code, message, explain)
+
+    def send_header(self, keyword, value):
+        if keyword == "Content-type" and self.server.page_type and self.path.endswith("/"):
+            value = self.server.page_type
+        super().send_header(keyword, value)
+
+    def list_directory(self, path):  # static hosting lists nothing
+        self.send_error(404)
+
     def guess_type(self, path):
         if "/simple-json/" in str(path) and str(path).endswith("index.html"):
             return "application/vnd.pypi.simple.v1+json"
@@ -31,21 +50,16 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             file.seek(begin)
             return io.BytesIO(file.read(end - begin + 1))
 
-    def end_headers(self):
-        path = Path(self.translate_path(self.path))
-        if path.is_file():
-            self.send_header("ETag", f'"{path.stat().st_mtime_ns:x}-{path.stat().st_size:x}"')
-        super().end_headers()
-
     def log_message(self, format, *args):
         self.server.requested.append(self.path)
 
 
 @contextlib.contextmanager
-def serve(directory: Path):
-    """Yields (base URL, list of request lines' paths so far)."""
+def serve(directory: Path, page_headers: dict[str, str] | None = None, file_headers: dict[str, str] | None = None, missing: int = 404, page_type: str = ""):
+    """Yields (base URL, list of request lines' paths so far). `missing`: the status for what is not there."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *a: _Handler(*a, directory=str(directory)))
     server.requested = []
+    server.page_headers, server.file_headers, server.missing, server.page_type = page_headers or {}, file_headers or {}, missing, page_type
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

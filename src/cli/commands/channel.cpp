@@ -16,14 +16,15 @@ const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET
 
 std::string short_digest(const std::string& digest) { return digest.substr(0, 12); }
 
-std::string index_url(store::ObjectStore& store, const std::string& name) {
-  return store.url(registry::channel_directory(name) + "/simple") + "/";
+std::string index_url(const publish::PublicUrl& url, store::ObjectStore& store, const std::string& name) {
+  return url.of(store, registry::channel_directory(name) + "/simple") + "/";
 }
 
 // ---- channel show
 
 Result<int> run_show(Context& context, const Arguments& arguments) {
   const auto& name = arguments.operands.at(0);
+  TRY(auto public_url, public_url_of(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto channel, registry::require_channel(*store, name));
   TRY(auto view, registry::load_whole_view(*store, channel.record.view), "while reading channel " + name);
@@ -35,7 +36,7 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
       view.record.sets.size() == 1 ? std::string("1 set") : fmt::format("{} sets", view.record.sets.size())));
   context.out.data(fmt::format("view        {}{}\n", short_digest(record.view),
                                record.previous.empty() ? "" : "   before that " + short_digest(record.previous)));
-  context.out.data(fmt::format("index       {}\n", index_url(*store, name)));
+  context.out.data(fmt::format("index       {}\n", index_url(public_url, *store, name)));
   context.out.data(files_text(files));
   if (shown < record.generation)
     context.out.warn(fmt::format("its pages still show generation {}: `quarry index repair channel:{}`", shown, name));
@@ -45,7 +46,7 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
                         {"view", record.view},
                         {"previous", record.previous.empty() ? Json(nullptr) : Json(record.previous)},
                         {"ledger", record.ledger},
-                        {"index_url", index_url(*store, name)},
+                        {"index_url", index_url(public_url, *store, name)},
                         {"pages_generation", shown},
                         {"sets", view.record.sets},
                         {"files", files_json(files)}});
@@ -58,7 +59,7 @@ Command show_command() {
           .description =
               "The generation, the view that it points to, and every file that pip and uv see under its URL.",
           .operands = {{"NAME", "the channel"}},
-          .flags = {k_store},
+          .flags = {k_store, public_url_flag()},
           .examples = {{"quarry channel show stable --store file:store", "what people install from stable"}},
           .exit_codes = {{3, "there is no such channel"}, {6, "a record was altered"}},
           .schema = "quarry.channel-show/1",
@@ -108,19 +109,55 @@ Command log_command() {
 
 // ---- index repair, rebuild
 
-Result<publish::Repaired> upkeep(store::ObjectStore& store, const run::Locator& locator, bool rebuild) {
+publish::Describe describe() {
+  return [](const std::string& path) { return index::describe(path); };
+}
+
+/// A directory of a store, by its key.
+Result<publish::Repaired> upkeep_directory(const Context& context, store::ObjectStore& store, const std::string& key,
+                                           bool rebuild) {
+  constexpr std::string_view k_channels = "channels/";
+  if (key.starts_with(k_channels)) {
+    auto name = key.substr(k_channels.size(), key.find('/', k_channels.size()) - k_channels.size());
+    return rebuild ? publish::rebuild_channel(store, name) : publish::repair_channel(store, name);
+  }
+  TRY(auto resolved, registry::resolve_run(store, key));
+  return rebuild ? publish::rebuild_directories(store, resolved.sets, describe(), temporary_of(context))
+                 : publish::repair_directories(store, resolved.sets);
+}
+
+Result<publish::Repaired> upkeep(const Context& context, store::ObjectStore& store, const run::Locator& locator,
+                                 bool rebuild) {
   if (locator.kind == run::LocatorKind::channel)
     return rebuild ? publish::rebuild_channel(store, locator.channel) : publish::repair_channel(store, locator.channel);
   TRY(auto resolved, publish::resolve(store, locator));
-  if (!rebuild) return publish::repair_directories(store, resolved.sets);
-  return publish::rebuild_directories(store, resolved.sets,
-                                      [](const std::string& path) { return index::describe(path); });
+  return rebuild ? publish::rebuild_directories(store, resolved.sets, describe(), temporary_of(context))
+                 : publish::repair_directories(store, resolved.sets);
+}
+
+/// The store and what is meant in it: a place that was written out leads to its store by itself.
+Result<publish::Repaired> upkeep_of(Context& context, const Arguments& arguments, bool rebuild) {
+  using Kind = run::LocatorKind;
+  TRY(auto locator, run::parse_locator(arguments.operands.at(0)));
+  if (locator.kind == Kind::http)
+    return fail(ErrorKind::unsupported, "R030", fmt::format("{} can only be read: it is a web server", locator.text),
+                "name the store behind it, such as s3://bucket/prefix");
+  auto said = arguments.find("--store");
+  bool whole_place = locator.kind == Kind::s3 || (locator.kind == Kind::path && !said);
+  if (whole_place) {
+    TRY(auto place, run::split_tree(locator.kind == Kind::s3 ? locator.url : locator.path));
+    TRY(auto store, open_store(context, place.store));
+    return upkeep_directory(context, *store, place.key, rebuild);
+  }
+  if (!said)
+    return fail(ErrorKind::invalid_argument, "I006", "a run, set or channel lies in a store",
+                "add `--store LOCATOR` or set QUARRY_STORE");
+  TRY(auto store, open_store(context, *said));
+  return upkeep(context, *store, locator, rebuild);
 }
 
 Result<int> run_upkeep(Context& context, const Arguments& arguments, bool rebuild) {
-  TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto locator, run::parse_locator(arguments.operands.at(0)));
-  TRY(auto done, upkeep(*store, locator, rebuild));
+  TRY(auto done, upkeep_of(context, arguments, rebuild));
   auto writes = done.pages_written + done.pages_removed + done.records_written;
   for (const auto& place : done.places) context.out.data(fmt::format("looked at   {}\n", place));
   context.out.data(writes == 0 ? std::string("all pages are as they must be\n")
@@ -135,7 +172,11 @@ Result<int> run_upkeep(Context& context, const Arguments& arguments, bool rebuil
   return 0;
 }
 
-const Operand k_place{"LOCATOR", "channel:NAME, run:ID, set:DIGEST, or a directory in the store"};
+const Operand k_place{"LOCATOR",
+                      "channel:NAME, run:ID, set:DIGEST in `--store`; or the directory of a channel or run: a "
+                      "path, or s3://BUCKET/PREFIX/channels/NAME"};
+const Flag k_store_of_place{"--store", "LOCATOR", "the store that a channel, run or set lies in",
+                            {},        {},        "QUARRY_STORE"};
 
 Command repair_command() {
   return {.path = {"index", "repair"},
@@ -144,7 +185,7 @@ Command repair_command() {
                          "stale; this brings them up to the record, and changes nothing that is right. "
                          "It never overwrites the page of a newer generation.",
           .operands = {k_place},
-          .flags = {k_store},
+          .flags = {k_store_of_place},
           .examples = {{"quarry index repair channel:stable --store file:store", "after a job was killed"}},
           .exit_codes = {{3, "there is no such channel, or nothing sealed"}, {6, "a record was altered"}},
           .schema = "quarry.index-repair/1",
@@ -158,7 +199,7 @@ Command rebuild_command() {
               "For a channel: the shards of its view, which must come out as the channel names them, then its pages. "
               "For a run: the metadata files of its wheels, read from the wheels, then its pages.",
           .operands = {k_place},
-          .flags = {k_store},
+          .flags = {k_store_of_place},
           .examples = {{"quarry index rebuild channel:stable --store file:store", "after a shard was lost"}},
           .exit_codes = {{3, "there is no such channel, or nothing sealed"}, {6, "a set, view or wheel was altered"}},
           .schema = "quarry.index-rebuild/1",

@@ -7,6 +7,7 @@
 #include "cli/help.hpp"
 #include "cli/parse.hpp"
 #include "cli/settings.hpp"
+#include "cli/storage_checks.hpp"
 #include "cli/version.hpp"
 
 #include "base/text.hpp"
@@ -69,8 +70,9 @@ Command version_command() {
 
 // doctor
 
-Result<int> run_doctor(Context& context, const Arguments&) {
-  auto checks = examine(context);
+Result<int> run_doctor(Context& context, const Arguments& arguments) {
+  auto store = arguments.find("--store");
+  auto checks = store ? examine_store(context, *store) : examine(context);
   Json list = Json::array();
   Rows rows;
   for (const auto& check : checks) {
@@ -81,8 +83,9 @@ Result<int> run_doctor(Context& context, const Arguments&) {
   }
   bool healthy = is_healthy(checks);
   context.out.data(two_columns(rows, 0, k_columns));
-  context.out.data(healthy ? "\nThis machine can build, publish, install and test.\n"
-                           : "\nSomething is missing: mend the lines that say `failed`.\n");
+  auto good = store ? fmt::format("\n{} can be used.\n", *store)
+                    : std::string("\nThis machine can build, publish, install and test.\n");
+  context.out.data(healthy ? good : "\nSomething is missing: mend the lines that say `failed`.\n");
   context.out.document({{"schema", "quarry.doctor/1"}, {"healthy", healthy}, {"checks", list}});
   return healthy ? 0 : 1;
 }
@@ -91,10 +94,15 @@ Command doctor_command() {
   return {.path = {"doctor"},
           .summary = "what this machine lacks",
           .description = "Looks at processors, disk, openat2, HOME, Python, pip, uv, the GPU driver and variables that "
-                         "steer installers. Nothing is changed.",
+                         "steer installers. Nothing is changed.\n\n"
+                         "With `--store` it looks at a store instead: where credentials come from, how far this "
+                         "machine's clock is off, whether the server honours conditional writes and checksums, and "
+                         "whether we may write, read, copy, list and delete there, with an object that is removed "
+                         "again. Each failure names the next step.",
           .operands = {},
-          .flags = {},
-          .examples = {{"quarry doctor", "before the first run on a machine"}},
+          .flags = {{.name = "--store", .value = "LOCATOR", .help = "look at this store instead of the machine"}},
+          .examples = {{"quarry doctor", "before the first run on a machine"},
+                       {"quarry doctor --store s3://bucket/prefix", "before the first publish to a bucket"}},
           .exit_codes = {{0, "nothing that is needed is missing"}, {1, "a check failed; its line says what to do"}},
           .schema = "quarry.doctor/1",
           .run = run_doctor};

@@ -111,43 +111,73 @@ Json check_json(const index::CheckReport& report) {
           {"findings", findings_json(report.findings)}};
 }
 
-/// The directory of a store as files, which is where an index lies that can be checked.
-Result<std::string> store_directory(const Arguments& arguments) {
-  auto place = arguments.find("--store");
-  if (!place)
-    return fail(ErrorKind::invalid_argument, "I006", "a run, set or channel lies in a store",
-                "add `--store file:PATH` or set QUARRY_STORE");
-  TRY(auto locator, run::parse_locator(*place));
-  TRY_DO(run::require_kind(locator, {run::LocatorKind::path}, "check indexes of"));
-  return locator.path;
+struct Place {
+  std::string name;
+  std::unique_ptr<index::Site> site;
+};
+
+/// A directory of a store, read as the store is: as files, as objects, or as a web server's pages.
+Result<Place> place_in_store(const Context& context, const std::string& store, const std::string& key) {
+  TRY(auto locator, run::parse_locator(store));
+  if (locator.kind == run::LocatorKind::path) {
+    auto directory = path::join(locator.path, key);
+    return Place{directory, index::files_site(directory)};
+  }
+  if (locator.kind == run::LocatorKind::http) {
+    auto url = key.empty() ? store : store + (store.ends_with('/') ? "" : "/") + text::percent_encode(key);
+    TRY(auto site, index::web_site(url, {context.environment, context.clock}, temporary_of(context)));
+    return Place{url, std::move(site)};
+  }
+  TRY(auto place, run::split_store(store)); // from the bucket's root, since links may lead anywhere in it
+  TRY(auto opened, open_store(context, place.store));
+  auto whole = path::normal(path::join(place.key, key));
+  return Place{path::join(place.store, whole), index::store_site(std::move(opened), whole, temporary_of(context))};
 }
 
-/// The index directories that a locator means: the directory itself, a channel's, or those of each sealed set.
-Result<std::vector<std::string>> index_directories(const Context& context, const run::Locator& locator,
-                                                   const Arguments& arguments) {
+/// The indexes that a locator means: the directory itself, a channel's, or those of each sealed set.
+Result<std::vector<Place>> places_of(const Context& context, const run::Locator& locator, const Arguments& arguments) {
   using run::LocatorKind;
-  TRY_DO(run::require_kind(locator, {LocatorKind::path, LocatorKind::channel, LocatorKind::run, LocatorKind::set},
-                           "check an index of"));
-  if (locator.kind == LocatorKind::path) return std::vector{locator.path};
-  TRY(auto root, store_directory(arguments));
-  if (locator.kind == LocatorKind::channel)
-    return std::vector{path::join(root, registry::channel_directory(locator.channel))};
-  TRY(auto store, open_store(context, root));
-  TRY(auto resolved, publish::resolve(*store, locator));
+  TRY_DO(run::require_kind(
+      locator,
+      {LocatorKind::path, LocatorKind::s3, LocatorKind::http, LocatorKind::channel, LocatorKind::run, LocatorKind::set},
+      "check an index of"));
+  std::vector<Place> places;
+  auto add = [&](const std::string& store, const std::string& key) -> Result<void> {
+    TRY(auto place, place_in_store(context, store, key));
+    places.push_back(std::move(place));
+    return {};
+  };
+  if (locator.kind == LocatorKind::path)
+    TRY_DO(add(locator.path, ""));
+  else if (locator.kind == LocatorKind::s3 || locator.kind == LocatorKind::http)
+    TRY_DO(add(locator.url, ""));
+  if (!places.empty()) return places;
+  auto store = arguments.find("--store");
+  if (!store)
+    return fail(ErrorKind::invalid_argument, "I006", "a run, set or channel lies in a store",
+                "add `--store LOCATOR` or set QUARRY_STORE");
+  if (locator.kind == LocatorKind::channel) {
+    TRY_DO(add(*store, registry::channel_directory(locator.channel)));
+    return places;
+  }
+  TRY(auto opened, open_store(context, *store));
+  TRY(auto resolved, publish::resolve(*opened, locator));
   std::set<std::string> directories;
-  for (const auto& sealed : resolved.sets) directories.insert(path::join(root, sealed.seal.directory));
-  return std::vector(directories.begin(), directories.end());
+  for (const auto& sealed : resolved.sets) directories.insert(sealed.seal.directory);
+  for (const auto& directory : directories) TRY_DO(add(*store, directory));
+  return places;
 }
 
-/// One report over several directories, each place with its directory.
-Result<index::CheckReport> check_all(Context& context, const std::vector<std::string>& directories) {
+/// One report over several indexes, each place with its directory.
+Result<index::CheckReport> check_all(Context& context, const std::vector<Place>& places, const Arguments& arguments) {
   index::CheckReport all;
   auto progress = context.out.progress("checking", 0);
-  for (const auto& directory : directories) {
-    TRY(auto report,
-        index::check_index({directory, context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }}));
+  index::CheckOptions options{context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); },
+                              arguments.list("--project"), !arguments.has("--no-content")};
+  for (const auto& place : places) {
+    TRY(auto report, index::check_index(*place.site, options));
     for (auto& finding : report.findings) {
-      if (directories.size() > 1) finding.place = path::join(directory, finding.place);
+      if (places.size() > 1) finding.place = path::join(place.name, finding.place);
       all.findings.push_back(std::move(finding));
     }
     all.pages += report.pages, all.projects += report.projects, all.files += report.files;
@@ -159,8 +189,8 @@ Result<index::CheckReport> check_all(Context& context, const std::vector<std::st
 
 Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto locator, run::parse_locator(arguments.operands.at(0)));
-  TRY(auto directories, index_directories(context, locator, arguments));
-  TRY(auto report, check_all(context, directories));
+  TRY(auto places, places_of(context, locator, arguments));
+  TRY(auto report, check_all(context, places, arguments));
   int code = index::exit_code(report);
   context.out.findings(report.findings);
   context.out.document(check_json(report));
@@ -172,17 +202,26 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
 Command check_command() {
   return {.path = {"index", "check"},
           .summary = "check that an index tells the truth about its files",
-          .description = "Reads every page of the index in a directory, follows every link, hashes every file, "
-                         "verifies every wheel, compares metadata files with the wheels and the "
-                         "HTML pages with the JSON pages. Writes nothing. Works on indexes that other tools made, too.",
-          .operands = {{"LOCATOR", "a directory that holds index.html, simple/ or simple-json/; or channel:NAME, "
-                                   "run:ID, set:DIGEST below `--store`"}},
+          .description =
+              "Reads every page of an index, follows every link, hashes every file, verifies every wheel, compares "
+              "metadata files with the wheels and the HTML pages with the JSON pages. On a web server and in object "
+              "storage it looks at what installers look at besides: types and Cache-Control of pages, Content-Encoding "
+              "of files, and that what is missing is missing (404) and not refused (403). Writes nothing. Works on "
+              "indexes that other tools made, too.\n\n"
+              "Pages of a web server are asked for as installers ask, `NAME/`, and links are followed to other hosts. "
+              "`--project` limits a large index to some projects; `--no-content` does not read the files.",
+          .operands = {{"LOCATOR", "a directory, s3://BUCKET/PREFIX or https://… that holds index.html, simple/ or "
+                                   "simple-json/; or channel:NAME, run:ID, set:DIGEST in `--store`"}},
           .flags = {{.name = "--store",
                      .value = "LOCATOR",
                      .help = "the store that a channel, run or set lies in",
-                     .environment = "QUARRY_STORE"}},
+                     .environment = "QUARRY_STORE"},
+                    {.name = "--project", .value = "NAME", .help = "only this project", .repeats = true},
+                    {.name = "--no-content", .value = "", .help = "look at files without reading them"}},
           .examples = {{"quarry index check out/dist", "check what `index build` wrote"},
-                       {"quarry index check channel:stable --store file:store", "check a channel of a store"}},
+                       {"quarry index check channel:stable --store s3://bucket/prefix", "check a channel of a store"},
+                       {"quarry index check https://example.org/simple/ --project rocm --no-content",
+                        "one project of anybody's index"}},
           .exit_codes = {{1, "findings"},
                          {3, "there is no index"},
                          {6, "bytes are not what a page says, or a wheel is broken"}},

@@ -4,10 +4,13 @@
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
 #include "cli/verdict.hpp"
+#include "publish/distribute.hpp"
 #include "publish/resolve.hpp"
 #include "sys/clock.hpp"
+#include "sys/file.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace quarry::cli {
 
@@ -26,9 +29,10 @@ Result<promote::Options> options_of(Context& context, const Arguments& arguments
   if (arguments.has("--dry-run") && arguments.has("--execute"))
     return fail(ErrorKind::invalid_argument, "O006", "--dry-run and --execute exclude each other",
                 "look first, then execute the digest that is printed");
-  promote::Options options{
-      who(context), sys::rfc3339(context.clock.now_us()), arguments.get("--reason"), {}, arguments.has("--dry-run")};
+  promote::Options options{who(context), sys::rfc3339(context.clock.now_us()), arguments.get("--reason"),
+                           {},           arguments.has("--dry-run"),           {}};
   if (arguments.has("--execute")) options.execute = arguments.get("--execute");
+  TRY(options.public_url, public_url_of(arguments));
   return options;
 }
 
@@ -77,22 +81,129 @@ std::string dry_run_text(const promote::Receipt& receipt, const std::string& com
          fmt::format("plan        {}\nnext: {} --execute {}\n", receipt.digest, command, receipt.digest);
 }
 
+// ---- promote: to another store
+
+constexpr std::uint64_t k_rules_bytes_max = 1u << 20;
+
+/// Where the promoted sets go besides; no store: nowhere.
+struct Destination {
+  std::string locator, prefix;
+  std::shared_ptr<store::ObjectStore> store;
+};
+
+Result<publish::DistributionRules> load_rules(Context& context, const std::string& named) {
+  bool is_word = named.find_first_of("/.") == named.npos;
+  auto shipped = is_word ? context.resources.read("data/distributions/" + named + ".toml") : std::nullopt;
+  if (shipped) return publish::parse_distribution_rules(*shipped, named);
+  TRY(auto text, sys::read_file(named, k_rules_bytes_max), "while reading the distributions");
+  return publish::parse_distribution_rules(text, named);
+}
+
+Result<Destination> destination_of(Context& context, const Arguments& arguments) {
+  Destination to;
+  to.locator = arguments.find("--to-store").value_or("");
+  if (to.locator.empty()) {
+    if (arguments.has("--prefix"))
+      return fail(ErrorKind::invalid_argument, "O008", "--prefix says where in another store, and none was named",
+                  "add `--to-store s3://BUCKET`");
+    return to;
+  }
+  to.prefix = arguments.find("--prefix").value_or("");
+  while (to.prefix.ends_with('/')) to.prefix.pop_back();
+  if (to.prefix.empty()) {
+    TRY(auto rules, load_rules(context, arguments.get("--distributions")));
+    TRY(to.prefix, rules.prefix_of(arguments.get("--to")));
+  }
+  TRY(to.store, open_store(context, to.locator));
+  return to;
+}
+
+/// What the channel shows of the source's sets, whole or in part: the new ones, and those of an earlier run that died.
+Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store, const promote::Request& request,
+                                                       const promote::Receipt& receipt) {
+  std::set<std::string> asked;
+  for (const auto& sealed : request.source.sets) asked.insert(sealed.digest);
+  auto is_asked = [&](const registry::SealedSet& s) {
+    return asked.contains(s.digest) || asked.contains(s.set.subset_of);
+  };
+  std::vector<registry::SealedSet> sets = receipt.plan.sets;
+  TRY(auto now, registry::read_channel(store, request.channel));
+  if (!now) return sets;
+  TRY(auto view, registry::load_view(store, now->record.view));
+  for (const auto& digest : view.sets) {
+    auto same = [&](const registry::SealedSet& s) { return s.digest == digest; };
+    if (std::any_of(sets.begin(), sets.end(), same)) continue;
+    TRY(auto sealed, registry::load_sealed(store, digest));
+    if (is_asked(sealed)) sets.push_back(std::move(sealed));
+  }
+  return sets;
+}
+
+struct Delivery {
+  std::vector<publish::Distributed> sets;
+  publish::DistributeReceipt receipt;
+  std::vector<std::string> urls; ///< of the repositories
+};
+
+Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
+                         const std::vector<registry::SealedSet>& sets, const promote::Options& options) {
+  Delivery done;
+  TRY(done.sets, publish::plan_distribution(sets, to.prefix));
+  for (const auto& set : done.sets) done.receipt.directories.push_back(set.set.directory);
+  if (!options.dry_run) {
+    TRY(done.receipt, publish::distribute(source, *to.store, done.sets, {options.when, std::max(4u, context.jobs)}));
+  }
+  std::set<std::string> directories(done.receipt.directories.begin(), done.receipt.directories.end());
+  for (const auto& directory : directories) done.urls.push_back(options.public_url.of(*to.store, directory) + "/");
+  return done;
+}
+
+std::string delivery_text(const Destination& to, const Delivery& done, bool dry_run) {
+  std::size_t files = 0;
+  for (const auto& set : done.sets) files += set.set.files.size();
+  auto text = dry_run ? fmt::format("distribute  {} files to {}\n", files, to.locator)
+                      : fmt::format("distributed {} files to {}  {} objects written, {} bytes of files through here\n",
+                                    files, to.locator, done.receipt.writes, done.receipt.bytes_through_us);
+  for (const auto& url : done.urls) text += fmt::format("repository  {}\n", url);
+  return text;
+}
+
+Json delivery_json(const Destination& to, const Delivery& done) {
+  auto sets = Json::array();
+  for (const auto& set : done.sets)
+    sets.push_back({{"source", set.source}, {"set", set.digest}, {"directory", set.set.directory}});
+  return {{"store", to.locator},
+          {"prefix", to.prefix},
+          {"sets", sets},
+          {"repositories", done.urls},
+          {"files", done.receipt.files},
+          {"writes", done.receipt.writes},
+          {"bytes_through", done.receipt.bytes_through_us}};
+}
+
 // ---- promote
 
-Result<promote::Request> request_of(Context& context, const Arguments& arguments, store::ObjectStore& store) {
+Result<promote::Request> request_of(Context& context, const Arguments& arguments, const Destination& to,
+                                    store::ObjectStore& store) {
   TRY(auto policy, load_policy(context, arguments.get("--policy")));
   TRY(auto locator, run::parse_locator(arguments.get("--from")));
   TRY(auto source, publish::resolve(store, locator));
-  return promote::Request{std::move(source),      arguments.get("--to"),
-                          std::move(policy),      arguments.get("--cells") == "ready",
-                          context.clock.now_us(), context.jobs};
+  return promote::Request{std::move(source),
+                          arguments.get("--to"),
+                          std::move(policy),
+                          arguments.get("--cells") == "ready",
+                          context.clock.now_us(),
+                          context.jobs,
+                          to.store ? to.locator + " " + to.prefix : std::string()};
 }
 
 std::string command_line(const Arguments& arguments) {
-  return fmt::format(
-      "quarry promote --from {} --to {} --policy {}{} --store {}", text::shell_word(arguments.get("--from")),
-      arguments.get("--to"), text::shell_word(arguments.get("--policy")),
-      arguments.get("--cells") == "ready" ? " --cells ready" : "", text::shell_word(arguments.get("--store")));
+  std::string more = arguments.get("--cells") == "ready" ? " --cells ready" : "";
+  if (auto to = arguments.find("--to-store")) more += " --to-store " + text::shell_word(*to);
+  if (auto prefix = arguments.find("--prefix")) more += " --prefix " + text::shell_word(*prefix);
+  return fmt::format("quarry promote --from {} --to {} --policy {}{} --store {}",
+                     text::shell_word(arguments.get("--from")), arguments.get("--to"),
+                     text::shell_word(arguments.get("--policy")), more, text::shell_word(arguments.get("--store")));
 }
 
 std::string held_text(const Arguments& arguments, const promote::Receipt& receipt) {
@@ -108,10 +219,18 @@ std::string held_text(const Arguments& arguments, const promote::Receipt& receip
 Result<int> run_promote(Context& context, const Arguments& arguments) {
   TRY(auto options, options_of(context, arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto request, request_of(context, arguments, *store));
+  TRY(auto to, destination_of(context, arguments));
+  TRY(auto request, request_of(context, arguments, to, *store));
   TRY(auto receipt, promote::promote(*store, request, options));
   auto document = to_json(receipt, "quarry.promote/1", options.dry_run);
   document["gate"] = verdict_json(receipt.plan.verdict);
+  document["distribution"] = nullptr;
+  std::optional<Delivery> delivery;
+  if (to.store && !receipt.held) {
+    TRY(auto sets, promoted_sets(*store, request, receipt));
+    TRY(delivery, deliver(context, *store, to, sets, options));
+    document["distribution"] = delivery_json(to, *delivery);
+  }
   context.out.document(document);
   gate::Case asked;
   asked.channel = request.channel;
@@ -122,7 +241,9 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     context.out.data(held_text(arguments, receipt));
     return k_exit_held;
   }
+  if (delivery && options.dry_run) context.out.data(delivery_text(to, *delivery, true));
   context.out.data(options.dry_run ? dry_run_text(receipt, command_line(arguments)) : moved_text(receipt));
+  if (delivery && !options.dry_run) context.out.data(delivery_text(to, *delivery, false));
   if (receipt.moved && receipt.generation > 1) // a first view has nothing before it
     context.out.note(fmt::format("undo: quarry rollback {} --store {}", request.channel,
                                  text::shell_word(arguments.get("--store"))));
@@ -138,7 +259,12 @@ Command promote_command() {
                      "the URL of the channel stays the same. When the gate holds, nothing is written.\n\n"
                      "`--dry-run` prints the plan and its digest; `--execute DIGEST` runs that plan and nothing else, "
                      "and can be repeated safely: a plan that was executed is completed, not executed "
-                     "twice. When something moved in between, it is a conflict that says what.",
+                     "twice. When something moved in between, it is a conflict that says what.\n\n"
+                     "With `--to-store` the promoted packages are then copied to another store, below `--prefix`: "
+                     "files, record and seal, pages, pointer, in that order, and on the server where both stores are "
+                     "of one service. `{family}` and `{platform}` in the prefix stand for those of the run. Without a "
+                     "prefix, `--distributions` says which one a channel has. The same command again completes it.",
+
       .operands = {},
       .flags = {{.name = "--from",
                  .value = "LOCATOR",
@@ -154,14 +280,25 @@ Command promote_command() {
                  .help = "all or nothing, or what is ready",
                  .choices = {"all", "ready"},
                  .fallback = "all"},
+                {.name = "--to-store", .value = "LOCATOR", .help = "copy what was promoted to this store, too"},
+                {.name = "--prefix", .value = "PREFIX", .help = "where in that store, such as v2/{family}"},
+                {.name = "--distributions",
+                 .value = "FILE",
+                 .help = "which prefix a channel has: a file, or the name of a shipped one",
+                 .fallback = "therock-v2",
+                 .environment = "QUARRY_DISTRIBUTIONS"},
                 k_dry_run,
                 k_execute,
                 k_reason,
-                k_store},
+                k_store,
+                public_url_flag()},
       .examples = {{"quarry promote --from channel:staging --to stable --policy default --store file:store --dry-run",
                     "the plan and its digest"},
                    {"quarry promote --from run:42 --to stable --policy default --store file:store --cells ready",
-                    "what is ready, now"}},
+                    "what is ready, now"},
+                   {"quarry promote --from run:42 --to stable --policy default --store s3://builds --to-store "
+                    "s3://dist --prefix v2/{family} --public-url s3://dist=https://repo.example.org",
+                    "and copy it to the bucket that people install from"}},
       .exit_codes = {{3, "the source is not there, or not sealed"},
                      {6, "a record was altered, or a file is gone"},
                      {7, "the reviewed plan is out of date, or a name has other bytes"},
@@ -211,7 +348,8 @@ Command rollback_command() {
                     k_dry_run,
                     k_execute,
                     k_reason,
-                    k_store},
+                    k_store,
+                    public_url_flag()},
           .examples = {{"quarry rollback stable --store file:store --reason \"breaks import torch\"",
                         "the release before, again"}},
           .exit_codes = {{3, "there is no such channel, or no view before"},

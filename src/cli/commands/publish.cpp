@@ -123,6 +123,7 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
 }
 
 Result<int> run_publish(Context& context, const Arguments& arguments) {
+  TRY(auto public_url, public_url_of(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto plan, plan_of(context, arguments, *store));
   context.out.findings(plan.notes);
@@ -137,8 +138,12 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
     return 0;
   }
   auto progress = context.out.progress("storing", plan.bytes_to_write());
-  publish::ExecuteOptions options{
-      sys::rfc3339(context.clock.now_us()), who(context), {}, 4, [&](std::uint64_t bytes) { progress->update(bytes); }};
+  publish::ExecuteOptions options{sys::rfc3339(context.clock.now_us()),
+                                  who(context),
+                                  {},
+                                  4,
+                                  [&](std::uint64_t bytes) { progress->update(bytes); },
+                                  std::move(public_url)};
   TRY(auto receipt, publish::execute(*store, plan, options));
   progress->finish();
   TRY_DO(tell_github(context, plan, receipt));
@@ -163,6 +168,7 @@ Command publish_command() {
               "`package_set`, and a step summary with the line to install.",
           .operands = {{"DIR", "holds wheels and source distributions, directly or in dist/"}},
           .flags = {k_store,
+                    public_url_flag(),
                     {.name = "--run-id",
                      .value = "ID",
                      .help = "the CI run that built them",
@@ -303,7 +309,7 @@ Result<int> run_adopt(Context& context, const Arguments& arguments) {
     context.out.data(plan_text(plan));
     sets.push_back({{"set", plan.set_digest}, {"directory", plan.directory}, {"files", files_json(plan.set.files)}});
     if (arguments.has("--dry-run")) continue;
-    TRY(auto receipt, publish::execute(*store, plan, {now, who(context), {}, 1, {}}));
+    TRY(auto receipt, publish::execute(*store, plan, {now, who(context), {}, 1, {}, {}}));
     writes += receipt.writes;
     context.out.data(
         fmt::format("sealed      set:{}{}\n", receipt.set, receipt.newly_sealed ? "" : "  (it was already)"));

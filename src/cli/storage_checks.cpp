@@ -1,0 +1,154 @@
+#include "cli/storage_checks.hpp"
+
+#include "base/text.hpp"
+#include "cli/records.hpp"
+#include "s3/capabilities.hpp"
+#include "s3/replies.hpp"
+#include "sys/clock.hpp"
+#include <cstdlib>
+#include <fmt/core.h>
+
+namespace quarry::cli {
+
+namespace {
+
+constexpr std::int64_t k_second_us = 1'000'000;
+constexpr std::int64_t k_skew_refused_s = 900; // S3 refuses signatures from further away
+constexpr std::int64_t k_skew_noted_s = 60;
+constexpr std::uint64_t k_probe_bytes_max = 1024;
+constexpr std::string_view k_ask = "ask who runs the store for this permission";
+
+Check failed(std::string name, const Error& error, std::string_view next = {}) {
+  auto found = fmt::format("{} [{}]", error.message, error.code);
+  for (const auto& detail : error.details) found += "; " + detail;
+  return {std::move(name), Health::failed, found, error.hint.empty() ? std::string(next) : error.hint};
+}
+
+/// The parts of the S3 protocol that a store hides.
+struct Connection {
+  s3::Location location;
+  s3::SharedFiles files;
+  std::shared_ptr<net::Transport> transport;
+  std::unique_ptr<s3::Bucket> bucket;
+};
+
+Result<Connection> connect(const Context& context, const std::string& locator) {
+  Connection made;
+  TRY(made.files, s3::read_shared_files(context.environment));
+  auto profile = s3::profile_of(made.files.config, made.files.credentials, s3::profile_name(context.environment));
+  TRY(made.location, s3::parse_location(locator, context.environment, profile));
+  made.transport = net::make_client(net::settings_from(context.environment));
+  auto credentials =
+      s3::make_credential_cache(context.environment, made.files, made.transport, context.clock, made.location.region);
+  made.bucket = std::make_unique<s3::Bucket>(made.location, made.transport, credentials, context.clock);
+  return made;
+}
+
+Check place_check(const Connection& to) {
+  return {"place", Health::ok,
+          fmt::format("bucket {} at {}, region {}, addressed by {}", to.location.bucket, to.location.endpoint.shown(),
+                      to.location.region, to.location.path_style ? "path" : "host"),
+          ""};
+}
+
+Check credentials_check(const Context& context, const Connection& to) {
+  auto found = s3::find_credentials({context.environment, *to.transport, context.clock, to.location.region}, to.files);
+  if (!found) return failed("credentials", found.error());
+  if (found->keys.access_key.empty())
+    return {"credentials", Health::warning, "none: requests are not signed", "unset QUARRY_S3_ANONYMOUS to write"};
+  auto until = found->expires_us ? fmt::format(", until {}", sys::rfc3339(*found->expires_us)) : std::string();
+  return {"credentials", Health::ok, fmt::format("from {}{}", found->source, until), ""};
+}
+
+Check clock_check(const Context& context, const net::Headers& answer) {
+  auto server = s3::time_of(net::header(answer, "date"));
+  if (server == 0) return {"clock", Health::note, "the server does not tell its time", ""};
+  auto off = (context.clock.now_us() - server) / k_second_us;
+  auto health = std::abs(off) >= k_skew_refused_s ? Health::failed
+                : std::abs(off) > k_skew_noted_s  ? Health::warning
+                                                  : Health::ok;
+  return {"clock", health, fmt::format("{} s {} the server's", std::abs(off), off < 0 ? "behind" : "ahead of"),
+          health == Health::ok ? "" : "set this machine's clock: `timedatectl set-ntp true`"};
+}
+
+/// One page of the listing: whether we get in at all.
+bool reach(const Context& context, Connection& to, std::vector<Check>& checks) {
+  s3::Call call{.action = "list objects"};
+  call.query = {{"list-type", "2"}, {"max-keys", "1"}, {"prefix", to.location.prefix}};
+  auto done = to.bucket->call(call);
+  if (done) {
+    checks.push_back(clock_check(context, done->response.headers));
+    return true;
+  }
+  const auto& error = done.error().error;
+  checks.push_back(
+      failed(error.code == "K009" ? "clock" : "bucket", error, "check the bucket, the endpoint and the role"));
+  return error.code == "K003"; // it may be that only listing is not allowed
+}
+
+Check capabilities_check(const Context& context, Connection& to) {
+  auto prefix = to.location.prefix.empty() ? std::string() : to.location.prefix + "/";
+  auto found = s3::CapabilityCache(*to.bucket, prefix, context.clock).get();
+  if (!found) return failed("conditions", found.error(), k_ask);
+  auto checksums = found->crc64nvme ? "checksums of whole objects" : "no checksums of its own";
+  if (!found->conditional_writes())
+    return {"conditions", Health::warning, fmt::format("it ignores conditional writes; {}", checksums),
+            "channels need If-Match and If-None-Match: keep runs here and channels elsewhere (`quarry explain R031`)"};
+  return {"conditions", Health::ok,
+          fmt::format("conditional writes{}; {}", found->complete_conditions ? ", also of uploads in parts" : "",
+                      checksums),
+          ""};
+}
+
+/// Write, read, copy, list and delete one small object.
+void permissions(store::ObjectStore& store, std::vector<Check>& checks) {
+  auto key = "quarry-doctor/probe-" + sys::random_hex(8), copy = key + "-copy";
+  const std::string bytes = "quarry doctor";
+  auto add = [&](std::string name, const Error* error, std::string_view done, std::string_view next) {
+    checks.push_back(error ? failed(std::move(name), *error, next)
+                           : Check{std::move(name), Health::ok, std::string(done), ""});
+  };
+  store::PutOptions options;
+  options.sha256 = sha256(bytes);
+  auto written = store.put(key, content::Rope::literal(bytes), options);
+  add("write", written ? nullptr : &written.error(), "allowed", k_ask);
+  if (!written) return; // nothing to read, copy or delete
+  auto read = store.get(key, k_probe_bytes_max);
+  add("read", read ? nullptr : &read.error(), "allowed", k_ask);
+  auto copied = store.copy(key, copy, {});
+  add("copy", copied ? nullptr : &copied.error(), "allowed", "promotion to another bucket copies on the server");
+  auto listed = store.list("quarry-doctor/");
+  add("list", listed ? nullptr : &listed.error(), "allowed", k_ask);
+  if (copied) static_cast<void>(store.remove(copy));
+  auto removed = store.remove(key);
+  add("delete", removed ? nullptr : &removed.error(), "allowed",
+      fmt::format("pages of projects that are gone cannot be removed, and {} stays", key));
+}
+
+bool is_read_only(const std::string& locator) { return locator.starts_with("https:") || locator.starts_with("http:"); }
+
+} // namespace
+
+std::vector<Check> examine_store(const Context& context, const std::string& locator) {
+  std::vector<Check> checks;
+  auto store = open_store(context, locator);
+  if (!store) return {failed("store", store.error())};
+  if (is_read_only(locator)) {
+    auto there = (*store)->head("quarry-asks-for-what-is-not-there");
+    checks.push_back(there ? Check{"store", Health::ok, "a web server: it can be read, not written", ""}
+                           : failed("store", there.error(), "look at the URL with curl"));
+    return checks;
+  }
+  if (locator.starts_with("s3:")) {
+    auto to = connect(context, locator);
+    if (!to) return {failed("store", to.error())};
+    checks.push_back(place_check(*to));
+    checks.push_back(credentials_check(context, *to));
+    if (checks.back().health == Health::failed || !reach(context, *to, checks)) return checks;
+    checks.push_back(capabilities_check(context, *to));
+  }
+  permissions(**store, checks);
+  return checks;
+}
+
+} // namespace quarry::cli

@@ -1,0 +1,141 @@
+#include "publish/distribute.hpp"
+
+#include "base/text.hpp"
+#include "base/toml.hpp"
+#include "publish/publish.hpp"
+#include "store/put_once.hpp"
+#include "thread/pool.hpp"
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::publish {
+
+using registry::FileRecord;
+using store::ObjectStore;
+
+namespace {
+
+constexpr std::string_view k_schema = "quarry.distributions/1";
+constexpr const char* k_hint = "docs/formats/distributions.md lists every key";
+
+Result<void> read_row(TomlTable& table, DistributionRules& rules) {
+  std::string channel, prefix;
+  TRY_DO(table.text("channel", channel, true));
+  TRY_DO(table.text("prefix", prefix, true));
+  if (channel != "*")
+    if (auto good = registry::check_channel_name(channel); !good)
+      return table.error("channel", fmt::format("\"{}\" is neither a channel nor *", channel));
+  if (prefix.empty() || prefix.starts_with('/') || prefix.ends_with('/'))
+    return table.error("prefix", "is empty, or has a slash at an end");
+  rules.rows.emplace_back(std::move(channel), std::move(prefix));
+  return {};
+}
+
+std::string type_of(const std::string& filename) {
+  return filename.ends_with(".whl") ? "application/zip" : "application/gzip";
+}
+
+struct Copy {
+  std::string from, to;
+  store::Once once;
+};
+
+std::vector<Copy> copies_of(const Distributed& set) {
+  std::vector<Copy> copies;
+  for (std::size_t i = 0; i < set.set.files.size(); ++i) {
+    const auto& file = set.set.files[i];
+    copies.push_back({set.from[i], file.key, {{}, file.sha256, type_of(file.filename), std::string(k_immutable)}});
+    if (file.metadata_sha256) // after its wheel, before any page
+      copies.push_back({set.from[i] + ".metadata",
+                        file.key + ".metadata",
+                        {{}, *file.metadata_sha256, std::string(k_sidecar_type), std::string(k_immutable)}});
+  }
+  return copies;
+}
+
+} // namespace
+
+Result<std::string> DistributionRules::prefix_of(const std::string& channel) const {
+  for (const auto& [wanted, prefix] : rows)
+    if (wanted == channel || wanted == "*") return prefix;
+  return fail(ErrorKind::not_found, "P040",
+              fmt::format("{} does not say where channel {} is distributed", name, channel),
+              "add a row to it, or say `--prefix v2/{family}`");
+}
+
+Result<DistributionRules> parse_distribution_rules(std::string_view text, const std::string& file) {
+  DistributionRules rules;
+  std::string schema;
+  TRY(auto root, TomlTable::parse(text, file, "P042", "P042", k_hint));
+  TRY_DO(root.text("schema", schema, true));
+  if (schema != k_schema) return root.error("schema", fmt::format("is not \"{}\"", k_schema));
+  TRY_DO(root.text("name", rules.name, true));
+  TRY_DO(root.tables("distribution", [&](TomlTable& table) { return read_row(table, rules); }));
+  TRY_DO(root.finish());
+  return rules;
+}
+
+Result<std::string> expand_prefix(const std::string& prefix, const registry::Origin& origin) {
+  auto expanded = prefix;
+  for (const auto& [name, value] : {std::pair{"{family}", origin.group}, std::pair{"{platform}", origin.platform}}) {
+    if (expanded.find(name) == expanded.npos) continue;
+    if (value.empty())
+      return fail(ErrorKind::invalid_argument, "P041",
+                  fmt::format("the prefix {} asks for {}, which run {} does not have", prefix, name, origin.run_id),
+                  "publish with --artifact-group, or say a prefix without it");
+    expanded = text::replace_all(expanded, name, value);
+  }
+  if (expanded.find_first_of("{}") != expanded.npos || !store::check_key(expanded))
+    return fail(ErrorKind::invalid_argument, "P041", fmt::format("`{}` cannot be a directory in a store", expanded),
+                "a prefix is like v2/{family}; it may use {family} and {platform}");
+  return expanded;
+}
+
+Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::SealedSet>& sets,
+                                                   const std::string& prefix) {
+  std::vector<Distributed> planned;
+  for (const auto& sealed : sets) {
+    Distributed copy{sealed.digest, sealed.set, {}, {}};
+    TRY(copy.set.directory, expand_prefix(prefix, sealed.set.origin));
+    copy.set.subset_of.clear(); // that set is not in the other store
+    for (auto& file : copy.set.files) {
+      copy.from.push_back(file.key);
+      file.key = copy.set.directory + "/" + file.filename;
+    }
+    copy.digest = sha256(registry::to_json(copy.set)).hex();
+    planned.push_back(std::move(copy));
+  }
+  return planned;
+}
+
+Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, const std::vector<Distributed>& sets,
+                                     const DistributeOptions& options) {
+  auto before = target.counters(), read_before = source.counters();
+  std::vector<Copy> copies;
+  std::map<std::string, std::map<std::string, std::string>> sources; // directory -> set there -> set here
+  DistributeReceipt receipt;
+  for (const auto& set : sets) {
+    auto more = copies_of(set);
+    copies.insert(copies.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+    sources[set.set.directory][set.digest] = set.source;
+    receipt.files += set.set.files.size();
+  }
+  TRY_DO(parallel_for(copies.size(), options.transfers, [&](std::size_t i) -> Result<void> {
+    TRY_DO(store::copy_once(source, copies[i].from, target, copies[i].to, copies[i].once),
+           "while copying to " + target.describe());
+    return {};
+  }));
+  receipt.bytes_through_us = source.counters().bytes_read - read_before.bytes_read;
+  for (const auto& set : sets) {
+    TRY(auto digest, registry::put_set(target, set.set));
+    TRY_DO(registry::seal(target, digest, options.now));
+  }
+  for (const auto& [directory, known] : sources) {
+    TRY_DO(project_distribution(target, directory, known));
+    receipt.directories.push_back(directory);
+  }
+  receipt.writes = writes_between(before, target.counters());
+  return receipt;
+}
+
+} // namespace quarry::publish

@@ -1,0 +1,52 @@
+#pragma once
+// Sealed sets copied to another store under a prefix of their own, as a repository that installers read: files, record
+// and seal, pages, pointer. On one service no bytes come through us. Run again, it completes what is missing.
+#include "base/result.hpp"
+#include "publish/projection.hpp"
+#include "registry/registry.hpp"
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace quarry::publish {
+
+/// Which prefix a channel's packages go to; docs/formats/distributions.md.
+struct DistributionRules {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> rows; ///< channel or "*", prefix
+  /// not_found P040 when no row fits.
+  Result<std::string> prefix_of(const std::string& channel) const;
+};
+/// invalid_argument P042 with file and line.
+Result<DistributionRules> parse_distribution_rules(std::string_view text, const std::string& file);
+
+/// "{family}" and "{platform}" of a prefix, from the run that made a set. invalid_argument P041: the set has none, or
+/// what comes out is no key.
+Result<std::string> expand_prefix(const std::string& prefix, const registry::Origin& origin);
+
+/// A set as it will be in the other store.
+struct Distributed {
+  std::string source;      ///< digest of the set that it is copied from
+  registry::SetRecord set; ///< with keys and directory below the prefix
+  std::string digest;
+  std::vector<std::string> from; ///< keys in the source store, parallel to set.files
+};
+/// Pure.
+Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::SealedSet>& sets,
+                                                   const std::string& prefix);
+
+struct DistributeOptions {
+  std::string now;        ///< RFC 3339, of the seals
+  unsigned transfers = 4; ///< copies on their way
+};
+struct DistributeReceipt {
+  std::vector<std::string> directories; ///< sorted
+  std::uint64_t files = 0, writes = 0;
+  std::uint64_t bytes_through_us = 0; ///< of the files' content: 0 when both stores are of one service
+};
+/// Errors: R001 a file is gone, R009 a name holds other bytes; those of both stores.
+Result<DistributeReceipt> distribute(store::ObjectStore& source, store::ObjectStore& target,
+                                     const std::vector<Distributed>& sets, const DistributeOptions& options);
+
+} // namespace quarry::publish

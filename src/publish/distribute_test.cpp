@@ -1,0 +1,143 @@
+#include "publish/distribute.hpp"
+
+#include "publish/publish.hpp"
+#include "publish/testing/invariants.hpp"
+#include "publish/testing/packages.hpp"
+#include "store/testing/faulty_store.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace quarry::publish {
+namespace {
+
+using store::testing::FaultyStore;
+using testing::Packages;
+
+constexpr const char* k_now = "2026-11-20T10:00:00.000000Z";
+constexpr const char* k_prefix = "v2/{family}";
+
+class Distribute : public ::testing::Test {
+protected:
+  void SetUp() override {
+    source_ = store::make_memory_store();
+    target_ = store::make_memory_store();
+    Packages first, second;
+    first.add("rocm-7.0.tar.gz").add("rocm_sdk_core-7.0-py3-none-any.whl");
+    second.add("rocm-7.1.tar.gz").add("rocm_sdk_core-7.1-py3-none-any.whl");
+    publish(first, "42");
+    publish(second, "43");
+  }
+  void publish(const Packages& packages, const std::string& run) {
+    Target target{.layout = *run::Layout::create({{}, run, "linux"}), .group = "gfx94X-dcgpu"};
+    auto plan = make_plan(*source_, target, *collect({packages.path(), testing::fake_describe, 1}), k_now);
+    ASSERT_TRUE(plan && execute(*source_, *plan, {k_now, "tester", {}, 1, {}, {}}));
+  }
+  std::vector<Distributed> planned(const std::string& run) {
+    return *plan_distribution(registry::resolve_run(*source_, run + "-linux")->sets, k_prefix);
+  }
+  Result<DistributeReceipt> copy(store::ObjectStore& target, const std::string& run) {
+    return distribute(*source_, target, planned(run), {k_now, 1});
+  }
+  std::unique_ptr<store::ObjectStore> source_, target_;
+};
+
+TEST_F(Distribute, AnInstallersRepositoryAppearsAndGrows) {
+  auto first = copy(*target_, "42");
+  ASSERT_TRUE(first) << render(first.error());
+  EXPECT_THAT(first->directories, ::testing::ElementsAre("v2/gfx94X-dcgpu"));
+  EXPECT_EQ(first->files, 2u);
+  ASSERT_TRUE(copy(*target_, "43"));
+  auto now = testing::snapshot(*target_);
+  EXPECT_EQ(testing::broken_links(now), "");
+  auto page = *index::read_page(now.at("v2/gfx94X-dcgpu/rocm-sdk-core/index.html"), "page");
+  ASSERT_EQ(page.files.size(), 2u);
+  EXPECT_EQ(page.files[0].url, "../rocm_sdk_core-7.0-py3-none-any.whl");
+  EXPECT_TRUE(now.contains("v2/gfx94X-dcgpu/rocm_sdk_core-7.1-py3-none-any.whl.metadata"));
+  for (const auto& set : planned("42")) // the pointer names both sets and where they came from
+    EXPECT_THAT(now.at("v2/gfx94X-dcgpu/distribution.json"),
+                ::testing::AllOf(::testing::HasSubstr(set.digest), ::testing::HasSubstr(set.source)));
+  EXPECT_EQ(copy(*target_, "42")->writes, 0u);
+  EXPECT_EQ(copy(*target_, "43")->writes, 0u);
+}
+
+TEST_F(Distribute, FilesComeBeforePagesAndThePointerIsLast) {
+  FaultyStore watched(*target_);
+  ASSERT_TRUE(copy(watched, "42"));
+  std::vector<std::string> puts;
+  for (const auto& line : watched.log())
+    if (line.starts_with("put ")) puts.push_back(line.substr(4));
+  auto last_file = std::find_if(puts.rbegin(), puts.rend(), [](const auto& key) { return key.ends_with(".metadata"); });
+  auto first_page = std::find_if(puts.begin(), puts.end(), [](const auto& key) { return key.ends_with(".html"); });
+  EXPECT_LT(last_file.base() - puts.begin(), first_page - puts.begin() + 1);
+  EXPECT_EQ(puts.back(), "v2/gfx94X-dcgpu/distribution.json");
+}
+
+TEST_F(Distribute, KilledAtAnyWriteItIsCompleted) {
+  ASSERT_TRUE(copy(*target_, "42"));
+  ASSERT_TRUE(copy(*target_, "43"));
+  auto expected = testing::snapshot(*target_);
+  int deaths = 0;
+  for (std::uint64_t at = 1;; ++at) {
+    auto target = store::make_memory_store();
+    ASSERT_TRUE(copy(*target, "42"));
+    FaultyStore dying(*target, {FaultyStore::Fault::die_after, at, true});
+    bool whole = copy(dying, "43").has_value() && !dying.fired();
+    EXPECT_EQ(testing::broken_links(testing::snapshot(*target)), "") << at;
+    auto again = copy(*target, "43");
+    ASSERT_TRUE(again) << render(again.error());
+    EXPECT_EQ(testing::differences(expected, testing::snapshot(*target)), "") << at;
+    if (whole) break;
+    ++deaths;
+  }
+  EXPECT_GT(deaths, 8);
+}
+
+TEST_F(Distribute, AnotherFileUnderTheNameIsAConflictAndChangesNothing) {
+  auto name = "v2/gfx94X-dcgpu/rocm-7.0.tar.gz";
+  ASSERT_TRUE(target_->put(name, content::Rope::literal("somebody else's"), {}));
+  auto refused = copy(*target_, "42");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "R009");
+  EXPECT_TRUE(target_->list("v2/gfx94X-dcgpu/simple")->empty());
+}
+
+TEST_F(Distribute, AFileThatIsGoneIsSaid) {
+  ASSERT_TRUE(source_->remove("42-linux/python/gfx94X-dcgpu/dist/rocm-7.0.tar.gz"));
+  EXPECT_EQ(copy(*target_, "42").error().code, "R001");
+}
+
+struct Prefix {
+  std::string prefix, group, expanded; ///< expanded: the code when it is refused
+};
+class Prefixes : public ::testing::TestWithParam<Prefix> {};
+TEST_P(Prefixes, AreExpanded) {
+  registry::Origin origin;
+  origin.group = GetParam().group;
+  origin.platform = "linux";
+  auto expanded = expand_prefix(GetParam().prefix, origin);
+  EXPECT_EQ(expanded ? *expanded : expanded.error().code, GetParam().expanded);
+}
+INSTANTIATE_TEST_SUITE_P(Table, Prefixes,
+                         ::testing::Values(Prefix{"v2/{family}", "gfx94X-dcgpu", "v2/gfx94X-dcgpu"},
+                                           Prefix{"{platform}/{family}/x", "g", "linux/g/x"}, Prefix{"v2", "", "v2"},
+                                           Prefix{"v2/{family}", "", "P041"}, Prefix{"v2/{famly}", "g", "P041"},
+                                           Prefix{"v2/../x", "g", "P041"}, Prefix{"v2/{family}", "..", "P041"},
+                                           Prefix{"", "g", "P041"}));
+
+TEST(DistributionRules, TheFirstRowThatFitsDecides) {
+  std::string head = "schema = \"quarry.distributions/1\"\nname = \"n\"\n";
+  auto row = [](const std::string& channel, const std::string& prefix) {
+    return "[[distribution]]\nchannel = \"" + channel + "\"\nprefix = \"" + prefix + "\"\n";
+  };
+  auto rules = parse_distribution_rules(head + row("staging", "a") + row("*", "b"), "f");
+  ASSERT_TRUE(rules) << render(rules.error());
+  EXPECT_EQ(*rules->prefix_of("staging"), "a");
+  EXPECT_EQ(*rules->prefix_of("stable"), "b");
+  EXPECT_EQ(parse_distribution_rules(head + row("staging", "a"), "f")->prefix_of("stable").error().code, "P040");
+  for (const auto& wrong : {std::string("name = 3"), head + "colour = 1\n", head + row("a b", "x"),
+                            head + row("*", "/x"), std::string("schema = \"quarry.distributions/2\"\nname = \"n\"\n")})
+    EXPECT_EQ(parse_distribution_rules(wrong, "f").error().code, "P042") << wrong;
+}
+
+} // namespace
+} // namespace quarry::publish

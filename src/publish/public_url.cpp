@@ -1,0 +1,54 @@
+#include "publish/public_url.hpp"
+
+#include "base/text.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::publish {
+
+namespace {
+
+std::string without_slash(std::string_view text) {
+  while (text.ends_with('/')) text.remove_suffix(1);
+  return std::string(text);
+}
+
+bool is_url(std::string_view text) {
+  bool scheme = text.starts_with("https://") || text.starts_with("http://");
+  auto plain = [](char c) { return c > 0x20 && c < 0x7f && c != '?' && c != '#'; };
+  return scheme && !text.ends_with("//") && std::all_of(text.begin(), text.end(), plain);
+}
+
+} // namespace
+
+Result<PublicUrl> PublicUrl::parse(const std::string& text) {
+  PublicUrl parsed;
+  for (const auto& item : text::split_any(text, ", ")) {
+    auto equals = item.find("=http");
+    Row row;
+    if (equals != item.npos) row.place = without_slash(item.substr(0, equals));
+    auto url = equals == item.npos ? item : item.substr(equals + 1);
+    if (!is_url(url))
+      return fail(ErrorKind::invalid_argument, "P013",
+                  fmt::format("`{}` is no public URL", item.substr(0, item.find('?'))),
+                  "write https://HOST/PATH, or s3://BUCKET/PREFIX=https://HOST/PATH, without a query");
+    row.url = without_slash(url);
+    parsed.rows_.push_back(std::move(row));
+  }
+  return parsed;
+}
+
+std::string PublicUrl::of(const store::ObjectStore& store, const std::string& key) const {
+  auto root = without_slash(store.describe());
+  auto holds = [&](const Row& row) {
+    return row.place.empty() || root == row.place || root.starts_with(row.place + "/");
+  };
+  const Row* best = nullptr;
+  for (const auto& row : rows_)
+    if (holds(row) && (!best || row.place.size() > best->place.size())) best = &row;
+  if (!best) return store.url(key);
+  auto below = best->place.empty() ? std::string() : root.substr(best->place.size());
+  return best->url + text::percent_encode(below + "/" + key);
+}
+
+} // namespace quarry::publish

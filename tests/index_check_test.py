@@ -1,0 +1,114 @@
+"""`index check` of indexes that others serve: each fault of pages, files and headers is a finding with a code and a place."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from support import distributions  # noqa: E402
+from support.quarry import good, quarry, refused  # noqa: E402
+from support.static_server import serve  # noqa: E402
+
+SHORT = {"Cache-Control": "public, max-age=60"}
+
+
+@pytest.fixture(scope="session")
+def sound(tmp_path_factory) -> Path:
+    house, site = tmp_path_factory.mktemp("check-wheels"), tmp_path_factory.mktemp("check site")
+    distributions.wheel(house, "demo-base", "1.0+rocm.1", requires_python=">=3.6")
+    distributions.wheel(house, "demo-app", "1.0", requires=("demo_base",))
+    distributions.sdist(house, "demo-meta", "1.0")
+    good("index", "build", house, "--output-dir", site)
+    return site
+
+
+@pytest.fixture
+def site(sound, tmp_path) -> Path:
+    return shutil.copytree(sound, tmp_path / "site")
+
+
+def findings(locator: str, *more: str, code: int = 1) -> list[tuple[str, str, str]]:
+    done = quarry("index", "check", locator, *more, "--json")
+    assert done.code == code, done.out + done.err
+    return [(f["code"], f["severity"], f["place"]) for f in done.json["findings"]]
+
+
+def test_a_sound_index_is_sound_in_every_form(site):
+    with serve(site, SHORT) as (url, requested):
+        done = good("index", "check", url, "--json").json
+        assert (done["projects"], done["files"], done["findings"]) == (3, 3, [])
+        assert sum(path.endswith(".whl") for path in requested) >= 4  # looked at and read
+        requested.clear()
+        for root in ("/simple", "/simple/", "/simple-json/", "/index.html"):
+            assert findings(url + root, "--no-content", code=0) == []
+        assert good("index", "check", f"{url}/simple/", "--project", "Demo.App", "--no-content", "--json").json["files"] == 1
+    assert findings(str(site), code=0) == []
+
+
+def edit(page: Path, old: str, new: str) -> None:
+    text = page.read_text()
+    assert old in text
+    page.write_text(text.replace(old, new))
+
+
+def json_edit(page: Path, change) -> None:
+    document = json.loads(page.read_text())
+    change(document)
+    page.write_text(json.dumps(document))
+
+
+APP, APP_JSON, BASE = "simple/demo-app/index.html", "simple-json/demo-app/index.html", "demo_base-1.0+rocm.1-py3-none-any.whl"
+FAULTS = {
+    "dangling": (lambda s: (s / "dist/demo_app-1.0-py3-none-any.whl").unlink(), "I010", "simple/demo-app/: demo_app-1.0-py3-none-any.whl", 1),
+    "no hash": (lambda s: json_edit(s / APP_JSON, lambda d: d["files"][0].update(hashes={})), "I011", "simple-json/demo-app/: demo_app-1.0-py3-none-any.whl", 1),
+    "altered": (lambda s: (s / "dist/demo_meta-1.0.tar.gz").write_bytes(b"other"), "I012", "simple/demo-meta/: demo_meta-1.0.tar.gz", 6),
+    "no sidecar": (lambda s: (s / f"dist/{BASE}.metadata").unlink(), "I014", f"simple/demo-base/: {BASE}", 1),
+    "other sidecar": (lambda s: edit(s / f"dist/{BASE}.metadata", "demo-base", "demo-other"), "I014", f"simple/demo-base/: {BASE}", 6),
+    "null": (lambda s: json_edit(s / APP_JSON, lambda d: d["files"][0].update(size=None)), "I016", "simple-json/demo-app/: demo_app-1.0-py3-none-any.whl", 1),
+    "disagreement": (lambda s: json_edit(s / APP_JSON, lambda d: d["files"][0].update(yanked=True)), "I015", "simple/demo-app", 1),
+    "page missing": (lambda s: (s / APP).unlink(), "I018", "simple/demo-app/", 1),
+    "no page": (lambda s: (s / APP_JSON).write_text('{"files": 3}'), "I021", "simple-json/demo-app/", 1),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_of_a_served_index_is_found(site, name):
+    make, code, place, exit_code = FAULTS[name]
+    make(site)
+    with serve(site, SHORT) as (url, _):
+        found = findings(url, code=exit_code)
+    assert (code, "error", place) in found, found
+
+
+HEADERS = {
+    "no cache control": ({"page_headers": {}}, "I023", "warning", "simple/demo-app/", 0),
+    "immutable page": ({"page_headers": {"Cache-Control": "public, max-age=31536000, immutable"}}, "I023", "warning", "simple/", 0),
+    "kept for a day": ({"page_headers": {"Cache-Control": "max-age=86400"}}, "I023", "warning", "simple/demo-app/", 0),
+    "packed file": ({"page_headers": SHORT, "file_headers": {"Content-Encoding": "gzip"}}, "I023", "error", "dist/demo_app-1.0-py3-none-any.whl", 6),
+    "wrong type": ({"page_headers": SHORT, "page_type": "binary/octet-stream"}, "I022", "error", "simple-json/demo-app/", 1),
+    "refused, not missing": ({"page_headers": SHORT, "missing": 403}, "I024", "error", "simple/quarry-asks-for-what-is-not-there/", 1),
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_headers_that_mislead_are_found(site, name):
+    server, code, severity, place, exit_code = HEADERS[name]
+    with serve(site, **server) as (url, _):
+        found = findings(url, "--no-content", code=exit_code)
+    assert any(f[0] == code and f[1] == severity and f[2].endswith(place) for f in found), found
+
+
+def test_what_is_no_index_and_what_cannot_be_repaired(site, tmp_path):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with serve(empty, SHORT) as (url, _):
+        refused("I001", 3, "index", "check", url)
+        refused("R030", 1, "index", "repair", url)
+    refused("L009", 2, "index", "repair", site)
+    refused("H010", 12, "index", "check", "http://index.example/simple/")
