@@ -213,6 +213,16 @@ def test_a_name_that_a_run_publishes_is_refused(upstream, requirements, tmp_path
     assert "42-linux/python/g" in done.err
 
 
+def test_a_run_cannot_publish_a_name_that_is_mirrored(upstream, requirements, tmp_path):
+    good(*words(upstream, requirements, tmp_path / "store"), environment=DIRECT)
+    (tmp_path / "out").mkdir()
+    mirrored = next((tmp_path / "store/python-deps/dist").glob("*.whl")).name.split("-")[0]
+    distributions.wheel(tmp_path / "out", mirrored, "99.0")
+    before = sorted((tmp_path / "store").rglob("*"))
+    refused("P017", 7, "publish", tmp_path / "out", "--store", f"file:{tmp_path / 'store'}", "--run-id", "1", "--platform", "linux")
+    assert sorted((tmp_path / "store").rglob("*")) == before
+
+
 def test_what_contradicts_itself_is_told_with_all_who_ask(upstream, tmp_path):
     asked = tmp_path / "asked.txt"
     asked.write_text("demo-app\ndemo-base<1\n")

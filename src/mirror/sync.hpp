@@ -15,7 +15,7 @@
 namespace quarry::mirror {
 
 /// Where the base index is in a store (docs/formats/run-layout.md).
-constexpr std::string_view k_directory = "python-deps";
+constexpr std::string_view k_directory = publish::k_base_index;
 
 /// What the store mirrors already, by file name.
 Result<std::map<std::string, registry::FileRecord>> mirrored_files(store::ObjectStore& store);

@@ -149,6 +149,22 @@ Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now) {
   return plan;
 }
 
+/// An installer that is given both indexes takes the newer version, whoever published it (dependency confusion). The
+/// mirror refuses our names; here is the other direction.
+Result<void> refuse_names_of_the_base_index(ObjectStore& store, const std::vector<PlannedFile>& files) {
+  std::set<std::string> projects;
+  for (const auto& file : files) projects.insert(file.file.project);
+  for (const auto& project : projects) {
+    auto page = fmt::format("{}/simple/{}/index.html", k_base_index, project);
+    TRY(auto there, store.head(page));
+    if (there)
+      return fail(ErrorKind::already_exists, "P017",
+                  fmt::format("{} is a project of the base index, {}: one name must have one owner", project, page),
+                  "nothing was changed; give the package another name, or mirror into another store");
+  }
+  return {};
+}
+
 } // namespace
 
 Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected collected, const std::string& now) {
@@ -167,6 +183,7 @@ Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected colle
     TRY_DO(store::check_key(candidate.file.key + ".metadata"));
     plan.files.push_back({std::move(candidate.path), std::move(candidate.file), std::move(candidate.sidecar), false});
   }
+  TRY_DO(refuse_names_of_the_base_index(store, plan.files));
   return finish(store, std::move(plan), now);
 }
 
