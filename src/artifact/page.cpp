@@ -1,5 +1,6 @@
 #include "artifact/page.hpp"
 
+#include "artifact/upload_record.hpp"
 #include "base/text.hpp"
 #include <algorithm>
 #include <optional>
@@ -41,12 +42,13 @@ std::optional<std::string> relative_to(std::string_view root, std::string link) 
   if (link.starts_with("./")) link = link.substr(2);
   for (auto base : {root, path_of(root)})
     if (!base.empty() && link.starts_with(base)) link = link.substr(base.size());
-  if (link.empty() || link == "." || link == ".." || link.find('/') != link.npos) return std::nullopt;
+  if (link.empty() || link == "." || link == ".." || link.starts_with('/') || link.find("://") != link.npos)
+    return std::nullopt;
   return text::percent_decode(link);
 }
-} // namespace
 
-std::vector<std::string> names_on_page(std::string_view html, std::string_view root) {
+/// What the page links to at or below `root`, relative to it.
+std::vector<std::string> links_on_page(std::string_view html, std::string_view root) {
   std::vector<std::string> names;
   std::set<std::string> seen;
   auto lower = text::lower(html);
@@ -60,6 +62,25 @@ std::vector<std::string> names_on_page(std::string_view html, std::string_view r
     if (name && seen.insert(*name).second) names.push_back(std::move(*name));
   }
   return names;
+}
+} // namespace
+
+std::vector<std::string> names_on_page(std::string_view html, std::string_view root) {
+  auto names = links_on_page(html, root);
+  std::erase_if(names, [](const std::string& name) { return name.find('/') != name.npos; });
+  return names;
+}
+
+std::vector<std::string> groups_on_page(std::string_view html, std::string_view root) {
+  constexpr std::string_view k_begin = "manifests/";
+  auto end = "/" + std::string(k_upload_record);
+  std::vector<std::string> groups;
+  for (const auto& link : links_on_page(html, root)) {
+    if (!link.starts_with(k_begin) || !link.ends_with(end) || link.size() <= k_begin.size() + end.size()) continue;
+    auto group = link.substr(k_begin.size(), link.size() - k_begin.size() - end.size());
+    if (group.find('/') == group.npos && group != "..") groups.push_back(std::move(group));
+  }
+  return groups;
 }
 
 } // namespace quarry::artifact

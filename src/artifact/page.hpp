@@ -11,4 +11,8 @@ namespace quarry::artifact {
 /// page's order. Links to other places are passed over; so are pages of any other kind, which then list nothing.
 std::vector<std::string> names_on_page(std::string_view html, std::string_view root);
 
+/// The groups G whose `manifests/G/upload.json` the page links to: whoever reads by links alone learns from them what
+/// was announced.
+std::vector<std::string> groups_on_page(std::string_view html, std::string_view root);
+
 } // namespace quarry::artifact

@@ -40,20 +40,25 @@ Unexpected no_page(const store::ObjectStore& store, const RunRoot& root, const s
 }
 
 /// A web server says what it has on pages. A bucket that may not be listed says 403 for what it lacks.
-Result<Names> names_on_pages(store::ObjectStore& store, const RunRoot& root, const std::string& prefix) {
+struct OnPages {
+  Names names;
+  std::vector<std::string> groups; ///< that have a record
+};
+Result<OnPages> read_pages(store::ObjectStore& store, const RunRoot& root, const std::string& prefix) {
   std::vector<std::string> pages{"index.html"};
   for (const auto& group : root.groups) pages.push_back("index-" + group + ".html");
-  Names names;
+  OnPages found;
   bool any = false;
   for (const auto& page : pages) {
     auto html = store.get(prefix + page, k_page_bytes_max);
     if (!html && html.error().kind != ErrorKind::permission_denied) return fail(std::move(html).error());
     if (!html || !*html) continue;
     any = true;
-    for (auto& name : names_on_page(**html, store.url(prefix))) names.emplace(std::move(name), std::nullopt);
+    for (auto& name : names_on_page(**html, store.url(prefix))) found.names.emplace(std::move(name), std::nullopt);
+    for (auto& group : groups_on_page(**html, store.url(prefix))) found.groups.push_back(std::move(group));
   }
   if (!any) return no_page(store, root, pages);
-  return names;
+  return found;
 }
 
 Result<void> read_record(store::ObjectStore& store, const std::string& key, std::vector<UploadRecord>& records) {
@@ -86,10 +91,13 @@ Result<std::vector<UploadRecord>> records_listed(store::ObjectStore& store, cons
 }
 
 /// A web server is asked by name. What it hides is not there: runs of other uploaders have no record.
-Result<std::vector<UploadRecord>> records_by_name(store::ObjectStore& store, const RunRoot& root) {
+Result<std::vector<UploadRecord>> records_by_name(store::ObjectStore& store, const RunRoot& root,
+                                                  const std::vector<std::string>& linked) {
   std::vector<UploadRecord> records;
-  auto groups = root.groups;
-  groups.emplace_back();
+  std::set<std::string> groups(root.groups.begin(), root.groups.end());
+  groups.emplace();
+  for (const auto& group : linked)
+    if (is_wanted(root, group)) groups.insert(group);
   for (const auto& group : groups) {
     auto key = root.prefix + "manifests/" + group + (group.empty() ? "" : "/") + std::string(k_upload_record);
     auto read = read_record(store, key, records);
@@ -194,14 +202,17 @@ Result<Source> source_of_root(std::shared_ptr<store::ObjectStore> store, const R
   bool unlisted = !objects && objects.error().code == "R030";
   if (!objects && !unlisted) return fail(std::move(objects).error());
   Names names;
+  std::vector<std::string> linked;
   std::vector<UploadRecord> records;
   if (unlisted) {
-    TRY(names, names_on_pages(*store, root, prefix));
+    TRY(auto found, read_pages(*store, root, prefix));
+    names = std::move(found.names);
+    linked = std::move(found.groups);
   } else {
     names = names_listed(*objects, prefix);
   }
   if (root.part == RunPart::artifacts) {
-    TRY(records, unlisted ? records_by_name(*store, root) : records_listed(*store, root, *objects));
+    TRY(records, unlisted ? records_by_name(*store, root, linked) : records_listed(*store, root, *objects));
   }
   for (const auto& record : records)
     if (!record.complete) source.incomplete.push_back(incomplete_text(record));

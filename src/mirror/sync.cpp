@@ -39,7 +39,7 @@ Result<void> record_origin(ObjectStore& store, const index::PageFile& file, cons
   Json record{{"schema", "quarry.mirrored/1"},
               {"filename", file.filename},
               {"sha256", file.sha256()->hex()},
-              {"url", file.url},
+              {"url", without_query(file.url)},
               {"index", options.index},
               {"fetched", options.now},
               {"who", options.who},

@@ -9,6 +9,8 @@
 
 namespace quarry::mirror {
 
+std::string without_query(const std::string& url) { return url.substr(0, url.find('?')); }
+
 namespace {
 
 constexpr int k_download_attempts = 3; ///< a connection that is cut in the middle; what came before is read again
@@ -20,7 +22,7 @@ Unexpected bad_answer(const std::string& url, const std::string& why, ErrorKind 
 Unexpected other_bytes(const index::PageFile& file, const std::string& promised, const std::string& got) {
   Error error{ErrorKind::corrupt,
               "U007",
-              fmt::format("{} is not what the index says", file.url),
+              fmt::format("{} is not what the index says", without_query(file.url)),
               {"promised  " + promised, "got       " + got},
               {},
               "nothing of it was stored; run it again, and ask who runs the index if it stays so"};
@@ -44,7 +46,8 @@ std::string without_dots(std::string_view url_path) {
 
 Result<void> require_provable(const index::PageFile& file) {
   if (file.sha256()) return {};
-  return bad_answer(file.url, "is listed without a sha256, so nobody could tell whether it is the right file",
+  return bad_answer(without_query(file.url),
+                    "is listed without a sha256, so nobody could tell whether it is the right file",
                     ErrorKind::corrupt);
 }
 
@@ -133,7 +136,8 @@ Result<void> Upstream::fetch_to(const index::PageFile& file, const std::string& 
     return sys::check_interrupted();
   };
   TRY(auto response, net::fetch(*transport_, std::move(request), {}, clock_));
-  if (!response.ok()) return bad_answer(file.url, fmt::format("answers with status {}", response.status));
+  if (!response.ok())
+    return bad_answer(without_query(file.url), fmt::format("answers with status {}", response.status));
   auto digest = hasher.finish();
   if (digest != *file.sha256()) return other_bytes(file, "sha256 " + file.sha256()->hex(), "sha256 " + digest.hex());
   return {};

@@ -16,6 +16,9 @@
 
 namespace quarry::mirror {
 
+/// For records and messages: a query may be a signature.
+std::string without_query(const std::string& url);
+
 struct Downloaded {
   std::string path; ///< on this machine
   index::Described described;

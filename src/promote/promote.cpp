@@ -182,7 +182,9 @@ Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const O
     if (earlier && earlier->generation != now.record.generation) return undone(*earlier);
     interrupted = earlier.has_value();
   }
-  if (interrupted && !options.dry_run) {
+  // Where another generation is asked for, the interrupted move is the past: the new one writes the pages.
+  bool complete_it = interrupted && (options.execute || !options.to_generation);
+  if (complete_it && !options.dry_run) {
     TRY(auto receipt, complete(store, channel, last->plan, before));
     return with_url(store, options, std::move(receipt));
   }

@@ -108,6 +108,31 @@ Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::S
   return planned;
 }
 
+Result<void> check_distribution(ObjectStore& target, const std::vector<Distributed>& sets, unsigned transfers) {
+  std::vector<Copy> copies;
+  for (const auto& set : sets)
+    for (auto& copy : copies_of(set)) copies.push_back(std::move(copy));
+  return parallel_for(copies.size(), transfers, [&](std::size_t i) -> Result<void> {
+    const auto& copy = copies[i];
+    TRY(auto there, target.head(copy.to));
+    if (!there) return {};
+    auto digest = there->recorded_sha256;
+    if (!digest) {
+      TRY(digest, store::digest_of(target, copy.to));
+    }
+    if (!digest || *digest == copy.once.sha256) return {};
+    Error error{
+        ErrorKind::already_exists,
+        "R009",
+        fmt::format("{} holds another {}", target.describe(), copy.to),
+        {},
+        {},
+        "nothing was moved; a published name never gets other bytes: name another --prefix, or remove what is there"};
+    error.details = {"there  sha256 " + digest->hex(), "ours   sha256 " + copy.once.sha256.hex()};
+    return fail(std::move(error));
+  });
+}
+
 Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, const std::vector<Distributed>& sets,
                                      const DistributeOptions& options) {
   auto before = target.counters(), read_before = source.counters();

@@ -36,6 +36,9 @@ struct Distributed {
 Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::SealedSet>& sets,
                                                    const std::string& prefix);
 
+/// Reads only: R009 when a name that the copy needs holds other bytes. For before anything else is moved.
+Result<void> check_distribution(store::ObjectStore& target, const std::vector<Distributed>& sets, unsigned transfers);
+
 struct DistributeOptions {
   std::string now;        ///< RFC 3339, of the seals
   unsigned transfers = 4; ///< copies on their way

@@ -234,7 +234,9 @@ Result<Projected> project_distribution(ObjectStore& store, const std::string& di
   auto token = [&]() -> Result<std::string> {
     TRY(known, known_sources(store, directory));
     for (const auto& [set, source] : sources) known[set] = source;
-    return load_sets(store, directory, sets);
+    TRY(auto shown, load_sets(store, directory, sets));
+    for (const auto& [set, source] : known) shown += set + source; // the pointer holds them, too
+    return shown;
   };
   auto pointer = [&] { return std::vector<index::Page>{pointer_page(directory, sets, known)}; };
   return project(

@@ -27,25 +27,27 @@ Finding defect(std::string code, const std::string& key, std::string message) {
           "publish the run again, or restore the file from a copy"};
 }
 
-/// From the bytes, or from what the store recorded when it checked them.
-Result<std::optional<Sha256>> digest_at(ObjectStore& store, const std::string& key, bool recorded_is_enough) {
+/// From the bytes, or from what the store recorded when it checked them. A copy by another tool may carry the record
+/// onto an object that is cut short, so the size must be the sealed one, too.
+Result<std::optional<Sha256>> digest_at(ObjectStore& store, const std::string& key, bool recorded_is_enough,
+                                        std::optional<std::uint64_t> size) {
   if (recorded_is_enough) {
     TRY(auto info, store.head(key));
-    if (info && info->recorded_sha256) return info->recorded_sha256;
+    if (info && info->recorded_sha256 && (!size || info->size == *size)) return info->recorded_sha256;
   }
   return store::digest_of(store, key);
 }
 
 Result<Findings> verify_file(ObjectStore& store, const FileRecord& file, bool recorded_is_enough) {
   Findings found;
-  TRY(auto digest, digest_at(store, file.key, recorded_is_enough));
+  TRY(auto digest, digest_at(store, file.key, recorded_is_enough, file.size));
   if (!digest)
     found.push_back(defect("P020", file.key, "is missing"));
   else if (*digest != file.sha256)
     found.push_back(
         defect("P021", file.key, fmt::format("has sha256 {}, sealed was {}", digest->hex(), file.sha256.hex())));
   if (!file.metadata_sha256) return found;
-  TRY(auto sidecar, digest_at(store, file.key + ".metadata", recorded_is_enough));
+  TRY(auto sidecar, digest_at(store, file.key + ".metadata", recorded_is_enough, std::nullopt));
   if (!sidecar)
     found.push_back(sidecar_defect(file.key + ".metadata", "is missing"));
   else if (*sidecar != *file.metadata_sha256)

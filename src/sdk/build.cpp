@@ -211,7 +211,10 @@ Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const
   auto dist_dir = path::join(request.dest_dir, "dist");
   TRY_DO(sys::make_directories(dist_dir));
   auto marker = path::join(dist_dir, dist::k_being_built);
-  TRY_DO(sys::write_file(marker, "packages are written here; `quarry publish` waits for the end\n"));
+  TRY(auto ours, sys::FileLock::try_acquire(marker)); // the file stays when we are killed, the lock does not
+  if (!ours)
+    return fail(ErrorKind::precondition_failed, "S043", fmt::format("another build writes to {}", dist_dir),
+                "wait for its end, or name another --dest-dir");
   if (recipe.meta()) {
     TRY(auto sdist, write_sdist(plan.sdist, dist_dir));
     tell(events.built, sdist);

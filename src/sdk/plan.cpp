@@ -279,6 +279,7 @@ private:
       out.payload = name;
     }
     out.wheel.members.push_back({std::move(name), std::move(payload), false});
+    for (const auto& [path, file] : tree.files) out.inside.push_back({path, file.data, file.executable});
     scripts_.clear();
     TRY_DO(pure_members(package, family, {}, out));
     check_lengths(out, devel_paths(package, tree));

@@ -42,7 +42,8 @@ struct PackagePlan {
   std::uint64_t input_bytes = 0;
   std::size_t files = 0, elf_edits = 0, launchers = 0, aliases = 0, dropped_links = 0;
   std::vector<std::string> scripts, missing_scripts;
-  std::string payload; ///< the member that is compressed before it is packed; empty: none
+  std::vector<wheel::Member> inside; ///< devel: the files of the payload, for who proves them
+  std::string payload;               ///< the member that is compressed before it is packed; empty: none
 };
 
 struct BuildPlan {

@@ -35,7 +35,9 @@ bool is_for_the_host(const elf::Facts& facts) { return facts.machine == EM_X86_6
 
 Result<Needs> needs_of(const PackagePlan& package) {
   Needs needs;
-  for (const auto& member : package.wheel.members) {
+  auto members = package.wheel.members;
+  members.insert(members.end(), package.inside.begin(), package.inside.end());
+  for (const auto& member : members) {
     TRY(bool is_elf, elf::has_magic(member.data));
     if (!is_elf) continue;
     TRY(auto facts, elf::read_facts(member.data, member.path));
@@ -51,7 +53,8 @@ Result<Needs> needs_of(const PackagePlan& package) {
 std::set<std::string> names_in(const std::vector<PackagePlan>& packages) {
   std::set<std::string> names;
   for (const auto& package : packages)
-    for (const auto& member : package.wheel.members) names.emplace(path::basename(member.path));
+    for (const auto* members : {&package.wheel.members, &package.inside})
+      for (const auto& member : *members) names.emplace(path::basename(member.path));
   return names;
 }
 

@@ -175,7 +175,7 @@ TEST(OpenStore, LocatorsAndWhatHasNoBackend) {
     auto opened = open_store(locator);
     ASSERT_FALSE(opened) << locator;
     EXPECT_EQ(opened.error().code, "R006");
-    EXPECT_EQ(opened.error().kind, ErrorKind::unsupported);
+    EXPECT_EQ(opened.error().kind, ErrorKind::invalid_argument);
   }
   for (const std::string locator : {"", "file:"})
     EXPECT_EQ(open_store(locator).error().kind, ErrorKind::invalid_argument);

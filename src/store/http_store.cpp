@@ -64,8 +64,9 @@ public:
   Result<void> copy(const std::string&, const std::string&, const PutOptions&) override { return read_only(); }
   Result<void> remove(const std::string&) override { return read_only(); }
   Result<std::vector<ObjectInfo>> list(const std::string&) override {
-    return fail(ErrorKind::unsupported, "R030", fmt::format("{} cannot be listed: it is a web server", describe()),
-                "name the set by its digest or its channel, or use the store itself");
+    return fail(ErrorKind::invalid_argument, "R030",
+                fmt::format("{} can only be read, and not be listed: it is a web server", describe()),
+                "to read, name the set by its digest or its channel; to write, use the store itself");
   }
 
 private:

@@ -118,7 +118,7 @@ TEST_P(Deviations, WithoutConditionsIsSaid) {
   for (const auto& refused : {store_->put("k", Rope::literal("x"), {}).error(), store_->copy("k", "l", {}).error(),
                               store_->remove("k").error(), store_->list("").error()}) {
     EXPECT_EQ(refused.code, "R030");
-    EXPECT_EQ(refused.kind, ErrorKind::unsupported);
+    EXPECT_EQ(refused.kind, ErrorKind::invalid_argument);
   }
 }
 

@@ -217,10 +217,19 @@ Result<AtomicFile> AtomicFile::create(const std::string& path, unsigned mode) {
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
     : file_(std::move(other.file_)), temporary_(std::exchange(other.temporary_, {})), path_(std::move(other.path_)) {}
 AtomicFile::~AtomicFile() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty() && is_named(file_, temporary_)) ::unlink(temporary_.c_str());
+}
+
+// Locks of some network file systems hold on one machine only: another may have taken the temporary for a leftover.
+Result<void> AtomicFile::check_still_ours() {
+  if (is_named(file_, temporary_)) return {};
+  temporary_.clear();
+  return fail(ErrorKind::outcome_unknown, "D002", fmt::format("another machine writes {} at the same time", path_),
+              "run the same command again when it is done");
 }
 
 Result<void> AtomicFile::commit_replace() {
+  TRY_DO(check_still_ours());
   TRY_DO(file_.sync(), "while writing " + path_);
   TRY_DO(sys::rename(temporary_, path_));
   temporary_.clear();
@@ -228,6 +237,7 @@ Result<void> AtomicFile::commit_replace() {
 }
 
 Result<void> AtomicFile::commit_new() {
+  TRY_DO(check_still_ours());
   TRY_DO(file_.sync(), "while writing " + path_);
   if (::link(temporary_.c_str(), path_.c_str()) != 0) return fail(errno_error(errno, "create", path_));
   ::unlink(temporary_.c_str());
@@ -338,6 +348,15 @@ Result<FileLock> FileLock::acquire(const std::string& path) {
   while (::flock(file.descriptor(), LOCK_EX) != 0)
     if (errno != EINTR) return fail(errno_error(errno, "lock", path));
   return FileLock(std::move(file));
+}
+
+Result<std::optional<FileLock>> FileLock::try_acquire(const std::string& path) {
+  TRY(auto file, open_file(path, O_RDWR | O_CREAT, 0644, "lock"));
+  while (::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) return std::optional<FileLock>();
+    if (errno != EINTR) return fail(errno_error(errno, "lock", path));
+  }
+  return std::optional(FileLock(std::move(file)));
 }
 
 } // namespace quarry::sys

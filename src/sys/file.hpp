@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +64,7 @@ public:
   Result<void> commit_replace(); ///< rename(2): an existing file is replaced
   Result<void> commit_new();     ///< link(2): already_exists when the name is taken
 private:
+  Result<void> check_still_ours();
   AtomicFile(File file, std::string temporary, std::string path)
       : file_(std::move(file)), temporary_(std::move(temporary)), path_(std::move(path)) {}
   File file_;
@@ -88,6 +90,7 @@ Result<std::string> make_temporary_directory(const std::string& below, std::stri
 class FileLock {
 public:
   static Result<FileLock> acquire(const std::string& path);
+  static Result<std::optional<FileLock>> try_acquire(const std::string& path); ///< nullopt: somebody else has it
 
 private:
   explicit FileLock(File file) : file_(std::move(file)) {}

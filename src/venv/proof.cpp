@@ -272,7 +272,7 @@ private:
     auto link = payload.links.find(path);
     if (auto text = sys::read_link(absolute)) {
       bool as_packed = link != payload.links.end() && *text == link->second;
-      if (!as_packed && !siblings_of(path).contains(path::normal(path::join(path::dirname(path), *text))))
+      if (!as_packed && !siblings_of(payload, path).contains(path::normal(path::join(path::dirname(path), *text))))
         defects_.add(
             fmt::format("{} leads to {}, {}", path, *text,
                         link == payload.links.end() ? "and is not in the devel payload" : "not to " + link->second));
@@ -281,7 +281,7 @@ private:
     // A hard link: the same bytes as the file of a sibling, which is proven. The payload names one family's libraries;
     // unpacking leads to those of the family in use (python/README.md), so it may be another's, or one more.
     Check check{path, {}, {}};
-    for (const auto& [target, digest] : siblings_of(path)) check.or_these.push_back(digest);
+    for (const auto& [target, digest] : siblings_of(payload, path)) check.or_these.push_back(digest);
     if (check.or_these.empty())
       return defects_.add(link == payload.links.end()
                               ? fmt::format("{} is not in the devel payload", path)
@@ -290,10 +290,14 @@ private:
     checks.push_back(std::move(check));
   }
 
-  /// Proven files of the other platform packages at the same place below their tops.
-  std::map<std::string, Sha256> siblings_of(const std::string& path) const {
+  /// Proven files at the same place: where the payload's link leads, or in the libraries of a family. That it is the
+  /// family in use, and one for all, is for the packaged tests (devel.mirror).
+  std::map<std::string, Sha256> siblings_of(const DevelPayload& payload, const std::string& path) const {
     std::map<std::string, Sha256> found;
     auto below = path.substr(path.find('/'));
+    if (auto link = payload.links.find(path); link != payload.links.end())
+      if (auto it = proven_.find(path::normal(path::join(path::dirname(path), link->second))); it != proven_.end())
+        found.insert(*it);
     for (const auto& top : platform_tops())
       if (auto it = proven_.find(top + below); it != proven_.end()) found.insert(*it);
     return found;
@@ -302,7 +306,7 @@ private:
   const std::set<std::string>& platform_tops() const {
     if (platform_tops_.empty())
       for (const auto& [path, digest] : proven_)
-        if (path.starts_with("_rocm_sdk_")) platform_tops_.insert(path.substr(0, path.find('/')));
+        if (path.starts_with("_rocm_sdk_libraries_")) platform_tops_.insert(path.substr(0, path.find('/')));
     return platform_tops_;
   }
 

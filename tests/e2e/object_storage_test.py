@@ -339,6 +339,13 @@ def test_what_is_promoted_is_copied_to_a_distribution_bucket(ceph, bucket, packa
     assert any(done.code == 7 and "[R009]" in done.err for done in refusals), refusals
     bucket.refused("O008", 2, "promote", "--from", "run:1", "--to", "stable", "--policy", report_only_policy, "--prefix", "v2")
 
+    # what would stop the copy is found before the channel moves
+    for more in (["--prefix", "../x"], ["--prefix", "v2/{bogus}"]):
+        bucket.refused("P041", 2, "promote", "--from", "run:1", "--to", "fresh", "--policy", report_only_policy, "--to-store", dist.locator, *more)
+    bucket.refused("R009", 7, "promote", "--from", "channel:stable", "--to", "fresh", "--policy", report_only_policy, "--to-store", dist.locator, "--prefix", f"v2/{family}")
+    bucket.refused("R030", 2, "promote", "--from", "run:1", "--to", "fresh", "--policy", report_only_policy, "--to-store", "http://127.0.0.1:9/x", "--prefix", "v2")
+    bucket.refused("R015", 3, "channel", "show", "fresh")
+
 
 def test_distributions_are_installed_from(ceph, bucket, packages, report_only_policy, tmp_path):
     """A directory as the target: the same tree, which a plain installer reads through a web server."""

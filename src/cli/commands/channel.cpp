@@ -140,7 +140,8 @@ Result<publish::Repaired> upkeep_of(Context& context, const Arguments& arguments
   using Kind = run::LocatorKind;
   TRY(auto locator, run::parse_locator(arguments.operands.at(0)));
   if (locator.kind == Kind::http)
-    return fail(ErrorKind::unsupported, "R030", fmt::format("{} can only be read: it is a web server", locator.text),
+    return fail(ErrorKind::invalid_argument, "R030",
+                fmt::format("{} can only be read: it is a web server", locator.text),
                 "name the store behind it, such as s3://bucket/prefix");
   auto said = arguments.find("--store");
   bool whole_place = locator.kind == Kind::s3 || (locator.kind == Kind::path && !said);

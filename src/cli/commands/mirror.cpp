@@ -69,7 +69,7 @@ Json plan_json(const mirror::SyncPlan& plan) {
   }
   auto files = Json::array();
   for (const auto& [name, file] : plan.files)
-    files.push_back({{"filename", name}, {"sha256", file.sha256()->hex()}, {"url", file.url}});
+    files.push_back({{"filename", name}, {"sha256", file.sha256()->hex()}, {"url", mirror::without_query(file.url)}});
   return {{"schema", "quarry.mirror-sync/1"}, {"targets", targets}, {"files", files}};
 }
 
@@ -91,7 +91,7 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
   mirror::SyncOptions options{.now = sys::rfc3339(context.clock.now_us()),
                               .who = who(context),
                               .tool = fmt::format("quarry {}", program_version()),
-                              .index = wanted.index.text(),
+                              .index = mirror::without_query(wanted.index.text()),
                               .on_progress = [&](std::uint64_t bytes) { progress->update(bytes); }};
   TRY(auto receipt, mirror::execute_sync(store, upstream, known, plan, options));
   progress->finish();

@@ -114,6 +114,9 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments)
     TRY(auto rules, load_rules(context, arguments.get("--distributions")));
     TRY(to.prefix, rules.prefix_of(arguments.get("--to")));
   }
+  if (to.locator.starts_with("http:") || to.locator.starts_with("https:"))
+    return fail(ErrorKind::invalid_argument, "R030", fmt::format("{} can only be read: it is a web server", to.locator),
+                "use the store itself, such as `--to-store s3://bucket/prefix`");
   TRY(to.store, open_store(context, to.locator));
   return to;
 }
@@ -149,6 +152,7 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
                          const std::vector<registry::SealedSet>& sets, const promote::Options& options) {
   Delivery done;
   TRY(done.sets, publish::plan_distribution(sets, to.prefix));
+  TRY_DO(publish::check_distribution(*to.store, done.sets, std::max(4u, context.jobs)));
   for (const auto& set : done.sets) done.receipt.directories.push_back(set.set.directory);
   if (!options.dry_run) {
     TRY(done.receipt, publish::distribute(source, *to.store, done.sets, {options.when, std::max(4u, context.jobs)}));
@@ -156,6 +160,20 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
   std::set<std::string> directories(done.receipt.directories.begin(), done.receipt.directories.end());
   for (const auto& directory : directories) done.urls.push_back(options.public_url.of(*to.store, directory) + "/");
   return done;
+}
+
+/// What would stop the copy is found before the channel moves.
+Result<void> check_delivery(Context& context, store::ObjectStore& source, const Destination& to,
+                            const promote::Request& request, const promote::Options& options) {
+  if (!to.store || options.dry_run) return {};
+  auto looking = options;
+  looking.dry_run = true;
+  looking.execute.reset();
+  TRY(auto planned, promote::promote(source, request, looking));
+  if (planned.held) return {};
+  TRY(auto sets, promoted_sets(source, request, planned));
+  TRY_DO(deliver(context, source, to, sets, looking));
+  return {};
 }
 
 std::string delivery_text(const Destination& to, const Delivery& done, bool dry_run) {
@@ -221,6 +239,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto to, destination_of(context, arguments));
   TRY(auto request, request_of(context, arguments, to, *store));
+  TRY_DO(check_delivery(context, *store, to, request, options));
   TRY(auto receipt, promote::promote(*store, request, options));
   auto document = to_json(receipt, "quarry.promote/1", options.dry_run);
   document["gate"] = verdict_json(receipt.plan.verdict);
@@ -329,6 +348,7 @@ Result<int> run_rollback(Context& context, const Arguments& arguments) {
                              arguments.has("--to") ? " --to " + arguments.get("--to") : "",
                              text::shell_word(arguments.get("--store")));
   context.out.data(options.dry_run ? dry_run_text(receipt, command) : moved_text(receipt));
+  if (receipt.moved) context.out.note("copies that `promote --to-store` made elsewhere stay as they are");
   return 0;
 }
 

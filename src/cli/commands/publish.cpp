@@ -109,7 +109,7 @@ std::string next_step(const Arguments& arguments, const publish::Plan& plan) {
                                 arguments.get("--run-id"), arguments.get("--platform"))
                   : "channel:" + plan.channel;
   return fmt::format("next: quarry venv install .venv --from {} --packages {} --store {}", text::shell_word(from),
-                     text::shell_word(publish::requirement_of(plan.set)), text::shell_word(arguments.get("--store")));
+                     publish::requirement_of(plan.set), text::shell_word(arguments.get("--store")));
 }
 
 Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, store::ObjectStore& store) {

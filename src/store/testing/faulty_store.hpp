@@ -24,7 +24,7 @@ public:
 
   explicit FaultyStore(ObjectStore& inner, Plan plan = {Fault::none, 0, false}) : inner_(inner), plan_(plan) {}
 
-  std::uint64_t calls() const { return calls_; }
+  std::uint64_t calls() const { return calls_; } // with no call on its way
   bool fired() const { return plan_.fault != Fault::none && calls_ >= plan_.at; }
   /// What happened, one line each ("put sets/…"), for assertions on order.
   const std::vector<std::string>& log() const { return log_; }
@@ -67,26 +67,31 @@ private:
     bool dies = plan_.fault == Fault::die_before || plan_.fault == Fault::die_after;
     if (dead_) return fail(ErrorKind::internal, "R099", "the process is dead: " + what);
     if (writes || !plan_.writes_only) ++calls_;
+    auto number = calls_; // of this call; others may be on their way beside it
     log_.push_back(std::move(what));
-    bool now = plan_.fault != Fault::none && !fired_ && calls_ == plan_.at && (writes || !plan_.writes_only);
+    bool now = plan_.fault != Fault::none && !fired_ && number == plan_.at && (writes || !plan_.writes_only);
     fired_ = fired_ || now;
     dead_ = now && dies;
     if (now && (plan_.fault == Fault::die_before || plan_.fault == Fault::refuse))
-      return fail(ErrorKind::unavailable, "R098", fmt::format("injected fault at call {}", calls_));
+      return fail(ErrorKind::unavailable, "R098", fmt::format("injected fault at call {}", number));
     lock.unlock();
     auto result = call();
-    if (after_call) after_call(calls_);
+    if (after_call) {
+      std::lock_guard one(after_mutex_);
+      after_call(number);
+    }
     if (!now) return result;
     if (plan_.fault == Fault::die_after)
-      return fail(ErrorKind::unavailable, "R098", fmt::format("injected death after call {}", calls_));
+      return fail(ErrorKind::unavailable, "R098", fmt::format("injected death after call {}", number));
     if (writes)
-      return fail(ErrorKind::outcome_unknown, "R004", fmt::format("injected: the reply to call {} was lost", calls_));
-    return fail(ErrorKind::unavailable, "R098", fmt::format("injected fault at call {}", calls_));
+      return fail(ErrorKind::outcome_unknown, "R004", fmt::format("injected: the reply to call {} was lost", number));
+    return fail(ErrorKind::unavailable, "R098", fmt::format("injected fault at call {}", number));
   }
 
   ObjectStore& inner_;
   Plan plan_;
   std::mutex mutex_;
+  std::recursive_mutex after_mutex_; // a test may use this store in after_call
   std::uint64_t calls_ = 0;
   bool fired_ = false, dead_ = false;
   std::vector<std::string> log_;

@@ -232,7 +232,7 @@ def _for_used_families(plan: _payload.Plan) -> _payload.Plan:
 
 
 def _files_below(top: Path) -> list[str]:
-    found = (path.relative_to(top) for path in top.rglob("*") if not path.is_dir())
+    found = (path.relative_to(top) for path in top.rglob("*") if path.is_file())
     return sorted(path.as_posix() for path in found if path.suffix != ".pyc")
 
 

@@ -50,7 +50,8 @@ class Plan:
         """The same with links to `paths` below `new` where there were links into `old`; what is there otherwise stays."""
         kept = [link for link in self.sibling_links if not link[2].startswith(old + "/")]
         taken = {path for path, *_ in [*self.files, *kept, *self.own_links]}
-        links = [(path, "../" * (path.count("/") + 1) + f"{new}/{path}", f"{new}/{path}") for path in paths if path not in taken]
+        free = (path for path in paths if path not in taken and not any(up.as_posix() in taken for up in PurePosixPath(path).parents))
+        links = [(path, "../" * (path.count("/") + 1) + f"{new}/{path}", f"{new}/{path}") for path in free]
         return Plan(self.directories, self.files, kept + links, self.own_links)
 
 
