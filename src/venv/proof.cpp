@@ -133,6 +133,8 @@ public:
                   fmt::format("nothing of {} is installed in {}", source_.description, environment_.directory),
                   "install it with `quarry venv install`");
     TRY_DO(run_checks(environment_.site_packages, std::move(checks_), workers_, defects_));
+    for (const auto& [path, digest] : proven_)
+      if (path.starts_with("_rocm_sdk_libraries_")) library_tops_.insert(path.substr(0, path.find('/')));
     TRY_DO(prove_expansion());
     TRY_DO(find_strangers());
     TRY_DO(defects_.done(environment_));
@@ -298,16 +300,9 @@ private:
     if (auto link = payload.links.find(path); link != payload.links.end())
       if (auto it = proven_.find(path::normal(path::join(path::dirname(path), link->second))); it != proven_.end())
         found.insert(*it);
-    for (const auto& top : platform_tops())
+    for (const auto& top : library_tops_)
       if (auto it = proven_.find(top + below); it != proven_.end()) found.insert(*it);
     return found;
-  }
-
-  const std::set<std::string>& platform_tops() const {
-    if (platform_tops_.empty())
-      for (const auto& [path, digest] : proven_)
-        if (path.starts_with("_rocm_sdk_libraries_")) platform_tops_.insert(path.substr(0, path.find('/')));
-    return platform_tops_;
   }
 
   /// Files that no RECORD lists, where Python or the loader would find them.
@@ -355,7 +350,7 @@ private:
   std::vector<Distribution> distributions_;
   std::vector<Check> checks_;
   std::map<std::string, Sha256> proven_; // by path in site-packages
-  mutable std::set<std::string> platform_tops_;
+  std::set<std::string> library_tops_;   // of the families' packages in proven_
   std::string devel_wheel_;
   Defects defects_;
 };
