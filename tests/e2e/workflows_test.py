@@ -55,7 +55,8 @@ def test_every_workflow_is_looked_at():
 def test_both_ways_to_start_take_the_same(name):
     on = load(name)["on"]
     called, started = on["workflow_call"]["inputs"], on["workflow_dispatch"]["inputs"]
-    assert set(started) == set(called)
+    # Started by hand, an input that only callers have is empty: what these stand for has a default of its own.
+    assert set(started) <= set(called) and set(called) - set(started) <= {"build_runs_on", "container_image"}
     for key, one in started.items():
         assert one.get("default", "") == called[key].get("default", "") or one.get("required") != called[key].get("required"), key
 
