@@ -109,6 +109,6 @@ def test_what_is_no_index_and_what_cannot_be_repaired(site, tmp_path):
     empty.mkdir()
     with serve(empty, SHORT) as (url, _):
         refused("I001", 3, "index", "check", url)
-        refused("R030", 1, "index", "repair", url)
+        refused("R030", 2, "index", "repair", url)
     refused("L009", 2, "index", "repair", site)
     refused("H010", 12, "index", "check", "http://index.example/simple/")
