@@ -204,7 +204,10 @@ std::string Metadata::render() const {
   w.field("Author-email", author_email);
   w.field("License-Expression", license_expression);
   w.fields("License-File", license_files);
-  for (const auto& [label, url] : project_urls) w.field("Project-URL", label.empty() ? url : label + ", " + url);
+  for (const auto& [label, url] : project_urls) { // without a label, a comma in the URL would be taken for its end
+    bool bare = label.empty() && url.find(',') == url.npos;
+    w.field("Project-URL", bare ? url : label + ", " + url);
+  }
   w.field("Keywords", text::join(keywords, ","));
   w.fields("Classifier", classifiers);
   w.field("Requires-Python", requires_python);
