@@ -57,7 +57,7 @@ std::string dotted(const Number& number) {
 
 } // namespace
 
-std::string ManylinuxPolicy::tag() const { return "manylinux_" + text::replace_all(glibc, ".", "_") + "_x86_64"; }
+std::string ManylinuxPolicy::tag() const { return "manylinux_" + text::replace_all(glibc, ".", "_") + "_" + machine; }
 
 Result<Manylinux> parse_manylinux(std::string_view text, const std::string& file) {
   TRY(auto root, TomlTable::parse(text, file, "S001", "S002", "docs/guides/own-recipe.md"));
@@ -69,6 +69,7 @@ Result<Manylinux> parse_manylinux(std::string_view text, const std::string& file
   TRY_DO(root.texts("libraries", libraries));
   TRY_DO(root.tables("policy", [&](TomlTable& table) -> Result<void> {
     TRY(auto policy, parse_policy(table, libraries));
+    policy.machine = out.machine;
     out.policies.push_back(std::move(policy));
     return {};
   }));

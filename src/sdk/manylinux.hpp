@@ -10,7 +10,7 @@
 namespace quarry::sdk {
 
 struct ManylinuxPolicy {
-  std::string glibc;                         ///< "2.28"
+  std::string glibc, machine;                ///< "2.28", "x86_64"
   std::map<std::string, std::string> newest; ///< symbol family -> newest version: "GLIBCXX" -> "3.4.24"
   std::set<std::string> also, libraries;     ///< versions that are no numbers: "CXXABI_TM_1"; SONAMEs of every system
   std::string tag() const;                   ///< "manylinux_2_28_x86_64"

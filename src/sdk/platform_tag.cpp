@@ -33,11 +33,16 @@ bool is_loader(std::string_view soname) { return soname.starts_with("ld-linux") 
 // GPU code objects are ELF, and nothing of the host loads them.
 bool is_for_the_host(const elf::Facts& facts) { return facts.machine == EM_X86_64 && facts.has_dynamic; }
 
-Result<Needs> needs_of(const PackagePlan& package) {
-  Needs needs;
+/// Of the wheel, and of the payload inside it; ropes, so nothing is copied but their places.
+std::vector<wheel::Member> files_of(const PackagePlan& package) {
   auto members = package.wheel.members;
   members.insert(members.end(), package.inside.begin(), package.inside.end());
-  for (const auto& member : members) {
+  return members;
+}
+
+Result<Needs> needs_of(const PackagePlan& package) {
+  Needs needs;
+  for (const auto& member : files_of(package)) {
     TRY(bool is_elf, elf::has_magic(member.data));
     if (!is_elf) continue;
     TRY(auto facts, elf::read_facts(member.data, member.path));
@@ -53,8 +58,7 @@ Result<Needs> needs_of(const PackagePlan& package) {
 std::set<std::string> names_in(const std::vector<PackagePlan>& packages) {
   std::set<std::string> names;
   for (const auto& package : packages)
-    for (const auto* members : {&package.wheel.members, &package.inside})
-      for (const auto& member : *members) names.emplace(path::basename(member.path));
+    for (const auto& member : files_of(package)) names.emplace(path::basename(member.path));
   return names;
 }
 

@@ -152,9 +152,10 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
                          const std::vector<registry::SealedSet>& sets, const promote::Options& options) {
   Delivery done;
   TRY(done.sets, publish::plan_distribution(sets, to.prefix));
-  TRY_DO(publish::check_distribution(*to.store, done.sets, std::max(4u, context.jobs)));
   for (const auto& set : done.sets) done.receipt.directories.push_back(set.set.directory);
-  if (!options.dry_run) {
+  if (options.dry_run) {
+    TRY_DO(publish::check_distribution(*to.store, done.sets, std::max(4u, context.jobs)));
+  } else {
     TRY(done.receipt, publish::distribute(source, *to.store, done.sets, {options.when, std::max(4u, context.jobs)}));
   }
   std::set<std::string> directories(done.receipt.directories.begin(), done.receipt.directories.end());
