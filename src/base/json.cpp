@@ -1,33 +1,73 @@
 #include "base/json.hpp"
 
 #include <fmt/core.h>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <vector>
 
 namespace quarry::json {
 
 namespace {
-constexpr int k_depth_max = 64; // our deepest record nests 6 levels; more is an attack on the stack
+constexpr std::size_t k_depth_max = 64; // our deepest record nests 6 levels; more is an attack on the stack
 
-// The callback of nlohmann's parser sees each container as it opens, so depth is bounded before recursion can hurt.
-// A key that stands twice means one thing to one reader and another to the next, so it is refused (the library takes
-// the last).
-struct Guard {
-  bool too_deep = false;
-  std::string repeated;
-  std::vector<std::set<std::string>> keys; // of the open objects
-  bool operator()(int depth, Json::parse_event_t event, Json& value) {
-    if (depth > k_depth_max) too_deep = true;
-    if (too_deep) return false;
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end && !keys.empty()) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.empty() && !keys.back().insert(value.get<std::string>()).second &&
-        repeated.empty())
-      repeated = value.get<std::string>();
+// Builds the value as the library would, in one pass, and stops at what we refuse: depth is bounded before recursion
+// can hurt, and a key that stands twice means one thing to one reader and another to the next (the library takes the
+// last).
+class Builder final : public nlohmann::json_sax<Json> {
+public:
+  Json root;
+  std::string error; ///< why it stopped
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return stop("is not valid JSON"); }
+  bool start_object(std::size_t) override { return open(Json::object()); }
+  bool start_array(std::size_t) override { return open(Json::array()); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool key(string_t& name) override {
+    auto& members = open_.back()->get_ref<Json::object_t&>();
+    auto before = members.size();
+    auto it = members.emplace_hint(members.end(), name, nullptr); // canonical text has its keys in order
+    if (members.size() == before) return stop(fmt::format("holds the key \"{}\" twice", name));
+    member_ = &it->second;
     return true;
   }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
+    return stop(fmt::format("is not valid JSON: {}", e.what()));
+  }
+
+private:
+  bool stop(std::string why) {
+    if (error.empty()) error = std::move(why);
+    return false;
+  }
+  template <class T> bool add(T&& value) {
+    place(Json(std::forward<T>(value)));
+    return true;
+  }
+  Json* place(Json value) {
+    if (open_.empty()) return &(root = std::move(value));
+    if (open_.back()->is_object()) return &(*member_ = std::move(value));
+    auto& items = open_.back()->get_ref<Json::array_t&>();
+    return &items.emplace_back(std::move(value));
+  }
+  bool open(Json container) {
+    if (open_.size() >= k_depth_max) return stop(fmt::format("nests deeper than {} levels", k_depth_max));
+    // Where it is stays valid: nothing is added beside a container before it is closed.
+    open_.push_back(place(std::move(container)));
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  std::vector<Json*> open_;
+  Json* member_ = nullptr;
 };
 } // namespace
 
@@ -42,17 +82,13 @@ Result<std::string> canonical(const Json& value) {
 std::string pretty(const Json& value) { return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Result<Json> parse(std::string_view text, std::string_view what) {
-  Guard guard;
+  Builder builder;
   try {
-    auto value = Json::parse(text, std::ref(guard), true, false);
-    if (!guard.repeated.empty())
-      return fail(ErrorKind::corrupt, "B002", fmt::format("{} holds the key \"{}\" twice", what, guard.repeated));
-    if (guard.too_deep)
-      return fail(ErrorKind::corrupt, "B002", fmt::format("{} nests deeper than {} levels", what, k_depth_max));
-    return value;
+    if (Json::sax_parse(text, &builder)) return std::move(builder.root);
   } catch (const Json::exception& e) {
     return fail(ErrorKind::corrupt, "B002", fmt::format("{} is not valid JSON: {}", what, e.what()));
   }
+  return fail(ErrorKind::corrupt, "B002", fmt::format("{} {}", what, builder.error));
 }
 
 namespace {

@@ -92,6 +92,7 @@ std::optional<std::vector<std::uint8_t>> from_hex(std::string_view text) {
   };
   if (text.size() % 2) return std::nullopt;
   std::vector<std::uint8_t> out;
+  out.reserve(text.size() / 2);
   for (std::size_t i = 0; i < text.size(); i += 2) {
     int high = digit(text[i]), low = digit(text[i + 1]);
     if (high < 0 || low < 0) return std::nullopt;
@@ -165,6 +166,7 @@ std::string percent_decode(std::string_view text) {
 }
 
 std::string html_escape(std::string_view text) {
+  if (text.find_first_of("&<>\"'") == text.npos) return std::string(text);
   std::string out;
   for (char c : text) switch (c) {
     case '&': out += "&amp;"; break;

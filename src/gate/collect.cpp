@@ -10,11 +10,13 @@ using registry::SealedSet;
 
 namespace {
 
-Result<registry::View> view_of_channel(store::ObjectStore& store, const std::string& name) {
+/// What the channel shows of the projects that the source brings.
+Result<registry::View> view_of_channel(store::ObjectStore& store, const std::string& name,
+                                       const std::vector<SealedSet>& source) {
   TRY_DO(registry::check_channel_name(name));
   TRY(auto channel, registry::read_channel(store, name));
   if (!channel) return registry::View{};
-  return registry::load_whole_view(store, channel->record.view);
+  return registry::load_view_for(store, channel->record.view, source);
 }
 
 Result<Subject> subject_of(store::ObjectStore& store, const SealedSet& sealed) {
@@ -61,7 +63,7 @@ Result<Case> collect(store::ObjectStore& store, const std::string& channel, cons
 
 Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,
                          std::int64_t now_us) {
-  TRY(auto view, view_of_channel(store, channel), "while reading channel " + channel);
+  TRY(auto view, view_of_channel(store, channel, source.sets), "while reading channel " + channel);
   return collect(store, channel, lacking(view, source.sets), now_us);
 }
 

@@ -4,6 +4,7 @@
 #include "archive/tar.hpp"
 #include "index/check.hpp"
 #include "index/describe.hpp"
+#include "index/pages.hpp"
 #include "index/read_page.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -345,6 +346,12 @@ TEST_F(Check, PageMissingOrNotListed) {
   expect("I018", 1);
   build("w");
   edit("w/simple/index.html", "<a href=\"b/\">b</a>", "");
+  expect("I018", 1);
+}
+TEST_F(Check, APageForPeopleLeadsToProjects) {
+  ASSERT_TRUE(sys::write_file(at("w/index.html"), overview_page("many", {"a", "b", "c"})));
+  EXPECT_THAT(check("w").findings, IsEmpty());
+  ASSERT_TRUE(sys::write_file(at("w/index.html"), overview_page("many", {"a", "b", "c", "gone"})));
   expect("I018", 1);
 }
 TEST_F(Check, RequiresPythonOfAnotherFile) {

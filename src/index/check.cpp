@@ -269,8 +269,25 @@ private:
   Result<void> check_top_page(bool is_tree) {
     if (is_tree) return check_tree("", html_pages_);
     TRY(auto page, page_at(""));
-    if (page) check_page("", site_.place_of(""), *page, "");
+    if (!page) return {};
+    drop_page_links(*page);
+    check_page("", site_.place_of(""), *page, "");
     return {};
+  }
+
+  /// Installers skip links that end in '/': on a page for people they lead to the projects' pages.
+  void drop_page_links(IndexPage& page) {
+    std::erase_if(page.files, [&](const PageFile& file) {
+      if (!file.url.ends_with('/')) return false;
+      std::string_view way = file.url;
+      constexpr std::string_view k_tree = "simple/";
+      auto name = way.starts_with(k_tree)
+                      ? text::percent_decode(way.substr(k_tree.size(), way.size() - k_tree.size() - 1))
+                      : std::string();
+      if (!name.empty() && options_.projects.empty() && !html_pages_.contains(name))
+        find("I018", site_.place_of(""), fmt::format("{} is listed and has no page", name));
+      return true;
+    });
   }
 
   Result<void> look_at_files() {

@@ -48,14 +48,32 @@ std::string html_of_entries(std::string_view title, const Entries& entries) {
   return out;
 }
 
-std::string root_html(std::vector<std::string> projects) {
+namespace {
+void project_anchors(std::string& out, std::string_view way, std::vector<std::string> projects) {
   std::sort(projects.begin(), projects.end());
   projects.erase(std::unique(projects.begin(), projects.end()), projects.end());
+  for (const auto& project : projects)
+    fmt::format_to(std::back_inserter(out), "<a href=\"{}{}/\">{}</a><br>\n", way, text::percent_encode(project),
+                   text::html_escape(project));
+}
+} // namespace
+
+std::string root_html(std::vector<std::string> projects) {
   std::string out;
   open_html(out, "Simple index");
-  for (const auto& project : projects)
-    fmt::format_to(std::back_inserter(out), "<a href=\"{}/\">{}</a><br>\n", text::percent_encode(project),
-                   text::html_escape(project));
+  project_anchors(out, "", std::move(projects));
+  close_html(out);
+  return out;
+}
+
+std::string overview_page(std::string_view title, std::vector<std::string> projects) {
+  std::string out;
+  open_html(out, title);
+  fmt::format_to(std::back_inserter(out),
+                 "<h1>{}</h1>\n<p>Too many files for one page: each project has its own, and installers take "
+                 "<code>--index-url</code> with <a href=\"simple/\">simple/</a>.</p>\n",
+                 text::html_escape(title));
+  project_anchors(out, "simple/", std::move(projects));
   close_html(out);
   return out;
 }

@@ -50,6 +50,9 @@ std::string href_between(std::string_view key, std::string_view page_directory) 
 std::string find_links_page(std::string_view title, const std::vector<Link>& links) {
   return html_of_entries(title, entries_from(links));
 }
+std::string find_links_page(std::string_view title, const std::vector<FileRecord>& files, std::string_view directory) {
+  return html_of_entries(title, entries_of(in_page_order(pointers_to(files)), directory));
+}
 std::string project_html(std::string_view project, const std::vector<Link>& links) {
   return html_of_entries(fmt::format("Links for {}", project), entries_from(links));
 }

@@ -28,10 +28,15 @@ struct Page {
 
 // One page each. Links may come in any order; they are written sorted by version, then file name.
 std::string find_links_page(std::string_view title, const std::vector<Link>& links);
+/// With the links that a page in `directory` needs, a key below the same root as FileRecord::key.
+std::string find_links_page(std::string_view title, const std::vector<registry::FileRecord>& files,
+                            std::string_view directory);
 std::string project_html(std::string_view project, const std::vector<Link>& links);
 std::string project_json(std::string_view project, const std::vector<Link>& links);
 std::string root_html(std::vector<std::string> projects);
 std::string root_json(std::vector<std::string> projects);
+/// In place of a find-links page that nobody could open: links to the projects' pages below `simple/`.
+std::string overview_page(std::string_view title, std::vector<std::string> projects);
 
 struct PageOptions {
   std::string title = "packages"; ///< of the find-links page

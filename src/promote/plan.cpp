@@ -129,9 +129,11 @@ void choose_ready(Plan& plan) {
   plan.sets = std::move(chosen);
 }
 
-Result<View> view_of(ObjectStore& store, const std::optional<registry::Channel>& channel) {
+/// What the channel shows of the projects that the source brings.
+Result<View> view_of(ObjectStore& store, const std::optional<registry::Channel>& channel,
+                     const std::vector<SealedSet>& source) {
   if (!channel) return View{};
-  return registry::load_whole_view(store, channel->record.view);
+  return registry::load_view_for(store, channel->record.view, source);
 }
 
 } // namespace
@@ -143,9 +145,9 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
   plan.source = request.source.source;
   plan.distribution = request.distribution;
   TRY(plan.expected, registry::read_channel(store, request.channel));
-  TRY(auto base, view_of(store, plan.expected), "while reading channel " + request.channel);
+  TRY(auto base, view_of(store, plan.expected, request.source.sets), "while reading channel " + request.channel);
   plan.sets = gate::lacking(base, request.source.sets);
-  TRY_DO(registry::extend_view(base, plan.sets),
+  TRY_DO(registry::check_extension(base, plan.sets),
          "in channel " + request.channel); // a conflict is one whatever the gate says
   TRY_DO(check_presence(store, plan.sets));
   TRY_DO(judge(store, request, plan));
@@ -200,6 +202,7 @@ Result<Plan> plan_rollback(ObjectStore& store, const std::string& channel, std::
   plan.source = fmt::format("channel:{}@{}", channel, now.generation);
   TRY(auto view, to ? view_of_generation(store, now, *to) : view_before(store, now));
   TRY(plan.view, registry::load_whole_view(store, view), "while reading the view to go back to");
+  plan.view.shards.clear(); // they were just read: nothing to write
   for (const auto& digest : plan.view.record.sets) {
     TRY(auto sealed, registry::load_sealed(store, digest), "while reading the view to go back to");
     plan.sets.push_back(std::move(sealed));

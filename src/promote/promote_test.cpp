@@ -334,8 +334,8 @@ TEST_F(Promote, TwoAtOnceAreBothInOneView) {
   pass(*store_, request({one, two}));
   FaultyStore racing(*store_);
   bool raced = false;
-  racing.after_call = [&](std::uint64_t) { // the rival moves just before our swap
-    if (raced || !racing.log().back().starts_with("put ledger/")) return;
+  racing.after_call = [&](std::uint64_t call) { // the rival moves just before our swap
+    if (raced || !racing.log().at(call - 1).starts_with("put ledger/")) return;
     raced = true;
     ASSERT_TRUE(go({two}));
   };
@@ -353,8 +353,8 @@ TEST_F(Promote, AReviewedPlanThatLosesTheRaceIsAConflict) {
   auto digest = promote(*store_, request({one}), options({}, true))->digest;
   FaultyStore racing(*store_);
   bool raced = false;
-  racing.after_call = [&](std::uint64_t) {
-    if (raced || !racing.log().back().starts_with("put ledger/")) return;
+  racing.after_call = [&](std::uint64_t call) {
+    if (raced || !racing.log().at(call - 1).starts_with("put ledger/")) return;
     raced = true;
     ASSERT_TRUE(go({two}));
   };

@@ -1,6 +1,5 @@
 #include "publish/move.hpp"
 
-#include "publish/projection.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -42,12 +41,17 @@ Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
     TRY(auto now, registry::read_channel(store, channel));
     registry::View base;
     if (now) {
-      TRY(base, registry::load_whole_view(store, now->record.view), "while reading channel " + channel);
+      TRY(base, registry::load_view_for(store, now->record.view, sets), "while reading channel " + channel);
     }
     TRY(auto next, registry::extend_view(base, sets), "in channel " + channel);
-    if (now && next.digest == base.digest) return Added{now->record, false};
+    if (now && next.digest == base.digest) return Added{now->record, false, {}};
     auto moved = move_channel(store, channel, now, next, reason);
-    if (moved) return Added{std::move(*moved), true};
+    if (moved) {
+      Added added{std::move(*moved), true, {}};
+      added.views.emplace(base.digest, std::move(base.record));
+      added.views.emplace(next.digest, std::move(next.record));
+      return added;
+    }
     if (moved.error().kind != ErrorKind::precondition_failed) return fail(std::move(moved).error());
   }
   return fail(ErrorKind::precondition_failed, "P010", fmt::format("others kept moving channel {}", channel),

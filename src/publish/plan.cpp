@@ -101,8 +101,9 @@ Result<void> look_at_names(ObjectStore& store, const std::string& directory, con
 Result<void> look_at_channel(ObjectStore& store, const std::string& name, const registry::SetRecord& set) {
   TRY(auto channel, registry::read_channel(store, name));
   if (!channel) return {};
-  TRY(auto view, registry::load_whole_view(store, channel->record.view), "while reading channel " + name);
-  TRY_DO(registry::extend_view(view, {SealedSet{{}, set, {}}}), "in channel " + name);
+  std::vector<SealedSet> added{{{}, set, {}}};
+  TRY(auto view, registry::load_view_for(store, channel->record.view, added), "while reading channel " + name);
+  TRY_DO(registry::check_extension(view, added), "in channel " + name);
   return {};
 }
 

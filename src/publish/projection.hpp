@@ -1,13 +1,11 @@
 #pragma once
 // Pages as projections of the truth: written last, leaves first, never over a newer page. A page may be stale, never
 // dangling or torn.
-//
-// The guard: the ETag of every page is read *before* the truth is read (again), and pages are written if-match. A
-// writer that was overtaken fails its condition and starts anew from the new truth; a writer that nobody overtook is
-// right. No lock, no clock.
+// How rivals are kept apart: page_writer.hpp.
 #include "base/result.hpp"
 #include "registry/registry.hpp"
 #include "store/object_store.hpp"
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -28,8 +26,17 @@ Result<Projected> project_directory(store::ObjectStore& store, const std::string
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory,
                                        const std::map<std::string, std::string>& sources);
 
+/// Views that a caller has at hand, by digest: they are immutable, so nobody needs to read them again.
+using KnownViews = std::map<std::string, registry::ViewRecord>;
+
+enum class Extent : std::uint8_t {
+  changed, ///< what moved since the generation that the pages show, as far as that is known; a small channel whole
+  whole,   ///< every page, whatever the state says: for repair
+};
+
 /// The pages of a channel, then `channels/{name}/pages.json`, which says of which generation they are. not_found R015.
-Result<Projected> project_channel(store::ObjectStore& store, const std::string& name);
+Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
+                                  const KnownViews& known = {});
 
 /// The generation that a channel's pages show completely; 0 when there are none. Less than the channel's own: they are
 /// stale.

@@ -82,7 +82,7 @@ Result<void> move_pointer(ObjectStore& store, const Plan& plan, const ExecuteOpt
   receipt.view = added.channel.view;
   receipt.channel_moved = added.moved;
   receipt.channel_index_url = options.public_url.of(store, registry::channel_directory(plan.channel) + "/simple") + "/";
-  TRY_DO(project_channel(store, plan.channel));
+  TRY_DO(project_channel(store, plan.channel, Extent::changed, added.views));
   return {};
 }
 

@@ -125,7 +125,7 @@ Result<std::set<std::string>> sealed_sets(ObjectStore& store) {
 
 Result<Repaired> repair_channel(ObjectStore& store, const std::string& name) {
   Repaired done;
-  TRY(auto projected, project_channel(store, name));
+  TRY(auto projected, project_channel(store, name, Extent::whole));
   add(done, registry::channel_directory(name), projected);
   return done;
 }

@@ -1,5 +1,6 @@
 #include "registry/fields.hpp"
 
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -34,8 +35,14 @@ void Writer::drop_empty(const char* key) {
   if (object_[key].empty()) object_.erase(key);
 }
 
-Reader::Reader(const Json& object, std::string what) : object_(object), what_(std::move(what)) {
-  if (!object.is_object()) defect(fmt::format("{} is not an object", what_));
+std::string Place::text() const {
+  if (!parent) return std::string(what);
+  if (!index) return fmt::format("\"{}\" of {}", key, parent->text());
+  return fmt::format("\"{}\" number {} of {}", key, *index + 1, parent->text());
+}
+
+Reader::Reader(const Json& object, Place place) : object_(object), place_(place) {
+  if (!object.is_object()) defect(fmt::format("{} is not an object", place_.text()));
 }
 
 void Reader::text(const char* key, std::string& value, Need need) {
@@ -77,7 +84,7 @@ void Reader::digest(const char* key, Sha256& value) {
 }
 
 void Reader::digest(const char* key, std::optional<Sha256>& value) {
-  if (!look(key, Need::optional)) return;
+  if (!object_.contains(key)) return known_.push_back(key);
   Sha256 parsed;
   digest(key, parsed);
   value = parsed;
@@ -99,7 +106,7 @@ void Reader::map(const char* key, std::map<std::string, std::string>& values) {
   if (!found->is_object()) return defect(fmt::format("{} is not an object", name_of(key)));
   for (const auto& [name, item] : found->items()) {
     if (!item.is_string()) return defect(fmt::format("{} holds something that is not text", name_of(key)));
-    values[name] = item.get<std::string>();
+    values.emplace_hint(values.end(), name, item.get_ref<const std::string&>()); // in order, as the object has them
   }
 }
 
@@ -112,16 +119,16 @@ std::size_t Reader::begin_list(const char* key) {
 }
 
 const Json& Reader::item(const char* key, std::size_t index) const { return object_.at(key).at(index); }
-std::string Reader::name_of(const char* key) const { return fmt::format("\"{}\" of {}", key, what_); }
-std::string Reader::name_of(const char* key, std::size_t index) const {
-  return fmt::format("\"{}\" number {} of {}", key, index + 1, what_);
-}
+std::string Reader::name_of(const char* key) const { return Place{{}, &place_, key}.text(); }
 
 const Json* Reader::look(const char* key, Need need) {
-  known_.insert(key);
+  known_.push_back(key);
   if (error_) return nullptr;
-  if (auto it = object_.find(key); it != object_.end()) return &*it;
-  if (need == Need::required) defect(fmt::format("{} has no \"{}\"", what_, key));
+  if (auto it = object_.find(key); it != object_.end()) {
+    ++found_;
+    return &*it;
+  }
+  if (need == Need::required) defect(fmt::format("{} has no \"{}\"", place_.text(), key));
   return nullptr;
 }
 
@@ -130,10 +137,13 @@ void Reader::defect(std::string message) {
 }
 
 std::string Reader::unknown() const {
+  if (!object_.is_object() || object_.size() == found_) return {};
+  auto is_known = [&](const std::string& key) {
+    return key == "schema" || std::find(known_.begin(), known_.end(), key) != known_.end();
+  };
   Json rest = Json::object();
-  if (object_.is_object())
-    for (const auto& [key, value] : object_.items())
-      if (!known_.contains(key) && key != "schema") rest[key] = value;
+  for (const auto& [key, value] : object_.items())
+    if (!is_known(key)) rest[key] = value;
   return rest.empty() ? std::string() : rest.dump();
 }
 

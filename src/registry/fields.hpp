@@ -7,8 +7,8 @@
 #include <concepts>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -56,10 +56,19 @@ private:
   Json& object_;
 };
 
+/// Where a value stands, put into words only for a defect: a record of half a million files is read value by value.
+struct Place {
+  std::string_view what; ///< of the outermost
+  const Place* parent = nullptr;
+  const char* key = nullptr;
+  std::optional<std::size_t> index = {};
+  std::string text() const; ///< `"files" number 3 of sets/….json`
+};
+
 /// Keeps the first defect (corrupt R012); afterwards reading goes on without effect.
 class Reader {
 public:
-  Reader(const Json& object, std::string what);
+  Reader(const Json& object, Place place);
   void text(const char* key, std::string& value, Need need = Need::required);
   void number(const char* key, std::uint64_t& value);
   void real(const char* key, double& value);
@@ -69,14 +78,15 @@ public:
   void texts(const char* key, std::vector<std::string>& values);
   void map(const char* key, std::map<std::string, std::string>& values);
   template <class T> void nested(const char* key, T& value) {
-    if (const Json* found = look(key, Need::optional)) read_one(*found, name_of(key), value);
+    if (const Json* found = look(key, Need::optional)) read_one(*found, {{}, &place_, key}, value);
   }
   template <class T> void list(const char* key, std::vector<T>& values) {
     auto count = begin_list(key);
-    for (std::size_t i = 0; i < count && !error_; ++i) read_one(item(key, i), name_of(key, i), values.emplace_back());
+    for (std::size_t i = 0; i < count && !error_; ++i)
+      read_one(item(key, i), {{}, &place_, key, i}, values.emplace_back());
   }
-  template <class R> static Result<void> read(const Json& object, std::string what, R& record) {
-    Reader reader(object, std::move(what));
+  template <class R> static Result<void> read(const Json& object, const Place& place, R& record) {
+    Reader reader(object, place);
     fields(reader, record);
     if constexpr (KeepsUnknown<R>) record.unknown = reader.unknown();
     if (reader.error_) return fail(std::move(*reader.error_));
@@ -89,16 +99,16 @@ private:
   std::size_t begin_list(const char* key);
   const Json& item(const char* key, std::size_t index) const;
   std::string name_of(const char* key) const;
-  std::string name_of(const char* key, std::size_t index) const;
   std::string unknown() const; ///< the fields that nobody asked for, as canonical JSON; empty when there are none
-  template <class T> void read_one(const Json& object, std::string what, T& value) {
-    auto done = read(object, std::move(what), value);
+  template <class T> void read_one(const Json& object, const Place& place, T& value) {
+    auto done = read(object, place, value);
     if (!done && !error_) error_ = std::move(done).error();
   }
 
   const Json& object_;
-  std::string what_;
-  std::set<std::string> known_;
+  Place place_;
+  std::vector<const char*> known_; ///< keys asked for
+  std::size_t found_ = 0;          ///< of these
   std::optional<Error> error_;
 };
 

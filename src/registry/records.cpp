@@ -134,7 +134,8 @@ Result<void> nonsense(std::string_view what, std::string message) {
 }
 
 bool is_digest(const std::string& text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+  return text.size() == 64 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 bool is_project(const std::string& text) {
@@ -223,7 +224,7 @@ template <class R> Result<R> read(std::string_view text, std::string_view what, 
   TRY(auto object, json::parse(text, what));
   TRY_DO(json::require_schema(object, schema, what));
   R record;
-  TRY_DO(Reader::read(object, std::string(what), record));
+  TRY_DO(Reader::read(object, Place{what}, record));
   TRY_DO(check(record, what));
   return record;
 }

@@ -91,16 +91,24 @@ Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets);
 struct View {
   std::string digest;
   ViewRecord record;
-  std::vector<ShardRecord> shards; ///< sorted by project
+  std::vector<ShardRecord> shards; ///< sorted by project; all, or where a function says so only those in question
 };
 /// Pure: the view that shows these sets, in this order. R018 when two of them disagree about a file.
 Result<View> make_view(const std::vector<SealedSet>& sets);
-/// Pure: `base` with these sets added behind its own; a set that is in already changes nothing. R018.
+/// Pure: `base` with these sets added behind its own; a set that is in already changes nothing. Of `base` only the
+/// shards of projects in `sets` must be there (load_view_for); the result has those, and the new ones. R018.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
-/// Writes shards, then the view; those that are there already cost a look.
+/// Whether extend_view would succeed, without the new view: R018.
+Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);
+/// Writes the shards at hand, then the view; those that are there already cost a look.
 Result<void> put_view(ObjectStore& store, const View& view);
 Result<View> load_whole_view(ObjectStore& store, const std::string& digest);
-std::vector<FileRecord> files_of(const View& view); ///< sorted by filename
+/// With the shards of the projects in `sets` alone: what one more set costs does not grow with the view.
+Result<View> load_view_for(ObjectStore& store, const std::string& digest, const std::vector<SealedSet>& sets);
+/// One project's shard of a view; nullopt when the view does not show that project.
+Result<std::optional<ShardRecord>> load_shard_of(ObjectStore& store, const ViewRecord& view,
+                                                 const std::string& project);
+std::vector<FileRecord> files_of(const View& view); ///< of the shards at hand, sorted by filename
 
 // Channels.
 struct Channel {

@@ -1,36 +1,46 @@
 #include "registry/registry.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 namespace quarry::registry {
 
 namespace {
 std::string digest_of(const std::string& bytes) { return sha256(bytes).hex(); }
-} // namespace
 
-Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets) {
-  // The base goes first, as one more set, so that a file that is in both keeps the record it has.
+/// The base goes first, as one more set, so that a file that is in both keeps the record it has.
+Result<std::vector<FileRecord>> files_of_both(const View& base, const std::vector<SealedSet>& sets) {
   std::vector<SealedSet> all(1);
   all.front().set.files = files_of(base);
   all.insert(all.end(), sets.begin(), sets.end());
-  TRY(auto files, union_of(all));
+  return union_of(all);
+}
+} // namespace
+
+Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets) {
+  TRY(auto files, files_of_both(base, sets));
   std::map<std::string, ShardRecord> shards;
   for (auto& file : files) { // sorted by filename, so each shard is too
     auto& shard = shards[file.project];
     shard.project = file.project;
     shard.files.push_back(std::move(file));
   }
-  View view;
-  view.record.sets = base.record.sets;
+  View view{{}, base.record, {}};
+  std::set<std::string_view> known(base.record.sets.begin(), base.record.sets.end());
   for (const auto& sealed : sets)
-    if (std::find(view.record.sets.begin(), view.record.sets.end(), sealed.digest) == view.record.sets.end())
-      view.record.sets.push_back(sealed.digest);
+    if (known.insert(sealed.digest).second) view.record.sets.push_back(sealed.digest);
   for (auto& [project, shard] : shards) {
     view.record.shards[project] = digest_of(to_json(shard));
     view.shards.push_back(std::move(shard));
   }
   view.digest = digest_of(to_json(view.record));
   return view;
+}
+
+Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets) {
+  TRY_DO(files_of_both(base, sets));
+  return {};
 }
 
 Result<View> make_view(const std::vector<SealedSet>& sets) { return extend_view({}, sets); }
@@ -41,18 +51,42 @@ Result<void> put_view(ObjectStore& store, const View& view) {
   return {};
 }
 
-Result<View> load_whole_view(ObjectStore& store, const std::string& digest) {
-  View view;
-  view.digest = digest;
-  TRY(view.record, load_view(store, digest));
-  for (const auto& [project, shard_digest] : view.record.shards) {
-    TRY(auto shard, load_shard(store, shard_digest), "while reading the view " + digest);
-    if (shard.project != project)
-      return fail(ErrorKind::corrupt, "R012",
-                  "the view " + digest + " names the shard of " + shard.project + " as that of " + project);
-    view.shards.push_back(std::move(shard));
+Result<std::optional<ShardRecord>> load_shard_of(ObjectStore& store, const ViewRecord& view,
+                                                 const std::string& project) {
+  auto digest = view.shards.find(project);
+  if (digest == view.shards.end()) return std::optional<ShardRecord>();
+  TRY(auto shard, load_shard(store, digest->second), "while reading what a view shows of " + project);
+  if (shard.project != project)
+    return fail(ErrorKind::corrupt, "R012",
+                "a view names the shard of " + shard.project + " as that of " + project + ": " + digest->second);
+  return std::optional(std::move(shard));
+}
+
+namespace {
+Result<View> load_with_shards(ObjectStore& store, const std::string& digest, ViewRecord record,
+                              const std::set<std::string>& projects) {
+  View view{digest, std::move(record), {}};
+  for (const auto& project : projects) {
+    TRY(auto shard, load_shard_of(store, view.record, project), "while reading the view " + digest);
+    if (shard) view.shards.push_back(std::move(*shard));
   }
   return view;
+}
+} // namespace
+
+Result<View> load_whole_view(ObjectStore& store, const std::string& digest) {
+  TRY(auto record, load_view(store, digest));
+  std::set<std::string> projects;
+  for (const auto& [project, shard] : record.shards) projects.insert(project);
+  return load_with_shards(store, digest, std::move(record), projects);
+}
+
+Result<View> load_view_for(ObjectStore& store, const std::string& digest, const std::vector<SealedSet>& sets) {
+  TRY(auto record, load_view(store, digest));
+  std::set<std::string> projects;
+  for (const auto& sealed : sets)
+    for (const auto& file : sealed.set.files) projects.insert(file.project);
+  return load_with_shards(store, digest, std::move(record), projects);
 }
 
 std::vector<FileRecord> files_of(const View& view) {

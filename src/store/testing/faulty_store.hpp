@@ -27,7 +27,10 @@ public:
   std::uint64_t calls() const { return calls_; } // with no call on its way
   bool fired() const { return plan_.fault != Fault::none && calls_ >= plan_.at; }
   /// What happened, one line each ("put sets/…"), for assertions on order.
-  const std::vector<std::string>& log() const { return log_; }
+  std::vector<std::string> log() const {
+    std::lock_guard lock(mutex_);
+    return log_;
+  }
   /// Called after every call that got through, with its number: where a child process kills itself, or a test checks
   /// invariants.
   std::function<void(std::uint64_t)> after_call;
@@ -90,7 +93,7 @@ private:
 
   ObjectStore& inner_;
   Plan plan_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::recursive_mutex after_mutex_; // a test may use this store in after_call
   std::uint64_t calls_ = 0;
   bool fired_ = false, dead_ = false;

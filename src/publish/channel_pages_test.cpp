@@ -1,0 +1,165 @@
+#include "publish/channel_pages.hpp"
+
+#include "publish/move.hpp"
+#include "publish/projection.hpp"
+#include "publish/testing/invariants.hpp"
+#include "registry/testing/samples.hpp"
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <random>
+
+namespace quarry::publish {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* k_channel = "nightly";
+constexpr int k_projects = 210, k_versions = 6; // more files than one page lists, more projects than are put in order
+
+std::string name(int project) { return fmt::format("p{}", project); }
+std::string page_of(int project) { return fmt::format("channels/nightly/simple/p{}/index.html", project); }
+
+registry::testing::SampleFile file(int project, const std::string& version) {
+  return {fmt::format("p{}-{}-py3-none-any.whl", project, version), name(project), version};
+}
+
+class ChannelPages : public ::testing::Test {
+protected:
+  void SetUp() override {
+    std::vector<registry::testing::SampleFile> files;
+    for (int project = 0; project < k_projects; ++project)
+      for (int version = 0; version < k_versions; ++version)
+        files.push_back(file(project, fmt::format("1.{}", version)));
+    add(files);
+    project();
+  }
+  void add(const std::vector<registry::testing::SampleFile>& files) {
+    auto set = registry::testing::sealed_sample(*store_, fmt::format("{}-linux/python/g", ++runs_), files);
+    auto added = add_sets(*store_, k_channel, {set}, {"publish", {}, {}, "tester", "2026-11-20T10:00:00.000000Z", {}});
+    ASSERT_TRUE(added) << render(added.error());
+  }
+  void back_to_generation(std::uint64_t wanted) {
+    auto now = *registry::require_channel(*store_, k_channel);
+    auto moves = *registry::ledger_chain(*store_, now.record);
+    for (const auto& move : moves)
+      if (move.record.generation == wanted) {
+        auto view = registry::View{move.record.to_view, *registry::load_view(*store_, move.record.to_view), {}};
+        ASSERT_TRUE(move_channel(*store_, k_channel, now, view,
+                                 {"rollback", {}, {}, "tester", "2026-11-20T10:00:00.000000Z", {}}));
+      }
+  }
+  Projected project(Extent extent = Extent::changed) {
+    auto done = project_channel(*store_, k_channel, extent);
+    EXPECT_TRUE(done) << render(done.error());
+    return done.value_or(Projected{});
+  }
+  std::string get(const std::string& key) { return store_->get(key, 1u << 26)->value_or(""); }
+  /// What the pages would be if all of them were looked at.
+  void expect_right() {
+    auto shown = testing::snapshot(*store_);
+    EXPECT_EQ(testing::broken_links(shown), "");
+    auto repaired = project(Extent::whole);
+    EXPECT_EQ(testing::differences(testing::snapshot(*store_), shown), "");
+    EXPECT_EQ(repaired.pages_written + repaired.pages_removed, 0u);
+  }
+  std::unique_ptr<store::ObjectStore> store_ = store::make_memory_store();
+  int runs_ = 0;
+};
+
+TEST_F(ChannelPages, OneMoreFileTouchesItsProjectAlone) {
+  expect_right();
+  add({file(7, "2.0")});
+  auto before = store_->counters();
+  auto done = project();
+  auto after = store_->counters();
+  EXPECT_EQ(done.pages_written, 3u); // HTML, JSON, pages.json
+  EXPECT_EQ(after.puts - before.puts, 3u);
+  EXPECT_EQ(after.lists, before.lists);
+  EXPECT_LT(after.gets - before.gets, 20u); // of more than 400 pages
+  EXPECT_THAT(get(page_of(7)), HasSubstr("p7-2.0-py3"));
+  expect_right();
+}
+
+TEST_F(ChannelPages, AProjectComesAndGoes) {
+  add({file(1000, "1.0")});
+  EXPECT_EQ(project().pages_written, 2u + 3u + 1u); // its pages, the roots and the overview, the state
+  expect_right();
+  back_to_generation(1);
+  auto done = project();
+  EXPECT_EQ(done.pages_removed, 2u);
+  EXPECT_EQ(get(page_of(1000)), "");
+  EXPECT_THAT(get("channels/nightly/simple/index.html"), Not(HasSubstr(">p1000<")));
+  expect_right();
+}
+
+TEST_F(ChannelPages, MovesWhosePagesNobodyWroteAreCaughtUp) {
+  add({file(1, "2.0")});
+  add({file(2, "2.0"), file(1001, "1.0")});
+  back_to_generation(2);
+  add({file(3, "2.0")});
+  project();
+  EXPECT_THAT(get(page_of(1)), HasSubstr("p1-2.0"));
+  EXPECT_THAT(get(page_of(2)), Not(HasSubstr("p2-2.0")));
+  EXPECT_THAT(get(page_of(3)), HasSubstr("p3-2.0"));
+  EXPECT_EQ(*projected_generation(*store_, k_channel), 5u);
+  expect_right();
+}
+
+TEST_F(ChannelPages, WhatASlowWriterLeavesTheNextOneMends) {
+  add({file(5, "2.0")});
+  project();
+  auto late = get(page_of(5));
+  back_to_generation(1);
+  project();
+  ASSERT_TRUE(store_->put(page_of(5), content::Rope::literal(late), {})); // by the writer of generation 2
+  add({file(6, "2.0")});
+  project();
+  EXPECT_THAT(get(page_of(5)), Not(HasSubstr("p5-2.0")));
+  expect_right();
+}
+
+TEST_F(ChannelPages, AStateThatDoesNotFitIsNoState) {
+  add({file(5, "2.0")});
+  for (const char* state : {"", "[1]", R"({"schema":"quarry.pages/1"})",
+                            R"({"schema":"quarry.pages/1","generation":99,"files":1,"view":"x"})",
+                            R"({"schema":"quarry.pages/1","generation":1,"files":1,"view":"another"})"}) {
+    ASSERT_TRUE(store_->put("channels/nightly/pages.json", content::Rope::literal(state), {}));
+    ASSERT_TRUE(store_->put(page_of(9), content::Rope::literal("torn"), {}));
+    project();
+    EXPECT_THAT(get(page_of(9)), HasSubstr("p9-1.0")) << state;
+    expect_right();
+  }
+}
+
+TEST_F(ChannelPages, OfASmallChannelEveryPageIsLookedAt) {
+  back_to_generation(1);
+  project();
+  auto small = "channels/nightly/simple/p1/index.html";
+  store_ = store::make_memory_store();
+  add({file(1, "1.0"), file(2, "1.0")});
+  project();
+  EXPECT_THAT(get("channels/nightly/index.html"), HasSubstr("p1-1.0-py3-none-any.whl")); // a page of all files
+  ASSERT_TRUE(store_->put(small, content::Rope::literal("torn"), {}));
+  EXPECT_EQ(project().pages_written, 1u);
+  expect_right();
+}
+
+TEST_F(ChannelPages, AnyOrderOfMovesAndWritersEndsInTheSamePages) {
+  std::mt19937 random(20261122); // NOLINT(cert-msc51-cpp): the same walk on every machine
+  auto upto = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (int step = 0; step < 60; ++step) {
+    auto now = registry::require_channel(*store_, k_channel)->record.generation;
+    if (upto(4) == 0)
+      back_to_generation(1 + static_cast<std::uint64_t>(upto(static_cast<int>(now))));
+    else
+      add({file(upto(k_projects + 20), fmt::format("2.{}", step))});
+    if (upto(3) != 0) project();
+  }
+  project();
+  expect_right();
+}
+
+} // namespace
+} // namespace quarry::publish

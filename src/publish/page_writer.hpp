@@ -1,0 +1,51 @@
+#pragma once
+// How pages follow a truth that others move meanwhile (projection.hpp says why it holds). Private to the room.
+//
+// The guard: the ETag of every page is read *before* the truth is read again, and the page is written if-match. A
+// writer that was overtaken fails its condition and starts anew from the new truth; a writer that nobody overtook is
+// right. No lock, no clock.
+#include "base/result.hpp"
+#include "index/pages.hpp"
+#include "publish/projection.hpp"
+#include "store/object_store.hpp"
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::publish {
+
+/// Pages that are looked at, confirmed and written together; made when their turn comes, so that a large index is never
+/// in memory as a whole.
+struct Batch {
+  std::function<Result<std::vector<index::Page>>()> pages; ///< keys relative to Truth::directory
+  bool in_order = true;                                    ///< written one after the other; else side by side
+};
+
+struct Work {
+  std::vector<Batch> batches;
+  std::vector<std::string> stale; ///< keys of pages that nothing shows any more; removed when all are written
+  /// Tells which truth the pages show; made and written when nothing else is left to do.
+  std::function<index::Page()> state = {};
+};
+
+/// What pages are made from.
+struct Truth {
+  std::string directory;
+  std::function<Result<std::string>()> token; ///< reads the truth; another token, another truth
+  /// What follows from the truth that token() read last. `state`: what stands under `state_key`, empty when nothing
+  /// does.
+  std::function<Result<Work>(const std::string& state)> work;
+  std::string state_key = {}; ///< relative to `directory`; empty: there is none
+};
+
+/// Makes the pages as the truth says, as often as rivals move it. precondition_failed P010.
+Result<Projected> write_pages(store::ObjectStore& store, const Truth& truth);
+
+/// Every page below `simple/` and `simple-json/` of one of our directories that is not among `current`.
+Result<std::vector<std::string>> stale_pages(store::ObjectStore& store, const std::string& directory,
+                                             const std::function<bool(const std::string& key)>& is_current);
+
+constexpr std::uint64_t k_page_bytes_max = 512u << 20; ///< half a million files as HTML are 250 MB
+
+} // namespace quarry::publish
