@@ -1,6 +1,14 @@
 #include "archive/tar_extract.hpp"
 
+#include <algorithm>
+
 namespace quarry::archive {
+
+namespace {
+// Written at once. From 2 MiB on the kernel makes folios of that size for the page cache, which cost up to ten times as
+// much as small ones that were in use before (ext4, Linux 6.18); below that, more calls cost nothing that shows.
+constexpr std::size_t k_write = 256u << 10;
+} // namespace
 
 Result<void> TarExtractor::begin(const TarMember& member) {
   if (member.type == TarType::directory) return root_.make_directories(member.path);
@@ -24,8 +32,12 @@ Result<void> TarExtractor::begin(const TarMember& member) {
 }
 
 Result<void> TarExtractor::data(std::span<const std::byte> chunk) {
-  TRY_DO(file_.write_at(offset_, chunk), "while writing " + path_);
-  offset_ += chunk.size();
+  while (!chunk.empty()) {
+    auto part = chunk.first(std::min(chunk.size(), k_write));
+    TRY_DO(file_.write_at(offset_, part), "while writing " + path_);
+    offset_ += part.size();
+    chunk = chunk.subspan(part.size());
+  }
   return {};
 }
 
