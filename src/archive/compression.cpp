@@ -3,6 +3,7 @@
 #include "archive/compression_codecs.hpp"
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <fmt/core.h>
 
 namespace quarry::archive {
@@ -49,13 +50,6 @@ std::string_view suffix_of(Compression compression) {
       std::find_if(k_suffixes.begin(), k_suffixes.end(), [&](const Suffix& s) { return s.compression == compression; });
   return at->text;
 }
-
-bool Permits::try_take() {
-  for (auto seen = free_.load(); seen > 0;)
-    if (free_.compare_exchange_weak(seen, seen - 1)) return true;
-  return false;
-}
-void Permits::give_back() { ++free_; }
 
 Result<void> decompress(const content::Rope& compressed, Compression compression, const CodecOptions& options,
                         const ByteSink& sink, const ByteSink& raw) {
@@ -104,61 +98,56 @@ Result<std::span<const std::byte>> Input::next() {
   return chunk;
 }
 
-std::shared_ptr<Permits> permits_of(const CodecOptions& options) {
-  if (options.workers <= 1) return nullptr;
-  return options.permits ? options.permits : std::make_shared<Permits>(options.workers);
+Result<void> Reader::fetch(std::span<std::byte> into) {
+  if (into.empty()) return {};
+  TRY_DO(rope_.read(offset_, into));
+  offset_ += into.size();
+  return raw_ ? raw_(into) : Result<void>{};
 }
 
-Buffer BufferPool::take(std::size_t capacity) {
-  {
-    std::lock_guard lock(mutex_);
-    for (auto& buffer : free_)
-      if (buffer.capacity >= capacity) {
-        std::swap(buffer, free_.back());
-        auto taken = std::move(free_.back());
-        free_.pop_back();
-        taken.size = 0;
-        return taken;
-      }
+Result<std::span<const std::byte>> Reader::peek(std::size_t wanted) {
+  if (tail_ - head_ < wanted) {
+    std::memmove(buffer_.data(), buffer_.data() + head_, tail_ - head_);
+    tail_ -= head_;
+    head_ = 0;
+    auto fresh = std::span(buffer_).subspan(tail_, std::min<std::uint64_t>(k_chunk, rope_.size() - offset_));
+    TRY_DO(fetch(fresh));
+    tail_ += fresh.size();
   }
-  return {std::make_unique_for_overwrite<std::byte[]>(capacity), capacity, 0};
-}
-void BufferPool::give_back(Buffer buffer) {
-  std::lock_guard lock(mutex_);
-  std::size_t kept = buffer.capacity;
-  for (const auto& b : free_) kept += b.capacity;
-  if (kept <= k_pool_bytes_max) free_.push_back(std::move(buffer));
+  return std::span<const std::byte>(buffer_).subspan(head_, tail_ - head_);
 }
 
-Result<void> Ordered::start(std::function<Result<Buffer>()> task) {
-  // Delivering the oldest leaves the others at work, and gives its permit back.
-  while (!permits_ || !permits_->try_take()) {
-    if (pending_.empty()) {
-      TRY(auto done, task());
-      return deliver_(std::move(done));
-    }
-    TRY_DO(deliver_first());
+Result<bool> Reader::pass(std::uint64_t bytes) {
+  while (bytes > 0) {
+    TRY(auto next, peek());
+    if (next.empty()) return false;
+    auto n = std::min<std::uint64_t>(bytes, next.size());
+    skip(n);
+    bytes -= n;
   }
-  pending_.push_back(std::async(std::launch::async, [permits = permits_, task = std::move(task)] {
-    struct GiveBack {
-      Permits& permits;
-      ~GiveBack() { permits.give_back(); }
-    } guard{*permits};
-    return task();
-  }));
-  return pending_.size() > in_flight_max_ ? deliver_first() : Result<void>{};
+  return true;
 }
 
-Result<void> Ordered::deliver_first() {
-  auto first = std::move(pending_.front());
-  pending_.pop_front();
-  TRY(auto done, first.get());
-  return deliver_(std::move(done));
+Result<std::size_t> Reader::read(std::span<std::byte> into) {
+  if (head_ == tail_) {
+    into = into.first(std::min<std::uint64_t>({into.size(), k_chunk, rope_.size() - offset_}));
+    TRY_DO(fetch(into));
+    return into.size();
+  }
+  auto n = std::min({into.size(), k_chunk, tail_ - head_});
+  std::memcpy(into.data(), buffer_.data() + head_, n);
+  head_ += n;
+  return n;
 }
 
-Result<void> Ordered::drain() {
-  while (!pending_.empty()) TRY_DO(deliver_first());
-  return {};
+void Reader::put_back(std::span<const std::byte> bytes) {
+  if (head_ < tail_) { // they stand before what is left
+    head_ -= bytes.size();
+    return;
+  }
+  std::memcpy(buffer_.data(), bytes.data(), bytes.size());
+  head_ = 0;
+  tail_ = bytes.size();
 }
 
 } // namespace codec

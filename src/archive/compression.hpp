@@ -2,7 +2,6 @@
 // Whole-stream codecs for tar archives: zstd (RFC 8878), xz, gzip. Streaming both ways, bounded memory.
 #include "base/result.hpp"
 #include "content/rope.hpp"
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,22 +17,30 @@ std::string_view suffix_of(Compression compression); ///< ".tar.zst"
 
 using ByteSink = std::function<Result<void>(std::span<const std::byte>)>;
 
-/// Work that several codecs may have in hand at the same time, each one thread and two frames. Share
-/// one among the archives that are handled side by side: it bounds threads and memory of all of them together.
-/// Thread-safe.
+/// Work that several codecs may have in hand at the same time: each is one frame or block on a thread of its own, from
+/// its packed bytes until the result is delivered. Share one among the archives that are handled side by side: it
+/// bounds threads and memory of all of them together. Where none is free, a frame is decoded as a stream on the thread
+/// that wants it. Thread-safe.
 class Permits {
 public:
-  explicit Permits(unsigned count) : free_(count < k_permits_max ? count : k_permits_max) {}
-  bool try_take();
-  void give_back();
-  static constexpr unsigned k_permits_max = 64; ///< 1 GiB of our own frames, 8 GiB of the largest foreign ones
+  Permits(unsigned count, std::uint64_t bytes); ///< at most k_permits_max
+  ~Permits();
+  bool try_take(std::uint64_t bytes);
+  void give_back(std::uint64_t bytes);
+  static constexpr unsigned k_permits_max = 64;
+  static constexpr std::uint64_t k_bytes_each = 24u << 20; ///< a frame of ours or an xz block of ours, packed and not
+  struct State;
+  State& state() { return *state_; }
+
 private:
-  std::atomic<unsigned> free_;
+  std::unique_ptr<State> state_;
 };
+/// For `threads` threads: one permit more, because a result that is being delivered keeps its own. Null for one thread.
+std::shared_ptr<Permits> permits_for(unsigned threads);
 
 struct CodecOptions {
   unsigned workers = 1;             ///< 1: everything on the caller's thread
-  std::shared_ptr<Permits> permits; ///< null: one for this codec alone, `workers` wide
+  std::shared_ptr<Permits> permits; ///< null: permits_for(workers), for this codec alone
 };
 
 /// Bounds on what a stream may ask of the machine (T012).

@@ -1,16 +1,16 @@
 #pragma once
 // The codecs behind compression.hpp, one function and one class each. Inside this room only.
 #include "archive/compression.hpp"
+#include "archive/compression_work.hpp"
 #include "archive/frames.hpp"
-#include <deque>
-#include <future>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace quarry::archive::codec {
 
-constexpr std::size_t k_chunk = 1u << 20; // read and hand on this much at once: keeps system calls off the profile
+constexpr std::size_t k_chunk =
+    256u << 10; // read and hand on this much at once: system calls are off the profile, and it stays in a core's cache
 /// Frames that fit a shared cache together: one decoded frame is written while the next ones are made, and with 32 MiB
 /// the copy into the page cache took three times as long. Against one endless frame it costs 0.7 % in size (GPU
 /// libraries).
@@ -36,45 +36,28 @@ private:
   std::uint64_t offset_ = 0;
 };
 
-/// Memory that is neither zeroed nor returned to the system between frames: both cost as much as a fifth of decoding
-/// one.
-struct Buffer {
-  std::unique_ptr<std::byte[]> memory;
-  std::size_t capacity = 0, size = 0;
-  std::span<std::byte> all() { return {memory.get(), capacity}; }
-  std::span<const std::byte> bytes() const { return {memory.get(), size}; }
-};
-constexpr std::size_t k_pool_bytes_max = 64u << 20; // four of our frames, packed and not, for each of two cores
-class BufferPool {                                  ///< thread-safe; gives more than that back to the system
+/// The same for streams whose frames are told apart here: bytes can be looked at before they are taken.
+class Reader {
 public:
-  Buffer take(std::size_t capacity);
-  void give_back(Buffer buffer);
+  Reader(const content::Rope& rope, const ByteSink& raw) : rope_(rope), raw_(raw), buffer_(2 * k_chunk) {}
+  bool at_end() const { return head_ == tail_ && offset_ == rope_.size(); }
+  /// What comes next: at least `wanted` bytes (at most k_chunk), fewer only at the end.
+  Result<std::span<const std::byte>> peek(std::size_t wanted = 1);
+  void skip(std::size_t bytes) { head_ += bytes; } ///< of what peek() gave
+  /// Over that many; false when there are not as many.
+  Result<bool> pass(std::uint64_t bytes);
+  /// Takes up to k_chunk bytes, none at the end.
+  Result<std::size_t> read(std::span<std::byte> into);
+  void put_back(std::span<const std::byte> bytes); ///< the end of what read() gave last
 
 private:
-  std::mutex mutex_;
-  std::vector<Buffer> free_;
+  Result<void> fetch(std::span<std::byte> into);
+  const content::Rope& rope_;
+  const ByteSink& raw_;
+  Bytes buffer_; // [head_, tail_) is read and not taken
+  std::size_t head_ = 0, tail_ = 0;
+  std::uint64_t offset_ = 0; // in the rope, of what is read next
 };
-
-/// Frames on their way: results come out in the order of start(), as many at once as permits allow.
-class Ordered {
-public:
-  Ordered(std::shared_ptr<Permits> permits, unsigned workers, std::function<Result<void>(Buffer)> deliver)
-      : permits_(std::move(permits)), in_flight_max_(workers), deliver_(std::move(deliver)) {}
-  /// Runs `task` on a thread of its own when a permit is free; else delivers what is pending, oldest first, until one
-  /// is, and without any runs it here.
-  Result<void> start(std::function<Result<Buffer>()> task);
-  Result<void> drain();
-
-private:
-  Result<void> deliver_first();
-  std::shared_ptr<Permits> permits_;
-  std::size_t in_flight_max_;
-  std::function<Result<void>(Buffer)> deliver_;
-  std::deque<std::future<Result<Buffer>>> pending_;
-};
-
-/// The permits to use; null when there is one worker.
-std::shared_ptr<Permits> permits_of(const CodecOptions& options);
 
 Result<void> decompress_zstd(const content::Rope&, const CodecOptions&, const ByteSink& sink, const ByteSink& raw);
 Result<void> decompress_xz(const content::Rope&, const CodecOptions&, const ByteSink& sink, const ByteSink& raw);

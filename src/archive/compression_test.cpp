@@ -296,13 +296,55 @@ TEST(Compression, SinkErrorsStopTheWork) {
   }
 }
 
-TEST(Permits, AreBounded) {
-  Permits permits(2);
-  EXPECT_TRUE(permits.try_take());
-  EXPECT_TRUE(permits.try_take());
-  EXPECT_FALSE(permits.try_take());
-  permits.give_back();
-  EXPECT_TRUE(permits.try_take());
+TEST(Compression, WithoutAFreePermitItIsAStreamOnThisThread) {
+  for (auto compression : {Compression::zstd, Compression::xz}) {
+    auto text = sample(codec::k_xz_block + 5000);
+    auto packed = compress(text, compression);
+    for (auto [count, bytes] : {std::pair{0u, 1ull << 30}, {4u, 1ull << 20}, {1u, 30ull << 20}}) {
+      auto permits = std::make_shared<Permits>(count, bytes);
+      std::string found;
+      auto done = decompress(content::Rope::literal(packed), compression, CodecOptions{4, permits},
+                             [&](std::span<const std::byte> part) -> Result<void> {
+                               found.append(reinterpret_cast<const char*>(part.data()), part.size());
+                               return {};
+                             });
+      ASSERT_TRUE(done) << done.error().message;
+      EXPECT_TRUE(found == text) << suffix_of(compression) << " " << count;
+      for (unsigned i = 0; i < count; ++i) EXPECT_TRUE(permits->try_take(bytes / count)) << "all came back";
+    }
+  }
+}
+
+TEST(Compression, AFailureGivesItsPermitsBack) {
+  for (auto compression : {Compression::zstd, Compression::xz}) {
+    auto packed = compress(sample(codec::k_xz_block + 5000), compression);
+    packed[packed.size() / 2] ^= 1;
+    auto permits = std::make_shared<Permits>(4, 200u << 20);
+    EXPECT_FALSE(decompress(content::Rope::literal(packed), compression, CodecOptions{4, permits},
+                            [](std::span<const std::byte>) -> Result<void> { return {}; }));
+    for (unsigned i = 0; i < 4; ++i) EXPECT_TRUE(permits->try_take(50u << 20));
+  }
+}
+
+TEST(Compression, AFrameOfManyEmptyBlocksIsLargerThanItsBound) {
+  constexpr unsigned k_blocks = 200'000; // three bytes each: more than is read at once
+  std::string packed = {'\x28', '\xB5', '\x2F', '\xFD', '\x20', '\x05'};
+  packed.append(3 * k_blocks, '\0');
+  packed += std::string{'\x29', '\0', '\0'} + "hello";
+  expect_text(packed, Compression::zstd, "hello", "empty blocks");
+  expect_text(packed + compress(" again", Compression::zstd), Compression::zstd, "hello again", "and what follows");
+  expect_refused(packed.substr(0, packed.size() - 1), Compression::zstd, "T002", "cut");
+}
+
+TEST(Permits, BoundWorkAndBytes) {
+  Permits permits(2, 100);
+  EXPECT_FALSE(permits.try_take(101));
+  EXPECT_TRUE(permits.try_take(60));
+  EXPECT_FALSE(permits.try_take(41)) << "too many bytes";
+  EXPECT_TRUE(permits.try_take(40));
+  EXPECT_FALSE(permits.try_take(0)) << "no permit left";
+  permits.give_back(40);
+  EXPECT_TRUE(permits.try_take(40));
 }
 
 } // namespace

@@ -1,7 +1,7 @@
-// xz over liblzma (5.4 or newer for the threaded decoder). liblzma checks stream header, block headers, the blocks'
-// checks, index, footer and stream padding; LZMA_CONCATENATED makes everything after a stream be a further stream or
-// padding.
+// xz ("The .xz File Format" 1.2.0) over liblzma, which checks headers, the blocks' checks, index and footer. Streams
+// and blocks are told apart here: blocks whose headers carry sizes decode side by side.
 #include "archive/compression_codecs.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <lzma.h>
 
@@ -9,8 +9,7 @@ namespace quarry::archive::codec {
 
 namespace {
 constexpr std::uint32_t k_preset = 2; // preset 6 packs 5 times slower for 11 % less (measured on host ELF)
-constexpr std::uint64_t k_xz_threads_memory =
-    512ull << 20; // of one decoder with all its blocks in flight; above it, fewer threads
+constexpr std::size_t k_padding = 4;  // stream padding comes in such units
 
 struct Stream {
   lzma_stream z = LZMA_STREAM_INIT;
@@ -32,15 +31,6 @@ Unexpected explain(lzma_ret status) {
   case LZMA_MEM_ERROR: return fail(ErrorKind::resource_exhausted, "T012", "out of memory while handling xz");
   default: return fail(ErrorKind::internal, "T002", fmt::format("liblzma says {}", static_cast<int>(status)));
   }
-}
-
-lzma_ret start_decoder(lzma_stream& z, unsigned workers) {
-  lzma_mt options{};
-  options.flags = LZMA_CONCATENATED | LZMA_TELL_UNSUPPORTED_CHECK;
-  options.threads = workers;
-  options.memlimit_threading = k_xz_threads_memory;
-  options.memlimit_stop = k_xz_memory_max;
-  return lzma_stream_decoder_mt(&z, &options);
 }
 
 class XzCompressor final : public Compressor {
@@ -130,54 +120,207 @@ Result<std::optional<std::vector<StreamFrame>>> xz_blocks(const content::Rope& r
   return std::optional(std::move(blocks));
 }
 
-Result<void> decode_xz_block(std::span<const std::byte> packed, int check, std::span<std::byte> out) {
-  lzma_filter filters[LZMA_FILTERS_MAX + 1];
-  filters[0].id = LZMA_VLI_UNKNOWN; // nothing to free while the header has not been read
-  struct FreeFilters {
-    lzma_filter* filters;
-    ~FreeFilters() { lzma_filters_free(filters, nullptr); }
-  } guard{filters};
-  const auto* in = reinterpret_cast<const std::uint8_t*>(packed.data());
+namespace {
+const std::uint8_t* data_of(std::span<const std::byte> bytes) {
+  return reinterpret_cast<const std::uint8_t*>(bytes.data());
+}
+
+/// A block's header with the filters that it names.
+class BlockHeader {
+public:
+  BlockHeader() { filters_[0].id = LZMA_VLI_UNKNOWN; } // nothing to free while the header has not been read
+  BlockHeader(const BlockHeader&) = delete;
+  BlockHeader& operator=(const BlockHeader&) = delete;
+  ~BlockHeader() { lzma_filters_free(filters_, nullptr); }
   lzma_block block{};
-  block.version = 1;
-  block.check = static_cast<lzma_check>(check);
-  block.filters = filters;
-  block.header_size = packed.empty() ? 0 : lzma_block_header_size_decode(in[0]);
-  if (packed.empty() || in[0] == 0 || block.header_size > packed.size()) return explain(LZMA_DATA_ERROR);
-  if (auto status = lzma_block_header_decode(&block, nullptr, in); status != LZMA_OK) return explain(status);
-  if (auto needed = lzma_raw_decoder_memusage(filters); needed > k_xz_memory_max) return explain(LZMA_MEMLIMIT_ERROR);
-  std::size_t in_at = block.header_size, out_at = 0;
-  auto status = lzma_block_buffer_decode(&block, nullptr, in, &in_at, packed.size(),
+
+  /// `bytes` begin with the header. T012 when the filters want more memory than anybody gives them.
+  Result<void> read(std::span<const std::byte> bytes, int check) {
+    block.version = 1;
+    block.check = static_cast<lzma_check>(check);
+    block.filters = filters_;
+    if (bytes.empty() || bytes[0] == std::byte{0}) return explain(LZMA_DATA_ERROR);
+    block.header_size = lzma_block_header_size_decode(std::to_integer<std::uint32_t>(bytes[0]));
+    if (block.header_size > bytes.size()) return explain(LZMA_BUF_ERROR);
+    if (auto status = lzma_block_header_decode(&block, nullptr, data_of(bytes)); status != LZMA_OK)
+      return explain(status);
+    if (memory() > k_xz_memory_max) return explain(LZMA_MEMLIMIT_ERROR);
+    return {};
+  }
+  std::uint64_t memory() const { return lzma_raw_decoder_memusage(filters_); }
+
+private:
+  lzma_filter filters_[LZMA_FILTERS_MAX + 1];
+};
+} // namespace
+
+Result<void> decode_xz_block(std::span<const std::byte> packed, int check, std::span<std::byte> out) {
+  BlockHeader header;
+  TRY_DO(header.read(packed, check));
+  std::size_t in_at = header.block.header_size, out_at = 0;
+  auto status = lzma_block_buffer_decode(&header.block, nullptr, data_of(packed), &in_at, packed.size(),
                                          reinterpret_cast<std::uint8_t*>(out.data()), &out_at, out.size());
   if (status != LZMA_OK) return explain(status);
   if (out_at != out.size() || in_at != packed.size()) return corrupt("an xz block does not hold what its index says");
   return {};
 }
 
+namespace {
+class Decoder {
+public:
+  Decoder(const content::Rope& rope, const CodecOptions& options, const ByteSink& sink, const ByteSink& raw)
+      : reader_(rope, raw), sink_(sink), ordered_(options, [this](Buffer done) { return deliver(std::move(done)); }) {}
+
+  Result<void> run() {
+    do {
+      TRY_DO(one_stream());
+      TRY_DO(padding());
+    } while (!reader_.at_end());
+    return ordered_.drain();
+  }
+
+private:
+  struct FreeHash {
+    void operator()(lzma_index_hash* hash) const { lzma_index_hash_end(hash, nullptr); }
+  };
+  using IndexHash = std::unique_ptr<lzma_index_hash, FreeHash>;
+
+  /// Exactly so many bytes.
+  Result<std::span<const std::byte>> take(std::size_t bytes) {
+    TRY(auto next, reader_.peek(bytes));
+    if (next.size() < bytes) return explain(LZMA_BUF_ERROR);
+    reader_.skip(bytes);
+    return next.first(bytes);
+  }
+
+  Result<void> one_stream() {
+    lzma_stream_flags flags{}, footer_flags{};
+    TRY(auto header, take(LZMA_STREAM_HEADER_SIZE));
+    auto status = lzma_stream_header_decode(&flags, data_of(header));
+    if (status == LZMA_OK && !lzma_check_is_supported(flags.check)) status = LZMA_UNSUPPORTED_CHECK;
+    if (status != LZMA_OK) return explain(status);
+    IndexHash hash(lzma_index_hash_init(nullptr, nullptr));
+    if (!hash) return explain(LZMA_MEM_ERROR);
+    for (;;) {
+      TRY(auto next, reader_.peek());
+      if (next.empty()) return explain(LZMA_BUF_ERROR);
+      if (next[0] == std::byte{0}) break; // the index
+      TRY_DO(one_block(static_cast<int>(flags.check), *hash));
+    }
+    TRY_DO(index(*hash));
+    flags.backward_size = lzma_index_hash_size(hash.get());
+    TRY(auto footer, take(LZMA_STREAM_HEADER_SIZE));
+    status = lzma_stream_footer_decode(&footer_flags, data_of(footer));
+    if (status == LZMA_FORMAT_ERROR) status = LZMA_DATA_ERROR; // it is one: this is its end
+    if (status == LZMA_OK) status = lzma_stream_flags_compare(&flags, &footer_flags);
+    return status == LZMA_OK ? Result<void>{} : Result<void>(explain(status));
+  }
+
+  Result<void> index(lzma_index_hash& hash) {
+    for (;;) {
+      TRY(auto bytes, reader_.peek());
+      if (bytes.empty()) return explain(LZMA_BUF_ERROR);
+      std::size_t taken = 0;
+      auto status = lzma_index_hash_decode(&hash, data_of(bytes), &taken, bytes.size());
+      reader_.skip(taken);
+      if (status == LZMA_STREAM_END) return {};
+      if (status != LZMA_OK) return explain(status);
+    }
+  }
+
+  /// Behind it stands the next stream, or nothing.
+  Result<void> padding() {
+    for (;;) {
+      TRY(auto bytes, reader_.peek(k_padding));
+      auto unit = bytes.first(std::min(bytes.size(), k_padding));
+      if (unit.empty() || unit[0] != std::byte{0}) return {};
+      bool zeros = std::all_of(unit.begin(), unit.end(), [](std::byte b) { return b == std::byte{0}; });
+      if (unit.size() < k_padding || !zeros) return explain(LZMA_DATA_ERROR);
+      reader_.skip(k_padding);
+    }
+  }
+
+  Result<void> one_block(int check, lzma_index_hash& hash) {
+    BlockHeader header;
+    TRY(auto first, reader_.peek());
+    auto header_bytes = lzma_block_header_size_decode(std::to_integer<std::uint32_t>(first[0]));
+    TRY(auto bytes, reader_.peek(header_bytes));
+    TRY_DO(header.read(bytes, check));
+    TRY(auto permit, reserve(header));
+    if (permit)
+      TRY_DO(beside_others(header.block, check, std::move(*permit)));
+    else
+      TRY_DO(stream(header.block));
+    auto status =
+        lzma_index_hash_append(&hash, lzma_block_unpadded_size(&header.block), header.block.uncompressed_size);
+    return status == LZMA_OK ? Result<void>{} : Result<void>(explain(status));
+  }
+
+  Result<std::optional<Permit>> reserve(const BlockHeader& header) {
+    const auto& block = header.block;
+    bool sized = block.compressed_size != LZMA_VLI_UNKNOWN && block.uncompressed_size != LZMA_VLI_UNKNOWN;
+    auto packed = lzma_block_total_size(&block);
+    if (sized && packed <= k_whole_frame_max && block.uncompressed_size <= k_whole_frame_max)
+      return ordered_.reserve(packed + block.uncompressed_size + header.memory());
+    TRY_DO(ordered_.drain());
+    return std::optional<Permit>();
+  }
+
+  /// The sizes that its header promises are proven by decoding it, and compared with the index before that.
+  Result<void> beside_others(const lzma_block& block, int check, Permit permit) {
+    auto packed = std::make_shared<Buffer>(ordered_.packed().take(lzma_block_total_size(&block)));
+    for (auto total = lzma_block_total_size(&block); packed->size < total;) {
+      TRY(auto n, reader_.read(packed->all().subspan(packed->size, total - packed->size)));
+      if (n == 0) return explain(LZMA_BUF_ERROR);
+      packed->size += n;
+    }
+    ordered_.start(std::move(permit), [this, packed, check, bytes = block.uncompressed_size]() -> Result<Buffer> {
+      auto out = ordered_.plain().take(bytes);
+      out.size = bytes;
+      TRY_DO(decode_xz_block(packed->bytes(), check, out.all().first(bytes)));
+      ordered_.packed().give_back(std::move(*packed));
+      return out;
+    });
+    return {};
+  }
+
+  Result<void> deliver(Buffer done) {
+    if (done.size > 0) TRY_DO(sink_(done.bytes()));
+    ordered_.plain().give_back(std::move(done));
+    return {};
+  }
+
+  /// On this thread; leaves the sizes in `block`.
+  Result<void> stream(lzma_block& block) {
+    reader_.skip(block.header_size);
+    Stream decoder;
+    auto& z = decoder.z;
+    if (auto status = lzma_block_decoder(&z, &block); status != LZMA_OK) return explain(status);
+    out_.resize(k_chunk);
+    for (auto status = LZMA_OK; status != LZMA_STREAM_END;) {
+      TRY(auto bytes, reader_.peek());
+      z.next_in = data_of(bytes);
+      z.avail_in = bytes.size();
+      z.next_out = reinterpret_cast<std::uint8_t*>(out_.data());
+      z.avail_out = out_.size();
+      status = lzma_code(&z, LZMA_RUN);
+      reader_.skip(bytes.size() - z.avail_in);
+      if (z.avail_out < out_.size()) TRY_DO(sink_(std::span(out_).first(out_.size() - z.avail_out)));
+      if (status != LZMA_OK && status != LZMA_STREAM_END) return explain(status);
+    }
+    return {};
+  }
+
+  Reader reader_;
+  const ByteSink& sink_;
+  Bytes out_;
+  Ordered ordered_;
+};
+} // namespace
+
 Result<void> decompress_xz(const content::Rope& rope, const CodecOptions& options, const ByteSink& sink,
                            const ByteSink& raw) {
-  Stream stream;
-  auto& z = stream.z;
-  if (auto status = start_decoder(z, std::max(1u, std::min(options.workers, Permits::k_permits_max)));
-      status != LZMA_OK)
-    return explain(status);
-  Bytes out(k_chunk);
-  Input input(rope, raw);
-  auto action = LZMA_RUN;
-  for (;;) {
-    if (z.avail_in == 0 && action == LZMA_RUN) {
-      TRY(auto chunk, input.next());
-      z.next_in = reinterpret_cast<const std::uint8_t*>(chunk.data());
-      z.avail_in = chunk.size();
-      if (chunk.empty()) action = LZMA_FINISH;
-    }
-    z.next_out = reinterpret_cast<std::uint8_t*>(out.data());
-    z.avail_out = out.size();
-    auto status = lzma_code(&z, action);
-    if (z.avail_out < out.size()) TRY_DO(sink(std::span(out).first(out.size() - z.avail_out)));
-    if (status == LZMA_STREAM_END) return {};
-    if (status != LZMA_OK) return explain(status);
-  }
+  return Decoder(rope, options, sink, raw).run();
 }
 
 std::unique_ptr<Compressor> xz_compressor(const CodecOptions& options, ByteSink out) {

@@ -9,7 +9,7 @@ namespace quarry::archive::codec {
 
 namespace {
 constexpr std::uint32_t k_frame_magic = 0xFD2FB528, k_skippable_magic = 0x184D2A50; // the latter with any low 4 bits
-constexpr std::size_t k_header_max = 18;
+constexpr std::size_t k_header_max = 18, k_block_header = 3, k_checksum = 4;
 constexpr int k_scan_blocks_max = 4096; // 8 times the blocks of a full frame; more is not worth looking ahead
 constexpr int k_level = 3;
 
@@ -19,51 +19,6 @@ template <class T> T little_endian(std::span<const std::byte> bytes) {
     value |= static_cast<T>(static_cast<T>(std::to_integer<std::uint8_t>(bytes[i])) << (8 * i));
   return value;
 }
-
-/// A rope read mostly forward in chunks; `raw` sees each byte once, in order.
-class Window {
-public:
-  Window(const content::Rope& rope, const ByteSink& raw) : rope_(rope), raw_(raw), buffer_(k_chunk) {}
-  std::uint64_t size() const { return rope_.size(); }
-
-  /// At least `wanted` bytes from `offset` on, fewer only at the end of the rope.
-  Result<std::span<const std::byte>> at(std::uint64_t offset, std::size_t wanted = 1) {
-    if (offset < begin_ || offset + wanted > end_) TRY_DO(fill(offset));
-    return std::span<const std::byte>(buffer_).subspan(offset - begin_, end_ - offset);
-  }
-  /// Into a buffer of the caller's, past the window.
-  Result<void> read(std::uint64_t offset, std::span<std::byte> into) {
-    TRY_DO(rope_.read(offset, into));
-    return tap(offset, into);
-  }
-  /// Without showing it to `raw`: it is looked at again later.
-  Result<void> peek(std::uint64_t offset, std::span<std::byte> into) const { return rope_.read(offset, into); }
-  /// Everything before `offset` has been dealt with.
-  Result<void> pass(std::uint64_t offset) {
-    while (seen_ < offset) TRY_DO(fill(seen_));
-    return {};
-  }
-
-private:
-  Result<void> fill(std::uint64_t offset) {
-    begin_ = offset;
-    end_ = std::min<std::uint64_t>(rope_.size(), offset + k_chunk);
-    auto chunk = std::span(buffer_).first(end_ - begin_);
-    TRY_DO(rope_.read(begin_, chunk));
-    return tap(begin_, chunk);
-  }
-  Result<void> tap(std::uint64_t offset, std::span<const std::byte> bytes) {
-    auto end = offset + bytes.size();
-    if (end <= seen_) return {};
-    auto fresh = bytes.subspan(seen_ - offset);
-    seen_ = end;
-    return raw_ ? raw_(fresh) : Result<void>{};
-  }
-  const content::Rope& rope_;
-  const ByteSink& raw_;
-  Bytes buffer_;
-  std::uint64_t begin_ = 0, end_ = 0, seen_ = 0;
-};
 
 struct Frame {
   bool skippable = false, has_checksum = false;
@@ -111,20 +66,29 @@ Result<Frame> parse_header(std::span<const std::byte> bytes) {
   return frame;
 }
 
-/// Where the frame ends, found by hopping over its block headers; nullopt when it is not worth decoding beside others.
-Result<std::optional<std::uint64_t>> parallel_end(const Window& window, std::uint64_t offset, const Frame& frame) {
+struct Block {
+  bool last = false;
+  std::size_t bytes = 0; // behind its header
+};
+Block parse_block(std::span<const std::byte> header) {
+  auto bits = little_endian<std::uint32_t>(header);
+  bool run_length = ((bits >> 1) & 3) == 1;
+  return {(bits & 1) != 0, run_length ? 1 : bits >> 3};
+}
+
+/// Where the frame ends, found by hopping over its block headers; nullopt when it is too large to be decoded at once.
+Result<std::optional<std::uint64_t>> frame_end(const content::Rope& rope, std::uint64_t offset, const Frame& frame) {
   if (!frame.content_bytes || *frame.content_bytes > k_whole_frame_max) return std::optional<std::uint64_t>{};
   auto at = offset + frame.header_bytes;
   for (int blocks = 0; blocks < k_scan_blocks_max && at - offset < k_whole_frame_max; ++blocks) {
-    std::array<std::byte, 3> bytes{};
-    if (at + 3 > window.size()) return corrupt("the zstd stream ends too early");
-    TRY_DO(window.peek(at, bytes));
-    auto header = little_endian<std::uint32_t>(bytes);
-    bool last = header & 1, run_length = ((header >> 1) & 3) == 1;
-    at += 3 + (run_length ? 1 : header >> 3);
-    if (!last) continue;
-    at += frame.has_checksum ? 4 : 0;
-    if (at > window.size()) return corrupt("the zstd stream ends too early");
+    std::array<std::byte, k_block_header> bytes{};
+    if (at + bytes.size() > rope.size()) return corrupt("the zstd stream ends too early");
+    TRY_DO(rope.read(at, bytes));
+    auto block = parse_block(bytes);
+    at += bytes.size() + block.bytes;
+    if (!block.last) continue;
+    at += frame.has_checksum ? k_checksum : 0;
+    if (at > rope.size()) return corrupt("the zstd stream ends too early");
     return std::optional<std::uint64_t>{at};
   }
   return std::optional<std::uint64_t>{};
@@ -143,84 +107,120 @@ Unexpected explain(std::size_t status) {
 class Decoder {
 public:
   Decoder(const content::Rope& rope, const CodecOptions& options, const ByteSink& sink, const ByteSink& raw)
-      : window_(rope, raw), sink_(sink), permits_(permits_of(options)),
-        ordered_(permits_, options.workers, [this](Buffer done) { return deliver(std::move(done)); }) {}
+      : reader_(rope, raw), sink_(sink), ordered_(options, [this](Buffer done) { return deliver(std::move(done)); }) {}
 
   Result<void> run() {
-    std::uint64_t offset = 0;
     bool any = false;
-    while (offset < window_.size()) {
-      TRY(auto bytes, window_.at(offset, std::min<std::uint64_t>(k_header_max, window_.size() - offset)));
+    while (!reader_.at_end()) {
+      TRY(auto bytes, reader_.peek(k_header_max));
       TRY(auto frame, parse_header(bytes));
       any = any || !frame.skippable;
-      TRY(offset, one(offset, frame));
+      TRY_DO(one(frame));
     }
     if (!any) return corrupt("there is no zstd frame");
-    TRY_DO(ordered_.drain());
-    return window_.pass(window_.size());
+    return ordered_.drain();
   }
 
 private:
-  Result<std::uint64_t> one(std::uint64_t offset, const Frame& frame) {
+  Result<void> one(const Frame& frame) {
     if (frame.skippable) {
-      if (frame.skip_bytes > window_.size() - offset) return corrupt("the zstd stream ends inside a skippable frame");
-      TRY_DO(window_.pass(offset + frame.skip_bytes));
-      return offset + frame.skip_bytes;
+      TRY(auto passed, reader_.pass(frame.skip_bytes));
+      if (!passed) return corrupt("the zstd stream ends inside a skippable frame");
+      return {};
     }
-    if (permits_) {
-      TRY(auto end, parallel_end(window_, offset, frame));
-      if (end) return beside_others(offset, *end, *frame.content_bytes);
+    if (frame.content_bytes && *frame.content_bytes <= k_whole_frame_max) {
+      auto bound = ZSTD_compressBound(*frame.content_bytes);
+      TRY(auto permit, ordered_.reserve(*frame.content_bytes + bound));
+      if (permit) return beside_others(frame, bound, std::move(*permit));
     }
     TRY_DO(ordered_.drain());
-    return stream(offset);
+    return stream({});
   }
 
-  Result<std::uint64_t> beside_others(std::uint64_t offset, std::uint64_t end, std::uint64_t content_bytes) {
-    auto packed = std::make_shared<Buffer>(pool_.take(end - offset));
-    packed->size = end - offset;
-    TRY_DO(window_.read(offset, packed->all().first(packed->size)));
-    TRY_DO(ordered_.start([this, packed, content_bytes]() -> Result<Buffer> {
-      auto out = pool_.take(content_bytes);
-      out.size = content_bytes;
-      TRY_DO(decode_zstd_frame(packed->bytes(), out.all().first(content_bytes)));
-      pool_.give_back(std::move(*packed));
+  Result<void> beside_others(const Frame& frame, std::size_t bound, Permit permit) {
+    auto packed = std::make_shared<Buffer>(ordered_.packed().take(bound));
+    TRY(auto whole, collect(frame, *packed));
+    if (!whole) { // nobody packs like that
+      TRY_DO(ordered_.drain());
+      return stream(packed->bytes());
+    }
+    ordered_.start(std::move(permit), [this, packed, bytes = *frame.content_bytes]() -> Result<Buffer> {
+      auto out = ordered_.plain().take(bytes);
+      out.size = bytes;
+      TRY_DO(decode_zstd_frame(packed->bytes(), out.all().first(bytes)));
+      ordered_.packed().give_back(std::move(*packed));
       return out;
-    }));
-    return end;
+    });
+    return {};
+  }
+
+  /// The whole frame, followed from block to block; false: it does not fit, and what was read of it is in `packed`.
+  Result<bool> collect(const Frame& frame, Buffer& packed) {
+    std::size_t end = frame.header_bytes;
+    for (bool last = false;;) {
+      while (packed.size < (last ? end : end + k_block_header)) {
+        auto room = packed.all().subspan(packed.size);
+        if (room.empty()) return false;
+        TRY(auto n, reader_.read(room));
+        if (n == 0) return corrupt("the zstd stream ends too early");
+        packed.size += n;
+      }
+      if (last) break;
+      auto block = parse_block(packed.bytes().subspan(end, k_block_header));
+      last = block.last;
+      end += k_block_header + block.bytes + (last && frame.has_checksum ? k_checksum : 0);
+    }
+    reader_.put_back(packed.bytes().subspan(end));
+    packed.size = end;
+    return true;
   }
 
   Result<void> deliver(Buffer done) {
     if (done.size > 0) TRY_DO(sink_(done.bytes()));
-    pool_.give_back(std::move(done));
+    ordered_.plain().give_back(std::move(done));
     return {};
   }
 
-  Result<std::uint64_t> stream(std::uint64_t offset) {
+  /// One frame, of which `begun` was read already.
+  Result<void> stream(std::span<const std::byte> begun) {
     if (!context_) context_.reset(ZSTD_createDCtx());
     ZSTD_DCtx_reset(context_.get(), ZSTD_reset_session_only);
     ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, k_zstd_window_log_max);
-    out_.resize(k_chunk);
+    if (!begun.empty()) {
+      TRY(auto left, feed(begun));
+      if (left.frame == 0 || left.bytes > 0)
+        return corrupt("the zstd stream is damaged: a frame ends before its last block");
+    }
     for (;;) {
-      TRY(auto bytes, window_.at(offset));
+      TRY(auto bytes, reader_.peek());
       if (bytes.empty()) return corrupt("the zstd stream ends too early");
-      ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
-      std::size_t left = 1;
-      for (bool full = false; left != 0 && (in.pos < in.size || full);) {
-        ZSTD_outBuffer out{out_.data(), out_.size(), 0};
-        left = ZSTD_decompressStream(context_.get(), &out, &in);
-        if (ZSTD_isError(left)) return explain(left);
-        if (out.pos > 0) TRY_DO(sink_(std::span(out_).first(out.pos)));
-        full = out.pos == out_.size();
-      }
-      offset += in.pos;
-      if (left == 0) return offset;
+      TRY(auto left, feed(bytes));
+      reader_.skip(bytes.size() - left.bytes);
+      if (left.frame == 0) return {};
     }
   }
 
-  BufferPool pool_; // outlives the tasks in ordered_
-  Window window_;
+  struct Left {
+    std::size_t frame = 1; ///< 0: the frame is complete
+    std::size_t bytes = 0; ///< not taken
+  };
+  Result<Left> feed(std::span<const std::byte> bytes) {
+    out_.resize(k_chunk);
+    ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+    Left left;
+    for (bool full = false; left.frame != 0 && (in.pos < in.size || full);) {
+      ZSTD_outBuffer out{out_.data(), out_.size(), 0};
+      left.frame = ZSTD_decompressStream(context_.get(), &out, &in);
+      if (ZSTD_isError(left.frame)) return explain(left.frame);
+      if (out.pos > 0) TRY_DO(sink_(std::span(out_).first(out.pos)));
+      full = out.pos == out_.size();
+    }
+    left.bytes = in.size - in.pos;
+    return left;
+  }
+
+  Reader reader_;
   const ByteSink& sink_;
-  std::shared_ptr<Permits> permits_;
   DecoderContext context_;
   Bytes out_;
   Ordered ordered_;
@@ -229,12 +229,11 @@ private:
 class ZstdCompressor final : public Compressor {
 public:
   ZstdCompressor(const CodecOptions& options, ByteSink out)
-      : out_(std::move(out)),
-        ordered_(permits_of(options), options.workers, [this](Buffer done) { return deliver(std::move(done)); }) {}
+      : out_(std::move(out)), ordered_(options, [this](Buffer done) { return deliver(std::move(done)); }) {}
 
   Result<void> write(std::span<const std::byte> bytes) override {
     while (!bytes.empty()) {
-      if (!input_.memory) input_ = pool_.take(k_zstd_frame);
+      if (!input_.memory) input_ = ordered_.plain().take(k_zstd_frame);
       auto n = std::min(bytes.size(), k_zstd_frame - input_.size);
       std::memcpy(input_.memory.get() + input_.size, bytes.data(), n);
       input_.size += n;
@@ -251,31 +250,38 @@ public:
 private:
   Result<void> frame() {
     any_ = true;
-    if (!input_.memory) input_ = pool_.take(1);
+    if (!input_.memory) input_ = ordered_.plain().take(1);
     auto input = std::make_shared<Buffer>(std::move(input_));
     input_ = {};
-    return ordered_.start([this, input]() -> Result<Buffer> {
-      std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
-      ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, k_level);
-      ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-      auto out = pool_.take(ZSTD_compressBound(input->size));
-      auto n = ZSTD_compress2(context.get(), out.memory.get(), out.capacity, input->memory.get(), input->size);
-      pool_.give_back(std::move(*input));
-      if (ZSTD_isError(n))
-        return fail(ErrorKind::resource_exhausted, "T012",
-                    fmt::format("zstd cannot compress: {}", ZSTD_getErrorName(n)));
-      out.size = n;
-      return out;
-    });
+    auto bound = ZSTD_compressBound(k_zstd_frame);
+    TRY(auto permit, ordered_.reserve(k_zstd_frame + bound));
+    auto task = [this, input, bound] { return compressed(*input, bound); };
+    if (permit) {
+      ordered_.start(std::move(*permit), task);
+      return {};
+    }
+    TRY(auto done, task());
+    return deliver(std::move(done));
+  }
+  Result<Buffer> compressed(Buffer& input, std::size_t bound) {
+    std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, k_level);
+    ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
+    auto out = ordered_.packed().take(bound);
+    out.size = ZSTD_compress2(context.get(), out.memory.get(), out.capacity, input.memory.get(), input.size);
+    ordered_.plain().give_back(std::move(input));
+    if (ZSTD_isError(out.size))
+      return fail(ErrorKind::resource_exhausted, "T012",
+                  fmt::format("zstd cannot compress: {}", ZSTD_getErrorName(out.size)));
+    return out;
   }
   Result<void> deliver(Buffer done) {
     TRY_DO(out_(done.bytes()));
-    pool_.give_back(std::move(done));
+    ordered_.packed().give_back(std::move(done));
     return {};
   }
 
   ByteSink out_;
-  BufferPool pool_; // outlives the tasks in ordered_
   Buffer input_;
   bool any_ = false;
   Ordered ordered_;
@@ -291,21 +297,19 @@ Result<void> decode_zstd_frame(std::span<const std::byte> packed, std::span<std:
 }
 
 Result<std::optional<std::vector<StreamFrame>>> zstd_frames(const content::Rope& rope) {
-  const ByteSink nobody;
-  Window window(rope, nobody);
   std::vector<StreamFrame> frames;
   std::uint64_t size = 0;
   for (std::uint64_t at = 0; at < rope.size();) {
     std::array<std::byte, k_header_max> bytes{};
     auto header = std::span(bytes).first(std::min<std::uint64_t>(k_header_max, rope.size() - at));
-    TRY_DO(window.peek(at, header));
+    TRY_DO(rope.read(at, header));
     TRY(auto frame, parse_header(header));
     if (frame.skippable) {
       if (frame.skip_bytes > rope.size() - at) return corrupt("the zstd stream ends inside a skippable frame");
       at += frame.skip_bytes;
       continue;
     }
-    TRY(auto end, parallel_end(window, at, frame));
+    TRY(auto end, frame_end(rope, at, frame));
     if (!end) return std::optional<std::vector<StreamFrame>>{};
     if (*frame.content_bytes > 0) frames.push_back({size, *frame.content_bytes, at, *end - at});
     size += *frame.content_bytes;

@@ -25,7 +25,7 @@ struct FrameCache::State {
   explicit State(std::uint64_t max) : bytes_max(max) {}
   std::uint64_t bytes_max, bytes = 0;
   // Shared with the buffers it has handed out, which may live longer than the cache.
-  std::shared_ptr<codec::BufferPool> pool = std::make_shared<codec::BufferPool>();
+  std::shared_ptr<codec::BufferPools> pools = std::make_shared<codec::BufferPools>();
   std::mutex mutex;
   std::condition_variable changed;
   std::list<Decoded> entries; // the most recently used first
@@ -128,7 +128,8 @@ private:
   }
 
   Result<Shared> decoded(const StreamFrame& frame) const {
-    auto packed_buffer = buffer(frame.packed_size), out = buffer(frame.size);
+    auto packed_buffer = buffer(&codec::BufferPools::packed, frame.packed_size),
+         out = buffer(&codec::BufferPools::plain, frame.size);
     auto packed = packed_buffer->all().first(frame.packed_size);
     TRY_DO(packed_.read(frame.packed_offset, packed));
     auto into = out->all().first(frame.size);
@@ -137,12 +138,12 @@ private:
     return Shared(std::move(out));
   }
 
-  std::shared_ptr<codec::Buffer> buffer(std::uint64_t size) const {
-    auto pool = cache_->state().pool;
-    auto taken = pool->take(size);
+  std::shared_ptr<codec::Buffer> buffer(codec::BufferPool codec::BufferPools::* use, std::uint64_t size) const {
+    auto pools = cache_->state().pools;
+    auto taken = ((*pools).*use).take(size);
     taken.size = size;
-    return {new codec::Buffer(std::move(taken)), [pool](codec::Buffer* b) {
-              pool->give_back(std::move(*b));
+    return {new codec::Buffer(std::move(taken)), [pools, use](codec::Buffer* b) {
+              ((*pools).*use).give_back(std::move(*b));
               delete b;
             }};
   }

@@ -20,7 +20,7 @@ class Fetch {
 public:
   Fetch(const std::vector<SourceItem>& items, std::string output, const FetchOptions& options, Workspace space)
       : items_(items), output_(std::move(output)), options_(options), space_(std::move(space)), staged_(items.size()) {
-    unpack_.codec = {options.jobs, std::make_shared<archive::Permits>(options.jobs)};
+    unpack_.codec = {options.jobs, archive::permits_for(options.jobs)};
     unpack_.allow_unverified = options.allow_unverified;
     unpack_.max_ratio = options.max_ratio;
     unpack_.on_bytes = [&options](std::uint64_t bytes) -> Result<void> {

@@ -113,7 +113,7 @@ Result<std::vector<Packed>> pack(const Source& source, const std::string& output
   std::vector<std::size_t> order(jobs.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return jobs[a].tree.bytes > jobs[b].tree.bytes; });
-  archive::CodecOptions codec{options.jobs, std::make_shared<archive::Permits>(options.jobs)};
+  archive::CodecOptions codec{options.jobs, archive::permits_for(options.jobs)};
   std::vector<Packed> packed(jobs.size());
   TRY_DO(parallel_for(jobs.size(), options.jobs, [&](std::size_t i) -> Result<void> {
     const auto& job = jobs[order[i]];

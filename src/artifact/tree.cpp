@@ -96,8 +96,7 @@ std::vector<TreeFile> files_of(const ArchivedArtifact& artifact, const std::vect
 
 TreeReader::TreeReader(TreeOptions options)
     : options_(std::move(options)), mutex_(std::make_shared<std::mutex>()),
-      permits_(std::make_shared<archive::Permits>(options_.workers)),
-      cache_(std::make_shared<archive::FrameCache>(k_cache_bytes)) {}
+      permits_(archive::permits_for(options_.workers)), cache_(std::make_shared<archive::FrameCache>(k_cache_bytes)) {}
 
 Result<std::vector<TreeFile>> TreeReader::read(const ExplodedArtifact& artifact) const {
   std::vector<TreeFile> files;

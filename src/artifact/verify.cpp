@@ -25,7 +25,7 @@ Result<void> examine(const SourceItem& item, const UnpackOptions& options, Verdi
 
 Result<std::vector<Verdict>> verify(const std::vector<SourceItem>& items, const VerifyOptions& options) {
   UnpackOptions unpack;
-  unpack.codec = {options.jobs, std::make_shared<archive::Permits>(options.jobs)};
+  unpack.codec = {options.jobs, archive::permits_for(options.jobs)};
   unpack.allow_unverified = options.allow_unverified;
   unpack.max_ratio = options.max_ratio;
   unpack.on_bytes = [&](std::uint64_t bytes) -> Result<void> {
