@@ -20,7 +20,7 @@ class Fetch {
 public:
   Fetch(const std::vector<SourceItem>& items, std::string output, const FetchOptions& options, Workspace space)
       : items_(items), output_(std::move(output)), options_(options), space_(std::move(space)), staged_(items.size()) {
-    unpack_.codec = {options.jobs, archive::permits_for(options.jobs)};
+    unpack_.codec = codec_for(options.jobs, options.remote, std::min<std::size_t>(at_once(), items.size()));
     unpack_.allow_unverified = options.allow_unverified;
     unpack_.max_ratio = options.max_ratio;
     unpack_.on_bytes = [&options](std::uint64_t bytes) -> Result<void> {
@@ -38,13 +38,14 @@ public:
     std::vector<std::size_t> order(items_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return items_[a].size > items_[b].size; });
-    auto at_once = options_.at_once > 0 ? options_.at_once : options_.jobs;
-    TRY_DO(parallel_for(order.size(), at_once, [&](std::size_t i) { return settle(order[i]); }));
+    TRY_DO(parallel_for(order.size(), at_once(), [&](std::size_t i) { return settle(order[i]); }));
     if (flat && report_.failures() == 0) TRY_DO(merge_flat(staged_, output_, report_));
     return std::move(report_);
   }
 
 private:
+  unsigned at_once() const { return options_.at_once > 0 ? options_.at_once : options_.jobs; }
+
   void introduce(std::size_t index) {
     const auto& item = items_[index];
     auto& fetched = report_.artifacts[index];

@@ -20,6 +20,7 @@ struct FetchOptions {
   std::uint64_t max_ratio = 60; ///< see UnpackOptions
   unsigned jobs = 1;            ///< threads for all artifacts together
   unsigned at_once = 0;         ///< artifacts; 0: as many as jobs. More where reading waits for a network
+  bool remote = false;          ///< it does: memory is for transfers, see codec_for()
   std::function<void(std::uint64_t)> on_bytes =
       {}; ///< archive bytes (or bytes copied) since the last call, from any thread
 };

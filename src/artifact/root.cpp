@@ -1,5 +1,4 @@
 #include "artifact/defects.hpp"
-#include "artifact/forward.hpp"
 #include "artifact/manifest.hpp"
 #include "artifact/page.hpp"
 #include "artifact/upload_record.hpp"
@@ -134,8 +133,7 @@ Result<void> look(store::ObjectStore& store, const std::string& key, bool announ
 class RootScan {
 public:
   RootScan(std::shared_ptr<store::ObjectStore> store, std::string prefix, const RunRoot& root, Names names)
-      : store_(std::move(store)), prefix_(std::move(prefix)), part_(root.part), remote_(root.remote),
-        names_(std::move(names)) {}
+      : store_(std::move(store)), prefix_(std::move(prefix)), part_(root.part), names_(std::move(names)) {}
   void run(Source& source, const std::vector<UploadRecord>& records) {
     for (const auto& [file, size] : names_) add(source, file, size.value_or(0));
     for (const auto& record : records)
@@ -156,10 +154,7 @@ private:
     item.file = file;
     item.compression = (*parsed)->compression;
     item.size = size;
-    item.open = [store = store_, key, remote = remote_]() -> Result<content::Rope> {
-      TRY(auto rope, store->open(key));
-      return remote ? content::Rope::of(make_forward_source(std::move(rope))) : std::move(rope);
-    };
+    item.open = [store = store_, key] { return store->open(key); };
     item.look = [store = store_, key, announced = names_.contains(file + std::string(k_checksum_suffix))](
                     SourceItem& found) { return artifact::look(*store, key, announced, found); };
     present_.insert(item.name);
@@ -178,7 +173,6 @@ private:
   std::shared_ptr<store::ObjectStore> store_;
   std::string prefix_;
   RunPart part_;
-  bool remote_;
   Names names_;
   std::set<Name> present_;
 };

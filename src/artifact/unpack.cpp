@@ -9,6 +9,9 @@
 namespace quarry::artifact {
 
 namespace {
+// All of a fetch from a network stays below 64 MB: beside the program (13 MB), what is read ahead (24 MiB for four
+// transfers) and their windows (3 MiB each), one transfer alone can have a frame decoded beside it, and four none.
+constexpr std::uint64_t k_remote_bytes = 32u << 20, k_transfer_bytes = 12u << 20;
 constexpr std::uint64_t k_ratio_free_bytes = 64u << 20; // small archives may shrink any amount: PyPI's own threshold
 
 class Counter final : public archive::TarVisitor {
@@ -75,6 +78,12 @@ Result<Sha256> finish_digest(const content::Rope& rope, PartialDigest& digest, c
 }
 
 } // namespace
+
+archive::CodecOptions codec_for(unsigned jobs, bool remote, std::size_t transfers) {
+  if (!remote) return {jobs, archive::permits_for(jobs)};
+  auto taken = std::min<std::uint64_t>(k_remote_bytes, (std::max<std::size_t>(transfers, 1) - 1) * k_transfer_bytes);
+  return {jobs, jobs > 1 ? std::make_shared<archive::Permits>(jobs, k_remote_bytes - taken) : nullptr};
+}
 
 Result<Unpacked> read_archive(const SourceItem& item, archive::TarVisitor& into, const UnpackOptions& options) {
   if (item.defect) return fail(*item.defect);

@@ -18,6 +18,12 @@ struct UnpackOptions {
       {}; ///< compressed bytes read since the last call; an error stops; may be null
 };
 
+/// Threads and memory for `transfers` archives that are read side by side. From a disk: up to Permits::k_bytes_each for
+/// each thread and one more. From a network (`remote`): what transfers read ahead needs the memory, and few of them or
+/// none decode frames beside their streams. Besides, each needs the window that its archive was packed with: 2 MiB as
+/// we pack, up to 128 MiB for `zstd --long`, 65 MiB for `xz -9`.
+archive::CodecOptions codec_for(unsigned jobs, bool remote, std::size_t transfers);
+
 struct Unpacked {
   Sha256 digest;         ///< of the archive
   bool verified = false; ///< equals what its checksum file says

@@ -25,7 +25,8 @@ Result<void> examine(const SourceItem& item, const UnpackOptions& options, Verdi
 
 Result<std::vector<Verdict>> verify(const std::vector<SourceItem>& items, const VerifyOptions& options) {
   UnpackOptions unpack;
-  unpack.codec = {options.jobs, archive::permits_for(options.jobs)};
+  auto at_once = options.at_once > 0 ? options.at_once : options.jobs;
+  unpack.codec = codec_for(options.jobs, options.remote, std::min<std::size_t>(at_once, items.size()));
   unpack.allow_unverified = options.allow_unverified;
   unpack.max_ratio = options.max_ratio;
   unpack.on_bytes = [&](std::uint64_t bytes) -> Result<void> {
@@ -36,7 +37,6 @@ Result<std::vector<Verdict>> verify(const std::vector<SourceItem>& items, const 
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return items[a].size > items[b].size; });
   std::vector<Verdict> verdicts(items.size());
-  auto at_once = options.at_once > 0 ? options.at_once : options.jobs;
   TRY_DO(parallel_for(order.size(), at_once, [&](std::size_t i) -> Result<void> {
     const auto& item = items[order[i]];
     auto& verdict = verdicts[order[i]];

@@ -11,6 +11,7 @@ struct VerifyOptions {
   std::uint64_t max_ratio = 60; ///< see UnpackOptions
   unsigned jobs = 1;
   unsigned at_once = 0;                             ///< see FetchOptions
+  bool remote = false;                              ///< likewise
   std::function<void(std::uint64_t)> on_bytes = {}; ///< archive bytes read since the last call, from any thread
 };
 

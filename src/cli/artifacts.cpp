@@ -17,8 +17,8 @@ using artifact::Source;
 using artifact::SourceItem;
 
 namespace {
-constexpr unsigned k_transfers = 4;      // archives, each with up to three ranges ahead: enough for 10 Gbit/s
-constexpr unsigned k_transfers_max = 64; // each holds up to six ranges of 8 MiB
+constexpr unsigned k_transfers = 4;      // archives, each decoded on a thread of its own: they share what is read ahead
+constexpr unsigned k_transfers_max = 64; // each holds up to three ranges of 2 MiB and its window
 constexpr unsigned k_lookups = 8;        // small requests, which wait more than they work
 } // namespace
 

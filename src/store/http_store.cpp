@@ -16,6 +16,7 @@ struct Web { ///< what ropes from open() share with the store, and may outlive i
   std::shared_ptr<net::Transport> transport;
   const sys::Clock& clock;
   AtomicCounters counters;
+  std::shared_ptr<RangeShare> ranges = std::make_shared<RangeShare>();
 };
 
 struct Found {
@@ -196,9 +197,11 @@ Result<content::Rope> HttpStore::open(const std::string& key) {
   auto size = found->info.size;
   if (!found->pinned()) return open_unpinned(*found);
   return content::Rope::of(make_ranged_source(
-      size, [web = web_, object = std::move(*found)](std::uint64_t offset, std::span<std::byte> into) {
+      size,
+      [web = web_, object = std::move(*found)](std::uint64_t offset, std::span<std::byte> into) {
         return fetch_range(*web, object, offset, into);
-      }));
+      },
+      web_->ranges));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "store/ranged.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <deque>
 #include <future>
@@ -12,47 +13,62 @@ namespace quarry::store {
 namespace {
 
 /// Memory of blocks that were read, for the next ones: pages that were touched once cost no more faults.
-class Recycled : public std::enable_shared_from_this<Recycled> {
+class Recycled {
 public:
   using Bytes = std::unique_ptr<std::byte[]>;
-  std::shared_ptr<std::byte[]> take(std::size_t size) {
-    Bytes bytes;
-    {
-      std::lock_guard lock(mutex_);
-      if (size == size_ && !kept_.empty()) {
-        bytes = std::move(kept_.back());
-        kept_.pop_back();
-      }
-    }
-    if (!bytes) bytes = std::make_unique_for_overwrite<std::byte[]>(size);
-    return {bytes.release(), [self = shared_from_this(), size](std::byte* raw) { self->give_back(Bytes(raw), size); }};
+  explicit Recycled(std::size_t size) : size_(size) {}
+  Bytes take(std::size_t size) {
+    std::lock_guard lock(mutex_);
+    if (size != size_ || kept_.empty()) return std::make_unique_for_overwrite<std::byte[]>(size);
+    auto bytes = std::move(kept_.back());
+    kept_.pop_back();
+    return bytes;
+  }
+  void give_back(Bytes bytes, std::size_t size) {
+    std::lock_guard lock(mutex_);
+    if (size == size_ && kept_.size() < k_kept_max) kept_.push_back(std::move(bytes));
   }
 
 private:
-  void give_back(Bytes bytes, std::size_t size) {
-    std::lock_guard lock(mutex_);
-    if (size != size_) kept_.clear();
-    size_ = size;
-    if (kept_.size() < k_kept_max) kept_.push_back(std::move(bytes));
-  }
-  static constexpr std::size_t k_kept_max = 2; // besides those on their way
+  static constexpr std::size_t k_kept_max = 2; // besides those in use
+  std::size_t size_;
   std::mutex mutex_;
-  std::size_t size_ = 0;
   std::vector<Bytes> kept_;
 };
+} // namespace
+
+struct RangeShare::State {
+  explicit State(RangeLimits given) : limits(given), memory(given.block_bytes) {}
+  const RangeLimits limits;
+  std::atomic<unsigned> readers = 0; // that read whole blocks in order
+  Recycled memory;
+  unsigned ahead() const { return std::max(limits.ahead_least, limits.ahead / std::max(1u, readers.load())); }
+};
+RangeShare::RangeShare(RangeLimits limits) : state_(std::make_unique<State>(limits)) {}
+RangeShare::~RangeShare() = default;
+
+namespace {
 
 struct Block {
-  std::uint64_t begin = 0, length = 0;
-  std::shared_ptr<std::byte[]> bytes;
+  Block(std::shared_ptr<RangeShare> s, std::uint64_t at, std::uint64_t size)
+      : share(std::move(s)), begin(at), length(size), bytes(share->state().memory.take(size)) {}
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+  ~Block() { share->state().memory.give_back(std::move(bytes), length); }
   std::uint64_t end() const { return begin + length; }
+  std::shared_ptr<RangeShare> share;
+  std::uint64_t begin, length;
+  std::unique_ptr<std::byte[]> bytes;
 };
 using Loading = std::shared_future<Result<std::shared_ptr<const Block>>>;
 
 /// One reader at a time; others wait. A rope that several threads read at distant places fetches each place by itself.
 class RangedSource final : public content::Source {
 public:
-  RangedSource(std::uint64_t size, FetchRange fetch, RangeLimits limits)
-      : size_(size), fetch_(std::move(fetch)), limits_(limits), next_bytes_(limits.first_bytes) {}
+  RangedSource(std::uint64_t size, FetchRange fetch, std::shared_ptr<RangeShare> share)
+      : size_(size), fetch_(std::move(fetch)), share_(std::move(share)), limits_(share_->state().limits),
+        next_bytes_(limits_.first_bytes) {}
+  ~RangedSource() override { count(false); }
 
   std::uint64_t size() const override { return size_; }
 
@@ -72,39 +88,46 @@ public:
 private:
   Result<std::shared_ptr<const Block>> block_at(std::uint64_t offset, std::size_t wanted) const {
     if (current_ && offset >= current_->begin && offset < current_->end()) return current_;
-    bool in_order = current_ ? offset == current_->end() : offset == 0 && planned_ == 0;
-    if (!in_order) {
-      ahead_.clear();
-      planned_ = offset;
-      next_bytes_ = limits_.first_bytes;
-    }
+    bool any = current_ != nullptr, in_order = any ? offset == current_->end() : offset == 0 && planned_ == 0;
+    current_.reset(); // its memory serves what comes
+    if (!in_order) restart(offset);
     if (ahead_.empty()) plan_one(std::max<std::uint64_t>(wanted, next_bytes_));
-    if (in_order && current_) next_bytes_ = std::min(limits_.block_bytes, next_bytes_ * 4);
+    if (in_order && any) next_bytes_ = std::min(limits_.block_bytes, next_bytes_ * 4);
     // Several ranges at once only when whole blocks are wanted: before that, what comes next is a guess.
-    while (next_bytes_ == limits_.block_bytes && ahead_.size() < limits_.ahead && planned_ < size_)
-      plan_one(next_bytes_);
+    if (next_bytes_ == limits_.block_bytes) {
+      count(planned_ < size_);
+      while (ahead_.size() < share_->state().ahead() && planned_ < size_) plan_one(next_bytes_);
+    }
     auto loading = std::move(ahead_.front());
     ahead_.pop_front();
     auto loaded = loading.get();
     if (!loaded) { // what comes next is planned anew
-      ahead_.clear();
-      current_.reset();
-      planned_ = size_;
+      restart(size_);
       return fail(std::move(loaded).error());
     }
     current_ = std::move(*loaded);
     return current_;
   }
 
+  void restart(std::uint64_t offset) const {
+    ahead_.clear();
+    planned_ = offset;
+    next_bytes_ = limits_.first_bytes;
+    count(false);
+  }
+
+  /// Whether this is one of those who share what is read ahead.
+  void count(bool reads) const {
+    if (reads != counted_) share_->state().readers += reads ? 1u : ~0u;
+    counted_ = reads;
+  }
+
   void plan_one(std::uint64_t wanted) const {
     auto begin = planned_,
          length = std::min({wanted, std::max(limits_.block_bytes, limits_.first_bytes), size_ - planned_});
     planned_ = begin + length;
-    auto load = [fetch = fetch_, memory = memory_, begin, length]() -> Result<std::shared_ptr<const Block>> {
-      auto block = std::make_shared<Block>();
-      block->begin = begin;
-      block->length = length;
-      block->bytes = memory->take(length);
+    auto load = [fetch = fetch_, share = share_, begin, length]() -> Result<std::shared_ptr<const Block>> {
+      auto block = std::make_shared<Block>(share, begin, length);
       TRY_DO(fetch(begin, std::span(block->bytes.get(), length)));
       return std::shared_ptr<const Block>(std::move(block));
     };
@@ -114,18 +137,20 @@ private:
 
   std::uint64_t size_;
   FetchRange fetch_;
-  RangeLimits limits_;
-  std::shared_ptr<Recycled> memory_ = std::make_shared<Recycled>();
+  std::shared_ptr<RangeShare> share_;
+  const RangeLimits& limits_;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const Block> current_;
   mutable std::deque<Loading> ahead_;
   mutable std::uint64_t planned_ = 0, next_bytes_;
+  mutable bool counted_ = false;
 };
 
 } // namespace
 
-std::shared_ptr<const content::Source> make_ranged_source(std::uint64_t size, FetchRange fetch, RangeLimits limits) {
-  return std::make_shared<RangedSource>(size, std::move(fetch), limits);
+std::shared_ptr<const content::Source> make_ranged_source(std::uint64_t size, FetchRange fetch,
+                                                          std::shared_ptr<RangeShare> share) {
+  return std::make_shared<RangedSource>(size, std::move(fetch), std::move(share));
 }
 
 } // namespace quarry::store

@@ -27,6 +27,7 @@ struct Connection {
       : bucket(std::move(location), std::move(transport), std::move(credentials), clock, tuning.retry) {}
   s3::Bucket bucket;
   AtomicCounters counters;
+  std::shared_ptr<RangeShare> ranges = std::make_shared<RangeShare>();
 };
 
 class S3Store final : public ObjectStore {
@@ -170,10 +171,12 @@ Result<content::Rope> S3Store::open(const std::string& key) {
   TRY(auto found, look(key));
   if (!found) return absent(*this, key);
   auto object = info_of(key, found->response.headers);
-  return content::Rope::of(make_ranged_source(object.size, [connection = connection_, full = root_ + key,
-                                                            object](std::uint64_t offset, std::span<std::byte> into) {
-    return fetch_range(*connection, full, object, offset, into);
-  }));
+  return content::Rope::of(make_ranged_source(
+      object.size,
+      [connection = connection_, full = root_ + key, object](std::uint64_t offset, std::span<std::byte> into) {
+        return fetch_range(*connection, full, object, offset, into);
+      },
+      connection_->ranges));
 }
 
 s3::PutRequest S3Store::request_of(const std::string& key, const content::Rope& content, const PutOptions& options) {

@@ -114,6 +114,7 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
   artifact::VerifyOptions options;
   options.jobs = context.jobs;
   TRY(options.at_once, archives_at_once(source, arguments));
+  options.remote = source.remote;
   options.allow_unverified = arguments.has("--allow-unverified");
   TRY(options.max_ratio, max_ratio(arguments));
   std::uint64_t total = 0;

@@ -96,6 +96,7 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
   if (from.kind == run::LocatorKind::path) TRY_DO(refuse_same_directory(from.path, arguments.get("--output-dir")));
   TRY(auto source, artifact_source(context, arguments.get("--from"), arguments));
   TRY(options.at_once, archives_at_once(source, arguments));
+  options.remote = source.remote;
   TRY(auto items, selected_artifacts(source, arguments, arguments.operands));
   TRY_DO(require_complete(source, items, arguments));
   context.out.findings(source.findings);
