@@ -1,5 +1,6 @@
 #include "store/ranged.hpp"
 
+#include "sys/memory.hpp"
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -14,9 +15,8 @@ namespace {
 /// Memory of blocks that were read, for the next ones: pages that were touched once cost no more faults.
 class Recycled : public std::enable_shared_from_this<Recycled> {
 public:
-  using Bytes = std::unique_ptr<std::byte[]>;
   std::shared_ptr<std::byte[]> take(std::size_t size) {
-    Bytes bytes;
+    sys::Bytes bytes;
     {
       std::lock_guard lock(mutex_);
       if (size == size_ && !kept_.empty()) {
@@ -24,12 +24,13 @@ public:
         kept_.pop_back();
       }
     }
-    if (!bytes) bytes = std::make_unique_for_overwrite<std::byte[]>(size);
-    return {bytes.release(), [self = shared_from_this(), size](std::byte* raw) { self->give_back(Bytes(raw), size); }};
+    if (!bytes) bytes = sys::allocate_bytes(size);
+    return {bytes.release(),
+            [self = shared_from_this(), size](std::byte* raw) { self->give_back(sys::Bytes(raw), size); }};
   }
 
 private:
-  void give_back(Bytes bytes, std::size_t size) {
+  void give_back(sys::Bytes bytes, std::size_t size) {
     std::lock_guard lock(mutex_);
     if (size != size_) kept_.clear();
     size_ = size;
@@ -38,7 +39,7 @@ private:
   static constexpr std::size_t k_kept_max = 2; // besides those on their way
   std::mutex mutex_;
   std::size_t size_ = 0;
-  std::vector<Bytes> kept_;
+  std::vector<sys::Bytes> kept_;
 };
 
 struct Block {
