@@ -219,8 +219,39 @@ def test_a_run_cannot_publish_a_name_that_is_mirrored(upstream, requirements, tm
     mirrored = next((tmp_path / "store/python-deps/dist").glob("*.whl")).name.split("-")[0]
     distributions.wheel(tmp_path / "out", mirrored, "99.0")
     before = sorted((tmp_path / "store").rglob("*"))
-    refused("P017", 7, "publish", tmp_path / "out", "--store", f"file:{tmp_path / 'store'}", "--run-id", "1", "--platform", "linux")
+    done = refused("P017", 7, "publish", tmp_path / "out", "--store", f"file:{tmp_path / 'store'}", "--run-id", "1", "--platform", "linux")
+    assert "1-linux/python" in done.err and "python-deps" in done.err and "pip would take  99.0 of 1-linux/python" in done.err
     assert sorted((tmp_path / "store").rglob("*")) == before
+
+
+def test_one_index_for_runs_and_dependencies(upstream, requirements, tmp_path):
+    store, packages = tmp_path / "store", tmp_path / "packages"
+    packages.mkdir()
+    distributions.wheel(packages, "ours", "1.0", requires=("demo-app",))
+    publish = ["publish", packages, "--store", f"file:{store}", "--platform", "linux", "--channel", "staging", "--json"]
+    assert good(*publish, "--run-id", "1").json["merged_index_url"] is None
+    synced = good(*words(upstream, requirements, store, "3.9,3.10,3.11,3.12,3.13"), "--json", environment=DIRECT).json
+    assert synced["merged"] == ["channels/staging", "1-linux/python"]
+    done = good(*publish, "--run-id", "2", environment=clean_environment(GITHUB_OUTPUT=str(tmp_path / "outputs"), GITHUB_STEP_SUMMARY=str(tmp_path / "summary"))).json
+    assert done["merged_index_url"].endswith("/2-linux/python/merged/simple/") and done["channel"]["merged_index_url"].endswith("/channels/staging/merged/simple/")
+    assert f"package_merged_index_url={done['merged_index_url']}\n" in (tmp_path / "outputs").read_text()
+    assert f"--index-url {done['merged_index_url']}\n" in (tmp_path / "summary").read_text()
+    for place in ("1-linux/python", "2-linux/python", "channels/staging"):
+        root = json.loads((store / place / "merged/simple-json/index.html").read_text())
+        assert [project["name"] for project in root["projects"]] == ["demo-app", "demo-base", "demo-old", "ours", "setuptools", "wheel"]
+        good("index", "check", store / place / "merged")
+    (store / "1-linux/python/merged/simple/ours/index.html").unlink()
+    assert good("index", "repair", "run:1-linux", "--store", f"file:{store}", "--json").json["writes"] > 0
+    assert good("index", "repair", "run:1-linux", "--store", f"file:{store}", "--json").json["writes"] == 0
+
+
+def test_packages_that_lie_beside_a_mirrored_name_are_not_adopted(upstream, requirements, tmp_path):
+    good(*words(upstream, requirements, tmp_path / "store"), environment=DIRECT)
+    place = tmp_path / "store/7-linux/python"
+    place.mkdir(parents=True)
+    distributions.wheel(place, "demo-base", "9.0")
+    refused("P017", 7, "set", "adopt", "run:7-linux", "--store", f"file:{tmp_path}/store")
+    assert not (place / "seals").exists()
 
 
 def test_what_contradicts_itself_is_told_with_all_who_ask(upstream, tmp_path):

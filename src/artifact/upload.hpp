@@ -18,7 +18,7 @@ struct UploadRequest {
   std::string group;
   bool build_failed = false;
   bool february = false; ///< the page of the artifacts as `index-{group}.html`, too
-  unsigned at_once = 4;  ///< files on their way
+  unsigned at_once = 4;  ///< large files on their way; small ones 8 times as many
   /// Makes the HTML of a page.
   std::function<std::string(const std::string& title, const std::vector<Listed>& entries)> page;
   std::function<void(std::uint64_t)> on_bytes = {}; ///< of files that are done, from any thread

@@ -47,7 +47,7 @@ std::vector<Flag> artifact_source_flags() {
           {.name = "--repo", .value = "OWNER/NAME", .help = "with `commit:SHA`: whose (default: as `artifact find`)"},
           {.name = "--platform",
            .value = "P",
-           .help = "with `commit:SHA`: the run's platform",
+           .help = "with `commit:SHA` and `pr:…`: the run's platform",
            .choices = {"linux", "windows"},
            .fallback = "linux"},
           {.name = "--tarballs", .value = "", .help = "the run's tarballs of whole SDKs instead of its artifacts"},
@@ -110,29 +110,33 @@ std::vector<std::string> groups_of(const Arguments& arguments) {
   return group.empty() ? std::vector<std::string>() : std::vector{group};
 }
 
-/// Of the newest run of the commit that has artifacts (for the group, if one is said).
-Result<Source> source_of_commit(const Context& context, const std::string& commit, const Arguments& arguments) {
+/// Of the newest run of the commit or pull request that has artifacts (for the group, if one is said).
+Result<Source> source_of_change(const Context& context, const run::Locator& locator, const Arguments& arguments) {
   FindRequest request;
-  request.repository = repository_of(context, arguments);
-  request.commit = commit;
+  request.repository = locator.repository.empty() ? repository_of(context, arguments) : locator.repository;
+  request.commit = locator.commit;
+  request.pull_request = locator.number;
   request.platform = arguments.get("--platform");
   request.groups = groups_of(arguments);
   request.store = arguments.get("--store");
   request.release_type = context.variable("RELEASE_TYPE");
   TRY(auto result, find_artifacts(context, request));
   if (!result.found) return fail(nothing_found(request, result));
-  context.out.note(fmt::format("note: commit {} is run {} at {}", commit, result.found->run.facts.id,
-                               result.found->source.description));
+  const auto& found = *result.found;
+  context.out.note(fmt::format("note: {} is run {} of commit {} at {}", locator.text, found.run.facts.id,
+                               found.run.commit.substr(0, 12), found.source.description));
   return std::move(result.found->source);
 }
 } // namespace
 
 Result<Source> artifact_source(const Context& context, const std::string& text, const Arguments& arguments) {
   TRY(auto locator, run::parse_locator(text));
-  TRY_DO(run::require_kind(
-      locator, {LocatorKind::path, LocatorKind::run, LocatorKind::s3, LocatorKind::http, LocatorKind::commit},
-      "take artifacts from"));
-  if (locator.kind == LocatorKind::commit) return source_of_commit(context, locator.commit, arguments);
+  TRY_DO(run::require_kind(locator,
+                           {LocatorKind::path, LocatorKind::run, LocatorKind::s3, LocatorKind::http,
+                            LocatorKind::commit, LocatorKind::pull_request},
+                           "take artifacts from"));
+  bool is_change = locator.kind == LocatorKind::commit || locator.kind == LocatorKind::pull_request;
+  if (is_change) return source_of_change(context, locator, arguments);
   if (locator.kind == LocatorKind::path) return artifact::source_of_path(locator.path);
   bool is_run = locator.kind == LocatorKind::run;
   auto place = is_run ? arguments.find("--store") : std::optional(locator.url);

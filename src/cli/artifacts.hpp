@@ -13,7 +13,7 @@ namespace quarry::cli {
 
 constexpr std::string_view k_artifact_locator_help =
     "a directory, one archive, `run:[OWNER-REPO/]ID[-PLATFORM]` below `--store`, or a run's own place: "
-    "`s3://BUCKET/PREFIX`, `https://HOST/PATH`, `commit:SHA`";
+    "`s3://BUCKET/PREFIX`, `https://HOST/PATH`, `commit:SHA`, `pr:OWNER/REPO#N`";
 /// Whether a store of this locator is reached over a network.
 bool is_remote_place(const std::string& place);
 /// One list of flags from several, in their order.

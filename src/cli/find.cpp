@@ -72,7 +72,9 @@ private:
       return std::vector<forge::Run>{std::move(run)};
     }
     forge::RunQuery query{request_.repository, request_.workflow, "", request_.branch, request_.good, request_.limit};
-    if (!request_.commit.empty()) {
+    if (!request_.pull_request.empty()) {
+      TRY(query.commit, github.pull_request_head(request_.repository, request_.pull_request));
+    } else if (!request_.commit.empty()) {
       TRY(query.commit, github.commit(request_.repository, request_.commit));
     } else if (query.branch.empty()) {
       TRY(query.branch, github.default_branch(request_.repository));
@@ -115,6 +117,7 @@ private:
 
   std::string lack_of(const Candidate& candidate) const {
     const auto& items = candidate.source.items;
+    if (!request_.pull_request.empty() && candidate.run.status != "completed") return "has not ended";
     if (request_.good && candidate.run.conclusion != "success") return "did not succeed";
     if (items.empty()) return "has no artifacts";
     if (!candidate.source.incomplete.empty()) return "is not complete: " + candidate.source.incomplete.front();
@@ -139,6 +142,7 @@ private:
 
 std::string asked_for(const FindRequest& request) {
   if (!request.run_id.empty()) return "run " + request.run_id;
+  if (!request.pull_request.empty()) return "pull request " + request.pull_request;
   if (!request.commit.empty()) return "commit " + request.commit;
   return request.branch.empty() ? "the default branch" : "branch " + request.branch;
 }

@@ -15,7 +15,8 @@ namespace quarry::cli {
 
 struct FindRequest {
   std::string repository;
-  std::string run_id, commit, branch; ///< at most one; none: the default branch
+  std::string run_id, commit, branch; ///< at most one of these and the next; none: the default branch
+  std::string pull_request;           ///< number: completed runs of its newest commit
   bool good = false;                  ///< only runs that succeeded
   std::string workflow;               ///< file name; empty: any
   std::string platform;

@@ -105,6 +105,19 @@ Result<std::string> GitHub::commit(const std::string& repository, const std::str
   return sha;
 }
 
+Result<std::string> GitHub::pull_request_head(const std::string& repository, const std::string& number) const {
+  TRY_DO(run::check_repository(repository));
+  auto what = fmt::format("pull request {} of {}", number, repository);
+  if (!text::parse_u64(number))
+    return fail(ErrorKind::not_found, "Y004", fmt::format("GitHub knows no {}", what), "they are numbers");
+  TRY(auto body, get(fmt::format("/repos/{}/pulls/{}", repository, number), "", what));
+  TRY(auto object, document(body, what));
+  auto head = object.find("head");
+  auto sha = head != object.end() && head->is_object() ? json::string_or(*head, "sha", "") : std::string();
+  if (!is_commit(sha)) return strange(what);
+  return sha;
+}
+
 Result<std::string> GitHub::default_branch(const std::string& repository) const {
   TRY_DO(run::check_repository(repository));
   auto what = "repository " + repository;

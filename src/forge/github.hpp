@@ -1,8 +1,9 @@
 #pragma once
-// What GitHub knows about workflow runs and commits: GET requests of its REST API (docs.github.com, "REST API endpoints
-// for workflow runs", "… for commits", "Rate limits for the REST API"; version 2022-11-28). Thread-safe. Errors:
-// unavailable Y002 (limit of requests: when it ends), unauthenticated Y003 (the token is refused) and Y005 (it may
-// not), not_found Y004, unavailable Y006 (an answer that is not GitHub's), and H00x of the network.
+// What GitHub knows about workflow runs, commits and pull requests: GET requests of its REST API (docs.github.com,
+// "REST API endpoints for workflow runs", "… for commits", "… for pull requests", "Rate limits for the REST API";
+// version 2022-11-28). Thread-safe. Errors: unavailable Y002 (limit of requests: when it ends), unauthenticated Y003
+// (the token is refused) and Y005 (it may not), not_found Y004, unavailable Y006 (an answer that is not GitHub's), and
+// H00x of the network.
 #include "base/result.hpp"
 #include "forge/access.hpp"
 #include "net/fetch.hpp"
@@ -41,6 +42,8 @@ public:
   Result<std::vector<Run>> runs(const RunQuery& query) const; ///< newest first
   /// The whole name of a commit, from its beginning, a branch or a tag.
   Result<std::string> commit(const std::string& repository, const std::string& reference) const;
+  /// The newest commit of a pull request's branch, which its runs are of (also where they test a merge).
+  Result<std::string> pull_request_head(const std::string& repository, const std::string& number) const;
   Result<std::string> default_branch(const std::string& repository) const;
 
 private:

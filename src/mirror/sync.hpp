@@ -1,10 +1,11 @@
 #pragma once
 // `mirror sync`: a base index of dependencies, python-deps/, filled from another index. Resolve, check, then the pump
-// of publishing: files, METADATA beside them, where each came from, a sealed set, pages. Killed anywhere, the next run
-// completes it; when all is there, nothing is transferred.
+// of publishing: files, METADATA beside them, where each came from, a sealed set, pages, merged pages. Killed anywhere,
+// the next run completes it; when all is there, nothing is transferred.
 #include "base/result.hpp"
 #include "mirror/names.hpp"
 #include "mirror/upstream.hpp"
+#include "publish/merged.hpp"
 #include "publish/publish.hpp"
 #include "store/object_store.hpp"
 #include <functional>
@@ -49,6 +50,8 @@ struct SyncReceipt {
   publish::Receipt published;
   std::size_t files_fetched = 0;
   std::uint64_t bytes_fetched = 0; ///< wheels that were read for their METADATA included
+  std::uint64_t writes = 0;        ///< changes of the store
+  publish::MergedAll merged;       ///< indexes of runs and channels that show the dependencies, too
 };
 
 Result<SyncReceipt> execute_sync(store::ObjectStore& store, Upstream& upstream,

@@ -1,5 +1,6 @@
 #include "promote/promote.hpp"
 
+#include "publish/merged.hpp"
 #include "publish/move.hpp"
 #include "publish/projection.hpp"
 #include "publish/publish.hpp"
@@ -61,12 +62,19 @@ Unexpected undone(const registry::LedgerRecord& move) {
                           move.channel));
 }
 
+Result<void> write_pages(ObjectStore& store, const std::string& channel, Receipt& receipt) {
+  TRY_DO(publish::project_channel(store, channel));
+  TRY(auto merged, publish::merge_channel(store, channel));
+  receipt.notes = std::move(merged.notes);
+  return {};
+}
+
 /// The channel as it stands, with its pages brought up to it.
 Result<Receipt> complete(ObjectStore& store, const std::string& channel, std::string digest,
                          const store::Counters& before) {
-  TRY_DO(publish::project_channel(store, channel));
-  TRY(auto now, registry::require_channel(store, channel));
   Receipt receipt;
+  TRY_DO(write_pages(store, channel, receipt));
+  TRY(auto now, registry::require_channel(store, channel));
   receipt.plan.channel = channel;
   receipt.digest = std::move(digest);
   receipt.generation = now.record.generation;
@@ -84,15 +92,15 @@ Result<void> write_derived(ObjectStore& store, const Plan& plan, const std::stri
   return {};
 }
 
-Result<void> execute(ObjectStore& store, const Plan& plan, const Options& options) {
+Result<void> execute(ObjectStore& store, const Plan& plan, const Options& options, Receipt& receipt) {
   if (plan.moves()) {
     TRY_DO(write_derived(store, plan, options.when));
     publish::Reason reason{plan.action, plan.digest, plan.verdict_digest, options.who, options.when, options.why};
     TRY_DO(publish::move_channel(store, plan.channel, plan.expected, plan.view, reason));
   }
   // Also when nothing moves: an earlier run may have died before its pages were written.
-  if (plan.moves() || plan.expected) TRY_DO(publish::project_channel(store, plan.channel));
-  return {};
+  if (!plan.moves() && !plan.expected) return {};
+  return write_pages(store, plan.channel, receipt);
 }
 
 Receipt receipt_of(const Plan& plan) {
@@ -135,15 +143,18 @@ Result<Receipt> run(ObjectStore& store, const Plan& plan, const Options& options
   auto receipt = receipt_of(plan);
   if (options.execute) TRY_DO(check_reviewed(store, plan, *options.execute));
   if (plan.held || options.dry_run) return receipt;
-  TRY_DO(execute(store, plan, options));
+  TRY_DO(execute(store, plan, options, receipt));
   receipt.moved = plan.moves();
   receipt.writes = publish::writes_between(before, store.counters());
   return receipt;
 }
 
-Receipt with_url(ObjectStore& store, const Options& options, Receipt receipt) {
+Result<Receipt> with_url(ObjectStore& store, const Options& options, Receipt receipt) {
   auto directory = registry::channel_directory(receipt.plan.channel);
   receipt.index_url = options.public_url.of(store, directory + "/simple") + "/";
+  auto merged = publish::merged_directory(directory);
+  TRY(auto there, store.head(merged + "/pages.json"));
+  if (there) receipt.merged_url = options.public_url.of(store, merged + "/simple") + "/";
   return receipt;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The pump of promotion: records, the one swap, pages. Nothing is copied and nothing is rewritten: what was tested is
 // what is released. Killed anywhere, the same command completes it.
+#include "base/finding.hpp"
 #include "promote/plan.hpp"
 #include "publish/public_url.hpp"
 #include <functional>
@@ -27,6 +28,8 @@ struct Receipt {
   bool moved = false, held = false;
   bool completed = false; ///< the move was made by an earlier run that died before the pages were written
   std::string index_url;
+  std::string merged_url; ///< the same with the dependencies of the base index; empty when the store has none
+  Findings notes;         ///< P050
 };
 
 /// Plans, and unless held or a dry run, executes. When somebody else moves the channel meanwhile, it is planned and

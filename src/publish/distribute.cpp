@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/toml.hpp"
+#include "publish/merged.hpp"
 #include "publish/publish.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
@@ -157,6 +158,7 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
   }
   for (const auto& [directory, known] : sources) {
     TRY_DO(project_distribution(target, directory, known));
+    TRY_DO(merge_directory(target, directory));
     receipt.directories.push_back(directory);
   }
   receipt.writes = writes_between(before, target.counters());

@@ -35,12 +35,22 @@ std::string install_line(const registry::SetRecord& set, const std::string& inde
                      index_url);
 }
 
+const std::string& url_to_install_from(const Receipt& receipt) {
+  return receipt.merged_url.empty() ? receipt.index_url : receipt.merged_url;
+}
+
+const std::string& channel_url_to_install_from(const Receipt& receipt) {
+  return receipt.channel_merged_url.empty() ? receipt.channel_index_url : receipt.channel_merged_url;
+}
+
 std::string github_outputs(const Receipt& receipt) {
   auto text = output("package_find_links_url", receipt.find_links_url) +
               output("package_index_url", receipt.index_url) + output("package_set", receipt.set);
+  if (!receipt.merged_url.empty()) text += output("package_merged_index_url", receipt.merged_url);
   if (receipt.channel.empty()) return text;
-  return text + output("channel_index_url", receipt.channel_index_url) +
-         output("channel_generation", std::to_string(receipt.generation));
+  text += output("channel_index_url", receipt.channel_index_url);
+  if (!receipt.channel_merged_url.empty()) text += output("channel_merged_index_url", receipt.channel_merged_url);
+  return text + output("channel_generation", std::to_string(receipt.generation));
 }
 
 std::string step_summary(const Plan& plan, const Receipt& receipt) {
@@ -48,10 +58,10 @@ std::string step_summary(const Plan& plan, const Receipt& receipt) {
   for (const auto& file : plan.set.files) bytes += file.size;
   auto text =
       fmt::format("## Python packages\n\n{} files, {}, sealed as `set:{}`.\n\n```\n{}\n```\n\n", plan.set.files.size(),
-                  units::bytes(bytes), receipt.set, install_line(plan.set, receipt.index_url));
+                  units::bytes(bytes), receipt.set, install_line(plan.set, url_to_install_from(receipt)));
   if (!receipt.channel.empty())
     text += fmt::format("Channel `{}` is at generation {}:\n\n```\n{}\n```\n\n", receipt.channel, receipt.generation,
-                        install_line(plan.set, receipt.channel_index_url));
+                        install_line(plan.set, channel_url_to_install_from(receipt)));
   text += fmt::format("Files: [find-links page]({})\n\n", receipt.find_links_url);
   return text;
 }

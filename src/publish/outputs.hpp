@@ -10,8 +10,12 @@ std::string requirement_of(const registry::SetRecord& set);
 /// `pip install "rocm[libraries,devel]" --index-url URL`, with `--pre` when a version is a pre-release.
 std::string install_line(const registry::SetRecord& set, const std::string& index_url);
 
-/// Lines for GITHUB_OUTPUT: package_find_links_url, package_index_url, package_set; with a channel channel_index_url
-/// and channel_generation.
+/// The index that needs no other one beside it: the merged one where the store has it.
+const std::string& url_to_install_from(const Receipt& receipt);
+const std::string& channel_url_to_install_from(const Receipt& receipt);
+
+/// Lines for GITHUB_OUTPUT: package_find_links_url, package_index_url, package_set; with a base index
+/// package_merged_index_url; with a channel channel_index_url, channel_merged_index_url and channel_generation.
 std::string github_outputs(const Receipt& receipt);
 /// Markdown for GITHUB_STEP_SUMMARY, ends with a blank line.
 std::string step_summary(const Plan& plan, const Receipt& receipt);

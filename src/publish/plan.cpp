@@ -1,6 +1,8 @@
 #include "publish/plan.hpp"
 
 #include "base/json.hpp"
+#include "index/read_page.hpp"
+#include "publish/clash.hpp"
 #include "store/put_once.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -150,18 +152,38 @@ Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now) {
   return plan;
 }
 
+Unexpected name_of_the_base_index(ObjectStore& store, const std::string& project, const std::string& page,
+                                  const Offer& ours) {
+  Error error{ErrorKind::already_exists,
+              "P017",
+              fmt::format("{} is a project of {} and of the base index, {}: one name must have one owner", project,
+                          ours.place, page),
+              {},
+              {},
+              "nothing was changed; give the package another name, or mirror into another store"};
+  auto json =
+      store.get(fmt::format("{}/simple-json/{}/index.html", k_base_index, project), index::k_json_page_bytes_max);
+  if (json && *json)
+    if (auto read = index::read_json_page(**json, page))
+      error.details = installers_would_take(ours, {std::string(k_base_index), read->versions});
+  return fail(std::move(error));
+}
+
 /// An installer that is given both indexes takes the newer version, whoever published it (dependency confusion). The
 /// mirror refuses our names; here is the other direction.
-Result<void> refuse_names_of_the_base_index(ObjectStore& store, const std::vector<PlannedFile>& files) {
-  std::set<std::string> projects;
-  for (const auto& file : files) projects.insert(file.file.project);
-  for (const auto& project : projects) {
+Result<void> refuse_names_of_the_base_index(ObjectStore& store, const std::string& directory,
+                                            const std::vector<PlannedFile>& files) {
+  if (directory == k_base_index) return {};
+  std::map<std::string, Offer> offers;
+  for (const auto& file : files) {
+    auto& offer = offers[file.file.project];
+    offer.place = directory;
+    offer.versions.push_back(file.file.version);
+  }
+  for (const auto& [project, offer] : offers) {
     auto page = fmt::format("{}/simple/{}/index.html", k_base_index, project);
     TRY(auto there, store.head(page));
-    if (there)
-      return fail(ErrorKind::already_exists, "P017",
-                  fmt::format("{} is a project of the base index, {}: one name must have one owner", project, page),
-                  "nothing was changed; give the package another name, or mirror into another store");
+    if (there) return name_of_the_base_index(store, project, page, offer);
   }
   return {};
 }
@@ -184,7 +206,7 @@ Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected colle
     TRY_DO(store::check_key(candidate.file.key + ".metadata"));
     plan.files.push_back({std::move(candidate.path), std::move(candidate.file), std::move(candidate.sidecar), false});
   }
-  TRY_DO(refuse_names_of_the_base_index(store, plan.files));
+  TRY_DO(refuse_names_of_the_base_index(store, plan.directory, plan.files));
   return finish(store, std::move(plan), now);
 }
 
@@ -194,6 +216,7 @@ Result<Plan> plan_adoption(ObjectStore& store, const std::string& directory, reg
   plan.directory = directory;
   plan.set.origin = std::move(origin);
   plan.files = std::move(files);
+  TRY_DO(refuse_names_of_the_base_index(store, directory, plan.files));
   return finish(store, std::move(plan), now);
 }
 

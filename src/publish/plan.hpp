@@ -48,7 +48,8 @@ constexpr std::string_view k_base_index = "python-deps";
 /// P017 for a project of the base index.
 Result<Plan> make_plan(store::ObjectStore& store, const Target& target, Collected collected, const std::string& now);
 
-/// The same for files that are in the store already, at `directory` (set adopt). `files` carry their keys.
+/// The same for files that are in the store already, at `directory` (set adopt). `files` carry their keys. In the base
+/// index itself no name is refused.
 Result<Plan> plan_adoption(store::ObjectStore& store, const std::string& directory, registry::Origin origin,
                            std::vector<PlannedFile> files, const std::string& now);
 

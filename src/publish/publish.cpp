@@ -1,10 +1,12 @@
 #include "publish/publish.hpp"
 
+#include "publish/merged.hpp"
 #include "publish/projection.hpp"
 #include "store/put_once.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include <fmt/core.h>
+#include <iterator>
 #include <mutex>
 
 namespace quarry::publish {
@@ -73,6 +75,10 @@ Result<bool> store_record(ObjectStore& store, const Plan& plan, const ExecuteOpt
   return registry::seal(store, digest, options.now);
 }
 
+std::string merged_url(const ObjectStore& store, const std::string& directory, const ExecuteOptions& options) {
+  return options.public_url.of(store, merged_directory(directory) + "/simple") + "/";
+}
+
 Result<void> move_pointer(ObjectStore& store, const Plan& plan, const ExecuteOptions& options, Receipt& receipt) {
   TRY(auto sealed, registry::load_sealed(store, plan.set_digest));
   TRY(auto added,
@@ -83,6 +89,16 @@ Result<void> move_pointer(ObjectStore& store, const Plan& plan, const ExecuteOpt
   receipt.channel_moved = added.moved;
   receipt.channel_index_url = options.public_url.of(store, registry::channel_directory(plan.channel) + "/simple") + "/";
   TRY_DO(project_channel(store, plan.channel, Extent::changed, added.views));
+  TRY(auto merged, merge_channel(store, plan.channel));
+  if (merged.exists) receipt.channel_merged_url = merged_url(store, registry::channel_directory(plan.channel), options);
+  std::move(merged.notes.begin(), merged.notes.end(), std::back_inserter(receipt.notes));
+  return {};
+}
+
+Result<void> merge(ObjectStore& store, const Plan& plan, const ExecuteOptions& options, Receipt& receipt) {
+  TRY(auto merged, merge_directory(store, plan.directory));
+  if (merged.exists) receipt.merged_url = merged_url(store, plan.directory, options);
+  receipt.notes = std::move(merged.notes);
   return {};
 }
 
@@ -104,6 +120,7 @@ Result<Receipt> execute(ObjectStore& store, const Plan& plan, const ExecuteOptio
   TRY_DO(store_content(store, plan, options));
   TRY(receipt.newly_sealed, store_record(store, plan, options));
   TRY_DO(project_directory(store, plan.directory));
+  TRY_DO(merge(store, plan, options, receipt));
   if (!plan.channel.empty()) TRY_DO(move_pointer(store, plan, options, receipt));
   receipt.writes = writes_between(before, store.counters());
   return receipt;

@@ -32,10 +32,13 @@ struct Receipt {
   std::string channel, channel_index_url, view; ///< empty without a channel
   std::uint64_t generation = 0;                 ///< of the channel
   bool channel_moved = false;
+  /// The same with the dependencies of the base index; empty when the store has none.
+  std::string merged_url, channel_merged_url;
+  Findings notes; ///< P050: projects that the base index has, too
 };
 
-/// 1. files and 2. sidecars, if-absent; 3. the set's record, then its seal; 4. the directory's pages; 5. the
-/// channel, 6. its pages.
+/// 1. files and 2. sidecars, if-absent; 3. the set's record, then its seal; 4. the directory's pages, and those merged
+/// with the base index; 5. the channel, 6. its pages, likewise.
 Result<Receipt> execute(store::ObjectStore& store, const Plan& plan, const ExecuteOptions& options);
 
 /// Every change that was made to a store between two looks at its counters.

@@ -1,11 +1,13 @@
 #include "publish/upkeep.hpp"
 
 #include "index/site.hpp"
+#include "publish/merged.hpp"
 #include "publish/projection.hpp"
 #include "publish/publish.hpp"
 #include "publish/resolve.hpp"
 #include "store/put_once.hpp"
 #include <fmt/core.h>
+#include <iterator>
 #include <set>
 
 namespace quarry::publish {
@@ -19,6 +21,14 @@ void add(Repaired& total, std::string place, const Projected& projected) {
   total.places.push_back(std::move(place));
   total.pages_written += projected.pages_written;
   total.pages_removed += projected.pages_removed;
+}
+
+void add_merged(Repaired& total, const std::string& directory, Merged merged) {
+  if (!merged.exists) return;
+  total.places.push_back(merged_directory(directory));
+  total.pages_written += merged.pages_written;
+  total.pages_removed += merged.pages_removed;
+  std::move(merged.notes.begin(), merged.notes.end(), std::back_inserter(total.notes));
 }
 
 std::set<std::string> directories_of(const std::vector<SealedSet>& sets) {
@@ -127,6 +137,8 @@ Result<Repaired> repair_channel(ObjectStore& store, const std::string& name) {
   Repaired done;
   TRY(auto projected, project_channel(store, name, Extent::whole));
   add(done, registry::channel_directory(name), projected);
+  TRY(auto merged, merge_channel(store, name, {.thorough = true}));
+  add_merged(done, registry::channel_directory(name), std::move(merged));
   return done;
 }
 
@@ -137,6 +149,8 @@ Result<Repaired> repair_directories(ObjectStore& store, const std::vector<Sealed
     auto projected = pointer ? project_distribution(store, directory, {}) : project_directory(store, directory);
     if (!projected) return fail(std::move(projected).error());
     add(done, directory, *projected);
+    TRY(auto merged, merge_directory(store, directory, {.thorough = true}));
+    add_merged(done, directory, std::move(merged));
   }
   return done;
 }

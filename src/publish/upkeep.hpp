@@ -1,5 +1,6 @@
 #pragma once
 // Keeping a store in order: pages again, records again, and what nobody needs away.
+#include "base/finding.hpp"
 #include "base/result.hpp"
 #include "publish/collect.hpp"
 #include "registry/registry.hpp"
@@ -12,9 +13,11 @@ namespace quarry::publish {
 struct Repaired {
   std::vector<std::string> places; ///< directories and channels that were looked at
   std::uint64_t pages_written = 0, pages_removed = 0, records_written = 0;
+  Findings notes; ///< P050, of merged indexes
 };
 
-/// Pages again, from the record of a channel or from the seals of a directory; both guarded as every projection is.
+/// Pages again, from the record of a channel or from the seals of a directory; both guarded as every projection is. The
+/// merged indexes with them.
 Result<Repaired> repair_channel(store::ObjectStore& store, const std::string& name);
 Result<Repaired> repair_directories(store::ObjectStore& store, const std::vector<registry::SealedSet>& sets);
 

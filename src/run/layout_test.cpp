@@ -48,7 +48,7 @@ TEST(Layout, RefusesPartsThatCannotStandInAKey) {
   for (auto bad : {"", "Linux", "macos", "linux/x"}) EXPECT_FALSE(Layout::create({"", "42", bad})) << bad;
   for (auto bad : {"a/b", "..", "a b"}) EXPECT_FALSE(Layout::create({bad, "42", "linux"})) << bad;
   auto layout = *Layout::create({"", "42", "linux"});
-  for (auto bad : {"dist", "simple", "simple-json", "seals", "index.html", "..", "a/b", "a\x7f"})
+  for (auto bad : {"dist", "simple", "simple-json", "seals", "merged", "index.html", "..", "a/b", "a\x7f"})
     EXPECT_FALSE(layout.python(bad)) << bad;
   for (auto bad : {"", "..", "a/b", ".hidden"}) EXPECT_FALSE(layout.artifact(bad)) << bad;
   auto refused = layout.log("g", "../x");

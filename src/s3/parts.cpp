@@ -144,7 +144,7 @@ private:
   Result<void> fill(Part& part, std::uint64_t offset, Sha256Hasher& hasher) {
     constexpr std::uint64_t k_piece = 256u << 10;
     for (std::uint64_t at = 0; at < part.size; at += k_piece) {
-      auto piece = std::span(*part.slab).subspan(at, std::min(k_piece, part.size - at));
+      auto piece = part.slab->subspan(at, std::min(k_piece, part.size - at));
       TRY_DO(request_.content.read(offset + at, piece));
       hasher.update(piece);
       part.crc = crc64nvme(part.crc, piece);
@@ -170,7 +170,7 @@ private:
               .key = request_.key};
     call.query = {{"partNumber", std::to_string(part.number)}, {"uploadId", id_}};
     if (capabilities_.crc64nvme) call.headers = {{"x-amz-checksum-crc64nvme", crc64nvme_base64(part.crc)}};
-    if (!tools_.bucket.unsigned_body_is_safe()) call.body_sha256 = sha256(std::span(*part.slab).first(part.size)).hex();
+    if (!tools_.bucket.unsigned_body_is_safe()) call.body_sha256 = sha256(part.slab->first(part.size)).hex();
     call.body = content::Rope::of(std::make_shared<SlabSource>(part.slab, part.size));
     auto done = tools_.bucket.call(call);
     if (!done) return tl::unexpected(std::move(done.error()));

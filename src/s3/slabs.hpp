@@ -2,6 +2,7 @@
 // Memory for parts, bounded over all transfers of a store: no slab, no part. A slab is only taken by whoever can fill
 // and send it without another one, so waiting ends.
 #include "content/rope.hpp"
+#include "sys/memory.hpp"
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -16,41 +17,45 @@ class Slabs : public std::enable_shared_from_this<Slabs> {
 public:
   explicit Slabs(std::uint64_t bytes_max) : left_(bytes_max), bytes_max_(bytes_max) {}
 
-  using Slab = std::shared_ptr<std::vector<std::byte>>;
+  using Slab = std::shared_ptr<std::span<std::byte>>;
   /// Waits until `size` bytes are free; at most the whole bound at once. Freed by the last owner.
   Slab take(std::size_t size) {
     std::unique_lock lock(mutex_);
     free_.wait(lock, [&] { return left_ >= size; });
     left_ -= size;
-    std::vector<std::byte> bytes;
-    for (auto it = kept_.begin(); it != kept_.end(); ++it)
-      if (it->size() == size) {
-        bytes = std::move(*it);
-        kept_.erase(it);
-        break;
-      }
-    if (bytes.empty() && size >= k_worth_keeping) kept_.clear(); // slabs of another size would count twice
+    sys::Bytes bytes;
+    if (size == kept_size_ && !kept_.empty()) {
+      bytes = std::move(kept_.back());
+      kept_.pop_back();
+    }
+    if (size != kept_size_ && size >= k_worth_keeping) kept_.clear(); // slabs of another size would count twice
     lock.unlock();
-    bytes.resize(size);
-    return {new std::vector<std::byte>(std::move(bytes)), [self = shared_from_this(), size](auto* slab) {
-              self->give_back(std::move(*slab), size);
+    if (!bytes) bytes = sys::allocate_bytes(size);
+    auto* raw = bytes.get();
+    return {new std::span<std::byte>(bytes.release(), size), [self = shared_from_this(), raw, size](auto* slab) {
+              self->give_back(sys::Bytes(raw), size);
               delete slab;
             }};
   }
   std::uint64_t bytes_max() const { return bytes_max_; }
 
 private:
-  void give_back(std::vector<std::byte> bytes, std::size_t size) {
+  void give_back(sys::Bytes bytes, std::size_t size) {
     std::lock_guard lock(mutex_);
     left_ += size;
-    if (size >= k_worth_keeping) kept_.push_back(std::move(bytes)); // touched pages cost no more faults
+    if (size >= k_worth_keeping) { // touched pages cost no more faults
+      if (size != kept_size_) kept_.clear();
+      kept_size_ = size;
+      kept_.push_back(std::move(bytes));
+    }
     free_.notify_all();
   }
   static constexpr std::size_t k_worth_keeping = 1u << 20;
   std::mutex mutex_;
   std::condition_variable free_;
   std::uint64_t left_, bytes_max_;
-  std::vector<std::vector<std::byte>> kept_;
+  std::size_t kept_size_ = 0;
+  std::vector<sys::Bytes> kept_;
 };
 
 /// The bytes of a slab as content: nothing is copied.

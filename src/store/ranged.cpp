@@ -1,5 +1,6 @@
 #include "store/ranged.hpp"
 
+#include "sys/memory.hpp"
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -15,16 +16,15 @@ namespace {
 /// Memory of blocks that were read, for the next ones: pages that were touched once cost no more faults.
 class Recycled {
 public:
-  using Bytes = std::unique_ptr<std::byte[]>;
   explicit Recycled(std::size_t size) : size_(size) {}
-  Bytes take(std::size_t size) {
+  sys::Bytes take(std::size_t size) {
     std::lock_guard lock(mutex_);
-    if (size != size_ || kept_.empty()) return std::make_unique_for_overwrite<std::byte[]>(size);
+    if (size != size_ || kept_.empty()) return sys::allocate_bytes(size);
     auto bytes = std::move(kept_.back());
     kept_.pop_back();
     return bytes;
   }
-  void give_back(Bytes bytes, std::size_t size) {
+  void give_back(sys::Bytes bytes, std::size_t size) {
     std::lock_guard lock(mutex_);
     if (size == size_ && kept_.size() < k_kept_max) kept_.push_back(std::move(bytes));
   }
@@ -33,7 +33,7 @@ private:
   static constexpr std::size_t k_kept_max = 2; // besides those in use
   std::size_t size_;
   std::mutex mutex_;
-  std::vector<Bytes> kept_;
+  std::vector<sys::Bytes> kept_;
 };
 } // namespace
 
@@ -58,7 +58,7 @@ struct Block {
   std::uint64_t end() const { return begin + length; }
   std::shared_ptr<RangeShare> share;
   std::uint64_t begin, length;
-  std::unique_ptr<std::byte[]> bytes;
+  sys::Bytes bytes;
 };
 using Loading = std::shared_future<Result<std::shared_ptr<const Block>>>;
 

@@ -13,7 +13,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import github_double, s3_server, small_artifacts  # noqa: E402
-from support.github_double import run_object  # noqa: E402
+from support.github_double import pull_object, run_object  # noqa: E402
 from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
 
 OLD, NEW = "a1" * 20, "b2" * 20
@@ -126,6 +126,31 @@ def test_what_is_found_is_fetched(world, tmp_path):
     assert (tmp_path / f"out/blas_lib_{FAMILY}").is_dir()
     run = world.found("--run-id", "11")
     good("artifact", "fetch", "--from", run["locator"], "--store", run["store"], "--output-dir", tmp_path / "again", environment=world.environment)
+
+
+def test_by_pull_request_the_newest_run_that_has_ended(world, tmp_path):
+    world.github.pulls = {"7": pull_object(7, NEW), "8": pull_object(8, "c3" * 20)}
+    for said in (("7",), ("ROCm/TheRock#7", "--repo", "someone/else"), ("pr:ROCm/TheRock#7",)):
+        done = world.find("--pr", *said)
+        assert done.json["run"]["run_id"] == "12" and done.json["repository"] == "ROCm/TheRock"
+        assert [(run["run_id"], run["lacks"]) for run in done.json["passed_over"]] == [("13", "has not ended")]
+    assert world.found("--pr", "7", "--artifact-group", FAMILY)["run_id"] == "11"
+    world.refused("Y010", 3, "--pr", "8")
+    world.refused("Y004", 3, "--pr", "9")
+    world.refused("L005", 2, "--pr", "ROCm/TheRock")
+    world.refused("Y011", 2, "--pr", "7", "--branch", "main")
+    world.github.pulls["7"]["head"] = None
+    world.refused("Y006", 5, "--pr", "7")
+
+
+def test_artifacts_of_a_pull_request(world, tmp_path):
+    world.github.pulls = {"7": pull_object(7, NEW, head="someone/TheRock")}
+    locator = "pr:ROCm/TheRock#7"
+    listed = quarry("artifact", "list", locator, "--json", environment=world.environment)
+    assert listed.code == 0 and "run 12 of commit b2b2b2b2b2b2" in listed.err, listed.err
+    good("artifact", "verify", locator, environment=world.environment)
+    good("artifact", "fetch", "--from", locator, "--artifact-group", FAMILY, "--output-dir", tmp_path / "out", environment=world.environment)
+    assert (tmp_path / f"out/blas_lib_{FAMILY}").is_dir()
 
 
 def test_in_a_bucket(world, archives, tmp_path):

@@ -35,11 +35,12 @@ def store(packages, tmp_path_factory):
     requirements.write_text("demo-app\n")
     with public_bucket.serve() as place:
         environment = clean_environment(NO_PROXY="127.0.0.1", **place.environment())
-        good("publish", packages, "--store", place.locator, "--run-id", "1", "--platform", "linux", "--artifact-group", small_artifacts.FAMILY, environment=environment)
+        good("publish", packages, "--store", place.locator, "--run-id", "1", "--platform", "linux", "--artifact-group", small_artifacts.FAMILY, "--channel", "staging", environment=environment)
         with static_server.serve(upstream) as (url, _):
             command = ("mirror", "sync", requirements, "--store", place.locator, "--python", "3.10,3.11,3.12,3.13", "--platform", "linux,windows", "--index-url", f"{url}/simple/", "--json")
             first = good(*command, environment=environment).json
             again = good(*command, environment=environment).json
+        assert first["merged"] == ["channels/staging", f"1-linux/python/{small_artifacts.FAMILY}"]
         assert first["files_fetched"] == 4 and (again["files_fetched"], again["writes"], again["set"]) == (0, 0, first["set"])
         good("set", "verify", f"set:{first['set']}", "--store", place.locator, environment=environment)
         yield place
@@ -56,6 +57,32 @@ def test_an_install_needs_no_other_network(store, tmp_path, name, tree):
     assert ended.returncode == 0, ended.stdout + ended.stderr
     installed = {path.name.removesuffix(".dist-info") for path in (tmp_path / "t").glob("*.dist-info")}
     assert {"rocm-7.2.0", "rocm_sdk_core-7.2.0", "rocm_sdk_devel-7.2.0", "demo_app-1.0", "demo_base-1.0+up.1"} <= installed
+
+
+@pytest.mark.parametrize("name", ["pip-oldest", "pip-newest", "uv"])
+@pytest.mark.parametrize("tree", ["simple", "simple-json"])
+@pytest.mark.parametrize("place", [f"1-linux/python/{small_artifacts.FAMILY}", "channels/staging"])
+def test_one_merged_index_is_enough(store, tmp_path, name, tree, place):
+    tool = client(name)
+    words = ["--index-url", f"{store.url}/{place}/merged/{tree}/", "--target", tmp_path / "t", "rocm[libraries,devel]", "demo-app"]
+    install = ["pip", "install", "--python", tool.bin / "python", "--no-cache", "--prerelease", "allow"] if name == "uv" else ["install", "--no-cache-dir", "--pre"]
+    before = len(store.requested())
+    ended = tool.run(*install, *words, environment=ONLY_THE_STORE)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    installed = {path.name.removesuffix(".dist-info") for path in (tmp_path / "t").glob("*.dist-info")}
+    assert {"rocm-7.2.0", "rocm_sdk_core-7.2.0", "rocm_sdk_devel-7.2.0", "demo_app-1.0", "demo_base-1.0+up.1"} <= installed
+    pages = {path for path in store.requested()[before:] if path.endswith("/")}
+    assert pages and all(f"{place}/merged/{tree}/" in path for path in pages), pages
+
+
+def test_a_merged_index_is_sound_and_comes_back(store):
+    environment = clean_environment(NO_PROXY="127.0.0.1", **store.environment())
+    for place in (f"1-linux/python/{small_artifacts.FAMILY}", "channels/staging"):
+        checked = good("index", "check", f"{store.url}/{place}/merged/", "--json", environment=environment).json
+        assert checked["projects"] >= 7 and not [found for found in checked["findings"] if found["severity"] == "error"]
+    assert good("index", "repair", "channel:staging", "--store", store.locator, "--json", environment=environment).json["writes"] == 0
+    shown = good("channel", "show", "staging", "--store", store.locator, "--public-url", store.url, "--json", environment=environment).json
+    assert shown["merged_index_url"] == f"{store.url}/channels/staging/merged/simple/" and shown["merged_current"]
 
 
 def test_pages_are_what_installers_are_told_they_are(store):

@@ -56,7 +56,7 @@ def test_both_ways_to_start_take_the_same(name):
     on = load(name)["on"]
     called, started = on["workflow_call"]["inputs"], on["workflow_dispatch"]["inputs"]
     # Started by hand, an input that only callers have is empty: what these stand for has a default of its own.
-    assert set(started) <= set(called) and set(called) - set(started) <= {"build_runs_on", "container_image"}
+    assert set(started) <= set(called) and set(called) - set(started) <= {"build_runs_on"}
     for key, one in started.items():
         assert one.get("default", "") == called[key].get("default", "") or one.get("required") != called[key].get("required"), key
 
@@ -85,6 +85,12 @@ def test_jobs_end_and_run_what_was_reviewed(job):
             assert re.fullmatch(r"actions/[a-z-]+@[0-9a-f]{40}", step["uses"]), step["uses"]
         else:
             assert "${{" not in step["run"], f"{step['name']}: a value in a script is code; hand it over by env"
+
+
+@pytest.mark.parametrize("job", jobs())
+def test_images_can_be_pinned(job):
+    if "container" in job:
+        assert job["container"]["image"].startswith("${{ inputs.container_image || "), "callers must be able to name a digest"
 
 
 # every Linux step, on a real server

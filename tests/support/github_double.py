@@ -1,4 +1,4 @@
-"""GitHub's REST API as its documentation describes it (docs.github.com, version 2022-11-28), as far as runs and commits go: answers from
+"""GitHub's REST API as its documentation describes it (docs.github.com, version 2022-11-28), as far as runs, commits and pull requests go: answers from
 what a test put there, with rate limits and refusals on request."""
 
 from __future__ import annotations
@@ -27,9 +27,20 @@ def run_object(run_id: int, sha: str, conclusion: str | None = "success", branch
     }  # fmt: skip
 
 
+def pull_object(number: int, sha: str, head: str | None = HOME, repository: str = HOME) -> dict:
+    """A pull request with the fields of the documented example that say where it comes from."""
+    return {
+        "id": number + 1_000_000, "node_id": "MDExOlB1bGxSZXF1ZXN0MQ==", "number": number, "state": "open", "title": "Amazing new feature", "merged": False,
+        "merge_commit_sha": "e5bd3914e2e596debea16f433f57875b5b90bcd6", "html_url": f"https://github.com/{repository}/pull/{number}",
+        "head": {"label": "octocat:new-topic", "ref": "new-topic", "sha": sha, "repo": {"id": 1296270, "full_name": head, "fork": head != repository} if head else None},
+        "base": {"label": "octocat:main", "ref": "main", "sha": "6dcb09b5b57875f334f61aebed695e2e4193db5e", "repo": {"id": 1296269, "full_name": repository, "fork": False}},
+    }  # fmt: skip
+
+
 class GitHub:
     def __init__(self):
         self.runs: list[dict] = []
+        self.pulls: dict[str, dict] = {}  # by number
         self.default_branch = "main"
         self.token = ""  # which the requests must carry, when it is not empty
         self.refusal: tuple[int, dict, str] | None = None  # status, headers, body: for every request
@@ -49,6 +60,8 @@ class GitHub:
             assert accept == "application/vnd.github.sha"
             found = [run["head_sha"] for run in self.runs if run["head_sha"].startswith(rest[1])]
             return (200, {"Content-Type": "application/vnd.github.sha; charset=utf-8"}, found[0]) if found else (422, {}, json.dumps({"message": f"No commit found for SHA: {rest[1]}"}))
+        if rest[0] == "pulls" and len(rest) == 2:
+            return (200, {}, json.dumps(self.pulls[rest[1]])) if rest[1] in self.pulls else self.missing()
         if rest[:2] == ["actions", "runs"] and len(rest) == 3:
             found = [run for run in self.runs if str(run["id"]) == rest[2]]
             return (200, {}, json.dumps(found[0])) if found else self.missing()

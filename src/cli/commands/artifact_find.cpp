@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/find.hpp"
+#include "run/locator.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -18,14 +19,26 @@ Result<std::size_t> limit_of(const Arguments& arguments) {
 
 Result<void> check_which(const Arguments& arguments) {
   std::vector<std::string> said;
-  for (const auto* flag : {"--run-id", "--commit", "--branch"})
+  for (const auto* flag : {"--run-id", "--commit", "--branch", "--pr"})
     if (!arguments.get(flag).empty()) said.emplace_back(flag);
   if (said.size() > 1)
     return fail(ErrorKind::invalid_argument, "Y011", fmt::format("{} exclude each other", text::join(said, " and ")),
                 "say one of them");
   if (said.empty() && !arguments.has("--latest-good"))
     return fail(ErrorKind::invalid_argument, "Y011", "nothing says which runs are meant",
-                "say `--run-id ID`, `--commit SHA`, `--branch NAME`, or `--latest-good`");
+                "say `--run-id ID`, `--commit SHA`, `--branch NAME`, `--pr N`, or `--latest-good`");
+  return {};
+}
+
+/// A number, of --repo; or `[pr:]OWNER/REPO#N`.
+Result<void> read_pull_request(const std::string& said, FindRequest& request) {
+  if (said.empty() || text::parse_u64(said)) {
+    request.pull_request = said;
+    return {};
+  }
+  TRY(auto locator, run::parse_locator(said.starts_with("pr:") ? said : "pr:" + said));
+  request.repository = locator.repository;
+  request.pull_request = locator.number;
   return {};
 }
 
@@ -36,6 +49,7 @@ Result<FindRequest> request_of(const Context& context, const Arguments& argument
   request.run_id = arguments.get("--run-id");
   request.commit = text::lower(arguments.get("--commit"));
   request.branch = arguments.get("--branch");
+  TRY_DO(read_pull_request(arguments.get("--pr"), request));
   request.good = arguments.has("--latest-good");
   request.workflow = arguments.get("--workflow");
   request.platform = arguments.get("--platform");
@@ -125,7 +139,8 @@ Command artifact_find_command() {
       .path = {"artifact", "find"},
       .summary = "the newest run that has certain artifacts",
       .description =
-          "Asks GitHub for the runs of a commit or branch, or for one run, newest first, and looks into the place of "
+          "Asks GitHub for the runs of a commit, branch or pull request, or for one run, newest first, and looks into "
+          "the place of "
           "each until one has what is wanted: an artifact for every `--artifact-group` (of the family or one of its "
           "targets) and for every `--require`. What newer runs lack is told.\n\n"
           "The token is GH_TOKEN, else GITHUB_TOKEN, else what `gh auth token` says, else none; GITHUB_API_URL names "
@@ -135,6 +150,7 @@ Command artifact_find_command() {
       .flags = {{"--run-id", "ID", "this run"},
                 {"--commit", "SHA", "runs of this commit, at least 7 digits of it"},
                 {"--branch", "NAME", "runs of this branch"},
+                {"--pr", "N", "runs of this pull request's newest commit that have ended; or OWNER/REPO#N"},
                 {"--latest-good", "", "only runs that succeeded; alone: of the default branch"},
                 {"--repo", "OWNER/NAME", "whose workflow ran (default: GITHUB_REPOSITORY, then ROCm/TheRock)"},
                 {"--workflow", "FILE", "only runs of this workflow, such as ci.yml"},

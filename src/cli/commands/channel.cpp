@@ -1,6 +1,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
+#include "publish/merged.hpp"
 #include "publish/projection.hpp"
 #include "publish/resolve.hpp"
 #include "publish/upkeep.hpp"
@@ -20,6 +21,10 @@ std::string index_url(const publish::PublicUrl& url, store::ObjectStore& store, 
   return url.of(store, registry::channel_directory(name) + "/simple") + "/";
 }
 
+std::string merged_url(const publish::PublicUrl& url, store::ObjectStore& store, const std::string& name) {
+  return url.of(store, publish::merged_directory(registry::channel_directory(name)) + "/simple") + "/";
+}
+
 // ---- channel show
 
 Result<int> run_show(Context& context, const Arguments& arguments) {
@@ -29,6 +34,7 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
   TRY(auto channel, registry::require_channel(*store, name));
   TRY(auto view, registry::load_whole_view(*store, channel.record.view), "while reading channel " + name);
   TRY(auto shown, publish::projected_generation(*store, name));
+  TRY(auto merged, publish::merged_channel_shown(*store, name, view.record));
   auto files = registry::files_of(view);
   const auto& record = channel.record;
   context.out.data(fmt::format(
@@ -37,19 +43,25 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
   context.out.data(fmt::format("view        {}{}\n", short_digest(record.view),
                                record.previous.empty() ? "" : "   before that " + short_digest(record.previous)));
   context.out.data(fmt::format("index       {}\n", index_url(public_url, *store, name)));
+  if (merged.exists) context.out.data(fmt::format("merged      {}\n", merged_url(public_url, *store, name)));
   context.out.data(files_text(files));
+  if (merged.exists && !merged.current)
+    context.out.warn(fmt::format("its merged index shows another view: `quarry index repair channel:{}`", name));
   if (shown < record.generation)
     context.out.warn(fmt::format("its pages still show generation {}: `quarry index repair channel:{}`", shown, name));
-  context.out.document({{"schema", "quarry.channel-show/1"},
-                        {"name", name},
-                        {"generation", record.generation},
-                        {"view", record.view},
-                        {"previous", record.previous.empty() ? Json(nullptr) : Json(record.previous)},
-                        {"ledger", record.ledger},
-                        {"index_url", index_url(public_url, *store, name)},
-                        {"pages_generation", shown},
-                        {"sets", view.record.sets},
-                        {"files", files_json(files)}});
+  context.out.document(
+      {{"schema", "quarry.channel-show/1"},
+       {"name", name},
+       {"generation", record.generation},
+       {"view", record.view},
+       {"previous", record.previous.empty() ? Json(nullptr) : Json(record.previous)},
+       {"ledger", record.ledger},
+       {"index_url", index_url(public_url, *store, name)},
+       {"merged_index_url", merged.exists ? Json(merged_url(public_url, *store, name)) : Json(nullptr)},
+       {"merged_current", merged.exists ? Json(merged.current) : Json(nullptr)},
+       {"pages_generation", shown},
+       {"sets", view.record.sets},
+       {"files", files_json(files)}});
   return 0;
 }
 
@@ -159,6 +171,7 @@ Result<publish::Repaired> upkeep_of(Context& context, const Arguments& arguments
 
 Result<int> run_upkeep(Context& context, const Arguments& arguments, bool rebuild) {
   TRY(auto done, upkeep_of(context, arguments, rebuild));
+  context.out.findings(done.notes);
   auto writes = done.pages_written + done.pages_removed + done.records_written;
   for (const auto& place : done.places) context.out.data(fmt::format("looked at   {}\n", place));
   context.out.data(writes == 0 ? std::string("all pages are as they must be\n")
@@ -169,6 +182,7 @@ Result<int> run_upkeep(Context& context, const Arguments& arguments, bool rebuil
                         {"pages_written", done.pages_written},
                         {"pages_removed", done.pages_removed},
                         {"records_written", done.records_written},
+                        {"notes", findings_json(done.notes)},
                         {"writes", writes}});
   return 0;
 }
@@ -183,7 +197,8 @@ Command repair_command() {
   return {.path = {"index", "repair"},
           .summary = "write the pages of a channel or run again where they are wrong",
           .description = "Pages are projections of records. After an interrupted publish or promotion they may be "
-                         "stale; this brings them up to the record, and changes nothing that is right. "
+                         "stale; this brings them up to the record, and changes nothing that is right; "
+                         "the index that is merged with the base index likewise. "
                          "It never overwrites the page of a newer generation.",
           .operands = {k_place},
           .flags = {k_store_of_place},

@@ -96,7 +96,9 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
   TRY(auto receipt, mirror::execute_sync(store, upstream, known, plan, options));
   progress->finish();
   document["set"] = receipt.published.set;
-  document["writes"] = receipt.published.writes;
+  document["writes"] = receipt.writes;
+  document["merged"] = receipt.merged.directories;
+  document["notes"] = findings_json(receipt.merged.notes);
   document["index_url"] = receipt.published.index_url;
   document["files_fetched"] = receipt.files_fetched;
   document["bytes_fetched"] = receipt.bytes_fetched;
@@ -104,6 +106,10 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
       fmt::format("fetched     {} files, {}\nsealed      set:{}{}\n\n--index-url {}\n", receipt.files_fetched,
                   units::bytes(receipt.bytes_fetched), receipt.published.set.substr(0, 12),
                   receipt.published.newly_sealed ? "" : "  (it was already)", receipt.published.index_url));
+  context.out.findings(receipt.merged.notes);
+  if (!receipt.merged.directories.empty())
+    context.out.data(fmt::format("merged      into {} indexes of runs and channels, {} pages written\n",
+                                 receipt.merged.directories.size(), receipt.merged.pages_written));
   return {};
 }
 
@@ -139,6 +145,7 @@ Command sync_command() {
           "and stores their wheels below `python-deps/`, with a page for each project. `setuptools` and `wheel` are "
           "always among them: source distributions are built with them. Every file is proven against the "
           "index before it is stored, its METADATA against the wheel, and where it came from is recorded.\n\n"
+          "The merged index of every run and channel (below its `merged/`) gets what is new.\n\n"
           "What is there already is not fetched again: a second run transfers nothing. A name that the store "
           "publishes itself, or that a recipe makes, is refused: it would let a stranger's higher version be "
           "installed.\n\n"

@@ -49,7 +49,8 @@ Json to_json(const promote::Receipt& receipt, const char* schema, bool dry_run) 
           {"held", receipt.held},
           {"dry_run", dry_run},
           {"sets", sets},
-          {"index_url", receipt.index_url}};
+          {"index_url", receipt.index_url},
+          {"merged_index_url", receipt.merged_url.empty() ? Json(nullptr) : Json(receipt.merged_url)}};
 }
 
 std::string moved_text(const promote::Receipt& receipt) {
@@ -59,8 +60,9 @@ std::string moved_text(const promote::Receipt& receipt) {
     return fmt::format("done before  {}  view {}  {} objects written to complete it\n", place,
                        receipt.view.substr(0, 12), receipt.writes);
   if (!receipt.moved) return fmt::format("nothing to do  {} has all of it\n", place);
-  return fmt::format("moved       {}  view {}  {} objects written\nindex       {}\n", place, receipt.view.substr(0, 12),
-                     receipt.writes, receipt.index_url);
+  auto text = fmt::format("moved       {}  view {}  {} objects written\nindex       {}\n", place,
+                          receipt.view.substr(0, 12), receipt.writes, receipt.index_url);
+  return receipt.merged_url.empty() ? text : text + fmt::format("merged      {}\n", receipt.merged_url);
 }
 
 std::string plan_text(const promote::Plan& plan) {
@@ -242,6 +244,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   TRY(auto request, request_of(context, arguments, to, *store));
   TRY_DO(check_delivery(context, *store, to, request, options));
   TRY(auto receipt, promote::promote(*store, request, options));
+  context.out.findings(receipt.notes);
   auto document = to_json(receipt, "quarry.promote/1", options.dry_run);
   document["gate"] = verdict_json(receipt.plan.verdict);
   document["distribution"] = nullptr;
@@ -344,6 +347,7 @@ Result<int> run_rollback(Context& context, const Arguments& arguments) {
   TRY(options.to_generation, generation_of(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto receipt, promote::rollback(*store, channel, options));
+  context.out.findings(receipt.notes);
   context.out.document(to_json(receipt, "quarry.rollback/1", options.dry_run));
   auto command = fmt::format("quarry rollback {}{} --store {}", channel,
                              arguments.has("--to") ? " --to " + arguments.get("--to") : "",

@@ -63,7 +63,8 @@ std::string receipt_text(const publish::Plan& plan, const publish::Receipt& rece
                         receipt.channel_moved ? "" : "  (the set was in already)");
   text += fmt::format("written     {} objects\n\n", receipt.writes);
   return text +
-         publish::install_line(plan.set, receipt.channel.empty() ? receipt.index_url : receipt.channel_index_url) +
+         publish::install_line(plan.set, receipt.channel.empty() ? publish::url_to_install_from(receipt)
+                                                                 : publish::channel_url_to_install_from(receipt)) +
          "\n";
 }
 
@@ -76,18 +77,29 @@ Json plan_json(const publish::Plan& plan) {
           {"notes", findings_json(plan.notes)}};
 }
 
+Json url_json(const std::string& url) { return url.empty() ? Json(nullptr) : Json(url); }
+
+Findings all_notes(const publish::Plan& plan, const publish::Receipt& receipt) {
+  auto notes = plan.notes;
+  notes.insert(notes.end(), receipt.notes.begin(), receipt.notes.end());
+  return notes;
+}
+
 Json receipt_json(const publish::Plan& plan, const publish::Receipt& receipt) {
   auto document = plan_json(plan);
   document["dry_run"] = false;
   document["writes"] = receipt.writes;
   document["find_links_url"] = receipt.find_links_url;
   document["index_url"] = receipt.index_url;
+  document["merged_index_url"] = url_json(receipt.merged_url);
+  document["notes"] = findings_json(all_notes(plan, receipt));
   document["channel"] = nullptr;
   if (!receipt.channel.empty())
     document["channel"] = {{"name", receipt.channel},
                            {"generation", receipt.generation},
                            {"view", receipt.view},
-                           {"index_url", receipt.channel_index_url}};
+                           {"index_url", receipt.channel_index_url},
+                           {"merged_index_url", url_json(receipt.channel_merged_url)}};
   return document;
 }
 
@@ -146,6 +158,7 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
                                   std::move(public_url)};
   TRY(auto receipt, publish::execute(*store, plan, options));
   progress->finish();
+  context.out.findings(receipt.notes);
   TRY_DO(tell_github(context, plan, receipt));
   context.out.data(receipt_text(plan, receipt));
   context.out.document(receipt_json(plan, receipt));
@@ -164,8 +177,11 @@ Command publish_command() {
               "A published name never gets other bytes: that is a conflict, found before anything is written. Running "
               "it again completes what was interrupted; when all is "
               "there it writes nothing. Several jobs may publish into one directory or channel at the same time.\n\n"
-              "In a GitHub job it writes the step outputs `package_find_links_url`, `package_index_url` and "
-              "`package_set`, and a step summary with the line to install.",
+              "Where the store has a base index (`quarry mirror sync`), the pages of both together are written below "
+              "`merged/`: one index URL that needs no other, in which each project has one owner.\n\n"
+              "In a GitHub job it writes the step outputs `package_find_links_url`, `package_index_url`, "
+              "`package_set` and, with a base index, `package_merged_index_url`, and a step summary with the line to "
+              "install.",
           .operands = {{"DIR", "holds wheels and source distributions, directly or in dist/"}},
           .flags = {k_store,
                     public_url_flag(),
@@ -203,7 +219,7 @@ Command publish_command() {
                         "publish what `sdk build` made"}},
           .exit_codes = {{3, "the directory holds no package"},
                          {6, "a package is broken"},
-                         {7, "a name is published with other bytes"},
+                         {7, "a name is published with other bytes, or is a project of the base index"},
                          {8, "run it again"}},
           .schema = "quarry.publish/1",
           .run = run_publish};
@@ -311,6 +327,7 @@ Result<int> run_adopt(Context& context, const Arguments& arguments) {
     if (arguments.has("--dry-run")) continue;
     TRY(auto receipt, publish::execute(*store, plan, {now, who(context), {}, 1, {}, {}}));
     writes += receipt.writes;
+    context.out.findings(receipt.notes);
     context.out.data(
         fmt::format("sealed      set:{}{}\n", receipt.set, receipt.newly_sealed ? "" : "  (it was already)"));
   }

@@ -1,0 +1,115 @@
+#include "publish/merged_sources.hpp"
+
+#include "publish/clash.hpp"
+#include "publish/merged.hpp"
+#include "publish/plan.hpp"
+#include <fmt/core.h>
+#include <memory>
+#include <mutex>
+
+namespace quarry::publish {
+
+using registry::FileRecord;
+using registry::ShardRecord;
+using store::ObjectStore;
+
+namespace {
+
+Projects projects_of(std::vector<FileRecord> files) {
+  std::map<std::string, ShardRecord> shards;
+  for (auto& file : files) {
+    auto& shard = shards[file.project];
+    shard.project = file.project;
+    shard.files.push_back(std::move(file));
+  }
+  Projects projects;
+  for (auto& [name, shard] : shards) {
+    auto digest = sha256(registry::to_json(shard)).hex();
+    projects.emplace(name, Project{std::move(digest), std::move(shard)});
+  }
+  return projects;
+}
+
+Offer offer_of(const std::string& place, const std::vector<FileRecord>& files) {
+  Offer offer{place, {}};
+  for (const auto& file : files) offer.versions.push_back(file.version);
+  return offer;
+}
+
+} // namespace
+
+// Seals are never taken back, so their names say what is shown.
+Source directory_source(ObjectStore& store, const std::string& directory) {
+  auto token = [&store, directory]() -> Result<std::string> {
+    TRY(auto seals, store.list(directory + "/seals/"));
+    std::string names;
+    for (const auto& seal : seals) names += seal.key + "\n";
+    return names;
+  };
+  auto projects = [&store, directory](const std::string&) -> Result<Projects> {
+    TRY(auto sets, registry::sealed_sets_below(store, directory));
+    std::erase_if(sets, [&](const auto& sealed) { return sealed.set.directory != directory; });
+    TRY(auto files, registry::union_of(sets));
+    return projects_of(std::move(files));
+  };
+  return {directory, token, projects};
+}
+
+Source channel_source(ObjectStore& store, const std::string& name) {
+  auto token = [&store, name]() -> Result<std::string> {
+    TRY(auto channel, registry::require_channel(store, name));
+    return channel.record.view;
+  };
+  auto projects = [&store](const std::string& view) -> Result<Projects> {
+    TRY(auto record, registry::load_view(store, view));
+    Projects found;
+    for (const auto& [project, digest] : record.shards) found.emplace(project, Project{digest, {}});
+    return found;
+  };
+  return {registry::channel_directory(name), token, projects};
+}
+
+Source read_once(Source source) {
+  struct Known {
+    std::mutex mutex;
+    std::string token;
+    Projects projects;
+  };
+  auto known = std::make_shared<Known>();
+  auto projects = [known, read = source.projects](const std::string& token) -> Result<Projects> {
+    std::lock_guard lock(known->mutex);
+    if (known->token != token) {
+      TRY(known->projects, read(token));
+      known->token = token;
+    }
+    return known->projects;
+  };
+  return {source.place, source.token, projects};
+}
+
+Result<const std::vector<FileRecord>*> files_of(ObjectStore& store, Project& project) {
+  if (!project.record) {
+    TRY(project.record, registry::load_shard(store, project.shard));
+  }
+  return &project.record->files;
+}
+
+Result<Findings> give_one_owner(ObjectStore& store, const std::string& place, Projects& own, Projects& base) {
+  Findings notes;
+  for (auto& [name, project] : own) {
+    auto twice = base.find(name);
+    if (twice == base.end()) continue;
+    TRY(const auto* ours, files_of(store, project));
+    TRY(const auto* theirs, files_of(store, twice->second));
+    auto lines = installers_would_take(offer_of(place, *ours), offer_of(std::string(k_base_index), *theirs));
+    notes.push_back({"P050", Severity::warning, merged_directory(place),
+                     fmt::format("{} is a project of {} and of {}: the merged index shows the first alone; given both "
+                                 "indexes, {}; {}",
+                                 name, place, k_base_index, lines[0], lines[1]),
+                     "give the package another name, or keep the base index in another store"});
+    base.erase(twice);
+  }
+  return notes;
+}
+
+} // namespace quarry::publish

@@ -1,0 +1,260 @@
+#include "publish/merged.hpp"
+
+#include "index/read_page.hpp"
+#include "publish/clash.hpp"
+#include "publish/move.hpp"
+#include "publish/projection.hpp"
+#include "publish/publish.hpp"
+#include "publish/testing/invariants.hpp"
+#include "publish/testing/packages.hpp"
+#include "publish/upkeep.hpp"
+#include "store/testing/faulty_store.hpp"
+#include "thread/pool.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace quarry::publish {
+namespace {
+
+using store::testing::FaultyStore;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::Packages;
+
+constexpr const char* k_now = "2026-11-20T10:00:00.000000Z";
+const std::string k_run = "42-linux/python/g", k_channel = "channels/staging";
+
+Result<Receipt> publish(store::ObjectStore& store, const std::vector<std::string>& names,
+                        const std::string& channel = "staging", const std::string& run = "42") {
+  Packages made;
+  for (const auto& name : names) made.add(name);
+  Target target{.layout = *run::Layout::create({{}, run, "linux"}), .group = "g", .channel = channel};
+  TRY(auto collected, collect({made.path(), testing::fake_describe, 1}));
+  TRY(auto plan, make_plan(store, target, std::move(collected), k_now));
+  return execute(store, plan, {k_now, "tester", {}, 1, {}});
+}
+
+/// What a mirror leaves: a sealed set in the base index.
+Result<Receipt> mirror(store::ObjectStore& store, const std::vector<std::string>& names) {
+  Packages made;
+  for (const auto& name : names) made.add(name);
+  TRY(auto collected, collect({made.path(), testing::fake_describe, 1}));
+  Plan plan;
+  plan.directory = k_base_index;
+  plan.set.directory = plan.directory;
+  for (auto& candidate : collected.candidates) {
+    candidate.file.key = plan.directory + "/dist/" + candidate.file.filename;
+    candidate.file.upload_time = k_now;
+    plan.set.files.push_back(candidate.file);
+    plan.files.push_back({candidate.path, candidate.file, candidate.sidecar, false});
+  }
+  plan.set_digest = sha256(registry::to_json(plan.set)).hex();
+  return execute(store, plan, {k_now, "tester", {}, 1, {}});
+}
+
+std::vector<std::string> projects(store::ObjectStore& store, const std::string& directory) {
+  auto page = store.get(directory + "/merged/simple-json/index.html", 1 << 20);
+  return page && *page ? index::read_json_page(**page, "root")->projects : std::vector<std::string>();
+}
+
+std::vector<std::string> links(store::ObjectStore& store, const std::string& directory, const std::string& project) {
+  std::vector<std::string> urls;
+  auto page = store.get(directory + "/merged/simple/" + project + "/index.html", 1 << 20);
+  if (!page || !*page) return urls;
+  auto read = index::read_html_page(**page, "page");
+  for (const auto& file : read->files) urls.push_back(file.url);
+  return urls;
+}
+
+class MergedIndex : public ::testing::Test {
+protected:
+  std::unique_ptr<store::ObjectStore> store_ = store::make_memory_store();
+};
+
+TEST_F(MergedIndex, WithoutABaseIndexThereIsNone) {
+  auto receipt = publish(*store_, {"rocm-1.0.tar.gz"});
+  ASSERT_TRUE(receipt);
+  EXPECT_EQ(receipt->merged_url + receipt->channel_merged_url, "");
+  EXPECT_THAT(*store_->list(k_run + "/merged/"), IsEmpty());
+}
+
+TEST_F(MergedIndex, ShowsOwnProjectsAndDependenciesWithLinksToEither) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  auto receipt = publish(*store_, {"rocm-1.0+r1.tar.gz"});
+  ASSERT_TRUE(receipt) << render(receipt.error());
+  EXPECT_EQ(receipt->merged_url, store_->url(k_run + "/merged/simple") + "/");
+  EXPECT_EQ(receipt->channel_merged_url, store_->url(k_channel + "/merged/simple") + "/");
+  for (const auto& directory : {k_run, k_channel})
+    EXPECT_THAT(projects(*store_, directory), ElementsAre("numpy", "rocm"));
+  EXPECT_THAT(links(*store_, k_run, "rocm"), ElementsAre("../../../dist/rocm-1.0%2Br1.tar.gz"));
+  EXPECT_THAT(links(*store_, k_run, "numpy"),
+              ElementsAre("../../../../../../python-deps/dist/numpy-2.0-py3-none-any.whl"));
+  EXPECT_EQ(testing::violations(*store_), "");
+}
+
+TEST_F(MergedIndex, WhatIsMirroredLaterReachesEveryRunAndChannel) {
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}));
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  auto all = merge_all(*store_);
+  ASSERT_TRUE(all) << render(all.error());
+  EXPECT_THAT(all->directories, ElementsAre(k_channel, k_run));
+  ASSERT_TRUE(
+      mirror(*store_, {"numpy-2.0-py3-none-any.whl", "numpy-2.1-py3-none-any.whl", "sympy-1.0-py3-none-any.whl"}));
+  ASSERT_TRUE(merge_all(*store_));
+  for (const auto& directory : {k_run, k_channel}) {
+    EXPECT_THAT(projects(*store_, directory), ElementsAre("numpy", "rocm", "sympy"));
+    EXPECT_EQ(links(*store_, directory, "numpy").size(), 2u);
+  }
+  auto again = merge_all(*store_);
+  EXPECT_EQ(again->pages_written + again->pages_removed, 0u);
+  EXPECT_EQ(testing::violations(*store_), "");
+}
+
+TEST_F(MergedIndex, AMoveWritesThePagesOfWhatChangedAlone) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl", "sympy-1.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz", "core-1.0-py3-none-any.whl"}));
+  FaultyStore watched(*store_);
+  ASSERT_TRUE(publish(watched, {"core-1.1-py3-none-any.whl"}, "staging", "43"));
+  std::vector<std::string> put;
+  for (const auto& line : watched.log())
+    if (line.starts_with("put " + k_channel + "/merged/")) put.push_back(line.substr(4 + k_channel.size() + 8));
+  EXPECT_THAT(put, ElementsAre("pages.json", "simple/core/index.html", "simple-json/core/index.html", "pages.json"));
+  EXPECT_THAT(watched.log(),
+              ::testing::Not(::testing::Contains(HasSubstr("get " + k_channel + "/merged/simple/numpy"))));
+}
+
+TEST_F(MergedIndex, AProjectOfBothIsTheRunsAloneAndIsTold) {
+  ASSERT_TRUE(publish(*store_, {"numpy-1.0-py3-none-any.whl"}, ""));
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"})); // as a mirror does that saw the store before the run
+  auto merged = merge_directory(*store_, k_run);
+  ASSERT_TRUE(merged);
+  ASSERT_EQ(merged->notes.size(), 1u);
+  EXPECT_EQ(merged->notes[0].code, "P050");
+  EXPECT_THAT(merged->notes[0].message, HasSubstr("numpy is a project of " + k_run + " and of python-deps"));
+  EXPECT_THAT(merged->notes[0].message,
+              HasSubstr("pip would take  2.0 of python-deps; uv would take   1.0 of " + k_run));
+  EXPECT_THAT(links(*store_, k_run, "numpy"), ElementsAre("../../../dist/numpy-1.0-py3-none-any.whl"));
+  EXPECT_EQ(repair_directories(*store_, registry::resolve_run(*store_, "42-linux")->sets)->notes.size(), 1u);
+}
+
+TEST_F(MergedIndex, PublishingANameOfTheBaseIndexNamesBothAndWhatInstallersWouldTake) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  auto refused = publish(*store_, {"numpy-1.0-py3-none-any.whl"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P017");
+  EXPECT_THAT(refused.error().message, HasSubstr("numpy is a project of " + k_run + " and of the base index"));
+  EXPECT_THAT(refused.error().details,
+              ElementsAre("pip would take  2.0 of python-deps",
+                          "uv would take   1.0 of " + k_run + ", if that is its --extra-index-url"));
+  EXPECT_FALSE(*registry::read_channel(*store_, "staging"));
+}
+
+TEST_F(MergedIndex, RepairFindsWhatTheStateDoesNotKnow) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}));
+  const auto right = testing::snapshot(*store_);
+  ASSERT_TRUE(store_->put(k_channel + "/merged/simple/numpy/index.html", content::Rope::literal("rot"), {}));
+  ASSERT_TRUE(store_->remove(k_channel + "/merged/simple-json/rocm/index.html"));
+  ASSERT_TRUE(store_->put(k_channel + "/merged/simple/gone/index.html", content::Rope::literal("old"), {}));
+  ASSERT_TRUE(repair_channel(*store_, "staging"));
+  EXPECT_EQ(testing::differences(right, testing::snapshot(*store_)), "");
+  ASSERT_TRUE(store_->put(k_channel + "/merged/pages.json", content::Rope::literal("{"), {}));
+  ASSERT_TRUE(repair_channel(*store_, "staging"));
+  EXPECT_EQ(testing::differences(right, testing::snapshot(*store_)), "");
+  EXPECT_EQ(repair_channel(*store_, "staging")->pages_written, 0u);
+}
+
+// A writer that died halfway has changed pages that the state vouched for; then the channel returned to where it was.
+TEST_F(MergedIndex, PagesOfAMoveThatDiedAreFoundWhenTheChannelReturns) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}));
+  const auto before = projects(*store_, k_channel);
+  auto page = *store_->get(k_channel + "/merged/simple/core/index.html", 1 << 20);
+  auto first = *registry::require_channel(*store_, "staging");
+  FaultyStore counting(*store_);
+  ASSERT_TRUE(publish(counting, {"core-1.1-py3-none-any.whl", "more-1.0-py3-none-any.whl"}, "staging", "43"));
+  for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
+    SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
+    auto store = store::make_memory_store();
+    ASSERT_TRUE(mirror(*store, {"numpy-2.0-py3-none-any.whl"}));
+    ASSERT_TRUE(publish(*store, {"core-1.0-py3-none-any.whl"}));
+    auto view = registry::load_whole_view(*store, first.record.view);
+    FaultyStore faulty(*store, {FaultyStore::Fault::die_after, n, false});
+    static_cast<void>(publish(faulty, {"core-1.1-py3-none-any.whl", "more-1.0-py3-none-any.whl"}, "staging", "43"));
+    auto now = registry::require_channel(*store, "staging");
+    ASSERT_TRUE(move_channel(*store, "staging", *now, *view, {"rollback", {}, {}, "tester", k_now, {}}));
+    ASSERT_TRUE(merge_channel(*store, "staging"));
+    ASSERT_EQ(projects(*store, k_channel), before);
+    ASSERT_EQ(*store->get(k_channel + "/merged/simple/core/index.html", 1 << 20), page);
+    EXPECT_TRUE(merged_channel_shown(*store, "staging", view->record)->current);
+  }
+}
+
+class MergeInterrupted : public ::testing::TestWithParam<FaultyStore::Fault> {};
+INSTANTIATE_TEST_SUITE_P(Faults, MergeInterrupted,
+                         ::testing::Values(FaultyStore::Fault::refuse, FaultyStore::Fault::lose_reply,
+                                           FaultyStore::Fault::die_before, FaultyStore::Fault::die_after));
+
+TEST_P(MergeInterrupted, TheSameCommandCompletes) {
+  auto prepare = [&] {
+    auto store = store::make_memory_store();
+    EXPECT_TRUE(publish(*store, {"rocm-1.0.tar.gz", "old-1.0-py3-none-any.whl"}, "staging", "41"));
+    EXPECT_TRUE(mirror(*store, {"numpy-2.0-py3-none-any.whl"}));
+    EXPECT_TRUE(merge_all(*store));
+    EXPECT_TRUE(mirror(*store, {"numpy-2.0-py3-none-any.whl", "sympy-1.0-py3-none-any.whl"}));
+    return store;
+  };
+  auto undisturbed = prepare();
+  FaultyStore counting(*undisturbed);
+  ASSERT_TRUE(merge_all(counting, {false, 1}));
+  const auto expected = testing::snapshot(*undisturbed);
+  ASSERT_GT(counting.calls(), 20u);
+  for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
+    SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
+    auto store = prepare();
+    FaultyStore faulty(*store, {GetParam(), n, false});
+    static_cast<void>(merge_all(faulty, {false, 1}));
+    ASSERT_EQ(testing::violations(*store), "");
+    ASSERT_TRUE(merge_all(*store));
+    ASSERT_EQ(testing::differences(expected, testing::snapshot(*store)), "");
+  }
+}
+
+TEST(MergedIndexes, RunsAndMirrorsThatEndTogetherAreBothSeen) {
+  auto store = store::make_memory_store();
+  ASSERT_TRUE(mirror(*store, {"d-1.0-py3-none-any.whl"}));
+  constexpr std::size_t k_jobs = 12;
+  auto all = parallel_for(k_jobs, 6, [&](std::size_t i) -> Result<void> {
+    if (i % 3 == 0) {
+      TRY_DO(mirror(*store, {fmt::format("d{}-1.0-py3-none-any.whl", i)}));
+      TRY_DO(merge_all(*store));
+      return {};
+    }
+    TRY_DO(publish(*store, {fmt::format("p{}-1.0-py3-none-any.whl", i)}, "nightly", std::to_string(i % 2)));
+    return {};
+  });
+  ASSERT_TRUE(all) << render(all.error());
+  EXPECT_EQ(testing::violations(*store), "");
+  EXPECT_EQ(projects(*store, "channels/nightly").size(), 1 + k_jobs);
+  EXPECT_EQ(merge_all(*store)->pages_written, 0u);
+  EXPECT_EQ(repair_channel(*store, "nightly")->pages_written, 0u);
+}
+
+TEST(Clash, WhatInstallersWouldTake) {
+  struct Case {
+    std::vector<std::string> extra, base;
+    std::string pip, uv;
+  };
+  for (const auto& c : std::vector<Case>{{{"1.0"}, {"2.0", "1.5"}, "2.0 of b", "1.0 of e"},
+                                         {{"1.0+rocm", "0.9"}, {"1.0"}, "1.0+rocm of e", "1.0+rocm of e"},
+                                         {{"1.0"}, {"1.0.0"}, "1.0 of e or b, as it happens", "1.0 of e"},
+                                         {{"odd!"}, {"0.1"}, "0.1 of b", "odd! of e"}}) {
+    auto lines = installers_would_take({"e", c.extra}, {"b", c.base});
+    EXPECT_EQ(lines[0], "pip would take  " + c.pip);
+    EXPECT_EQ(lines[1], "uv would take   " + c.uv + ", if that is its --extra-index-url");
+  }
+}
+
+} // namespace
+} // namespace quarry::publish
