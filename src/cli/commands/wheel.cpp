@@ -162,6 +162,8 @@ Command verify_command() {
 
 } // namespace
 
-std::vector<Command> wheel_commands() { return {pack_command(), unpack_command(), verify_command()}; }
+std::vector<Command> wheel_commands() {
+  return {pack_command(), unpack_command(), verify_command(), wheel_metadata_command()};
+}
 
 } // namespace quarry::cli
