@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/find.hpp"
+#include "run/locator.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -35,6 +36,7 @@ Result<FindRequest> request_of(const Context& context, const Arguments& argument
   request.repository = repository_of(context, arguments);
   request.run_id = arguments.get("--run-id");
   request.commit = text::lower(arguments.get("--commit"));
+  if (!request.commit.empty()) TRY_DO(run::parse_locator("commit:" + request.commit), "while reading --commit");
   request.branch = arguments.get("--branch");
   request.good = arguments.has("--latest-good");
   request.workflow = arguments.get("--workflow");
