@@ -112,3 +112,12 @@ def test_what_is_no_index_and_what_cannot_be_repaired(site, tmp_path):
         refused("R030", 2, "index", "repair", url)
     refused("L009", 2, "index", "repair", site)
     refused("H010", 12, "index", "check", "http://index.example/simple/")
+
+
+def test_the_metadata_of_a_signed_link_is_beside_its_path(site):
+    page = site / "simple/demo-app/index.html"
+    edit(page, "demo_app-1.0-py3-none-any.whl#", "demo_app-1.0-py3-none-any.whl?X-Signature=abc#")
+    with serve(site, SHORT) as (url, requested):
+        found = quarry("index", "check", url, "--project", "demo-app", "--json").json["findings"]
+        assert [f for f in found if f["code"] in ("I010", "I014")] == []
+        assert any(path.partition("?")[0].endswith("demo_app-1.0-py3-none-any.whl.metadata") for path in requested)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -199,7 +200,7 @@ def test_names_that_recipes_make_are_refused(upstream, tmp_path, name):
     upstream.publish()
     asked = tmp_path / "asked.txt"
     asked.write_text("innocent\n")
-    done = refused("U005", 12, *words(upstream, asked, tmp_path / "store"), environment=DIRECT)
+    done = refused("U005", 2, *words(upstream, asked, tmp_path / "store"), environment=DIRECT)
     assert f"{name} (asked for by innocent 1.0)" in done.err
     assert not [path for path in upstream.requested if path.startswith(f"/files/{name.replace('-', '_')}")]
 
@@ -209,7 +210,7 @@ def test_a_name_that_a_run_publishes_is_refused(upstream, requirements, tmp_path
     packages.mkdir()
     distributions.wheel(packages, "demo-base", "0.9")
     good("publish", packages, "--store", f"file:{tmp_path}/store", "--run-id", "42", "--platform", "linux", "--artifact-group", "g")
-    done = refused("U005", 12, *words(upstream, requirements, tmp_path / "store"), environment=DIRECT)
+    done = refused("U005", 2, *words(upstream, requirements, tmp_path / "store"), environment=DIRECT)
     assert "42-linux/python/g" in done.err
 
 
@@ -275,3 +276,17 @@ def test_installers_need_nothing_else(upstream, requirements, tmp_path, name):
         ended = tool.run(*install, "--index-url", f"{url}/python-deps/simple/", "--target", tmp_path / "t", "demo-app", "wheel")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert (tmp_path / "t/demo_base.py").read_text() == "VERSION = '1.1'\n"
+
+
+def test_a_file_whose_size_the_index_does_not_say_is_bounded(upstream, requirements, tmp_path):
+    wheel = upstream.root / "files/demo_base-1.1-py3-none-any.whl"
+    for entry in json.loads(upstream.page("demo-base").read_text())["files"]:
+        assert entry["filename"].startswith("demo_base")
+    content = json.loads(upstream.page("demo-base").read_text())
+    for entry in content["files"]:
+        entry.pop("size")
+    upstream.page("demo-base").write_text(json.dumps(content))
+    assert "of unknown size" in good(*words(upstream, requirements, tmp_path / "store"), "--dry-run", environment=DIRECT).out
+    os.truncate(wheel, 17 << 30)  # a hole
+    done = refused("U007", 6, *words(upstream, requirements, tmp_path / "store"), environment=DIRECT)
+    assert "no size" in done.err

@@ -182,8 +182,17 @@ private:
   Result<bool> announce() {
     TRY(auto standing, store_.get(below("manifests") + std::string(k_upload_record), k_upload_record_bytes_max));
     if (standing && *standing == upload_record_text(record_over(standing, !request_.build_failed))) return false;
+    if (standing && request_.build_failed) tell_reopened(*standing);
     TRY_DO(write_record(false));
     return true;
+  }
+  void tell_reopened(const std::string& standing) {
+    auto old = parse_upload_record(standing, k_upload_record);
+    if (!old || !old->complete) return;
+    auto run = prefix_.substr(0, prefix_.size() - 1);
+    report_.findings.push_back({"A045", Severity::warning, run,
+                                "it was complete, and is not any more: this upload says that the build failed",
+                                "was another run meant? `run upload` without --build-failed makes it complete again"});
   }
 
   Result<void> page(const std::string& key, const std::string& title,

@@ -32,8 +32,9 @@ struct Uploaded {
 
 struct UploadReport {
   std::vector<Uploaded> files; ///< in the order of the outputs
-  Findings findings;           ///< A043: of a failed build, archives that are not what their checksum files say
-  std::uint64_t writes = 0;    ///< objects
+  Findings findings; ///< A043: of a failed build, archives that are not what their checksum files say; A045: the run
+                     ///< was complete before it
+  std::uint64_t writes = 0;                        ///< objects
   std::string artifacts_page, logs_page, manifest; ///< keys; the last two empty when there is none
 };
 

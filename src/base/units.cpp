@@ -29,6 +29,10 @@ std::string count(std::uint64_t value) {
   return digits;
 }
 
+std::string things(std::uint64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", count(number), noun, number == 1 ? "" : "s");
+}
+
 std::string percent(double part, double whole) {
   return whole > 0 ? fmt::format("{:.0f} %", 100 * part / whole) : "- %";
 }

@@ -110,6 +110,20 @@ std::vector<std::string> groups_of(const Arguments& arguments) {
   return group.empty() ? std::vector<std::string>() : std::vector{group};
 }
 
+/// A run's place is a directory. One of its archives is named by the directory and a REGEX.
+Result<void> refuse_one_archive(const std::string& url) {
+  auto path = url.substr(0, url.find('?'));
+  auto slash = path.rfind('/');
+  auto file = path.substr(slash == path.npos ? 0 : slash + 1);
+  bool archive = file.find(".tar.") != file.npos || file.ends_with(".tgz") || file.ends_with(".zip");
+  if (!archive || slash == path.npos) return {};
+  auto root = path.substr(0, slash);
+  return fail(ErrorKind::invalid_argument, "A046", fmt::format("{} is one file, not the place of a run", path),
+              fmt::format("name the run's place, and the artifact by a REGEX: `quarry artifact fetch {} --from {} "
+                          "--output-dir DIR`",
+                          text::shell_word(file.substr(0, file.find('.'))), text::shell_word(root)));
+}
+
 /// Of the newest run of the commit or pull request that has artifacts (for the group, if one is said).
 Result<Source> source_of_change(const Context& context, const run::Locator& locator, const Arguments& arguments) {
   FindRequest request;
@@ -143,6 +157,7 @@ Result<Source> artifact_source(const Context& context, const std::string& text, 
   if (!place)
     return fail(ErrorKind::invalid_argument, "A030", fmt::format("{} needs a store to look in", text),
                 "add `--store file:PATH` or set QUARRY_STORE");
+  if (!is_run) TRY_DO(refuse_one_archive(*place));
   TRY(auto opened, open_store(context, *place));
   std::shared_ptr<store::ObjectStore> store = std::move(opened);
   artifact::RunRoot root{"", store->describe()};

@@ -5,7 +5,7 @@
 namespace quarry::cli {
 std::vector<Command> artifact_commands(); // find, fetch, list, pack, verify
 std::vector<Command> sdk_commands();      // build
-std::vector<Command> wheel_commands();    // pack, unpack, verify
+std::vector<Command> wheel_commands();    // pack, unpack, verify, metadata
 std::vector<Command> elf_commands();      // show, edit
 std::vector<Command> index_commands();    // index build, check, repair, rebuild; gc
 std::vector<Command> publish_commands();  // publish; set show, verify, adopt
@@ -22,6 +22,8 @@ std::vector<Command> version_commands();  // version compute, write
 std::vector<Command> store_commands();    // store put, get (hidden)
 std::vector<Command> compat_commands();   // compat SCRIPT
 std::vector<Command> everyday_commands(); // version, doctor, explain, completion, docs, config
+
+Command wheel_metadata_command(); // commands/wheel_metadata.cpp; in wheel_commands()
 
 /// The whole table, in the order of the rooms (registry.cpp).
 std::vector<Command> all_commands();

@@ -2,6 +2,7 @@
 
 #include "base/units.hpp"
 #include "run/find_runs.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -31,6 +32,14 @@ Json findings_json(const Findings& findings) {
                     {"message", f.message},
                     {"fix", f.fix}});
   return list;
+}
+
+Result<void> check_line(std::string_view flag, std::string_view said) {
+  bool broken = std::any_of(said.begin(), said.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
+  if (!broken) return {};
+  return fail(ErrorKind::invalid_argument, "O009",
+              fmt::format("{} holds a line break or another control character", flag),
+              "say it in one line: the ledger shows it in one");
 }
 
 std::string who(const Context& context) {

@@ -18,6 +18,8 @@ std::string files_text(const std::vector<registry::FileRecord>& files);
 /// [{code, severity, place, message, fix}]
 Json findings_json(const Findings& findings);
 
+/// Text for a record that is shown on one line: invalid_argument O009 with a line break or another control character.
+Result<void> check_line(std::string_view flag, std::string_view said);
 /// Whom the ledger names: the actor of a GitHub job, else the user.
 std::string who(const Context& context);
 /// `--public-url`, and what it says.

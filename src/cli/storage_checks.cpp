@@ -5,6 +5,7 @@
 #include "s3/capabilities.hpp"
 #include "s3/replies.hpp"
 #include "sys/clock.hpp"
+#include "sys/file.hpp"
 #include <cstdlib>
 #include <fmt/core.h>
 
@@ -146,6 +147,12 @@ std::vector<Check> examine_store(const Context& context, const std::string& loca
     checks.push_back(credentials_check(context, *to));
     if (checks.back().health == Health::failed || !reach(context, *to, checks)) return checks;
     checks.push_back(capabilities_check(context, *to));
+  }
+  if (auto place = (*store)->url("");
+      place.starts_with("file://") && !sys::is_directory(text::percent_decode(place.substr(7)))) {
+    checks.push_back(
+        {"store", Health::note, locator + " is not there yet: nothing was tried", "the first publish makes it"});
+    return checks;
   }
   permissions(**store, checks);
   return checks;

@@ -109,7 +109,10 @@ std::string verdict_text(const gate::Verdict& verdict, const gate::Case& input, 
                              [](const auto& c) { return c.verdict == gate::Decision::ready; });
   auto head = fmt::format("{}  {} -> {}", subject_name(input), source, input.channel);
   if (verdict.cells.empty()) return head + "   the channel has all of it\n";
-  return fmt::format("{}   {} of {} cells ready\n{}", head, ready, verdict.cells.size(), table(verdict));
+  auto text = fmt::format("{}   {} of {} cells ready\n{}", head, ready, verdict.cells.size(), table(verdict));
+  if (verdict.mode == gate::Mode::report_only)
+    text += fmt::format("Policy {} only reports: nothing is held.\n", verdict.policy);
+  return text;
 }
 
 Json verdict_json(const gate::Verdict& verdict) {

@@ -1,5 +1,7 @@
 #include "index/facts.hpp"
 
+#include "index/pages.hpp"
+
 #include "base/text.hpp"
 #include "content/rope.hpp"
 #include "index/describe.hpp"
@@ -72,7 +74,7 @@ Result<FileFacts> look_at(Site& site, const std::string& target, const LookOptio
                                           reply.content_encoding),
                               std::string(k_set_headers)});
   if (options.sidecar) {
-    TRY(facts.sidecar, site.read(target + ".metadata", dist::k_metadata_bytes_max));
+    TRY(facts.sidecar, site.read(metadata_address(target), dist::k_metadata_bytes_max));
   }
   if (!options.contents) return facts;
   TRY(auto local, site.local(target));

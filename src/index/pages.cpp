@@ -100,4 +100,9 @@ std::vector<Page> flat_pages(std::vector<FileRecord> files) {
   return pages;
 }
 
+std::string metadata_address(const std::string& url) {
+  auto end = std::min(url.find('?'), url.size());
+  return url.substr(0, end) + ".metadata" + url.substr(end);
+}
+
 } // namespace quarry::index

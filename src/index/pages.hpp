@@ -60,4 +60,8 @@ std::vector<Page> flat_pages(std::vector<registry::FileRecord> files);
 /// The href from a page in `page_directory` to `key`, both below one root: relative, percent-encoded (`+` as %2B).
 std::string href_between(std::string_view key, std::string_view page_directory);
 
+/// Where METADATA of the file at `url` is served (PEP 658): beside its path; a query, such as a signature, stays at the
+/// end.
+std::string metadata_address(const std::string& url);
+
 } // namespace quarry::index

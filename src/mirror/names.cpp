@@ -14,7 +14,7 @@ namespace {
 
 Unexpected refused(const std::string& project, const std::string& by, const std::string& why) {
   return fail(
-      ErrorKind::permission_denied, "U005",
+      ErrorKind::invalid_argument, "U005",
       fmt::format("{} (asked for by {}) may not come from another index: {}", project, by, why),
       fmt::format("take {} out of the requirements; installers find it at the index of its run or channel", project));
 }

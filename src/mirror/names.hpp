@@ -22,7 +22,7 @@ Result<std::vector<Reserved>> parse_reserved(std::string_view text, const std::s
 /// Projects of every set that a run published into this store, with the place: "42-linux/python/gfx94X-dcgpu".
 Result<std::map<std::string, std::string>> owned_names(store::ObjectStore& store, unsigned transfers);
 
-/// permission_denied U005 for a name that is reserved or owned.
+/// invalid_argument U005 for a name that is reserved or owned.
 Guard make_guard(std::vector<Reserved> reserved, std::map<std::string, std::string> owned);
 
 } // namespace quarry::mirror

@@ -1,10 +1,12 @@
 #include "mirror/upstream.hpp"
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "index/pages.hpp"
 #include "net/fetch.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace quarry::mirror {
@@ -13,6 +15,8 @@ std::string without_query(const std::string& url) { return url.substr(0, url.fin
 
 namespace {
 
+/// Of a file whose size the page does not say. The largest wheels have 4 GB; more would only fill the disk.
+constexpr std::uint64_t k_unsized_bytes_max = 16ull << 30;
 constexpr int k_download_attempts = 3; ///< a connection that is cut in the middle; what came before is read again
 
 Unexpected bad_answer(const std::string& url, const std::string& why, ErrorKind kind = ErrorKind::unavailable) {
@@ -91,7 +95,7 @@ Result<std::string> Upstream::metadata_text(const index::PageFile& file) {
     TRY(auto downloaded, download(file, {}), "which is served without its METADATA");
     return std::move(downloaded.described.sidecar);
   }
-  auto url = file.url + ".metadata";
+  auto url = index::metadata_address(file.url);
   TRY(auto response, get(url, dist::k_metadata_bytes_max, false));
   if (!response.ok()) return bad_answer(url, fmt::format("answers with status {}", response.status));
   auto promised = file.core_metadata.starts_with("sha256=") ? file.core_metadata.substr(7) : std::string();
@@ -126,7 +130,12 @@ Result<void> Upstream::fetch_to(const index::PageFile& file, const std::string& 
   std::uint64_t written = 0;
   net::Request request;
   TRY(request.url, net::parse_url(file.url));
-  request.sink = [&](const net::Response&, std::span<const std::byte> piece) -> Result<void> {
+  request.sink = [&](const net::Response& head, std::span<const std::byte> piece) -> Result<void> {
+    auto promised = text::parse_u64(net::header(head.headers, "content-length")).value_or(0);
+    auto largest = std::max<std::uint64_t>(promised, written + piece.size());
+    if (!file.size && largest > k_unsized_bytes_max)
+      return other_bytes(file, fmt::format("no size, and at most {} are taken", units::bytes(k_unsized_bytes_max)),
+                         units::bytes(largest));
     TRY_DO(target.write_at(written, piece));
     hasher.update(piece);
     written += piece.size();

@@ -39,11 +39,14 @@ Result<void> check_presence(ObjectStore& store, const std::vector<SealedSet>& se
       auto found = sizes.find(file.key);
       bool whole = found != sizes.end() && found->second == file.size &&
                    (!file.metadata_sha256 || sizes.contains(file.key + ".metadata"));
+      bool cut = found != sizes.end() && found->second != file.size;
       if (!whole)
-        return fail(ErrorKind::corrupt, "O003",
-                    fmt::format("{} holds no complete {}, which set:{} names", store.describe(), file.key,
-                                sealed.digest.substr(0, 12)),
-                    "publish the run again, or take another source; `quarry set verify` lists all that is missing");
+        return fail(
+            ErrorKind::corrupt, "O003",
+            fmt::format("{} holds no complete {}, which set:{} names", store.describe(), file.key,
+                        sealed.digest.substr(0, 12)),
+            cut ? "restore the file from a copy, or take another source; `quarry set verify` lists all that is wrong"
+                : "publish the run again, or take another source; `quarry set verify` lists all that is missing");
     }
   return {};
 }
@@ -56,7 +59,7 @@ Result<void> check_bytes(ObjectStore& store, const std::vector<SealedSet>& sets,
   TRY(auto found, publish::verify_sets(store, sets, {std::max(workers, k_looks), {}, true}));
   if (found.empty()) return {};
   return fail(ErrorKind::corrupt, "O003", fmt::format("{} {}", found.front().place, found.front().message),
-              "publish the run again, or restore the file from a copy; `quarry set verify` lists all that is wrong");
+              found.front().fix + "; `quarry set verify` lists all that is wrong");
 }
 
 Result<void> judge(ObjectStore& store, const Request& request, Plan& plan) {

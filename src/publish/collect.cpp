@@ -124,6 +124,35 @@ Findings several_versions(const std::vector<std::string>& names) {
   return found;
 }
 
+// Wheels of one version for several machines or Pythons are as often meant as left over: whoever publishes is told.
+Findings several_tags(const std::vector<std::string>& names) {
+  std::map<std::string, std::set<std::string>> tags;
+  for (const auto& name : names)
+    if (auto parsed = dist::WheelName::parse(name))
+      tags[fmt::format("{} {}", parsed->project.str(), parsed->version.str())].insert(tags_of(name));
+  Findings found;
+  for (const auto& [release, set] : tags)
+    if (std::vector<std::string> each(set.begin(), set.end()); each.size() > 1)
+      found.push_back({"P046", Severity::note, release,
+                       fmt::format("{} wheels of it are published together: {}", each.size(), text::join(each, ", ")),
+                       "one of them a leftover of an earlier build? `rm` it before you publish"});
+  return found;
+}
+
+constexpr std::string_view k_family_packages = "rocm-sdk-libraries-"; // one project for each GPU family
+
+Findings several_families(const std::vector<std::string>& names) {
+  std::set<std::string> families;
+  for (const auto& name : names)
+    if (auto parsed = dist::WheelName::parse(name); parsed && parsed->project.str().starts_with(k_family_packages))
+      families.insert(parsed->project.str().substr(k_family_packages.size()));
+  if (families.size() < 2) return {};
+  std::vector<std::string> each(families.begin(), families.end());
+  return {{"P046", Severity::note, std::string(k_family_packages) + "*",
+           fmt::format("packages of {} families are published together: {}", each.size(), text::join(each, ", ")),
+           "one of them a leftover of an earlier build? `rm` it before you publish"}};
+}
+
 } // namespace
 
 Result<Collected> collect(const CollectOptions& options) {
@@ -134,7 +163,8 @@ Result<Collected> collect(const CollectOptions& options) {
                 "build some: `quarry sdk build --dest-dir DIR`");
   TRY_DO(check_distinct(found.names));
   TRY_DO(check_platform(found.names, options.platform));
-  for (auto& warning : several_versions(found.names)) found.notes.push_back(std::move(warning));
+  for (const auto& several : {several_versions, several_tags, several_families})
+    for (auto& told : several(found.names)) found.notes.push_back(std::move(told));
   Collected collected{std::vector<Candidate>(found.names.size()), std::move(found.notes)};
   std::mutex mutex;
   std::uint64_t done = 0;

@@ -22,10 +22,23 @@ std::string output(std::string_view name, const std::string& value) { return fmt
 
 } // namespace
 
+namespace {
+/// The extras of rocm whose wheels are there: pip warns of one that it cannot satisfy, or fails.
+std::string rocm_requirement(const std::set<std::string>& projects) {
+  auto begins = [&](std::string_view prefix) {
+    return std::any_of(projects.begin(), projects.end(), [&](const auto& p) { return p.starts_with(prefix); });
+  };
+  std::vector<std::string> extras;
+  if (begins("rocm-sdk-libraries")) extras.emplace_back("libraries");
+  if (projects.contains("rocm-sdk-devel")) extras.emplace_back("devel");
+  return extras.empty() ? "rocm" : "\"rocm[" + text::join(extras, ",") + "]\"";
+}
+} // namespace
+
 std::string requirement_of(const registry::SetRecord& set) {
   std::set<std::string> projects;
   for (const auto& file : set.files) projects.insert(file.project);
-  if (projects.contains("rocm")) return "\"rocm[libraries,devel]\"";
+  if (projects.contains("rocm")) return rocm_requirement(projects);
   std::vector<std::string> names(projects.begin(), projects.end());
   return text::join(names, " ");
 }

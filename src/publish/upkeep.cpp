@@ -65,7 +65,7 @@ Result<std::uint64_t> restore_sidecar(ObjectStore& store, const registry::FileRe
   TRY(auto described, describe(local.path()));
   if (described.file.sha256 != file.sha256)
     return fail(ErrorKind::corrupt, "P021", fmt::format("{} is not the wheel that was sealed", file.key),
-                "publish the run again, or restore the file from a copy");
+                "restore the file from a copy: a published name never gets other bytes");
   store::PutOptions options;
   options.content_type = k_sidecar_type;
   options.cache_control = k_immutable;

@@ -22,9 +22,10 @@ Finding sidecar_defect(const std::string& key, std::string message) {
   return {"P022", Severity::error, key, std::move(message), "`quarry index rebuild` makes it again from the wheel"};
 }
 
-Finding defect(std::string code, const std::string& key, std::string message) {
-  return {std::move(code), Severity::error, key, std::move(message),
-          "publish the run again, or restore the file from a copy"};
+Finding defect(const std::string& code, const std::string& key, std::string message) {
+  return {code, Severity::error, key, std::move(message),
+          code == "P020" ? "publish the run again, or restore the file from a copy"
+                         : "restore the file from a copy: a published name never gets other bytes"};
 }
 
 /// From the bytes, or from what the store recorded when it checked them. A copy by another tool may carry the record

@@ -57,9 +57,12 @@ Result<Locator> parse_run(Locator locator, std::string_view rest) {
   return locator;
 }
 
+// As registry::complete_digest takes them: 8 digits are short to type and long enough to be the only ones.
+constexpr std::size_t k_set_digits_min = 8, k_set_digits = 64;
+
 Result<Locator> parse_set(Locator locator, std::string_view rest) {
-  if (rest.size() != 64 || !all_of(rest, is_hex))
-    return malformed("L003", locator.text, "does not name a set by its 64 hex digits", "set:DIGEST");
+  if (rest.size() < k_set_digits_min || rest.size() > k_set_digits || !all_of(rest, is_hex))
+    return malformed("L003", locator.text, "does not name a set by 8 or more of its 64 hex digits", "set:DIGEST");
   locator.kind = LocatorKind::set;
   locator.digest = text::lower(rest);
   return locator;

@@ -99,6 +99,8 @@ TEST(Locator, MalformedOnesSayWhatIsWrong) {
                                    {"run:42-linux-linux", "L002"},
                                    {"run:42%2f", "L002"},
                                    {"set:abc", "L003"},
+                                   {"set:abcdef0", "L003"},
+                                   {"set:" + std::string(65, 'a'), "L003"},
                                    {"set:" + std::string(64, 'g'), "L003"},
                                    {"channel:", "L004"},
                                    {"channel:a/b", "L004"},

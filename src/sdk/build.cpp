@@ -129,9 +129,12 @@ Result<void> write_sdist_tree(const SdistPlan& plan, const std::string& director
 }
 
 /// What the packages would hold, each as a directory called like the project; `wheel pack` takes those of wheels.
+/// "rocm-7.2.0" -> "rocm": a tree is named after its project.
+std::string project_of(const SdistPlan& sdist) { return sdist.top.substr(0, sdist.top.rfind('-')); }
+
 Result<void> write_trees(BuildPlan& plan, const BuildRequest& request, const BuildEvents& events, BuildReport& report) {
   if (!plan.sdist.file_name.empty()) {
-    auto project = plan.sdist.top.substr(0, plan.sdist.top.rfind('-'));
+    auto project = project_of(plan.sdist);
     auto directory = path::join(request.dest_dir, project);
     TRY_DO(write_sdist_tree(plan.sdist, directory));
     report.packages.push_back({"meta", "", project, directory, 0, 0, plan.sdist.files.size(), {}, 0});
@@ -161,12 +164,14 @@ Result<void> check_complete(const BuildReport& report) {
   return {};
 }
 
-Result<BuildReport> planned(BuildReport report, const BuildPlan& plan) {
-  if (!plan.sdist.file_name.empty())
-    report.packages.push_back({"meta", "", plan.sdist.file_name, "", 0, 0, plan.sdist.files.size(), {}, 0});
+Result<BuildReport> planned(BuildReport report, const BuildPlan& plan, bool trees) {
+  if (!plan.sdist.file_name.empty()) {
+    auto name = trees ? project_of(plan.sdist) : plan.sdist.file_name;
+    report.packages.push_back({"meta", "", std::move(name), "", 0, 0, plan.sdist.files.size(), {}, 0});
+  }
   for (const auto& p : plan.packages) {
     TRY(auto name, wheel::file_name_of(p.wheel));
-    report.packages.push_back(described(p, std::move(name), ""));
+    report.packages.push_back(described(p, trees ? p.dist : std::move(name), ""));
     report.input_bytes += p.input_bytes;
   }
   return report;
@@ -201,7 +206,7 @@ Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const
 
   // 3. Whether it may be built.
   TRY_DO(refuse_errors(plan.findings, "the packages cannot be built from these artifacts"));
-  if (plan_only) return planned(std::move(report), plan);
+  if (plan_only) return planned(std::move(report), plan, request.trees_only);
   if (request.trees_only) {
     TRY_DO(write_trees(plan, request, events, report));
     return report;

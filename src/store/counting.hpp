@@ -7,8 +7,8 @@ namespace quarry::store {
 
 struct AtomicCounters {
   std::atomic<std::uint64_t> puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0,
-                             bytes_read = 0;
-  Counters snapshot() const { return {puts, gets, heads, lists, removes, copies, bytes_written, bytes_read}; }
+                             bytes_read = 0, ranges = 0;
+  Counters snapshot() const { return {puts, gets, heads, lists, removes, copies, bytes_written, bytes_read, ranges}; }
 };
 
 /// The errors that every backend words the same way.

@@ -162,6 +162,7 @@ Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, st
       return {};
     };
     auto before = filled;
+    ++web.counters.ranges;
     auto response = net::fetch(*web.transport, request, {}, web.clock);
     bool cut = !response && response.error().code != "K021" && response.error().code != "K022" && filled > before;
     if (cut && attempt < k_continued_max) continue;

@@ -51,6 +51,7 @@ struct PutOptions {
 
 struct Counters { ///< what a command did to the store, for `writes` in JSON and for tests
   std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
+  std::uint64_t ranges = 0; ///< parts of objects that open() gave, each a request of its own; s3 and http
 };
 
 class ObjectStore {

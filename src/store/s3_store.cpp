@@ -154,6 +154,7 @@ Result<void> fetch_range(Connection& connection, const std::string& key, const O
     filled += piece.size();
     return {};
   };
+  ++connection.counters.ranges;
   auto done = connection.bucket.call(call);
   if (!done && (done.error().status == 412 || done.error().status == 404))
     return fail(ErrorKind::corrupt, "K022", fmt::format("`{}` was replaced while it was read", object.key),

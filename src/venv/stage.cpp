@@ -29,7 +29,7 @@ Result<void> download(store::ObjectStore& store, Offered& offered, const std::st
   if (auto found = hasher.finish(); found != offered.file.sha256)
     return fail(ErrorKind::corrupt, "V007",
                 fmt::format("{} in {} is not the file that was sealed", offered.file.key, store.describe()),
-                "`quarry set verify` lists all that differ; publish the run again");
+                "`quarry set verify` lists all that differ; restore them from a copy");
   offered.path = path;
   return {};
 }

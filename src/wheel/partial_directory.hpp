@@ -1,6 +1,8 @@
 #pragma once
-// A directory that gets its name when it is complete, and is removed when it never is. Internal to the room.
+// A directory that gets its name when it is complete, and is removed when it never is; leftovers of a killed process
+// are removed by the next for the same name. Internal to the room.
 #include "base/result.hpp"
+#include "sys/held_directory.hpp"
 #include <string>
 
 namespace quarry::wheel {
@@ -9,15 +11,13 @@ class PartialDirectory {
 public:
   /// Below the parent of `target`, which is made. already_exists W015 when `target` is there.
   static Result<PartialDirectory> create(const std::string& target);
-  PartialDirectory(PartialDirectory&& other) noexcept;
-  PartialDirectory& operator=(PartialDirectory&&) = delete;
-  ~PartialDirectory();
-  const std::string& path() const { return path_; } ///< until it is committed
-  Result<void> commit();                            ///< W015 when somebody was faster
+  const std::string& path() const { return held_.path(); } ///< until it is committed
+  Result<void> commit();                                   ///< W015 when somebody was faster
 
 private:
-  PartialDirectory(std::string path, std::string target) : path_(std::move(path)), target_(std::move(target)) {}
-  std::string path_, target_;
+  PartialDirectory(sys::HeldDirectory held, std::string target) : held_(std::move(held)), target_(std::move(target)) {}
+  sys::HeldDirectory held_;
+  std::string target_;
 };
 
 } // namespace quarry::wheel

@@ -40,6 +40,10 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         path, span = Path(self.translate_path(self.path)), self.headers.get("Range", "")
         if not span or not path.is_file():
             return super().send_head()
+        if not self.server.ranges:
+            return super().send_head()
+        if self.server.before_range:
+            self.server.before_range(path)
         size, (first, last) = path.stat().st_size, span.removeprefix("bytes=").split("-")
         begin, end = int(first), min(int(last or size), size - 1)
         self.send_response(206)
@@ -55,11 +59,13 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def serve(directory: Path, page_headers: dict[str, str] | None = None, file_headers: dict[str, str] | None = None, missing: int = 404, page_type: str = ""):
-    """Yields (base URL, list of request lines' paths so far). `missing`: the status for what is not there."""
+def serve(directory: Path, page_headers: dict[str, str] | None = None, file_headers: dict[str, str] | None = None, missing: int = 404, page_type: str = "", ranges: bool = True, before_range=None):
+    """Yields (base URL, list of request lines' paths so far). `missing`: the status for what is not there; `before_range(path)` is called
+    before a range is read."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), lambda *a: _Handler(*a, directory=str(directory)))
     server.requested = []
     server.page_headers, server.file_headers, server.missing, server.page_type = page_headers or {}, file_headers or {}, missing, page_type
+    server.ranges, server.before_range = ranges, before_range
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

@@ -3,6 +3,7 @@
 #include "cli/artifacts.hpp"
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
+#include "run/locator.hpp"
 #include <fmt/core.h>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -75,8 +76,9 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
     }
     list.push_back(std::move(entry));
   }
-  context.out.data(text_table(rows) + "\n" + text_table(totals.table()) +
-                   fmt::format("\n{} artifacts  {}  {}\n", items.size(), units::bytes(total), source.description));
+  context.out.data(
+      text_table(rows) + "\n" + text_table(totals.table()) +
+      fmt::format("\n{}  {}  {}\n", units::things(items.size(), "artifact"), units::bytes(total), source.description));
   context.out.document({{"schema", "quarry.artifact-list/1"},
                         {"source", source.description},
                         {"artifacts", list},
@@ -106,6 +108,19 @@ Command list_command() {
 
 // verify
 
+/// Nothing was fetched here, so there is nothing to repeat: an archive is got, or made, again.
+Error with_next_step(Error error, const std::string& locator) {
+  if (error.code != "A012") return error;
+  auto parsed = run::parse_locator(locator);
+  error.hint =
+      parsed && parsed->kind == run::LocatorKind::path
+          ? "get it again with `quarry artifact fetch --no-extract --from LOCATOR --output-dir DIR`, or make it "
+            "again with `quarry artifact pack`"
+          : "the upload is damaged: build and `quarry run upload` as another run, since a stored name never gets "
+            "other bytes";
+  return error;
+}
+
 Result<int> run_verify(Context& context, const Arguments& arguments) {
   TRY(auto source, artifact_source(context, arguments.operands[0], arguments));
   for (const auto& line : source.incomplete)
@@ -130,11 +145,12 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
   std::uint64_t looked_at = 0; // of archives, what is in them
   for (const auto& verdict : verdicts) {
     std::string state = verdict.error ? "damaged" : verdict.verified ? "sound" : "unverified";
-    auto facts = verdict.error ? verdict.error->code
-                               : fmt::format("{} files  {}{}", units::count(verdict.files), units::bytes(verdict.bytes),
-                                             verdict.exploded   ? "  exploded directory, has no checksum"
-                                             : verdict.verified ? ""
-                                                                : "  no checksum file");
+    auto facts = verdict.error
+                     ? verdict.error->code
+                     : fmt::format("{}  {}{}", units::things(verdict.files, "file"), units::bytes(verdict.bytes),
+                                   verdict.exploded   ? "  exploded directory, has no checksum"
+                                   : verdict.verified ? ""
+                                                      : "  no checksum file");
     looked_at += verdict.bytes;
     rows.push_back({state, verdict.file, facts});
     auto entry = name_json(verdict.name);
@@ -145,13 +161,13 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
                   {"size", verdict.bytes}});
     if (verdict.error) {
       entry["error"] = error_json(*verdict.error);
-      context.out.warn(render(*verdict.error));
+      context.out.warn(render(with_next_step(*verdict.error, arguments.operands[0])));
     } else
       ++sound;
     list.push_back(std::move(entry));
   }
   context.out.data(text_table(rows));
-  context.out.data(fmt::format("{} of {} artifacts are sound  {}  {}\n", sound, verdicts.size(),
+  context.out.data(fmt::format("{} of {} sound  {}  {}\n", sound, units::things(verdicts.size(), "artifact"),
                                units::bytes(looked_at), units::seconds(seconds)));
   context.out.document({{"schema", "quarry.artifact-verify/1"},
                         {"source", source.description},

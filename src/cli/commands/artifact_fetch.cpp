@@ -1,9 +1,11 @@
 #include "artifact/fetch.hpp"
+#include "artifact/fetch_state.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/records.hpp"
 #include "run/locator.hpp"
+#include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -39,18 +41,33 @@ Json fetched_json(const Fetched& fetched) {
   return entry;
 }
 
+/// What an earlier fetch into this directory completed from the same bytes. Of the exploded form, whose record is
+/// small; of the others it would take reading them.
+bool is_kept(const artifact::SourceItem& item, const std::string& output, artifact::FetchForm form) {
+  if (form != artifact::FetchForm::exploded || item.exploded || !item.checksum) return false;
+  auto state = artifact::read_fetch_state(output, item.name);
+  return state && state->digest == item.checksum &&
+         artifact::still_complete(path::join(output, item.name.text()), *state);
+}
+
 void print_plan(Context& context, const artifact::Source& source, const std::vector<artifact::SourceItem>& items,
-                std::uint64_t total) {
+                const std::function<bool(const artifact::SourceItem&)>& kept) {
   std::vector<std::vector<std::string>> rows;
+  std::uint64_t bytes = 0, count = 0;
   Json list = Json::array();
   for (const auto& item : items) {
-    rows.push_back({"would fetch", item.file, item.exploded ? "directory" : units::bytes(item.size)});
+    bool stays = kept(item);
+    rows.push_back({stays ? "kept" : "would fetch", item.file, item.exploded ? "directory" : units::bytes(item.size)});
+    if (!stays) bytes += item.size, ++count;
     auto entry = name_json(item.name);
-    entry.update({{"source", item.file}, {"archive_size", item.size}, {"sha256", digest_json(item.checksum)}});
+    entry.update({{"source", item.file},
+                  {"state", stays ? "kept" : "planned"},
+                  {"archive_size", item.size},
+                  {"sha256", digest_json(item.checksum)}});
     list.push_back(std::move(entry));
   }
-  context.out.data(text_table(rows) +
-                   fmt::format("{} artifacts  {}  from {}\n", items.size(), units::bytes(total), source.description));
+  context.out.data(text_table(rows) + fmt::format("{}  {}  from {}\n", units::things(count, "artifact"),
+                                                  units::bytes(bytes), source.description));
   context.out.document({{"schema", "quarry.artifact-fetch/1"},
                         {"source", source.description},
                         {"dry_run", true},
@@ -71,8 +88,8 @@ void print_report(Context& context, const artifact::FetchReport& report, const s
   }
   context.out.data(text_table(rows));
   if (report.failures() == 0)
-    context.out.data(fmt::format("{} artifacts in {}  {} from {}  {}\n", report.artifacts.size(), output,
-                                 units::bytes(bytes), units::bytes(archive_bytes), units::seconds(seconds)));
+    context.out.data(fmt::format("{} in {}  {} from {}  {}\n", units::things(report.artifacts.size(), "artifact"),
+                                 output, units::bytes(bytes), units::bytes(archive_bytes), units::seconds(seconds)));
 }
 
 Result<artifact::FetchOptions> fetch_options(const Context& context, const Arguments& arguments) {
@@ -104,7 +121,9 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
   std::uint64_t total = 0;
   for (const auto& item : items) total += item.size;
   if (arguments.has("--dry-run")) {
-    print_plan(context, source, items, total);
+    print_plan(context, source, items, [&](const artifact::SourceItem& item) {
+      return is_kept(item, arguments.get("--output-dir"), options.form);
+    });
     return 0;
   }
   auto output = arguments.get("--output-dir");

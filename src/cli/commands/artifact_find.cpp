@@ -48,6 +48,7 @@ Result<FindRequest> request_of(const Context& context, const Arguments& argument
   request.repository = repository_of(context, arguments);
   request.run_id = arguments.get("--run-id");
   request.commit = text::lower(arguments.get("--commit"));
+  if (!request.commit.empty()) TRY_DO(run::parse_locator("commit:" + request.commit), "while reading --commit");
   request.branch = arguments.get("--branch");
   TRY_DO(read_pull_request(arguments.get("--pr"), request));
   request.good = arguments.has("--latest-good");

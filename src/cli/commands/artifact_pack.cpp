@@ -51,8 +51,8 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
                   {"size", p.bytes}});
     list.push_back(std::move(entry));
   }
-  context.out.data(text_table(rows) + fmt::format("{} archives in {}  {} from {}  {}\n", packed.size(), output,
-                                                  units::bytes(archive_bytes), units::bytes(total),
+  context.out.data(text_table(rows) + fmt::format("{} in {}  {} from {}  {}\n", units::things(packed.size(), "archive"),
+                                                  output, units::bytes(archive_bytes), units::bytes(total),
                                                   units::seconds(seconds)));
   context.out.document({{"schema", "quarry.artifact-pack/1"},
                         {"output_dir", output},

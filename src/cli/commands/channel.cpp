@@ -37,9 +37,9 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
   TRY(auto merged, publish::merged_channel_shown(*store, name, view.record));
   auto files = registry::files_of(view);
   const auto& record = channel.record;
-  context.out.data(fmt::format(
-      "{}@{}   {} files in {} projects, from {}\n", name, record.generation, files.size(), view.shards.size(),
-      view.record.sets.size() == 1 ? std::string("1 set") : fmt::format("{} sets", view.record.sets.size())));
+  context.out.data(fmt::format("{}@{}   {} in {}, from {}\n", name, record.generation,
+                               units::things(files.size(), "file"), units::things(view.shards.size(), "project"),
+                               units::things(view.record.sets.size(), "set")));
   context.out.data(fmt::format("view        {}{}\n", short_digest(record.view),
                                record.previous.empty() ? "" : "   before that " + short_digest(record.previous)));
   context.out.data(fmt::format("index       {}\n", index_url(public_url, *store, name)));

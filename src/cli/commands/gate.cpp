@@ -31,8 +31,6 @@ std::string next_steps(const gate::Verdict& verdict, const Arguments& arguments)
     text += fmt::format(" Move the others: `quarry promote --from {} --to {} --policy {} --store {} --cells ready`",
                         from, to, arguments.get("--policy"), arguments.get("--store"));
   text += fmt::format("\nTake a risk on purpose: `quarry waive --to {} …` (needs an approver; expires)\n", to);
-  if (verdict.mode == gate::Mode::report_only)
-    text += fmt::format("Policy {} only reports: nothing is held.\n", verdict.policy);
   return text;
 }
 
@@ -111,6 +109,8 @@ Result<registry::WaiverRecord> make_waiver(const Arguments& arguments, store::Ob
   waiver.channel = arguments.get("--to");
   TRY_DO(registry::check_channel_name(waiver.channel));
   waiver.suite = arguments.find("--suite").value_or("");
+  TRY_DO(check_line("--reason", arguments.get("--reason")));
+  TRY_DO(check_line("--approver", arguments.get("--approver")));
   waiver.reason = arguments.get("--reason");
   waiver.approver = arguments.get("--approver");
   waiver.cell = {arguments.find("--platform").value_or(""), arguments.find("--family").value_or(""),

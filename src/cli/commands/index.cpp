@@ -46,13 +46,15 @@ Json build_json(const index::BuildPlan& plan, const index::BuildResult& result, 
 std::string build_summary(const index::BuildPlan& plan, const index::BuildResult& result, bool dry_run) {
   std::uint64_t bytes = 0;
   for (const auto& file : plan.files) bytes += file.size;
-  auto done =
-      dry_run ? fmt::format("would write up to {} pages", plan.pages.size())
-      : result.writes() == 0
-          ? std::string("nothing to write")
-          : fmt::format("{} pages and {} metadata files written{}", result.pages_written, result.sidecars_written,
-                        result.pages_removed ? fmt::format(", {} stale pages removed", result.pages_removed) : "");
-  return fmt::format("{} files  {}  {}\n", plan.files.size(), units::bytes(bytes), done);
+  auto done = dry_run ? fmt::format("would write up to {}", units::things(plan.pages.size(), "page"))
+              : result.writes() == 0
+                  ? std::string("nothing to write")
+                  : fmt::format("{} and {} written{}", units::things(result.pages_written, "page"),
+                                units::things(result.sidecars_written, "metadata file"),
+                                result.pages_removed
+                                    ? fmt::format(", {} removed", units::things(result.pages_removed, "stale page"))
+                                    : "");
+  return fmt::format("{}  {}  {}\n", units::things(plan.files.size(), "file"), units::bytes(bytes), done);
 }
 
 Result<int> run_build(Context& context, const Arguments& arguments) {
@@ -94,8 +96,9 @@ Command build_command() {
                 {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'}},
       .examples = {{"quarry index build out/dist", "index the packages in place"},
                    {"quarry index build wheels --output-dir site", "a site of its own, wheels untouched"}},
-      .exit_codes = {{3, "the directory holds no distribution"},
-                     {6, "a distribution is broken or ambiguous"},
+      .exit_codes = {{1, "a distribution has findings: `quarry wheel verify` lists them"},
+                     {3, "the directory holds no distribution"},
+                     {6, "a distribution's container or RECORD is broken or ambiguous"},
                      {7, "two files are one distribution"}},
       .schema = "quarry.index-build/1",
       .run = run_build};
@@ -157,6 +160,10 @@ Result<std::vector<Place>> places_of(const Context& context, const run::Locator&
     return fail(ErrorKind::invalid_argument, "I006", "a run, set or channel lies in a store",
                 "add `--store LOCATOR` or set QUARRY_STORE");
   if (locator.kind == LocatorKind::channel) {
+    if (!store->starts_with("http")) { // a web server that holds the pages need not hold the pointer
+      TRY(auto opened, open_store(context, *store));
+      TRY_DO(registry::require_channel(*opened, locator.channel));
+    }
     TRY_DO(add(*store, registry::channel_directory(locator.channel)));
     return places;
   }
@@ -194,7 +201,8 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   int code = index::exit_code(report);
   context.out.findings(report.findings);
   context.out.document(check_json(report));
-  context.out.data(fmt::format("{} pages  {} projects  {} files  {}\n", report.pages, report.projects, report.files,
+  context.out.data(fmt::format("{}  {}  {}  {}\n", units::things(report.pages, "page"),
+                               units::things(report.projects, "project"), units::things(report.files, "file"),
                                code == 0 ? "sound" : "not sound"));
   return code;
 }

@@ -7,6 +7,7 @@
 #include "mirror/sync.hpp"
 #include "sdk/recipe.hpp"
 #include "sys/file.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -73,15 +74,25 @@ Json plan_json(const mirror::SyncPlan& plan) {
   return {{"schema", "quarry.mirror-sync/1"}, {"targets", targets}, {"files", files}};
 }
 
+/// Not every index says sizes; what it does not say is not shown as nothing.
+std::string missing_text(const mirror::SyncPlan& plan) {
+  auto unsaid = std::count_if(plan.missing.begin(), plan.missing.end(), [](const auto& file) { return !file.size; });
+  if (unsaid == 0) return units::bytes(plan.bytes_missing());
+  auto known = plan.bytes_missing();
+  return (known == 0 ? std::string() : units::bytes(known) + " and ") +
+         units::things(static_cast<std::uint64_t>(unsaid), "file") + " of unknown size";
+}
+
 std::string plan_text(const mirror::SyncPlan& plan) {
   std::string text;
   for (const auto& one : plan.targets) {
-    text += fmt::format("Python {:<13} {} projects\n", one.target.name(), one.resolution.choices.size());
+    text +=
+        fmt::format("Python {:<13} {}\n", one.target.name(), units::things(one.resolution.choices.size(), "project"));
     for (const auto& [project, choice] : one.resolution.choices)
       text += fmt::format("  {} {}\n", project, choice.version);
   }
-  return text + fmt::format("wanted      {} files, {} of them new ({})\n", plan.files.size(), plan.missing.size(),
-                            units::bytes(plan.bytes_missing()));
+  return text + fmt::format("wanted      {}, {} of them new ({})\n", units::things(plan.files.size(), "file"),
+                            plan.missing.size(), missing_text(plan));
 }
 
 Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream& upstream,
@@ -102,14 +113,15 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
   document["index_url"] = receipt.published.index_url;
   document["files_fetched"] = receipt.files_fetched;
   document["bytes_fetched"] = receipt.bytes_fetched;
-  context.out.data(
-      fmt::format("fetched     {} files, {}\nsealed      set:{}{}\n\n--index-url {}\n", receipt.files_fetched,
-                  units::bytes(receipt.bytes_fetched), receipt.published.set.substr(0, 12),
-                  receipt.published.newly_sealed ? "" : "  (it was already)", receipt.published.index_url));
+  context.out.data(fmt::format(
+      "fetched     {}, {}\nsealed      set:{}{}\n\n--index-url {}\n", units::things(receipt.files_fetched, "file"),
+      units::bytes(receipt.bytes_fetched), receipt.published.set.substr(0, 12),
+      receipt.published.newly_sealed ? "" : "  (it was already)", receipt.published.index_url));
   context.out.findings(receipt.merged.notes);
   if (!receipt.merged.directories.empty())
-    context.out.data(fmt::format("merged      into {} indexes of runs and channels, {} pages written\n",
-                                 receipt.merged.directories.size(), receipt.merged.pages_written));
+    context.out.data(fmt::format("merged      in {} (runs and channels), {} written\n",
+                                 units::things(receipt.merged.directories.size(), "place"),
+                                 units::things(receipt.merged.pages_written, "page")));
   return {};
 }
 
@@ -165,10 +177,10 @@ Command sync_command() {
           {{"quarry mirror sync requirements.txt --store file:store --python 3.10,3.12 --platform linux,windows",
             "all that the packages need, for four targets"}},
       .exit_codes = {{1, "nothing fits all that ask for a project"},
+                     {2, "a name may not come from another index: say the requirements without it"},
                      {3, "the index has no such project"},
                      {6, "a file is not what the index says"},
-                     {7, "a mirrored name has other bytes now"},
-                     {12, "a name may not come from another index"}},
+                     {7, "a mirrored name has other bytes now"}},
       .schema = "quarry.mirror-sync/1",
       .run = run_sync};
 }

@@ -1,6 +1,7 @@
 #include "promote/promote.hpp"
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
 #include "cli/verdict.hpp"
@@ -29,6 +30,7 @@ Result<promote::Options> options_of(Context& context, const Arguments& arguments
   if (arguments.has("--dry-run") && arguments.has("--execute"))
     return fail(ErrorKind::invalid_argument, "O006", "--dry-run and --execute exclude each other",
                 "look first, then execute the digest that is printed");
+  TRY_DO(check_line("--reason", arguments.get("--reason")));
   promote::Options options{who(context), sys::rfc3339(context.clock.now_us()), arguments.get("--reason"),
                            {},           arguments.has("--dry-run"),           {}};
   if (arguments.has("--execute")) options.execute = arguments.get("--execute");
@@ -57,19 +59,21 @@ std::string moved_text(const promote::Receipt& receipt) {
   const auto& plan = receipt.plan;
   auto place = fmt::format("{}@{}", plan.channel, receipt.generation);
   if (receipt.completed)
-    return fmt::format("done before  {}  view {}  {} objects written to complete it\n", place,
-                       receipt.view.substr(0, 12), receipt.writes);
+    return fmt::format("done before  {}  view {}  {} written to complete it\n", place, receipt.view.substr(0, 12),
+                       units::things(receipt.writes, "object"));
+  if (!receipt.moved && plan.action == "rollback")
+    return fmt::format("nothing to do  {} shows that view already\n", place);
   if (!receipt.moved) return fmt::format("nothing to do  {} has all of it\n", place);
-  auto text = fmt::format("moved       {}  view {}  {} objects written\nindex       {}\n", place,
-                          receipt.view.substr(0, 12), receipt.writes, receipt.index_url);
+  auto text = fmt::format("moved       {}  view {}  {} written\nindex       {}\n", place, receipt.view.substr(0, 12),
+                          units::things(receipt.writes, "object"), receipt.index_url);
   return receipt.merged_url.empty() ? text : text + fmt::format("merged      {}\n", receipt.merged_url);
 }
 
 std::string plan_text(const promote::Plan& plan) {
   std::string text;
   for (const auto& sealed : plan.sets)
-    text += fmt::format("  set:{}  {} files  run {}{}\n", sealed.digest.substr(0, 12), sealed.set.files.size(),
-                        sealed.set.origin.run_id,
+    text += fmt::format("  set:{}  {}  run {}{}\n", sealed.digest.substr(0, 12),
+                        units::things(sealed.set.files.size(), "file"), sealed.set.origin.run_id,
                         plan.action == "promote" && !sealed.set.subset_of.empty() ? "  (the part that is ready)" : "");
   auto now = plan.expected ? plan.expected->record.generation : 0;
   return text + fmt::format("{}  {}@{} -> {}@{}  view {}\n", plan.action, plan.channel, now, plan.channel,
@@ -112,6 +116,9 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments)
   }
   to.prefix = arguments.find("--prefix").value_or("");
   while (to.prefix.ends_with('/')) to.prefix.pop_back();
+  if (arguments.has("--prefix") && to.prefix.empty())
+    return fail(ErrorKind::invalid_argument, "O010", "--prefix is empty: packages do not go to the root of a bucket",
+                "name a directory, such as `--prefix v2/{family}`, or leave it out for that of the channel");
   if (to.prefix.empty()) {
     TRY(auto rules, load_rules(context, arguments.get("--distributions")));
     TRY(to.prefix, rules.prefix_of(arguments.get("--to")));
@@ -182,9 +189,10 @@ Result<void> check_delivery(Context& context, store::ObjectStore& source, const 
 std::string delivery_text(const Destination& to, const Delivery& done, bool dry_run) {
   std::size_t files = 0;
   for (const auto& set : done.sets) files += set.set.files.size();
-  auto text = dry_run ? fmt::format("distribute  {} files to {}\n", files, to.locator)
-                      : fmt::format("distributed {} files to {}  {} objects written, {} bytes of files through here\n",
-                                    files, to.locator, done.receipt.writes, done.receipt.bytes_through_us);
+  auto text = dry_run ? fmt::format("distribute  {} to {}\n", units::things(files, "file"), to.locator)
+                      : fmt::format("distributed {} to {}  {} written, {} bytes of files through here\n",
+                                    units::things(files, "file"), to.locator,
+                                    units::things(done.receipt.writes, "object"), done.receipt.bytes_through_us);
   for (const auto& url : done.urls) text += fmt::format("repository  {}\n", url);
   return text;
 }

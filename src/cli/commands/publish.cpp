@@ -45,7 +45,7 @@ Result<publish::Target> target_of(const Arguments& arguments) {
 }
 
 std::string plan_text(const publish::Plan& plan) {
-  auto text = fmt::format("planning    {} files  {} to store below {}\n", plan.files.size(),
+  auto text = fmt::format("planning    {}  {} to store below {}\n", units::things(plan.files.size(), "file"),
                           units::bytes(plan.bytes_to_write()), plan.directory);
   std::size_t width = 0;
   for (const auto& file : plan.files) width = std::max(width, file.file.filename.size());
@@ -56,12 +56,12 @@ std::string plan_text(const publish::Plan& plan) {
 }
 
 std::string receipt_text(const publish::Plan& plan, const publish::Receipt& receipt) {
-  auto text = fmt::format("sealed      set:{}  {} files{}\n", receipt.set.substr(0, 12), receipt.files,
+  auto text = fmt::format("sealed      set:{}  {}{}\n", receipt.set.substr(0, 12), units::things(receipt.files, "file"),
                           receipt.newly_sealed ? "" : "  (it was already)");
   if (!receipt.channel.empty())
     text += fmt::format("channel     {}@{}{}\n", receipt.channel, receipt.generation,
                         receipt.channel_moved ? "" : "  (the set was in already)");
-  text += fmt::format("written     {} objects\n\n", receipt.writes);
+  text += fmt::format("written     {}\n\n", units::things(receipt.writes, "object"));
   return text +
          publish::install_line(plan.set, receipt.channel.empty() ? publish::url_to_install_from(receipt)
                                                                  : publish::channel_url_to_install_from(receipt)) +
@@ -217,8 +217,9 @@ Command publish_command() {
           .examples = {{"quarry publish out --store file:store --run-id 42 --platform linux --artifact-group "
                         "gfx94X-dcgpu --channel staging",
                         "publish what `sdk build` made"}},
-          .exit_codes = {{3, "the directory holds no package"},
-                         {6, "a package is broken"},
+          .exit_codes = {{1, "a package has findings: `quarry wheel verify` lists them"},
+                         {3, "the directory holds no package"},
+                         {6, "a package's container or RECORD is broken or ambiguous"},
                          {7, "a name is published with other bytes, or is a project of the base index"},
                          {8, "run it again"}},
           .schema = "quarry.publish/1",
@@ -288,10 +289,9 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
                                        {context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }}));
   progress->finish();
   context.out.findings(found);
-  context.out.data(
-      fmt::format("{}  {} files  {}  {}\n",
-                  resolved.sets.size() == 1 ? std::string("1 set") : fmt::format("{} sets", resolved.sets.size()),
-                  resolved.files.size(), units::bytes(total), found.empty() ? "all as sealed" : "NOT as sealed"));
+  context.out.data(fmt::format("{}  {}  {}  {}\n", units::things(resolved.sets.size(), "set"),
+                               units::things(resolved.files.size(), "file"), units::bytes(total),
+                               found.empty() ? "all as sealed" : "NOT as sealed"));
   auto digests = Json::array();
   for (const auto& sealed : resolved.sets) digests.push_back(sealed.digest);
   context.out.document({{"schema", "quarry.set-verify/1"},
@@ -374,7 +374,10 @@ Command adopt_command() {
       .operands = {{"LOCATOR", "run:ID, or a directory in the store"}},
       .flags = {k_store, {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'}},
       .examples = {{"quarry set adopt run:42-linux --store file:store", "make a run of the scripts promotable"}},
-      .exit_codes = {{3, "there is no package"}, {6, "a package is broken"}, {7, "a sealed name has other bytes"}},
+      .exit_codes = {{1, "a package has findings: `quarry wheel verify` lists them"},
+                     {3, "there is no package"},
+                     {6, "a package's container or RECORD is broken or ambiguous"},
+                     {7, "a sealed name has other bytes"}},
       .schema = "quarry.set-adopt/1",
       .run = run_adopt};
 }

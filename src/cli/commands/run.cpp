@@ -113,7 +113,7 @@ Result<int> run_locate(Context& context, const Arguments& arguments) {
                         {"local_path", local},
                         {"repository", origin.repository},
                         {"fork", origin.fork},
-                        {"release_type", origin.release_type},
+                        {"release_type", origin.release_type.empty() ? "ci" : origin.release_type},
                         {"era", run::to_string(era)},
                         {"kind", arguments.get("--kind")},
                         {"decided_by", located.reasons}});

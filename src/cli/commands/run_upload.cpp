@@ -59,7 +59,7 @@ std::string page_of(const std::string& title, const std::vector<artifact::Listed
 }
 
 /// The packages of a build go their own way: verified, sealed, with pages.
-Result<Json> publish_packages(Context& context, const Arguments& arguments) {
+Result<Json> publish_packages(Context& context, const Arguments& arguments, bool dry_run) {
   auto directory = arguments.get("--packages");
   if (directory.empty()) return Json(nullptr);
   Words words{"publish",    directory,
@@ -69,7 +69,7 @@ Result<Json> publish_packages(Context& context, const Arguments& arguments) {
               "--layout",   arguments.get("--layout")};
   for (const auto* flag : {"--artifact-group", "--external-repo"})
     if (!arguments.get(flag).empty()) words.insert(words.end(), {flag, arguments.get(flag)});
-  if (arguments.has("--dry-run")) words.push_back("--dry-run");
+  if (dry_run) words.push_back("--dry-run");
   context.out.note("quarry " + shell_text(words));
   return ask_words(context, words);
 }
@@ -137,8 +137,8 @@ void print_report(Context& context, const artifact::Outputs& outputs, const arti
     bytes += file.size;
   }
   context.out.data(text_table(rows));
-  context.out.data(fmt::format("{} files  {}  {} objects written  {}\n", outputs.files.size(), units::bytes(bytes),
-                               report.writes, units::seconds(seconds)));
+  context.out.data(fmt::format("{}  {}  {} written  {}\n", units::things(outputs.files.size(), "file"),
+                               units::bytes(bytes), units::things(report.writes, "object"), units::seconds(seconds)));
   for (const auto& [name, url] :
        {std::pair{"logs     ", links.logs}, {"artifacts", links.artifacts}, {"manifest ", links.manifest}})
     if (!url.empty()) context.out.data(fmt::format("{}  {}\n", name, url));
@@ -148,10 +148,10 @@ Result<int> run_upload(Context& context, const Arguments& arguments) {
   TRY(auto request, request_of(context, arguments));
   TRY(auto outputs, artifact::collect_outputs(request));
   context.out.findings(outputs.findings);
-  if (arguments.has("--dry-run")) {
-    TRY(auto planned, publish_packages(context, arguments));
-    return print_plan(context, outputs, planned);
-  }
+  // Packages that cannot be published are found before a run says that it has all.
+  TRY(auto planned, publish_packages(context, arguments, true),
+      "nothing was uploaded: the packages cannot be published");
+  if (arguments.has("--dry-run")) return print_plan(context, outputs, planned);
   TRY(auto store, open_store(context, arguments.get("--store")));
   artifact::UploadRequest upload{.layout = request.layout, .group = request.group, .page = page_of};
   upload.build_failed = request.build_failed;
@@ -163,7 +163,7 @@ Result<int> run_upload(Context& context, const Arguments& arguments) {
   TRY(auto report, artifact::upload_outputs(*store, outputs, upload));
   auto seconds = meter.finish();
   context.out.findings(report.findings);
-  TRY(auto packages, publish_packages(context, arguments));
+  TRY(auto packages, publish_packages(context, arguments, false));
   auto url = [&](const std::string& key) { return key.empty() ? key : store->url(key); };
   Links links{url(report.logs_page), url(report.artifacts_page), url(report.manifest)};
   TRY_DO(tell_github(context, links, packages));
@@ -195,12 +195,13 @@ Command run_upload_command() {
       .description =
           "Takes from the build's directory `DIR`: archives of `artifacts/` (or of `DIR` itself) with their checksums, "
           "`tarballs/`, everything below `logs/`, `manifests/*.json` and therock_manifest.json; with `--packages`, "
-          "Python packages as `quarry publish` does. Pages list the logs and what the run holds.\n\n"
+          "Python packages as `quarry publish` does, checked before anything is sent. Pages list the logs and what the "
+          "run holds.\n\n"
           "First a record announces the archives, last it says that they are complete: a fetch in between is refused. "
           "An archive's name never gets other bytes; logs and manifests are replaced when they differ. Run it again "
           "after an interruption: it completes what is missing, and writes nothing when all is there.\n\n"
           "After a failed build say `--build-failed`: what is missing is reported, archives that were not finished are "
-          "left out, and the run stays incomplete.\n\n"
+          "left out, and the run stays incomplete; one that was complete is so no longer, which is told.\n\n"
           "In a GitHub job it writes the step outputs `build_logs_url`, `artifacts_url`, `manifest_url` (and those of "
           "`quarry publish`), and links in the step summary.",
       .operands = {{"DIR", "the build's directory"}},

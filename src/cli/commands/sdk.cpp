@@ -83,7 +83,7 @@ Result<sdk::BuildRequest> request_of(const Context& context, const Arguments& ar
 // The three headline lines of the walk, then one line for each package.
 class Narrator {
 public:
-  explicit Narrator(Context& context) : out_(context.out) {}
+  Narrator(Context& context, bool trees) : out_(context.out), trees_(trees) {}
 
   sdk::BuildEvents events() {
     sdk::BuildEvents e;
@@ -110,11 +110,11 @@ public:
 private:
   void read(const artifact::Catalogue& catalogue) {
     auto archives = catalogue.archives.size();
-    out_.note(
-        fmt::format("reading     {} artifacts in {}", catalogue.artifacts.size() + archives, catalogue.directory));
+    out_.note(fmt::format("reading     {} in {}", units::things(catalogue.artifacts.size() + archives, "artifact"),
+                          catalogue.directory));
     std::uint64_t bytes = 0;
     for (const auto& archive : catalogue.archives) bytes += archive.size;
-    if (archives > 0) bar_ = out_.progress(fmt::format("{} archives", archives), bytes);
+    if (archives > 0) bar_ = out_.progress(units::things(archives, "archive"), bytes);
   }
   void planned(const sdk::BuildPlan& plan) {
     end_bar();
@@ -122,17 +122,21 @@ private:
     std::uint64_t bytes = 0;
     for (const auto& p : plan.packages)
       files += p.files, edits += p.elf_edits, aliases += p.aliases, launchers += p.launchers, bytes += p.input_bytes;
-    out_.note(fmt::format("planning    {} packages  {}  {} files  {} ELF edits  {} launchers  {} aliases  families {}",
-                          plan.packages.size() + (plan.sdist.file_name.empty() ? 0 : 1), units::bytes(bytes),
-                          units::count(files), edits, launchers, aliases,
+    out_.note(fmt::format("planning    {}  {}  {}  {} ELF edits  {} launchers  {} aliases  families {}",
+                          units::things(plan.packages.size() + (plan.sdist.file_name.empty() ? 0 : 1), "package"),
+                          units::bytes(bytes), units::things(files, "file"), edits, launchers, aliases,
                           plan.families.empty() ? "none" : text::join(plan.families, " ")));
   }
   void built(const sdk::BuiltPackage& p) {
+    if (trees_)
+      return out_.note(fmt::format("wrote       {:<40} {:>9} {:>14}", p.file_name, units::bytes(p.input_bytes),
+                                   units::things(p.files, "file")));
     auto ratio = p.logical == "meta" ? std::string()
                                      : units::percent(static_cast<double>(p.size), static_cast<double>(p.input_bytes));
     out_.note(fmt::format("built       {:<72} {:>9} {:>6}", p.file_name, units::bytes(p.size), ratio));
   }
   Output& out_;
+  bool trees_;
   std::unique_ptr<Progress> bar_;
   std::uint64_t read_ = 0;
 };
@@ -157,12 +161,22 @@ Json document(const sdk::BuildReport& report, double seconds, bool dry) {
           {"findings", findings_json(report.findings)}};
 }
 
+std::string dry_trees_text(const sdk::BuildReport& report, const std::string& directory) {
+  std::string text;
+  for (const auto& p : report.packages)
+    text += fmt::format("would write {:<40} {:>9} {:>14}\n", p.file_name,
+                        p.logical == "meta" ? "" : units::bytes(p.input_bytes), units::things(p.files, "file"));
+  return text + fmt::format("{} in {}  from {}: nothing was written\n", units::things(report.packages.size(), "tree"),
+                            directory, units::bytes(report.input_bytes));
+}
+
 std::string dry_run_text(const sdk::BuildReport& report, const std::string& directory) {
   std::string text;
   for (const auto& p : report.packages)
-    text += fmt::format("would build {:<72} {:>9} {:>8} files\n", p.file_name,
-                        p.logical == "meta" ? "" : units::bytes(p.input_bytes), units::count(p.files));
-  return text + fmt::format("{} packages in {}/dist  from {}: nothing was written\n", report.packages.size(), directory,
+    text += fmt::format("would build {:<72} {:>9} {:>14}\n", p.file_name,
+                        p.logical == "meta" ? "" : units::bytes(p.input_bytes), units::things(p.files, "file"));
+  return text + fmt::format("{} in {}/dist  from {}: nothing was written\n",
+                            units::things(report.packages.size(), "package"), directory,
                             units::bytes(report.input_bytes));
 }
 
@@ -170,7 +184,7 @@ Result<int> build(Context& context, const Arguments& arguments) {
   TRY(auto request, request_of(context, arguments));
   TRY(auto recipe, load_recipe(context, arguments.get("--recipe")));
   auto begin = context.clock.steady_ns();
-  Narrator narrator(context);
+  Narrator narrator(context, request.trees_only);
   bool dry = arguments.has("--dry-run");
   auto directory = own_recipe_directory(arguments.get("--recipe"));
   sdk::RecipeFiles beside(directory.value_or(""), context.resources);
@@ -181,16 +195,17 @@ Result<int> build(Context& context, const Arguments& arguments) {
   context.out.findings(report.findings);
   context.out.document(document(report, seconds, dry));
   if (dry) {
-    context.out.data(dry_run_text(report, request.dest_dir));
+    context.out.data(request.trees_only ? dry_trees_text(report, request.dest_dir)
+                                        : dry_run_text(report, request.dest_dir));
     return 0;
   }
   if (request.trees_only) {
-    context.out.data(fmt::format("{} trees in {}  {}  {}\n", report.packages.size(), request.dest_dir,
+    context.out.data(fmt::format("{} in {}  {}  {}\n", units::things(report.packages.size(), "tree"), request.dest_dir,
                                  units::bytes(report.input_bytes), units::seconds(seconds)));
     return 0;
   }
-  context.out.data(fmt::format("{} packages in {}/dist  {} from {}  {}\n", report.packages.size(), request.dest_dir,
-                               units::bytes(report.output_bytes), units::bytes(report.input_bytes),
+  context.out.data(fmt::format("{} in {}/dist  {} from {}  {}\n", units::things(report.packages.size(), "package"),
+                               request.dest_dir, units::bytes(report.output_bytes), units::bytes(report.input_bytes),
                                units::seconds(seconds)));
   auto group = request.families.size() == 1 ? " --artifact-group " + request.families.front() : std::string();
   context.out.note(fmt::format("next: quarry publish {} --store file:store --run-id 1 --platform {}{}",

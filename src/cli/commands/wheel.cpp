@@ -37,7 +37,7 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
   TRY(auto built, wheel::pack_tree(tree, arguments.get("--output-dir"), options));
   progress->finish();
   auto seconds = static_cast<double>(context.clock.steady_ns() - start) / 1e9;
-  context.out.note(fmt::format("packed {} files, {} into {} in {}", units::count(built.file_count),
+  context.out.note(fmt::format("packed {}, {} into {} in {}", units::things(built.file_count, "file"),
                                units::bytes(built.input_bytes), units::bytes(built.size), units::seconds(seconds)));
   context.out.data(built.path + "\n");
   context.out.document({{"schema", "quarry.wheel-pack/1"},
@@ -162,6 +162,8 @@ Command verify_command() {
 
 } // namespace
 
-std::vector<Command> wheel_commands() { return {pack_command(), unpack_command(), verify_command()}; }
+std::vector<Command> wheel_commands() {
+  return {pack_command(), unpack_command(), verify_command(), wheel_metadata_command()};
+}
 
 } // namespace quarry::cli

@@ -1,0 +1,160 @@
+#include "archive/zip_look.hpp"
+
+#include "archive/zip_forge_for_test.hpp"
+#include <atomic>
+#include <cstring>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+namespace quarry::archive {
+namespace {
+
+using forge::item;
+using forge::Zip;
+
+// Counts what is read of it.
+class Watched final : public content::Source {
+public:
+  explicit Watched(std::string bytes) : bytes_(std::move(bytes)) {}
+  std::uint64_t size() const override { return bytes_.size(); }
+  Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
+    ++reads, read_bytes += into.size();
+    std::memcpy(into.data(), bytes_.data() + offset, into.size());
+    return {};
+  }
+  mutable std::atomic<std::uint64_t> reads = 0, read_bytes = 0;
+
+private:
+  std::string bytes_;
+};
+
+const std::string k_wanted = "x-1.dist-info/METADATA";
+
+LookRequest request() {
+  return {[](std::string_view name) { return name.ends_with(".dist-info/METADATA"); }, 1u << 20};
+}
+
+struct Seen {
+  std::string code, content; ///< code: "", an error's, or "absent"
+  std::uint64_t reads, bytes;
+};
+
+Seen seen_in(std::string bytes) {
+  auto source = std::make_shared<Watched>(std::move(bytes));
+  auto found = look(content::Rope::of(source), "x.whl", request());
+  if (!found) return {found.error().code, "", source->reads, source->read_bytes};
+  if (!*found) return {"absent", "", source->reads, source->read_bytes};
+  return {"", (*found)->content, source->reads, source->read_bytes};
+}
+
+Zip wheel_of(std::size_t files, std::size_t member_bytes) {
+  Zip zip;
+  zip.items.clear();
+  for (std::size_t i = 0; i < files; ++i)
+    zip.items.push_back(item(fmt::format("x/a_rather_long_name_{:05}.so", i), std::string(member_bytes, 'x')));
+  zip.items.push_back(item(k_wanted, "Name: x\n", true));
+  zip.items.push_back(item("x-1.dist-info/RECORD", "r"));
+  return zip;
+}
+
+TEST(ZipLook, ReadsTheEndAndTheMember) {
+  auto zip = wheel_of(3, 1u << 20);
+  auto near = seen_in(zip.bytes());
+  EXPECT_EQ(near.code, "");
+  EXPECT_EQ(near.content, "Name: x\n");
+  EXPECT_EQ(near.reads, 1u); // the member lies in what was read already
+  zip.items.back() = item("x-1.dist-info/RECORD", std::string(100'000, 'r'));
+  auto far = seen_in(zip.bytes());
+  EXPECT_EQ(far.content, "Name: x\n");
+  EXPECT_EQ(far.reads, 2u);
+  EXPECT_LT(far.bytes, 62u << 10);
+}
+
+TEST(ZipLook, ADirectoryLargerThanTheTailIsReadOnlyWhenTheTailLacksTheMember) {
+  auto zip = wheel_of(3000, 10); // 260 KB of directory
+  auto last = seen_in(zip.bytes());
+  EXPECT_EQ(last.content, "Name: x\n");
+  EXPECT_EQ(last.reads, 2u);
+  EXPECT_LT(last.bytes, 62u << 10);
+  zip.items.pop_back();
+  std::swap(zip.items.front(), zip.items[3000]);
+  auto first = seen_in(zip.bytes());
+  EXPECT_EQ(first.content, "Name: x\n");
+  EXPECT_EQ(first.reads, 3u);
+  EXPECT_GT(first.bytes, 200u << 10);
+}
+
+TEST(ZipLook, ADirectoryThatNamesNoSuchMemberIsReadInWhole) {
+  auto zip = wheel_of(3000, 10);
+  zip.items.erase(zip.items.begin() + 3000);
+  EXPECT_EQ(seen_in(zip.bytes()).code, "absent");
+}
+
+TEST(ZipLook, ZIP64AndALongCommentAreUnderstood) {
+  auto large = wheel_of(3, 100);
+  large.end64.emplace();
+  large.entries = large.disk_entries = 0xFFFF;
+  large.central_offset = large.central_size = 0xFFFFFFFF;
+  EXPECT_EQ(seen_in(large.bytes()).content, "Name: x\n");
+  auto commented = wheel_of(3, 100'000);
+  commented.comment = std::string(65'000, 'c');
+  EXPECT_EQ(seen_in(commented.bytes()).content, "Name: x\n");
+}
+
+TEST(ZipLook, ALongExtraFieldOfTheLocalHeaderIsReadToo) {
+  auto zip = wheel_of(3, 100);
+  zip.items[3].local.extra = forge::field(0x4321, std::string(60'000, 'e'));
+  EXPECT_EQ(seen_in(zip.bytes()).content, "Name: x\n");
+}
+
+struct Case {
+  const char* label;
+  const char* code;
+  void (*change)(Zip&);
+};
+void PrintTo(const Case& c, std::ostream* out) { *out << c.label; }
+
+// clang-format off
+const Case k_hostile[] = {
+  {"nothing after the data", "Z008", [](Zip& z) { z.central_offset = 1; }},
+  {"bytes after the end", "Z009", [](Zip& z) { z.trailing = "more"; }},
+  {"an entry count that is not true", "Z008", [](Zip& z) { z.entries = z.disk_entries = 9; }},
+  {"the member twice", "Z001", [](Zip& z) { z.items.push_back(item(k_wanted, "Name: other\n")); }},
+  {"two dist-info directories", "Z001", [](Zip& z) { z.items.push_back(item("y-1.dist-info/METADATA", "Name: y\n")); }},
+  {"an offset that holds no header", "Z002", [](Zip& z) { z.items[3].offset = 5; }},
+  {"an offset behind the file", "Z002", [](Zip& z) { z.items[3].offset = 0x7FFFFFFF; }},
+  {"another name in the local header", "Z003", [](Zip& z) { z.items[3].local.name = "x-1.dist-info/METADATB"; }},
+  {"sizes that differ", "Z004", [](Zip& z) { z.items[3].local.size = 9; }},
+  {"data that reaches into the directory", "Z004", [](Zip& z) { z.items[3].both([](auto& h) { h.packed = 100'000; }); }},
+  {"a wrong CRC", "Z005", [](Zip& z) { z.items[3].both([](auto& h) { h.crc = 1; }); }},
+  {"more than the entry says", "Z005", [](Zip& z) { z.items[3].both([](auto& h) { h.size = 4; }); }},
+  {"a data descriptor", "Z006", [](Zip& z) { z.items[3].both([](auto& h) { h.flags |= 8; }); }},
+  {"an encrypted entry", "Z015", [](Zip& z) { z.items[3].both([](auto& h) { h.flags |= 1; }); }},
+  {"more than was asked for", "Z016", [](Zip& z) { z.items[3].both([](auto& h) { h.size = 2u << 20; }); }},
+  {"packed bytes beyond reason", "Z016", [](Zip& z) { z.items[3].both([](auto& h) { h.packed = 2u << 20; }); }},
+};
+// clang-format on
+
+class ZipLookRefuses : public testing::TestWithParam<Case> {};
+TEST_P(ZipLookRefuses, WithACode) {
+  auto zip = wheel_of(3, 100);
+  GetParam().change(zip);
+  EXPECT_EQ(seen_in(zip.bytes()).code, GetParam().code);
+}
+INSTANTIATE_TEST_SUITE_P(All, ZipLookRefuses, testing::ValuesIn(k_hostile));
+
+TEST(ZipLook, ADamagedEntryIsRefused) {
+  auto bytes = wheel_of(3, 100).bytes();
+  auto second = bytes.find("PK\1\2", bytes.find("PK\1\2") + 1);
+  bytes[second + 3] = 9;
+  EXPECT_EQ(seen_in(bytes).code, "Z012");
+}
+
+TEST(ZipLook, WhatIsCutOffOrNoZipIsRefusedWherever) {
+  auto whole = wheel_of(3, 40'000).bytes();
+  for (std::size_t size : {std::size_t{0}, std::size_t{10}, whole.size() / 2, whole.size() - 1})
+    EXPECT_EQ(seen_in(whole.substr(0, size)).code.substr(0, 1), "Z") << size;
+}
+
+} // namespace
+} // namespace quarry::archive

@@ -1,0 +1,164 @@
+// METADATA of a wheel wherever it is, by its last bytes.
+#include "cli/artifacts.hpp"
+#include "cli/commands.hpp"
+#include "cli/records.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "sys/path.hpp"
+#include "wheel/look.hpp"
+#include <atomic>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+/// How much is read of a file on this machine; a store reached over a network counts by itself, since it reads ahead.
+class CountedSource final : public content::Source {
+public:
+  explicit CountedSource(content::Rope rope) : rope_(std::move(rope)) {}
+  std::uint64_t size() const override { return rope_.size(); }
+  Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
+    ++reads_, bytes_ += into.size();
+    return rope_.read(offset, into);
+  }
+  std::uint64_t reads() const { return reads_; }
+  std::uint64_t bytes() const { return bytes_; }
+
+private:
+  content::Rope rope_;
+  mutable std::atomic<std::uint64_t> reads_ = 0, bytes_ = 0;
+};
+
+struct Opened {
+  std::string file_name, place; ///< as it is shown
+  std::unique_ptr<store::ObjectStore> remote;
+  std::shared_ptr<const CountedSource> counted;
+  content::Rope rope;
+};
+
+void count(Opened& opened, content::Rope rope) {
+  opened.counted = std::make_shared<CountedSource>(std::move(rope));
+  opened.rope = content::Rope::of(opened.counted);
+}
+
+Result<Opened> open_in(const Context& context, const std::string& store, const std::string& key) {
+  TRY(auto objects, open_store(context, store));
+  auto place = objects->describe();
+  Opened opened{
+      std::string(path::basename(key)), place + (place.ends_with('/') ? "" : "/") + key, nullptr, nullptr, {}};
+  TRY(auto rope, objects->open(key));
+  if (is_remote_place(store)) {
+    opened.remote = std::move(objects);
+    opened.rope = std::move(rope);
+  } else {
+    count(opened, std::move(rope));
+  }
+  return opened;
+}
+
+// s3://bucket/prefix/x.whl: a key in the store that is the rest. A URL is percent-encoded, a key is not.
+Result<Opened> open_place(const Context& context, const std::string& place) {
+  auto slash = place.rfind('/');
+  if (place.find('?') != place.npos || slash < place.find("://") + 3 || slash + 1 == place.size())
+    return fail(ErrorKind::invalid_argument, "W017", fmt::format("{} names no file", place.substr(0, place.find('?'))),
+                "give the address of a wheel, without a query: `https://HOST/PATH/NAME.whl`");
+  auto key = place.substr(slash + 1);
+  return open_in(context, place.substr(0, slash), place.starts_with("s3:") ? key : text::percent_decode(key));
+}
+
+Result<Opened> open_wheel(const Context& context, const Arguments& arguments) {
+  const auto& operand = arguments.operands.at(0);
+  if (auto store = arguments.find("--store")) return open_in(context, *store, operand);
+  if (is_remote_place(operand)) return open_place(context, operand);
+  Opened opened{std::string(path::basename(operand)), operand, nullptr, nullptr, {}};
+  TRY(auto rope, content::Rope::file(operand));
+  count(opened, std::move(rope));
+  return opened;
+}
+
+Json metadata_json(const dist::Metadata& m) {
+  Json json{{"metadata_version", m.metadata_version},
+            {"name", m.name},
+            {"version", m.version},
+            {"summary", m.summary},
+            {"requires_python", m.requires_python},
+            {"requires_dist", m.requires_dist},
+            {"provides_extra", m.provides_extra},
+            {"license_expression", m.license_expression},
+            {"license_files", m.license_files},
+            {"classifiers", m.classifiers},
+            {"keywords", m.keywords},
+            {"dynamic", m.dynamic},
+            {"author", m.author},
+            {"author_email", m.author_email},
+            {"home_page", m.home_page},
+            {"description_content_type", m.description_content_type},
+            {"description", m.description}};
+  json["project_urls"] = Json::array();
+  for (const auto& [label, url] : m.project_urls) json["project_urls"].push_back({{"label", label}, {"url", url}});
+  json["other"] = Json::array();
+  for (const auto& [name, value] : m.other) json["other"].push_back({{"name", name}, {"value", value}});
+  return json;
+}
+
+struct Cost {
+  std::uint64_t bytes, requests;
+};
+Cost cost_of(const Opened& opened) {
+  if (opened.counted) return {opened.counted->bytes(), opened.counted->reads()};
+  auto counters = opened.remote->counters();
+  return {counters.bytes_read, counters.heads + counters.gets + counters.ranges};
+}
+
+Result<int> run_metadata(Context& context, const Arguments& arguments) {
+  TRY(auto opened, open_wheel(context, arguments));
+  TRY(auto look, wheel::look_at_metadata(opened.rope, opened.file_name), "while looking at " + opened.place);
+  auto cost = cost_of(opened);
+  context.out.data(look.text);
+  context.out.note(fmt::format("read {} of {} in {} {}", units::bytes(cost.bytes), units::bytes(opened.rope.size()),
+                               cost.requests, opened.counted ? "reads" : "requests"));
+  context.out.document({{"schema", "quarry.wheel-metadata/1"},
+                        {"file", opened.place},
+                        {"project", look.name.project.str()},
+                        {"version", look.name.version.str()},
+                        {"size", opened.rope.size()},
+                        {"bytes_read", cost.bytes},
+                        {"requests", cost.requests},
+                        {"metadata", metadata_json(look.metadata)}});
+  return 0;
+}
+
+} // namespace
+
+Command wheel_metadata_command() {
+  return {.path = {"wheel", "metadata"},
+          .summary = "show METADATA of a wheel, of a far one without fetching it",
+          .description =
+              "Prints METADATA as it stands in the wheel. Of a wheel on a server only the end is read, and the member: "
+              "less than 128 KiB in three requests at most, however large the wheel, when the last 60 KiB hold "
+              "METADATA's entry "
+              "of the zip directory and METADATA is below 64 KiB; else what more is needed, 16 MiB of directory at "
+              "most.\n\n"
+              "It is a look, not `quarry wheel verify`: checked are the zip's end, METADATA's headers, sizes and CRC, "
+              "and that project and version are those of the file name. RECORD and all other members are not read. An "
+              "object that changes in between is refused, by its ETag or its time.",
+          .operands = {{"WHEEL", "a file, `s3://BUCKET/KEY`, `https://HOST/PATH`, or with `--store` a key in it"}},
+          .flags = {{.name = "--store",
+                     .value = "LOCATOR",
+                     .help = "where WHEEL is a key: file:PATH, s3://BUCKET/PREFIX, https://…"}},
+          .examples = {{"quarry wheel metadata s3://bucket/v2/torch-2.9.0-cp312-cp312-linux_x86_64.whl",
+                        "what a wheel in a bucket requires"},
+                       {"quarry wheel metadata https://host/torch-2.9.0-cp312-cp312-linux_x86_64.whl --json | jq "
+                        "-r '.metadata.requires_dist[]'",
+                        "its requirements, one a line"}},
+          .exit_codes = {{1, "METADATA is missing, or of another project or version than the file name"},
+                         {3, "there is no such file"},
+                         {6, "the file is no wheel, cut off, or changed while it was read"}},
+          .schema = "quarry.wheel-metadata/1",
+          .run = run_metadata};
+}
+
+} // namespace quarry::cli
