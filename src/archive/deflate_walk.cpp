@@ -142,7 +142,7 @@ struct Code {
 } // namespace
 
 struct DeflateWalker::Tables {
-  std::array<std::uint32_t, 2 * k_table_size> entries{};
+  std::array<std::uint32_t, std::size_t{2} * k_table_size> entries{};
   Code literals, distances, lengths;
 
   // Shorter codes first; the table grows by doubling, so that each code is entered once.

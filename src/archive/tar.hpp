@@ -68,7 +68,7 @@ public:
 private:
   Result<void> member(const std::string& path, TarType type, std::uint64_t size, bool executable,
                       const std::string& link);
-  Result<void> header(std::string path, char type, std::uint64_t size, unsigned mode, std::string link);
+  Result<void> header(const std::string& path, char type, std::uint64_t size, unsigned mode, const std::string& link);
   Result<void> write(std::span<const std::byte> bytes);
   Result<void> pad();
   std::function<Result<void>(const content::Rope&)> out_;

@@ -19,7 +19,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 std::optional<std::size_t> split_point(std::string_view path) {
   if (path.size() <= k_name_max) return std::nullopt;
   auto slash = path.find('/', path.size() - k_name_max - 1);
-  if (slash == path.npos || slash > k_prefix_max || slash + 1 == path.size()) return std::nullopt;
+  if (slash > k_prefix_max || slash + 1 == path.size()) return std::nullopt; // none is beyond any maximum
   return slash;
 }
 
@@ -43,7 +43,8 @@ Result<void> TarWriter::pad() {
   return rest ? write(std::span(zeros).first(tar::k_block - rest)) : Result<void>{};
 }
 
-Result<void> TarWriter::header(std::string path, char type, std::uint64_t size, unsigned mode, std::string link) {
+Result<void> TarWriter::header(const std::string& path, char type, std::uint64_t size, unsigned mode,
+                               const std::string& link) {
   tar::HeaderFields fields{path, link, {}, type, size, mode};
   std::string records;
   if (auto slash = split_point(path); slash && is_ascii(path)) {

@@ -10,7 +10,7 @@ namespace quarry::artifact {
 
 namespace {
 constexpr std::string_view k_schema = "quarry.fetch-state/1";
-constexpr std::uint64_t k_state_bytes_max = 64 * 1024; // one small object
+constexpr std::uint64_t k_state_bytes_max = 64u << 10; // one small object
 
 std::string state_path(const std::string& output_directory, const Name& name) {
   return path::join(path::join(output_directory, k_fetch_directory), name.text() + ".json");

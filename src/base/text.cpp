@@ -126,7 +126,10 @@ std::optional<std::vector<std::uint8_t>> from_base64url(std::string_view text) {
     auto value = k_base64url.find(c);
     if (value == k_base64url.npos) return std::nullopt;
     bits = bits << 6 | static_cast<std::uint32_t>(value);
-    if ((count += 6) >= 8) out.push_back(static_cast<std::uint8_t>(bits >> (count -= 8)));
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    out.push_back(static_cast<std::uint8_t>(bits >> count));
   }
   if (count == 6 || (bits & ((1u << count) - 1)))
     return std::nullopt; // a lone digit or bits that a second text would share

@@ -137,7 +137,7 @@ Result<void> XmlReader::attribute(std::map<std::string, std::string>& into) {
   skip_space();
   if (!take("=")) return defect(fmt::format("the attribute {} has no value", key));
   skip_space();
-  char quote = at_ < text_.size() ? text_[at_] : 0;
+  char quote = at_ < text_.size() ? text_[at_] : '\0';
   if (quote != '"' && quote != '\'') return defect(fmt::format("the value of {} is not quoted", key));
   auto end = text_.find(quote, at_ + 1);
   if (end == text_.npos) return defect(fmt::format("the value of {} does not end", key));
