@@ -21,13 +21,6 @@ FAMILY = small_artifacts.FAMILY
 TOKEN = "canary-token-that-must-not-show"
 
 
-@pytest.fixture(scope="session")
-def archives(artifacts, tmp_path_factory) -> Path:
-    packed = tmp_path_factory.mktemp("packed")
-    good("artifact", "pack", artifacts, "--output-dir", packed)
-    return packed
-
-
 class World:
     def __init__(self, github: github_double.GitHub, url: str, root: Path):
         self.github, self.root = github, root

@@ -26,6 +26,14 @@ def artifacts(tmp_path_factory) -> Path:
     return small_artifacts.make(tmp_path_factory.mktemp("small"))
 
 
+@pytest.fixture(scope="session")
+def archives(artifacts, tmp_path_factory) -> Path:
+    """The small artifacts as archives with checksums. Read-only."""
+    packed = tmp_path_factory.mktemp("packed")
+    good("artifact", "pack", artifacts, "--output-dir", packed)
+    return packed
+
+
 @pytest.fixture
 def own_artifacts(artifacts, tmp_path) -> Path:
     copy = tmp_path / "artifacts"

@@ -21,13 +21,6 @@ FAMILY = small_artifacts.FAMILY
 RUN = ("--run-id", "42", "--platform", "linux", "--artifact-group", FAMILY)
 
 
-@pytest.fixture(scope="session")
-def archives(artifacts, tmp_path_factory) -> Path:
-    packed = tmp_path_factory.mktemp("packed")
-    good("artifact", "pack", artifacts, "--output-dir", packed)
-    return packed
-
-
 @pytest.fixture
 def build(archives, tmp_path) -> Path:
     root = tmp_path / "build"
