@@ -191,6 +191,37 @@ TEST_F(MergedIndex, PagesOfAMoveThatDiedAreFoundWhenTheChannelReturns) {
   }
 }
 
+// The rival returns to what the pages show, so that they, and their etags, are what they were when the slow writer
+// looked: it writes an old page that the rival's state vouches for.
+TEST_F(MergedIndex, AWriterThatWasOvertakenLeavesNoOldPage) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}));
+  auto first = registry::load_whole_view(*store_, registry::require_channel(*store_, "staging")->record.view);
+  ASSERT_TRUE(publish(*store_, {"core-1.1-py3-none-any.whl"}, "staging", "43"));
+  auto second = registry::load_whole_view(*store_, registry::require_channel(*store_, "staging")->record.view);
+  const auto expected = links(*store_, k_channel, "core");
+  auto move_to = [&](const registry::View& view) {
+    auto now = registry::require_channel(*store_, "staging");
+    ASSERT_TRUE(move_channel(*store_, "staging", *now, view, {"rollback", {}, {}, "tester", k_now, {}}));
+  };
+  std::uint64_t n = 1;
+  for (;; ++n) {
+    move_to(*first); // without its pages
+    FaultyStore slow(*store_);
+    slow.after_call = [&](std::uint64_t call) {
+      if (call != n) return;
+      move_to(*second);
+      ASSERT_TRUE(merge_channel(*store_, "staging"));
+    };
+    ASSERT_TRUE(merge_channel(slow, "staging"));
+    if (slow.calls() < n) break;
+    SCOPED_TRACE("call " + std::to_string(n) + ": " + slow.log()[n - 1]);
+    ASSERT_EQ(links(*store_, k_channel, "core"), expected);
+    ASSERT_EQ(merge_channel(*store_, "staging", {/*thorough=*/true, 1})->pages_written, 0u);
+  }
+  EXPECT_GT(n, 15u);
+}
+
 class MergeInterrupted : public ::testing::TestWithParam<FaultyStore::Fault> {};
 INSTANTIATE_TEST_SUITE_P(Faults, MergeInterrupted,
                          ::testing::Values(FaultyStore::Fault::refuse, FaultyStore::Fault::lose_reply,

@@ -11,8 +11,6 @@ using store::ObjectStore;
 
 namespace {
 
-constexpr unsigned k_at_once = 8; // pages are small: on a far store each costs one round trip and nothing else
-
 struct Existing {
   std::string bytes, etag;
 };
@@ -25,19 +23,19 @@ Result<std::optional<Existing>> look(ObjectStore& store, const std::string& key)
   return std::optional(std::move(existing));
 }
 
-/// True: written; false: a rival was faster.
-Result<bool> replace(ObjectStore& store, const std::string& key, const index::Page& page,
-                     const std::optional<Existing>& existing) {
+/// The new etag; nullopt: a rival was faster.
+Result<std::optional<std::string>> replace(ObjectStore& store, const std::string& key, const index::Page& page,
+                                           const std::optional<Existing>& existing) {
   store::PutOptions options;
   options.precondition = existing ? store::Precondition::if_match(existing->etag) : store::Precondition::if_absent();
   options.content_type = page.content_type;
   options.cache_control = k_page_cache;
   auto put = store.put(key, content::Rope::literal(page.bytes), options);
-  if (put) return true;
+  if (put) return std::optional(std::move(put->etag));
   auto kind = put.error().kind;
   // A lost reply starts a new round like a lost race: it looks at what is there.
   if (kind == ErrorKind::precondition_failed || put.error().code == "R002" || kind == ErrorKind::outcome_unknown)
-    return false;
+    return std::optional<std::string>();
   return fail(std::move(put).error());
 }
 
@@ -48,12 +46,12 @@ struct Round {
   std::vector<char> right; // not bool: written side by side
 };
 
-Result<Round> look_at_pages(ObjectStore& store, const std::string& directory, std::vector<index::Page> pages) {
+Result<Round> look_at_pages(ObjectStore& store, const Truth& truth, std::vector<index::Page> pages) {
   Round round{std::move(pages), {}, {}};
   round.existing.resize(round.pages.size());
   round.right.resize(round.pages.size());
-  TRY_DO(parallel_for(round.pages.size(), k_at_once, [&](std::size_t i) -> Result<void> {
-    TRY(auto existing, look(store, directory + "/" + round.pages[i].key));
+  TRY_DO(parallel_for(round.pages.size(), truth.transfers, [&](std::size_t i) -> Result<void> {
+    TRY(auto existing, look(store, truth.directory + "/" + round.pages[i].key));
     round.right[i] = existing && existing->bytes == round.pages[i].bytes;
     if (existing) existing->bytes.clear(); // only the etag is needed from here on
     round.existing[i] = std::move(existing);
@@ -63,13 +61,13 @@ Result<Round> look_at_pages(ObjectStore& store, const std::string& directory, st
 }
 
 /// False: overtaken.
-Result<bool> write_round(ObjectStore& store, const std::string& directory, const Round& round, bool in_order,
-                         Projected& done) {
+Result<bool> write_round(ObjectStore& store, const Truth& truth, const Round& round, bool in_order, Projected& done) {
   std::atomic<bool> overtaken = false;
   std::atomic<std::uint64_t> written = 0;
-  TRY_DO(parallel_for(round.pages.size(), in_order ? 1 : k_at_once, [&](std::size_t i) -> Result<void> {
+  TRY_DO(parallel_for(round.pages.size(), in_order ? 1 : truth.transfers, [&](std::size_t i) -> Result<void> {
     if (round.right[i] || overtaken) return {};
-    TRY(bool replaced, replace(store, directory + "/" + round.pages[i].key, round.pages[i], round.existing[i]));
+    auto key = truth.directory + "/" + round.pages[i].key;
+    TRY(auto replaced, replace(store, key, round.pages[i], round.existing[i]));
     replaced ? void(++written) : void(overtaken = true);
     return {};
   }));
@@ -87,10 +85,10 @@ Result<bool> is_still(const Truth& truth, const std::string& token) {
 Result<bool> write_batch(ObjectStore& store, const Truth& truth, const std::string& token, const Batch& batch,
                          Projected& done) {
   TRY(auto pages, batch.pages());
-  TRY(auto round, look_at_pages(store, truth.directory, std::move(pages)));
+  TRY(auto round, look_at_pages(store, truth, std::move(pages)));
   TRY(bool current, is_still(truth, token));
   if (!current) return false;
-  return write_round(store, truth.directory, round, batch.in_order, done);
+  return write_round(store, truth, round, batch.in_order, done);
 }
 
 /// A removal has no condition. A rival that needed the page meanwhile has moved the truth first: then it is made again.
@@ -105,11 +103,13 @@ Result<bool> remove_pages(ObjectStore& store, const Truth& truth, const std::str
 }
 
 Result<bool> write_state(ObjectStore& store, const std::string& key, const index::Page& page,
-                         const std::optional<Existing>& before, Projected& done) {
-  if (before && before->bytes == page.bytes) return true;
-  TRY(bool written, replace(store, key, page, before));
-  if (written) ++done.pages_written;
-  return written;
+                         std::optional<Existing>& state, Projected& done) {
+  if (state && state->bytes == page.bytes) return true;
+  TRY(auto etag, replace(store, key, page, state));
+  if (!etag) return false;
+  ++done.pages_written;
+  state = Existing{page.bytes, std::move(*etag)};
+  return true;
 }
 
 /// One round; nullopt: overtaken, start anew.
@@ -122,6 +122,10 @@ Result<std::optional<Projected>> try_once(ObjectStore& store, const Truth& truth
   TRY(auto token, truth.token());
   TRY(auto work, truth.work(state ? state->bytes : ""));
   Projected done;
+  if (work.state_before) {
+    TRY(bool written, write_state(store, state_key, *work.state_before, state, done));
+    if (!written) return std::optional<Projected>();
+  }
   for (const auto& batch : work.batches) {
     TRY(bool written, write_batch(store, truth, token, batch, done));
     if (!written) return std::optional<Projected>();

@@ -25,6 +25,9 @@ struct Batch {
 struct Work {
   std::vector<Batch> batches;
   std::vector<std::string> stale; ///< keys of pages that nothing shows any more; removed when all are written
+  /// Written before any page: it no longer vouches for those that are about to change, so that a writer that is killed
+  /// leaves none that the next one believes.
+  std::optional<index::Page> state_before = {};
   /// Tells which truth the pages show; made and written when nothing else is left to do.
   std::function<index::Page()> state = {};
 };
@@ -37,6 +40,7 @@ struct Truth {
   /// does.
   std::function<Result<Work>(const std::string& state)> work;
   std::string state_key = {}; ///< relative to `directory`; empty: there is none
+  unsigned transfers = 8;     ///< pages are small: on a far store each costs one round trip and nothing else
 };
 
 /// Makes the pages as the truth says, as often as rivals move it. precondition_failed P010.
