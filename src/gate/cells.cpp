@@ -1,5 +1,6 @@
 #include "gate/cells.hpp"
 
+#include "dist/family.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
@@ -35,7 +36,7 @@ private:
   Result<void> read_files() {
     for (const auto& record : subject_.set.files) {
       TRY(auto reach, reach_of(record.filename));
-      files_.push_back({&record, std::move(reach), family_of(record.project, policy_.family_projects)});
+      files_.push_back({&record, std::move(reach), dist::family_of(record.project, policy_.family_projects)});
     }
     if (files_.empty()) return fail(ErrorKind::invalid_argument, "G005", "the set holds no file");
     return {};
@@ -89,7 +90,7 @@ private:
     for (const auto& rule : policy_.requirements)
       for (const auto& name : rule.frameworks)
         for (const auto& file : files_)
-          if (!name.empty() && family_key(name) == file.record->project) found.insert(name);
+          if (!name.empty() && dist::family_key(name) == file.record->project) found.insert(name);
     if (found.empty()) found.insert("");
     return found;
   }
@@ -140,9 +141,10 @@ private:
 
   /// Project names lose case; the run's group or the policy may still know how the family is written.
   std::string spelling(const std::string& family) const {
-    if (family_key(subject_.set.origin.group) == family) return subject_.set.origin.group;
+    if (dist::family_key(subject_.set.origin.group) == family) return subject_.set.origin.group;
     auto written = [&](const std::vector<std::string>& names) {
-      auto at = std::find_if(names.begin(), names.end(), [&](const std::string& n) { return family_key(n) == family; });
+      auto at =
+          std::find_if(names.begin(), names.end(), [&](const std::string& n) { return dist::family_key(n) == family; });
       return at == names.end() ? std::string() : *at;
     };
     for (const auto& rule : policy_.requirements)

@@ -1,6 +1,7 @@
 #include "gate/count.hpp"
 
 #include "base/text.hpp"
+#include "dist/family.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -17,7 +18,7 @@ bool is_any(std::string_view wanted, std::string_view have) { return wanted.empt
 
 // A plan's cell with python empty asks for any; evidence must always say where it was made.
 bool same_cell(const Cell& wanted, const Cell& have) {
-  return wanted.platform == have.platform && family_key(wanted.family) == family_key(have.family) &&
+  return wanted.platform == have.platform && dist::family_key(wanted.family) == dist::family_key(have.family) &&
          is_any(wanted.python, have.python) && !have.python.empty() && wanted.framework == have.framework;
 }
 
@@ -120,7 +121,7 @@ std::optional<std::string> waiver_defect(const registry::WaiverRecord& waiver, c
   const auto& cell = question.plan.cell;
   bool meant = waiver.channel == channel && is_any(waiver.suite, question.suite) &&
                is_any(waiver.cell.platform, cell.platform) &&
-               (waiver.cell.family.empty() || family_key(waiver.cell.family) == family_key(cell.family)) &&
+               (waiver.cell.family.empty() || dist::family_key(waiver.cell.family) == dist::family_key(cell.family)) &&
                is_any(waiver.cell.python, cell.python) && is_any(waiver.cell.framework, cell.framework);
   if (!waiver.sets.empty())
     meant = meant && std::find(waiver.sets.begin(), waiver.sets.end(), question.plan.set) != waiver.sets.end();

@@ -1,36 +1,16 @@
 #include "gate/family.hpp"
 
 #include "base/text.hpp"
+#include "dist/family.hpp"
 #include "dist/name.hpp"
 #include <algorithm>
 
 namespace quarry::gate {
 
-std::string family_key(std::string_view family) {
-  std::string key;
-  for (char c : text::lower(family)) {
-    bool separator = c == '-' || c == '_' || c == '.';
-    if (separator && !key.empty() && key.back() == '-') continue;
-    key += separator ? '-' : c;
-  }
-  return key;
-}
-
 bool covers(const std::vector<std::string>& patterns, std::string_view family) {
-  auto key = family_key(family);
+  auto key = dist::family_key(family);
   return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& p) { return p == "*" || text::glob_match(family_key(p), key); });
-}
-
-std::string family_of(const std::string& project, const std::vector<std::string>& patterns) {
-  for (const auto& pattern : patterns) {
-    auto at = pattern.find("{family}");
-    auto before = family_key(pattern.substr(0, at)), after = family_key(pattern.substr(at + 8));
-    bool fits =
-        project.size() > before.size() + after.size() && project.starts_with(before) && project.ends_with(after);
-    if (fits) return family_key(project.substr(before.size(), project.size() - before.size() - after.size()));
-  }
-  return {};
+                     [&](const std::string& p) { return p == "*" || text::glob_match(dist::family_key(p), key); });
 }
 
 namespace {

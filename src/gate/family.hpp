@@ -1,5 +1,5 @@
 #pragma once
-// Names of GPU families and the files that belong to them. Pure.
+// Where files install, and which families a rule covers. Pure.
 #include "base/result.hpp"
 #include "registry/records.hpp"
 #include <optional>
@@ -9,12 +9,8 @@
 
 namespace quarry::gate {
 
-/// How families are compared: lower case, runs of - _ . as one '-' (a project's name keeps no more).
-std::string family_key(std::string_view family);
 /// Whether one of the globs covers the family; "*" covers also the empty one (a set without families).
 bool covers(const std::vector<std::string>& patterns, std::string_view family);
-/// The family whose project this is by the patterns ("rocm-sdk-libraries-{family}"), normalised; empty: none.
-std::string family_of(const std::string& project, const std::vector<std::string>& patterns);
 
 /// What a file's name says about where it installs. Empty lists: anywhere.
 struct Reach {

@@ -1,6 +1,7 @@
 #include "gate/gate.hpp"
 
 #include "digest/sha256.hpp"
+#include "dist/family.hpp"
 #include "gate/count.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -218,14 +219,14 @@ std::vector<Movable> movable(const Verdict& verdict) {
   for (const auto& c : verdict.cells) {
     if (std::none_of(sets.begin(), sets.end(), [&](const Movable& m) { return m.set == c.set; }))
       sets.push_back({c.set, true, {}, {}});
-    if (c.verdict == Decision::held) held[c.set].emplace(c.cell.platform, family_key(c.cell.family));
+    if (c.verdict == Decision::held) held[c.set].emplace(c.cell.platform, dist::family_key(c.cell.family));
   }
   for (auto& entry : sets) {
     std::set<std::string> files;
     for (const auto& c : verdict.cells) {
       if (c.set != entry.set) continue;
       if (c.verdict == Decision::held) entry.held.push_back(c.cell);
-      if (!held[c.set].contains({c.cell.platform, family_key(c.cell.family)}))
+      if (!held[c.set].contains({c.cell.platform, dist::family_key(c.cell.family)}))
         files.insert(c.files.begin(), c.files.end());
     }
     entry.whole = entry.held.empty();

@@ -561,13 +561,5 @@ TEST(Reach, FromFileNames) {
   EXPECT_FALSE(reach_of("a.exe"));
 }
 
-TEST(Family, OfAProject) {
-  std::vector<std::string> patterns = {"rocm-sdk-libraries-{family}", "x-{family}-libs"};
-  EXPECT_EQ(family_of("rocm-sdk-libraries-gfx94x-dcgpu", patterns), "gfx94x-dcgpu");
-  EXPECT_EQ(family_of("x-gfx1-libs", patterns), "gfx1");
-  EXPECT_EQ(family_of("rocm-sdk-libraries-", patterns), "");
-  EXPECT_EQ(family_of("rocm-sdk-core", patterns), "");
-}
-
 } // namespace
 } // namespace quarry::gate

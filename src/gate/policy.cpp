@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "digest/sha256.hpp"
+#include "dist/family.hpp"
 #include "gate/family.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -121,7 +122,7 @@ Result<void> read_waivers(TomlTable& root, Policy& policy) {
 }
 
 Result<void> read_family_projects(TomlTable& root, Policy& policy) {
-  policy.family_projects = {"rocm-sdk-libraries-{family}", "rocm-sdk-device-{family}"};
+  policy.family_projects = {std::string(dist::k_libraries_project), "rocm-sdk-device-{family}"};
   if (!root.has("family_projects")) return {};
   policy.family_projects.clear();
   TRY_DO(root.texts("family_projects", policy.family_projects));

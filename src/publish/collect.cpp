@@ -1,6 +1,7 @@
 #include "publish/collect.hpp"
 
 #include "base/text.hpp"
+#include "dist/family.hpp"
 #include "dist/name.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -139,16 +140,14 @@ Findings several_tags(const std::vector<std::string>& names) {
   return found;
 }
 
-constexpr std::string_view k_family_packages = "rocm-sdk-libraries-"; // one project for each GPU family
-
 Findings several_families(const std::vector<std::string>& names) {
   std::set<std::string> families;
   for (const auto& name : names)
-    if (auto parsed = dist::WheelName::parse(name); parsed && parsed->project.str().starts_with(k_family_packages))
-      families.insert(parsed->project.str().substr(k_family_packages.size()));
+    if (auto parsed = dist::WheelName::parse(name)) families.insert(dist::family_of_libraries(parsed->project.str()));
+  families.erase("");
   if (families.size() < 2) return {};
   std::vector<std::string> each(families.begin(), families.end());
-  return {{"P046", Severity::note, std::string(k_family_packages) + "*",
+  return {{"P046", Severity::note, std::string(dist::k_libraries_project),
            fmt::format("packages of {} families are published together: {}", each.size(), text::join(each, ", ")),
            "one of them a leftover of an earlier build? `rm` it before you publish"}};
 }

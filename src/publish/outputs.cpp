@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "dist/family.hpp"
 #include "dist/version.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -25,11 +26,10 @@ std::string output(std::string_view name, const std::string& value) { return fmt
 namespace {
 /// The extras of rocm whose wheels are there: pip warns of one that it cannot satisfy, or fails.
 std::string rocm_requirement(const std::set<std::string>& projects) {
-  auto begins = [&](std::string_view prefix) {
-    return std::any_of(projects.begin(), projects.end(), [&](const auto& p) { return p.starts_with(prefix); });
-  };
+  bool libraries = std::any_of(projects.begin(), projects.end(),
+                               [](const auto& project) { return !dist::family_of_libraries(project).empty(); });
   std::vector<std::string> extras;
-  if (begins("rocm-sdk-libraries")) extras.emplace_back("libraries");
+  if (libraries) extras.emplace_back("libraries");
   if (projects.contains("rocm-sdk-devel")) extras.emplace_back("devel");
   return extras.empty() ? "rocm" : "\"rocm[" + text::join(extras, ",") + "]\"";
 }

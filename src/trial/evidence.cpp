@@ -2,22 +2,19 @@
 
 #include "base/text.hpp"
 #include "content/rope.hpp"
+#include "dist/family.hpp"
 #include "store/put_once.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
 namespace quarry::trial {
 
-namespace {
-constexpr std::string_view k_libraries_prefix = "rocm-sdk-libraries-";
-}
-
 Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, const std::string& wanted) {
   std::vector<std::string> found;
   for (const auto& file : files)
-    if (file.project.starts_with(k_libraries_prefix)) found.push_back(file.project.substr(k_libraries_prefix.size()));
+    if (auto family = dist::family_of_libraries(file.project); !family.empty()) found.push_back(std::move(family));
   if (!wanted.empty()) {
-    auto key = text::replace_all(text::lower(wanted), "_", "-");
+    auto key = dist::family_key(wanted);
     if (found.empty() || std::find(found.begin(), found.end(), key) != found.end()) return wanted;
     return fail(ErrorKind::invalid_argument, "X002",
                 fmt::format("family {} is not installed; {} is", wanted, text::join(found, ", ")),

@@ -1,0 +1,32 @@
+#include "dist/family.hpp"
+
+#include "base/text.hpp"
+
+namespace quarry::dist {
+
+std::string family_key(std::string_view family) {
+  std::string key;
+  for (char c : text::lower(family)) {
+    bool separator = c == '-' || c == '_' || c == '.';
+    if (separator && !key.empty() && key.back() == '-') continue;
+    key += separator ? '-' : c;
+  }
+  return key;
+}
+
+std::string family_of(std::string_view project, const std::vector<std::string>& patterns) {
+  for (const auto& pattern : patterns) {
+    auto at = pattern.find("{family}");
+    auto before = family_key(pattern.substr(0, at)), after = family_key(pattern.substr(at + 8));
+    bool fits =
+        project.size() > before.size() + after.size() && project.starts_with(before) && project.ends_with(after);
+    if (fits) return family_key(project.substr(before.size(), project.size() - before.size() - after.size()));
+  }
+  return {};
+}
+
+std::string family_of_libraries(std::string_view project) {
+  return family_of(project, {std::string(k_libraries_project)});
+}
+
+} // namespace quarry::dist

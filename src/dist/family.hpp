@@ -1,0 +1,20 @@
+#pragma once
+// GPU families in the names of projects: "rocm-sdk-libraries-gfx103x-dgpu" is the libraries' package of gfx103X-dgpu.
+// Pure; any thread.
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::dist {
+
+/// The libraries of one GPU family each: the name that the SDK's recipe gives to them, normalised.
+constexpr std::string_view k_libraries_project = "rocm-sdk-libraries-{family}";
+
+/// How families are compared: lower case, runs of - _ . as one '-' (a project's name keeps no more).
+std::string family_key(std::string_view family);
+/// The family whose project this is by the patterns, each with one "{family}", normalised; empty: none.
+std::string family_of(std::string_view project, const std::vector<std::string>& patterns);
+/// The family whose libraries this project is; empty: none.
+std::string family_of_libraries(std::string_view project);
+
+} // namespace quarry::dist
