@@ -1,6 +1,7 @@
 #include "base/units.hpp"
 
 #include "base/text.hpp"
+#include <cmath>
 #include <fmt/core.h>
 
 namespace quarry::units {
@@ -17,7 +18,7 @@ std::string bytes(std::uint64_t count) {
 
 std::string seconds(double value) {
   if (value < 60) return fmt::format("{:.1f} s", value);
-  auto whole = static_cast<long long>(value + 0.5);
+  auto whole = std::llround(value);
   return whole < 3600 ? fmt::format("{} min {:02} s", whole / 60, whole % 60)
                       : fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
 }

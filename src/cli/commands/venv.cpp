@@ -22,7 +22,7 @@ const std::string k_activate = "--activate-in-future-github-actions-steps";
 
 /// The switches of both commands, each of them also in its `--no-` form.
 std::vector<Flag> with_switches(std::vector<Flag> flags, const std::vector<Flag>& more = {}) {
-  for (auto [name, help] :
+  for (const auto& [name, help] :
        {std::pair<std::string, std::string>{"--clean", "remove the environment that is there and start fresh"},
         {"--use-uv", "use uv instead of pip and venv"},
         {k_activate, "put the environment on PATH for the later steps of this GitHub Actions job"}})
@@ -180,8 +180,8 @@ std::vector<Flag> install_flags() {
       {"--installer", "NAME", "which program installs", {"pip", "uv"}, "pip"},
       {"--store", "LOCATOR", "the store that run:, set: and channel: are in", {}, {}, "QUARRY_STORE"},
       k_python};
-  for (auto [name, help] : {std::pair<std::string, std::string>{"--pre", "allow pre-releases"},
-                            {"--disable-cache", "do not use the installer's cache"}})
+  for (const auto& [name, help] : {std::pair<std::string, std::string>{"--pre", "allow pre-releases"},
+                                   {"--disable-cache", "do not use the installer's cache"}})
     for (auto& flag : both_ways(name, help)) flags.push_back(std::move(flag));
   return with_switches(
       std::move(flags),

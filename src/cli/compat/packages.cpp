@@ -83,7 +83,7 @@ std::vector<Flag> build_flags() {
                              {"--linux-amdgpu-families", "LIST", "families to build for"},
                              {"--windows-amdgpu-families", "LIST", "families that Windows builds have"},
                              {"--version-file", "FILE", "ours: where the base version is", {}, "version.json"}};
-  for (auto [name, help] :
+  for (const auto& [name, help] :
        {std::pair<std::string, std::string>{"--wheel-compression", "compress the wheels (default)"},
         {"--build-packages", "write packages (default), not trees"},
         {"--devel-tarball-compression", "the tar inside the devel package as xz; by default the wheel compresses it"}})

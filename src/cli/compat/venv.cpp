@@ -100,11 +100,11 @@ Result<int> setup_venv(Context& context, const Arguments& arguments) {
 
 std::vector<Flag> venv_flags() {
   std::vector<Flag> flags;
-  for (auto [name, help] : {std::pair<std::string, std::string>{"--clean", "start fresh"},
-                            {"--pre", "allow pre-releases"},
-                            {"--disable-cache", "without the installer's cache"},
-                            {k_activate, "on PATH for the job's later steps"},
-                            {"--use-uv", "uv instead of pip and venv"}})
+  for (const auto& [name, help] : {std::pair<std::string, std::string>{"--clean", "start fresh"},
+                                   {"--pre", "allow pre-releases"},
+                                   {"--disable-cache", "without the installer's cache"},
+                                   {k_activate, "on PATH for the job's later steps"},
+                                   {"--use-uv", "uv instead of pip and venv"}})
     for (auto& flag : both_ways(name, help)) flags.push_back(std::move(flag));
   std::vector<Flag> more = {
       {"--packages", "LIST", "what to install, separated by spaces"},
