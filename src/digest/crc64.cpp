@@ -79,7 +79,7 @@ __attribute__((target("pclmul,sse4.1"))) std::uint64_t by_folding(std::uint64_t 
   auto pair = [](Fold f) { return _mm_set_epi64x(static_cast<long long>(f.high), static_cast<long long>(f.low)); };
   auto by64 = pair(k_ahead_64), by16 = pair(k_ahead_16);
   __m128i lanes[4];
-  for (int i = 0; i < 4; ++i) lanes[i] = load(at + 16 * i);
+  for (std::size_t i = 0; i < 4; ++i) lanes[i] = load(at + 16 * i);
   lanes[0] = _mm_xor_si128(lanes[0], _mm_set_epi64x(0, static_cast<long long>(crc)));
   for (at += 64, size -= 64; size >= 64; at += 64, size -= 64) {
     lanes[0] = fold(lanes[0], by64, load(at));

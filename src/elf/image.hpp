@@ -16,7 +16,7 @@ namespace quarry::elf {
 constexpr std::size_t k_segments_max = 4096;     // the gABI's 65,534 would let a header cost 4 MB; real files have < 20
 constexpr std::size_t k_sections_max = 1u << 20; // 64 MB of headers; -ffunction-sections objects reach 100,000
 constexpr std::size_t k_dynamic_max = 16384;     // entries; the largest seen has 200
-constexpr std::size_t k_string_max = 64 * 1024;  // one dynamic string: an RPATH of 16 PATH_MAX
+constexpr std::size_t k_string_max = 64u << 10;  // one dynamic string: an RPATH of 16 PATH_MAX
 constexpr std::uint64_t k_strings_max = 16u << 20; // all dynamic strings of a file together
 
 struct Header {

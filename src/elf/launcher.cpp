@@ -6,7 +6,7 @@
 namespace quarry::elf {
 
 namespace {
-constexpr std::uint64_t k_launcher_max = 64 * 1024; // ours has 6 kB; reading more would mean a wrong file
+constexpr std::uint64_t k_launcher_max = 64u << 10; // ours has 6 kB; reading more would mean a wrong file
 constexpr std::size_t k_slot_bytes = 4096;          // PATH_MAX of Linux, with the NUL
 // In two parts, so that the whole text stands in the launcher alone and not in every program that holds this function.
 const std::string k_magic = std::string("QUARRY-LAUNCHER-") + "TARGET-SLOT-1:\n" + '\0';

@@ -25,7 +25,7 @@ public:
 
 private:
   Result<void> move_to(std::uint64_t offset, std::size_t need) {
-    constexpr std::uint64_t k_block = 64 * 1024; // one readahead of a page cache
+    constexpr std::uint64_t k_block = 64u << 10; // one readahead of a page cache
     if (offset > file_.size() || file_.size() - offset < need)
       return fail(ErrorKind::corrupt, "E001", "a table reaches past the end of the file");
     block_.resize(static_cast<std::size_t>(std::min(k_block, file_.size() - offset)));

@@ -126,7 +126,10 @@ void choose_ready(Plan& plan) {
       // A set with files that no cell installs still moves whole when nothing of it is held.
       bool whole = movable.whole || part.set.files.size() == sealed.set.files.size();
       if (!whole) plan.derived.push_back(part.set);
-      chosen.push_back(whole ? sealed : std::move(part));
+      if (whole)
+        chosen.push_back(sealed);
+      else
+        chosen.push_back(std::move(part));
     }
   }
   plan.sets = std::move(chosen);

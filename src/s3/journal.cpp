@@ -39,10 +39,12 @@ std::optional<JournalEntry> parse(std::string_view text) {
   for (const auto& line : text::lines(text)) {
     auto document = json::parse(line, "journal");
     if (!document || !document->is_object()) break; // cut short by a kill: what came before is whole
-    if (entry)
+    if (entry) {
       read_part(*document, *entry);
-    else if (!(entry = parse_head(*document)))
-      break;
+      continue;
+    }
+    entry = parse_head(*document);
+    if (!entry) break;
   }
   return entry;
 }

@@ -171,7 +171,7 @@ Result<BuildReport> planned(BuildReport report, const BuildPlan& plan, bool tree
   }
   for (const auto& p : plan.packages) {
     TRY(auto name, wheel::file_name_of(p.wheel));
-    report.packages.push_back(described(p, trees ? p.dist : std::move(name), ""));
+    report.packages.push_back(described(p, trees ? p.dist : name, ""));
     report.input_bytes += p.input_bytes;
   }
   return report;

@@ -44,8 +44,8 @@ Taken lock(const File& file) {
 /// Exactly our form: start, hexadecimal digits, suffix.
 bool is_leftover_name(std::string_view name, std::string_view start) {
   if (!name.starts_with(start) || !name.ends_with(k_suffix)) return false;
-  if (name.size() != start.size() + 2 * k_random_bytes + k_suffix.size()) return false;
-  auto middle = name.substr(start.size(), 2 * k_random_bytes);
+  if (name.size() != start.size() + std::size_t{2} * k_random_bytes + k_suffix.size()) return false;
+  auto middle = name.substr(start.size(), std::size_t{2} * k_random_bytes);
   return middle.find_first_not_of("0123456789abcdef") == middle.npos;
 }
 

@@ -60,6 +60,7 @@ Result<Child> spawn(const ProcessSpec& spec, const std::string& program) {
   argv.push_back(nullptr);
   envp.push_back(nullptr);
   int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null < 0) return fail(errno_error(errno, "open", "/dev/null"));
   child.pid = ::fork();
   if (child.pid < 0) {
     ::close(null);
