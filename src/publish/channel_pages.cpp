@@ -13,7 +13,6 @@ namespace quarry::publish {
 
 using registry::ChannelRecord;
 using registry::FileRecord;
-using registry::ShardRecord;
 using registry::ViewRecord;
 using store::ObjectStore;
 
@@ -31,20 +30,35 @@ Result<ViewRecord> view_of(ObjectStore& store, const std::string& digest, const 
 }
 
 /// One move: names that only one of the two has, or with another shard.
-void add_differing(const ViewRecord& older, const ViewRecord& newer, std::set<std::string>& projects) {
+void add_differing(const ViewRecord& older, const ViewRecord& newer, Changes& changes) {
+  auto add = [&](const std::string& project) {
+    if (!changes.projects.insert(project).second) changes.more_than_once.insert(project);
+  };
   for (const auto& [project, shard] : newer.shards) {
     auto before = older.shards.find(project);
-    if (before == older.shards.end() || before->second != shard) projects.insert(project);
+    if (before == older.shards.end() || before->second != shard) add(project);
   }
   for (const auto& [project, shard] : older.shards)
-    if (!newer.shards.contains(project)) projects.insert(project);
+    if (!newer.shards.contains(project)) add(project);
+}
+
+/// Pages need no past: a record of it that is lost or damaged is not known, other errors stay.
+template <class T> Result<std::optional<T>> if_known(Result<T> record) {
+  if (record) return std::optional<T>(std::move(*record));
+  auto kind = record.error().kind;
+  if (kind == ErrorKind::not_found || kind == ErrorKind::corrupt) return std::optional<T>();
+  return fail(std::move(record).error());
 }
 
 } // namespace
 
 std::string to_json(const PagesState& state) {
-  Json json{{"schema", k_pages_schema}, {"channel", state.channel}, {"generation", state.generation},
-            {"view", state.view},       {"files", state.files},     {"recent", state.recent}};
+  Json json{{"schema", k_pages_schema},
+            {"channel", state.channel},
+            {"generation", state.generation},
+            {"view", state.view},
+            {"files", state.files}};
+  add_to(json, state.recent);
   return json.dump();
 }
 
@@ -54,30 +68,27 @@ PagesState parse_pages_state(const std::string& bytes) {
   if (!json || !json->is_object() || !json::require_schema(*json, k_pages_schema, k_state_name)) return state;
   auto generation = json::unsigned_at(*json, "generation", k_state_name);
   auto files = json::unsigned_at(*json, "files", k_state_name);
-  if (!generation || !files) return state;
-  state = {json::string_or(*json, "channel", ""), *generation, json::string_or(*json, "view", ""), *files, {}};
-  const auto recent = json->value("recent", Json::object());
-  for (const auto& [project, moved] : recent.items())
-    if (moved.is_number_unsigned()) state.recent[project] = moved.get<std::uint64_t>();
+  auto recent = recent_moves_of(*json);
+  if (!generation || !files || !recent) return state;
+  state = {json::string_or(*json, "channel", ""), *generation, json::string_or(*json, "view", ""), *files,
+           std::move(*recent)};
   return state;
 }
 
 Result<std::optional<Changes>> changes_since(ObjectStore& store, const PagesState& state, const ChannelRecord& now,
                                              const ViewRecord& view, const KnownViews& known) {
-  Changes changes{{}, view};
+  Changes changes{{}, {}, view};
   auto generation = now.generation;
   auto view_digest = now.view, entry_digest = now.ledger;
   if (state.generation == 0 || state.generation > generation || generation - state.generation > k_recent_moves)
     return std::optional<Changes>();
   for (; generation > state.generation; --generation) {
-    auto entry = registry::load_ledger(store, entry_digest);
-    bool unreadable =
-        !entry && (entry.error().kind == ErrorKind::not_found || entry.error().kind == ErrorKind::corrupt);
-    if (!entry && !unreadable) return fail(std::move(entry).error());
-    if (unreadable || entry->to_view != view_digest || entry->from_view.empty()) return std::optional<Changes>();
-    TRY(auto older, view_of(store, entry->from_view, known), "while reading what the pages show");
-    add_differing(older, changes.shown, changes.projects);
-    changes.shown = std::move(older);
+    TRY(auto entry, if_known(registry::load_ledger(store, entry_digest)));
+    if (!entry || entry->to_view != view_digest || entry->from_view.empty()) return std::optional<Changes>();
+    TRY(auto older, if_known(view_of(store, entry->from_view, known)), "while reading what the pages show");
+    if (!older) return std::optional<Changes>();
+    add_differing(*older, changes.shown, changes);
+    changes.shown = std::move(*older);
     view_digest = entry->from_view;
     entry_digest = entry->previous;
   }
@@ -87,10 +98,6 @@ Result<std::optional<Changes>> changes_since(ObjectStore& store, const PagesStat
 
 namespace {
 
-// Above this, order matters less than time: it is kept for what one publish or promotion brings, and a channel of that
-// many projects is written as a whole only by its first move and by a repair.
-constexpr std::size_t k_in_order_max = 200;
-constexpr std::size_t k_batch_projects = 64;       // a batch of pages is in memory at once
 constexpr std::uint64_t k_listed_files_max = 1000; // on one page, which every move would write again
 constexpr unsigned k_renderers = 4;
 
@@ -101,6 +108,7 @@ struct Channel {
   ChannelRecord record;
   ViewRecord view;
   std::uint64_t files = 0; ///< as far as counted
+  bool whole = false;      ///< every page is made
 };
 using ChannelPtr = std::shared_ptr<Channel>;
 
@@ -147,42 +155,16 @@ Result<std::vector<index::Page>> last_pages(const Channel& channel, const std::v
   return pages;
 }
 
-/// Few projects: their pages in the order in which they need each other, then the last ones.
-Batch ordered_batch(ChannelPtr channel, Names projects, bool whole) {
-  auto make = [channel, projects = std::move(projects), whole]() -> Result<std::vector<index::Page>> {
-    std::vector<FileRecord> files;
-    TRY(auto pages, render(*channel, projects, files));
-    if (whole) channel->files = files.size();
-    TRY_DO(dependencies_first(channel->store, files, pages));
-    TRY(auto last, last_pages(*channel, whole ? &files : nullptr));
-    std::move(last.begin(), last.end(), std::back_inserter(pages));
+Rendering rendering_of(const ChannelPtr& channel) {
+  auto projects = [channel](const Names& names, std::vector<FileRecord>& files) -> Result<std::vector<index::Page>> {
+    TRY(auto pages, render(*channel, names, files));
+    if (channel->whole) channel->files += files.size();
     return pages;
   };
-  return {make, /*in_order=*/true};
-}
-
-Batch unordered_batch(ChannelPtr channel, Names projects, bool whole) {
-  auto make = [channel, projects = std::move(projects), whole]() -> Result<std::vector<index::Page>> {
-    std::vector<FileRecord> files;
-    TRY(auto pages, render(*channel, projects, files));
-    if (whole) channel->files += files.size();
-    return pages;
+  auto last = [channel](const std::vector<FileRecord>* files) {
+    return last_pages(*channel, channel->whole ? files : nullptr);
   };
-  return {make, /*in_order=*/false};
-}
-
-std::vector<Batch> batches_of(const ChannelPtr& channel, const Names& projects, bool whole) {
-  if (projects.size() <= k_in_order_max) return {ordered_batch(channel, projects, whole)};
-  std::vector<Batch> batches;
-  for (std::size_t begin = 0; begin < projects.size(); begin += k_batch_projects) {
-    auto end = std::min(begin + k_batch_projects, projects.size());
-    batches.push_back(unordered_batch(channel,
-                                      Names(projects.begin() + static_cast<std::ptrdiff_t>(begin),
-                                            projects.begin() + static_cast<std::ptrdiff_t>(end)),
-                                      whole));
-  }
-  batches.push_back({[channel] { return last_pages(*channel, nullptr); }, true});
-  return batches;
+  return {projects, last};
 }
 
 Result<std::uint64_t> files_in(ObjectStore& store, const ViewRecord& view, const std::set<std::string>& projects) {
@@ -198,16 +180,19 @@ std::string project_key(const std::string& directory, std::string_view tree, con
   return directory + std::string(tree) + project + "/index.html";
 }
 
-/// Pages of projects that the view does not show: all there are, or those of `projects`.
-Result<Names> stale_of(const Channel& channel, const std::set<std::string>& projects, bool whole) {
-  constexpr std::string_view k_trees[] = {"/simple/", "/simple-json/"};
-  if (!whole) {
-    Names stale;
-    for (const auto& project : projects)
-      for (auto tree : k_trees)
-        if (!channel.view.shards.contains(project)) stale.push_back(project_key(channel.directory, tree, project));
-    return stale;
-  }
+constexpr std::string_view k_trees[] = {"/simple/", "/simple-json/"};
+
+/// Pages of these projects that the view does not show.
+Names stale_of(const Channel& channel, const std::set<std::string>& projects) {
+  Names stale;
+  for (const auto& project : projects)
+    for (auto tree : k_trees)
+      if (!channel.view.shards.contains(project)) stale.push_back(project_key(channel.directory, tree, project));
+  return stale;
+}
+
+/// All pages there are of projects that the view does not show.
+Result<Names> all_stale(const Channel& channel) {
   std::set<std::string> current;
   for (auto tree : k_trees) {
     current.insert(channel.directory + std::string(tree) + "index.html");
@@ -217,44 +202,67 @@ Result<Names> stale_of(const Channel& channel, const std::set<std::string>& proj
   return stale_pages(channel.store, channel.directory, [&](const std::string& key) { return current.contains(key); });
 }
 
-/// What moved lately and what moves now, of `k_recent_moves` generations.
-std::map<std::string, std::uint64_t> recent_after(const PagesState& shown, const std::optional<Changes>& changes,
-                                                  std::uint64_t generation) {
-  auto recent = shown.recent;
-  std::erase_if(recent, [&](const auto& entry) { return entry.second + k_recent_moves <= generation; });
-  if (changes)
-    for (const auto& project : changes->projects) recent[project] = generation;
-  return recent;
+/// The files of the channel when its pages have followed; nullopt: it cannot be known without reading all.
+Result<std::optional<std::uint64_t>> files_after(const Channel& channel, const PagesState& shown,
+                                                 const Changes& changes) {
+  TRY(auto before, if_known(files_in(channel.store, changes.shown, changes.projects)));
+  if (!before) return std::optional<std::uint64_t>();
+  TRY(auto after, files_in(channel.store, channel.view, changes.projects));
+  return std::optional(shown.files - std::min(*before, shown.files) + after);
 }
 
-Result<Work> work_of(const ChannelPtr& channel, const PagesState& shown, Extent extent, const KnownViews& known) {
-  TRY(auto changes, changes_since(channel->store, shown, channel->record, channel->view, known));
-  auto recent = recent_after(shown, changes, channel->record.generation);
-  bool whole = extent == Extent::whole || !changes;
-  if (!whole) {
-    TRY(auto before, files_in(channel->store, changes->shown, changes->projects));
-    TRY(auto after, files_in(channel->store, channel->view, changes->projects));
-    channel->files = shown.files - std::min(before, shown.files) + after;
-    whole = channel->files <= k_listed_files_max;
+/// How pages are brought from what they show to the channel, in as many rounds as rivals make necessary.
+class Follower {
+public:
+  Follower(Extent extent, const KnownViews& known) : extent_(extent), known_(known) {}
+
+  Result<Work> work_of(const ChannelPtr& channel, const PagesState& shown) {
+    TRY(auto changes, changes_since(channel->store, shown, channel->record, channel->view, known_));
+    auto recent = changes ? shown.recent.after(channel->record.generation, changes->projects, changes->more_than_once)
+                          : RecentMoves();
+    TRY(channel->whole, is_whole(*channel, shown, changes));
+    if (channel->whole) channel->files = 0; // counted as they are read
+    auto touched = touched_by(*channel, changes, recent);
+    Work work;
+    work.batches = batches_of(channel->store, Names(touched.begin(), touched.end()), rendering_of(channel));
+    work.stale = stale_of(*channel, touched);
+    if (channel->whole) {
+      TRY(work.stale, all_stale(*channel));
+    }
+    work.state = [channel, recent]() -> index::Page {
+      PagesState state{channel->name, channel->record.generation, channel->record.view, channel->files, recent};
+      return {std::string(k_state_name), to_json(state), "application/json"};
+    };
+    return work;
   }
-  if (whole) channel->files = 0; // counted as they are read
-  std::set<std::string> touched;
-  for (const auto& [project, generation] : recent) touched.insert(project);
-  auto projects = whole ? all_projects(channel->view) : Names(touched.begin(), touched.end());
-  Work work;
-  work.batches = batches_of(channel, projects, whole);
-  TRY(work.stale, stale_of(*channel, touched, whole));
-  work.state = [channel, recent]() -> index::Page {
-    PagesState state{channel->name, channel->record.generation, channel->record.view, channel->files, recent};
-    return {std::string(k_state_name), to_json(state), "application/json"};
-  };
-  return work;
-}
+
+private:
+  Result<bool> is_whole(Channel& channel, const PagesState& shown, const std::optional<Changes>& changes) const {
+    if (extent_ == Extent::whole || !changes) return true;
+    TRY(auto files, files_after(channel, shown, *changes));
+    channel.files = files.value_or(0);
+    return channel.files <= k_listed_files_max;
+  }
+
+  std::set<std::string> touched_by(const Channel& channel, const std::optional<Changes>& changes,
+                                   const RecentMoves& recent) {
+    if (channel.whole)
+      for (const auto& [project, shard] : channel.view.shards) touched_before_.insert(project);
+    if (changes) touched_before_.insert(changes->projects.begin(), changes->projects.end());
+    for (const auto& [project, generation] : recent.twice) touched_before_.insert(project);
+    return touched_before_;
+  }
+
+  Extent extent_;
+  const KnownViews& known_;
+  std::set<std::string> touched_before_; ///< also by earlier rounds: one of those pages may be over a rival's
+};
 
 } // namespace
 
 Result<Projected> project_channel(ObjectStore& store, const std::string& name, Extent extent, const KnownViews& known) {
   registry::Channel channel;
+  Follower follower(extent, known);
   auto directory = registry::channel_directory(name);
   auto token = [&]() -> Result<std::string> {
     TRY(channel, registry::require_channel(store, name));
@@ -262,8 +270,8 @@ Result<Projected> project_channel(ObjectStore& store, const std::string& name, E
   };
   auto work = [&](const std::string& state) -> Result<Work> {
     TRY(auto view, view_of(store, channel.record.view, known), "while reading channel " + name);
-    return work_of(std::make_shared<Channel>(Channel{store, name, directory, channel.record, std::move(view)}),
-                   parse_pages_state(state), extent, known);
+    return follower.work_of(std::make_shared<Channel>(Channel{store, name, directory, channel.record, std::move(view)}),
+                            parse_pages_state(state));
   };
   TRY(auto done, write_pages(store, {directory, token, work, std::string(k_state_name)}));
   done.generation = channel.record.generation;

@@ -4,6 +4,7 @@
 #include "publish/projection.hpp"
 #include "publish/testing/invariants.hpp"
 #include "registry/testing/samples.hpp"
+#include "store/testing/faulty_store.hpp"
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -91,6 +92,9 @@ TEST_F(ChannelPages, AProjectComesAndGoes) {
   EXPECT_EQ(done.pages_removed, 2u);
   EXPECT_EQ(get(page_of(1000)), "");
   EXPECT_THAT(get("channels/nightly/simple/index.html"), Not(HasSubstr(">p1000<")));
+  auto before = store_->counters();
+  EXPECT_EQ(project().pages_removed, 0u);
+  EXPECT_EQ(store_->counters().removes, before.removes);
   expect_right();
 }
 
@@ -120,11 +124,56 @@ TEST_F(ChannelPages, WhatASlowWriterLeavesTheNextOneMends) {
   expect_right();
 }
 
+// The rival returns to what the pages show, so that they have the etags that the slow writer read.
+TEST_F(ChannelPages, AWriterThatWasOvertakenLeavesNoOldPage) {
+  add({file(5, "2.0")});
+  project();
+  std::uint64_t n = 1;
+  for (;; ++n) {
+    back_to_generation(1); // without its pages
+    store::testing::FaultyStore slow(*store_);
+    slow.after_call = [&](std::uint64_t call) {
+      if (call != n) return;
+      back_to_generation(2);
+      project();
+    };
+    ASSERT_TRUE(project_channel(slow, k_channel));
+    if (slow.calls() < n) break;
+    SCOPED_TRACE("call " + std::to_string(n) + ": " + slow.log()[n - 1]);
+    ASSERT_THAT(get(page_of(5)), HasSubstr("p5-2.0"));
+    ASSERT_EQ(project(Extent::whole).pages_written, 0u);
+  }
+  EXPECT_GT(n, 8u);
+}
+
+// Pages need the present alone: what is lost of the past makes them slower, not impossible.
+TEST_F(ChannelPages, ADamagedPastKeepsNobodyFromWritingPages) {
+  int number = 10;
+  for (auto extent : {Extent::changed, Extent::whole})
+    for (bool is_view : {true, false}) {
+      add({file(++number, "2.0")});
+      project();
+      auto shown = registry::require_channel(*store_, k_channel)->record;
+      add({file(++number, "2.0")});
+      auto now = registry::require_channel(*store_, k_channel)->record;
+      auto key = is_view ? "views/" + shown.view + ".json" : "ledger/" + now.ledger + ".json";
+      const auto kept = get(key);
+      ASSERT_NE(kept, "");
+      ASSERT_TRUE(store_->put(key, content::Rope::literal("{}"), {}));
+      project(extent);
+      EXPECT_THAT(get(page_of(number)), HasSubstr(fmt::format("p{}-2.0", number)));
+      ASSERT_TRUE(store_->put(key, content::Rope::literal(kept), {}));
+      expect_right();
+    }
+}
+
 TEST_F(ChannelPages, AStateThatDoesNotFitIsNoState) {
   add({file(5, "2.0")});
   for (const char* state : {"", "[1]", R"({"schema":"quarry.pages/1"})",
                             R"({"schema":"quarry.pages/1","generation":99,"files":1,"view":"x"})",
-                            R"({"schema":"quarry.pages/1","generation":1,"files":1,"view":"another"})"}) {
+                            R"({"schema":"quarry.pages/1","generation":1,"files":1,"view":"another"})",
+                            R"({"schema":"quarry.pages/1","generation":2,"files":1,"recent":{"../../x":2}})",
+                            R"({"schema":"quarry.pages/1","generation":2,"files":1,"twice":{"p9":"x"}})"}) {
     ASSERT_TRUE(store_->put("channels/nightly/pages.json", content::Rope::literal(state), {}));
     ASSERT_TRUE(store_->put(page_of(9), content::Rope::literal("torn"), {}));
     project();

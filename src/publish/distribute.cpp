@@ -3,9 +3,12 @@
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "publish/merged.hpp"
+#include "publish/plan.hpp"
 #include "publish/publish.hpp"
+#include "run/locator.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <set>
 
@@ -29,6 +32,48 @@ Result<void> read_row(TomlTable& table, DistributionRules& rules) {
   if (prefix.empty() || prefix.starts_with('/') || prefix.ends_with('/'))
     return table.error("prefix", "is empty, or has a slash at an end");
   rules.rows.emplace_back(std::move(channel), std::move(prefix));
+  return {};
+}
+
+/// What a store keeps in some directories is no repository of a set; in the base index our names would stand beside
+/// foreign ones.
+Result<void> check_not_taken(const std::string& directory) {
+  constexpr std::string_view k_taken[] = {k_base_index, "channels", "evidence", "ledger", "sets", "views", "waivers"};
+  auto first = directory.substr(0, directory.find('/'));
+  bool taken = std::find(std::begin(k_taken), std::end(k_taken), first) != std::end(k_taken);
+  if (!taken && !run::is_run_place(first)) return {};
+  return fail(ErrorKind::invalid_argument, "P041",
+              fmt::format("`{}` is in {}/, which {}", directory, first, taken ? "the store itself uses" : "is a run's"),
+              "a prefix is a directory of its own, like v2/{family}");
+}
+
+/// Whether a repository has such a key, `rest` below its directory: its own pages, or a project's.
+bool belongs_to_a_repository(const std::string& rest) {
+  auto parts = text::split(rest, '/');
+  if (parts.size() < 2) return true; // a file of a package, or somebody's own beside them
+  const auto& first = parts[0];
+  if (first == "seals" || first == "simple" || first == "simple-json" || first == "merged") return true;
+  return parts.size() == 2 && parts[1] == "index.html";
+}
+
+Unexpected nested(ObjectStore& target, const std::string& directory, const std::string& what) {
+  return fail(ErrorKind::already_exists, "P052",
+              fmt::format("{} cannot be a repository in {}: {}", directory, target.describe(), what),
+              "nothing was changed; a repository is a directory of its own: name another --prefix");
+}
+
+/// A repository in another one, or around one, would overwrite its pages.
+Result<void> check_place(ObjectStore& target, const std::string& directory) {
+  for (auto end = directory.rfind('/'); end != directory.npos;
+       end = end == 0 ? directory.npos : directory.rfind('/', end - 1)) {
+    auto parent = directory.substr(0, end);
+    TRY(auto pointer, target.head(pointer_key(parent)));
+    if (pointer) return nested(target, directory, parent + " is one");
+  }
+  TRY(auto objects, target.list(directory + "/"));
+  for (const auto& object : objects)
+    if (!belongs_to_a_repository(object.key.substr(directory.size() + 1)))
+      return nested(target, directory, object.key + " is something else");
   return {};
 }
 
@@ -89,6 +134,7 @@ Result<std::string> expand_prefix(const std::string& prefix, const registry::Ori
   if (expanded.find_first_of("{}") != expanded.npos || !store::check_key(expanded))
     return fail(ErrorKind::invalid_argument, "P041", fmt::format("`{}` cannot be a directory in a store", expanded),
                 "a prefix is like v2/{family}; it may use {family} and {platform}");
+  TRY_DO(check_not_taken(expanded));
   return expanded;
 }
 
@@ -110,6 +156,12 @@ Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::S
 }
 
 Result<void> check_distribution(ObjectStore& target, const std::vector<Distributed>& sets, unsigned transfers) {
+  std::set<std::string> directories;
+  for (const auto& set : sets) {
+    TRY_DO(refuse_names_of_the_base_index(target, set.set));
+    directories.insert(set.set.directory);
+  }
+  for (const auto& directory : directories) TRY_DO(check_place(target, directory));
   std::vector<Copy> copies;
   for (const auto& set : sets)
     for (auto& copy : copies_of(set)) copies.push_back(std::move(copy));
@@ -158,7 +210,9 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
   }
   for (const auto& [directory, known] : sources) {
     TRY_DO(project_distribution(target, directory, known));
-    TRY_DO(merge_directory(target, directory));
+    TRY(auto merged, merge_directory(target, directory));
+    receipt.notes.insert(receipt.notes.end(), merged.notes.begin(), merged.notes.end());
+    if (merged.exists) receipt.merged.push_back(merged_directory(directory));
     receipt.directories.push_back(directory);
   }
   receipt.writes = writes_between(before, target.counters());

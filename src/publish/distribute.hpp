@@ -1,6 +1,7 @@
 #pragma once
 // Sealed sets copied to another store under a prefix of their own, as a repository that installers read: files, record
 // and seal, pages, pointer. On one service no bytes come through us. Run again, it completes what is missing.
+#include "base/finding.hpp"
 #include "base/result.hpp"
 #include "publish/projection.hpp"
 #include "registry/registry.hpp"
@@ -22,7 +23,7 @@ struct DistributionRules {
 Result<DistributionRules> parse_distribution_rules(std::string_view text, const std::string& file);
 
 /// "{family}" and "{platform}" of a prefix, from the run that made a set. invalid_argument P041: the set has none, or
-/// what comes out is no key.
+/// what comes out is no key, or in a directory of a run, or that every store uses itself.
 Result<std::string> expand_prefix(const std::string& prefix, const registry::Origin& origin);
 
 /// A set as it will be in the other store.
@@ -36,7 +37,9 @@ struct Distributed {
 Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::SealedSet>& sets,
                                                    const std::string& prefix);
 
-/// Reads only: R009 when a name that the copy needs holds other bytes. For before anything else is moved.
+/// Reads only: R009 when a name that the copy needs holds other bytes, P017 for a project of the target's base index,
+/// P052 when the directory is in or around another repository, or holds something else.
+/// For before anything else is moved.
 Result<void> check_distribution(store::ObjectStore& target, const std::vector<Distributed>& sets, unsigned transfers);
 
 struct DistributeOptions {
@@ -45,6 +48,8 @@ struct DistributeOptions {
 };
 struct DistributeReceipt {
   std::vector<std::string> directories; ///< sorted
+  std::vector<std::string> merged;      ///< those of the merged indexes; none without a base index there
+  Findings notes;                       ///< P050
   std::uint64_t files = 0, writes = 0;
   std::uint64_t bytes_through_us = 0; ///< of the files' content: 0 when both stores are of one service
 };

@@ -3,6 +3,7 @@
 #include "publish/publish.hpp"
 #include "publish/testing/invariants.hpp"
 #include "publish/testing/packages.hpp"
+#include "publish/upkeep.hpp"
 #include "store/testing/faulty_store.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,6 +38,10 @@ protected:
   }
   Result<DistributeReceipt> copy(store::ObjectStore& target, const std::string& run) {
     return distribute(*source_, target, planned(run), {k_now, 1});
+  }
+  static testing::Snapshot pages_of(testing::Snapshot all) {
+    std::erase_if(all, [](const auto& entry) { return !entry.first.ends_with("index.html"); });
+    return all;
   }
   std::unique_ptr<store::ObjectStore> source_, target_;
 };
@@ -106,6 +111,52 @@ TEST_F(Distribute, AFileThatIsGoneIsSaid) {
   EXPECT_EQ(copy(*target_, "42").error().code, "R001");
 }
 
+TEST_F(Distribute, AProjectOfTheTargetsBaseIndexIsRefused) {
+  ASSERT_TRUE(target_->put("python-deps/simple/rocm/index.html", content::Rope::literal("<a>"), {}));
+  auto refused = check_distribution(*target_, planned("42"), 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P017");
+}
+
+TEST_F(Distribute, NoRepositoryInOrAroundAnother) {
+  ASSERT_TRUE(copy(*target_, "42"));
+  ASSERT_TRUE(target_->put("mine/notes.txt", content::Rope::literal("kept"), {}));
+  ASSERT_TRUE(target_->put("other/deep/er.txt", content::Rope::literal("kept"), {}));
+  const auto sets = registry::resolve_run(*source_, "42-linux")->sets;
+  for (const auto& [prefix, code] : {std::pair{"v2", "P052"},
+                                     {"v2/gfx94X-dcgpu/rocm", "P052"},
+                                     {"v2/gfx94X-dcgpu/a/b", "P052"},
+                                     {"other", "P052"},
+                                     {"mine", ""},
+                                     {"v2/gfx94X-dcgpu", ""},
+                                     {"v2/another", ""}}) {
+    auto checked = check_distribution(*target_, *plan_distribution(sets, prefix), 1);
+    EXPECT_EQ(checked ? "" : checked.error().code, code) << prefix;
+  }
+}
+
+TEST_F(Distribute, WhatWasWithdrawnIsShownNoMore) {
+  ASSERT_TRUE(copy(*target_, "42"));
+  const auto first = pages_of(testing::snapshot(*target_));
+  ASSERT_TRUE(copy(*target_, "43"));
+  auto withdraw = [&](const std::string& run) {
+    for (const auto& set : planned(run)) {
+      for (const auto& file : set.set.files) ASSERT_TRUE(target_->remove(file.key));
+      ASSERT_TRUE(target_->remove(set.set.directory + "/seals/" + set.digest + ".json"));
+    }
+  };
+  withdraw("43");
+  ASSERT_TRUE(*repair_distribution(*target_, "v2/gfx94X-dcgpu"));
+  EXPECT_EQ(pages_of(testing::snapshot(*target_)), first);
+  withdraw("42");
+  auto repaired = repair_distribution(*target_, "v2/gfx94X-dcgpu");
+  ASSERT_TRUE(repaired && *repaired);
+  auto now = testing::snapshot(*target_);
+  EXPECT_EQ(testing::broken_links(now), "");
+  EXPECT_FALSE(now.contains("v2/gfx94X-dcgpu/rocm/index.html"));
+  EXPECT_FALSE(*repair_distribution(*target_, "v2/none"));
+}
+
 struct Prefix {
   std::string prefix, group, expanded; ///< expanded: the code when it is refused
 };
@@ -122,7 +173,9 @@ INSTANTIATE_TEST_SUITE_P(Table, Prefixes,
                                            Prefix{"{platform}/{family}/x", "g", "linux/g/x"}, Prefix{"v2", "", "v2"},
                                            Prefix{"v2/{family}", "", "P041"}, Prefix{"v2/{famly}", "g", "P041"},
                                            Prefix{"v2/../x", "g", "P041"}, Prefix{"v2/{family}", "..", "P041"},
-                                           Prefix{"", "g", "P041"}));
+                                           Prefix{"", "g", "P041"}, Prefix{"python-deps", "g", "P041"},
+                                           Prefix{"channels/x", "g", "P041"}, Prefix{"{family}", "sets", "P041"},
+                                           Prefix{"42-linux/python", "g", "P041"}));
 
 TEST(DistributionRules, TheFirstRowThatFitsDecides) {
   std::string head = "schema = \"quarry.distributions/1\"\nname = \"n\"\n";

@@ -6,9 +6,12 @@
 #include "publish/page_order.hpp"
 #include "publish/page_writer.hpp"
 #include "publish/plan.hpp"
+#include "publish/recent_moves.hpp"
 #include "registry/registry.hpp"
 #include "thread/pool.hpp"
+#include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -25,24 +28,62 @@ namespace {
 constexpr std::string_view k_schema = "quarry.merged/1";
 constexpr std::string_view k_state_name = "pages.json";
 
-Json digests_json(const Projects& projects, const std::set<std::string>& without) {
-  auto json = Json::object();
-  for (const auto& [name, project] : projects)
-    if (!without.contains(name)) json[name] = project.shard;
-  return json;
+using Digests = std::map<std::string, std::string>; // project -> digest of its files
+
+/// What pages.json says.
+struct State {
+  bool fits = false;
+  Digests own, base; ///< that pages were made from when they were last complete
+  std::uint64_t moves = 0;
+  RecentMoves recent;
+};
+
+/// Bytes that are no such state are none: pages are only projections, and are made anew.
+State parse_state(const std::string& bytes) {
+  auto json = json::parse(bytes, k_state_name);
+  if (!json || !json->is_object() || !json::require_schema(*json, k_schema, k_state_name)) return {};
+  State state;
+  auto moves = json::unsigned_at(*json, "moves", k_state_name);
+  auto recent = recent_moves_of(*json);
+  if (!moves || !recent) return {};
+  for (auto [half, digests] : {std::pair{"own", &state.own}, {"base", &state.base}}) {
+    const auto object = json->value(half, Json::object());
+    for (const auto& [name, digest] : object.items()) {
+      if (!digest.is_string()) return {};
+      (*digests)[name] = digest.get<std::string>();
+    }
+  }
+  state.fits = true;
+  state.moves = *moves;
+  state.recent = std::move(*recent);
+  return state;
 }
 
-/// What pages.json says that the pages were made from when they were last complete: project -> digest of its files.
-std::map<std::string, std::string> vouched_for(const std::string& state) {
-  std::map<std::string, std::string> shown;
-  auto json = json::parse(state, k_state_name);
-  if (!json || !json->is_object() || !json::require_schema(*json, k_schema, k_state_name)) return shown;
-  for (const char* half : {"own", "base"}) {
-    const auto digests = json->value(half, Json::object());
-    for (const auto& [name, digest] : digests.items())
-      if (digest.is_string()) shown[name] = digest.get<std::string>();
+index::Page state_page(const std::string& directory, const State& state) {
+  Json json{
+      {"schema", k_schema}, {"directory", directory}, {"own", state.own}, {"base", state.base}, {"moves", state.moves}};
+  add_to(json, state.recent);
+  return {std::string(k_state_name), json.dump(), "application/json"};
+}
+
+Digests digests_of(const Projects& projects) {
+  Digests digests;
+  for (const auto& [name, project] : projects) digests[name] = project.shard;
+  return digests;
+}
+
+void add_differing(const Digests& before, const Digests& now, std::set<std::string>& projects) {
+  for (const auto& [name, digest] : now) {
+    auto found = before.find(name);
+    if (found == before.end() || found->second != digest) projects.insert(name);
   }
-  return shown;
+  for (const auto& [name, digest] : before)
+    if (!now.contains(name)) projects.insert(name);
+}
+
+Digests without(Digests digests, const std::set<std::string>& projects) {
+  std::erase_if(digests, [&](const auto& entry) { return projects.contains(entry.first); });
+  return digests;
 }
 
 class Merger {
@@ -51,10 +92,10 @@ public:
       : store_(store), source_(source), base_(base), options_(options), directory_(merged_directory(source.place)) {}
 
   Result<Merged> run() {
-    TRY(auto first, token());
-    if (first.empty()) return Merged{}; // nothing to merge
+    TRY(bool exists, is_one());
+    if (!exists) return Merged{};
     auto token_now = [this] { return token(); };
-    auto work = [this](const std::string& state) { return work_of(state); };
+    auto work = [this](const std::string& state) { return work_of(parse_state(state)); };
     TRY(auto done, write_pages(store_, {directory_, token_now, work, std::string(k_state_name), options_.transfers}));
     return Merged{true, done.pages_written, done.pages_removed, std::move(notes_)};
   }
@@ -63,89 +104,115 @@ private:
   Result<std::string> token() {
     TRY(own_token_, source_.token());
     TRY(base_token_, base_.token());
-    return own_token_.empty() || base_token_.empty() ? std::string() : own_token_ + "\n" + base_token_;
+    return own_token_ + "\n" + base_token_;
   }
 
-  Result<Work> work_of(const std::string& state) {
+  /// Both have something; or all of the directory's own was withdrawn, and is still shown.
+  Result<bool> is_one() {
+    TRY_DO(token());
+    if (base_token_.empty() || !own_token_.empty()) return !base_token_.empty();
+    TRY(auto state, store_.head(directory_ + "/" + std::string(k_state_name)));
+    return state.has_value();
+  }
+
+  Result<Work> work_of(const State& shown) {
     TRY(own_, source_.projects(own_token_));
     TRY(theirs_, base_.projects(base_token_));
     TRY(notes_, give_one_owner(store_, source_.place, own_, theirs_));
-    auto complete = state_of({});
-    bool as_it_says = state == complete;
-    // Whoever was overtaken may have written a page that the state of a faster one vouches for: it looks at all.
-    bool thorough = options_.thorough || round_++ > 0;
+    auto moved = moved_since(shown);
+    auto next = moved.empty() && shown.fits ? shown : state_after(shown, moved);
+    touched_.insert(moved.begin(), moved.end());
+    for (const auto& [name, move] : next.recent.twice) touched_.insert(name);
+    if (options_.thorough)
+      for (const auto* half : {&own_, &theirs_})
+        for (const auto& [name, project] : *half) touched_.insert(name);
     Work work;
-    if (as_it_says && !thorough) return work;
-    auto made = differing(thorough ? "" : state);
-    if (!as_it_says) work.state_before = state_page(state_of(made));
-    work.batches = {{[this, made] { return pages_of_base(made); }, /*in_order=*/false},
-                    {[this, made] { return own_pages_and_roots(made); }, /*in_order=*/true}};
-    TRY(work.stale, stale_pages(store_, directory_, [&](const std::string& key) { return is_current(key); }));
-    work.state = [complete] { return state_page(complete); };
+    if (touched_.empty()) return work;
+    if (!moved.empty()) work.state_before = doubting(shown, next, moved);
+    work.batches = batches();
+    TRY(work.stale, stale());
+    work.state = [this, next] { return state_page(source_.place, next); };
     return work;
   }
 
-  static index::Page state_page(const std::string& bytes) {
-    return {std::string(k_state_name), bytes, "application/json"};
+  /// Projects whose files are not those that the state says.
+  std::set<std::string> moved_since(const State& shown) const {
+    std::set<std::string> moved;
+    auto own = digests_of(own_), base = digests_of(theirs_);
+    add_differing(shown.own, own, moved);
+    add_differing(shown.base, base, moved);
+    return moved;
   }
 
-  std::string state_of(const std::set<std::string>& without) const {
-    Json state{{"schema", k_schema},
-               {"directory", source_.place},
-               {"own", digests_json(own_, without)},
-               {"base", digests_json(theirs_, without)}};
-    return state.dump();
+  State state_after(const State& shown, const std::set<std::string>& moved) const {
+    State next{true, digests_of(own_), digests_of(theirs_), shown.moves + 1, {}};
+    if (shown.fits) next.recent = shown.recent.after(next.moves, moved, {});
+    return next;
   }
 
-  /// Projects whose pages the state does not vouch for.
-  std::set<std::string> differing(const std::string& state) const {
-    auto shown = vouched_for(state);
-    std::set<std::string> names;
-    for (const auto* half : {&own_, &theirs_})
-      for (const auto& [name, project] : *half) {
-        auto before = shown.find(name);
-        if (before == shown.end() || before->second != project.shard) names.insert(name);
-      }
+  /// Vouches no longer for what is about to change, and counts it as moved already. What vanishes stays named: the next
+  /// one removes its pages if this one does not come to it.
+  index::Page doubting(const State& shown, const State& next, std::set<std::string> moved) const {
+    std::erase_if(moved, [&](const auto& name) { return !is_shown(name); });
+    return state_page(source_.place,
+                      {true, without(shown.own, moved), without(shown.base, moved), shown.moves, next.recent});
+  }
+
+  std::vector<std::string> touched_of(const Projects& projects) const {
+    std::vector<std::string> names;
+    for (const auto& name : touched_)
+      if (projects.contains(name)) names.push_back(name);
     return names;
   }
 
-  bool is_current(const std::string& key) const {
-    auto page = key.substr(directory_.size() + 1);
-    page.erase(0, page.find('/') + 1); // "simple/"
-    auto project = page.substr(0, page.find('/'));
-    return page == "index.html" || own_.contains(project) || theirs_.contains(project);
+  /// Dependencies before what needs them, roots last.
+  std::vector<Batch> batches() {
+    auto render = [this](const std::vector<std::string>& names, std::vector<FileRecord>& files) {
+      return pages_of(names, files);
+    };
+    auto nothing = [](const std::vector<FileRecord>*) { return Result<Pages>(Pages()); };
+    auto roots = [this](const std::vector<FileRecord>*) { return Result<Pages>(root_pages()); };
+    auto batches = batches_of(store_, touched_of(theirs_), {render, nothing});
+    auto of_own = batches_of(store_, touched_of(own_), {render, roots});
+    std::move(of_own.begin(), of_own.end(), std::back_inserter(batches));
+    return batches;
   }
 
-  Result<Pages> pages_of_some(Projects& projects, const std::set<std::string>& made,
-                              std::vector<FileRecord>& files_made) {
+  Result<Pages> pages_of(const std::vector<std::string>& names, std::vector<FileRecord>& files) {
     Pages all;
-    for (auto& [name, project] : projects) {
-      if (!made.contains(name)) continue;
-      TRY(const auto* files, files_of(store_, project));
-      auto pages = index::pages_of_project(name, *files, {.directory = directory_});
-      all.insert(all.end(), pages.begin(), pages.end());
-      files_made.insert(files_made.end(), files->begin(), files->end());
+    for (const auto& name : names) {
+      auto own = own_.find(name);
+      TRY(auto of_one, files_of(store_, own == own_.end() ? theirs_.at(name) : own->second));
+      auto pages = index::pages_of_project(name, of_one, {.directory = directory_});
+      std::move(pages.begin(), pages.end(), std::back_inserter(all));
+      std::move(of_one.begin(), of_one.end(), std::back_inserter(files));
     }
     return all;
   }
 
-  // Dependencies before what needs them, roots last.
-
-  Result<Pages> pages_of_base(const std::set<std::string>& made) {
-    std::vector<FileRecord> files;
-    return pages_of_some(theirs_, made, files);
-  }
-
-  Result<Pages> own_pages_and_roots(const std::set<std::string>& made) {
-    std::vector<FileRecord> files;
-    TRY(auto pages, pages_of_some(own_, made, files));
-    TRY_DO(dependencies_first(store_, files, pages));
+  Pages root_pages() const {
     std::vector<std::string> names;
     for (const auto* half : {&own_, &theirs_})
       for (const auto& [name, project] : *half) names.push_back(name);
-    pages.push_back({"simple/index.html", index::root_html(names), index::k_html_type});
-    pages.push_back({"simple-json/index.html", index::root_json(names), index::k_json_type});
-    return pages;
+    return {{"simple/index.html", index::root_html(names), index::k_html_type},
+            {"simple-json/index.html", index::root_json(names), index::k_json_type}};
+  }
+
+  bool is_shown(const std::string& project) const { return own_.contains(project) || theirs_.contains(project); }
+
+  Result<std::vector<std::string>> stale() const {
+    constexpr std::string_view k_page = "/index.html";
+    if (options_.thorough)
+      return stale_pages(store_, directory_, [&](const std::string& key) {
+        auto page = std::string_view(key).substr(directory_.size() + 1);
+        page.remove_prefix(page.find('/') + 1); // "simple/"
+        return page == k_page.substr(1) || is_shown(std::string(page.substr(0, page.find('/'))));
+      });
+    std::vector<std::string> keys;
+    for (const auto& name : touched_)
+      for (const char* tree : {"/simple/", "/simple-json/"})
+        if (!is_shown(name)) keys.push_back(directory_ + tree + name + std::string(k_page));
+    return keys;
   }
 
   ObjectStore& store_;
@@ -156,7 +223,7 @@ private:
   std::string own_token_, base_token_;
   Projects own_, theirs_; ///< of the tokens; theirs without what is own, too
   Findings notes_;
-  int round_ = 0;
+  std::set<std::string> touched_; ///< also by earlier rounds: one of those pages may be over a rival's
 };
 
 Result<Merged> merge(ObjectStore& store, const Source& source, const MergeOptions& options) {
@@ -184,6 +251,28 @@ Result<std::set<std::string>> published_directories(ObjectStore& store, unsigned
   return directories;
 }
 
+/// The first error, with all the others.
+Result<void> all_of(const std::vector<Source>& sources, const std::vector<Result<Merged>>& merged) {
+  constexpr std::size_t k_told_max = 10;
+  const Error* first = nullptr;
+  std::vector<std::string> told;
+  for (std::size_t i = 0; i < merged.size(); ++i) {
+    if (merged[i]) continue;
+    if (!first) first = &merged[i].error();
+    told.push_back(fmt::format("{}: {} {}", sources[i].place, merged[i].error().code, merged[i].error().message));
+  }
+  if (!first) return {};
+  Error error{first->kind,
+              "P051",
+              fmt::format("{} of {} merged indexes could not be written; all others are", told.size(), merged.size()),
+              {},
+              {},
+              "mend what is said, then run the same command again; `quarry index check` looks at one place"};
+  told.resize(std::min(told.size(), k_told_max));
+  error.details = std::move(told);
+  return fail(std::move(error));
+}
+
 } // namespace
 
 std::string merged_directory(const std::string& directory) { return directory + "/merged"; }
@@ -200,9 +289,8 @@ Result<Shown> merged_channel_shown(ObjectStore& store, const std::string& name, 
   auto key = merged_directory(registry::channel_directory(name)) + "/" + std::string(k_state_name);
   TRY(auto bytes, store.get(key, k_page_bytes_max));
   if (!bytes) return Shown{};
-  TRY(auto state, json::parse(*bytes, key));
-  TRY_DO(json::require_schema(state, k_schema, key));
-  return Shown{true, state.value("own", Json::object()) == Json(view.shards)};
+  auto state = parse_state(*bytes);
+  return Shown{true, state.fits && state.own == view.shards};
 }
 
 Result<MergedAll> merge_all(ObjectStore& store, const MergeOptions& options) {
@@ -211,20 +299,22 @@ Result<MergedAll> merge_all(ObjectStore& store, const MergeOptions& options) {
   for (const auto& name : channels) sources.push_back(channel_source(store, name));
   TRY(auto directories, published_directories(store, options.transfers));
   for (const auto& directory : directories) sources.push_back(directory_source(store, directory));
-  std::vector<Merged> merged(sources.size());
+  std::vector<Result<Merged>> merged(sources.size(), Merged());
   auto base = read_once(directory_source(store, std::string(k_base_index)));
   MergeOptions one{options.thorough, 1};
   TRY_DO(parallel_for(sources.size(), options.transfers, [&](std::size_t i) -> Result<void> {
-    TRY(merged[i], Merger(store, sources[i], base, one).run());
-    return {};
+    merged[i] = Merger(store, sources[i], base, one).run();
+    return {}; // one place that is broken keeps none of the others from its dependencies
   }));
+  TRY_DO(all_of(sources, merged));
   MergedAll all;
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    if (!merged[i].exists) continue;
+    const auto& one_of_them = *merged[i];
+    if (!one_of_them.exists) continue;
     all.directories.push_back(sources[i].place);
-    all.pages_written += merged[i].pages_written;
-    all.pages_removed += merged[i].pages_removed;
-    all.notes.insert(all.notes.end(), merged[i].notes.begin(), merged[i].notes.end());
+    all.pages_written += one_of_them.pages_written;
+    all.pages_removed += one_of_them.pages_removed;
+    all.notes.insert(all.notes.end(), one_of_them.notes.begin(), one_of_them.notes.end());
   }
   return all;
 }

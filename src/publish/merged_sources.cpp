@@ -87,21 +87,20 @@ Source read_once(Source source) {
   return {source.place, source.token, projects};
 }
 
-Result<const std::vector<FileRecord>*> files_of(ObjectStore& store, Project& project) {
-  if (!project.record) {
-    TRY(project.record, registry::load_shard(store, project.shard));
-  }
-  return &project.record->files;
+Result<std::vector<FileRecord>> files_of(ObjectStore& store, const Project& project) {
+  if (project.record) return project.record->files;
+  TRY(auto shard, registry::load_shard(store, project.shard));
+  return std::move(shard.files);
 }
 
-Result<Findings> give_one_owner(ObjectStore& store, const std::string& place, Projects& own, Projects& base) {
+Result<Findings> give_one_owner(ObjectStore& store, const std::string& place, const Projects& own, Projects& base) {
   Findings notes;
-  for (auto& [name, project] : own) {
+  for (const auto& [name, project] : own) {
     auto twice = base.find(name);
     if (twice == base.end()) continue;
-    TRY(const auto* ours, files_of(store, project));
-    TRY(const auto* theirs, files_of(store, twice->second));
-    auto lines = installers_would_take(offer_of(place, *ours), offer_of(std::string(k_base_index), *theirs));
+    TRY(auto ours, files_of(store, project));
+    TRY(auto theirs, files_of(store, twice->second));
+    auto lines = installers_would_take(offer_of(place, ours), offer_of(std::string(k_base_index), theirs));
     notes.push_back({"P050", Severity::warning, merged_directory(place),
                      fmt::format("{} is a project of {} and of {}: the merged index shows the first alone; given both "
                                  "indexes, {}; {}",

@@ -10,7 +10,7 @@
 
 namespace quarry::publish {
 
-/// One project's files, by the digest of their shard; read when they are needed.
+/// One project's files, by the digest of their shard; of a channel, which may be large, read when they are needed.
 struct Project {
   std::string shard;
   std::optional<registry::ShardRecord> record;
@@ -28,9 +28,10 @@ Source channel_source(store::ObjectStore& store, const std::string& name);
 /// The same, read once for as long as its token stays. Thread-safe.
 Source read_once(Source source);
 
-Result<const std::vector<registry::FileRecord>*> files_of(store::ObjectStore& store, Project& project);
+Result<std::vector<registry::FileRecord>> files_of(store::ObjectStore& store, const Project& project);
 
 /// Takes out of `base` what `own`, shown in `place`, has, too: P050 each.
-Result<Findings> give_one_owner(store::ObjectStore& store, const std::string& place, Projects& own, Projects& base);
+Result<Findings> give_one_owner(store::ObjectStore& store, const std::string& place, const Projects& own,
+                                Projects& base);
 
 } // namespace quarry::publish

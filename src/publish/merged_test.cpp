@@ -67,6 +67,12 @@ std::vector<std::string> links(store::ObjectStore& store, const std::string& dir
   return urls;
 }
 
+/// What people see: without what merged indexes note about who moved lately.
+testing::Snapshot pages_of(testing::Snapshot all) {
+  std::erase_if(all, [](const auto& entry) { return entry.first.ends_with("/merged/pages.json"); });
+  return all;
+}
+
 class MergedIndex : public ::testing::Test {
 protected:
   std::unique_ptr<store::ObjectStore> store_ = store::make_memory_store();
@@ -161,7 +167,7 @@ TEST_F(MergedIndex, RepairFindsWhatTheStateDoesNotKnow) {
   EXPECT_EQ(testing::differences(right, testing::snapshot(*store_)), "");
   ASSERT_TRUE(store_->put(k_channel + "/merged/pages.json", content::Rope::literal("{"), {}));
   ASSERT_TRUE(repair_channel(*store_, "staging"));
-  EXPECT_EQ(testing::differences(right, testing::snapshot(*store_)), "");
+  EXPECT_EQ(testing::differences(pages_of(right), pages_of(testing::snapshot(*store_))), "");
   EXPECT_EQ(repair_channel(*store_, "staging")->pages_written, 0u);
 }
 
@@ -222,6 +228,79 @@ TEST_F(MergedIndex, AWriterThatWasOvertakenLeavesNoOldPage) {
   EXPECT_GT(n, 15u);
 }
 
+// One that was killed right after its late write cannot mend it itself.
+TEST_F(MergedIndex, WhatAKilledWriterLeftLateTheNextMoveMends) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}));
+  auto first = registry::load_whole_view(*store_, registry::require_channel(*store_, "staging")->record.view);
+  const auto key = k_channel + "/merged/simple/core/index.html";
+  const auto right = *store_->get(key, 1 << 20);
+  ASSERT_TRUE(publish(*store_, {"core-1.1-py3-none-any.whl"}, "staging", "43"));
+  const auto late = **store_->get(key, 1 << 20);
+  auto now = registry::require_channel(*store_, "staging");
+  ASSERT_TRUE(move_channel(*store_, "staging", *now, *first, {"rollback", {}, {}, "tester", k_now, {}}));
+  ASSERT_TRUE(merge_channel(*store_, "staging"));
+  ASSERT_TRUE(store_->put(key, content::Rope::literal(late), {}));
+  EXPECT_EQ(merge_channel(*store_, "staging")->pages_written, 1u); // nothing moved, and all the same
+  EXPECT_EQ(*store_->get(key, 1 << 20), right);
+  EXPECT_EQ(merge_channel(*store_, "staging")->pages_written, 0u);
+}
+
+TEST_F(MergedIndex, AStateThatDoesNotFitIsNoState) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}));
+  auto view = registry::load_whole_view(*store_, registry::require_channel(*store_, "staging")->record.view);
+  for (const char* state : {"", "{", "[1]", R"({"schema":"quarry.merged/2"})", R"({"schema":"quarry.merged/1"})",
+                            R"({"schema":"quarry.merged/1","moves":1,"own":{"core":7},"base":{}})",
+                            R"({"schema":"quarry.merged/1","moves":1,"own":{},"base":{},"recent":{"../x":1}})"}) {
+    SCOPED_TRACE(state);
+    ASSERT_TRUE(store_->put(k_channel + "/merged/pages.json", content::Rope::literal(state), {}));
+    ASSERT_TRUE(store_->put(k_channel + "/merged/simple/core/index.html", content::Rope::literal("torn"), {}));
+    auto shown = merged_channel_shown(*store_, "staging", view->record);
+    ASSERT_TRUE(shown) << render(shown.error());
+    EXPECT_TRUE(shown->exists && !shown->current);
+    ASSERT_TRUE(merge_channel(*store_, "staging"));
+    EXPECT_EQ(links(*store_, k_channel, "core").size(), 1u);
+    EXPECT_TRUE(merged_channel_shown(*store_, "staging", view->record)->current);
+  }
+}
+
+TEST_F(MergedIndex, ABrokenChannelKeepsNoOtherPlaceFromItsDependencies) {
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}, "broken"));
+  ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}, "staging", "43"));
+  auto view = registry::require_channel(*store_, "broken")->record.view;
+  ASSERT_TRUE(store_->put("views/" + view + ".json", content::Rope::literal("{}"), {}));
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  auto all = merge_all(*store_);
+  ASSERT_FALSE(all);
+  EXPECT_EQ(all.error().code, "P051");
+  EXPECT_EQ(all.error().kind, ErrorKind::corrupt);
+  EXPECT_THAT(all.error().message, HasSubstr("1 of 4 merged indexes"));
+  EXPECT_THAT(all.error().details, ElementsAre(HasSubstr("channels/broken: R011")));
+  for (const auto& directory : {k_run, k_channel, std::string("43-linux/python/g")})
+    EXPECT_THAT(projects(*store_, directory), ::testing::Contains("numpy"));
+}
+
+TEST_F(MergedIndex, AProjectThatVanishedIsRemovedAlsoAfterAKill) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}));
+  auto first = registry::load_whole_view(*store_, registry::require_channel(*store_, "staging")->record.view);
+  ASSERT_TRUE(publish(*store_, {"more-1.0-py3-none-any.whl"}, "staging", "43"));
+  auto now = registry::require_channel(*store_, "staging");
+  ASSERT_TRUE(move_channel(*store_, "staging", *now, *first, {"rollback", {}, {}, "tester", k_now, {}}));
+  const auto before = testing::snapshot(*store_);
+  for (std::uint64_t n = 1, calls = 1; n <= calls; ++n) {
+    auto store = store::make_memory_store();
+    for (const auto& [key, bytes] : before) ASSERT_TRUE(store->put(key, content::Rope::literal(bytes), {}));
+    FaultyStore faulty(*store, {FaultyStore::Fault::die_after, n, false});
+    static_cast<void>(merge_channel(faulty, "staging"));
+    calls = std::max(calls, faulty.calls() + (faulty.fired() ? 1 : 0));
+    ASSERT_TRUE(merge_channel(*store, "staging"));
+    EXPECT_FALSE(*store->head(k_channel + "/merged/simple/more/index.html")) << "call " << n;
+    EXPECT_FALSE(*store->head(k_channel + "/merged/simple-json/more/index.html")) << "call " << n;
+  }
+}
+
 class MergeInterrupted : public ::testing::TestWithParam<FaultyStore::Fault> {};
 INSTANTIATE_TEST_SUITE_P(Faults, MergeInterrupted,
                          ::testing::Values(FaultyStore::Fault::refuse, FaultyStore::Fault::lose_reply,
@@ -239,7 +318,7 @@ TEST_P(MergeInterrupted, TheSameCommandCompletes) {
   auto undisturbed = prepare();
   FaultyStore counting(*undisturbed);
   ASSERT_TRUE(merge_all(counting, {false, 1}));
-  const auto expected = testing::snapshot(*undisturbed);
+  const auto expected = pages_of(testing::snapshot(*undisturbed));
   ASSERT_GT(counting.calls(), 20u);
   for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
     SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
@@ -248,7 +327,8 @@ TEST_P(MergeInterrupted, TheSameCommandCompletes) {
     static_cast<void>(merge_all(faulty, {false, 1}));
     ASSERT_EQ(testing::violations(*store), "");
     ASSERT_TRUE(merge_all(*store));
-    ASSERT_EQ(testing::differences(expected, testing::snapshot(*store)), "");
+    ASSERT_EQ(testing::differences(expected, pages_of(testing::snapshot(*store))), "");
+    ASSERT_EQ(merge_all(*store, {/*thorough=*/true, 1})->pages_written, 0u);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "dist/metadata.hpp"
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -80,6 +81,41 @@ Result<void> dependencies_first(store::ObjectStore& store, const std::vector<Fil
   };
   std::stable_sort(pages.begin(), pages.end(), [&](const auto& a, const auto& b) { return rank_of(a) < rank_of(b); });
   return {};
+}
+
+namespace {
+
+using Names = std::vector<std::string>;
+using Pages = std::vector<index::Page>;
+
+constexpr std::size_t k_batch_projects = 64; // a batch of pages is in memory at once
+
+Result<Pages> all_in_order(store::ObjectStore& store, const Names& projects, const Rendering& rendering) {
+  std::vector<FileRecord> files;
+  TRY(auto pages, rendering.projects(projects, files));
+  TRY_DO(dependencies_first(store, files, pages));
+  TRY(auto last, rendering.last(&files));
+  std::move(last.begin(), last.end(), std::back_inserter(pages));
+  return pages;
+}
+
+} // namespace
+
+std::vector<Batch> batches_of(store::ObjectStore& store, const Names& projects, const Rendering& rendering) {
+  if (projects.size() <= k_in_order_max)
+    return {{[&store, projects, rendering] { return all_in_order(store, projects, rendering); }, /*in_order=*/true}};
+  std::vector<Batch> batches;
+  for (auto begin = projects.begin(); begin != projects.end();) {
+    auto end = begin + std::min<std::ptrdiff_t>(k_batch_projects, projects.end() - begin);
+    auto make = [piece = Names(begin, end), rendering]() -> Result<Pages> {
+      std::vector<FileRecord> files;
+      return rendering.projects(piece, files);
+    };
+    batches.push_back({make, /*in_order=*/false});
+    begin = end;
+  }
+  batches.push_back({[rendering] { return rendering.last(nullptr); }, /*in_order=*/true});
+  return batches;
 }
 
 } // namespace quarry::publish

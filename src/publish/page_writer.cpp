@@ -95,11 +95,15 @@ Result<bool> write_batch(ObjectStore& store, const Truth& truth, const std::stri
 Result<bool> remove_pages(ObjectStore& store, const Truth& truth, const std::string& token,
                           const std::vector<std::string>& stale, Projected& done) {
   if (stale.empty()) return true;
+  bool removed = false;
   for (const auto& key : stale) { // no page links there any more
+    TRY(auto there, store.head(key));
+    if (!there) continue;
     TRY_DO(store.remove(key));
+    removed = true;
     ++done.pages_removed;
   }
-  return is_still(truth, token);
+  return removed ? is_still(truth, token) : true;
 }
 
 Result<bool> write_state(ObjectStore& store, const std::string& key, const index::Page& page,

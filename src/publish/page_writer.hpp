@@ -24,7 +24,7 @@ struct Batch {
 
 struct Work {
   std::vector<Batch> batches;
-  std::vector<std::string> stale; ///< keys of pages that nothing shows any more; removed when all are written
+  std::vector<std::string> stale; ///< keys that nothing shows any more: what is there is removed when all are written
   /// Written before any page: it no longer vouches for those that are about to change, so that a writer that is killed
   /// leaves none that the next one believes.
   std::optional<index::Page> state_before = {};
@@ -37,7 +37,8 @@ struct Truth {
   std::string directory;
   std::function<Result<std::string>()> token; ///< reads the truth; another token, another truth
   /// What follows from the truth that token() read last. `state`: what stands under `state_key`, empty when nothing
-  /// does.
+  /// does. Called again when a rival was faster: then also for the pages of the call before, of which one may have been
+  /// written over the rival's.
   std::function<Result<Work>(const std::string& state)> work;
   std::string state_key = {}; ///< relative to `directory`; empty: there is none
   unsigned transfers = 8;     ///< pages are small: on a far store each costs one round trip and nothing else

@@ -145,6 +145,7 @@ Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now) {
     plan.set = sealed.set;
     plan.sealed = true;
   }
+  TRY_DO(refuse_names_of_the_base_index(store, plan.set));
   TRY_DO(look_at_names(store, plan.directory, sets, plan.files));
   if (!plan.channel.empty()) TRY_DO(look_at_channel(store, plan.channel, plan.set));
   plan.set_digest = sha256(registry::to_json(plan.set)).hex();
@@ -169,16 +170,16 @@ Unexpected name_of_the_base_index(ObjectStore& store, const std::string& project
   return fail(std::move(error));
 }
 
-/// An installer that is given both indexes takes the newer version, whoever published it (dependency confusion). The
-/// mirror refuses our names; here is the other direction.
-Result<void> refuse_names_of_the_base_index(ObjectStore& store, const std::string& directory,
-                                            const std::vector<PlannedFile>& files) {
-  if (directory == k_base_index) return {};
+} // namespace
+
+// An installer that is given both indexes takes the newer version, whoever published it (dependency confusion). The
+// mirror refuses our names; here is the other direction.
+Result<void> refuse_names_of_the_base_index(ObjectStore& store, const registry::SetRecord& set) {
   std::map<std::string, Offer> offers;
-  for (const auto& file : files) {
-    auto& offer = offers[file.file.project];
-    offer.place = directory;
-    offer.versions.push_back(file.file.version);
+  for (const auto& file : set.files) {
+    auto& offer = offers[file.project];
+    offer.place = set.directory;
+    offer.versions.push_back(file.version);
   }
   for (const auto& [project, offer] : offers) {
     auto page = fmt::format("{}/simple/{}/index.html", k_base_index, project);
@@ -187,8 +188,6 @@ Result<void> refuse_names_of_the_base_index(ObjectStore& store, const std::strin
   }
   return {};
 }
-
-} // namespace
 
 Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected collected, const std::string& now) {
   if (!target.channel.empty()) TRY_DO(registry::check_channel_name(target.channel));
@@ -206,7 +205,6 @@ Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected colle
     TRY_DO(store::check_key(candidate.file.key + ".metadata"));
     plan.files.push_back({std::move(candidate.path), std::move(candidate.file), std::move(candidate.sidecar), false});
   }
-  TRY_DO(refuse_names_of_the_base_index(store, plan.directory, plan.files));
   return finish(store, std::move(plan), now);
 }
 
@@ -216,7 +214,6 @@ Result<Plan> plan_adoption(ObjectStore& store, const std::string& directory, reg
   plan.directory = directory;
   plan.set.origin = std::move(origin);
   plan.files = std::move(files);
-  TRY_DO(refuse_names_of_the_base_index(store, directory, plan.files));
   return finish(store, std::move(plan), now);
 }
 

@@ -42,14 +42,16 @@ struct Plan {
 /// Where a store keeps its index of dependencies (docs/formats/run-layout.md); no run may publish a project of it.
 constexpr std::string_view k_base_index = "python-deps";
 
+/// already_exists P017 when a file of the set is of a project of this store's base index.
+Result<void> refuse_names_of_the_base_index(store::ObjectStore& store, const registry::SetRecord& set);
+
 /// The set's files get the upload time that an earlier sealed set of this directory gives them, else `now` (RFC 3339);
 /// a set of the same files that is sealed already is taken whole, so that publishing twice gives the same digest.
 /// already_exists P004 when a name is published with other bytes here, or R018 in the channel: both digests are named;
 /// P017 for a project of the base index.
 Result<Plan> make_plan(store::ObjectStore& store, const Target& target, Collected collected, const std::string& now);
 
-/// The same for files that are in the store already, at `directory` (set adopt). `files` carry their keys. In the base
-/// index itself no name is refused.
+/// The same for files that are in the store already, at `directory` (set adopt). `files` carry their keys.
 Result<Plan> plan_adoption(store::ObjectStore& store, const std::string& directory, registry::Origin origin,
                            std::vector<PlannedFile> files, const std::string& now);
 

@@ -1,6 +1,7 @@
 #include "publish/projection.hpp"
 
 #include "base/json.hpp"
+#include "base/text.hpp"
 #include "index/pages.hpp"
 #include "publish/page_order.hpp"
 #include "publish/page_writer.hpp"
@@ -13,10 +14,13 @@ namespace quarry::publish {
 
 using registry::FileRecord;
 using store::ObjectStore;
+using Keys = std::vector<std::string>;
 
 namespace {
 
 constexpr std::string_view k_distribution_schema = "quarry.distribution/1";
+constexpr std::string_view k_pointer_name = "distribution.json";
+
 /// Each project's page a second time, where the directory itself is asked for projects: before all others, in their
 /// order.
 std::vector<index::Page> with_repository_pages(const std::string& directory, const std::vector<FileRecord>& files,
@@ -36,6 +40,19 @@ std::vector<index::Page> with_repository_pages(const std::string& directory, con
   return all;
 }
 
+/// Pages of projects right below the directory that it shows no more.
+Result<Keys> stale_repository_pages(ObjectStore& store, const std::string& directory,
+                                    const std::set<std::string>& current) {
+  Keys stale;
+  TRY(auto objects, store.list(directory + "/"));
+  for (const auto& object : objects) {
+    auto parts = text::split(object.key.substr(directory.size() + 1), '/');
+    bool page = parts.size() == 2 && parts[1] == "index.html" && parts[0] != "simple" && parts[0] != "simple-json";
+    if (page && !current.contains(object.key)) stale.push_back(object.key);
+  }
+  return stale;
+}
+
 /// All pages of a package directory, at once: a run's are few.
 Result<Work> work_of(ObjectStore& store, const std::string& directory, const std::vector<registry::SealedSet>& sets,
                      bool is_repository) {
@@ -47,6 +64,10 @@ Result<Work> work_of(ObjectStore& store, const std::string& directory, const std
   for (const auto& page : pages) current.insert(directory + "/" + page.key);
   Work work;
   TRY(work.stale, stale_pages(store, directory, [&](const std::string& key) { return current.contains(key); }));
+  if (is_repository) {
+    TRY(auto gone, stale_repository_pages(store, directory, current));
+    std::move(gone.begin(), gone.end(), std::back_inserter(work.stale));
+  }
   work.batches.push_back({[pages = std::move(pages)]() -> Result<std::vector<index::Page>> { return pages; }});
   return work;
 }
@@ -65,11 +86,9 @@ Result<std::string> load_sets(ObjectStore& store, const std::string& directory,
   return token;
 }
 
-constexpr std::string_view k_pointer_name = "distribution.json";
-
 /// Which sets came from where, as the pointer says it now.
 Result<std::map<std::string, std::string>> known_sources(ObjectStore& store, const std::string& directory) {
-  auto key = directory + "/" + std::string(k_pointer_name);
+  auto key = pointer_key(directory);
   std::map<std::string, std::string> known;
   TRY(auto bytes, store.get(key, registry::k_record_bytes_max));
   if (!bytes) return known;
@@ -92,6 +111,17 @@ index::Page pointer_page(const std::string& directory, const std::vector<registr
 }
 
 } // namespace
+
+std::string pointer_key(const std::string& directory) { return directory + "/" + std::string(k_pointer_name); }
+
+Result<std::string> directory_of_distribution(ObjectStore& place) {
+  std::string key(k_pointer_name);
+  TRY(auto bytes, place.get(key, registry::k_record_bytes_max));
+  if (!bytes) return std::string();
+  TRY(auto pointer, json::parse(*bytes, key));
+  TRY_DO(json::require_schema(pointer, k_distribution_schema, key));
+  return json::string_at(pointer, "directory", key);
+}
 
 Result<Projected> project_directory(ObjectStore& store, const std::string& directory) {
   std::vector<registry::SealedSet> sets;

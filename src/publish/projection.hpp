@@ -20,6 +20,10 @@ struct Projected {
 /// when rivals kept writing for `k_rebase_max` rounds. No sealed set: nothing is written.
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
+/// Of a distribution's pointer: its directory is one when this is there.
+std::string pointer_key(const std::string& directory);
+/// What the pointer at the root of `place` calls its directory; "": there is none. B00x when it is no pointer.
+Result<std::string> directory_of_distribution(store::ObjectStore& place);
 /// The same for a distribution ("v2/gfx94X-dcgpu"), which is a simple repository itself: `{project}/index.html`
 /// besides; then its pointer `distribution.json`, which tells which sets the pages show. `sources`: digest of a set
 /// here -> of the set that it is a copy of, as far as the caller knows; what the pointer says already is kept.

@@ -131,6 +131,16 @@ Result<std::set<std::string>> sealed_sets(ObjectStore& store) {
   return sealed;
 }
 
+Result<void> repair_into(Repaired& done, ObjectStore& store, const std::string& directory) {
+  TRY(auto pointer, store.head(pointer_key(directory)));
+  auto projected = pointer ? project_distribution(store, directory, {}) : project_directory(store, directory);
+  if (!projected) return fail(std::move(projected).error());
+  add(done, directory, *projected);
+  TRY(auto merged, merge_directory(store, directory, {.thorough = true}));
+  add_merged(done, directory, std::move(merged));
+  return {};
+}
+
 } // namespace
 
 Result<Repaired> repair_channel(ObjectStore& store, const std::string& name) {
@@ -142,16 +152,17 @@ Result<Repaired> repair_channel(ObjectStore& store, const std::string& name) {
   return done;
 }
 
+Result<std::optional<Repaired>> repair_distribution(ObjectStore& store, const std::string& directory) {
+  TRY(auto pointer, store.head(pointer_key(directory)));
+  if (!pointer) return std::optional<Repaired>();
+  Repaired done;
+  TRY_DO(repair_into(done, store, directory));
+  return std::optional(std::move(done));
+}
+
 Result<Repaired> repair_directories(ObjectStore& store, const std::vector<SealedSet>& sets) {
   Repaired done;
-  for (const auto& directory : directories_of(sets)) {
-    TRY(auto pointer, store.head(directory + "/distribution.json"));
-    auto projected = pointer ? project_distribution(store, directory, {}) : project_directory(store, directory);
-    if (!projected) return fail(std::move(projected).error());
-    add(done, directory, *projected);
-    TRY(auto merged, merge_directory(store, directory, {.thorough = true}));
-    add_merged(done, directory, std::move(merged));
-  }
+  for (const auto& directory : directories_of(sets)) TRY_DO(repair_into(done, store, directory));
   return done;
 }
 

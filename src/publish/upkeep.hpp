@@ -5,6 +5,7 @@
 #include "publish/collect.hpp"
 #include "registry/registry.hpp"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Repaired {
 /// merged indexes with them.
 Result<Repaired> repair_channel(store::ObjectStore& store, const std::string& name);
 Result<Repaired> repair_directories(store::ObjectStore& store, const std::vector<registry::SealedSet>& sets);
+/// Of a distribution, also when all its sets were withdrawn; nullopt: that directory is none.
+Result<std::optional<Repaired>> repair_distribution(store::ObjectStore& store, const std::string& directory);
 
 /// Records and pages again, from the sealed sets: shards of a channel's view (lost or altered) are made anew, and must
 /// give the very view that the channel names (corrupt P030 otherwise: the sets are not those that were published).

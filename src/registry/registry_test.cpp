@@ -174,6 +174,8 @@ TEST_F(Registry, ExtendingAViewIsMakingItFromAllSets) {
   auto base = *make_view({one});
   EXPECT_EQ(extend_view(base, {two})->digest, make_view({one, two})->digest);
   EXPECT_EQ(extend_view(base, {one})->digest, base.digest);
+  base.record.unknown = R"("seen":true)"; // a newer program's word about that view
+  EXPECT_EQ(extend_view(base, {two})->digest, make_view({one, two})->digest);
   EXPECT_NE(make_view({two, one})->digest, make_view({one, two})->digest);
 }
 

@@ -26,7 +26,9 @@ Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets) {
     shard.project = file.project;
     shard.files.push_back(std::move(file));
   }
-  View view{{}, base.record, {}};
+  View view;
+  view.record.sets = base.record.sets; // what a newer program said of the old view besides is not true of this one
+  view.record.shards = base.record.shards;
   std::set<std::string_view> known(base.record.sets.begin(), base.record.sets.end());
   for (const auto& sealed : sets)
     if (known.insert(sealed.digest).second) view.record.sets.push_back(sealed.digest);

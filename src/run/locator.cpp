@@ -231,15 +231,13 @@ Result<StorePlace> split_store(const std::string& text) {
   return StorePlace{text.substr(0, slash), key};
 }
 
-namespace {
-bool is_run(const std::string& component) {
+bool is_run_place(const std::string& component) {
   return std::any_of(platforms().begin(), platforms().end(), [&](const std::string& platform) {
     auto suffix = "-" + platform;
     return component.size() > suffix.size() && component.ends_with(suffix) &&
            check_run_id(std::string_view(component).substr(0, component.size() - suffix.size()));
   });
 }
-} // namespace
 
 Result<StorePlace> split_tree(const std::string& text) {
   auto whole = text;
@@ -249,7 +247,7 @@ Result<StorePlace> split_tree(const std::string& text) {
     auto from = whole[at] == '/' ? at + 1 : at;
     auto component = whole.substr(from, whole.find('/', from) - from);
     bool channel = component == "channels" && whole.find('/', from) != whole.npos;
-    if ((!channel && !is_run(component)) || from == 0) continue;
+    if ((!channel && !is_run_place(component)) || from == 0) continue;
     auto store = whole.substr(0, from - 1);
     return StorePlace{store.empty() ? "/" : store, whole.substr(from)};
   }

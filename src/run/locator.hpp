@@ -40,6 +40,8 @@ struct StorePlace {
 };
 /// "s3://bucket/a/b" -> {"s3://bucket", "a/b"}. invalid_argument L009 for anything but s3.
 Result<StorePlace> split_store(const std::string& text);
+/// Whether a store's first component is a run's place: "42-linux".
+bool is_run_place(const std::string& component);
 /// The store and the key of a channel's or run's directory, told by the names that stores give them: what stands before
 /// `channels/NAME` or `{run}-{platform}/`. "s3://b/p/channels/stable" -> {"s3://b/p", "channels/stable"}.
 /// invalid_argument L009 when no component is one of these.

@@ -102,6 +102,17 @@ def test_a_failed_build(build, tmp_path):
     good(*fetch)
 
 
+def test_a_failed_build_without_its_packages(build, tmp_path):
+    """The logs are what a failed build is uploaded for: packages that it did not come to keep nothing back."""
+    (tmp_path / "wheels").mkdir()
+    words = ("run", "upload", build, *RUN, "--store", f"file:{tmp_path / 'store'}", "--packages", tmp_path / "wheels")
+    assert "nothing was uploaded" in refused("P001", 3, *words).err
+    assert not (tmp_path / "store").exists() or not names(tmp_path / "store")
+    done = good(*words, "--build-failed")
+    assert [finding["code"] for finding in done.json["findings"]] == ["P001"] and done.json["packages"] is None
+    assert f"logs/{FAMILY}/blas.log" in names(tmp_path / "store")
+
+
 def test_a_failed_build_that_left_nothing(tmp_path):
     (tmp_path / "build").mkdir()
     done = upload(tmp_path / "build", tmp_path / "store", "--build-failed")

@@ -133,6 +133,10 @@ Result<publish::Repaired> upkeep_directory(const Context& context, store::Object
     auto name = key.substr(k_channels.size(), key.find('/', k_channels.size()) - k_channels.size());
     return rebuild ? publish::rebuild_channel(store, name) : publish::repair_channel(store, name);
   }
+  if (!rebuild) {
+    TRY(auto done, publish::repair_distribution(store, key));
+    if (done) return *done;
+  }
   TRY(auto resolved, registry::resolve_run(store, key));
   return rebuild ? publish::rebuild_directories(store, resolved.sets, describe(), temporary_of(context))
                  : publish::repair_directories(store, resolved.sets);
@@ -147,6 +151,20 @@ Result<publish::Repaired> upkeep(const Context& context, store::ObjectStore& sto
                  : publish::repair_directories(store, resolved.sets);
 }
 
+/// The directory of a run, a channel or a distribution, written out. A distribution's pointer says where its store
+/// begins.
+Result<run::StorePlace> place_of(Context& context, const std::string& text) {
+  auto place = run::split_tree(text);
+  if (place) return place;
+  auto whole = text;
+  while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
+  auto store = open_store(context, whole);
+  if (!store) return place;
+  TRY(auto directory, publish::directory_of_distribution(**store));
+  if (directory.empty() || !whole.ends_with("/" + directory)) return place;
+  return run::StorePlace{whole.substr(0, whole.size() - directory.size() - 1), directory};
+}
+
 /// The store and what is meant in it: a place that was written out leads to its store by itself.
 Result<publish::Repaired> upkeep_of(Context& context, const Arguments& arguments, bool rebuild) {
   using Kind = run::LocatorKind;
@@ -158,7 +176,7 @@ Result<publish::Repaired> upkeep_of(Context& context, const Arguments& arguments
   auto said = arguments.find("--store");
   bool whole_place = locator.kind == Kind::s3 || (locator.kind == Kind::path && !said);
   if (whole_place) {
-    TRY(auto place, run::split_tree(locator.kind == Kind::s3 ? locator.url : locator.path));
+    TRY(auto place, place_of(context, locator.kind == Kind::s3 ? locator.url : locator.path));
     TRY(auto store, open_store(context, place.store));
     return upkeep_directory(context, *store, place.key, rebuild);
   }
@@ -166,6 +184,10 @@ Result<publish::Repaired> upkeep_of(Context& context, const Arguments& arguments
     return fail(ErrorKind::invalid_argument, "I006", "a run, set or channel lies in a store",
                 "add `--store LOCATOR` or set QUARRY_STORE");
   TRY(auto store, open_store(context, *said));
+  if (locator.kind == Kind::path && store::check_key(locator.path)) {
+    TRY(auto pointer, store->head(publish::pointer_key(locator.path)));
+    if (pointer) return upkeep_directory(context, *store, locator.path, rebuild);
+  }
   return upkeep(context, *store, locator, rebuild);
 }
 
@@ -188,8 +210,8 @@ Result<int> run_upkeep(Context& context, const Arguments& arguments, bool rebuil
 }
 
 const Operand k_place{"LOCATOR",
-                      "channel:NAME, run:ID, set:DIGEST in `--store`; or the directory of a channel or run: a "
-                      "path, or s3://BUCKET/PREFIX/channels/NAME"};
+                      "channel:NAME, run:ID, set:DIGEST in `--store`; or the directory of a channel, a run or a "
+                      "distribution: a path, or s3://BUCKET/PREFIX/channels/NAME"};
 const Flag k_store_of_place{"--store", "LOCATOR", "the store that a channel, run or set lies in",
                             {},        {},        "QUARRY_STORE"};
 

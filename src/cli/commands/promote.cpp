@@ -52,6 +52,7 @@ Json to_json(const promote::Receipt& receipt, const char* schema, bool dry_run) 
           {"dry_run", dry_run},
           {"sets", sets},
           {"index_url", receipt.index_url},
+          {"notes", findings_json(receipt.notes)},
           {"merged_index_url", receipt.merged_url.empty() ? Json(nullptr) : Json(receipt.merged_url)}};
 }
 
@@ -154,7 +155,8 @@ Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store
 struct Delivery {
   std::vector<publish::Distributed> sets;
   publish::DistributeReceipt receipt;
-  std::vector<std::string> urls; ///< of the repositories
+  std::vector<std::string> urls;   ///< of the repositories
+  std::vector<std::string> merged; ///< of their merged indexes
 };
 
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
@@ -169,6 +171,8 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
   }
   std::set<std::string> directories(done.receipt.directories.begin(), done.receipt.directories.end());
   for (const auto& directory : directories) done.urls.push_back(options.public_url.of(*to.store, directory) + "/");
+  for (const auto& directory : done.receipt.merged)
+    done.merged.push_back(options.public_url.of(*to.store, directory) + "/simple/");
   return done;
 }
 
@@ -194,6 +198,7 @@ std::string delivery_text(const Destination& to, const Delivery& done, bool dry_
                                     units::things(files, "file"), to.locator,
                                     units::things(done.receipt.writes, "object"), done.receipt.bytes_through_us);
   for (const auto& url : done.urls) text += fmt::format("repository  {}\n", url);
+  for (const auto& url : done.merged) text += fmt::format("merged      {}\n", url);
   return text;
 }
 
@@ -205,6 +210,8 @@ Json delivery_json(const Destination& to, const Delivery& done) {
           {"prefix", to.prefix},
           {"sets", sets},
           {"repositories", done.urls},
+          {"merged_index_urls", done.merged},
+          {"notes", findings_json(done.receipt.notes)},
           {"files", done.receipt.files},
           {"writes", done.receipt.writes},
           {"bytes_through", done.receipt.bytes_through_us}};
@@ -260,6 +267,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   if (to.store && !receipt.held) {
     TRY(auto sets, promoted_sets(*store, request, receipt));
     TRY(delivery, deliver(context, *store, to, sets, options));
+    context.out.findings(delivery->receipt.notes);
     document["distribution"] = delivery_json(to, *delivery);
   }
   context.out.document(document);

@@ -74,6 +74,17 @@ Result<Json> publish_packages(Context& context, const Arguments& arguments, bool
   return ask_words(context, words);
 }
 
+/// What would be published; null: nothing. Of a build that failed, the logs matter: packages that it did not finish are
+/// told of, and left out.
+Result<Json> plan_packages(Context& context, const Arguments& arguments, Findings& findings) {
+  auto planned = publish_packages(context, arguments, true);
+  if (planned || !arguments.has("--build-failed")) return planned;
+  const auto& error = planned.error();
+  findings.push_back({error.code, Severity::warning, arguments.get("--packages"),
+                      error.message + "; the packages of the failed build are left out", error.hint});
+  return Json(nullptr);
+}
+
 void add_output(std::string& text, std::string_view name, const std::string& value) {
   if (!value.empty()) text += fmt::format("{}={}\n", name, value);
 }
@@ -147,10 +158,10 @@ void print_report(Context& context, const artifact::Outputs& outputs, const arti
 Result<int> run_upload(Context& context, const Arguments& arguments) {
   TRY(auto request, request_of(context, arguments));
   TRY(auto outputs, artifact::collect_outputs(request));
-  context.out.findings(outputs.findings);
   // Packages that cannot be published are found before a run says that it has all.
-  TRY(auto planned, publish_packages(context, arguments, true),
+  TRY(auto planned, plan_packages(context, arguments, outputs.findings),
       "nothing was uploaded: the packages cannot be published");
+  context.out.findings(outputs.findings);
   if (arguments.has("--dry-run")) return print_plan(context, outputs, planned);
   TRY(auto store, open_store(context, arguments.get("--store")));
   artifact::UploadRequest upload{.layout = request.layout, .group = request.group, .page = page_of};
@@ -163,7 +174,10 @@ Result<int> run_upload(Context& context, const Arguments& arguments) {
   TRY(auto report, artifact::upload_outputs(*store, outputs, upload));
   auto seconds = meter.finish();
   context.out.findings(report.findings);
-  TRY(auto packages, publish_packages(context, arguments, false));
+  Json packages;
+  if (planned.is_object()) {
+    TRY(packages, publish_packages(context, arguments, false));
+  }
   auto url = [&](const std::string& key) { return key.empty() ? key : store->url(key); };
   Links links{url(report.logs_page), url(report.artifacts_page), url(report.manifest)};
   TRY_DO(tell_github(context, links, packages));

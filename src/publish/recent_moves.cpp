@@ -1,0 +1,52 @@
+#include "publish/recent_moves.hpp"
+
+#include "dist/name.hpp"
+#include <nlohmann/json.hpp>
+
+namespace quarry::publish {
+
+namespace {
+
+using Moves = std::map<std::string, std::uint64_t>;
+
+bool is_project(const std::string& name) {
+  auto project = dist::ProjectName::parse(name);
+  return project && project->str() == name; // it becomes a part of a key
+}
+
+std::optional<Moves> moves_at(const Json& json, const char* key) {
+  Moves moves;
+  const auto object = json.value(key, Json::object());
+  for (const auto& [project, move] : object.items()) {
+    if (!is_project(project) || !move.is_number_unsigned()) return std::nullopt;
+    moves[project] = move.get<std::uint64_t>();
+  }
+  return moves;
+}
+
+} // namespace
+
+RecentMoves RecentMoves::after(std::uint64_t move, const std::set<std::string>& projects,
+                               const std::set<std::string>& more_than_once) const {
+  auto next = *this;
+  for (const auto& project : projects) {
+    if (next.moved.contains(project) || more_than_once.contains(project)) next.twice[project] = move;
+    next.moved[project] = move;
+  }
+  for (auto* moves : {&next.moved, &next.twice})
+    std::erase_if(*moves, [&](const auto& entry) { return entry.second + k_recent_moves <= move; });
+  return next;
+}
+
+void add_to(Json& json, const RecentMoves& recent) {
+  json["recent"] = recent.moved;
+  json["twice"] = recent.twice;
+}
+
+std::optional<RecentMoves> recent_moves_of(const Json& json) {
+  auto moved = moves_at(json, "recent"), twice = moves_at(json, "twice");
+  if (!moved || !twice) return std::nullopt;
+  return RecentMoves{std::move(*moved), std::move(*twice)};
+}
+
+} // namespace quarry::publish
