@@ -89,6 +89,22 @@ def test_wrong_input(code: str, exit_code: int, arguments: list, tmp_path: Path)
     assert done.out == "" and not output.exists()
 
 
+@pytest.mark.parametrize("command", [[*COMPUTE, "--release-type", "release"], ["compat", "compute_rocm_package_version", "--release-type", "release", "--override-base-version", "7.12.0"]])
+def test_a_line_that_an_earlier_step_left_open(command: list, tmp_path: Path):
+    """The script's command needs no version.json when the base is said."""
+    output = tmp_path / "output"
+    output.write_text("before=1")
+    good(*command, cwd=tmp_path, environment=clean_environment(GITHUB_OUTPUT=str(output), GITHUB_SHA=SHA))
+    assert output.read_text().startswith("before=1\nrocm_package_version=7.12.0\n")
+
+
+@pytest.mark.parametrize(("words", "flag"), [(["compute_rocm_package_version", "--release-type", "release"], "--override-base-version"),
+                                             (["build_python_packages", "--artifact-dir", ".", "--dest-dir", "out"], "--version")])  # fmt: skip
+def test_scripts_name_their_own_flags(words: list, flag: str, tmp_path: Path):
+    hint = refused("D001", 3, "compat", *words, cwd=tmp_path).err.rpartition("hint: ")[2]
+    assert f"{flag}," in hint and "--base," not in hint
+
+
 def test_two_development_builds_have_no_order():
     done = good(*COMPUTE, "--release-type", "dev", "--previous", f"7.12.0.dev0+{'f' * 40}")
     assert "differ in the commit only" in done.err

@@ -1,6 +1,7 @@
 // xz ("The .xz File Format" 1.2.0) over liblzma, which checks headers, the blocks' checks, index and footer. Streams
 // and blocks are told apart here: blocks whose headers carry sizes decode side by side.
 #include "archive/compression_codecs.hpp"
+#include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <lzma.h>
@@ -8,8 +9,9 @@
 namespace quarry::archive::codec {
 
 namespace {
-constexpr std::uint32_t k_preset = 2; // preset 6 packs 5 times slower for 11 % less (measured on host ELF)
-constexpr std::size_t k_padding = 4;  // stream padding comes in such units
+constexpr std::uint32_t k_preset = 2;       // preset 6 packs 5 times slower for 11 % less (measured on host ELF)
+constexpr std::uint32_t k_look_up_ms = 200; // the encoder's threads work for seconds; meanwhile nobody waits for a stop
+constexpr std::size_t k_padding = 4;        // stream padding comes in such units
 
 struct Stream {
   lzma_stream z = LZMA_STREAM_INIT;
@@ -41,6 +43,7 @@ public:
     options.block_size = k_xz_block;
     options.preset = k_preset;
     options.check = LZMA_CHECK_CRC64;
+    options.timeout = k_look_up_ms;
     started_ = lzma_stream_encoder_mt(&stream_.z, &options);
   }
   Result<void> write(std::span<const std::byte> bytes) override { return run(bytes, LZMA_RUN); }
@@ -55,6 +58,7 @@ private:
     while (action == LZMA_FINISH ? status != LZMA_STREAM_END : stream_.z.avail_in > 0) {
       stream_.z.next_out = reinterpret_cast<std::uint8_t*>(buffer_.data());
       stream_.z.avail_out = buffer_.size();
+      TRY_DO(sys::check_interrupted());
       status = lzma_code(&stream_.z, action);
       if (status != LZMA_OK && status != LZMA_STREAM_END) return explain(status);
       if (stream_.z.avail_out < buffer_.size())

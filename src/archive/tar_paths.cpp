@@ -50,10 +50,12 @@ Result<std::string> checked_path(std::string_view name) {
 }
 
 Result<void> TarPaths::check_case(const std::string& path, TarType type) {
-  bool directory = type == TarType::directory;
-  auto [at, first] = folded_.try_emplace(folded_name(path), directory);
-  if (first || (directory && at->second)) return {}; // Include/ and include/ merge elsewhere, and lose nothing
-  return conflict(path, "and another member are one name on Windows or macOS");
+  auto [at, first] = folded_.try_emplace(folded_name(path), path);
+  if (first) return {};
+  auto other = entries_.find(at->second);
+  bool directories = type == TarType::directory && other != entries_.end() && other->second.type == TarType::directory;
+  if (directories) return {}; // Include/ and include/ merge elsewhere, and lose nothing
+  return conflict(path, fmt::format("and {} are one name on Windows or macOS", at->second));
 }
 
 Result<void> TarPaths::insert(const std::string& path, Entry entry) {

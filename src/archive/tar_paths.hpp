@@ -48,8 +48,8 @@ private:
 
   TarLimits limits_;
   std::unordered_map<std::string, Entry> entries_;
-  std::unordered_map<std::string, bool> folded_; ///< folded name -> is it a directory
-  std::vector<std::string> symlinks_;            ///< in order, for stable messages
+  std::unordered_map<std::string, std::string> folded_; ///< folded name -> as the first member spells it
+  std::vector<std::string> symlinks_;                   ///< in order, for stable messages
 };
 
 } // namespace quarry::archive

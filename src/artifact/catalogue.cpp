@@ -8,16 +8,6 @@
 
 namespace quarry::artifact {
 
-namespace {
-void report_missing_bases(const ExplodedArtifact& artifact, Findings& findings) {
-  for (const auto& base : artifact.bases)
-    if (!sys::is_directory(path::join(artifact.directory, base)))
-      findings.push_back({"A005", Severity::warning, artifact.directory,
-                          fmt::format("the manifest names {}, which is not there", base),
-                          "nothing is taken from it; fetch or build the artifact again if it should hold something"});
-}
-} // namespace
-
 Result<std::vector<std::string>> read_manifest(const std::string& artifact_directory) {
   auto path = path::join(artifact_directory, k_manifest_name);
   auto text = sys::read_file(path, k_manifest_bytes_max);
@@ -30,11 +20,14 @@ Result<std::vector<std::string>> read_manifest(const std::string& artifact_direc
 
 Result<Catalogue> open_catalogue(const std::string& directory) {
   if (!sys::is_directory(directory))
-    return fail(ErrorKind::not_found, "D001", fmt::format("{} is no directory", directory));
+    return fail(ErrorKind::not_found, "D001", fmt::format("{} is no directory", directory),
+                "name the directory that `quarry artifact fetch --output-dir DIR` made");
   TRY(auto source, source_of_path(directory));
   Catalogue catalogue;
   catalogue.directory = directory;
   catalogue.findings = std::move(source.findings);
+  for (auto& finding : catalogue.findings) // packages would silently lack what it should hold
+    if (finding.code == "A005") finding.severity = Severity::error;
   for (auto& item : source.items) {
     auto path = path::join(directory, item.file);
     if (item.name.whole_sdk()) {
@@ -44,7 +37,6 @@ Result<Catalogue> open_catalogue(const std::string& directory) {
       catalogue.findings.push_back({item.defect->code, Severity::error, path, item.defect->message, item.defect->hint});
     } else if (item.exploded) {
       catalogue.artifacts.push_back({std::move(item.name), path, std::move(item.bases)});
-      report_missing_bases(catalogue.artifacts.back(), catalogue.findings);
     } else {
       catalogue.archives.push_back({std::move(item.name), item.compression, item.file, path, item.size, item.checksum});
     }

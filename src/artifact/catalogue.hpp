@@ -32,8 +32,8 @@ struct Catalogue {
   std::vector<ExplodedArtifact> artifacts; ///< sorted by name
   std::vector<ArchivedArtifact> archives; ///< sorted by name; not those whose extraction stands beside them (see fetch)
   /// Errors: no manifest (A003), bad manifest (A004), unknown component (A002), one artifact twice (A006), bad checksum
-  /// file (A011). Warnings: a base directory that is missing (A005), a file that looks like an artifact and is none
-  /// (A001).
+  /// file (A011), a base directory that is missing (A005), a checksum file whose archive is missing (A033). Warnings: a
+  /// file that looks like an artifact and is none (A001).
   Findings findings;
 };
 

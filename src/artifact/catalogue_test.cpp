@@ -1,6 +1,7 @@
 #include "artifact/catalogue.hpp"
 
 #include "artifact/testing.hpp"
+#include <algorithm>
 
 namespace quarry::artifact {
 namespace {
@@ -106,14 +107,18 @@ TEST_F(CatalogueTest, ListsExplodedArtifactsAndArchivesSorted) {
 TEST_F(CatalogueTest, DefectsAreFindings) {
   ASSERT_TRUE(sys::make_directories(from_ + "/none_lib_generic"));
   write(from_ + "/bad_lib_generic/artifact_manifest.txt", "../x\n");
-  write(from_ + "/gone_lib_generic/artifact_manifest.txt", "not/there\n");
+  write(from_ + "/gone_lib_generic/artifact_manifest.txt", "\nnot/there/\n");
   ASSERT_TRUE(sys::make_directories(from_ + "/odd_bin_generic"));
   write(from_ + "/ccache_logs.tar.zst", "");
   good("sum_lib_generic");
   write(from_ + "/sum_lib_generic.tar.zst.sha256sum", "rubbish\n");
+  write(from_ + "/lost_lib_generic.tar.zst.sha256sum", std::string(64, '0') + "\n");
   auto catalogue = *open_catalogue(from_);
   EXPECT_THAT(codes(catalogue.findings),
-              ::testing::UnorderedElementsAre("A001", "A002", "A003!", "A004!", "A005", "A011!"));
+              ::testing::UnorderedElementsAre("A001", "A002", "A003!", "A004!", "A005!", "A011!", "A033!"));
+  auto missing = std::find_if(catalogue.findings.begin(), catalogue.findings.end(),
+                              [](const Finding& f) { return f.code == "A005"; });
+  EXPECT_EQ(missing->place, from_ + "/gone_lib_generic/artifact_manifest.txt:2");
   ASSERT_EQ(catalogue.artifacts.size(), 1u); // the one whose base directory is missing still counts
   EXPECT_EQ(catalogue.artifacts[0].name.name, "gone");
   EXPECT_THAT(catalogue.archives, IsEmpty());
@@ -130,6 +135,18 @@ TEST_F(CatalogueTest, OneArtifactTwiceIsAnError) {
   EXPECT_THAT(catalogue.archives, IsEmpty());
   EXPECT_THAT(catalogue.findings[0].message, ::testing::AllOf(::testing::HasSubstr("a_lib_generic.tar.zst"),
                                                               ::testing::HasSubstr("a_lib_generic and")));
+}
+
+TEST_F(CatalogueTest, AnAnnouncedArchiveThatIsGoneIsAbsent) {
+  good("a_lib_generic");
+  explode("b_lib_generic");
+  for (const auto* file : {"b_lib_generic.tar.zst", "c_lib_generic.tar.zst", "notes.txt"})
+    write(from_ + "/" + file + ".sha256sum", checksum_line(sha256("x"), file));
+  auto source = *source_of_path(from_);
+  ASSERT_EQ(source.items.size(), 3u) << "b stands there unpacked, and notes.txt is no archive";
+  EXPECT_FALSE(source.items[0].absent || source.items[1].absent);
+  EXPECT_TRUE(source.items[2].absent);
+  EXPECT_EQ(source.items[2].defect->code, "A033");
 }
 
 TEST_F(CatalogueTest, AFetchedArtifactMayStandBesideItsArchive) {

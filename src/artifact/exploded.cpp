@@ -28,6 +28,13 @@ archive::TarType tar_type(EntryType type) {
          : type == EntryType::symlink ? archive::TarType::symlink
                                       : archive::TarType::file;
 }
+
+/// The checks are those of archives, and there is none yet.
+template <class T> Result<T> of_directory(Result<T> checked) {
+  if (checked || (checked.error().code != "T007" && checked.error().code != "T010")) return checked;
+  checked.error().hint = "rename or mend it where the artifact is made";
+  return checked;
+}
 } // namespace
 
 Result<ExplodedTree> check_exploded(const SourceItem& item) {
@@ -50,13 +57,13 @@ Result<ExplodedTree> check_exploded(const SourceItem& item) {
       return fail(ErrorKind::corrupt, "A008",
                   fmt::format("{} lies in no base directory of the manifest", path::join(item.directory, entry.path)),
                   "add its directory to the manifest or remove it");
-    TRY_DO(archive::checked_path(entry.path), where);
-    TRY_DO(paths.add(entry.path, tar_type(entry.type), entry.link), where);
+    TRY_DO(of_directory(archive::checked_path(entry.path)), where);
+    TRY_DO(of_directory(paths.add(entry.path, tar_type(entry.type), entry.link)), where);
     if (entry.type == EntryType::directory) continue;
     ++tree.files;
     tree.bytes += entry.size;
   }
-  TRY_DO(paths.check_links(), fmt::format("in {}", item.directory));
+  TRY_DO(of_directory(paths.check_links()), fmt::format("in {}", item.directory));
   return tree;
 }
 

@@ -208,7 +208,7 @@ Error failure_of(const FetchReport& report, const std::string& output_directory)
               {},
               failed[0]->error->hint};
   for (auto f : failed) {
-    error.details.push_back(fmt::format("{}: {}", f->error->code, f->error->message));
+    error.details.push_back(fmt::format("{}: {}: {}", f->source, f->error->code, f->error->message));
     for (const auto& detail : f->error->details) error.details.push_back("  " + detail);
   }
   error.details.push_back(std::move(complete));

@@ -313,6 +313,21 @@ TEST_F(FetchTest, ExplodedDirectoriesAreJudgedLikeArchives) {
   }
 }
 
+TEST_F(FetchTest, ABaseDirectoryThatHoldsNothingIsMade) {
+  archive("a_lib_generic.tar.zst",
+          manifest("math/stage\nmath/empty\n") + tar::file("math/stage/lib/x", "text") + tar::end());
+  ASSERT_EQ(run()->failures(), 0u);
+  EXPECT_TRUE(sys::is_directory(out_ + "/a_lib_generic/math/empty"));
+  EXPECT_THAT(source_of_path(out_)->findings, IsEmpty());
+}
+
+TEST_F(FetchTest, EachOfSeveralFailuresNamesItsArchive) {
+  for (const auto* name : {"a_lib_generic", "b_lib_generic"}) archive(name + std::string(".tar.zst"), tar::end());
+  auto error = failure_of(*run(), out_);
+  EXPECT_THAT(error.details, ::testing::Contains(HasSubstr("a_lib_generic.tar.zst: A007")));
+  EXPECT_THAT(error.details, ::testing::Contains(HasSubstr("b_lib_generic.tar.zst: A007")));
+}
+
 TEST_F(FetchTest, OneArtifactTwiceIsRefusedByName) {
   good("a_lib_generic");
   archive("a_lib_generic.tar.xz", manifest() + tar::end());

@@ -2,9 +2,12 @@
 
 #include "artifact/defects.hpp"
 #include "artifact/manifest.hpp"
+#include "base/text.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
+#include <algorithm>
 #include <fmt/core.h>
+#include <set>
 
 namespace quarry::artifact {
 
@@ -21,6 +24,7 @@ public:
       else
         TRY_DO(archive(entry.path, false));
     }
+    announced(entries);
     refuse_twins(source_, directory_);
     return {};
   }
@@ -50,6 +54,24 @@ public:
   }
 
 private:
+  /// A checksum file whose archive is gone. One beside the exploded artifact has nothing to miss.
+  void announced(const std::vector<sys::TreeEntry>& entries) {
+    std::set<Name> present;
+    for (const auto& item : source_.items) present.insert(item.name);
+    for (const auto& entry : entries) {
+      if (entry.path.starts_with('.') || !entry.path.ends_with(k_checksum_suffix)) continue;
+      auto file = entry.path.substr(0, entry.path.size() - k_checksum_suffix.size());
+      auto parsed = name_of(file, false);
+      if (!parsed || !*parsed || !present.insert((*parsed)->name).second) continue;
+      SourceItem item;
+      item.name = (*parsed)->name;
+      item.file = file;
+      item.absent = true;
+      item.defect = absent_error(file);
+      item.defect->hint = "get it again with `quarry artifact fetch`, or remove its checksum file";
+      source_.items.push_back(std::move(item));
+    }
+  }
   static std::optional<Result<ArchiveName>> name_of(const std::string& file, bool asked) {
     if (auto tarball = parse_tarball_name(file)) return Result<ArchiveName>(std::move(*tarball));
     auto gzip = archive::suffix_of(archive::Compression::gzip);
@@ -81,11 +103,29 @@ private:
     item.exploded = true;
     item.directory = path;
     auto bases = read_manifest(path);
-    if (bases)
+    if (bases) {
       item.bases = std::move(*bases);
-    else
+      report_missing_bases(item);
+    } else
       item.defect = bases.error();
     source_.items.push_back(std::move(item));
+  }
+  void report_missing_bases(const SourceItem& item) {
+    for (const auto& base : item.bases) {
+      if (sys::is_directory(path::join(item.directory, base))) continue;
+      auto manifest = path::join(item.directory, k_manifest_name);
+      source_.findings.push_back(
+          {"A005", Severity::warning, fmt::format("{}:{}", manifest, line_of(manifest, base)),
+           fmt::format("the manifest names {}, which is not there", base),
+           "build or fetch the artifact again; or, if it should hold nothing there, take the line away"});
+    }
+  }
+  static std::size_t line_of(const std::string& manifest, const std::string& base) {
+    auto text = sys::read_file(manifest, k_manifest_bytes_max);
+    auto lines = text ? text::lines(*text) : std::vector<std::string>();
+    auto at = std::find_if(lines.begin(), lines.end(),
+                           [&](const std::string& line) { return line == base || line == base + "/"; });
+    return static_cast<std::size_t>(at - lines.begin()) + 1;
   }
   Source& source_;
   std::string directory_;
@@ -99,7 +139,9 @@ Result<Source> source_of_path(const std::string& path) {
     TRY_DO(DirectoryScan(source, path).run());
     return source;
   }
-  if (!sys::exists(path)) return fail(ErrorKind::not_found, "D001", fmt::format("{} does not exist", path));
+  if (!sys::exists(path))
+    return fail(ErrorKind::not_found, "D001", fmt::format("{} does not exist", path),
+                "check the name, or get artifacts with `quarry artifact fetch`");
   TRY_DO(DirectoryScan(source, path::dirname(path)).archive(std::string(path::basename(path)), true));
   return source;
 }

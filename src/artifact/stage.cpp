@@ -1,6 +1,7 @@
 #include "artifact/stage.hpp"
 
 #include "artifact/exploded.hpp"
+#include "sys/beneath.hpp"
 
 namespace quarry::artifact {
 
@@ -8,6 +9,9 @@ namespace {
 Result<void> extract(const SourceItem& item, const std::string& directory, const UnpackOptions& options,
                      Fetched& fetched) {
   TRY(auto unpacked, extract_archive(item, directory, options));
+  // A base directory that the manifest names and that holds nothing is no loss: it is there, and empty.
+  TRY(auto into, sys::Beneath::open(directory));
+  for (const auto& base : unpacked.bases) TRY_DO(into.make_directories(base));
   fetched.digest = unpacked.digest;
   fetched.verified = unpacked.verified;
   fetched.archive_bytes = unpacked.archive_bytes;

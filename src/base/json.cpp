@@ -82,13 +82,14 @@ Result<std::string> canonical(const Json& value) {
 std::string pretty(const Json& value) { return value.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Result<Json> parse(std::string_view text, std::string_view what) {
+  constexpr const char* k_again = "name the right file, or make it again: it must be one whole JSON document";
   Builder builder;
   try {
     if (Json::sax_parse(text, &builder)) return std::move(builder.root);
   } catch (const Json::exception& e) {
-    return fail(ErrorKind::corrupt, "B002", fmt::format("{} is not valid JSON: {}", what, e.what()));
+    return fail(ErrorKind::corrupt, "B002", fmt::format("{} is not valid JSON: {}", what, e.what()), k_again);
   }
-  return fail(ErrorKind::corrupt, "B002", fmt::format("{} {}", what, builder.error));
+  return fail(ErrorKind::corrupt, "B002", fmt::format("{} {}", what, builder.error), k_again);
 }
 
 namespace {

@@ -20,6 +20,23 @@ namespace {
 const toml::table& as_table(const void* p) { return *static_cast<const toml::table*>(p); }
 const toml::node* as_node(const void* p) { return static_cast<const toml::node*>(p); }
 template <class T> std::optional<T> exact(const void* p) { return as_node(p)->value_exact<T>(); }
+
+/// At most two letters more, less or other (Levenshtein), of words that are long enough for that to mean something.
+bool is_near(std::string_view wanted, std::string_view written) {
+  constexpr std::size_t k_edits_max = 2, k_length_min = 4, k_length_max = 64;
+  if (wanted.size() < k_length_min || wanted.size() > k_length_max || written.size() > k_length_max) return false;
+  std::vector<std::size_t> row(written.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    auto diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < written.size(); ++j) {
+      auto changed = diagonal + (wanted[i] != written[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back() <= k_edits_max;
+}
 } // namespace
 
 Result<TomlTable> TomlTable::parse(std::string_view text, std::string file, std::string syntax_code, std::string code,
@@ -55,8 +72,18 @@ bool TomlTable::has(const std::string& key) const { return as_table(table_).get(
 
 Unexpected TomlTable::error_with(std::string code, const std::string& key, const std::string& text) const {
   auto place = key_.empty() ? key : key.empty() ? key_ : key_ + "." + key;
-  return fail(ErrorKind::invalid_argument, std::move(code),
-              fmt::format("{}:{}: {}: {}", document_->file, std::max(1, line_of(key)), place, text), document_->hint);
+  Error wrong{ErrorKind::invalid_argument,
+              std::move(code),
+              fmt::format("{}:{}: {}: {}", document_->file, std::max(1, line_of(key)), place, text),
+              {},
+              {},
+              document_->hint};
+  // Of a key that is missing, more often than not the typing error is there.
+  for (const auto& other : has(key) ? std::vector<std::string>() : keys())
+    if (!seen_.contains(other) && is_near(key, other))
+      wrong.details.push_back(
+          fmt::format("line {}: \"{}\" is not a known key: is {} meant?", line_of(other), other, key));
+  return fail(std::move(wrong));
 }
 Unexpected TomlTable::error(const std::string& key, const std::string& text) const {
   return error_with(document_->code, key, text);

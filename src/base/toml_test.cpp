@@ -51,5 +51,17 @@ TEST(Toml, NamesFileLineAndKeyOfATypingError) {
   EXPECT_EQ(a + c, 3);
 }
 
+TEST(Toml, AMissingKeyNamesTheOneThatLooksLikeIt) {
+  auto table = parse("teirs = 1\nother = 2\n");
+  ASSERT_TRUE(table);
+  std::int64_t tiers = 0, other = 0;
+  ASSERT_TRUE(table->integer("other", other));
+  auto missing = table->integer("tiers", tiers, true);
+  ASSERT_FALSE(missing);
+  ASSERT_EQ(missing.error().details.size(), 1u);
+  EXPECT_EQ(missing.error().details[0], "line 1: \"teirs\" is not a known key: is tiers meant?");
+  EXPECT_TRUE(table->integer("others", tiers, true).error().details.empty()) << "a key that was asked for is known";
+}
+
 } // namespace
 } // namespace quarry

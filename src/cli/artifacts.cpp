@@ -9,6 +9,7 @@
 #include "sys/tree.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
@@ -209,8 +210,13 @@ Result<std::vector<SourceItem>> selected_artifacts(const Source& source, const A
   options.include = std::move(include);
   options.exclude = arguments.list("--exclude");
   options.group = arguments.get("--artifact-group");
-  for (const auto& list : arguments.list("--amdgpu-targets"))
-    for (auto& target : text::split_any(list, ",; ")) options.targets.push_back(std::move(target));
+  for (const auto& list : arguments.list("--amdgpu-targets")) {
+    auto targets = text::split_any(list, ",; ");
+    if (targets.empty() && !list.empty())
+      return fail(ErrorKind::invalid_argument, "A047", fmt::format("--amdgpu-targets {:?} names no target", list),
+                  "name targets such as gfx942, or leave the flag away");
+    std::move(targets.begin(), targets.end(), std::back_inserter(options.targets));
+  }
   TRY(auto items, artifact::select(source, options));
   TRY(auto at_once, archives_at_once(source, arguments));
   TRY_DO(artifact::look_up(items, std::max(at_once, k_lookups)));

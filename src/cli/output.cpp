@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "cli/progress.hpp"
+#include <fmt/core.h>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -32,6 +33,23 @@ std::string colored_line(std::string_view line) {
     }
   }
   return std::string(line);
+}
+
+/// Names and words of others stand in messages: what would steer the terminal is shown instead, as `\x1b`. Line breaks
+/// and tabs stay, C1 controls (U+0080 to U+009F) go.
+std::string without_controls(std::string_view text) {
+  std::string shown;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    auto byte = static_cast<unsigned char>(text[i]);
+    auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0u;
+    if ((byte < 0x20 && byte != '\n' && byte != '\t') || byte == 0x7f)
+      shown += fmt::format("\\x{:02x}", byte);
+    else if (byte == 0xc2 && next >= 0x80 && next <= 0x9f)
+      shown += fmt::format("\\u00{:02x}", next), ++i;
+    else
+      shown += text[i];
+  }
+  return shown;
 }
 
 class StreamPrinter;
@@ -94,7 +112,10 @@ public:
 private:
   friend class PrinterProgress;
 
-  void to_err(std::string text) { print(err_, options_.err_color ? colored(text) : std::move(text)); }
+  void to_err(const std::string& text) {
+    auto shown = without_controls(text);
+    print(err_, options_.err_color ? colored(shown) : shown);
+  }
   void print(const Sink& sink, const std::string& text) {
     std::lock_guard lock(mutex_);
     if (auto cleared = board_.clear(); !cleared.empty()) err_(cleared);

@@ -273,6 +273,10 @@ Result<void> check_required(const Command& command, const Arguments& arguments) 
                    help_hint(command));
     }
   }
+  // What must be said must say something; an optional operand that is empty is its command's business.
+  for (std::size_t i = 0; i < std::min(needed, arguments.operands.size()); ++i)
+    if (arguments.operands[i].empty())
+      return usage("C006", fmt::format("{} is empty", command.operands[i].name), "is a variable unset?");
   if (!open_end && arguments.operands.size() > command.operands.size()) {
     return usage(
         "C005",

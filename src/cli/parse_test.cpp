@@ -155,6 +155,8 @@ TEST(CheckRequired, CountsOperands) {
   EXPECT_EQ(refusal(command, Words{"1"}), "");
   EXPECT_EQ(refusal(command, Words{"1", "2"}), "");
   EXPECT_EQ(refusal(command, Words{"1", "2", "3"}), "C005");
+  EXPECT_EQ(refusal(command, Words{""}), "C006");
+  EXPECT_EQ(refusal(command, Words{"1", ""}), "");
   command.operands = {{"FILE", "files", true, true}};
   EXPECT_EQ(refusal(command, Words{"1", "2", "3"}), "");
 }

@@ -79,9 +79,10 @@ private:
     TRY_DO(expect(fields, Kind::dict, what));
     Place place;
     place.platform = platform;
+    // First what is there: where a field is misspelt, its line says more than that the right one is missing.
+    for (const auto& [field, value] : fields.members) TRY_DO(take_field(family, place, field, value));
     for (auto needed : {"family", "test-runs-on", "fetch-gfx-targets", "build_variants"})
       if (!fields.find(needed)) return error(fields.line, fmt::format("{} lacks {:?}", what, needed));
-    for (const auto& [field, value] : fields.members) TRY_DO(take_field(family, place, field, value));
     family.places.push_back(std::move(place));
     return {};
   }

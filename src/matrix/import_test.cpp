@@ -82,6 +82,8 @@ TEST(Import, RefusesWhatItDoesNotUnderstand) {
        {Row{"\"benchmark-runs-on\"", "\"bench-runs-on\"", "F010",
             "table.py:16: gfx94x.linux.bench-runs-on is an unknown field"},
         Row{"\"fetch-gfx-targets\": [\"gfx942\"],", "", "F010", "gfx94x.linux lacks \"fetch-gfx-targets\""},
+        Row{"\"fetch-gfx-targets\": [\"gfx942\"]", "\"fetch-gfx-target\": [\"gfx942\"]", "F010",
+            "gfx94x.linux.fetch-gfx-target is an unknown field"},
         Row{"\"weight\": 5.0", "\"weight\": 5.5", "F010", "a weight must be a whole number"},
         Row{"\"weight\": 5.0", "\"share\": 5", "F010", "unknown field \"share\""},
         Row{"{\"label\": \"two\", ", "{", "F010", "lacks a label"},

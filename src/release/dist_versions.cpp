@@ -101,6 +101,23 @@ bool is_for_windows(const Candidates& all) {
                      [](const Candidate& c) { return c.name.tags.platform.starts_with("win"); });
 }
 
+/// A directory of another platform's build.
+Result<void> check_platform(const DistRequest& request, const Candidate& wheel) {
+  const auto& tag = wheel.name.tags.platform;
+  if (request.platform.empty() || tag == "any" || tag.starts_with("win") == (request.platform == "windows")) return {};
+  return fail(ErrorKind::invalid_argument, "N015", fmt::format("{} is no wheel for {}", wheel.file, request.platform),
+              "leave --platform away, or name the directory of that platform's build");
+}
+
+/// Only what is looked for can be absent.
+Result<void> check_optional(const DistRequest& request, const std::vector<std::string>& projects) {
+  for (const auto& name : request.optional)
+    if (std::find(projects.begin(), projects.end(), name) == projects.end())
+      return fail(ErrorKind::invalid_argument, "N015", fmt::format("--optional {} is not looked for", name),
+                  "it may be one of " + text::join(projects, ", "));
+  return {};
+}
+
 bool listed(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -122,7 +139,9 @@ Result<DistVersions> torch_versions(const DistRequest& request, const Candidates
                                     const std::vector<std::string>& files) {
   bool windows = request.platform.empty() ? is_for_windows(all) : request.platform == "windows";
   DistVersions found;
-  for (std::string project : {"torch", "torchaudio", "torchvision", "triton", "apex"}) {
+  const std::vector<std::string> projects{"torch", "torchaudio", "torchvision", "triton", "apex"};
+  TRY_DO(check_optional(request, projects));
+  for (const auto& project : projects) {
     TRY(auto wheel, only_one(all, project, [&](const std::string& name) { return name == project; }));
     bool may_be_absent = listed(request.optional, project) || (windows && (project == "triton" || project == "apex"));
     if (!wheel && !may_be_absent) return absent(project, files);
@@ -130,6 +149,7 @@ Result<DistVersions> torch_versions(const DistRequest& request, const Candidates
       found.absent.push_back(project);
       continue;
     }
+    TRY_DO(check_platform(request, *wheel));
     take(found, project, *wheel);
     found.outputs.emplace_back(project + "_version", wheel->name.raw_version);
   }
@@ -169,9 +189,11 @@ Result<void> check_jax(const std::vector<Candidate>& parts) {
   return {};
 }
 
-Result<DistVersions> jax_versions(const Candidates& all, const std::vector<std::string>& files) {
+Result<DistVersions> jax_versions(const DistRequest& request, const Candidates& all,
+                                  const std::vector<std::string>& files) {
   DistVersions found;
   std::vector<Candidate> parts;
+  TRY_DO(check_optional(request, {"jaxlib"}));
   for (std::string part : {"plugin", "pjrt"}) {
     TRY(auto wheel,
         only_one(all, "jax-rocm*-" + part, [&](const std::string& name) { return is_jax_part(name, part); }));
@@ -186,6 +208,7 @@ Result<DistVersions> jax_versions(const Candidates& all, const std::vector<std::
   } else {
     found.absent.push_back("jaxlib"); // not built any more since JAX 0.9.1: the upstream one is used
   }
+  for (const auto& part : parts) TRY_DO(check_platform(request, part));
   TRY_DO(check_jax(parts));
   found.outputs.emplace_back("jax_version", without_local(parts.front()));
   return found;
@@ -195,7 +218,8 @@ Result<DistVersions> jax_versions(const Candidates& all, const std::vector<std::
 Result<DistVersions> choose_versions(const DistRequest& request, const std::vector<std::string>& files) {
   TRY(auto all, parse_all(files));
   std::erase_if(all, [&](const Candidate& candidate) { return !fits_python(candidate, request.python); });
-  return request.framework == Framework::torch ? torch_versions(request, all, files) : jax_versions(all, files);
+  return request.framework == Framework::torch ? torch_versions(request, all, files)
+                                               : jax_versions(request, all, files);
 }
 
 Result<std::vector<std::string>> list_wheels(const std::string& directory) {

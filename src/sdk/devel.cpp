@@ -1,8 +1,10 @@
 #include "sdk/devel.hpp"
 
 #include "archive/tar_rope.hpp"
+#include "base/text.hpp"
 #include "sdk/windows.hpp"
 #include "sys/path.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace quarry::sdk {
@@ -15,6 +17,12 @@ std::string into_sibling(const std::string& path, const std::string& platform) {
   for (char c : path)
     if (c == '/') up += "/..";
   return up + "/" + platform + "/" + path;
+}
+
+// `..` first and names behind them, at least one.
+bool is_plain(const std::vector<std::string>& parts) {
+  auto name = std::find_if(parts.begin(), parts.end(), [](const std::string& part) { return part != ".."; });
+  return name != parts.end() && std::find(name, parts.end(), "..") == parts.end();
 }
 
 class DevelPlanner {
@@ -56,10 +64,11 @@ private:
   }
 
   void link(const std::string& path, const SourceEntry& entry) {
-    if (view_.resolve(path)) {
-      out_.links[path] = entry.link;
+    if (auto end = view_.resolve(path)) {
+      out_.links[path] = plain_target(path, entry.link, *end);
       return;
     }
+    if (view_.leads_in_a_circle(path)) return findings_.push_back(circle(path, entry, options_.place));
     ++out_.dropped_links;
     findings_.push_back({"S023", Severity::note, options_.place + "!" + path,
                          fmt::format("the link to {} leads nowhere in this SDK and is left out", entry.link), ""});
@@ -93,6 +102,15 @@ private:
 };
 
 } // namespace
+
+std::string plain_target(const std::string& link, const std::string& target, const std::string& end) {
+  auto parts = path::components(target);
+  if (is_plain(parts)) return text::join(parts, "/");
+  // To a directory that holds the link (`.`, `..`) by way of its name, so that there is one.
+  auto from = path::dirname(link);
+  auto above = path::relative(path::dirname(end), from);
+  return path::join(above == "." ? "" : above, path::basename(end));
+}
 
 Result<DevelTree> plan_devel(const View& view, const std::vector<RuntimeTree>& runtime, const PopulateOptions& options,
                              Findings& findings) {

@@ -10,6 +10,11 @@
 
 namespace quarry::sdk {
 
+/// A link's target as the runtime unpacks it (python/rocm/src/rocm_sdk/_payload.py): `..` first, then names, at least
+/// one, inside site-packages. `target` is kept where it is that already but for `.` and repeated or last slashes; else
+/// the shortest way to `end`, the path in the tree that the kernel would find.
+std::string plain_target(const std::string& link, const std::string& target, const std::string& end);
+
 struct RuntimeTree {
   std::string platform; ///< "_rocm_sdk_core"
   const Population* population = nullptr;

@@ -31,6 +31,19 @@ std::vector<std::string> in_order(std::vector<std::string> names) {
   return names;
 }
 
+// Of the platform that is not built nothing is there to compare with, but every family is called after GPUs.
+bool is_gpu_family(std::string_view name) { return is_family_name(name) && name.starts_with("gfx") && name.size() > 3; }
+
+Result<void> check_listed(const std::vector<std::string>& names, std::string_view platform) {
+  for (const auto& name : names)
+    if (!is_gpu_family(name))
+      return fail(ErrorKind::invalid_argument, "S044",
+                  fmt::format("--{}-amdgpu-families names {:?}, which is no GPU family", platform, name),
+                  "families are called such as gfx94X-dcgpu: gfx, then letters, digits and '-'; `quarry matrix show` "
+                  "lists them");
+  return {};
+}
+
 Result<std::vector<std::string>> choose_families(const BuildRequest& request,
                                                  const std::vector<artifact::Name>& names) {
   std::set<std::string> present;
@@ -69,6 +82,7 @@ public:
                   "an artifact is a directory or archive {name}_{component}_{target}; fetch some with `quarry artifact "
                   "fetch`");
     TRY_DO(check_files(recipe_, resources_));
+    TRY_DO(check_listed(other_families(), windows() ? "linux" : "windows"));
     TRY(platform_tag_, platform_tag(request_, resources_));
     TRY(plan_.families, choose_families(request_, trees_.names()));
     TRY_DO(trees_.read_ahead(selected(), request_.workers));
@@ -81,6 +95,7 @@ public:
                      in_order(request_.linux_families),
                      in_order(request_.windows_families),
                      request_.platform};
+    list_what_is_built();
     plan_.default_family = naming_.default_family();
     for (const auto& package : recipe_.packages)
       if (package.role == Role::runtime) TRY_DO(runtime(package));
@@ -111,6 +126,17 @@ private:
       if (taken) names.push_back(name);
     }
     return names;
+  }
+
+  const std::vector<std::string>& other_families() const {
+    return windows() ? request_.linux_families : request_.windows_families;
+  }
+
+  // With the other platform's list alone, the release would say that it has nothing for this one.
+  void list_what_is_built() {
+    if (other_families().empty()) return;
+    auto& own = windows() ? naming_.windows_families : naming_.linux_families;
+    if (own.empty()) own = plan_.families;
   }
 
   bool windows() const { return request_.platform == "windows"; }
@@ -260,7 +286,7 @@ private:
     }
     auto options = options_for(package, family);
     options.for_windows = windows();
-    if (windows()) check_windows_names(view, package.dist, plan_.findings);
+    (windows() ? check_windows_names : check_names)(view, package.dist, plan_.findings);
     TRY(auto tree, plan_devel(view, runtime, options, plan_.findings), "while planning " + package.dist);
     if (tree.files.empty() && tree.links.empty()) return nothing(package, "");
     if (has_errors(plan_.findings)) return {}; // nothing will be built; the tar would repeat the first of them

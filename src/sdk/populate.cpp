@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "elf/elf.hpp"
 #include "elf/launcher.hpp"
+#include "sdk/windows.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -43,12 +44,26 @@ public:
       if (entry.type == sys::EntryType::symlink) TRY_DO(link(path, entry));
       if (entry.type == sys::EntryType::file) TRY_DO(file(path, entry));
     }
+    refuse_windows();
     TRY_DO(edit_run_paths());
     for (const auto& [path, planned] : out_.files) out_.bytes += planned.data.size();
     return std::move(out_);
   }
 
 private:
+  // A package of Linux may hold some programs for Windows, such as the launchers of Python's installers, but not those
+  // alone.
+  void refuse_windows() {
+    bool any = std::any_of(elfs_.begin(), elfs_.end(),
+                           [](const auto& item) { return item.second.is_library || item.second.is_program; });
+    if (any || windows_.empty()) return;
+    const auto& [path, artifact] = *windows_.begin();
+    auto more = windows_.size() == 1 ? std::string() : fmt::format("; so are {} more", windows_.size() - 1);
+    findings_.push_back({"S036", Severity::error, options_.place + "!" + path,
+                         fmt::format("is a program or DLL for Windows (from {}){}", artifact, more),
+                         "name the artifacts of a Linux build, or build with --platform windows"});
+  }
+
   // Only now is it known what the package holds, so only now can a run path be complete.
   Result<void> edit_run_paths() {
     Holders holds;
@@ -84,6 +99,7 @@ private:
   Result<void> link(const std::string& path, const SourceEntry& entry) {
     auto target = view_.resolve(path);
     const auto* resolved = target ? view_.find(*target) : nullptr;
+    if (!target && view_.leads_in_a_circle(path)) findings_.push_back(circle(path, entry, options_.place));
     if (!resolved || resolved->type != sys::EntryType::file) {
       ++out_.dropped_links; // dangling, or a directory: a wheel cannot hold links, devel carries them
       return {};
@@ -121,6 +137,8 @@ private:
 
   Result<void> take(const std::string& path, const SourceEntry& source, const ElfLook& elf) {
     out_.files[path] = {source.data, source.executable, elf.has_dynamic ? "elf" : "file", source.artifact};
+    TRY(bool windows, is_windows_image(path, source.data));
+    if (windows) windows_.emplace(path, source.artifact);
     if (elf.has_dynamic) elfs_[path] = elf;
     return {};
   }
@@ -136,8 +154,9 @@ private:
   const PopulateOptions& options_;
   Findings& findings_;
   Population out_;
-  std::map<std::string, ElfLook> looks_; // by path in the view
-  std::map<std::string, ElfLook> elfs_;  // by path in the package
+  std::map<std::string, ElfLook> looks_;       // by path in the view
+  std::map<std::string, ElfLook> elfs_;        // by path in the package
+  std::map<std::string, std::string> windows_; // programs and DLLs of Windows, and their artifacts
 };
 
 } // namespace
@@ -145,7 +164,7 @@ private:
 Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const std::string& place,
                         Findings& findings) {
   ElfLook out;
-  if (entry.size == 0 || is_opaque(path)) return out;
+  if (is_opaque(path) || (entry.size == 0 && !looks_like_library(path))) return out;
   TRY(out.is_elf, elf::has_magic(entry.data), "while reading " + entry.place);
   if (!out.is_elf) {
     if (!looks_like_library(path)) return out;

@@ -4,6 +4,8 @@
 #include "base/toml.hpp"
 #include "digest/sha256.hpp"
 #include "dist/name.hpp"
+#include "dist/version.hpp"
+#include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -17,12 +19,60 @@ template <class T> T value_of(const std::string& name, std::initializer_list<std
   return table.begin()->second;
 }
 
+bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+
+bool all_of_words(std::string_view text, std::string_view also) {
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [&](char c) { return is_letter_or_digit(c) || also.find(c) != also.npos; });
+}
+
+// A script becomes a file in the environment's bin directory, on every system.
+bool is_script_name(std::string_view name) {
+  return all_of_words(name, "._+-") && (is_letter_or_digit(name[0]) || name[0] == '_') && name.back() != '.';
+}
+
+// The form of an SPDX license expression (SPDX 2.3, annex D): identifiers, AND, OR, WITH and parentheses; whether the
+// list of SPDX knows an identifier is not looked up.
+bool is_license_expression(std::string_view text) {
+  auto spaced = text::replace_all(text::replace_all(text, "(", " ( "), ")", " ) ");
+  int depth = 0;
+  bool wants_name = true, may_have_exception = false;
+  for (const auto& word : text::split_any(spaced, " ")) {
+    auto upper_or_lower = text::lower(word);
+    bool joins = upper_or_lower == "and" || upper_or_lower == "or" || upper_or_lower == "with";
+    if (word == "(" || (!joins && word != ")")) {
+      if (!wants_name) return false;
+      depth += word == "(";
+      if (word == "(") continue;
+      auto name = word.ends_with('+') ? word.substr(0, word.size() - 1) : word;
+      if (!all_of_words(name, ".-:")) return false;
+      wants_name = false;
+      may_have_exception = true;
+      continue;
+    }
+    if (wants_name || (upper_or_lower == "with" && !may_have_exception)) return false;
+    if (word == ")" && --depth < 0) return false;
+    wants_name = word != ")";
+    may_have_exception = false;
+  }
+  return !wants_name && depth == 0;
+}
+
+Result<void> check_globs(TomlTable& table, const std::string& key, const std::vector<std::string>& globs) {
+  for (const auto& glob : globs)
+    if (glob.empty() || glob.find_first_of("[]{}\\") != glob.npos || path::is_absolute(glob))
+      return table.error(key, fmt::format("{:?} is no glob of this recipe: a relative path with *, ? and **", glob));
+  return {};
+}
+
 Result<void> read_selection(TomlTable& table, Selection& into) {
   TRY_DO(table.texts("artifacts", into.artifacts));
   TRY_DO(table.flag("runtime", into.runtime));
   TRY_DO(table.texts("components", into.components));
   TRY_DO(table.texts("include", into.include));
   TRY_DO(table.texts("exclude", into.exclude));
+  TRY_DO(check_globs(table, "include", into.include));
+  TRY_DO(check_globs(table, "exclude", into.exclude));
   std::string targets = "any";
   TRY_DO(table.choice("targets", targets, {"any", "generic", "family", "family-or-generic"}));
   into.targets = value_of<TargetRule>(targets, {{"any", TargetRule::any},
@@ -47,6 +97,11 @@ Result<void> read_script(TomlTable& table, Script& into) {
   TRY_DO(table.texts("platforms", into.platforms));
   TRY_DO(table.text_map("environment", into.environment));
   TRY_DO(table.flag("required", into.required));
+  if (!is_script_name(into.name))
+    return table.error("name", fmt::format("{:?} cannot be the name of a script", into.name));
+  if (into.program.empty() || path::is_absolute(into.program) || path::normal(into.program) != into.program ||
+      into.program.starts_with(".."))
+    return table.error("program", fmt::format("{:?} is no path in the platform tree", into.program));
   for (const auto& need : into.needs)
     if (need != "gpu" && !need.starts_with("perl:"))
       return table.error("needs", fmt::format("\"{}\" is neither gpu nor perl:Module", need));
@@ -195,6 +250,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.sdk-recipe/1"}, true));
   TRY_DO(root.text("name", recipe.name, true));
+  if (recipe.name.empty()) return root.error("name", "is empty");
   TRY_DO(root.named_tables("package", [&](const std::string& name, TomlTable& t) {
     return read_package(name, t, recipe.packages.emplace_back());
   }));
@@ -203,6 +259,11 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
     auto& m = recipe.metadata;
     TRY_DO(t.text("requires_python", m.requires_python, true));
     TRY_DO(t.text("license", m.license, true));
+    if (auto python = dist::Specifiers::parse(m.requires_python); !python || m.requires_python.empty())
+      return t.error("requires_python", fmt::format("{:?} is no version specifier such as >=3.10", m.requires_python));
+    if (!is_license_expression(m.license))
+      return t.error("license",
+                     fmt::format("{:?} has not the form of an SPDX expression such as MIT OR Apache-2.0", m.license));
     TRY_DO(t.text("author", m.author));
     TRY_DO(t.texts("license_files", m.license_files));
     m.license_files_line = t.line_of("license_files");

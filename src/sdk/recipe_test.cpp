@@ -85,7 +85,37 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"pure = \"toolkit_core\"", "pure = \"toolkit-core\"", "S003", "r.toml:9: package.tools.pure"},
         Refusal{"pure = \"toolkit_core\"", "pure = \"_toolkit_core\"", "S003", "r.toml:10: package.tools.platform"},
         Refusal{"platform = \"_toolkit_core\"", "platform = \"a/b\"", "S003", "r.toml:10: package.tools.platform"},
-        Refusal{"license = \"MIT\"", "licence = \"MIT\"", "S002", "metadata.license: is missing"}));
+        Refusal{"license = \"MIT\"", "licence = \"MIT\"", "S002", "metadata.license: is missing"},
+        Refusal{"name = \"toolkit\"", "name = \"\"", "S002", "r.toml:2: name: is empty"},
+        Refusal{"\">=3.10\"", "\"bogus\"", "S002", "r.toml:4: metadata.requires_python"},
+        Refusal{"\">=3.10\"", "\"\"", "S002", "r.toml:4: metadata.requires_python"},
+        Refusal{"\"MIT\"", "\"Foo Bar\"", "S002", "r.toml:5: metadata.license"},
+        Refusal{"\"MIT\"", "\"\"", "S002", "r.toml:5: metadata.license"},
+        Refusal{"\"MIT\"", "\"(MIT\"", "S002", "r.toml:5: metadata.license"},
+        Refusal{"\"MIT\"", "\"MIT OR\"", "S002", "r.toml:5: metadata.license"},
+        Refusal{"\"MIT\"", "\"(MIT) WITH x\"", "S002", "r.toml:5: metadata.license"},
+        Refusal{"components = [\"lib\"]", "components = [\"lib\"]\ninclude = [\"[\"]", "S002",
+                "r.toml:16: package.tools.select.include"},
+        Refusal{"components = [\"lib\"]", "components = [\"lib\"]\nexclude = [\"/lib/x\"]", "S002",
+                "r.toml:16: package.tools.select.exclude"},
+        Refusal{"components = [\"lib\"]",
+                "components = [\"lib\"]\n[[package.tools.script]]\nname = \"a b\"\nprogram = \"x\"", "S002",
+                "r.toml:17: package.tools.script.name"},
+        Refusal{"components = [\"lib\"]",
+                "components = [\"lib\"]\n[[package.tools.script]]\nname = \"../x\"\nprogram = \"x\"", "S002",
+                "r.toml:17: package.tools.script.name"},
+        Refusal{"components = [\"lib\"]",
+                "components = [\"lib\"]\n[[package.tools.script]]\nname = \"x\"\nprogram = \"../x\"", "S002",
+                "r.toml:18: package.tools.script.program"}));
+
+TEST(Recipe, LicensesHaveTheFormOfSpdx) {
+  for (const std::string license : {"MIT", "Apache-2.0 WITH LLVM-exception", "(MIT OR NCSA) AND LicenseRef-AMD",
+                                    "GPL-2.0+", "MIT and BSD-3-Clause"}) {
+    auto text = k_small;
+    text.replace(text.find("\"MIT\""), 5, "\"" + license + "\"");
+    EXPECT_TRUE(parse_recipe(text, "r.toml")) << license;
+  }
+}
 
 TEST(Recipe, PackageThatSelectsNothingIsRefused) {
   auto recipe = parse_recipe(k_small.substr(0, k_small.find("[[package.tools.select]]")), "r.toml");

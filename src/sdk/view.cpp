@@ -1,5 +1,6 @@
 #include "sdk/view.hpp"
 
+#include "archive/zip_names.hpp"
 #include "base/text.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
@@ -66,27 +67,32 @@ const SourceEntry* View::find(const std::string& path) const {
   return it == entries.end() ? nullptr : &it->second;
 }
 
-std::optional<std::string> View::resolve(const std::string& path) const {
+std::optional<std::string> View::resolve(const std::string& path) const { return walk(path).end; }
+
+bool View::leads_in_a_circle(const std::string& path) const { return walk(path).circle; }
+
+View::Walk View::walk(const std::string& path) const {
   std::vector<std::string> todo = path::components(path), done;
   std::reverse(todo.begin(), todo.end());
   for (int hops = 0; !todo.empty();) {
     auto part = std::move(todo.back());
     todo.pop_back();
     if (part == "..") {
-      if (done.empty()) return std::nullopt;
+      if (done.empty()) return {};
       done.pop_back();
       continue;
     }
     done.push_back(part);
     const auto* entry = find(text::join(done, "/"));
-    if (!entry) return std::nullopt;
+    if (!entry) return {};
     if (entry->type != sys::EntryType::symlink) continue;
-    if (++hops > k_link_hops_max || path::is_absolute(entry->link)) return std::nullopt;
+    if (path::is_absolute(entry->link)) return {};
+    if (++hops > k_link_hops_max) return {std::nullopt, true};
     done.pop_back();
     auto target = path::components(entry->link);
     todo.insert(todo.end(), target.rbegin(), target.rend());
   }
-  return done.empty() ? std::nullopt : std::optional(text::join(done, "/"));
+  return done.empty() ? Walk{} : Walk{text::join(done, "/")};
 }
 
 ArtifactTrees::ArtifactTrees(const artifact::Catalogue& catalogue, artifact::TreeOptions options)
@@ -128,6 +134,33 @@ const std::vector<ArtifactTrees::File>* ArtifactTrees::keep(const artifact::Name
         {std::move(f.path),
          {f.type, f.size, f.executable, std::move(f.link), std::move(f.data), std::move(f.place), name.text()}});
   return &out;
+}
+
+Finding circle(const std::string& path, const SourceEntry& entry, const std::string& place) {
+  return {
+      "S045", Severity::error, place + "!" + path,
+      fmt::format("the link to {} leads in a circle or through too many links (from {})", entry.link, entry.artifact),
+      "mend the link where the artifact is made"};
+}
+
+void check_names(const View& view, const std::string& place, Findings& findings) {
+  std::map<std::string, const std::pair<const std::string, SourceEntry>*> seen; // by folded name
+  for (const auto& item : view.entries) {
+    const auto& [path, entry] = item;
+    if (auto defect = archive::check_name(path)) {
+      findings.push_back({"S047", Severity::error, place + "!" + archive::printable(path),
+                          fmt::format("{} (from {})", defect->message, entry.artifact),
+                          "rename it where the artifact is made"});
+      continue;
+    }
+    auto [it, fresh] = seen.try_emplace(archive::folded_name(path), &item);
+    const auto& [other, first] = *it->second;
+    if (fresh || (entry.type == sys::EntryType::directory && first.type == entry.type)) continue;
+    findings.push_back({"S047", Severity::error, place + "!" + path,
+                        fmt::format("and {} are one name on Windows and macOS (from {} and {})", other, entry.artifact,
+                                    first.artifact),
+                        "one of the two must be renamed where the artifact is made"});
+  }
 }
 
 bool selects(const SelectionContext& context, const Selection& selection, const artifact::Name& name) {

@@ -33,6 +33,15 @@ public:
   /// Follows links, also in the directories on the way, as the kernel would inside this tree: the path of a file or
   /// directory. nullopt: dangling, leaving the tree, absolute, or more than 40 hops (a loop).
   std::optional<std::string> resolve(const std::string& path) const;
+  /// Why resolve() has no answer: the links lead in a circle, or through more than 40.
+  bool leads_in_a_circle(const std::string& path) const;
+
+private:
+  struct Walk {
+    std::optional<std::string> end;
+    bool circle = false;
+  };
+  Walk walk(const std::string& path) const;
 };
 
 /// The artifacts of a catalogue, exploded or archived. Each is read once, when a package first asks for it, however
@@ -57,6 +66,13 @@ private:
   std::vector<artifact::Name> names_;
   std::map<artifact::Name, std::vector<File>> cache_;
 };
+
+/// S045: a link that leads in a circle.
+Finding circle(const std::string& path, const SourceEntry& entry, const std::string& place);
+
+/// Finding S047: two paths that are one name on Windows and macOS (directories merge there), a name that an archive
+/// cannot hold. The payload of the devel package is unpacked on any of them.
+void check_names(const View& view, const std::string& place, Findings& findings);
 
 struct SelectionContext {
   const Recipe& recipe;

@@ -1,5 +1,6 @@
 #include "sdk/view.hpp"
 
+#include "pe/pe_forge_for_test.hpp"
 #include "sdk/devel.hpp"
 #include "sdk/dist_info.hpp"
 #include "sdk/populate.hpp"
@@ -15,6 +16,12 @@ using testing::Pair;
 SourceEntry directory() { return {sys::EntryType::directory, 0, false, "", {}, "", "a_lib_generic"}; }
 SourceEntry file() { return {sys::EntryType::file, 0, false, "", {}, "", "a_lib_generic"}; }
 SourceEntry link(std::string to) { return {sys::EntryType::symlink, 0, false, std::move(to), {}, "", "a_lib_generic"}; }
+
+std::vector<std::string> codes(const Findings& findings) {
+  std::vector<std::string> out;
+  for (const auto& f : findings) out.push_back(f.code);
+  return out;
+}
 
 View sample() {
   View v;
@@ -68,7 +75,7 @@ TEST(Populate, LinksToTextBecomeCopiesAndDirectoryLinksAreDropped) {
   EXPECT_TRUE(population->files.contains("up"));
   EXPECT_FALSE(population->files.contains("lib64"));
   EXPECT_EQ(population->dropped_links, 6u); // lib64, out, abs, gone, and the two of the loop
-  EXPECT_TRUE(findings.empty());
+  EXPECT_THAT(codes(findings), ElementsAre("S045", "S045"));
 }
 
 TEST(Devel, LinksIntoSiblingsAndKeepsWhatLeadsSomewhere) {
@@ -79,12 +86,68 @@ TEST(Devel, LinksIntoSiblingsAndKeepsWhatLeadsSomewhere) {
   Findings findings;
   auto tree = plan_devel(v, {{"_core", &core}}, {{}, {}, "devel", "_devel"}, findings);
   ASSERT_TRUE(tree);
-  EXPECT_THAT(tree->links, ElementsAre(Pair("deep", "lib/../lib/./one"), Pair("lib/one", "real.txt"),
+  EXPECT_THAT(tree->links, ElementsAre(Pair("deep", "lib/real.txt"), Pair("lib/one", "real.txt"),
                                        Pair("lib/real.txt", "../../_core/lib/real.txt"), Pair("lib/two", "one"),
                                        Pair("lib64", "lib"), Pair("up", "lib64/two")));
   EXPECT_TRUE(tree->files.empty());
-  EXPECT_EQ(tree->dropped_links, 5u);
-  EXPECT_EQ(findings.size(), 5u);
+  EXPECT_EQ(tree->dropped_links, 3u);
+  EXPECT_THAT(codes(findings), ElementsAre("S023", "S023", "S045", "S045", "S023"));
+}
+
+TEST(Devel, LinksAreWrittenAsTheRuntimeTakesThem) {
+  struct Case {
+    const char *link, *target, *end, *plain;
+  };
+  for (const auto& [link, target, end, plain] : {Case{"include/x", "hip", "include/hip", "hip"},
+                                                 {"include/x", "./hip", "include/hip", "hip"},
+                                                 {"include/x", "hip//a/", "include/hip/a", "hip/a"},
+                                                 {"include/x", "hip/.", "include/hip", "hip"},
+                                                 {"include/x", ".//../lib", "lib", "../lib"},
+                                                 {"include/x", ".", "include", "../include"},
+                                                 {"include/hip/x", "..", "include", "../../include"},
+                                                 {"a/b/c/x", "../..", "a", "../../../a"},
+                                                 {"include/x", "hip/../hip", "include/hip", "hip"},
+                                                 {"include/x", "../lib/../bin/y", "bin/y", "../bin/y"},
+                                                 {"x", "./lib", "lib", "lib"}})
+    EXPECT_EQ(plain_target(link, target, end), plain) << link << " -> " << target;
+}
+
+TEST(Names, ThatAreOneElsewhereAreFindings) {
+  View v;
+  v.entries = {{"Include", directory()},
+               {"include", directory()},
+               {"include/a.h", file()},
+               {"Include/A.h", file()},
+               {"a\nb", file()}};
+  Findings findings;
+  check_names(v, "devel", findings);
+  ASSERT_THAT(codes(findings), ElementsAre("S047", "S047"));
+  EXPECT_EQ(findings[0].place, "devel!a\\x0ab");
+  EXPECT_EQ(findings[1].message,
+            "and Include/A.h are one name on Windows and macOS (from a_lib_generic and a_lib_generic)");
+}
+
+SourceEntry holding(std::string bytes) {
+  auto size = bytes.size();
+  return {sys::EntryType::file, size, false, "", content::Rope::literal(std::move(bytes)), "", "a_lib_generic"};
+}
+
+TEST(Populate, FilesThatCannotBeMeant) {
+  auto dll = holding(pe::testing::forged_dll({}));
+  struct Case {
+    std::map<std::string, SourceEntry> entries;
+    std::vector<std::string> codes;
+  };
+  for (const auto& [entries, expected] :
+       {Case{{{"bin/a.dll", dll}, {"bin/b.dll", dll}}, {"S036"}}, // the artifacts of Windows
+        {{{"lib/libempty.so", file()}}, {"S020"}},
+        {{{"lib/empty.txt", file()}, {"lib/empty.a", file()}}, {}}}) {
+    View v;
+    v.entries = entries;
+    Findings findings;
+    ASSERT_TRUE(populate(v, {{}, {}, "pkg", "_pkg"}, findings));
+    EXPECT_EQ(codes(findings), expected);
+  }
 }
 
 TEST(DistInfo, NothingEndsTheQuotes) {

@@ -195,6 +195,11 @@ Result<Population> populate_windows(const View& view, const PopulateOptions& opt
   return WindowsPopulator(view, options, findings).run();
 }
 
+Result<bool> is_windows_image(const std::string& path, const content::Rope& data) {
+  if (!is_image_name(path)) return false;
+  return pe::has_magic(data);
+}
+
 Result<bool> check_windows_file(const std::string& path, const SourceEntry& entry, const std::string& place,
                                 Findings& findings) {
   TRY(auto image, Checker(path, entry, place, findings).image());

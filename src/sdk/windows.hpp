@@ -22,6 +22,9 @@ constexpr std::size_t k_windows_drive = 3; ///< `C:\`, the shortest place there 
 /// Windows would not find), S034 (a .lib that is no archive).
 Result<Population> populate_windows(const View& view, const PopulateOptions& options, Findings& findings);
 
+/// Is it called like a program or DLL, and a PE image?
+Result<bool> is_windows_image(const std::string& path, const content::Rope& data);
+
 /// As populate_windows for one file of any package; whether it is a sound PE image.
 Result<bool> check_windows_file(const std::string& path, const SourceEntry& entry, const std::string& place,
                                 Findings& findings);

@@ -18,7 +18,13 @@ Error errno_error(int number, std::string_view action, std::string_view path) {
   auto message = fmt::format("cannot {} {}: {}", action, path, std::strerror(number));
   switch (number) {
   case ENOENT:
-  case ENOTDIR: return {ErrorKind::not_found, "D001", std::move(message), {}, {}, {}};
+  case ENOTDIR:
+    return {ErrorKind::not_found,
+            "D001",
+            std::move(message),
+            {},
+            {},
+            "check the name, and that the step which makes it has run"};
   case EEXIST: return {ErrorKind::already_exists, "D002", std::move(message), {}, {}, {}};
   case ENOSPC:
   case EDQUOT:
@@ -68,12 +74,25 @@ Result<File> open_file(const std::string& path, int flags, unsigned mode, std::s
 }
 } // namespace
 
+namespace {
+Unexpected refuse_special(const std::string& path) {
+  return fail(ErrorKind::invalid_argument, "D009",
+              fmt::format("{} is a pipe or socket, and files are read at any place", path),
+              "write what comes from it into a file, and name that");
+}
+} // namespace
+
 Result<File> File::open_read(const std::string& path) {
-  TRY(auto file, open_file(path, O_RDONLY, 0, "open"));
+  // O_NONBLOCK: opening a FIFO that nobody writes would wait for ever. It means nothing to files.
+  auto file = open_file(path, O_RDONLY | O_NONBLOCK, 0, "open");
+  if (!file && file.error().kind == ErrorKind::permission_denied)
+    file.error().hint = "let this user read it, or name another file";
+  if (!file && errno != ENXIO) return file; // ENXIO: a socket
   struct stat status{};
-  if (::fstat(file.descriptor(), &status) == 0 && S_ISDIR(status.st_mode))
-    return fail(errno_error(EISDIR, "read", path));
-  return file;
+  if (!file || ::fstat(file->descriptor(), &status) != 0) return refuse_special(path);
+  if (S_ISDIR(status.st_mode)) return fail(errno_error(EISDIR, "read", path));
+  if (S_ISREG(status.st_mode) || S_ISCHR(status.st_mode)) return file; // a device: /dev/null reads as empty
+  return refuse_special(path);
 }
 Result<File> File::create(const std::string& path, unsigned mode) {
   return open_file(path, O_RDWR | O_CREAT | O_TRUNC, mode, "create");

@@ -2,11 +2,14 @@
 
 #include "sys/sys_fixture.hpp"
 #include "sys/tree.hpp"
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <thread>
 #include <unistd.h>
 
@@ -63,6 +66,22 @@ TEST_F(FileTest, MovesItsDescriptor) {
   EXPECT_EQ(second.descriptor(), number);
   second = File();
   EXPECT_EQ(::fcntl(number, F_GETFD), -1);
+}
+
+TEST_F(FileTest, ReadRefusesPipesAndSocketsAtOnce) {
+  ASSERT_EQ(::mkfifo(at("fifo").c_str(), 0600), 0);
+  EXPECT_EQ(File::open_read(at("fifo")).error().code, "D009");
+  EXPECT_EQ(read_file(at("fifo")).error().kind, ErrorKind::invalid_argument);
+  int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  auto name = at("socket");
+  ASSERT_LT(name.size(), sizeof address.sun_path);
+  std::copy(name.begin(), name.end(), address.sun_path);
+  ASSERT_EQ(::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(File::open_read(name).error().code, "D009");
+  ::close(listener);
+  EXPECT_EQ(read_file("/dev/null").value(), "");
 }
 
 TEST_F(FileTest, CreateNewRefusesATakenNameAndLinks) {

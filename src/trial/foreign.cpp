@@ -167,6 +167,24 @@ std::string minor_of(const std::string& python) {
   return text::join(parts, ".");
 }
 
+/// What a report says of itself must not contradict which files it proves to have had.
+Result<void> check_agreement(const ForeignReport& report, const std::vector<venv::InstalledFile>& files,
+                             const std::string& what) {
+  auto contradiction = [&](const std::string& why) {
+    return fail(ErrorKind::corrupt, "X013", fmt::format("{} contradicts itself: {}", what, why),
+                "make it with `rocm-sdk test --json FILE` on the machine that has the packages");
+  };
+  for (const auto& file : files) {
+    bool windows = file.filename.ends_with("-win_amd64.whl");
+    bool linux = file.filename.ends_with("_x86_64.whl") && file.filename.find("linux_") != file.filename.npos;
+    if ((windows && report.platform != "windows") || (linux && report.platform != "linux"))
+      return contradiction(fmt::format("its platform is {}, and it had {}", report.platform, file.filename));
+    if (file.project == "rocm" && !report.tests.version.empty() && report.tests.version != file.version)
+      return contradiction(fmt::format("it tested {}, and it had {}", report.tests.version, file.filename));
+  }
+  return {};
+}
+
 // Of several families installed, the report says which was tested.
 std::string family_wanted(const RecordOptions& options, const ForeignReport& report,
                           const std::vector<venv::InstalledFile>& files) {
@@ -210,6 +228,7 @@ Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore&
   venv::VerifiedPaths verified;
   TRY_DO(bring_here(source, report, options, store, verified));
   TRY(auto files, venv::match_claims(source, report.claims, verified));
+  TRY_DO(check_agreement(report, files, options.report));
   Recorded done;
   auto& evidence = done.evidence;
   describe(report, options, source, files, evidence);

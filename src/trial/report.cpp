@@ -157,6 +157,7 @@ Result<registry::TestRow> read_row(const Json& item, const std::string& what) {
   TRY(auto outcome, json::string_at(item, "outcome", what));
   auto seconds = item.find("seconds");
   double value = seconds != item.end() && seconds->is_number() ? seconds->get<double>() : 0;
+  if (value < 0) return no_report(what, fmt::format("the seconds of {} are {}", name, value));
   if (outcome != "passed" && outcome != "failed" && outcome != "skipped" && outcome != "error")
     return no_report(what, fmt::format("the outcome of {} is \"{}\"", name, outcome));
   return registry::TestRow{cut(name, k_name_bytes_max), outcome,

@@ -195,7 +195,8 @@ TEST(RocmSdkReport, Refusals) {
        R"({"schema":"rocm-sdk.test/1","counts":{"passed":2,"failed":0,"skipped":0,"errors":0},"rows":[{"name":"a","outcome":"passed"}]})",
        R"({"schema":"rocm-sdk.test/1","counts":{"passed":1,"failed":0,"skipped":0},"rows":[{"name":"a","outcome":"passed"}]})",
        R"({"schema":"rocm-sdk.test/1","counts":{"passed":1,"failed":0,"skipped":0,"errors":0},"rows":[{"name":"a","outcome":"ok"}]})",
-       R"({"schema":"rocm-sdk.test/1","counts":{"passed":1,"failed":0,"skipped":0,"errors":0},"rows":["a"]})"}) {
+       R"({"schema":"rocm-sdk.test/1","counts":{"passed":1,"failed":0,"skipped":0,"errors":0},"rows":["a"]})",
+       R"({"schema":"rocm-sdk.test/1","counts":{"passed":1,"failed":0,"skipped":0,"errors":0},"rows":[{"name":"a","outcome":"passed","seconds":-1}]})"}) {
     auto report = parse_rocm_sdk_report(bad, "r.json");
     ASSERT_FALSE(report) << bad;
     EXPECT_TRUE(report.error().code == "X012" || report.error().code == "B003") << report.error().code;

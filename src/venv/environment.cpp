@@ -93,6 +93,7 @@ std::vector<std::string> last_lines(std::string_view output, std::size_t count) 
 
 namespace {
 
+constexpr const char* k_config = "pyvenv.cfg";
 constexpr std::size_t k_output_lines = 12; // pip's errors are one to six lines; a traceback's end is what helps
 
 Unexpected cannot_create(const std::string& directory, const std::string& output) {
@@ -101,16 +102,27 @@ Unexpected cannot_create(const std::string& directory, const std::string& output
   error.details = last_lines(output, k_output_lines);
   if (output.find("ensurepip") != output.npos)
     error.hint = "this Python comes without venv: `apt-get install python3-venv`, or name another with --python";
+  else
+    error.hint = "mend what its last lines say, or name another interpreter with --python";
   return fail(std::move(error));
+}
+
+/// The directory itself stays: it may be somebody's working directory. What says that it is an environment goes last,
+/// so that an interrupted removal can be done again.
+Result<void> empty_out(const std::string& directory) {
+  TRY(auto entries, sys::list_directory(directory));
+  for (const auto& entry : entries)
+    if (entry.path != k_config) TRY_DO(sys::remove_tree(path::join(directory, entry.path)));
+  return sys::remove_file(path::join(directory, k_config));
 }
 
 Result<void> clear(const std::string& directory) {
   TRY(auto entries, sys::list_directory(directory));
-  if (!entries.empty() && !sys::exists(path::join(directory, "pyvenv.cfg")))
+  if (!entries.empty() && !sys::exists(path::join(directory, k_config)))
     return fail(ErrorKind::already_exists, "V003",
                 fmt::format("{} holds other files and is no Python environment: it is not cleared", directory),
                 "name another directory, or remove this one yourself");
-  return sys::remove_tree(directory);
+  return empty_out(directory);
 }
 
 Result<sys::ProcessResult> run_creator(const CreateOptions& options, const Interpreter& python,
@@ -146,7 +158,10 @@ Result<Created> create_environment(const CreateOptions& options, const Variables
   if (there && !options.clean) TRY_DO(clear(directory)); // empty, or the rest of an environment that was never finished
   auto done = run_creator(options, python, directory, variables);
   if (!done || done->exit_code != 0) {
-    TRY_DO(sys::remove_tree(directory));
+    if (there)
+      TRY_DO(empty_out(directory));
+    else
+      TRY_DO(sys::remove_tree(directory));
     if (!done) return fail(std::move(done).error());
     return cannot_create(options.directory, done->out);
   }

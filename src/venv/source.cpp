@@ -134,7 +134,8 @@ Result<Source> plain_directory(const std::vector<std::string>& files, const std:
     source.files.push_back(std::move(offered));
   }
   if (source.files.empty())
-    return fail(ErrorKind::not_found, "V008", fmt::format("{} holds no wheel and no sdist", locator));
+    return fail(ErrorKind::not_found, "V008", fmt::format("{} holds no wheel and no sdist", locator),
+                "name the directory that holds the packages, such as OUT/dist of `quarry sdk build`");
   return source;
 }
 
@@ -175,7 +176,9 @@ Result<std::optional<Source>> published_directory(const std::string& directory, 
 Result<Source> from_path(const std::string& path, const std::string& locator) {
   TRY(auto absolute, sys::absolute(path));
   absolute = path::normal(absolute);
-  if (!sys::exists(absolute)) return fail(ErrorKind::not_found, "V008", fmt::format("{} does not exist", locator));
+  if (!sys::exists(absolute))
+    return fail(ErrorKind::not_found, "V008", fmt::format("{} does not exist", locator),
+                "check the name; packages are made by `quarry sdk build`");
   if (!sys::is_directory(absolute)) {
     if (!absolute.ends_with(".html")) return plain_directory({absolute}, locator, "file:" + absolute);
     Source source;

@@ -4,8 +4,10 @@
 #include "venv/receipt.hpp"
 #include "venv/source.hpp"
 #include "venv/testing/tiny_sdk.hpp"
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 namespace quarry::venv {
 namespace {
@@ -305,6 +307,23 @@ TEST(Create, KeepsClearsAndRefuses) {
   auto missing = create_environment({env, "3.99", true, false}, variables);
   ASSERT_FALSE(missing);
   EXPECT_TRUE(is_environment(env)) << "nothing is cleared for a Python that is not there";
+}
+
+TEST(Create, ADirectoryThatIsThereStays) {
+  Scratch scratch;
+  auto variables = testing::machine_variables();
+  auto directory = scratch.at("here");
+  must(sys::make_directories(directory));
+  auto held = sys::File(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (bool clean : {false, true}) {
+    auto made = create_environment({directory, "", clean, false}, variables);
+    ASSERT_TRUE(made) << render(made.error());
+    EXPECT_FALSE(made->existed);
+    struct stat first{}, now{};
+    ASSERT_EQ(::fstat(held.descriptor(), &first), 0);
+    ASSERT_EQ(::stat(directory.c_str(), &now), 0);
+    EXPECT_EQ(now.st_ino, first.st_ino) << "filled, not replaced";
+  }
 }
 
 TEST(Create, AFailureLeavesNothing) {

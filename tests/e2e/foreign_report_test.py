@@ -119,6 +119,9 @@ BROKEN = {
     "platform": ("X013", lambda r: {**r, "platform": "beos"}),
     "no machine": ("X013", lambda r: {**r, "machine": {}}),
     "times": ("X013", lambda r: {**r, "started": r["ended"], "ended": r["started"]}),
+    "another platform than its wheels": ("X013", lambda r: {**r, "platform": "windows"}),
+    "another version than its wheels": ("X013", lambda r: {**r, "version": "7.1.0"}),
+    "negative seconds": ("X012", lambda r: {**r, "rows": [{**r["rows"][0], "seconds": -3}, *r["rows"][1:]]}),
     "two lines": ("X013", lambda r: {**r, "python": "3.12\nx"}),
     "some tests only": ("X014", lambda r: {**r, "only": ["base"]}),
 }

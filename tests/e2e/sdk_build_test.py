@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -15,8 +16,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import dist_facts, small_artifacts  # noqa: E402
-from support.quarry import PROGRAM, clean_environment, good, refused  # noqa: E402
+from support import dist_facts, small_artifacts, small_windows_artifacts  # noqa: E402
+from support.quarry import PROGRAM, clean_environment, good, quarry, refused  # noqa: E402
 
 FAMILY_MODULE = "gfx103X_dgpu"
 
@@ -295,11 +296,104 @@ def test_dangling_link_is_left_out_and_said(own_artifacts, tmp_path):
     assert "devel:_rocm_sdk_devel/bin/nowhere" not in dist_facts.facts(tmp_path / "out/dist")["rocm-sdk-devel"]
 
 
-def test_link_loop_is_left_out(own_artifacts, tmp_path):
+def test_link_loop(own_artifacts, tmp_path):
     directory = own_artifacts / "base_run_generic/base/tools/stage/bin"
     (directory / "a").symlink_to("b")
     (directory / "b").symlink_to("a")
-    good("sdk", "build", "--artifact-dir", own_artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--profile", "ci")
+    assert "S045" in build_refused("S030", 1, own_artifacts, tmp_path / "out").err
+
+
+def test_the_runtime_unpacks_every_link_that_stays_inside(own_artifacts, tmp_path):
+    """Links as people write them, in the package of a release that is installed and expanded."""
+    stage = own_artifacts / "core-hip_dev_generic/core/clr/stage"
+    links = {"include/x0": "./hip", "include/x1": "hip/", "include/x2": "hip/.", "include/x3": ".", "include/x4": "hip//amd_detail",
+             "include/x5": "hip/../hip", "include/hip/x6": "..", "lib/cmake/x7": "./hip/hip-config.cmake", "x8": "./include"}  # fmt: skip
+    for name, target in links.items():
+        os.symlink(target, stage / name)
+    out = tmp_path / "out"
+    good("sdk", "build", "--artifact-dir", own_artifacts, "--dest-dir", out, "--version", "1.0", "--profile", "ci")
+    site = tmp_path / "site"
+    for wheel in (out / "dist").glob("*.whl"):
+        zipfile.ZipFile(wheel).extractall(site)
+    with tarfile.open(out / "dist/rocm-1.0.tar.gz") as sdist:
+        sdist.extractall(tmp_path, filter="data")
+    shutil.copytree(tmp_path / "rocm-1.0/src", site, dirs_exist_ok=True)
+    done = subprocess.run([sys.executable, "-m", "rocm_sdk", "init"], capture_output=True, text=True, env=clean_environment(PYTHONPATH=str(site)))
+    assert done.returncode == 0, done.stderr
+    for name in links:
+        link = site / "_rocm_sdk_devel" / name
+        assert link.is_symlink() and link.exists(), name
+        assert os.path.realpath(link).removeprefix(f"{site}/_rocm_sdk_devel/") == os.path.realpath(stage / name).removeprefix(f"{stage}/"), name
+
+
+LISTS = {
+    "a path": ("S044", 2, ["--windows-amdgpu-families", "../x"]),
+    "two words": ("S044", 2, ["--windows-amdgpu-families", "nonsense fam"]),
+    "quotes": ("S044", 2, ["--windows-amdgpu-families", 'gfx9"']),
+    "a control character": ("S044", 2, ["--windows-amdgpu-families", "gfx9\x1b"]),
+    "nothing": ("S044", 2, ["--linux-amdgpu-families", ","]),
+    "not among the artifacts": ("S005", 3, ["--linux-amdgpu-families", "gfx900"]),
+    "a line's end": ("S046", 2, ["--version", "7.2.0\n"]),
+}
+
+
+@pytest.mark.parametrize(("code", "exit_code", "words"), LISTS.values(), ids=LISTS.keys())
+def test_flags_that_name_nothing(code, exit_code, words, artifacts, tmp_path):
+    version = [] if "--version" in words else ["--version", "7.2.0"]
+    for command in (["sdk", "build"], ["compat", "build_python_packages"]):
+        done = refused(code, exit_code, *command, "--artifact-dir", artifacts, "--dest-dir", tmp_path / "out", *version, *words)
+        assert "\x1b" not in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_built_is_in_its_platforms_list(artifacts, tmp_path):
+    """The other platform's list alone does not say that this one has nothing."""
+    good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path, "--version", "7.2.0", "--profile", "ci", "--windows-amdgpu-families", "gfx110X-all")
+    with tarfile.open(tmp_path / "dist/rocm-7.2.0.tar.gz") as sdist:
+        text = sdist.extractfile(next(n for n in sdist.getnames() if n.endswith("_dist_info.py"))).read().decode()
+    assert 'LINUX_TARGET_FAMILIES = ["gfx103X-dgpu"]' in text and 'WINDOWS_TARGET_FAMILIES = ["gfx110X-all"]' in text
+
+
+def test_artifacts_of_windows(tmp_path):
+    done = build_refused("S030", 1, small_windows_artifacts.make(tmp_path / "windows"), tmp_path / "out")
+    assert "S036" in done.err
+
+
+def test_names_that_differ_in_case_only(own_artifacts, tmp_path):
+    stage = own_artifacts / "core-hip_dev_generic/core/clr/stage/include/hip"
+    small_artifacts.write(stage / "Case.h", "a\n")
+    small_artifacts.write(stage / "case.h", "a\n")
+    done = build_refused("S030", 1, own_artifacts, tmp_path / "out")
+    assert "S047" in done.err and "Case.h" in done.err and "core-hip_dev_generic" in done.err
+
+
+def test_a_manifest_that_names_a_missing_directory(own_artifacts, tmp_path):
+    manifest = own_artifacts / "base_run_generic/artifact_manifest.txt"
+    line = len(manifest.read_text().splitlines()) + 1
+    manifest.write_text(manifest.read_text() + "not/there\n")
+    assert f"error[A005] {manifest}:{line}: " in build_refused("S030", 1, own_artifacts, tmp_path / "out").err
+    for words in (["list"], ["verify"], ["pack", "--output-dir", tmp_path / "p"], ["fetch", "--output-dir", tmp_path / "f", "--from"]):
+        assert f"warning[A005]: {manifest}:{line}: " in good("artifact", *words, own_artifacts).err
+
+
+def test_an_announced_archive_that_is_gone(archives, tmp_path):
+    copy = tmp_path / "archives"
+    shutil.copytree(archives, copy)
+    (copy / "core-hip_lib_generic.tar.zst").unlink()
+    assert "A033" in build_refused("S030", 1, copy, tmp_path / "out").err
+    refused("A035", 3, "artifact", "fetch", "--from", copy, "--output-dir", tmp_path / "f")
+    refused("A033", 6, "artifact", "list", copy)
+    refused("A033", 3, "artifact", "verify", copy)
+
+
+def test_a_pipe_in_place_of_a_file(own_artifacts, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    (own_artifacts / "base_run_generic/artifact_manifest.txt").unlink()
+    os.mkfifo(own_artifacts / "base_run_generic/artifact_manifest.txt")
+    assert "D009" in build_refused("S030", 1, own_artifacts, tmp_path / "out").err
+    for words in (["matrix", "check", pipe], ["wheel", "verify", pipe], ["elf", "show", pipe]):
+        assert "[D009]" in quarry(*words, timeout=60).err, words
 
 
 def test_target_that_cannot_name_a_package(own_artifacts, tmp_path):

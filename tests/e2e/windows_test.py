@@ -77,7 +77,7 @@ def test_packages_hold_what_windows_runs(windows_packages):
     assert "_rocm_sdk_libraries_gfx110X_all/bin/hipblas.dll" in blas
     devel = facts["rocm-sdk-devel"]
     assert devel["devel:_rocm_sdk_devel/bin/amdhip64_7.dll"] == ["link", "../../_rocm_sdk_core/bin/amdhip64_7.dll"]
-    assert devel["devel:_rocm_sdk_devel/include/hip/hcc_detail"] == ["link", "."]
+    assert devel["devel:_rocm_sdk_devel/include/hip/hcc_detail"] == ["link", "../hip"], "`.` as the runtime takes it"
 
 
 def test_nothing_is_edited(windows_artifacts, windows_packages):

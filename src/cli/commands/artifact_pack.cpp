@@ -12,9 +12,17 @@ namespace quarry::cli {
 namespace {
 Result<artifact::Source> source_to_pack(const Arguments& arguments) {
   auto descriptors = arguments.list("--descriptor");
+  for (const auto* flag : {"--target", "--platform"})
+    if (descriptors.empty() && arguments.has(flag))
+      return fail(ErrorKind::invalid_argument, "A047", fmt::format("{} has no effect without --descriptor", flag),
+                  "leave it away, or name the descriptors");
   if (descriptors.empty()) return artifact::source_of_path(arguments.operands[0]);
-  return artifact::source_of_descriptors(arguments.operands[0], descriptors,
-                                         {arguments.get("--target"), arguments.get("--platform")});
+  TRY(auto source, artifact::source_of_descriptors(arguments.operands[0], descriptors,
+                                                   {arguments.get("--target"), arguments.get("--platform")}));
+  if (source.items.empty())
+    return fail(ErrorKind::not_found, "A021", "the descriptors name no component",
+                "a descriptor has a table for each: [components.lib.\"STAGE/DIRECTORY\"]");
+  return source;
 }
 
 Result<int> run_pack(Context& context, const Arguments& arguments) {

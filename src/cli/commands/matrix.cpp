@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/families.hpp"
+#include "cli/job_files.hpp"
 #include "cli/records.hpp"
 #include "cli/verdict.hpp"
 
@@ -43,9 +44,9 @@ Result<void> tell_github(const Context& context, const matrix::Expansion& expans
   auto path = context.variable("GITHUB_OUTPUT");
   if (path.empty()) return {};
   TRY(auto matrix, matrix::github_matrix(expansion));
-  TRY(auto file, sys::File::open_append(path), "while writing GITHUB_OUTPUT");
-  return file.write(fmt::format("matrix={}\ncell_count={}\nhas_cells={}\n", matrix, expansion.cells.size(),
-                                expansion.cells.empty() ? "false" : "true"));
+  return append_for_job("GITHUB_OUTPUT", path,
+                        fmt::format("matrix={}\ncell_count={}\nhas_cells={}\n", matrix, expansion.cells.size(),
+                                    expansion.cells.empty() ? "false" : "true"));
 }
 
 Result<matrix::ExpandRequest> expand_request(const Context& context, const Arguments& arguments) {
@@ -175,6 +176,8 @@ Command show_command() {
 
 Result<int> run_check(Context& context, const Arguments& arguments) {
   auto named = arguments.operands.empty() ? arguments.get("--families-file") : arguments.operands[0];
+  if (!arguments.operands.empty() && named.empty())
+    return fail(ErrorKind::invalid_argument, "C006", "FILE is empty", "is a variable unset?");
   TRY(auto families, load_families(context, named));
   auto findings = matrix::check_families(families);
   if (auto policy = arguments.find("--policy")) {

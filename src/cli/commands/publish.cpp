@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/job_files.hpp"
 #include "cli/records.hpp"
 #include "cli/version.hpp"
 #include "publish/outputs.hpp"
@@ -104,9 +105,7 @@ Json receipt_json(const publish::Plan& plan, const publish::Receipt& receipt) {
 }
 
 Result<void> append(const std::string& path, const std::string& text) {
-  if (path.empty()) return {};
-  TRY(auto file, sys::File::open_append(path));
-  return file.write(text);
+  return append_for_job("the job's file", path, text);
 }
 
 Result<void> tell_github(Context& context, const publish::Plan& plan, const publish::Receipt& receipt) {

@@ -3,6 +3,7 @@
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/delegate.hpp"
+#include "cli/job_files.hpp"
 #include "cli/records.hpp"
 #include "index/listing.hpp"
 #include "sys/file.hpp"
@@ -90,14 +91,7 @@ void add_output(std::string& text, std::string_view name, const std::string& val
 }
 
 Result<void> append(const std::string& path, const std::string& text) {
-  if (path.empty() || text.empty()) return {};
-  std::string begin;
-  if (sys::exists(path)) { // a line that an earlier step left open is ended first
-    TRY(auto before, sys::read_file(path));
-    if (!before.empty() && before.back() != '\n') begin = "\n";
-  }
-  TRY(auto file, sys::File::open_append(path));
-  return file.write(begin + text);
+  return append_for_job("the job's file", path, text);
 }
 
 Result<void> tell_github(Context& context, const Links& links, const Json& packages) {

@@ -48,15 +48,29 @@ archive::Compression payload_of(const std::string& name) {
   return name == "zst" ? archive::Compression::zstd : archive::Compression::none;
 }
 
-std::vector<std::string> families_of(const Arguments& arguments, std::string_view flag) {
-  return text::split_any(arguments.get(flag), ",; ");
+/// Empty is as absent: workflows pass an input that nobody has set. What is there must name something.
+Result<std::vector<std::string>> families_of(const Arguments& arguments, std::string_view flag) {
+  auto said = arguments.get(flag);
+  auto names = text::split_any(said, ",; ");
+  if (names.empty() && !said.empty())
+    return fail(ErrorKind::invalid_argument, "S044", fmt::format("{} {:?} names no family", flag, said),
+                "name families such as gfx94X-dcgpu, or leave the flag away");
+  return names;
+}
+
+/// Around a version blanks are allowed (PEP 440); here they are a variable that was read with its line's end.
+Result<dist::Version> version_of(const std::string& said) {
+  if (text::trim(said) != said)
+    return fail(ErrorKind::invalid_argument, "S046", fmt::format("--version {:?} begins or ends with a blank", said),
+                "say the version alone, such as 7.2.0");
+  return dist::Version::parse(said);
 }
 
 Result<sdk::BuildRequest> request_of(const Context& context, const Arguments& arguments) {
   sdk::BuildRequest request;
   request.artifact_dir = arguments.get("--artifact-dir");
   request.dest_dir = arguments.get("--dest-dir");
-  TRY(request.version, dist::Version::parse(arguments.get("--version")), "while reading --version");
+  TRY(request.version, version_of(arguments.get("--version")), "while reading --version");
   request.nonce = arguments.get("--version-suffix");
   auto wrong = std::find_if(request.nonce.begin(), request.nonce.end(), [](char c) {
     return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_');
@@ -66,8 +80,8 @@ Result<sdk::BuildRequest> request_of(const Context& context, const Arguments& ar
                 fmt::format("--version-suffix {} cannot be part of a Python package name", request.nonce),
                 "letters, digits and '_' only");
   request.platform = arguments.get("--platform");
-  request.linux_families = families_of(arguments, "--linux-amdgpu-families");
-  request.windows_families = families_of(arguments, "--windows-amdgpu-families");
+  TRY(request.linux_families, families_of(arguments, "--linux-amdgpu-families"));
+  TRY(request.windows_families, families_of(arguments, "--windows-amdgpu-families"));
   request.families = request.platform == "windows" ? request.windows_families : request.linux_families;
   request.profile = profile_of(arguments.get("--profile"));
   request.workers = context.jobs;
@@ -256,7 +270,7 @@ std::vector<Flag> build_flags() {
       {.name = "--dry-run", .value = "", .help = "plan and check, write nothing", .letter = 'n'},
   };
   for (auto& flag : both_ways("--build-packages", "write packages (default); without, the tree of each package as "
-                                                  "OUT/PROJECT, which `wheel pack` takes"))
+                                                  "OUT/PROJECT: `wheel pack` takes those of wheels"))
     flags.push_back(std::move(flag));
   return flags;
 }

@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/job_files.hpp"
 #include "cli/records.hpp"
 #include "cli/switches.hpp"
 #include "cli/version.hpp"
@@ -50,10 +51,8 @@ Result<void> activate(Context& context, const venv::Environment& environment) {
     context.out.warn("GITHUB_PATH or GITHUB_ENV is not set: this is no GitHub Actions job, nothing was activated");
     return {};
   }
-  TRY(auto paths, sys::File::open_append(path_file));
-  TRY_DO(paths.write(environment.directory + "/bin\n"));
-  TRY(auto variables, sys::File::open_append(env_file));
-  return variables.write(fmt::format("VIRTUAL_ENV={}\n", environment.directory));
+  TRY_DO(append_for_job("GITHUB_PATH", path_file, environment.directory + "/bin\n"));
+  return append_for_job("GITHUB_ENV", env_file, fmt::format("VIRTUAL_ENV={}\n", environment.directory));
 }
 
 Result<venv::Created> create(Context& context, const Arguments& arguments, bool use_uv) {

@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 
 #include "base/text.hpp"
+#include "cli/job_files.hpp"
 #include "dist/version.hpp"
 #include "release/dist_versions.hpp"
 #include "release/order.hpp"
@@ -20,12 +21,9 @@ using release::PackageType;
 
 /// For a workflow's next step; a value cannot hold a line break, every one is a checked version.
 Result<void> tell_github(const Context& context, const Outputs& outputs) {
-  auto path = context.variable("GITHUB_OUTPUT");
-  if (path.empty()) return {};
   std::string lines;
   for (const auto& [name, value] : outputs) lines += fmt::format("{}={}\n", name, value);
-  TRY(auto file, sys::File::open_append(path), "while writing GITHUB_OUTPUT");
-  return file.write(lines);
+  return append_for_job("GITHUB_OUTPUT", context.variable("GITHUB_OUTPUT"), lines);
 }
 
 void show(Context& context, const Outputs& outputs, Json document) {

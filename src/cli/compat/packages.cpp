@@ -45,9 +45,12 @@ void pass_platform(Words& words, const Arguments& arguments) {
 /// The script's default: the base version and `.dev0`.
 Result<std::string> version_of(Context& context, const Arguments& arguments) {
   if (auto version = said(arguments, "--version")) return std::move(*version);
-  TRY(auto computed, ask_words(context, {"version", "compute", "--custom-version-suffix", ".dev0", "--package-type",
-                                         "wheel", "--version-file", arguments.get("--version-file")}));
-  return json::string_at(computed, "rocm_package_version", "version compute");
+  auto computed = ask_words(context, {"version", "compute", "--custom-version-suffix", ".dev0", "--package-type",
+                                      "wheel", "--version-file", arguments.get("--version-file")});
+  if (!computed && computed.error().code == "D001")
+    computed.error().hint = "say the version with --version, or where the file is with --version-file";
+  if (!computed) return fail(std::move(computed).error());
+  return json::string_at(*computed, "rocm_package_version", "version compute");
 }
 
 Result<int> build_packages(Context& context, const Arguments& arguments) {

@@ -2,7 +2,7 @@
 
 #include "base/text.hpp"
 #include "cli/find.hpp"
-#include "sys/file.hpp"
+#include "cli/job_files.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -93,13 +93,8 @@ Result<void> tell_job(Context& context, const std::string& variable,
     return {};
   }
   std::string lines;
-  if (sys::exists(path)) {
-    TRY(auto before, sys::read_file(path), "while reading " + variable);
-    if (!before.empty() && before.back() != '\n') lines = "\n";
-  }
   for (const auto& [name, value] : values) lines += fmt::format("{}={}\n", name, value);
-  TRY(auto file, sys::File::open_append(path), "while writing " + variable);
-  return file.write(lines);
+  return append_for_job(variable, path, lines);
 }
 
 Result<Place> place_of(Context& context, const Arguments& arguments, const PlaceRequest& request) {

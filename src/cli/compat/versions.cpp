@@ -26,13 +26,17 @@ Result<int> compute_version(Context& context, const Arguments& arguments) {
     return usage("--release-type and --custom-version-suffix exclude each other", "leave one of them away");
   if (candidate && type != "prerelease")
     return usage("--prerelease-version is for --release-type prerelease only", "leave one of them away");
-  Words words{"version", "compute", "--era", arguments.get("--era"), "--version-file", arguments.get("--version-file")};
+  Words words{"version", "compute", "--era", arguments.get("--era")};
+  if (arguments.has("--version-file")) pass(words, arguments, "--version-file");
   pass(words, arguments, "--release-type");
   pass(words, arguments, "--custom-version-suffix");
   pass(words, arguments, "--prerelease-version");
   pass(words, arguments, "--override-base-version", "--base");
   pass(words, arguments, "--override-git-sha", "--sha");
-  return run_words(context, words);
+  auto done = run_words(context, words);
+  if (!done && done.error().code == "D001")
+    done.error().hint = "say the base version with --override-base-version, or where the file is with --version-file";
+  return done;
 }
 
 Script compute_script() {

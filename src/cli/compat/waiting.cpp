@@ -33,7 +33,8 @@ std::vector<Command> waiting_scripts() {
       {"promote_wheels_based_on_policy", "evidence from the results of a job",
        "`quarry gate` decides from evidence of `quarry test`"},
       {"sanity_check_wheel", "the rules of wheels", "`quarry wheel verify FILE` proves container, RECORD and metadata"},
-      {"update_dependencies", "mirroring of packages", "keep the script"}};
+      {"update_dependencies", "one command for the packages of every family",
+       "`quarry mirror sync` copies dependencies into an index that its file describes (docs/formats/mirror.md)"}};
   std::vector<Command> commands;
   for (const auto& waiting : k_waiting) commands.push_back(waiting_command(waiting));
   return commands;
