@@ -110,6 +110,10 @@ def test_what_is_no_index_and_what_cannot_be_repaired(site, tmp_path):
     with serve(empty, SHORT) as (url, _):
         refused("I001", 3, "index", "check", url)
         refused("R030", 2, "index", "repair", url)
+    with serve(empty, SHORT, missing=403) as (url, _):
+        assert "status 403" in refused("I001", 3, "index", "check", url).err
+    for control in ("\x1b[31mx", "a\nb"):
+        refused("R005", 2, "index", "check", f"s3://builds/{control}")
     refused("L009", 2, "index", "repair", site)
     refused("H010", 12, "index", "check", "http://index.example/simple/")
 

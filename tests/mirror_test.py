@@ -122,6 +122,12 @@ def test_a_second_run_transfers_nothing(upstream, requirements, tmp_path):
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "store").rglob("*") if path.is_file()} == before
 
 
+def test_the_address_is_where_readers_find_it(upstream, requirements, tmp_path):
+    for more, variables in ((["--public-url", "https://cdn.example/x"], {}), ([], {"QUARRY_PUBLIC_URL": "https://cdn.example/x"})):
+        done = good(*words(upstream, requirements, tmp_path / "store"), *more, environment={**DIRECT, **variables})
+        assert done.out.count("--index-url https://cdn.example/x/python-deps/simple/\n") == 1, done.out
+
+
 def test_what_is_new_joins_what_is_there(upstream, requirements, tmp_path):
     good(*words(upstream, requirements, tmp_path / "store"), environment=DIRECT)
     upstream.wheel("demo-base", "1.2")

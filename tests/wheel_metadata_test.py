@@ -89,7 +89,6 @@ REFUSED = {
     "a web page": ("W016", 6, lambda d: (d / NAME).write_text("<!DOCTYPE html><title>Sign in</title>"), {}),
     "no zip": ("Z008", 6, lambda d: (d / NAME).write_bytes(b"nothing" * 9000), {}),
     "cut off": ("Z008", 6, lambda d: os.truncate(make(d / NAME), LARGE // 2), {}),
-    "no ranges": ("K021", 6, lambda d: make(d / NAME, 3, 5_000_000), {"ranges": False}),
     "replaced in between": ("K022", 6, lambda d: make(d / NAME, 3, 5_000_000), {"before_range": lambda path: path.write_bytes(path.read_bytes()[::-1])}),
 }
 
@@ -101,6 +100,16 @@ def test_what_cannot_be_looked_at_is_refused(tmp_path, case):
     (name,) = (path.name for path in tmp_path.iterdir())
     with serve(tmp_path, **serving) as (url, _):
         refused(code, exit_code, "wheel", "metadata", f"{url}/{name}")
+
+
+def test_a_server_without_ranges_is_read_whole(tmp_path):
+    (tmp_path / "served").mkdir()
+    (tmp_path / "temporary").mkdir()
+    wheel = make(tmp_path / "served" / NAME, 3, 5_000_000)
+    with serve(wheel.parent, ranges=False) as (url, requested):
+        done = good("wheel", "metadata", f"{url}/{NAME}", "--json", environment=clean_environment(TMPDIR=str(tmp_path / "temporary"))).json
+    assert (done["metadata"]["name"], done["bytes_read"], len(requested)) == ("large-sdk", wheel.stat().st_size, 3)
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_an_absent_file_and_an_address_with_a_query_are_refused(tmp_path):

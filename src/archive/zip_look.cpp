@@ -75,7 +75,7 @@ private:
                 fmt::format("{}: {}", found.front().place, found.front().message), found.front().fix);
   }
   Unexpected too_large(std::string_view what, std::uint64_t size, std::uint64_t max) const {
-    return fail(ErrorKind::resource_exhausted, "Z016",
+    return fail(ErrorKind::corrupt, "Z016",
                 fmt::format("{}: {} has {}, more than {}", name_, what, units::bytes(size), units::bytes(max)),
                 "do not use this file");
   }
@@ -83,7 +83,7 @@ private:
   Result<std::string> bytes_at(std::uint64_t offset, std::uint64_t size) const {
     if (!tail_.empty() && offset >= tail_begin_) return std::string(in_tail(offset, offset + size));
     std::string bytes(size, '\0');
-    TRY_DO(archive_.read(offset, std::as_writable_bytes(std::span(bytes))), "while looking at " + name_);
+    TRY_DO(archive_.read(offset, std::as_writable_bytes(std::span(bytes))));
     return bytes;
   }
 

@@ -37,14 +37,15 @@ LookRequest request() {
 struct Seen {
   std::string code, content; ///< code: "", an error's, or "absent"
   std::uint64_t reads, bytes;
+  ErrorKind kind; ///< a wheel that is not what it must be, whatever is wrong
 };
 
 Seen seen_in(std::string bytes) {
   auto source = std::make_shared<Watched>(std::move(bytes));
   auto found = look(content::Rope::of(source), "x.whl", request());
-  if (!found) return {found.error().code, "", source->reads, source->read_bytes};
-  if (!*found) return {"absent", "", source->reads, source->read_bytes};
-  return {"", (*found)->content, source->reads, source->read_bytes};
+  if (!found) return {found.error().code, "", source->reads, source->read_bytes, found.error().kind};
+  if (!*found) return {"absent", "", source->reads, source->read_bytes, {}};
+  return {"", (*found)->content, source->reads, source->read_bytes, {}};
 }
 
 Zip wheel_of(std::size_t files, std::size_t member_bytes) {
@@ -139,7 +140,9 @@ class ZipLookRefuses : public testing::TestWithParam<Case> {};
 TEST_P(ZipLookRefuses, WithACode) {
   auto zip = wheel_of(3, 100);
   GetParam().change(zip);
-  EXPECT_EQ(seen_in(zip.bytes()).code, GetParam().code);
+  auto seen = seen_in(zip.bytes());
+  EXPECT_EQ(seen.code, GetParam().code);
+  EXPECT_EQ(seen.kind, ErrorKind::corrupt);
 }
 INSTANTIATE_TEST_SUITE_P(All, ZipLookRefuses, testing::ValuesIn(k_hostile));
 

@@ -154,6 +154,7 @@ TEST_F(FetchTest, AHostileArchiveMarksItsChecksumAsRight) {
   auto report = *run();
   EXPECT_THAT(report.artifacts[0].error->details, ElementsAre("its checksum is right: it was made like this"));
   EXPECT_EQ(report.artifacts[0].error->kind, ErrorKind::corrupt);
+  EXPECT_THAT(report.artifacts[0].error->context, ElementsAre("while reading a_lib_generic.tar.zst"));
 }
 
 TEST_F(FetchTest, ABombIsRefusedByItsRatio) {

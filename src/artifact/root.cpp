@@ -2,6 +2,7 @@
 #include "artifact/manifest.hpp"
 #include "artifact/page.hpp"
 #include "artifact/upload_record.hpp"
+#include "store/denied.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -26,15 +27,19 @@ Names names_listed(const std::vector<store::ObjectInfo>& objects, const std::str
   return names;
 }
 
-Unexpected no_page(const store::ObjectStore& store, const RunRoot& root, const std::vector<std::string>& pages) {
+/// `refused`: what the server said where it did not say that a page is absent.
+Unexpected no_page(const store::ObjectStore& store, const RunRoot& root, const std::vector<std::string>& pages,
+                   const std::string& refused) {
   Error error{ErrorKind::not_found,
               "A034",
-              fmt::format("{} has no page that lists its artifacts", store.url(root.prefix)),
+              fmt::format("{} {} page that lists its artifacts", store.url(root.prefix),
+                          refused.empty() ? "has no" : "shows no"),
               {},
               {},
               "name the family with `--artifact-group`, or read the bucket itself: `s3://BUCKET/PREFIX`, with "
               "QUARRY_S3_ANONYMOUS=1 when it is public"};
   for (const auto& page : pages) error.details.push_back("looked for  " + page);
+  if (!refused.empty()) error.details.push_back("answer      " + refused);
   return fail(std::move(error));
 }
 
@@ -48,15 +53,17 @@ Result<OnPages> read_pages(store::ObjectStore& store, const RunRoot& root, const
   for (const auto& group : root.groups) pages.push_back("index-" + group + ".html");
   OnPages found;
   bool any = false;
+  std::string refused;
   for (const auto& page : pages) {
     auto html = store.get(prefix + page, k_page_bytes_max);
-    if (!html && html.error().kind != ErrorKind::permission_denied) return fail(std::move(html).error());
+    if (!html && !store::is_denied(html.error())) return fail(std::move(html).error());
+    if (!html) refused = html.error().message;
     if (!html || !*html) continue;
     any = true;
     for (auto& name : names_on_page(**html, store.url(prefix))) found.names.emplace(std::move(name), std::nullopt);
     for (auto& group : groups_on_page(**html, store.url(prefix))) found.groups.push_back(std::move(group));
   }
-  if (!any) return no_page(store, root, pages);
+  if (!any) return no_page(store, root, pages, refused);
   return found;
 }
 
@@ -100,7 +107,7 @@ Result<std::vector<UploadRecord>> records_by_name(store::ObjectStore& store, con
   for (const auto& group : groups) {
     auto key = root.prefix + "manifests/" + group + (group.empty() ? "" : "/") + std::string(k_upload_record);
     auto read = read_record(store, key, records);
-    if (!read && read.error().kind != ErrorKind::permission_denied) return fail(std::move(read).error());
+    if (!read && !store::is_denied(read.error())) return fail(std::move(read).error());
   }
   return records;
 }
@@ -123,7 +130,7 @@ Result<void> look(store::ObjectStore& store, const std::string& key, bool announ
     item.size = info->size;
   }
   auto text = store.get(key + std::string(k_checksum_suffix), k_checksum_bytes_max);
-  bool hidden = !text && text.error().kind == ErrorKind::permission_denied && !announced;
+  bool hidden = !text && store::is_denied(text.error()) && !announced;
   if (!text && !hidden) return fail(std::move(text).error());
   if (hidden || !*text) return {};
   TRY(item.checksum, parse_checksum(**text, item.file));

@@ -9,8 +9,9 @@
 namespace quarry::artifact {
 
 namespace {
-// All of a fetch from a network stays below 64 MB: beside the program (13 MB), what is read ahead (24 MiB for four
-// transfers) and their windows (3 MiB each), one transfer alone can have a frame decoded beside it, and four none.
+// All of a fetch from a network stays below 64 MB where archives have the window that we pack with: beside the program
+// (13 MB), what is read ahead (24 MiB for four transfers) and their windows (3 MiB each), one transfer alone can have a
+// frame decoded beside it, and four none. Larger windows come on top: a stream cannot be read without its window.
 constexpr std::uint64_t k_remote_bytes = 32u << 20, k_transfer_bytes = 12u << 20;
 constexpr std::uint64_t k_ratio_free_bytes = 64u << 20; // small archives may shrink any amount: PyPI's own threshold
 
@@ -48,6 +49,13 @@ struct PartialDigest {
   std::uint64_t hashed = 0;
 };
 
+/// What the members are read by has said so already.
+Error told_where(Error error, const std::string& file) {
+  auto where = "while reading " + file;
+  if (error.context.empty() || error.context.back() != where) error.context.push_back(std::move(where));
+  return error;
+}
+
 /// The one pass. `into` gets the members that the guard lets through.
 Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope, archive::TarVisitor& into,
                               const UnpackOptions& options, PartialDigest& digest) {
@@ -56,14 +64,13 @@ Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope,
   ManifestGuard guard(into, item.file);
   bool whole = item.name.whole_sdk(); // has no manifest: all of it belongs
   archive::TarReader reader(whole ? into : guard, item.file, limits_for(rope.size(), options.max_ratio));
-  TRY_DO(archive::decompress(
-             rope, item.compression, options.codec,
-             [&](std::span<const std::byte> bytes) { return reader.feed(bytes); },
-             [&](std::span<const std::byte> bytes) {
-               digest.hashed += bytes.size();
-               return digesting(digest.hasher, options)(bytes);
-             }),
-         "while reading " + item.file);
+  auto read = archive::decompress(
+      rope, item.compression, options.codec, [&](std::span<const std::byte> bytes) { return reader.feed(bytes); },
+      [&](std::span<const std::byte> bytes) {
+        digest.hashed += bytes.size();
+        return digesting(digest.hasher, options)(bytes);
+      });
+  if (!read) return fail(told_where(std::move(read).error(), item.file));
   TRY_DO(reader.finish());
   if (!whole) TRY_DO(guard.finish());
   result.digest = digest.hasher.finish();

@@ -137,11 +137,16 @@ private:
   /// `make` gets what stands there and returns what must; until no rival was faster.
   Result<bool> settle(const std::string& key,
                       const std::function<Result<std::string>(const std::optional<std::string>&)>& make) {
+    std::optional<std::string> before;
+    Error last; // of the write before
     for (unsigned round = 0; round < k_rounds_max; ++round) {
       std::string etag;
       TRY(auto standing, store_.get(key, k_page_bytes_max, &etag));
       TRY(auto wanted, make(standing));
       if (standing && *standing == wanted) return false;
+      bool lost = last.kind == ErrorKind::outcome_unknown && standing == before;
+      if (lost) return fail(std::move(last)); // the store has tried as often as it does
+      before = standing;
       store::PutOptions options;
       options.content_type = content_type_of(key);
       options.cache_control = k_short;
@@ -154,6 +159,7 @@ private:
       bool again =
           kind == ErrorKind::precondition_failed || kind == ErrorKind::outcome_unknown || put.error().code == "R002";
       if (!again) return fail(std::move(put).error());
+      last = std::move(put).error();
     }
     return fail(ErrorKind::precondition_failed, "R003", fmt::format("`{}` changes faster than it can be written", key),
                 "run the command again");

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/find.hpp"
 #include "cli/records.hpp"
+#include "net/url.hpp"
 #include "run/find_runs.hpp"
 #include "store/object_store.hpp"
 #include "sys/file.hpp"
@@ -158,6 +159,7 @@ Result<Source> artifact_source(const Context& context, const std::string& text, 
   if (!place)
     return fail(ErrorKind::invalid_argument, "A030", fmt::format("{} needs a store to look in", text),
                 "add `--store file:PATH` or set QUARRY_STORE");
+  if (!is_run && is_web(*place)) TRY_DO(net::parse_url(*place)); // refused here, a password in it is not shown
   if (!is_run) TRY_DO(refuse_one_archive(*place));
   TRY(auto opened, open_store(context, *place));
   std::shared_ptr<store::ObjectStore> store = std::move(opened);

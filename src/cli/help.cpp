@@ -62,7 +62,7 @@ const std::vector<std::pair<int, std::string>>& exit_code_meanings() {
       {1, "checks failed, or something is refused because it cannot be proven"},
       {2, "usage: the request makes no sense as it was said"},
       {3, "not found, or not sealed yet"},
-      {4, "authentication: no or wrong credentials"},
+      {4, "authentication: no or wrong credentials, or a server that denies them this"},
       {5, "transient: the same command may succeed later"},
       {6, "integrity: bytes are altered, broken or ambiguous"},
       {7, "conflict: the name holds other bytes, or somebody was faster"},

@@ -6,6 +6,8 @@
 #include "s3/replies.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
+#include "sys/path.hpp"
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/core.h>
 
@@ -17,6 +19,8 @@ constexpr std::int64_t k_second_us = 1'000'000;
 constexpr std::int64_t k_skew_refused_s = 900; // S3 refuses signatures from further away
 constexpr std::int64_t k_skew_noted_s = 60;
 constexpr std::uint64_t k_probe_bytes_max = 1024;
+constexpr std::string_view k_file_url = "file://";
+const std::string k_probes = "quarry-doctor/";
 constexpr std::string_view k_ask = "ask who runs the store for this permission";
 
 Check failed(std::string name, const Error& error, std::string_view next = {}) {
@@ -101,29 +105,66 @@ Check capabilities_check(const Context& context, Connection& to) {
           ""};
 }
 
-/// Write, read, copy, list and delete one small object.
-void permissions(store::ObjectStore& store, std::vector<Check>& checks) {
-  auto key = "quarry-doctor/probe-" + sys::random_hex(8), copy = key + "-copy";
-  const std::string bytes = "quarry doctor";
-  auto add = [&](std::string name, const Error* error, std::string_view done, std::string_view next) {
-    checks.push_back(error ? failed(std::move(name), *error, next)
-                           : Check{std::move(name), Health::ok, std::string(done), ""});
-  };
-  store::PutOptions options;
-  options.sha256 = sha256(bytes);
-  auto written = store.put(key, content::Rope::literal(bytes), options);
-  add("write", written ? nullptr : &written.error(), "allowed", k_ask);
-  if (!written) return; // nothing to read, copy or delete
-  auto read = store.get(key, k_probe_bytes_max);
-  add("read", read ? nullptr : &read.error(), "allowed", k_ask);
-  auto copied = store.copy(key, copy, {});
-  add("copy", copied ? nullptr : &copied.error(), "allowed", "promotion to another bucket copies on the server");
-  auto listed = store.list("quarry-doctor/");
-  add("list", listed ? nullptr : &listed.error(), "allowed", k_ask);
-  if (copied) static_cast<void>(store.remove(copy));
-  auto removed = store.remove(key);
-  add("delete", removed ? nullptr : &removed.error(), "allowed",
-      fmt::format("pages of projects that are gone cannot be removed, and {} stays", key));
+/// Write, read, copy, list and delete one small object; each is believed when the next question shows it.
+class Permissions {
+public:
+  Permissions(store::ObjectStore& store, std::vector<Check>& checks) : store_(store), checks_(checks) {}
+
+  void run() {
+    store::PutOptions options;
+    options.sha256 = sha256(bytes_);
+    auto written = store_.put(key_, content::Rope::literal(bytes_), options);
+    add("write", written, "", k_ask);
+    if (!written) return; // nothing to read, copy or delete
+    auto read = store_.get(key_, k_probe_bytes_max);
+    add("read", read, read && *read == bytes_ ? "" : "it gives other bytes than were written", k_ask);
+    auto copied = store_.copy(key_, copy_, {});
+    add("copy", copied, "", "promotion to another bucket copies on the server");
+    auto listed = store_.list(k_probes);
+    bool shown = listed && std::any_of(listed->begin(), listed->end(), [&](const auto& o) { return o.key == key_; });
+    add("list", listed, shown ? "" : "it does not list what was written", k_ask);
+    if (copied) static_cast<void>(store_.remove(copy_));
+    auto removed = store_.remove(key_);
+    auto after = store_.head(key_);
+    add("delete", removed, after && *after ? "what was removed is still there" : "",
+        fmt::format("pages of projects that are gone cannot be removed, and {} stays", key_));
+  }
+
+private:
+  template <typename T>
+  void add(std::string name, const Result<T>& done, std::string_view untrue, std::string_view next) {
+    if (!done) return checks_.push_back(failed(std::move(name), done.error(), next));
+    if (untrue.empty()) return checks_.push_back({std::move(name), Health::ok, "allowed", ""});
+    checks_.push_back({std::move(name), Health::failed, std::string(untrue),
+                       "it is no store: look at its address, and at a proxy on the way"});
+  }
+
+  store::ObjectStore& store_;
+  std::vector<Check>& checks_;
+  std::string bytes_ = "quarry doctor " + sys::random_hex(8), key_ = k_probes + "probe-" + sys::random_hex(8),
+              copy_ = key_ + "-copy";
+};
+
+/// Of a directory nothing must stay that was not there: a place that is no store yet is tried in a directory of its own
+/// within it, or within what is nearest above it and there.
+void directory_checks(const Context& context, store::ObjectStore& store, const std::string& place,
+                      std::vector<Check>& checks) {
+  if (sys::exists(path::join(place, ".quarry"))) { // it is a store
+    bool there = sys::exists(path::join(place, k_probes));
+    Permissions(store, checks).run();
+    if (!there) static_cast<void>(sys::remove_empty_directory(path::join(place, k_probes)));
+    return;
+  }
+  auto parent = place;
+  while (!sys::exists(parent) && path::dirname(parent) != parent) parent = path::dirname(parent);
+  auto directory = sys::make_temporary_directory(parent, ".quarry-doctor-");
+  if (!directory) return checks.push_back(failed("store", directory.error(), "name a directory that you may write to"));
+  if (auto probe = open_store(context, "file:" + *directory)) Permissions(**probe, checks).run();
+  auto removed = sys::remove_tree(*directory);
+  if (!removed) checks.push_back(failed("store", removed.error()));
+  if (parent != place)
+    checks.push_back({"store", Health::note, fmt::format("it is not there yet: {} was tried", parent),
+                      "the first publish makes it"});
 }
 
 bool is_read_only(const std::string& locator) { return locator.starts_with("https:") || locator.starts_with("http:"); }
@@ -148,13 +189,11 @@ std::vector<Check> examine_store(const Context& context, const std::string& loca
     if (checks.back().health == Health::failed || !reach(context, *to, checks)) return checks;
     checks.push_back(capabilities_check(context, *to));
   }
-  if (auto place = (*store)->url("");
-      place.starts_with("file://") && !sys::is_directory(text::percent_decode(place.substr(7)))) {
-    checks.push_back(
-        {"store", Health::note, locator + " is not there yet: nothing was tried", "the first publish makes it"});
-    return checks;
-  }
-  permissions(**store, checks);
+  auto place = (*store)->url("");
+  if (place.starts_with(k_file_url))
+    directory_checks(context, **store, text::percent_decode(place.substr(k_file_url.size())), checks);
+  else
+    Permissions(**store, checks).run();
   return checks;
 }
 

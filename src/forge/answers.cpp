@@ -71,6 +71,14 @@ std::optional<Error> refusal_of(const net::Response& response, const Asked& aske
   if (is_limit(response)) return limit_reached(response, asked);
   switch (response.status) {
   case 401:
+    if (anonymous)
+      return with_message({ErrorKind::unauthenticated,
+                           "Y003",
+                           fmt::format("GitHub wants a token for {}", asked.what),
+                           {},
+                           {},
+                           "set GH_TOKEN, or log in with `gh auth login`"},
+                          response);
     return with_message({ErrorKind::unauthenticated,
                          "Y003",
                          fmt::format("GitHub refuses the token of {}", asked.token_source),

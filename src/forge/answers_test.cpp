@@ -33,6 +33,11 @@ TEST(Answers, RefusalsByWhatToDo) {
     EXPECT_EQ(refused->code, row.code) << row.status << row.body;
     EXPECT_EQ(traits(refused->kind).exit_code, row.exit_code) << row.status;
   }
+  auto asks = [](const std::string& token) {
+    return render(*refusal_of({401, {}, "{}"}, {"run 1 of a/b", token, k_now}));
+  };
+  EXPECT_NE(asks("none").find("wants a token"), std::string::npos);
+  EXPECT_NE(asks("GH_TOKEN").find("refuses the token of GH_TOKEN"), std::string::npos);
   EXPECT_FALSE(refusal_of({200, {}, "{}"}, {"run 1 of a/b", "none", k_now}));
 }
 

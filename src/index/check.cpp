@@ -39,10 +39,7 @@ public:
       TRY(html, holds("simple"));
       TRY(json, holds("simple-json"));
     }
-    if (!html && !json && !top.there())
-      return fail(ErrorKind::not_found, "I001",
-                  fmt::format("{} holds no index: neither index.html nor simple/ nor simple-json/", site_.describe()),
-                  "make one with `quarry index build DIR`");
+    if (!html && !json && !top.there()) return no_index(top);
     if (html) TRY_DO(check_tree("simple", html_pages_));
     if (json) TRY_DO(check_tree("simple-json", json_pages_));
     if (top.there()) TRY_DO(check_top_page(root && !html && !json));
@@ -62,6 +59,21 @@ private:
     if (names && !names->empty()) return true;
     TRY(auto page, site_.page(tree));
     return page.there();
+  }
+
+  Unexpected no_index(const SiteReply& top) const {
+    Error error{ErrorKind::not_found,
+                "I001",
+                fmt::format("{} holds no index: neither index.html nor simple/ nor simple-json/", site_.describe()),
+                {},
+                {},
+                "make one with `quarry index build DIR`"};
+    if (top.state == SiteReply::State::denied) {
+      error.message = fmt::format("{} shows no index", site_.describe());
+      error.details = {"answer    " + top.refusal};
+      error.hint = "it wants a login, or hides what is not there: look at the URL with curl or a browser";
+    }
+    return fail(std::move(error));
   }
 
   /// Links to directories alone, or a list of projects.

@@ -18,6 +18,7 @@ struct SiteReply {
   std::uint64_t size = 0;
   bool has_headers = false; ///< files have none
   std::string content_type, cache_control, content_encoding;
+  std::string refusal = {}; ///< of what is denied: "https://… answers with status 403"
   bool there() const { return state == State::there; }
 };
 
@@ -73,7 +74,5 @@ bool leads_elsewhere(std::string_view href);
 /// An object's bytes as a file of its own below `temporary`.
 Result<LocalFile> fetched(store::ObjectStore& store, const std::string& key, const std::string& temporary);
 SiteReply reply_of(const Result<std::optional<store::ObjectInfo>>& found);
-/// nullopt of an error that says more than "refused".
-bool is_refusal(const Error& error);
 
 } // namespace quarry::index

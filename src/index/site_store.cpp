@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "index/read_page.hpp"
+#include "store/denied.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include <set>
@@ -48,7 +49,7 @@ public:
   Result<SiteReply> look(const std::string& target) override {
     if (!store::check_key(target)) return SiteReply(); // out of the store, for instance
     auto found = store_->head(target);
-    if (!found && !is_refusal(found.error())) return fail(std::move(found).error());
+    if (!found && !store::is_denied(found.error())) return fail(std::move(found).error());
     return reply_of(found);
   }
   Result<std::optional<std::string>> read(const std::string& target, std::uint64_t max_bytes) override {
@@ -64,11 +65,9 @@ private:
 
 } // namespace
 
-bool is_refusal(const Error& error) { return error.kind == ErrorKind::permission_denied; }
-
 SiteReply reply_of(const Result<std::optional<store::ObjectInfo>>& found) {
   SiteReply reply;
-  if (!found) reply.state = State::denied;
+  if (!found) reply.state = State::denied, reply.refusal = found.error().message;
   if (!found || !*found) return reply;
   const auto& info = **found;
   return {State::there, {}, info.size, true, info.content_type, info.cache_control, info.content_encoding};

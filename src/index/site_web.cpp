@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "index/read_page.hpp"
 #include "net/fetch.hpp"
+#include "store/denied.hpp"
 #include <fmt/core.h>
 #include <map>
 #include <mutex>
@@ -53,14 +54,14 @@ public:
     TRY(auto place, place_in_store(target));
     if (!place.store) return SiteReply();
     auto found = place.store->head(place.key);
-    if (!found && !is_refusal(found.error())) return fail(std::move(found).error());
+    if (!found && !store::is_denied(found.error())) return fail(std::move(found).error());
     return reply_of(found);
   }
   Result<std::optional<std::string>> read(const std::string& target, std::uint64_t max_bytes) override {
     TRY(auto place, place_in_store(target));
     if (!place.store) return std::optional<std::string>();
     auto text = place.store->get(place.key, max_bytes);
-    if (!text && is_refusal(text.error())) return std::optional<std::string>();
+    if (!text && store::is_denied(text.error())) return std::optional<std::string>();
     return text;
   }
   Result<LocalFile> local(const std::string& target) override {
@@ -89,12 +90,10 @@ private:
     net::Places places;
     TRY(auto response, net::fetch(*transport_, request, {}, surroundings_.clock, &places));
     SiteReply reply;
-    if (response.status == 401 || response.status == 403) reply.state = State::denied;
+    auto answer = fmt::format("{} answers with status {}", url.shown(), response.status);
+    if (response.status == 401 || response.status == 403) reply.state = State::denied, reply.refusal = answer;
     if (reply.state == State::denied || response.status == 404 || response.status == 410) return reply;
-    if (!response.ok())
-      return fail(ErrorKind::unavailable, "H011",
-                  fmt::format("{} answers with status {}", url.shown(), response.status),
-                  "look at the URL with curl or a browser");
+    if (!response.ok()) return fail(ErrorKind::unavailable, "H011", answer, "look at the URL with curl or a browser");
     std::lock_guard lock(mutex_);
     finals_[directory] = places.final;
     if (net::header(response.headers, "content-type").starts_with(k_json_only)) json_.insert(directory);

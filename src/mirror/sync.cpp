@@ -80,7 +80,8 @@ public:
     for (const auto& file : plan_.missing)
       TRY_DO(record_origin(store_, file, options_), "while recording where it came from");
     TRY(auto plan, publish_plan());
-    TRY(receipt_.published, publish::execute(store_, plan, {options_.now, options_.who, {}, options_.transfers, {}}));
+    TRY(receipt_.published,
+        publish::execute(store_, plan, {options_.now, options_.who, {}, options_.transfers, {}, options_.public_url}));
     TRY(receipt_.merged, publish::merge_all(store_));
     receipt_.writes = publish::writes_between(before, store_.counters());
     return std::move(receipt_);

@@ -43,6 +43,7 @@ struct SyncOptions {
   std::string now, who, tool; ///< `now` is RFC 3339
   std::string index;          ///< URL, recorded as the origin
   unsigned transfers = 4;
+  publish::PublicUrl public_url = {};                  ///< of the links in the receipt
   std::function<void(std::uint64_t)> on_progress = {}; ///< bytes fetched; from any one thread at a time
 };
 

@@ -19,8 +19,29 @@ std::string without_slash(std::string text) {
   return text;
 }
 
-Result<Resolved> resolve_path(ObjectStore& store, const run::Locator& locator) {
-  TRY(auto key, key_of_path(store, locator.path));
+bool is_on_disk(const ObjectStore& store) { return store.url("x").starts_with(k_file_url); }
+
+Unexpected not_inside(const ObjectStore& store, const std::string& place) {
+  return fail(ErrorKind::invalid_argument, "P012", fmt::format("{} is not inside {}", place, store.describe()),
+              "publish it first: `quarry publish`");
+}
+
+/// "s3://bucket/prefix/1-linux/python/g", or "1-linux/python/g" below it.
+Result<std::string> key_of_place(const ObjectStore& store, std::string place) {
+  auto root = without_slash(store.describe()) + "/";
+  if (place.find("://") != place.npos) {
+    if (!place.starts_with(root)) return not_inside(store, place);
+    place = place.substr(root.size());
+  }
+  auto key = without_slash(place);
+  if (key.starts_with('/')) return not_inside(store, place);
+  TRY_DO(store::check_key(key));
+  return key;
+}
+
+Result<Resolved> resolve_directory(ObjectStore& store, const run::Locator& locator) {
+  bool path = locator.kind == run::LocatorKind::path;
+  TRY(auto key, path ? key_of_path(store, locator.path) : key_of_place(store, locator.url));
   TRY(auto resolved, registry::resolve_run(store, key));
   resolved.source = "directory:" + key;
   return resolved;
@@ -32,27 +53,30 @@ Result<std::string> path_of_key(const ObjectStore& store, const std::string& key
   auto url = store.url(key);
   if (url.starts_with(k_file_url)) return text::percent_decode(url.substr(k_file_url.size()));
   return fail(ErrorKind::unsupported, "P012",
-              fmt::format("{} is not on this machine, so {} cannot be opened as a file", store.describe(), key));
+              fmt::format("{} is not on this machine, so {} cannot be opened as a file", store.describe(), key),
+              "copy it to a disk first, for instance with `quarry store get`");
 }
 
 Result<std::string> key_of_path(const ObjectStore& store, const std::string& path) {
+  if (!is_on_disk(store)) return key_of_place(store, path);
   TRY(auto absolute, sys::absolute(path));
   TRY(auto inside, path_of_key(store, "x"));
   auto root = inside.substr(0, inside.size() - 1); // ends in '/'
   auto key = without_slash(absolute);
-  if (!key.starts_with(root) || key.size() == root.size())
-    return fail(ErrorKind::invalid_argument, "P012", fmt::format("{} is not inside {}", path, store.describe()),
-                "publish it first: `quarry publish`");
+  if (!key.starts_with(root) || key.size() == root.size()) return not_inside(store, path);
   return key.substr(root.size());
 }
 
 Result<Resolved> resolve(ObjectStore& store, const run::Locator& locator) {
   using Kind = run::LocatorKind;
-  TRY_DO(run::require_kind(locator, {Kind::set, Kind::run, Kind::channel, Kind::path}, "name sealed sets"));
+  TRY_DO(run::require_kind(locator, {Kind::set, Kind::run, Kind::channel, Kind::path, Kind::s3, Kind::http},
+                           "find sealed sets in"));
   switch (locator.kind) {
   case Kind::set: return registry::resolve_set(store, locator.digest);
   case Kind::channel: return registry::resolve_channel(store, locator.channel);
-  case Kind::path: return resolve_path(store, locator);
+  case Kind::path:
+  case Kind::s3:
+  case Kind::http: return resolve_directory(store, locator);
   default: break;
   }
   TRY(auto layout, run::find_run(store, locator));

@@ -202,22 +202,23 @@ Result<Locator> parse_locator(std::string_view text) {
 
 Result<void> require_kind(const Locator& locator, const std::vector<LocatorKind>& accepted, std::string_view purpose) {
   if (std::find(accepted.begin(), accepted.end(), locator.kind) != accepted.end()) return {};
+  std::vector<std::string> names;
+  for (auto kind : accepted) names.emplace_back(to_string(kind));
+  auto hint = fmt::format("expected one of: {}", text::join(names, ", "));
   switch (locator.kind) {
   case LocatorKind::commit:
   case LocatorKind::pull_request:
   case LocatorKind::s3:
   case LocatorKind::http:
-    return fail(ErrorKind::invalid_argument, "L008",
-                fmt::format("{} is understood, but this build cannot {} a {} locator", locator.text, purpose,
-                            to_string(locator.kind)),
-                "use a directory, or `run:ID` with `--store file:PATH`");
+    return fail(
+        ErrorKind::invalid_argument, "L008",
+        fmt::format("cannot {} {}: this command takes no {} locator", purpose, locator.text, to_string(locator.kind)),
+        hint);
   default: break;
   }
-  std::vector<std::string> names;
-  for (auto kind : accepted) names.emplace_back(to_string(kind));
   return fail(ErrorKind::invalid_argument, "L009",
               fmt::format("cannot {} {}: a {} makes no sense here", purpose, locator.text, to_string(locator.kind)),
-              fmt::format("expected one of: {}", text::join(names, ", ")));
+              hint);
 }
 
 Result<StorePlace> split_store(const std::string& text) {

@@ -30,8 +30,9 @@ struct Locator {
 /// L00x when the text fits no form.
 Result<Locator> parse_locator(std::string_view text);
 
-/// For the places that can use only some kinds: unsupported L008 (a kind without a backend in this build) or
-/// invalid_argument L009 (a kind that makes no sense here), naming the command's `purpose` ("fetch artifacts from").
+/// For the places that can use only some kinds: invalid_argument L008 (a place that this command does not reach) or
+/// L009 (a kind that makes no sense here), naming the command's `purpose` ("fetch artifacts from") and the kinds it
+/// takes.
 Result<void> require_kind(const Locator& locator, const std::vector<LocatorKind>& accepted, std::string_view purpose);
 
 /// An `s3://` or local place in a store, as the bucket (or directory) and the key below it.

@@ -134,6 +134,8 @@ TEST(Locator, KindsWithoutABackendAndSenselessOnesAreUsage) {
     ASSERT_FALSE(refused) << text;
     EXPECT_EQ(refused.error().code, "L008");
     EXPECT_EQ(refused.error().kind, ErrorKind::invalid_argument);
+    EXPECT_TRUE(refused.error().message.starts_with(std::string("cannot take artifacts from ") + text + ": "));
+    EXPECT_EQ(refused.error().hint, "expected one of: path, run");
   }
   auto refused = require_kind(parsed("channel:stable"), {LocatorKind::path, LocatorKind::run}, "take artifacts from");
   ASSERT_FALSE(refused);

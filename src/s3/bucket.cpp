@@ -20,7 +20,17 @@ Refusal own_refusal(Error error) {
 }
 
 // A failure after which the server may have done what was asked, or may still do it.
-bool is_doubtful(const Refusal& refusal) { return refusal.doubtful || refusal.status >= 500; }
+bool is_doubtful(const Refusal& refusal) {
+  bool cannot = refusal.status == 501 || refusal.status == 505 || refusal.status == 507;
+  return refusal.doubtful || (refusal.status >= 500 && !cannot);
+}
+
+// Of an object S3 never speaks without its ETag; the answer to a copy has it in its body.
+bool lacks_etag(const Call& call, const net::Response& response) {
+  bool of_object = !call.key.empty() && !call.answer_may_be_error;
+  bool told = call.method == "PUT" || (call.query.empty() && (call.method == "GET" || call.method == "HEAD"));
+  return of_object && told && net::header(response.headers, "etag").empty();
+}
 
 // The answer to HEAD has no body, so a refusal that is told by its code looks like any other of its status.
 bool is_mute(const Call& call, const Refusal& refusal) {
@@ -85,8 +95,14 @@ tl::expected<net::Response, Refusal> Bucket::once(const Call& call, Credentials&
   if (call.on_start) call.on_start();
   auto answer = transport_->send(*request);
   if (!answer) return tl::unexpected(refusal_of(std::move(answer.error()), what));
-  if (answer->ok() && !(call.answer_may_be_error && holds_error(*answer))) return std::move(*answer);
-  auto refusal = refusal_of(*answer, what);
+  bool foreign = answer->ok() && (lacks_etag(call, *answer) || (call.method == "DELETE" && is_page(answer->body)));
+  bool error = (call.answer_may_be_error || foreign) && holds_error(*answer);
+  if (answer->ok() && !foreign && !error) return std::move(*answer);
+  auto refusal = foreign && !error ? foreign_refusal(*answer, what) : refusal_of(*answer, what);
+  // Asked once more for its etag, a write that was kept all the same is found to be there.
+  if (foreign && !error && call.method == "PUT") refusal.trouble = net::Trouble::busy;
+  if (refusal.error.code == "K003")
+    refusal.error.hint = hint_of_denial(call.method, !call.key.empty(), !used.keys.access_key.empty());
   if (is_mute(call, refusal)) return tl::unexpected(told(call, std::move(refusal)));
   learn(refusal, &*answer, used);
   return tl::unexpected(std::move(refusal));
@@ -120,7 +136,7 @@ void Bucket::learn(const Refusal& refusal, const net::Response* response, const 
 
 Outcome Bucket::call(const Call& call) {
   auto begin = clock_.steady_ns();
-  bool doubtful = false;
+  bool doubtful = false, unanswered = false;
   for (net::Attempt attempt;; ++attempt.number) {
     Credentials used;
     auto response = once(call, used);
@@ -136,12 +152,15 @@ Outcome Bucket::call(const Call& call) {
     attempt.retry_after_ms = refusal.retry_after_ms;
     auto delay = next_delay(attempt, limits_);
     refusal.doubtful = doubtful || is_doubtful(refusal);
+    refusal.unanswered = unanswered || refusal.unanswered;
     bool give_up = !delay || !call.repeat || (delay && *delay > 0 && !budget_.take());
     if (give_up) return tl::unexpected(std::move(refusal));
     doubtful = refusal.doubtful;
+    unanswered = refusal.unanswered;
     if (auto paused = sys::pause_ms(*delay); !paused) {
       auto stopped = own_refusal(std::move(paused).error());
       stopped.doubtful = doubtful;
+      stopped.unanswered = unanswered;
       return tl::unexpected(std::move(stopped));
     }
   }

@@ -5,6 +5,7 @@
 #include "net/fetch.hpp"
 #include "s3/replies.hpp"
 #include "s3/sources.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -19,6 +20,22 @@ constexpr std::int64_t k_look_again_us = 60'000'000;    // when a source gives w
 Unexpected odd(const std::string& source, const std::string& why) {
   return fail(ErrorKind::unauthenticated, "K012", fmt::format("{} gave no credentials: {}", source, why),
               "check the source, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+}
+
+/// A line break in a header would begin another one, and in a secret makes every signature a wrong one.
+Result<void> check_keys(const Credentials& found) {
+  auto broken = [](const std::string& text) {
+    return std::any_of(text.begin(), text.end(), [](char c) { return (c >= 0 && c < 0x20) || c == 0x7f; });
+  };
+  std::string_view part = broken(found.keys.access_key)               ? "AWS_ACCESS_KEY_ID"
+                          : broken(found.keys.secret_key.reveal())    ? "AWS_SECRET_ACCESS_KEY"
+                          : broken(found.keys.session_token.reveal()) ? "AWS_SESSION_TOKEN"
+                                                                      : "";
+  if (part.empty()) return {};
+  auto name = found.source == k_environment ? std::string(part) : text::lower(part) + " of " + found.source;
+  return fail(ErrorKind::unauthenticated, "K015",
+              fmt::format("{} holds a line break or another control character", name),
+              "store it again without: `printf %s` writes no line break, `echo` does");
 }
 
 class Cache final : public CredentialCache {
@@ -95,7 +112,10 @@ Result<Credentials> find_credentials(const Surroundings& surroundings, const Sha
   for (const auto& source : credential_sources()) {
     std::string why;
     TRY(auto found, source(surroundings, files, why));
-    if (found) return std::move(*found);
+    if (found) {
+      TRY_DO(check_keys(*found));
+      return std::move(*found);
+    }
     reasons += (reasons.empty() ? "" : "; ") + why;
     if (skipped) skipped->push_back(why);
   }

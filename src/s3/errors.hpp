@@ -16,6 +16,7 @@ struct Refusal {
   net::Trouble trouble = net::Trouble::final;
   std::optional<std::uint64_t> retry_after_ms = {}; ///< the server's wish
   bool doubtful = false;                            ///< a write may have happened all the same
+  bool unanswered = false;                          ///< doubtful since a reply was lost: the server may still be at it
   Error error;
 };
 
@@ -34,5 +35,11 @@ Refusal refusal_of(const net::Response& response, const std::string& what);
 Refusal refusal_of(net::Failure failure, const std::string& what);
 /// Is the body of a success in truth an error? CompleteMultipartUpload and CopyObject may answer so.
 bool holds_error(const net::Response& response);
+/// Something else than the store answered (corrupt K020); its status is 0, the answer's own stands in the details.
+Refusal foreign_refusal(const net::Response& response, const std::string& what);
+/// Does this begin like a page for people? S3 answers in XML, proxies and captive portals in HTML.
+bool is_page(std::string_view body);
+/// What to ask for after K003: the permission of the one request that was denied.
+std::string hint_of_denial(const std::string& method, bool of_object, bool is_signed);
 
 } // namespace quarry::s3

@@ -157,6 +157,16 @@ Fate fate_of(const std::string& now, const std::string& nonce, const std::string
   return !before.empty() && holds(before.front()) ? Fate::not_written : Fate::unknown;
 }
 
+namespace {
+/// Is the object still what the condition expects? A server that has answered each attempt, with an error, and shows
+/// this now has not written.
+bool is_as_expected(const PutRequest& request, const Outcome& head) {
+  if (request.condition == Condition::absent) return !head && head.error().status == 404;
+  return request.condition == Condition::match && head && !request.etag.empty() &&
+         unquoted(net::header(head->response.headers, "etag")) == request.etag;
+}
+} // namespace
+
 // 412 after a doubtful attempt may be the answer to our own first one; a lost reply may hide a success.
 PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,
                    const Sha256& digest) {
@@ -167,7 +177,8 @@ PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marke
   if (!refusal.doubtful) return tl::unexpected(std::move(refusal));
   auto head =
       tools.bucket.call({.action = fmt::format("look at `{}`", request.key), .method = "HEAD", .key = request.key});
-  if (!head) return tl::unexpected(std::move(refusal));
+  if (!refusal.unanswered && refusal.status >= 500 && is_as_expected(request, head)) refusal.doubtful = false;
+  if (!head || !refusal.doubtful) return tl::unexpected(std::move(refusal));
   auto now = net::header(head->response.headers, k_lineage);
   auto fate = fate_of(now, marked.nonce, request.lineage);
   if (fate == Fate::written) {

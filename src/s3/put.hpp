@@ -35,7 +35,8 @@ struct PutDone {
 /// The header that tells whose writes led to an object: a mark of its own, then those of the objects that it replaced,
 /// as far as they were known. So a write whose reply was lost is found again, also when a rival has built on it.
 inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
-/// A refusal with status 412 says that the condition does not hold; `doubtful` that the object may be there or not.
+/// A refusal with status 412 says that the condition does not hold; `doubtful` that the object may be there or not: a
+/// reply was lost, or the server failed and what it holds now does not tell.
 using PutOutcome = tl::expected<PutDone, Refusal>;
 
 struct PartLimits {

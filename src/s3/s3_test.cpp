@@ -92,33 +92,77 @@ TEST_P(Errors, BecomeOurs) {
   EXPECT_EQ(refusal.trouble, GetParam().trouble);
   EXPECT_THAT(render(refusal.error), HasSubstr("id-1"));
   EXPECT_THAT(refusal.error.message, HasSubstr("store `k`"));
+  EXPECT_EQ(refusal.error.hint.empty(), refusal.error.code == "K003"); // whose hint is that of the request
 }
 using net::Trouble;
 INSTANTIATE_TEST_SUITE_P(
     Table, Errors,
     ::testing::Values(Row{404, "NoSuchBucket", "K002", ErrorKind::not_found, Trouble::final},
-                      Row{403, "AccessDenied", "K003", ErrorKind::permission_denied, Trouble::final},
+                      Row{403, "AccessDenied", "K003", ErrorKind::unauthenticated, Trouble::final},
                       Row{403, "SignatureDoesNotMatch", "K004", ErrorKind::unauthenticated, Trouble::final},
                       Row{400, "ExpiredToken", "K004", ErrorKind::unauthenticated, Trouble::expired},
                       Row{403, "RequestTimeTooSkewed", "K009", ErrorKind::unauthenticated, Trouble::skewed},
-                      Row{400, "AuthorizationHeaderMalformed", "K008", ErrorKind::invalid_argument, Trouble::moved},
+                      Row{400, "AuthorizationHeaderMalformed", "K004", ErrorKind::unauthenticated, Trouble::moved},
+                      Row{301, "PermanentRedirect", "K008", ErrorKind::invalid_argument, Trouble::moved},
+                      Row{403, "QuotaExceeded", "K014", ErrorKind::unavailable, Trouble::final},
+                      Row{507, "", "K014", ErrorKind::unavailable, Trouble::final},
+                      Row{400, "EntityTooLarge", "K008", ErrorKind::unsupported, Trouble::final},
+                      Row{400, "InvalidPart", "K006", ErrorKind::unavailable, Trouble::final},
                       Row{503, "SlowDown", "K006", ErrorKind::unavailable, Trouble::throttled},
                       Row{400, "RequestTimeout", "K006", ErrorKind::unavailable, Trouble::busy},
                       Row{500, "InternalError", "K006", ErrorKind::unavailable, Trouble::busy},
                       Row{400, "BadDigest", "K007", ErrorKind::corrupt, Trouble::damaged},
                       Row{409, "ConditionalRequestConflict", "K005", ErrorKind::precondition_failed, Trouble::conflict},
                       Row{501, "NotImplemented", "K008", ErrorKind::unsupported, Trouble::final},
-                      Row{403, "", "K003", ErrorKind::permission_denied, Trouble::final},
+                      Row{403, "", "K003", ErrorKind::unauthenticated, Trouble::final},
                       Row{404, "", "K005", ErrorKind::not_found, Trouble::final},
                       Row{412, "", "K005", ErrorKind::precondition_failed, Trouble::final},
                       Row{500, "SomethingNew", "K006", ErrorKind::unavailable, Trouble::busy},
-                      Row{418, "Teapot", "K005", ErrorKind::invalid_argument, Trouble::final}));
+                      Row{418, "Teapot", "K005", ErrorKind::failed, Trouble::final}));
 
 TEST(Errors, ASuccessThatHoldsAnError) {
   net::Response response{200, {}, "  <?xml version=\"1.0\"?><Error><Code>InternalError</Code></Error>"};
   EXPECT_TRUE(holds_error(response));
   EXPECT_EQ(refusal_of(response, "complete").trouble, Trouble::busy);
   EXPECT_FALSE(holds_error({200, {}, "<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>"}));
+}
+
+struct Foreign {
+  int status;
+  net::Headers headers;
+  std::string body, told;
+};
+TEST(Errors, AnswersOfSomebodyElse) {
+  const std::string page = "\n <!DOCTYPE html><html><title>Sign\tin</title><p>to the <b>network</b></html>";
+  const Foreign table[] = {
+      {403, {{"x-amz-request-id", "1"}}, page, "Sign in to the network"},
+      {404, {}, "<HTML>nothing here", "nothing here"},
+      {404, {{"content-type", "text/html; charset=utf-8"}}, "", "answer   404"}, // to HEAD
+      {405, {}, "\xef\xbb\xbf<html>", "answer   405"},
+      {302, {{"location", "https://login.example/a?token=canary"}}, "", "leads to https://login.example/a"},
+      {301, {}, "", "answer   301"},
+  };
+  for (const auto& row : table) {
+    auto refusal = refusal_of({row.status, row.headers, row.body}, "read `k`");
+    auto text = render(refusal.error);
+    EXPECT_EQ(refusal.error.code, "K020") << text;
+    EXPECT_EQ(refusal.status, 0) << text; // not S3's 404: nothing is absent
+    EXPECT_THAT(text, ::testing::AllOf(HasSubstr(row.told), ::testing::Not(HasSubstr("canary"))));
+  }
+  EXPECT_EQ(refusal_of({502, {}, page}, "read `k`").error.code, "K006"); // a gateway before a store that is ill
+  EXPECT_THAT(render(refusal_of({502, {}, page}, "read `k`").error), HasSubstr("Sign in"));
+  auto empty = refusal_of({404, {{"content-type", "text/html"}, {"x-amz-request-id", "1"}}, ""}, "read `k`");
+  EXPECT_EQ(empty.error.kind, ErrorKind::not_found);
+  EXPECT_EQ(refusal_of({301, {{"x-amz-bucket-region", "eu-west-1"}}, ""}, "look").trouble, Trouble::moved);
+}
+
+TEST(Errors, ADenialNamesThePermissionOfItsRequest) {
+  EXPECT_THAT(hint_of_denial("PUT", true, true), HasSubstr("s3:PutObject"));
+  EXPECT_THAT(hint_of_denial("DELETE", true, true), HasSubstr("s3:DeleteObject"));
+  EXPECT_THAT(hint_of_denial("GET", false, true), HasSubstr("s3:ListBucket"));
+  EXPECT_THAT(hint_of_denial("HEAD", true, true), HasSubstr("s3:GetObject"));
+  for (const auto* method : {"PUT", "GET", "DELETE"})
+    EXPECT_THAT(hint_of_denial(method, true, false), HasSubstr("credentials"));
 }
 
 struct Place {
@@ -222,6 +266,21 @@ TEST(Credentials, OfTheEnvironment) {
   EXPECT_EQ(found->keys.session_token.reveal(), "T");
   EXPECT_TRUE(fake.asked.empty());
   EXPECT_EQ(find(fake, {{"AWS_ACCESS_KEY_ID", "A"}}).error().code, "K012");
+}
+
+TEST(Credentials, WithControlCharactersAreRefusedUnsaid) {
+  for (const std::string name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"})
+    for (const std::string bad : {"\n", "\r", "\t", "\x7f"}) {
+      Fake fake;
+      Variables variables = {
+          {"AWS_ACCESS_KEY_ID", "canary"}, {"AWS_SECRET_ACCESS_KEY", "canary"}, {"AWS_SESSION_TOKEN", "canary"}};
+      variables[name] += bad;
+      auto found = find(fake, variables);
+      ASSERT_FALSE(found) << name;
+      EXPECT_EQ(found.error().code, "K015");
+      EXPECT_EQ(traits(found.error().kind).exit_code, 4);
+      EXPECT_THAT(render(found.error()), ::testing::AllOf(HasSubstr(name), ::testing::Not(HasSubstr("canary"))));
+    }
 }
 
 TEST(Credentials, OfAProfileAndItsRole) {

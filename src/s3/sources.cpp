@@ -43,7 +43,7 @@ Found from_nobody(const Surroundings& s, const SharedFiles&, std::string& why) {
 
 Found from_environment(const Surroundings& s, const SharedFiles&, std::string& why) {
   Credentials found;
-  found.source = "the environment";
+  found.source = k_environment;
   found.keys = {variable(s, "AWS_ACCESS_KEY_ID"), Secret(variable(s, "AWS_SECRET_ACCESS_KEY")),
                 Secret(variable(s, "AWS_SESSION_TOKEN"))};
   if (found.keys.access_key.empty() != found.keys.secret_key.empty())

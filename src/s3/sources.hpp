@@ -12,6 +12,8 @@ using CredentialSource =
 
 const std::vector<CredentialSource>& credential_sources();
 
+inline constexpr std::string_view k_environment = "the environment"; ///< as a source's name
+
 std::string variable(const Surroundings& surroundings, const std::string& name);
 
 struct Role {

@@ -1,5 +1,6 @@
 #include "store/counting.hpp"
 
+#include "base/text.hpp"
 #include <fmt/core.h>
 
 namespace quarry::store {
@@ -28,6 +29,12 @@ Unexpected other_bytes(const std::string& key, const Sha256& expected, const Sha
               "something changed the source while it was read: check it, then run the command again"};
   error.details = {"expected  sha256 " + expected.hex(), "read      sha256 " + found.hex()};
   return fail(std::move(error));
+}
+
+Result<void> check_record(const std::string& key, std::string_view bytes, const std::string& url) {
+  if (!key.ends_with(".json") || !text::trim(bytes.substr(0, 256)).starts_with('<')) return {};
+  return fail(ErrorKind::corrupt, "K020", fmt::format("{} is a page, not the record `{}`", url, key),
+              "a proxy or captive portal answered, or it is another server: look at the URL with curl");
 }
 
 } // namespace quarry::store

@@ -17,5 +17,7 @@ Unexpected taken(const ObjectStore& store, const std::string& key);             
 Unexpected moved_on(const ObjectStore& store, const std::string& key);                     ///< precondition_failed R003
 Unexpected too_large(const std::string& key, std::uint64_t size, std::uint64_t max_bytes); ///< resource_exhausted R007
 Unexpected other_bytes(const std::string& key, const Sha256& expected, const Sha256& found); ///< corrupt R008
+/// A record is JSON: where its name answers with a page or with XML, something else than the store did. corrupt K020.
+Result<void> check_record(const std::string& key, std::string_view bytes, const std::string& url);
 
 } // namespace quarry::store

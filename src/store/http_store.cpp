@@ -1,10 +1,13 @@
 #include "store/counting.hpp"
 #include "store/object_store.hpp"
 #include "store/ranged.hpp"
+#include "store/spooled.hpp"
 
 #include "base/text.hpp"
 #include "net/fetch.hpp"
 #include "s3/replies.hpp"
+#include "sys/file.hpp"
+#include <atomic>
 #include <cstring>
 #include <fmt/core.h>
 
@@ -15,7 +18,9 @@ namespace {
 struct Web { ///< what ropes from open() share with the store, and may outlive it
   std::shared_ptr<net::Transport> transport;
   const sys::Clock& clock;
+  std::string temporary; ///< a directory for what cannot be read in ranges
   AtomicCounters counters;
+  std::atomic<bool> rangeless = false; ///< it gave a whole object where a range was asked for
   std::shared_ptr<RangeShare> ranges = std::make_shared<RangeShare>();
 };
 
@@ -40,8 +45,12 @@ struct Found {
 constexpr std::uint64_t k_unpinned_max = 16u << 20; // held in memory
 
 Unexpected bad_status(const std::string& url, int status) {
-  return fail(status == 401 || status == 403 ? ErrorKind::permission_denied : ErrorKind::unavailable, "H011",
-              fmt::format("{} answers with status {}", url, status), "look at the URL with curl or a browser");
+  bool denied = status == 401 || status == 403;
+  return fail(denied ? ErrorKind::unauthenticated : ErrorKind::unavailable, "H011",
+              fmt::format("{} answers with status {}", url, status),
+              denied
+                  ? "it wants a login, or hides what is not there: look at the URL with curl, or read the bucket itself"
+                  : "look at the URL with curl or a browser");
 }
 
 class HttpStore final : public ObjectStore {
@@ -131,6 +140,7 @@ Result<std::optional<std::string>> HttpStore::get(const std::string& key, std::u
   if (!response.ok()) return bad_status(request.url.shown(), response.status);
   if (etag) *etag = s3::unquoted(net::header(response.headers, "etag"));
   web_->counters.bytes_read += bytes.size();
+  TRY_DO(check_record(key, bytes, request.url.shown()));
   return std::optional(std::move(bytes));
 }
 
@@ -139,9 +149,10 @@ Unexpected replaced(const std::string& key) {
               "run the command again: it reads the new object");
 }
 
+constexpr int k_continued_max = 5; // of cuts in one object
+
 /// A range of a pinned object, continued from the last byte when the connection ends early.
 Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, std::span<std::byte> into) {
-  constexpr int k_continued_max = 5;
   std::size_t filled = 0;
   for (int attempt = 0; filled < into.size(); ++attempt) {
     auto begin = offset + filled, last = offset + into.size() - 1;
@@ -153,6 +164,7 @@ Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, st
     request.sink = [&](const net::Response& head, std::span<const std::byte> piece) -> Result<void> {
       bool whole = head.status == 200 && begin == 0 && last + 1 == object.info.size;
       if (object.differs(head.headers)) return replaced(object.info.key);
+      if (!whole && head.status == 200) web.rangeless = true;
       if ((!whole && net::header(head.headers, "content-range") != expected) || piece.size() > into.size() - filled)
         return fail(ErrorKind::corrupt, "K021",
                     fmt::format("{} does not give the range that was asked for", request.url.shown()),
@@ -176,6 +188,33 @@ Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, st
   return {};
 }
 
+/// All of a pinned object from one request, begun anew when the connection ends early.
+Result<sys::File> fetch_whole(Web& web, const Found& object) {
+  TRY(auto file, sys::File::create_unnamed(web.temporary));
+  for (int attempt = 0;; ++attempt) {
+    std::uint64_t written = 0;
+    net::Request request;
+    request.url = object.url;
+    request.headers = object.condition();
+    request.sink = [&](const net::Response& head, std::span<const std::byte> piece) -> Result<void> {
+      if (object.differs(head.headers) || piece.size() > object.info.size - written) return replaced(object.info.key);
+      TRY_DO(file.write_at(written, piece));
+      written += piece.size();
+      return {};
+    };
+    ++web.counters.ranges;
+    auto response = net::fetch(*web.transport, request, {}, web.clock);
+    web.counters.bytes_read += written;
+    bool cut = !response && written > 0 && traits(response.error().kind).retry;
+    if (cut && attempt < k_continued_max) continue;
+    if (!response) return fail(std::move(response).error());
+    if (response->status == 412 || response->status == 404) return replaced(object.info.key);
+    if (!response->ok()) return bad_status(request.url.shown(), response->status);
+    if (written != object.info.size) return replaced(object.info.key);
+    return file;
+  }
+}
+
 Result<content::Rope> HttpStore::open_unpinned(const Found& object) {
   const auto& key = object.info.key;
   if (object.info.size > k_unpinned_max)
@@ -197,12 +236,16 @@ Result<content::Rope> HttpStore::open(const std::string& key) {
   if (!found) return absent(*this, key);
   auto size = found->info.size;
   if (!found->pinned()) return open_unpinned(*found);
-  return content::Rope::of(make_ranged_source(
+  auto object = std::make_shared<const Found>(std::move(*found));
+  auto in_ranges = make_ranged_source(
       size,
-      [web = web_, object = std::move(*found)](std::uint64_t offset, std::span<std::byte> into) {
-        return fetch_range(*web, object, offset, into);
+      [web = web_, object](std::uint64_t offset, std::span<std::byte> into) {
+        return fetch_range(*web, *object, offset, into);
       },
-      web_->ranges));
+      web_->ranges);
+  return content::Rope::of(make_spooled_source(std::move(in_ranges),
+                                               std::shared_ptr<std::atomic<bool>>(web_, &web_->rangeless),
+                                               [web = web_, object] { return fetch_whole(*web, *object); }));
 }
 
 } // namespace
@@ -213,8 +256,10 @@ Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, con
     return fail(ErrorKind::invalid_argument, "R006", fmt::format("{} has a query: a store is a path", url));
   if (!base.path.ends_with("/")) base.path += '/';
   auto transport = net::make_client(net::settings_from(surroundings.environment));
-  return std::unique_ptr<ObjectStore>(
-      std::make_unique<HttpStore>(base, std::make_shared<Web>(transport, surroundings.clock)));
+  auto said = surroundings.environment.find("TMPDIR");
+  bool none = said == surroundings.environment.end() || said->second.empty();
+  return std::unique_ptr<ObjectStore>(std::make_unique<HttpStore>(
+      base, std::make_shared<Web>(transport, surroundings.clock, none ? std::string("/tmp") : said->second)));
 }
 
 } // namespace quarry::store

@@ -87,6 +87,33 @@ TEST(HttpStore, WhatNothingPinsIsReadWholeOrNotAtAll) {
   EXPECT_EQ(web.reader->open("huge").error().code, "H011");
 }
 
+TEST(HttpStore, AServerWithoutRangesGivesEachObjectOnce) {
+  Web web({"--without", "ranges"});
+  web.put("k", noise(k_large));
+  web.put("other", noise(k_large, 1));
+  auto rope = web.reader->open("k");
+  ASSERT_TRUE(rope) << render(rope.error());
+  web.arm(R"({"action":"cut:300000","method":"GET","skip":1})");
+  EXPECT_EQ(rope->slice(k_large - 10, 10).read_all(10), noise(k_large).substr(k_large - 10));
+  EXPECT_EQ(rope->read_all(k_large), noise(k_large));
+  EXPECT_THAT(web.asked("GET"), ::testing::ElementsAre("k", "k", "k")); // a range, one that is cut, all of it
+  EXPECT_EQ(web.reader->open("other")->read_all(k_large), noise(k_large, 1));
+  EXPECT_THAT(web.asked("GET"), ::testing::ElementsAre("k", "k", "k", "other"));
+  auto replaced = web.reader->open("k");
+  web.put("k", noise(k_large, 2));
+  auto read = replaced->slice(0, 10).read_all(10);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, "K022");
+}
+
+TEST(HttpStore, APageInPlaceOfARecordIsTold) {
+  Web web;
+  web.put("channels/x.json", "<!doctype html><title>Sign in</title>");
+  auto record = web.reader->get("channels/x.json", 1000);
+  ASSERT_FALSE(record);
+  EXPECT_EQ(record.error().code, "K020");
+}
+
 TEST(HttpStore, ACutObjectThatNothingPinsIsNotContinued) {
   Web web({"--without", "etag,last-modified"});
   web.put("k", noise(k_large));
@@ -109,6 +136,7 @@ TEST(HttpStore, ASignedPlaceIsAskedForEachTimeAndNotShown) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(render(refused.error()), Not(HasSubstr("canary")));
   EXPECT_EQ(refused.error().code, "H011");
+  EXPECT_EQ(traits(refused.error().kind).exit_code, 4);
   web.server.control("DELETE");
 }
 

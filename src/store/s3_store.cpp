@@ -131,6 +131,7 @@ Result<std::optional<std::string>> S3Store::get(const std::string& key, std::uin
   lineages_.keep(key, found, net::header(done->response.headers, s3::k_lineage));
   if (etag) *etag = found;
   counters_.bytes_read += bytes.size();
+  TRY_DO(check_record(key, bytes, url(key)));
   return std::optional(std::move(bytes));
 }
 

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace quarry::store {
@@ -262,6 +263,106 @@ TEST_F(S3Store, ASuccessThatHoldsAnErrorIsNone) {
   ASSERT_TRUE(store_->copy("large", "copy", {}));
   EXPECT_EQ(get("copy"), bytes);
   nothing_left_armed();
+}
+
+// What a captive portal, a proxy or a wrong address says is nothing that the store said.
+class ForeignAnswers : public S3Store, public ::testing::WithParamInterface<Fault> {};
+INSTANTIATE_TEST_SUITE_P(Table, ForeignAnswers,
+                         ::testing::Values(Fault{"page", "page:200"}, Fault{"denied", "page:403"},
+                                           Fault{"absent", "page:404"}, Fault{"no_method", "page:501"},
+                                           Fault{"redirect", "redirect:302:https://login.example/?token=canary"}),
+                         [](const auto& fault) { return fault.param.name; });
+TEST_P(ForeignAnswers, AreNotBelieved) {
+  ASSERT_TRUE(put("k", "bytes"));
+  ASSERT_TRUE(put("large", noise(k_part * 3)));
+  arm(R"({"action":")" + GetParam().json + R"(","times":1000})");
+  std::map<std::string, Error> errors;
+  auto keep = [&](const std::string& what, const auto& done) {
+    ASSERT_FALSE(done) << what;
+    errors[what] = done.error();
+  };
+  keep("head", store_->head("k"));
+  keep("get", store_->get("k", 1000));
+  keep("open", store_->open("k"));
+  keep("list", store_->list(""));
+  keep("remove", store_->remove("k"));
+  keep("copy", store_->copy("large", "copy", {}));
+  keep("put", put("k", "other"));
+  keep("put once", put("new", "other", Precondition::if_absent()));
+  for (const auto& [what, error] : errors) {
+    EXPECT_EQ(error.code, "K020") << what << "\n" << render(error);
+    EXPECT_EQ(render(error).find("canary"), std::string::npos);
+  }
+  server_.control("DELETE");
+  EXPECT_EQ(get("k"), "bytes");
+}
+
+TEST_F(S3Store, ARecordThatIsAPageIsTold) {
+  ASSERT_TRUE(put("channels/x.json", "<!DOCTYPE html><title>Sign in</title>"));
+  ASSERT_TRUE(put("simple/index.html", "<!DOCTYPE html><title>Links</title>"));
+  auto record = store_->get("channels/x.json", 1000);
+  ASSERT_FALSE(record);
+  EXPECT_EQ(record.error().code, "K020");
+  EXPECT_NE(record.error().message.find(store_->url("channels/x.json")), std::string::npos);
+  EXPECT_NE(get("simple/index.html"), "(absent)");
+}
+
+TEST_F(S3Store, APartIsStoredWhenItsEtagIsThere) {
+  auto bytes = noise(k_part * 3);
+  for (const std::string action : {"error-in-200", "no-etag"}) {
+    server_.control("DELETE");
+    arm(R"({"action":")" + action + R"(","method":"PUT","query":"partNumber"})");
+    auto written = put("large-" + action, bytes);
+    ASSERT_TRUE(written) << render(written.error());
+    EXPECT_EQ(get("large-" + action), bytes);
+    auto parts = requests("PUT");
+    EXPECT_EQ(std::count(parts.begin(), parts.end(), "PUT partNumber uploadId 200"), 4) << action;
+    arm(R"({"action":")" + action + R"(","method":"PUT","query":"partNumber","times":1000})");
+    auto never = put("never-" + action, bytes);
+    ASSERT_FALSE(never);
+    EXPECT_EQ(never.error().code, action == "no-etag" ? "K020" : "K006") << render(never.error());
+  }
+  server_.control("DELETE");
+  ASSERT_TRUE(store_->remove_leftovers(INT64_MAX)); // what the next run would have resumed
+}
+
+// Every write of one object fails, everything else works.
+TEST_F(S3Store, AServerThatOnlyFailsIsNoRival) {
+  ASSERT_TRUE(put("there", "0"));
+  std::string etag;
+  ASSERT_TRUE(store_->get("there", 10, &etag));
+  struct Case {
+    std::string action, code;
+  };
+  for (const auto& c : std::vector<Case>{{"status:503:SlowDown", "K006"},
+                                         {"status:500:InternalError", "K006"},
+                                         {"status:507:InsufficientStorage", "K014"},
+                                         {"status:501:NotImplemented", "K008"},
+                                         {"before", "R004"}}) { // nobody answered: it may come to pass yet
+    arm(R"({"action":")" + c.action + R"(","method":"PUT","times":1000})");
+    auto swapped = put("there", "1", Precondition::if_match(etag));
+    ASSERT_FALSE(swapped) << c.action;
+    EXPECT_EQ(swapped.error().code, c.code) << render(swapped.error());
+    auto created = put("new", "1", Precondition::if_absent());
+    ASSERT_FALSE(created) << c.action;
+    EXPECT_EQ(created.error().code, c.code) << render(created.error());
+    auto status = c.code == "R004" ? std::string() : c.action.substr(7, 3);
+    EXPECT_NE(render(created.error()).find(status), std::string::npos);
+    server_.control("DELETE");
+  }
+  EXPECT_EQ(get("there"), "0");
+}
+
+TEST_F(S3Store, WhoIsDeniedHearsWhatWasAsked) {
+  auto nobody = testing::open_at(server_, prefix_, testing::tuning(k_part), {{"QUARRY_S3_ANONYMOUS", "1"}});
+  auto refused = nobody->get("k", 10);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "K003");
+  EXPECT_EQ(traits(refused.error().kind).exit_code, 4);
+  EXPECT_NE(refused.error().hint.find("credentials"), std::string::npos);
+  arm(R"({"action":"status:403:AccessDenied","times":100})");
+  EXPECT_NE(put("k", "x").error().hint.find("s3:PutObject"), std::string::npos);
+  EXPECT_NE(store_->list("").error().hint.find("s3:ListBucket"), std::string::npos);
 }
 
 TEST_F(S3Store, PartsAreRequestsPlusTwo) {

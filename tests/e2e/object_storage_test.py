@@ -398,6 +398,88 @@ def test_each_failure_of_a_store_names_the_next_step(faults, variables, failing,
         assert "canary" not in json.dumps(checks)
 
 
+def test_the_doctor_believes_only_what_it_sees():
+    with double() as (server, store):
+        checks_of(store, 0)
+        server.control("POST", {"faults": [{"action": "replaced", "method": "GET", "key": "*/quarry-doctor/*", "times": 1000}]})
+        assert checks_of(store, 1)["read"]["health"] == "failed"
+        server.control("DELETE")
+        server.control("POST", {"faults": [{"action": "stuck", "method": "DELETE", "key": "*/quarry-doctor/*", "times": 1000}]})
+        assert checks_of(store, 1)["delete"]["health"] == "failed"
+
+
+def test_the_doctor_leaves_no_trace_in_a_directory(tmp_path):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("x")
+    for place, code, names in (
+        (f"{tmp_path}/empty", 0, ["write", "read", "copy", "list", "delete"]),
+        (f"{tmp_path}/empty/not/yet", 0, ["write", "read", "copy", "list", "delete", "store"]),
+        (f"{tmp_path}/file/below/x", 1, ["store"]),
+        ("/proc/x", 1, ["store"]),
+    ):
+        done = quarry("doctor", "--store", f"file:{place}", "--json")
+        assert (done.code, [check["name"] for check in done.json["checks"]]) == (code, names), done.out
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == ["empty", "file"]
+    good("store", "put", tmp_path / "file", "k", "--store", f"file:{tmp_path}/empty")
+    before = sorted(tmp_path.rglob("k")), (tmp_path / "empty/quarry-doctor").exists()
+    good("doctor", "--store", f"file:{tmp_path}/empty")
+    assert before == (sorted(tmp_path.rglob("k")), (tmp_path / "empty/quarry-doctor").exists())
+
+
+@pytest.mark.parametrize("action", ["page:200", "page:403", "redirect:302:https://login.example/?token=canary"])
+def test_what_is_not_the_stores_answer_is_told_by_every_command(packages, tmp_path, action):
+    with double() as (server, store):
+        publish(store, packages, "1", "--channel", "staging")
+        server.control("POST", {"faults": [{"action": action, "times": 100000}]})
+        for words in (
+            ("publish", packages, "--run-id", "2", *RUN),
+            ("channel", "show", "staging"),
+            ("rollback", "staging"),
+            ("set", "show", "run:1-linux"),
+            ("artifact", "list", "run:1-linux"),
+            ("store", "put", next(packages.rglob("*.whl")), "k"),
+        ):
+            assert "canary" not in store.refused("K020", 6, *words).err
+        if action == "page:200":
+            refused("K020", 6, "channel", "show", "staging", "--store", f"{server.endpoint}/public/{server.bucket}/p", environment=store.environment)
+
+
+@pytest.mark.parametrize(("action", "code", "exit_code"), [("status:500:InternalError", "K006", 5), ("status:507:InsufficientStorage", "K014", 5), ("before", "R004", 8)])
+def test_a_store_that_fails_each_write_is_no_rival(packages, archives, action, code, exit_code):
+    with double() as (server, store):
+        publish(store, packages, "1", "--channel", "staging")
+        server.control("DELETE")
+        for key in ("*upload.json", "*channels/staging.json"):
+            server.control("POST", {"faults": [{"action": action, "method": "PUT", "key": key, "times": 100000}]})
+        store.refused(code, exit_code, "run", "upload", archives, "--run-id", "63", "--platform", "linux")
+        assert len([row for row in server.control("GET")["ledger"] if row[0] == "PUT"]) <= 6
+        if code != "R004":
+            store.refused(code, exit_code, "publish", packages, "--run-id", "2", *RUN, "--channel", "staging")
+
+
+def test_what_is_denied_ends_with_4(packages):
+    with double() as (server, store):
+        store.environment |= {"QUARRY_S3_ANONYMOUS": "1"}
+        assert "credentials" in store.refused("K003", 4, "channel", "show", "staging").err
+        server.control("DELETE")
+        store.environment |= {"QUARRY_S3_ANONYMOUS": "", "AWS_SECRET_ACCESS_KEY": "canary\n"}
+        done = store.refused("K015", 4, "channel", "show", "staging")
+        assert "AWS_SECRET_ACCESS_KEY" in done.err and "canary" not in done.err
+        assert server.control("GET")["ledger"] == []
+
+
+def test_a_directory_of_a_bucket_names_its_sets(bucket, packages):
+    digest = publish(bucket, packages, "1").json["set"]
+    directory = f"1-linux/python/{small_artifacts.FAMILY}"
+    for place in (directory, directory + "/", f"{bucket.locator}/{directory}"):
+        assert bucket.good("set", "show", place, "--json").json["sets"][0]["set"] == digest
+        assert bucket.good("set", "verify", place).code == 0
+    for place in ("s3://elsewhere/1-linux", "/1-linux", f"{bucket.locator}-2/{directory}"):
+        assert f"{place} is not inside {bucket.locator}" in bucket.refused("P012", 2, "set", "show", place).err
+    bucket.refused("R005", 2, "set", "show", "../1-linux")
+    bucket.refused("R013", 3, "set", "show", "2-linux/python")
+
+
 def test_a_store_without_conditions_is_a_warning():
     with double("--without", "conditions,checksums") as (_, store):
         assert checks_of(store, 0)["conditions"]["health"] == "warning"

@@ -207,11 +207,25 @@ def test_damage_is_told_by_the_checksum_and_read_once(run, place, tmp_path):
 def test_a_page_of_february(run, expected, archives, tmp_path):
     run.client.delete(run.server.bucket, "7-linux/index.html")
     done = run.fetch(run.http, tmp_path / "out")
-    assert done.code == 3 and "[A034]" in done.err and "s3://" in done.err
+    assert done.code == 3 and "[A034]" in done.err and "s3://" in done.err and "403" not in done.err
+    run.fault("status:403:AccessDenied", key="*.html", times=1000)
+    done = run.fetch(run.http, tmp_path / "out")
+    assert done.code == 3 and "[A034]" in done.err and "answers with status 403" in done.err
+    run.server.control("DELETE")
+    run.fault("redirect:302:http://plain.example/", key="*.html", times=1000)
+    done = run.fetch(run.http, tmp_path / "out")
+    assert done.code == 12 and "[H010]" in done.err
+    run.server.control("DELETE")
     run.put(f"index-{FAMILY}.html", page_of([file.name for file in archives.iterdir()], '<a class=x href="./{}?versionId=1">'))
     done = run.fetch(run.http, tmp_path / "out", "--artifact-group", FAMILY)
     assert done.code == 0, done.err
     assert tree_of(tmp_path / "out") == expected
+
+
+def test_a_password_in_a_url_is_not_shown():
+    for file in ("", "/blas_lib_generic.tar.xz"):
+        done = refused("H001", 2, "artifact", "list", f"https://user:s3cret@host.example/x{file}")
+        assert "s3cret" not in done.out + done.err
 
 
 def test_a_run_by_its_id_on_a_web_server(run, expected, tmp_path):

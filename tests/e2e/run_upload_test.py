@@ -194,6 +194,19 @@ def test_in_a_bucket_with_types_and_idempotent(bucket, build, tmp_path):
     good("artifact", "fetch", "--from", f"s3://{bucket.bucket}/ci/42-linux", "--output-dir", tmp_path / "out", environment=bucket.variables)
 
 
+def test_links_are_where_readers_find_them(bucket, build, packages, tmp_path):
+    locator, environment = f"s3://{bucket.bucket}/ci", bucket.variables
+    public = "https://cdn.example/x"
+    for words, more in ((("--public-url", public), {}), ((), {"QUARRY_PUBLIC_URL": f"{locator}={public}"})):
+        outputs, summary = tmp_path / "outputs", tmp_path / "summary"
+        told = {**environment, **more, "GITHUB_OUTPUT": str(outputs), "GITHUB_STEP_SUMMARY": str(summary)}
+        done = good("run", "upload", build, *RUN, "--store", locator, "--packages", packages, *words, "--json", environment=told).json
+        links = [done[name] for name in ("build_logs_url", "artifacts_url", "manifest_url")] + [done["packages"]["index_url"]]
+        assert all(link.startswith(f"{public}/42-linux/") for link in links), links
+        assert environment["AWS_ENDPOINT_URL"] not in outputs.read_text() + summary.read_text()
+        outputs.unlink(), summary.unlink()
+
+
 @pytest.mark.parametrize("skip", range(0, 14, 3))
 def test_cut_short_anywhere_it_is_never_taken_for_complete(bucket, build, tmp_path, skip):
     words = ("run", "upload", build, *RUN, "--store", f"s3://{bucket.bucket}/ci")

@@ -1,7 +1,7 @@
 """A strict S3 server in memory, for tests: checks every signature with an implementation of its own, keeps conditions atomic,
 verifies checksums, and misbehaves on request.
 
-    python3 tests/support/s3_double.py [--part-min BYTES] [--without conditions,complete-conditions,checksums,checksum-headers,etag,last-modified] [--unquoted-if-match] [--tls PEM]
+    python3 tests/support/s3_double.py [--part-min BYTES] [--without conditions,complete-conditions,checksums,checksum-headers,etag,last-modified,ranges] [--unquoted-if-match] [--tls PEM]
 
 prints one line of JSON (endpoint, access_key, secret_key, bucket) and serves until its input ends. Objects can also be read
 without a signature below /public/BUCKET/. /_control: POST {"faults": [...]} arms faults ("age": objects
@@ -81,8 +81,8 @@ class Fault:
     `error-in-200` does nothing and says 200 with an error; `cut:N` sends N bytes of the body, then closes; `other-range`
     shifts Content-Range; `skew` believes another time; `moved:REGION` says where the bucket is; `stall:N` sends N bytes of
     the body and no more; `replaced` gives the object other bytes of the same length before it is read; `replace` gives the
-    source of a copy other bytes before; `stuck` lists the first page whatever is asked for; `redirect:STATUS:URL` leads
-    away."""
+    source of a copy other bytes before; `stuck` lists the first page whatever is asked for, and says that it deletes; `redirect:STATUS:URL` leads
+    away; `page:STATUS` answers as a captive portal does; `no-etag` does the work and leaves the ETag out."""
 
     action: str
     method: str = "*"
@@ -166,7 +166,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.action.startswith("redirect:"):
             _, status, place = self.action.split(":", 2)
             self.drain()
-            return self.reply(int(status), {"Location": place})
+            return self.page(int(status), {"Location": place})
+        if self.action.startswith("page:"):
+            self.drain()
+            return self.page(int(self.action.split(":")[1]))
         if self.action.startswith("moved:"):
             self.drain()
             raise Refused(400, "AuthorizationHeaderMalformed", "the region is wrong", Region=self.action.split(":")[1])
@@ -181,6 +184,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.action == "error-in-200":
             return self.xml(200, "<Error><Code>InternalError</Code><Message>after the headers</Message></Error>")
         self.dispatch()
+
+    def page(self, status: int, headers: dict[str, str] | None = None):
+        """Of somebody who is no store."""
+        self.remember(status)
+        body = b"<!DOCTYPE html><html><head><title>Sign in</title></head><body>Log in to the network first</body></html>"
+        self.send_response_only(status)
+        for name, value in {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(body)), **(headers or {})}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
 
     def handle_expect_100(self):
         return True  # decided in serve()
@@ -269,7 +283,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Date", formatdate(usegmt=True))
         self.send_header("x-amz-request-id", uuid.uuid4().hex[:16])
         for name, value in (headers or {}).items():
-            self.send_header(name, value)
+            if self.action != "no-etag" or name != "ETag":
+                self.send_header(name, value)
         if "Content-Length" not in (headers or {}) and status not in (204, 304):
             self.send_header("Content-Length", str(len(body)))
         if self.close_connection:
@@ -366,7 +381,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         headers = {**found.headers, "ETag": f'"{found.etag}"', "Last-Modified": formatdate(found.modified, usegmt=True), "Accept-Ranges": "bytes"}
         headers = {name: value for name, value in headers.items() if not self.state.without(name.lower())}
         body, status = found.body, 200
-        if span := self.headers.get("Range"):
+        if (span := self.headers.get("Range")) and not self.state.without("ranges"):
             first, last = span.removeprefix("bytes=").split("-")
             begin, end = int(first), min(int(last), len(body) - 1)
             if begin >= len(body):
@@ -378,7 +393,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def delete(self):
         with self.state.lock:
-            self.state.objects.pop(self.key, None)
+            if self.action != "stuck":
+                self.state.objects.pop(self.key, None)
         self.reply(204)
 
     def list_objects(self):

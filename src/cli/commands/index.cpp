@@ -133,7 +133,11 @@ Result<Place> place_in_store(const Context& context, const std::string& store, c
   }
   TRY(auto place, run::split_store(store)); // from the bucket's root, since links may lead anywhere in it
   TRY(auto opened, open_store(context, place.store));
-  auto whole = path::normal(path::join(place.key, key));
+  auto whole = path::join(place.key, key);
+  if (!whole.empty()) {
+    whole = path::normal(whole);
+    TRY_DO(store::check_key(whole));
+  }
   return Place{path::join(place.store, whole), index::store_site(std::move(opened), whole, temporary_of(context))};
 }
 

@@ -41,11 +41,13 @@ struct Wanted {
   std::vector<mirror::Target> targets;
   net::Url index;
   std::vector<mirror::Reserved> reserved;
+  publish::PublicUrl public_url;
 };
 
 Result<Wanted> wanted_of(const Context& context, const Arguments& arguments) {
   const auto& file = arguments.operands.at(0);
   Wanted wanted;
+  TRY(wanted.public_url, public_url_of(arguments));
   TRY(wanted.targets, mirror::parse_targets(arguments.get("--python"), arguments.get("--platform")));
   TRY(wanted.index, net::parse_url(arguments.get("--index-url")), "while reading --index-url");
   TRY(auto text, sys::read_file(file, mirror::k_requirements_bytes_max), "while reading the requirements");
@@ -103,6 +105,7 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
                               .who = who(context),
                               .tool = fmt::format("quarry {}", program_version()),
                               .index = mirror::without_query(wanted.index.text()),
+                              .public_url = wanted.public_url,
                               .on_progress = [&](std::uint64_t bytes) { progress->update(bytes); }};
   TRY(auto receipt, mirror::execute_sync(store, upstream, known, plan, options));
   progress->finish();
@@ -172,6 +175,7 @@ Command sync_command() {
             .help = "the index to take from",
             .fallback = "https://pypi.org/simple/",
             .environment = "PIP_INDEX_URL"},
+           public_url_flag(),
            {.name = "--dry-run", .value = "", .help = "resolve and say what is new, write nothing", .letter = 'n'}},
       .examples =
           {{"quarry mirror sync requirements.txt --store file:store --python 3.10,3.12 --platform linux,windows",

@@ -68,7 +68,7 @@ Result<Json> publish_packages(Context& context, const Arguments& arguments, bool
               "--run-id",   arguments.get("--run-id"),
               "--platform", arguments.get("--platform"),
               "--layout",   arguments.get("--layout")};
-  for (const auto* flag : {"--artifact-group", "--external-repo"})
+  for (const auto* flag : {"--artifact-group", "--external-repo", "--public-url"})
     if (!arguments.get(flag).empty()) words.insert(words.end(), {flag, arguments.get(flag)});
   if (dry_run) words.push_back("--dry-run");
   context.out.note("quarry " + shell_text(words));
@@ -150,6 +150,7 @@ void print_report(Context& context, const artifact::Outputs& outputs, const arti
 }
 
 Result<int> run_upload(Context& context, const Arguments& arguments) {
+  TRY(auto public_url, public_url_of(arguments));
   TRY(auto request, request_of(context, arguments));
   TRY(auto outputs, artifact::collect_outputs(request));
   // Packages that cannot be published are found before a run says that it has all.
@@ -172,7 +173,7 @@ Result<int> run_upload(Context& context, const Arguments& arguments) {
   if (planned.is_object()) {
     TRY(packages, publish_packages(context, arguments, false));
   }
-  auto url = [&](const std::string& key) { return key.empty() ? key : store->url(key); };
+  auto url = [&](const std::string& key) { return key.empty() ? key : public_url.of(*store, key); };
   Links links{url(report.logs_page), url(report.artifacts_page), url(report.manifest)};
   TRY_DO(tell_github(context, links, packages));
   print_report(context, outputs, report, links, seconds);
@@ -233,6 +234,7 @@ Command run_upload_command() {
             .help = "of packages, as for `publish`; feb also writes index-GROUP.html",
             .choices = {"quarry", "feb", "aug"},
             .fallback = "quarry"},
+           public_url_flag(),
            {.name = "--build-failed", .value = "", .help = "the build failed: take what there is"},
            {.name = "--no-artifacts", .value = "", .help = "logs and manifests only"},
            {.name = "--ninja-logs", .value = "", .help = "every .ninja_log of DIR as logs/ninja_logs.tar.gz, too"},
