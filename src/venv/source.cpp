@@ -18,7 +18,6 @@ namespace quarry::venv {
 
 namespace {
 
-
 Unexpected needs_store(const std::string& locator) {
   return fail(ErrorKind::invalid_argument, "V005", fmt::format("{} is in a store, and no store was named", locator),
               "add --store file:PATH, or set QUARRY_STORE");

@@ -3,15 +3,13 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/delivery.hpp"
 #include "cli/records.hpp"
 #include "cli/verdict.hpp"
-#include "publish/distribute.hpp"
 #include "publish/resolve.hpp"
 #include "sys/clock.hpp"
-#include "sys/file.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
-#include <set>
 
 namespace quarry::cli {
 
@@ -86,135 +84,6 @@ std::string dry_run_text(const promote::Receipt& receipt, const std::string& com
   if (!receipt.plan.moves()) return moved_text(receipt);
   return plan_text(receipt.plan) +
          fmt::format("plan        {}\nnext: {} --execute {}\n", receipt.digest, command, receipt.digest);
-}
-
-// ---- promote: to another store
-
-constexpr std::uint64_t k_rules_bytes_max = 1u << 20;
-
-/// Where the promoted sets go besides; no store: nowhere.
-struct Destination {
-  std::string locator, prefix;
-  std::shared_ptr<store::ObjectStore> store;
-};
-
-Result<publish::DistributionRules> load_rules(Context& context, const std::string& named) {
-  bool is_word = named.find_first_of("/.") == named.npos;
-  auto shipped = is_word ? context.resources.read("data/distributions/" + named + ".toml") : std::nullopt;
-  if (shipped) return publish::parse_distribution_rules(*shipped, named);
-  TRY(auto text, sys::read_file(named, k_rules_bytes_max), "while reading the distributions");
-  return publish::parse_distribution_rules(text, named);
-}
-
-Result<Destination> destination_of(Context& context, const Arguments& arguments) {
-  Destination to;
-  to.locator = arguments.find("--to-store").value_or("");
-  if (to.locator.empty()) {
-    if (arguments.has("--prefix"))
-      return fail(ErrorKind::invalid_argument, "O008", "--prefix says where in another store, and none was named",
-                  "add `--to-store s3://BUCKET`");
-    return to;
-  }
-  to.prefix = arguments.find("--prefix").value_or("");
-  while (to.prefix.ends_with('/')) to.prefix.pop_back();
-  if (arguments.has("--prefix") && to.prefix.empty())
-    return fail(ErrorKind::invalid_argument, "O010", "--prefix is empty: packages do not go to the root of a bucket",
-                "name a directory, such as `--prefix v2/{family}`, or leave it out for that of the channel");
-  if (to.prefix.empty()) {
-    TRY(auto rules, load_rules(context, arguments.get("--distributions")));
-    TRY(to.prefix, rules.prefix_of(arguments.get("--to")));
-  }
-  if (to.locator.starts_with("http:") || to.locator.starts_with("https:"))
-    return fail(ErrorKind::invalid_argument, "R030", fmt::format("{} can only be read: it is a web server", to.locator),
-                "use the store itself, such as `--to-store s3://bucket/prefix`");
-  TRY(to.store, open_store(context, to.locator));
-  return to;
-}
-
-/// What the channel shows of the source's sets, whole or in part: the new ones, and those of an earlier run that died.
-Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store, const promote::Request& request,
-                                                       const promote::Receipt& receipt) {
-  std::set<std::string> asked;
-  for (const auto& sealed : request.source.sets) asked.insert(sealed.digest);
-  auto is_asked = [&](const registry::SealedSet& s) {
-    return asked.contains(s.digest) || asked.contains(s.set.subset_of);
-  };
-  std::vector<registry::SealedSet> sets = receipt.plan.sets;
-  TRY(auto now, registry::read_channel(store, request.channel));
-  if (!now) return sets;
-  TRY(auto view, registry::load_view(store, now->record.view));
-  for (const auto& digest : view.sets) {
-    auto same = [&](const registry::SealedSet& s) { return s.digest == digest; };
-    if (std::any_of(sets.begin(), sets.end(), same)) continue;
-    TRY(auto sealed, registry::load_sealed(store, digest));
-    if (is_asked(sealed)) sets.push_back(std::move(sealed));
-  }
-  return sets;
-}
-
-struct Delivery {
-  std::vector<publish::Distributed> sets;
-  publish::DistributeReceipt receipt;
-  std::vector<std::string> urls;   ///< of the repositories
-  std::vector<std::string> merged; ///< of their merged indexes
-};
-
-Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
-                         const std::vector<registry::SealedSet>& sets, const promote::Options& options) {
-  Delivery done;
-  TRY(done.sets, publish::plan_distribution(sets, to.prefix));
-  for (const auto& set : done.sets) done.receipt.directories.push_back(set.set.directory);
-  if (options.dry_run) {
-    TRY_DO(publish::check_distribution(*to.store, done.sets, std::max(4u, context.jobs)));
-  } else {
-    TRY(done.receipt, publish::distribute(source, *to.store, done.sets, {options.when, std::max(4u, context.jobs)}));
-  }
-  std::set<std::string> directories(done.receipt.directories.begin(), done.receipt.directories.end());
-  for (const auto& directory : directories) done.urls.push_back(options.public_url.of(*to.store, directory) + "/");
-  for (const auto& directory : done.receipt.merged)
-    done.merged.push_back(options.public_url.of(*to.store, directory) + "/simple/");
-  return done;
-}
-
-/// What would stop the copy is found before the channel moves.
-Result<void> check_delivery(Context& context, store::ObjectStore& source, const Destination& to,
-                            const promote::Request& request, const promote::Options& options) {
-  if (!to.store || options.dry_run) return {};
-  auto looking = options;
-  looking.dry_run = true;
-  looking.execute.reset();
-  TRY(auto planned, promote::promote(source, request, looking));
-  if (planned.held) return {};
-  TRY(auto sets, promoted_sets(source, request, planned));
-  TRY_DO(deliver(context, source, to, sets, looking));
-  return {};
-}
-
-std::string delivery_text(const Destination& to, const Delivery& done, bool dry_run) {
-  std::size_t files = 0;
-  for (const auto& set : done.sets) files += set.set.files.size();
-  auto text = dry_run ? fmt::format("distribute  {} to {}\n", units::things(files, "file"), to.locator)
-                      : fmt::format("distributed {} to {}  {} written, {} bytes of files through here\n",
-                                    units::things(files, "file"), to.locator,
-                                    units::things(done.receipt.writes, "object"), done.receipt.bytes_through_us);
-  for (const auto& url : done.urls) text += fmt::format("repository  {}\n", url);
-  for (const auto& url : done.merged) text += fmt::format("merged      {}\n", url);
-  return text;
-}
-
-Json delivery_json(const Destination& to, const Delivery& done) {
-  auto sets = Json::array();
-  for (const auto& set : done.sets)
-    sets.push_back({{"source", set.source}, {"set", set.digest}, {"directory", set.set.directory}});
-  return {{"store", to.locator},
-          {"prefix", to.prefix},
-          {"sets", sets},
-          {"repositories", done.urls},
-          {"merged_index_urls", done.merged},
-          {"notes", findings_json(done.receipt.notes)},
-          {"files", done.receipt.files},
-          {"writes", done.receipt.writes},
-          {"bytes_through", done.receipt.bytes_through_us}};
 }
 
 // ---- promote

@@ -1,0 +1,42 @@
+#pragma once
+// `promote --to-store`: what was promoted, copied to another store as a repository.
+#include "base/json.hpp"
+#include "cli/command.hpp"
+#include "promote/promote.hpp"
+#include "publish/distribute.hpp"
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace quarry::cli {
+
+/// Where the promoted sets go besides; no store: nowhere.
+struct Destination {
+  std::string locator, prefix;
+  std::shared_ptr<store::ObjectStore> store;
+};
+/// From `--to-store`, `--prefix`, `--distributions` and `--to`. invalid_argument O008, O010, R030; P040, P042 of the
+/// rules; those of the store.
+Result<Destination> destination_of(Context& context, const Arguments& arguments);
+
+/// What the channel shows of the source's sets, whole or in part: the new ones, and those of an earlier run that died.
+Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store, const promote::Request& request,
+                                                       const promote::Receipt& receipt);
+
+struct Delivery {
+  std::vector<publish::Distributed> sets;
+  publish::DistributeReceipt receipt;
+  std::vector<std::string> urls;   ///< of the repositories
+  std::vector<std::string> merged; ///< of their merged indexes
+};
+/// Copies, or with `options.dry_run` looks whether it could.
+Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
+                         const std::vector<registry::SealedSet>& sets, const promote::Options& options);
+/// What would stop the copy is found before the channel moves.
+Result<void> check_delivery(Context& context, store::ObjectStore& source, const Destination& to,
+                            const promote::Request& request, const promote::Options& options);
+
+std::string delivery_text(const Destination& to, const Delivery& done, bool dry_run);
+Json delivery_json(const Destination& to, const Delivery& done);
+
+} // namespace quarry::cli
