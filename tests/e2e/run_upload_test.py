@@ -109,7 +109,7 @@ def test_a_failed_build_without_its_packages(build, tmp_path):
     assert "nothing was uploaded" in refused("P001", 3, *words).err
     assert not (tmp_path / "store").exists() or not names(tmp_path / "store")
     done = upload(build, tmp_path / "store", "--build-failed", "--packages", tmp_path / "wheels")
-    assert [finding["code"] for finding in done.json["findings"]] == ["P001"] and done.json["packages"] is None
+    assert "P001" in [finding["code"] for finding in done.json["findings"]] and done.json["packages"] is None
     assert f"logs/{FAMILY}/blas.log" in names(tmp_path / "store")
 
 
