@@ -389,3 +389,22 @@ def test_change_notes():
         if not re.fullmatch(r"[a-z0-9-]+\.md", path.name) or not text_of(path).startswith("- "):
             found.append(f"{place(path)}: a list item in a file with a lower-case name")
     none(found, "notes in changes/")
+
+
+def test_figures_of_the_readme():
+    """The comparison in the README is the one of docs/performance.md, rounded."""
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in (ROOT / "docs/performance.md").read_text().splitlines() if line.startswith("| ")]
+
+    def measured(work: str, column: int) -> dict[str, str]:
+        cell = next(row[column] for row in rows if row[0].startswith(work))
+        found = re.search(r"([\d.]+) s, [\d.]+ CPU-s, (\d+) MB RSS, ([\d.]+) MB", cell)
+        assert found, cell
+        return {"seconds": f"{float(found[1]):.1f}", "rss": f"{int(found[2]):,} MB", "size": f"{found[3]} MB"}
+
+    pack = "pack the libraries tree (1.34 GB), "
+    columns = [measured(pack + "release", 2), measured(pack + "release", 1), measured(pack + "ci", 1)]
+    build = [measured("sdk build of 1.68 GB of artifacts, " + profile, 1) for profile in ("release", "ci")]
+    expected = [f"| {name} | " + " | ".join(column[key] for column in columns) + " |" for name, key in (("seconds", "seconds"), ("wheel", "size"), ("peak memory", "rss"))]
+    expected.append(f"takes {build[0]['seconds']} s (release) or {build[1]['seconds']} s (ci) and {build[0]['rss']} of memory")
+    readme = (ROOT / "README.md").read_text()
+    assert not [line for line in expected if line not in readme]
