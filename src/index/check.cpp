@@ -16,7 +16,8 @@ namespace quarry::index {
 
 namespace {
 
-const std::string k_rebuild = "run `quarry index build` again";
+const std::string k_rebuild = "in a store, `quarry index repair channel:NAME` or `run:ID` writes pages again, and "
+                              "`quarry index rebuild` lost metadata files; else run `quarry index build` again";
 
 constexpr std::size_t k_projects_max = 2000; // of a server that cannot be listed; larger ones are somebody's PyPI
 constexpr std::string_view k_nobodys = "quarry-asks-for-what-is-not-there";
