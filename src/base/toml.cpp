@@ -1,5 +1,6 @@
 #include "base/toml.hpp"
 
+#include "base/edit_distance.hpp"
 #include "base/toml_guard.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -21,21 +22,11 @@ const toml::table& as_table(const void* p) { return *static_cast<const toml::tab
 const toml::node* as_node(const void* p) { return static_cast<const toml::node*>(p); }
 template <class T> std::optional<T> exact(const void* p) { return as_node(p)->value_exact<T>(); }
 
-/// At most two letters more, less or other (Levenshtein), of words that are long enough for that to mean something.
+/// At most two typing errors away, of words that are long enough for that to mean something.
 bool is_near(std::string_view wanted, std::string_view written) {
   constexpr std::size_t k_edits_max = 2, k_length_min = 4, k_length_max = 64;
   if (wanted.size() < k_length_min || wanted.size() > k_length_max || written.size() > k_length_max) return false;
-  std::vector<std::size_t> row(written.size() + 1);
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    auto diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < written.size(); ++j) {
-      auto changed = diagonal + (wanted[i] != written[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back() <= k_edits_max;
+  return text::edit_distance(wanted, written) <= k_edits_max;
 }
 } // namespace
 

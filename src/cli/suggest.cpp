@@ -1,5 +1,6 @@
 #include "cli/suggest.hpp"
 
+#include "base/edit_distance.hpp"
 #include <algorithm>
 #include <utility>
 
@@ -10,31 +11,13 @@ constexpr std::size_t k_names_max = 3;  // more are a list, not a suggestion
 constexpr std::size_t k_word_max = 100; // longer words are not typing errors; bounds the quadratic work
 } // namespace
 
-std::size_t edit_distance(std::string_view from, std::string_view to) {
-  // Optimal string alignment: three rows of the usual table.
-  std::vector<std::size_t> before(to.size() + 1), last(to.size() + 1), row(to.size() + 1);
-  for (std::size_t j = 0; j <= to.size(); ++j) last[j] = j;
-  for (std::size_t i = 1; i <= from.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= to.size(); ++j) {
-      std::size_t change = from[i - 1] == to[j - 1] ? 0 : 1;
-      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + change});
-      if (i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1])
-        row[j] = std::min(row[j], before[j - 2] + 1);
-    }
-    std::swap(before, last);
-    std::swap(last, row);
-  }
-  return last[to.size()];
-}
-
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> names) {
   if (word.empty() || word.size() > k_word_max) return {};
   std::vector<std::pair<std::size_t, std::string>> found;
   std::size_t reach = std::max<std::size_t>(1, word.size() / 3);
   for (const auto& name : names) {
     if (name.size() > k_word_max) continue;
-    std::size_t distance = edit_distance(word, name);
+    std::size_t distance = text::edit_distance(word, name);
     bool begins = word.size() >= 3 && name.starts_with(word);
     if (distance <= reach || begins) found.emplace_back(begins ? 0 : distance, name);
   }

@@ -7,9 +7,6 @@
 
 namespace quarry::cli {
 
-/// Insertions, deletions, substitutions and swaps of neighbours that lead from one word to the other.
-std::size_t edit_distance(std::string_view from, std::string_view to);
-
 /// Names at most a third of the word's length away (at least 1 edit is allowed), or that `word` begins; nearest first,
 /// at most three.
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> names);

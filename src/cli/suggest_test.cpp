@@ -9,24 +9,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-TEST(EditDistance, CountsEdits) {
-  const std::tuple<std::string, std::string, std::size_t> k_cases[] = {
-      {"", "", 0},
-      {"", "abc", 3},
-      {"abc", "", 3},
-      {"fetch", "fetch", 0},
-      {"fecth", "fetch", 1},
-      {"ftch", "fetch", 1},
-      {"fetcch", "fetch", 1},
-      {"fitch", "fetch", 1},
-      {"kitten", "sitting", 3},
-  };
-  for (const auto& [from, to, distance] : k_cases) {
-    EXPECT_EQ(edit_distance(from, to), distance) << from << " " << to;
-    EXPECT_EQ(edit_distance(to, from), distance) << to << " " << from;
-  }
-}
-
 TEST(Nearest, IsSortedAndBounded) {
   std::vector<std::string> names{"--store", "--stored", "--restore", "--json", "--output-dir"};
   EXPECT_THAT(nearest("--stroe", names), ElementsAre("--store", "--stored"));

@@ -29,17 +29,9 @@ Result<ViewRecord> view_of(ObjectStore& store, const std::string& digest, const 
   return registry::load_view(store, digest);
 }
 
-/// One move: names that only one of the two has, or with another shard.
-void add_differing(const ViewRecord& older, const ViewRecord& newer, Changes& changes) {
-  auto add = [&](const std::string& project) {
+void add_move(const ViewRecord& older, const ViewRecord& newer, Changes& changes) {
+  for (const auto& project : moved_between(older.shards, newer.shards))
     if (!changes.projects.insert(project).second) changes.more_than_once.insert(project);
-  };
-  for (const auto& [project, shard] : newer.shards) {
-    auto before = older.shards.find(project);
-    if (before == older.shards.end() || before->second != shard) add(project);
-  }
-  for (const auto& [project, shard] : older.shards)
-    if (!newer.shards.contains(project)) add(project);
 }
 
 /// Pages need no past: a record of it that is lost or damaged is not known, other errors stay.
@@ -87,7 +79,7 @@ Result<std::optional<Changes>> changes_since(ObjectStore& store, const PagesStat
     if (!entry || entry->to_view != view_digest || entry->from_view.empty()) return std::optional<Changes>();
     TRY(auto older, if_known(view_of(store, entry->from_view, known)), "while reading what the pages show");
     if (!older) return std::optional<Changes>();
-    add_differing(*older, changes.shown, changes);
+    add_move(*older, changes.shown, changes);
     changes.shown = std::move(*older);
     view_digest = entry->from_view;
     entry_digest = entry->previous;

@@ -72,15 +72,6 @@ Digests digests_of(const Projects& projects) {
   return digests;
 }
 
-void add_differing(const Digests& before, const Digests& now, std::set<std::string>& projects) {
-  for (const auto& [name, digest] : now) {
-    auto found = before.find(name);
-    if (found == before.end() || found->second != digest) projects.insert(name);
-  }
-  for (const auto& [name, digest] : before)
-    if (!now.contains(name)) projects.insert(name);
-}
-
 Digests without(Digests digests, const std::set<std::string>& projects) {
   std::erase_if(digests, [&](const auto& entry) { return projects.contains(entry.first); });
   return digests;
@@ -137,10 +128,8 @@ private:
 
   /// Projects whose files are not those that the state says.
   std::set<std::string> moved_since(const State& shown) const {
-    std::set<std::string> moved;
-    auto own = digests_of(own_), base = digests_of(theirs_);
-    add_differing(shown.own, own, moved);
-    add_differing(shown.base, base, moved);
+    auto moved = moved_between(shown.own, digests_of(own_));
+    moved.merge(moved_between(shown.base, digests_of(theirs_)));
     return moved;
   }
 

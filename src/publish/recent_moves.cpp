@@ -38,6 +38,18 @@ RecentMoves RecentMoves::after(std::uint64_t move, const std::set<std::string>& 
   return next;
 }
 
+std::set<std::string> moved_between(const std::map<std::string, std::string>& before,
+                                    const std::map<std::string, std::string>& now) {
+  std::set<std::string> moved;
+  for (const auto& [project, shard] : now) {
+    auto found = before.find(project);
+    if (found == before.end() || found->second != shard) moved.insert(project);
+  }
+  for (const auto& [project, shard] : before)
+    if (!now.contains(project)) moved.insert(project);
+  return moved;
+}
+
 void add_to(Json& json, const RecentMoves& recent) {
   json["recent"] = recent.moved;
   json["twice"] = recent.twice;

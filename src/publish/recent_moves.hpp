@@ -25,6 +25,10 @@ struct RecentMoves {
                     const std::set<std::string>& more_than_once) const;
 };
 
+/// Projects whose files (by the digest of their shard) are other ones, or that only one of the two has.
+std::set<std::string> moved_between(const std::map<std::string, std::string>& before,
+                                    const std::map<std::string, std::string>& now);
+
 /// As "recent" and "twice".
 void add_to(Json& json, const RecentMoves& recent);
 /// nullopt: something there is no name of a project, or no number.

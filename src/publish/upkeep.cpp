@@ -131,9 +131,8 @@ Result<std::set<std::string>> sealed_sets(ObjectStore& store) {
   return sealed;
 }
 
-Result<void> repair_into(Repaired& done, ObjectStore& store, const std::string& directory) {
-  TRY(auto pointer, store.head(pointer_key(directory)));
-  auto projected = pointer ? project_distribution(store, directory, {}) : project_directory(store, directory);
+Result<void> repair_into(Repaired& done, ObjectStore& store, const std::string& directory, bool distribution) {
+  auto projected = distribution ? project_distribution(store, directory, {}) : project_directory(store, directory);
   if (!projected) return fail(std::move(projected).error());
   add(done, directory, *projected);
   TRY(auto merged, merge_directory(store, directory, {.thorough = true}));
@@ -156,13 +155,16 @@ Result<std::optional<Repaired>> repair_distribution(ObjectStore& store, const st
   TRY(auto pointer, store.head(pointer_key(directory)));
   if (!pointer) return std::optional<Repaired>();
   Repaired done;
-  TRY_DO(repair_into(done, store, directory));
+  TRY_DO(repair_into(done, store, directory, true));
   return std::optional(std::move(done));
 }
 
 Result<Repaired> repair_directories(ObjectStore& store, const std::vector<SealedSet>& sets) {
   Repaired done;
-  for (const auto& directory : directories_of(sets)) TRY_DO(repair_into(done, store, directory));
+  for (const auto& directory : directories_of(sets)) {
+    TRY(auto pointer, store.head(pointer_key(directory)));
+    TRY_DO(repair_into(done, store, directory, pointer.has_value()));
+  }
   return done;
 }
 

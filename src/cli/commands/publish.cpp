@@ -104,13 +104,10 @@ Json receipt_json(const publish::Plan& plan, const publish::Receipt& receipt) {
   return document;
 }
 
-Result<void> append(const std::string& path, const std::string& text) {
-  return append_for_job("the job's file", path, text);
-}
-
 Result<void> tell_github(Context& context, const publish::Plan& plan, const publish::Receipt& receipt) {
-  TRY_DO(append(context.variable("GITHUB_OUTPUT"), publish::github_outputs(receipt)), "while writing GITHUB_OUTPUT");
-  return append(context.variable("GITHUB_STEP_SUMMARY"), publish::step_summary(plan, receipt));
+  TRY_DO(append_for_job("GITHUB_OUTPUT", context.variable("GITHUB_OUTPUT"), publish::github_outputs(receipt)));
+  return append_for_job("GITHUB_STEP_SUMMARY", context.variable("GITHUB_STEP_SUMMARY"),
+                        publish::step_summary(plan, receipt));
 }
 
 std::string next_step(const Arguments& arguments, const publish::Plan& plan) {

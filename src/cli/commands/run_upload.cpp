@@ -90,10 +90,6 @@ void add_output(std::string& text, std::string_view name, const std::string& val
   if (!value.empty()) text += fmt::format("{}={}\n", name, value);
 }
 
-Result<void> append(const std::string& path, const std::string& text) {
-  return append_for_job("the job's file", path, text);
-}
-
 Result<void> tell_github(Context& context, const Links& links, const Json& packages) {
   std::string outputs, summary;
   add_output(outputs, "build_logs_url", links.logs);
@@ -107,8 +103,8 @@ Result<void> tell_github(Context& context, const Links& links, const Json& packa
   for (const auto& [name, url] :
        {std::pair{"Build Logs", links.logs}, {"Artifacts", links.artifacts}, {"TheRock Manifest", links.manifest}})
     if (!url.empty()) summary += fmt::format("[{}]({})\n\n", name, url);
-  TRY_DO(append(context.variable("GITHUB_OUTPUT"), outputs), "while writing GITHUB_OUTPUT");
-  return append(context.variable("GITHUB_STEP_SUMMARY"), summary);
+  TRY_DO(append_for_job("GITHUB_OUTPUT", context.variable("GITHUB_OUTPUT"), outputs));
+  return append_for_job("GITHUB_STEP_SUMMARY", context.variable("GITHUB_STEP_SUMMARY"), summary);
 }
 
 Json file_json(const artifact::OutputFile& file, std::string_view state) {
