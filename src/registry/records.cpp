@@ -213,29 +213,64 @@ Result<void> check(const WaiverRecord& waiver, std::string_view what) {
 }
 
 // Test output may hold any bytes; a record holds text, so what is not UTF-8 becomes U+FFFD.
-template <class R> std::string write(const R& record, const char* schema) {
+std::string canonical(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+template <class R> Json object_of(const R& record, const char* schema) {
   Json object;
   Writer::write(object, record);
   object["schema"] = schema;
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return object;
 }
 
-template <class R> Result<R> read(std::string_view text, std::string_view what, const char* schema) {
-  TRY(auto object, json::parse(text, what));
-  TRY_DO(json::require_schema(object, schema, what));
+template <class R> std::string write(const R& record, const char* schema) {
+  return canonical(object_of(record, schema));
+}
+
+template <class R> Result<R> record_of(const Json& object, std::string_view what) {
   R record;
   TRY_DO(Reader::read(object, Place{what}, record));
   TRY_DO(check(record, what));
   return record;
 }
 
+Result<Json> object_in(std::string_view text, std::string_view what, const char* schema) {
+  TRY(auto object, json::parse(text, what));
+  TRY_DO(json::require_schema(object, schema, what));
+  return object;
+}
+
+template <class R> Result<R> read(std::string_view text, std::string_view what, const char* schema) {
+  TRY(auto object, object_in(text, what, schema));
+  return record_of<R>(object, what);
+}
+
+// A record whose name is not the digest of its bytes holds the digest of all its other fields.
+
+constexpr const char* k_own_digest = "digest";
+
+template <class R> std::string write_proven(const R& record, const char* schema) {
+  auto object = object_of(record, schema);
+  object[k_own_digest] = sha256(canonical(object)).hex();
+  return canonical(object);
+}
+
+template <class R> Result<R> read_proven(std::string_view text, std::string_view what, const char* schema) {
+  TRY(auto object, object_in(text, what, schema));
+  auto promised = object.value(k_own_digest, Json());
+  object.erase(k_own_digest);
+  if (promised != sha256(canonical(object)).hex())
+    return fail(ErrorKind::corrupt, "R011",
+                fmt::format("{} was altered: its `digest` is not that of its other fields", what));
+  return record_of<R>(object, what);
+}
+
 } // namespace
 
 std::string to_json(const SetRecord& r) { return write(r, "quarry.set/1"); }
-std::string to_json(const SealRecord& r) { return write(r, "quarry.seal/1"); }
+std::string to_json(const SealRecord& r) { return write_proven(r, "quarry.seal/1"); }
 std::string to_json(const ViewRecord& r) { return write(r, "quarry.view/1"); }
 std::string to_json(const ShardRecord& r) { return write(r, "quarry.shard/1"); }
-std::string to_json(const ChannelRecord& r) { return write(r, "quarry.channel/1"); }
+std::string to_json(const ChannelRecord& r) { return write_proven(r, "quarry.channel/1"); }
 std::string to_json(const LedgerRecord& r) { return write(r, "quarry.ledger/1"); }
 std::string to_json(const EvidenceRecord& r) { return write(r, "quarry.evidence/1"); }
 std::string to_json(const WaiverRecord& r) { return write(r, "quarry.waiver/1"); }
@@ -244,7 +279,7 @@ Result<SetRecord> parse_set(std::string_view t, std::string_view what) {
   return read<SetRecord>(t, what, "quarry.set/1");
 }
 Result<SealRecord> parse_seal(std::string_view t, std::string_view what) {
-  return read<SealRecord>(t, what, "quarry.seal/1");
+  return read_proven<SealRecord>(t, what, "quarry.seal/1");
 }
 Result<ViewRecord> parse_view(std::string_view t, std::string_view what) {
   return read<ViewRecord>(t, what, "quarry.view/1");
@@ -253,7 +288,7 @@ Result<ShardRecord> parse_shard(std::string_view t, std::string_view what) {
   return read<ShardRecord>(t, what, "quarry.shard/1");
 }
 Result<ChannelRecord> parse_channel(std::string_view t, std::string_view what) {
-  return read<ChannelRecord>(t, what, "quarry.channel/1");
+  return read_proven<ChannelRecord>(t, what, "quarry.channel/1");
 }
 Result<LedgerRecord> parse_ledger(std::string_view t, std::string_view what) {
   return read<LedgerRecord>(t, what, "quarry.ledger/1");

@@ -47,6 +47,36 @@ template <class R, class Parse> void expect_round_trip(const R& record, Parse pa
   EXPECT_EQ(to_json(*again), bytes);
 }
 
+template <class Parse> void expect_no_change_unseen(const std::string& bytes, Parse parse) {
+  ASSERT_TRUE(parse(bytes, "a record"));
+  for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    auto changed = bytes;
+    changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
+    EXPECT_FALSE(parse(changed, "a record")) << changed;
+  }
+  for (std::size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(parse(bytes.substr(0, size), "a record"));
+}
+
+TEST(Records, NoBitOfARecordThatHoldsItsOwnDigestChangesUnseen) {
+  const auto digest = sha256("x").hex();
+  expect_no_change_unseen(to_json(SealRecord{digest, "42-linux/python/g", "2026-11-20T10:00:00.000000Z", {}}),
+                          parse_seal);
+  expect_no_change_unseen(to_json(ChannelRecord{"stable", 3, digest, digest, digest, {}}), parse_channel);
+}
+
+TEST(Records, ASealKeepsAndProvesFieldsOfLaterVersions) {
+  SealRecord seal{sha256("x").hex(), "42-linux/python/g", "2026-11-20T10:00:00.000000Z", R"({"later":"words"})"};
+  auto bytes = to_json(seal);
+  auto again = parse_seal(bytes, "a seal");
+  ASSERT_TRUE(again) << render(again.error());
+  EXPECT_EQ(to_json(*again), bytes);
+  auto changed = bytes;
+  changed.replace(changed.find("words"), 5, "sword");
+  auto refused = parse_seal(changed, "a seal");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "R011");
+}
+
 TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   const auto digest = sha256("x").hex();
   expect_round_trip(set_of({wheel()}), parse_set);
@@ -130,18 +160,20 @@ TEST_P(SenselessSet, IsRefused) {
 }
 
 TEST(Records, WrongShapesAreRefused) {
+  const auto rest = R"(,"channel":"a","action":"publish","to_view":")" + sha256("x").hex() + R"(","when":"now"})";
   struct {
     std::string text, code;
   } cases[] = {{"", "B002"},
                {"[]", "B003"},
-               {R"({"schema":"quarry.channel/2"})", "B004"},
-               {R"({"schema":"quarry.channel/1"})", "R012"},
-               {R"({"schema":"quarry.channel/1","name":"a","generation":-1,"view":"x","ledger":"x"})", "R012"},
-               {R"({"schema":"quarry.channel/1","name":"a","generation":"1","view":"x","ledger":"x"})", "R012"},
-               {R"({"schema":"quarry.channel/1","name":"a","generation":1,"view":"../x","ledger":"x"})", "R012"},
-               {R"({"schema":"quarry.channel/1","name":"","generation":1,"view":"x","ledger":"x"})", "R012"}};
+               {R"({"schema":"quarry.ledger/2"})", "B004"},
+               {R"({"schema":"quarry.ledger/1"})", "R012"},
+               {R"({"schema":"quarry.ledger/1","generation":-1)" + rest, "R012"},
+               {R"({"schema":"quarry.ledger/1","generation":"1")" + rest, "R012"},
+               {R"({"schema":"quarry.ledger/1","generation":1,"previous":"../x")" + rest, "R012"},
+               {R"({"schema":"quarry.ledger/1","generation":1,"channel":"a"})", "R012"}};
+  ASSERT_TRUE(parse_ledger(R"({"schema":"quarry.ledger/1","generation":1)" + rest, "an entry"));
   for (const auto& [text, code] : cases) {
-    auto read = parse_channel(text, "a channel");
+    auto read = parse_ledger(text, "an entry");
     ASSERT_FALSE(read) << text;
     EXPECT_EQ(read.error().code, code) << text;
     EXPECT_EQ(read.error().kind, ErrorKind::corrupt) << text;

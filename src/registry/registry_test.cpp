@@ -101,6 +101,17 @@ TEST_F(Registry, AnAlteredSetIsRefusedThroughEveryDoor) {
   }
 }
 
+TEST_F(Registry, ADamagedSealIsRefusedUntilItIsWrittenAnew) {
+  auto sealed = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  auto key = seal_key("1-linux/python/g", sealed.digest);
+  auto later = text(key);
+  later.replace(later.find("2026"), 4, "2036");
+  overwrite(key, later);
+  EXPECT_EQ(load_sealed(*store_, sealed.digest).error().code, "R011");
+  EXPECT_TRUE(*seal(*store_, sealed.digest, "2026-11-21T10:00:01.000000Z"));
+  EXPECT_EQ(load_sealed(*store_, sealed.digest)->seal.time, "2026-11-21T10:00:01.000000Z");
+}
+
 TEST_F(Registry, ASealThatNamesAnotherSetOrPlaceIsRefused) {
   auto one = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
   auto other = sealed_sample(*store_, "2-linux/python/g", {{"b-1.0.tar.gz", "b", "1.0"}});
