@@ -401,7 +401,8 @@ protected:
 };
 INSTANTIATE_TEST_SUITE_P(Faults, Interrupted,
                          ::testing::Values(FaultyStore::Fault::refuse, FaultyStore::Fault::lose_reply,
-                                           FaultyStore::Fault::die_before, FaultyStore::Fault::die_after));
+                                           FaultyStore::Fault::lose_request, FaultyStore::Fault::die_before,
+                                           FaultyStore::Fault::die_after));
 
 TEST_P(Interrupted, PromotionOfAReviewedPlan) {
   std::string digest;

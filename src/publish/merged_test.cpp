@@ -304,7 +304,8 @@ TEST_F(MergedIndex, AProjectThatVanishedIsRemovedAlsoAfterAKill) {
 class MergeInterrupted : public ::testing::TestWithParam<FaultyStore::Fault> {};
 INSTANTIATE_TEST_SUITE_P(Faults, MergeInterrupted,
                          ::testing::Values(FaultyStore::Fault::refuse, FaultyStore::Fault::lose_reply,
-                                           FaultyStore::Fault::die_before, FaultyStore::Fault::die_after));
+                                           FaultyStore::Fault::lose_request, FaultyStore::Fault::die_before,
+                                           FaultyStore::Fault::die_after));
 
 TEST_P(MergeInterrupted, TheSameCommandCompletes) {
   auto prepare = [&] {

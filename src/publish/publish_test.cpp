@@ -304,7 +304,8 @@ TEST(Collect, TakesDistAndTellsWhatItLeaves) {
 class Interrupted : public ::testing::TestWithParam<FaultyStore::Fault> {};
 INSTANTIATE_TEST_SUITE_P(Faults, Interrupted,
                          ::testing::Values(FaultyStore::Fault::refuse, FaultyStore::Fault::lose_reply,
-                                           FaultyStore::Fault::die_before, FaultyStore::Fault::die_after));
+                                           FaultyStore::Fault::lose_request, FaultyStore::Fault::die_before,
+                                           FaultyStore::Fault::die_after));
 
 TEST_P(Interrupted, PublishIsCompletedByTheSameCommand) {
   Packages first, second;

@@ -17,6 +17,17 @@ Unexpected broken(const std::string& channel, const std::string& why) {
               "somebody changed the store by hand: compare it with a copy before anything is promoted");
 }
 
+// The move to `next` stands, or others came after it. Its entry names all that it is made of.
+Result<bool> was_done(ObjectStore& store, const std::optional<Channel>& now, const ChannelRecord& next) {
+  if (!now) return false;
+  auto digest = now->record.ledger;
+  for (auto generation = now->record.generation; generation > next.generation; --generation) {
+    TRY(auto later, load_ledger(store, digest), "while reading the ledger of channel " + next.name);
+    digest = later.previous;
+  }
+  return digest == next.ledger;
+}
+
 } // namespace
 
 std::string channel_directory(const std::string& name) { return std::string(k_channels) + name; }
@@ -78,8 +89,11 @@ Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expe
   bool look = error.kind == ErrorKind::outcome_unknown || error.kind == ErrorKind::precondition_failed ||
               error.kind == ErrorKind::already_exists;
   if (!look) return fail(std::move(error));
-  TRY(auto now, store.get(channel_key(next.name), k_record_bytes_max));
-  if (now && *now == bytes) return {};
+  TRY(auto now, read_channel(store, next.name));
+  TRY(bool done, was_done(store, now, next));
+  if (done) return {};
+  bool unmoved = now ? expected && now->etag == expected->etag : !expected;
+  if (unmoved && error.kind == ErrorKind::outcome_unknown) return fail(std::move(error)); // nobody is in the way
   return fail(ErrorKind::precondition_failed, "R003",
               fmt::format("channel {} moved while this was prepared", next.name),
               "run the command again: it starts from the new state");

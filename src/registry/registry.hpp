@@ -121,7 +121,8 @@ Result<Channel> require_channel(ObjectStore& store,
 /// Several writers share a channel, so its store must compare and swap: unsupported R031 where it cannot.
 Result<void> require_swappable(ObjectStore& store, const std::string& name);
 /// Compare and swap: `expected` nullopt means that the channel must not exist. precondition_failed R003 when somebody
-/// was faster. A lost reply is looked up: success when `next` is what stands there.
+/// was faster. A lost reply is looked up: success when `next` is what stands there or what others moved on from;
+/// outcome_unknown R004 when the channel stands as it was.
 Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, const ChannelRecord& next);
 Result<std::vector<std::string>> list_channels(ObjectStore& store);
 

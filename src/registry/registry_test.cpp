@@ -197,6 +197,7 @@ TEST_F(Registry, AChannelIsSwappedOnlyFromWhatWasRead) {
   EXPECT_EQ(after.record.generation, 2u);
   auto next = before.record;
   next.generation = 7;
+  next.ledger = sha256("a move of somebody else").hex();
   for (const auto& stale : {std::optional<Channel>(before), std::optional<Channel>()}) {
     auto swapped = swap_channel(*store_, stale, next);
     ASSERT_FALSE(swapped);
@@ -213,6 +214,35 @@ TEST_F(Registry, ALostReplyToASwapIsLookedUp) {
   FaultyStore faulty(*store_, {FaultyStore::Fault::lose_reply, 1, true});
   EXPECT_TRUE(swap_channel(faulty, before, next));
   EXPECT_EQ((*read_channel(*store_, "c"))->record.generation, 2u);
+}
+
+TEST_F(Registry, ALostReplyToASwapThatOthersMovedOnFromIsADoneMove) {
+  auto one = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  auto two = sealed_sample(*store_, "2-linux/python/g", {{"b-2.0.tar.gz", "b", "2.0"}});
+  auto before = move({one});
+  auto ours = move({one, two});
+  move({one});
+  move({two});
+  EXPECT_TRUE(swap_channel(*store_, before, ours.record)); // its reply was lost: it is asked for again
+  auto never = ours.record;
+  never.ledger = sha256("an entry that no channel reaches").hex();
+  EXPECT_EQ(swap_channel(*store_, before, never).error().code, "R003");
+}
+
+TEST_F(Registry, AWriteThatNeverArrivedIsNoRival) {
+  auto before = move({sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}})});
+  auto next = before.record;
+  next.generation = 2;
+  next.ledger = sha256("the move that was lost").hex();
+  for (const std::string name : {"c", "new"}) {
+    next.name = name;
+    auto expected = *read_channel(*store_, name);
+    FaultyStore faulty(*store_, {FaultyStore::Fault::lose_request, 1, true});
+    auto swapped = swap_channel(faulty, expected, next);
+    ASSERT_FALSE(swapped);
+    EXPECT_EQ(swapped.error().code, "R004") << name;
+    EXPECT_EQ(swapped.error().kind, ErrorKind::outcome_unknown);
+  }
 }
 
 TEST_F(Registry, ChannelsThatAreNotThere) {

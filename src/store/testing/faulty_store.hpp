@@ -11,10 +11,11 @@ class FaultyStore final : public ObjectStore {
 public:
   enum class Fault : std::uint8_t {
     none,
-    refuse,     ///< the Nth call does nothing and says unavailable; later ones work
-    lose_reply, ///< the Nth call is done, if it writes; its reply is outcome_unknown; later ones work
-    die_before, ///< from the Nth call on nothing is done any more, as after kill -9
-    die_after,  ///< the Nth call is done, then as above
+    refuse,       ///< the Nth call does nothing and says unavailable; later ones work
+    lose_reply,   ///< the Nth call is done, if it writes; its reply is outcome_unknown; later ones work
+    lose_request, ///< as lose_reply, but what the Nth call would have written is not
+    die_before,   ///< from the Nth call on nothing is done any more, as after kill -9
+    die_after,    ///< the Nth call is done, then as above
   };
   struct Plan {
     Fault fault = Fault::none;
@@ -77,6 +78,8 @@ private:
     dead_ = now && dies;
     if (now && (plan_.fault == Fault::die_before || plan_.fault == Fault::refuse))
       return fail(ErrorKind::unavailable, "R098", fmt::format("injected fault at call {}", number));
+    if (now && writes && plan_.fault == Fault::lose_request)
+      return fail(ErrorKind::outcome_unknown, "R004", fmt::format("injected: call {} was lost", number));
     lock.unlock();
     auto result = call();
     if (after_call) {
