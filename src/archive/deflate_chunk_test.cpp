@@ -69,6 +69,16 @@ TEST(DeflateChunk, ChoosesTheEncoderByContent) {
   EXPECT_TRUE(inflated(stream, 4 * k_chunk_bytes) == plain + random + dense + plain);
 }
 
+TEST(DeflateChunk, CiTakesTheDenseEncoderWhereItPays) {
+  std::vector<ChunkMethod> methods;
+  auto plain = noise(k_chunk_bytes, 16), random = noise(k_chunk_bytes, 256), dense = noise(k_chunk_bytes, 200),
+       thin = noise(k_chunk_bytes, 3);
+  auto stream = joined(Profile::ci, {thin, plain, random, dense, plain, thin}, &methods);
+  EXPECT_EQ(methods, (std::vector{ChunkMethod::fast, ChunkMethod::dense, ChunkMethod::stored, ChunkMethod::fast,
+                                  ChunkMethod::dense, ChunkMethod::fast}));
+  EXPECT_TRUE(inflated(stream, 6 * k_chunk_bytes) == thin + plain + random + dense + plain + thin);
+}
+
 TEST(DeflateChunk, FastChunksReferToTheHistory) {
   auto text = noise(20000, 256); // incompressible by itself, known from the chunk before
   auto alone = joined(Profile::ci, {text}), twice = joined(Profile::ci, {text, text});

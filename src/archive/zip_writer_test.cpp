@@ -154,7 +154,7 @@ TEST_F(ZipWriter, MakesTheGoldenBytes) {
                         corpus(Kind::noise, 700000, 3) + corpus(Kind::text, 300000))};
   auto digest = [&](Profile profile) { return make(entries, with(profile, 2)).value().sha256.hex(); };
   EXPECT_EQ(digest(Profile::release), "3279ff5f9fa84a00ac995961cd32d319ee6c9b49271c1294e0322eaf6fde206b");
-  EXPECT_EQ(digest(Profile::ci), "3f435ad476da01c08e3b8a139b9c4aff1d593b77b1ca415f109df0354900ac0d");
+  EXPECT_EQ(digest(Profile::ci), "57f3a87ce4fb47b46c4a2ffad9a49e68223c9bf77a8e6f9e1e61cad6937495d4");
   EXPECT_EQ(digest(Profile::stored), "763f1603525b26fa012a0c833c919df103779fee965981a510f7401c4e22ab6f");
 }
 

@@ -16,8 +16,8 @@ namespace {
 // Which encoder made the bytes: who rebuilds the wheel needs the same.
 std::string generator(archive::Profile profile) {
   switch (profile) {
-  case archive::Profile::release: return "quarry (libdeflate-5-6, 1 MiB)";
-  case archive::Profile::ci: return "quarry (isal-1, 1 MiB)";
+  case archive::Profile::release: return "quarry (libdeflate-5-6, isal-2, 1 MiB)";
+  case archive::Profile::ci: return "quarry (isal-2, libdeflate-3, 1 MiB)";
   case archive::Profile::stored: return "quarry (stored)";
   }
   return "quarry";
