@@ -37,6 +37,9 @@ public:
                   "something else writes to it: run the command again when it is done");
     return {};
   }
+  void prefetch(std::uint64_t offset, std::uint64_t length) const override {
+    if (auto file = descriptor()) (*file)->prefetch(offset, length);
+  }
 
 private:
   struct Cache {
@@ -143,6 +146,12 @@ Rope Rope::overlay(std::uint64_t offset, std::string bytes) const {
   out.append(literal(std::move(bytes)));
   out.append(slice(offset + length, size_ - offset - length));
   return out;
+}
+
+void Rope::prefetch(std::uint64_t offset, std::uint64_t length) const {
+  if (offset >= size_) return;
+  for (const auto& piece : slice(offset, std::min(length, size_ - offset)).pieces_)
+    if (piece.source) piece.source->prefetch(piece.offset, piece.length);
 }
 
 Result<void> Rope::read(std::uint64_t offset, std::span<std::byte> into) const {

@@ -22,6 +22,10 @@ public:
   /// Fills the whole span; [offset, offset + into.size()) lies inside size(). A source that became shorter is corrupt
   /// (D008).
   virtual Result<void> read(std::uint64_t offset, std::span<std::byte> into) const = 0;
+  /// A hint: these bytes are read soon. Many small places that are said first and read then come side by side.
+  virtual void prefetch(std::uint64_t offset, std::uint64_t length) const {
+    static_cast<void>(offset), static_cast<void>(length);
+  }
 };
 
 class Rope {
@@ -46,7 +50,8 @@ public:
 
   /// Fills the whole span; must lie inside. Thread-safe.
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
-  Result<std::string> read_all(std::uint64_t max_bytes) const; ///< resource_exhausted D003 above the bound
+  void prefetch(std::uint64_t offset, std::uint64_t length) const; ///< Source::prefetch; what lies outside is left out
+  Result<std::string> read_all(std::uint64_t max_bytes) const;     ///< resource_exhausted D003 above the bound
   /// [offset, offset+length) as ranges that are literally the same bytes of the same source in `other`? Used to prove
   /// edits.
   friend bool same_piece(const Rope& a, std::uint64_t a_offset, const Rope& b, std::uint64_t b_offset,

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
+#include <optional>
+#include <vector>
 
 namespace quarry::elf {
 
@@ -15,6 +17,7 @@ constexpr std::uint64_t k_wrapper_bytes = 24, k_binary_at = 8;
 constexpr std::uint32_t k_hip_magic =
     0x48495046; // "HIPF"; split (kpack) files write "HIPK" and keep their code elsewhere
 constexpr std::size_t k_wrappers_max = 1u << 16; // librocsparse has 111
+constexpr std::uint64_t k_head_bytes = 32;       // of what they point at: the longest magic has 24
 
 bool is_bundle(std::string_view bytes) {
   // Bundle, compressed bundle, plain ELF code object.
@@ -40,9 +43,15 @@ Result<std::map<std::uint64_t, std::uint64_t>> relative_targets(const Image& ima
   return out;
 }
 
-Result<void> verify_wrappers(Subject& s, const Section& section) {
-  TRY(auto targets, relative_targets(s.image, section.address, section.address + section.size));
-  Window window(s.image.file);
+struct Wrapper {
+  std::uint64_t number = 0, target = 0;
+  std::optional<std::uint64_t> place; ///< of the target, in the file
+};
+
+Result<std::vector<Wrapper>> wrappers_in(const Image& image, const Section& section) {
+  TRY(auto targets, relative_targets(image, section.address, section.address + section.size));
+  std::vector<Wrapper> wrappers;
+  Window window(image.file);
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(section.size / k_wrapper_bytes, k_wrappers_max); ++i) {
     auto at = section.offset + i * k_wrapper_bytes;
     TRY(auto magic, window.at<std::uint32_t>(at));
@@ -50,11 +59,21 @@ Result<void> verify_wrappers(Subject& s, const Section& section) {
     TRY(auto in_place, window.at<std::uint64_t>(at + k_binary_at));
     auto found = targets.find(section.address + i * k_wrapper_bytes + k_binary_at);
     auto target = found == targets.end() ? in_place : found->second;
-    auto place = s.image.offset_of(target, 32);
-    auto bytes = place ? s.image.read_bytes(*place, 32) : Result<std::string>(std::string());
+    wrappers.push_back({i, target, image.offset_of(target, k_head_bytes)});
+  }
+  return wrappers;
+}
+
+Result<void> verify_wrappers(Subject& s, const Section& section) {
+  TRY(auto wrappers, wrappers_in(s.image, section));
+  // A hundred bundles lie far apart: one after the other, a disk would be waited for a hundred times.
+  for (const auto& wrapper : wrappers)
+    if (wrapper.place) s.image.file.prefetch(*wrapper.place, k_head_bytes);
+  for (const auto& wrapper : wrappers) {
+    auto bytes = wrapper.place ? s.image.read_bytes(*wrapper.place, k_head_bytes) : Result<std::string>(std::string());
     if (!bytes || !is_bundle(*bytes))
-      s.error("E113",
-              fmt::format("record {} of .hipFatBinSegment points at {:#x}, where no device code begins", i, target));
+      s.error("E113", fmt::format("record {} of .hipFatBinSegment points at {:#x}, where no device code begins",
+                                  wrapper.number, wrapper.target));
   }
   return {};
 }

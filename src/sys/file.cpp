@@ -132,6 +132,12 @@ Result<std::size_t> File::read_at(std::uint64_t offset, std::span<std::byte> int
   return done;
 }
 
+void File::prefetch(std::uint64_t offset, std::uint64_t bytes) const {
+  // Not every file system listens; reading works all the same.
+  static_cast<void>(
+      ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED));
+}
+
 Result<void> File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
   for (std::size_t done = 0; done < bytes.size();) {
     auto n = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));

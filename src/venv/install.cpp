@@ -51,6 +51,7 @@ public:
       TRY(source_, find_source(options_.source));
     }
     announce();
+    if (auto earlier = read_receipt(environment_); earlier && *earlier) earlier_ = std::move((*earlier)->files);
     TRY_DO(remove_receipt(environment_));
     TRY(auto work, Workplace::create(environment_));
     TRY_DO(stage_files(source_, options_.source.store, work.at("files"), options_.workers, verified_));
@@ -145,7 +146,7 @@ private:
       auto at = std::find_if(remote_.begin(), remote_.end(),
                              [&](const InstalledFile& f) { return f.project == distribution.project; });
       if (at == remote_.end()) {
-        receipt_.others.push_back({distribution.project, distribution.version});
+        keep(distribution);
         continue;
       }
       at->content = content_digest(distribution);
@@ -153,6 +154,18 @@ private:
       receipt_.files.push_back(*at);
     }
     return {};
+  }
+
+  /// What the installer left as it was is known from an earlier install, or not at all.
+  void keep(const Distribution& distribution) {
+    auto known = std::find_if(earlier_.begin(), earlier_.end(), [&](const InstalledFile& f) {
+      return f.project == distribution.project && f.version == distribution.version &&
+             f.content == content_digest(distribution);
+    });
+    if (known != earlier_.end())
+      receipt_.files.push_back(*known);
+    else
+      receipt_.others.push_back({distribution.project, distribution.version});
   }
 
   void finish() {
@@ -179,7 +192,7 @@ private:
   std::string version_;
   Source source_;
   VerifiedPaths verified_;
-  std::vector<InstalledFile> remote_;
+  std::vector<InstalledFile> remote_, earlier_;
   Receipt receipt_;
 };
 

@@ -28,14 +28,26 @@ protected:
   Result<InstallOutcome> install(const std::string& from, const std::string& packages = "rocm[libraries]",
                                  Installer installer = Installer::pip) {
     InstallOptions options;
-    options.directory = env_;
     options.source.locator = from;
     options.source.store = store_.store.get();
+    return install(std::move(options), packages, installer);
+  }
+  Result<InstallOutcome> install(InstallOptions options, const std::string& packages, Installer installer) {
+    options.directory = env_;
     options.installer.packages = {packages};
     options.installer.installer = installer;
     options.workers = 2;
     options.on_output = [this](std::string_view line) { output_ += std::string(line) + "\n"; };
     return venv::install(options, variables_, k_clock);
+  }
+
+  /// A page as plain scripts write it.
+  std::string links_without_digests(const std::string& run) {
+    std::string page;
+    for (const auto& file : must(sys::list_directory(store_.file(run, ""))))
+      page += "<a href=\"file://" + store_.file(run, file.path) + "\">" + file.path + "</a>\n";
+    must(sys::write_file(scratch_.at("links.html"), page));
+    return scratch_.at("links.html");
   }
 
   bool has_receipt() const { return sys::exists(path::join(env_, k_receipt_name)); }
@@ -331,6 +343,19 @@ TEST_F(Install, WithOtherPips) {
     ASSERT_TRUE(done) << render(done.error());
     expect_whole_release(done->receipt, set);
     EXPECT_THAT(entry.path, HasSubstr("pip-" + done->receipt.installer_version + "-"));
+    InstallOptions page;
+    page.source.index_url = "";
+    page.source.find_links = links_without_digests("42");
+    page.installer.reinstall = true;
+    auto unsealed = install(page, "rocm[libraries]", Installer::pip);
+    ASSERT_TRUE(unsealed) << render(unsealed.error());
+    ASSERT_EQ(unsealed->receipt.files.size(), 3u);
+    for (std::size_t i = 0; i < 3; ++i)
+      EXPECT_EQ(unsealed->receipt.files[i].sha256, done->receipt.files[i].sha256) << done->receipt.files[i].filename;
+    page.installer.reinstall = false; // nothing to do for pip: what is known stays known
+    auto again = install(page, "rocm[libraries]", Installer::pip);
+    ASSERT_TRUE(again) << render(again.error());
+    EXPECT_EQ(again->receipt.files, unsealed->receipt.files);
   }
 }
 

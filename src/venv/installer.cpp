@@ -191,6 +191,16 @@ Unexpected bad_report(const std::string& what, std::string_view why) {
               "use pip 22.2 or later in the environment");
 }
 
+// PEP 610: `hashes`, and `hash` as "sha256=…" before it. pip 22.2 to 23.0 write only `hash` for what no index gave a
+// digest of.
+std::string sha256_in(const Json& archive_info) {
+  constexpr std::string_view k_older = "sha256=";
+  if (auto hashes = archive_info.find("hashes"); hashes != archive_info.end())
+    return json::string_or(*hashes, "sha256", "");
+  auto older = json::string_or(archive_info, "hash", "");
+  return older.starts_with(k_older) ? older.substr(k_older.size()) : "";
+}
+
 Result<InstalledFile> read_report_entry(const Json& entry, const std::string& what) {
   InstalledFile file;
   try {
@@ -201,7 +211,7 @@ Result<InstalledFile> read_report_entry(const Json& entry, const std::string& wh
     file.project = name->str();
     file.version = metadata.at("version").get<std::string>();
     file.url = download.at("url").get<std::string>();
-    auto hash = Sha256::from_hex(download.at("archive_info").at("hashes").at("sha256").get<std::string>());
+    auto hash = Sha256::from_hex(sha256_in(download.at("archive_info")));
     if (!hash) return bad_report(what, fmt::format("{} has no sha256", file.project));
     file.sha256 = *hash;
   } catch (const Json::exception& error) {
@@ -217,8 +227,9 @@ Result<InstalledFile> read_report_entry(const Json& entry, const std::string& wh
 
 Result<std::vector<InstalledFile>> parse_pip_report(std::string_view text, const std::string& what) {
   auto document = json::parse(text, what);
-  if (!document || !document->is_object() || json::string_or(*document, "version", "") != "1")
-    return bad_report(what, "it is no report of format 1");
+  // 0 is what pip 22.2 and 22.3 call it, in all that is read here the same.
+  auto format = document ? json::string_or(*document, "version", "") : "";
+  if (format != "0" && format != "1") return bad_report(what, "it is no report of format 0 or 1");
   auto entries = document->find("install");
   if (entries == document->end() || !entries->is_array()) return bad_report(what, "it has no \"install\"");
   std::vector<InstalledFile> files;
