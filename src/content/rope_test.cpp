@@ -141,6 +141,23 @@ TEST(Rope, OverlayOutlivesWhatItWasMadeFrom) {
   EXPECT_EQ(read(edited), "imXXtable");
 }
 
+TEST(Rope, AHintReachesTheSourcesOfItsPlaceAndNoFurther) {
+  struct Told final : Source {
+    std::uint64_t size() const override { return 100; }
+    Result<void> read(std::uint64_t, std::span<std::byte>) const override { return {}; }
+    void prefetch(std::uint64_t offset, std::uint64_t length) const override { told.emplace_back(offset, length); }
+    mutable std::vector<std::pair<std::uint64_t, std::uint64_t>> told;
+  };
+  auto one = std::make_shared<Told>(), two = std::make_shared<Told>();
+  auto rope = Rope::of(one).slice(10, 50).append(Rope::zeros(20)).append(Rope::literal("abc")).append(Rope::of(two));
+  rope.prefetch(40, 40);
+  rope.prefetch(170, 100); // ends behind the rope
+  rope.prefetch(173, 1);   // lies behind it
+  using Places = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+  EXPECT_EQ(one->told, (Places{{50, 10}}));
+  EXPECT_EQ(two->told, (Places{{0, 7}, {97, 3}}));
+}
+
 TEST(Rope, ManyFilesNeedFewDescriptors) {
   TemporaryDirectory directory;
   Rope all;

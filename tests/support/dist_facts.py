@@ -86,9 +86,6 @@ def facts(directory: Path) -> dict:
     return found
 
 
-TOPICS = {"matrix"}  # first column of rows that are not about packages
-
-
 def differences(recorded: dict, ours: dict, allowed: list[tuple[str, str, str]]) -> tuple[int, list[str]]:
     """The members that agree, and what differs beyond `allowed` (project, member glob, reason); an unused line is a difference."""
     agree, bad, used = 0, [], set()
@@ -109,6 +106,6 @@ def differences(recorded: dict, ours: dict, allowed: list[tuple[str, str, str]])
 
 
 def read_allowed(path: Path, topic: str = "") -> list[tuple[str, str, str]]:
-    """The rows about one topic ("matrix"), or, without one, those about packages."""
-    rows = [line.rstrip("\n").split("\t") for line in path.open() if line.strip() and not line.startswith("#")]
-    return [(project, glob, reason) for project, glob, reason in rows if (project if project in TOPICS else "") == topic]
+    """The rows about packages, or those of another topic, which begin with "#topic"."""
+    marked = [line.rstrip("\n").split("\t") for line in path.open() if "\t" in line]
+    return [(project, glob, reason) for project, glob, reason in marked if (project == f"#{topic}" if topic else not project.startswith("#"))]
