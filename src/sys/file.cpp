@@ -87,9 +87,12 @@ Result<File> File::open_read(const std::string& path) {
   auto file = open_file(path, O_RDONLY | O_NONBLOCK, 0, "open");
   if (!file && file.error().kind == ErrorKind::permission_denied)
     file.error().hint = "let this user read it, or name another file";
-  if (!file && errno != ENXIO) return file; // ENXIO: a socket
   struct stat status{};
-  if (!file || ::fstat(file->descriptor(), &status) != 0) return refuse_special(path);
+  if (!file) { // a socket cannot be opened at all
+    bool socket = ::stat(path.c_str(), &status) == 0 && S_ISSOCK(status.st_mode);
+    return socket ? refuse_special(path) : std::move(file);
+  }
+  if (::fstat(file->descriptor(), &status) != 0) return refuse_special(path);
   if (S_ISDIR(status.st_mode)) return fail(errno_error(EISDIR, "read", path));
   if (S_ISREG(status.st_mode) || S_ISCHR(status.st_mode)) return file; // a device: /dev/null reads as empty
   return refuse_special(path);
