@@ -25,7 +25,7 @@ constexpr std::size_t k_fast_memory = ISAL_DEF_LVL2_REQ + ISAL_DEF_LVL2_TOKEN_SI
 constexpr std::size_t k_stored_block_max = 65535;
 constexpr std::array<std::byte, 4> k_empty_stored{std::byte{0}, std::byte{0}, std::byte{0xFF}, std::byte{0xFF}};
 
-// The probe: a few slices of the chunk through the fast encoder, 3 % of its time.
+// The probe: a few slices of the chunk through the fast encoder, 3 % of what that takes for the whole chunk.
 constexpr std::size_t k_probe_slices = 4, k_probe_slice_bytes = 8u << 10;
 constexpr std::size_t k_small_bytes = 64u << 10;
 // Above the first no deflate gains anything; above the second (GPU code that is compressed already) the dense encoder
@@ -154,8 +154,9 @@ Encoded ChunkEncoder::encode(const ChunkInput& input, std::span<std::byte> out) 
   if (choice.method == ChunkMethod::dense) written = state_->run_dense(input, choice.level, room);
   if (choice.method == ChunkMethod::fast) written = state_->run_fast(input, room);
   if (written && state_->profile == Profile::ci && worth_dense(*written, input.data.size())) {
-    if (auto dense = state_->run_dense(input, k_ci_dense_level, room)) return {ChunkMethod::dense, *dense};
-    written = state_->run_fast(input, room); // the other wrote over it
+    auto dense = state_->run_dense(input, k_ci_dense_level, room);
+    if (dense && *dense < *written) return {ChunkMethod::dense, *dense};
+    written = state_->run_fast(input, room); // it knows the bytes before, the other does not and wrote over it
   }
   if (written) return {choice.method, *written};
   return {ChunkMethod::stored, store(input, room)};

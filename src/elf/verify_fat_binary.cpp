@@ -48,9 +48,9 @@ struct Wrapper {
   std::optional<std::uint64_t> place; ///< of the target, in the file
 };
 
-Result<std::vector<Wrapper>> wrappers_in(const Image& image, const Section& section) {
+// Those before the first that cannot be read.
+Result<void> find_wrappers(const Image& image, const Section& section, std::vector<Wrapper>& wrappers) {
   TRY(auto targets, relative_targets(image, section.address, section.address + section.size));
-  std::vector<Wrapper> wrappers;
   Window window(image.file);
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(section.size / k_wrapper_bytes, k_wrappers_max); ++i) {
     auto at = section.offset + i * k_wrapper_bytes;
@@ -61,11 +61,12 @@ Result<std::vector<Wrapper>> wrappers_in(const Image& image, const Section& sect
     auto target = found == targets.end() ? in_place : found->second;
     wrappers.push_back({i, target, image.offset_of(target, k_head_bytes)});
   }
-  return wrappers;
+  return {};
 }
 
 Result<void> verify_wrappers(Subject& s, const Section& section) {
-  TRY(auto wrappers, wrappers_in(s.image, section));
+  std::vector<Wrapper> wrappers;
+  auto all = find_wrappers(s.image, section, wrappers);
   // A hundred bundles lie far apart: one after the other, a disk would be waited for a hundred times.
   for (const auto& wrapper : wrappers)
     if (wrapper.place) s.image.file.prefetch(*wrapper.place, k_head_bytes);
@@ -75,7 +76,7 @@ Result<void> verify_wrappers(Subject& s, const Section& section) {
       s.error("E113", fmt::format("record {} of .hipFatBinSegment points at {:#x}, where no device code begins",
                                   wrapper.number, wrapper.target));
   }
-  return {};
+  return all;
 }
 } // namespace
 

@@ -171,12 +171,12 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
       return with_url(store, options, std::move(receipt));
     }
   }
-  for (int round = 0; round < publish::k_rebase_max; ++round) {
+  for (int round = 0, lost = 0; round < publish::k_rebase_max; ++round) {
     TRY(auto plan, plan_promotion(store, request));
     auto receipt = run(store, plan, options, before);
     if (receipt) return with_url(store, options, std::move(*receipt));
-    bool overtaken = receipt.error().code == "R003" && !options.execute;
-    if (!overtaken) return fail(std::move(receipt).error());
+    bool again = receipt.error().code == "R003" || (receipt.error().code == "R004" && ++lost < publish::k_lost_max);
+    if (!again || options.execute) return fail(std::move(receipt).error()); // what was reviewed is done once, or not
   }
   return fail(ErrorKind::precondition_failed, "P010", fmt::format("others kept moving channel {}", request.channel),
               "run the same command again");

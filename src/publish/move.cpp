@@ -37,7 +37,7 @@ Result<ChannelRecord> move_channel(store::ObjectStore& store, const std::string&
 
 Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
                        const std::vector<registry::SealedSet>& sets, const Reason& reason) {
-  for (int round = 0; round < k_rebase_max; ++round) {
+  for (int round = 0, lost = 0; round < k_rebase_max; ++round) {
     TRY(auto now, registry::read_channel(store, channel));
     registry::View base;
     if (now) {
@@ -52,7 +52,10 @@ Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
       added.views.emplace(next.digest, std::move(next.record));
       return added;
     }
-    if (moved.error().kind != ErrorKind::precondition_failed) return fail(std::move(moved).error());
+    // The same entry again: should the lost write arrive after all, it is recognised.
+    bool again = moved.error().kind == ErrorKind::precondition_failed ||
+                 (moved.error().kind == ErrorKind::outcome_unknown && ++lost < k_lost_max);
+    if (!again) return fail(std::move(moved).error());
   }
   return fail(ErrorKind::precondition_failed, "P010", fmt::format("others kept moving channel {}", channel),
               "run the same command again; what it wrote so far is kept");

@@ -5,6 +5,7 @@
 #include "index/pages.hpp"
 #include "publish/page_order.hpp"
 #include "publish/page_writer.hpp"
+#include "registry/own_digest.hpp"
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -18,7 +19,7 @@ using Keys = std::vector<std::string>;
 
 namespace {
 
-constexpr std::string_view k_distribution_schema = "quarry.distribution/1";
+constexpr const char* k_distribution_schema = "quarry.distribution/1";
 constexpr std::string_view k_pointer_name = "distribution.json";
 
 /// Each project's page a second time, where the directory itself is asked for projects: before all others, in their
@@ -92,8 +93,7 @@ Result<std::map<std::string, std::string>> known_sources(ObjectStore& store, con
   std::map<std::string, std::string> known;
   TRY(auto bytes, store.get(key, registry::k_record_bytes_max));
   if (!bytes) return known;
-  TRY(auto pointer, json::parse(*bytes, key));
-  TRY_DO(json::require_schema(pointer, k_distribution_schema, key));
+  TRY(auto pointer, registry::proven_object(*bytes, key, k_distribution_schema));
   for (const auto& row : pointer.value("sets", Json::array()))
     known[json::string_or(row, "set", "")] = json::string_or(row, "source", "");
   return known;
@@ -107,7 +107,7 @@ index::Page pointer_page(const std::string& directory, const std::vector<registr
     rows.push_back({{"set", sealed.digest}, {"source", source == sources.end() ? "" : source->second}});
   }
   Json pointer{{"schema", k_distribution_schema}, {"directory", directory}, {"sets", rows}};
-  return {std::string(k_pointer_name), pointer.dump(), "application/json"};
+  return {std::string(k_pointer_name), registry::with_own_digest(std::move(pointer)), "application/json"};
 }
 
 } // namespace
@@ -118,8 +118,7 @@ Result<std::string> directory_of_distribution(ObjectStore& place) {
   std::string key(k_pointer_name);
   TRY(auto bytes, place.get(key, registry::k_record_bytes_max));
   if (!bytes) return std::string();
-  TRY(auto pointer, json::parse(*bytes, key));
-  TRY_DO(json::require_schema(pointer, k_distribution_schema, key));
+  TRY(auto pointer, registry::proven_object(*bytes, key, k_distribution_schema));
   return json::string_at(pointer, "directory", key);
 }
 

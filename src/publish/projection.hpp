@@ -49,5 +49,7 @@ Result<std::uint64_t> projected_generation(store::ObjectStore& store, const std:
 /// Rounds that a writer starts anew when rivals are faster; each lost round is somebody else's success, so 32 rivals
 /// end well before.
 constexpr int k_rebase_max = 64;
+/// Rounds after a move whose write nobody confirmed: the store has sent each several times by itself.
+constexpr int k_lost_max = 3;
 
 } // namespace quarry::publish

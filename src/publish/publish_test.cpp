@@ -335,6 +335,24 @@ TEST_P(Interrupted, PublishIsCompletedByTheSameCommand) {
   }
 }
 
+TEST(Publishing, AMoveWhoseWriteWasLostIsSentAgain) {
+  Packages packages;
+  fill(packages);
+  auto expected = store::make_memory_store();
+  FaultyStore counting(*expected);
+  ASSERT_TRUE(publish(counting, packages, target("staging")));
+  const auto log = counting.log();
+  auto at = std::find(log.begin(), log.end(), "put channels/staging.json");
+  ASSERT_NE(at, log.end());
+  auto store = store::make_memory_store();
+  FaultyStore faulty(*store,
+                     {FaultyStore::Fault::lose_request, static_cast<std::uint64_t>(at - log.begin()) + 1, false});
+  auto done = publish(faulty, packages, target("staging"));
+  ASSERT_TRUE(done) << render(done.error());
+  EXPECT_TRUE(faulty.fired());
+  EXPECT_EQ(testing::differences(testing::snapshot(*expected), testing::snapshot(*store)), "");
+}
+
 TEST(Publishing, NoMomentShowsABrokenStore) {
   Packages packages;
   fill(packages);

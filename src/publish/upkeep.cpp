@@ -131,8 +131,11 @@ Result<std::set<std::string>> sealed_sets(ObjectStore& store) {
   return sealed;
 }
 
-Result<void> repair_into(Repaired& done, ObjectStore& store, const std::string& directory, bool distribution) {
-  auto projected = distribution ? project_distribution(store, directory, {}) : project_directory(store, directory);
+enum class Place : std::uint8_t { run, distribution };
+
+Result<void> repair_into(Repaired& done, ObjectStore& store, const std::string& directory, Place place) {
+  auto projected =
+      place == Place::distribution ? project_distribution(store, directory, {}) : project_directory(store, directory);
   if (!projected) return fail(std::move(projected).error());
   add(done, directory, *projected);
   TRY(auto merged, merge_directory(store, directory, {.thorough = true}));
@@ -155,7 +158,7 @@ Result<std::optional<Repaired>> repair_distribution(ObjectStore& store, const st
   TRY(auto pointer, store.head(pointer_key(directory)));
   if (!pointer) return std::optional<Repaired>();
   Repaired done;
-  TRY_DO(repair_into(done, store, directory, true));
+  TRY_DO(repair_into(done, store, directory, Place::distribution));
   return std::optional(std::move(done));
 }
 
@@ -163,7 +166,7 @@ Result<Repaired> repair_directories(ObjectStore& store, const std::vector<Sealed
   Repaired done;
   for (const auto& directory : directories_of(sets)) {
     TRY(auto pointer, store.head(pointer_key(directory)));
-    TRY_DO(repair_into(done, store, directory, pointer.has_value()));
+    TRY_DO(repair_into(done, store, directory, pointer ? Place::distribution : Place::run));
   }
   return done;
 }

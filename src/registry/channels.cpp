@@ -17,13 +17,16 @@ Unexpected broken(const std::string& channel, const std::string& why) {
               "somebody changed the store by hand: compare it with a copy before anything is promoted");
 }
 
-// The move to `next` stands, or others came after it. Its entry names all that it is made of.
-Result<bool> was_done(ObjectStore& store, const std::optional<Channel>& now, const ChannelRecord& next) {
-  if (!now) return false;
+// The move to `next` stands, or others came after it: its entry names all that it is made of. An entry that cannot be
+// read does not tell.
+bool was_done(ObjectStore& store, const std::optional<Channel>& now, const ChannelRecord& next) {
+  if (!now || now->record.generation < next.generation) return false;
+  if (now->record.generation - next.generation > k_moves_max) return false;
   auto digest = now->record.ledger;
   for (auto generation = now->record.generation; generation > next.generation; --generation) {
-    TRY(auto later, load_ledger(store, digest), "while reading the ledger of channel " + next.name);
-    digest = later.previous;
+    auto later = load_ledger(store, digest);
+    if (!later) return false;
+    digest = later->previous;
   }
   return digest == next.ledger;
 }
@@ -89,9 +92,8 @@ Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expe
   bool look = error.kind == ErrorKind::outcome_unknown || error.kind == ErrorKind::precondition_failed ||
               error.kind == ErrorKind::already_exists;
   if (!look) return fail(std::move(error));
-  TRY(auto now, read_channel(store, next.name));
-  TRY(bool done, was_done(store, now, next));
-  if (done) return {};
+  TRY(auto now, read_channel(store, next.name), "while looking whether channel " + next.name + " was written");
+  if (was_done(store, now, next)) return {};
   bool unmoved = now ? expected && now->etag == expected->etag : !expected;
   if (unmoved && error.kind == ErrorKind::outcome_unknown) return fail(std::move(error)); // nobody is in the way
   return fail(ErrorKind::precondition_failed, "R003",

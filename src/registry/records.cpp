@@ -1,6 +1,7 @@
 #include "registry/records.hpp"
 
 #include "registry/fields.hpp"
+#include "registry/own_digest.hpp"
 #include "store/object_store.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -213,8 +214,6 @@ Result<void> check(const WaiverRecord& waiver, std::string_view what) {
 }
 
 // Test output may hold any bytes; a record holds text, so what is not UTF-8 becomes U+FFFD.
-std::string canonical(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 template <class R> Json object_of(const R& record, const char* schema) {
   Json object;
   Writer::write(object, record);
@@ -223,7 +222,7 @@ template <class R> Json object_of(const R& record, const char* schema) {
 }
 
 template <class R> std::string write(const R& record, const char* schema) {
-  return canonical(object_of(record, schema));
+  return object_of(record, schema).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 template <class R> Result<R> record_of(const Json& object, std::string_view what) {
@@ -233,34 +232,18 @@ template <class R> Result<R> record_of(const Json& object, std::string_view what
   return record;
 }
 
-Result<Json> object_in(std::string_view text, std::string_view what, const char* schema) {
+template <class R> Result<R> read(std::string_view text, std::string_view what, const char* schema) {
   TRY(auto object, json::parse(text, what));
   TRY_DO(json::require_schema(object, schema, what));
-  return object;
-}
-
-template <class R> Result<R> read(std::string_view text, std::string_view what, const char* schema) {
-  TRY(auto object, object_in(text, what, schema));
   return record_of<R>(object, what);
 }
 
-// A record whose name is not the digest of its bytes holds the digest of all its other fields.
-
-constexpr const char* k_own_digest = "digest";
-
 template <class R> std::string write_proven(const R& record, const char* schema) {
-  auto object = object_of(record, schema);
-  object[k_own_digest] = sha256(canonical(object)).hex();
-  return canonical(object);
+  return with_own_digest(object_of(record, schema));
 }
 
 template <class R> Result<R> read_proven(std::string_view text, std::string_view what, const char* schema) {
-  TRY(auto object, object_in(text, what, schema));
-  auto promised = object.value(k_own_digest, Json());
-  object.erase(k_own_digest);
-  if (promised != sha256(canonical(object)).hex())
-    return fail(ErrorKind::corrupt, "R011",
-                fmt::format("{} was altered: its `digest` is not that of its other fields", what));
+  TRY(auto object, proven_object(text, what, schema));
   return record_of<R>(object, what);
 }
 

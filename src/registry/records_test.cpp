@@ -1,7 +1,10 @@
 #include "registry/records.hpp"
 
+#include "registry/own_digest.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace quarry::registry {
 namespace {
@@ -159,25 +162,46 @@ TEST_P(SenselessSet, IsRefused) {
   EXPECT_EQ(read.error().kind, ErrorKind::corrupt);
 }
 
-TEST(Records, WrongShapesAreRefused) {
-  const auto rest = R"(,"channel":"a","action":"publish","to_view":")" + sha256("x").hex() + R"(","when":"now"})";
-  struct {
-    std::string text, code;
-  } cases[] = {{"", "B002"},
-               {"[]", "B003"},
-               {R"({"schema":"quarry.ledger/2"})", "B004"},
-               {R"({"schema":"quarry.ledger/1"})", "R012"},
-               {R"({"schema":"quarry.ledger/1","generation":-1)" + rest, "R012"},
-               {R"({"schema":"quarry.ledger/1","generation":"1")" + rest, "R012"},
-               {R"({"schema":"quarry.ledger/1","generation":1,"previous":"../x")" + rest, "R012"},
-               {R"({"schema":"quarry.ledger/1","generation":1,"channel":"a"})", "R012"}};
-  ASSERT_TRUE(parse_ledger(R"({"schema":"quarry.ledger/1","generation":1)" + rest, "an entry"));
+struct WrongShape {
+  std::string text, code;
+};
+template <class Parse> void expect_refused(const std::vector<WrongShape>& cases, Parse parse) {
   for (const auto& [text, code] : cases) {
-    auto read = parse_ledger(text, "an entry");
+    auto read = parse(text, "a record");
     ASSERT_FALSE(read) << text;
     EXPECT_EQ(read.error().code, code) << text;
     EXPECT_EQ(read.error().kind, ErrorKind::corrupt) << text;
   }
+}
+/// Hand-made, with the digest that it must have.
+std::string proven(const std::string& text) { return with_own_digest(*json::parse(text, "a record")); }
+
+TEST(Records, WrongShapesAreRefused) {
+  auto channel = [](const std::string& fields) { return proven(R"({"schema":"quarry.channel/1",)" + fields + "}"); };
+  const auto digest = sha256("x").hex(), rest = R"(,"view":")" + digest + R"(","ledger":")" + digest + R"(")";
+  ASSERT_TRUE(parse_channel(channel(R"("name":"a","generation":1)" + rest), "a channel"));
+  expect_refused({{"", "B002"},
+                  {"[]", "B003"},
+                  {R"({"schema":"quarry.channel/2"})", "B004"},
+                  {R"({"schema":"quarry.channel/1"})", "R011"},
+                  {R"({"digest":1,"schema":"quarry.channel/1"})", "R011"},
+                  {" " + channel(R"("name":"a","generation":1)" + rest), "R011"}, // not the canonical bytes
+                  {channel(R"("name":"a")" + rest), "R012"},
+                  {channel(R"("name":"","generation":1)" + rest), "R012"},
+                  {channel(R"("name":"a","generation":-1)" + rest), "R012"},
+                  {channel(R"("name":"a","generation":"1")" + rest), "R012"},
+                  {channel(R"("name":"a","generation":1,"previous":"../x")" + rest), "R012"},
+                  {channel(R"("name":"a","generation":1,"view":"../x","ledger":")" + digest + R"(")"), "R012"}},
+                 parse_channel);
+  auto seal = [&](const std::string& set, const std::string& directory) {
+    return proven(R"({"schema":"quarry.seal/1","time":"t","set":")" + set + R"(","directory":")" + directory + R"("})");
+  };
+  ASSERT_TRUE(parse_seal(seal(digest, "42-linux/python/g"), "a seal"));
+  expect_refused({{seal("../x", "42-linux/python/g"), "R012"},
+                  {seal(digest, "../x"), "R012"},
+                  {seal(digest, ""), "R012"},
+                  {proven(R"({"schema":"quarry.seal/1"})"), "R012"}},
+                 parse_seal);
 }
 
 } // namespace

@@ -56,8 +56,8 @@ Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& store);
 Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store);
 
 // Seals.
-/// Writes the seal of `set` below its directory if there is none, or a damaged one; true when written now. The set
-/// record and all that it names must be stored already.
+/// Writes the seal of `set` below its directory if there is none; true when written now. The set record must be stored
+/// already. A seal that is there and damaged stays: corrupt R011, R014.
 Result<bool> seal(ObjectStore& store, const std::string& set, const std::string& time);
 
 struct SealedSet {

@@ -101,15 +101,15 @@ TEST_F(Registry, AnAlteredSetIsRefusedThroughEveryDoor) {
   }
 }
 
-TEST_F(Registry, ADamagedSealIsRefusedUntilItIsWrittenAnew) {
+TEST_F(Registry, ADamagedSealIsRefusedAndLeftAsItIs) {
   auto sealed = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
   auto key = seal_key("1-linux/python/g", sealed.digest);
   auto later = text(key);
   later.replace(later.find("2026"), 4, "2036");
   overwrite(key, later);
   EXPECT_EQ(load_sealed(*store_, sealed.digest).error().code, "R011");
-  EXPECT_TRUE(*seal(*store_, sealed.digest, "2026-11-21T10:00:01.000000Z"));
-  EXPECT_EQ(load_sealed(*store_, sealed.digest)->seal.time, "2026-11-21T10:00:01.000000Z");
+  EXPECT_EQ(seal(*store_, sealed.digest, "2026-11-21T10:00:01.000000Z").error().code, "R011");
+  EXPECT_EQ(text(key), later);
 }
 
 TEST_F(Registry, ASealThatNamesAnotherSetOrPlaceIsRefused) {
@@ -118,6 +118,7 @@ TEST_F(Registry, ASealThatNamesAnotherSetOrPlaceIsRefused) {
   auto good = text(seal_key("1-linux/python/g", one.digest));
   overwrite(seal_key("1-linux/python/g", one.digest), to_json(other.seal));
   EXPECT_EQ(load_sealed(*store_, one.digest).error().code, "R014");
+  EXPECT_EQ(seal(*store_, one.digest, "t").error().code, "R014");
   overwrite(seal_key("1-linux/python/g", one.digest), good);
   overwrite(seal_key("3-linux/python/g", one.digest), good);
   auto moved = resolve_run(*store_, "3-linux");

@@ -21,6 +21,15 @@ Unexpected wrong_seal(const std::string& key, std::string_view why) {
               "do not use it; `quarry set verify` says more");
 }
 
+// The seal at `key`, which must be that of `set`.
+Result<SealRecord> fitting_seal(const std::string& bytes, const std::string& key, const std::string& set,
+                                const std::string& directory) {
+  TRY(auto record, parse_seal(bytes, key));
+  if (record.set != set) return wrong_seal(key, "names another set");
+  if (record.directory != directory) return wrong_seal(key, "names another directory");
+  return record;
+}
+
 Result<SealedSet> read_sealed(ObjectStore& store, const std::string& digest) {
   TRY(auto set, load_set(store, digest));
   auto key = seal_key(set.directory, digest);
@@ -28,36 +37,8 @@ Result<SealedSet> read_sealed(ObjectStore& store, const std::string& digest) {
   if (!bytes)
     return fail(ErrorKind::not_found, "R013",
                 fmt::format("set:{} is not sealed in {}", digest.substr(0, 12), store.describe()), k_seal_hint);
-  TRY(auto record, parse_seal(*bytes, key));
-  if (record.set != digest) return wrong_seal(key, "names another set");
-  if (record.directory != set.directory) return wrong_seal(key, "names another directory");
+  TRY(auto record, fitting_seal(*bytes, key, digest, set.directory));
   return SealedSet{digest, std::move(set), std::move(record)};
-}
-
-bool seals(const std::string& bytes, const SealRecord& wanted, const std::string& key) {
-  auto found = parse_seal(bytes, key);
-  return found && found->set == wanted.set && found->directory == wanted.directory;
-}
-
-constexpr const char *k_type = "application/json", *k_cache = "public, max-age=31536000, immutable";
-
-Result<bool> put_first(ObjectStore& store, const std::string& key, std::string bytes) {
-  auto digest = sha256(bytes);
-  auto put = store::put_once(store, key, {content::Rope::literal(std::move(bytes)), digest, k_type, k_cache});
-  // A rival sealed the same set a moment earlier, with its own time: the set is sealed, which is all that was asked
-  // for.
-  if (!put && put.error().kind == ErrorKind::already_exists) return false;
-  return put;
-}
-
-// Whoever seals has just seen all that is sealed, so a seal that says nothing any more is written anew.
-Result<bool> replace_damaged(ObjectStore& store, const std::string& key, std::string bytes, const std::string& etag) {
-  auto digest = sha256(bytes);
-  auto put = store.put(key, content::Rope::literal(std::move(bytes)),
-                       {store::Precondition::if_match(etag), k_type, k_cache, {}, digest});
-  if (!put && put.error().kind == ErrorKind::precondition_failed) return false; // by a rival, just now
-  if (!put) return fail(std::move(put).error().with_context("while replacing a damaged seal"));
-  return true;
 }
 
 // The digest in ".../seals/{digest}.json"; empty for any other key.
@@ -77,11 +58,20 @@ std::string seal_key(const std::string& directory, const std::string& set) {
 Result<bool> seal(ObjectStore& store, const std::string& set, const std::string& time) {
   TRY(auto record, load_set(store, set));
   auto key = seal_key(record.directory, set);
-  SealRecord wanted{set, record.directory, time};
-  std::string etag;
-  TRY(auto present, store.get(key, k_record_bytes_max, &etag));
-  if (present && seals(*present, wanted, key)) return false;
-  return present ? replace_damaged(store, key, to_json(wanted), etag) : put_first(store, key, to_json(wanted));
+  TRY(auto present, store.get(key, k_record_bytes_max));
+  if (present) {
+    TRY_DO(fitting_seal(*present, key, set, record.directory));
+    return false;
+  }
+  auto bytes = to_json(SealRecord{set, record.directory, time});
+  auto digest = sha256(bytes);
+  auto put = store::put_once(
+      store, key,
+      {content::Rope::literal(std::move(bytes)), digest, "application/json", "public, max-age=31536000, immutable"});
+  // A rival sealed the same set a moment earlier, with its own time: the set is sealed, which is all that was asked
+  // for.
+  if (!put && put.error().kind == ErrorKind::already_exists) return false;
+  return put;
 }
 
 Result<SealedSet> load_sealed(ObjectStore& store, const std::string& digits) {

@@ -136,6 +136,7 @@ Result<std::size_t> File::read_at(std::uint64_t offset, std::span<std::byte> int
 }
 
 void File::prefetch(std::uint64_t offset, std::uint64_t bytes) const {
+  if (bytes == 0) return; // which would mean: to the end
   // Not every file system listens; reading works all the same.
   static_cast<void>(
       ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED));

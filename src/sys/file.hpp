@@ -36,7 +36,7 @@ public:
   Result<std::uint64_t> size() const;
   /// Reads up to the span's size; fewer bytes only at the end of the file.
   Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const;
-  /// A hint: these bytes are read soon. Returns at once; the kernel fetches many such places side by side.
+  /// A hint: these bytes are read soon. The kernel fetches many such places side by side.
   void prefetch(std::uint64_t offset, std::uint64_t bytes) const;
   Result<void> write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
   Result<void> write(std::string_view bytes) const; ///< at the descriptor's own position

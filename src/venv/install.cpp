@@ -51,7 +51,9 @@ public:
       TRY(source_, find_source(options_.source));
     }
     announce();
-    if (auto earlier = read_receipt(environment_); earlier && *earlier) earlier_ = std::move((*earlier)->files);
+    // Damaged or from elsewhere, it says nothing of this source's files.
+    if (auto earlier = read_receipt(environment_); earlier && *earlier && (*earlier)->source == source_.description)
+      earlier_ = std::move((*earlier)->files);
     TRY_DO(remove_receipt(environment_));
     TRY(auto work, Workplace::create(environment_));
     TRY_DO(stage_files(source_, options_.source.store, work.at("files"), options_.workers, verified_));
@@ -146,7 +148,8 @@ private:
       auto at = std::find_if(remote_.begin(), remote_.end(),
                              [&](const InstalledFile& f) { return f.project == distribution.project; });
       if (at == remote_.end()) {
-        keep(distribution);
+        if (is_known(distribution)) continue;
+        receipt_.others.push_back({distribution.project, distribution.version});
         continue;
       }
       at->content = content_digest(distribution);
@@ -156,16 +159,18 @@ private:
     return {};
   }
 
-  /// What the installer left as it was is known from an earlier install, or not at all.
-  void keep(const Distribution& distribution) {
+  /// What the installer left alone is known from an earlier install from the same source, if its files still are what
+  /// was installed then.
+  bool is_known(const Distribution& distribution) {
     auto known = std::find_if(earlier_.begin(), earlier_.end(), [&](const InstalledFile& f) {
-      return f.project == distribution.project && f.version == distribution.version &&
-             f.content == content_digest(distribution);
+      return f.project == distribution.project && f.version == distribution.version;
     });
-    if (known != earlier_.end())
-      receipt_.files.push_back(*known);
-    else
-      receipt_.others.push_back({distribution.project, distribution.version});
+    if (known == earlier_.end()) return false;
+    Receipt one;
+    one.files.push_back(*known);
+    if (!prove_unchanged({distribution}, environment_, one, options_.workers)) return false;
+    receipt_.files.push_back(*known);
+    return true;
   }
 
   void finish() {

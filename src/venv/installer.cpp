@@ -186,13 +186,14 @@ Result<void> run_installer(const std::vector<std::string>& command, const Enviro
 
 namespace {
 
-Unexpected bad_report(const std::string& what, std::string_view why) {
+Unexpected bad_report(const std::string& what, std::string_view why,
+                      std::string hint = "use pip 22.2 or later in the environment") {
   return fail(ErrorKind::corrupt, "V012", fmt::format("{} does not say what pip installed: {}", what, why),
-              "use pip 22.2 or later in the environment");
+              std::move(hint));
 }
 
-// PEP 610: `hashes`, and `hash` as "sha256=…" before it. pip 22.2 to 23.0 write only `hash` for what no index gave a
-// digest of.
+// PEP 610: `hashes`, and `hash` as "sha256=…" before it. pip 22.2 and 22.3 write `hash` alone, 23.0 does for what no
+// page gave a digest of.
 std::string sha256_in(const Json& archive_info) {
   constexpr std::string_view k_older = "sha256=";
   if (auto hashes = archive_info.find("hashes"); hashes != archive_info.end())
@@ -212,7 +213,9 @@ Result<InstalledFile> read_report_entry(const Json& entry, const std::string& wh
     file.version = metadata.at("version").get<std::string>();
     file.url = download.at("url").get<std::string>();
     auto hash = Sha256::from_hex(sha256_in(download.at("archive_info")));
-    if (!hash) return bad_report(what, fmt::format("{} has no sha256", file.project));
+    if (!hash)
+      return bad_report(what, fmt::format("{} has no sha256", file.project),
+                        "the links of its page must name sha256 digests, or none: pip repeats what they say");
     file.sha256 = *hash;
   } catch (const Json::exception& error) {
     return bad_report(what, error.what());

@@ -47,7 +47,7 @@ Result<void> run_installer(const std::vector<std::string>& command, const Enviro
 /// Whether the output of pip or uv says that the network or a server failed, so that trying again may help.
 bool looks_transient(std::string_view output);
 
-/// pip's `--report` (format 1): what it installed from where. corrupt V012.
+/// pip's `--report` (formats 0 and 1): what it installed from where. corrupt V012.
 Result<std::vector<InstalledFile>> parse_pip_report(std::string_view text, const std::string& what);
 
 /// The lines "name==version --hash=sha256:…" of `uv pip compile --generate-hashes`. unsupported V013 when a version has

@@ -375,8 +375,8 @@ std::vector<std::string> holding_sets(const Source& source, const std::vector<In
   return whole.empty() ? some : std::vector<std::string>{whole};
 }
 
-Result<void> prove_unchanged(const Environment& environment, const Receipt& receipt, unsigned workers) {
-  TRY(auto distributions, list_distributions(environment));
+Result<void> prove_unchanged(const std::vector<Distribution>& distributions, const Environment& environment,
+                             const Receipt& receipt, unsigned workers) {
   Defects defects;
   std::vector<Check> checks;
   for (const auto& file : receipt.files) {

@@ -26,6 +26,11 @@ std::vector<std::string> holding_sets(const Source& source, const std::vector<In
 
 /// Without the source: the files of the receipt against the environment's own RECORDs, which must be as they were.
 /// V031, V032.
-Result<void> prove_unchanged(const Environment& environment, const Receipt& receipt, unsigned workers);
+Result<void> prove_unchanged(const std::vector<Distribution>& distributions, const Environment& environment,
+                             const Receipt& receipt, unsigned workers);
+inline Result<void> prove_unchanged(const Environment& environment, const Receipt& receipt, unsigned workers) {
+  TRY(auto distributions, list_distributions(environment));
+  return prove_unchanged(distributions, environment, receipt, workers);
+}
 
 } // namespace quarry::venv

@@ -182,12 +182,15 @@ TEST(PipReport, IsRead) {
   EXPECT_EQ(files->at(0).filename, "rocm_sdk_core-1.0+x-py3-none-any.whl");
   EXPECT_EQ(files->at(0).sha256.hex(), hash);
   // As pip 22.2 writes it; 23.0 writes the same in format 1, for a page without digests.
-  auto older = parse_pip_report(
-      R"({"version":"0","install":[{"metadata":{"name":"a","version":"1"},"download_info":{"url":"file:///a-1.tar.gz","archive_info":{"hash":"sha256=)" +
-          hash + R"("}}}]})",
-      "r");
-  ASSERT_TRUE(older) << render(older.error());
-  EXPECT_EQ(older->at(0).sha256.hex(), hash);
+  for (const std::string format : {"0", "1"}) {
+    auto older = parse_pip_report(
+        R"({"version":")" + format +
+            R"(","install":[{"metadata":{"name":"a","version":"1"},"download_info":{"url":"file:///a-1.tar.gz","archive_info":{"hash":"sha256=)" +
+            hash + R"("}}}]})",
+        "r");
+    ASSERT_TRUE(older) << render(older.error());
+    EXPECT_EQ(older->at(0).sha256.hex(), hash);
+  }
   for (
       const char* bad :
       {"", "{}", R"({"version":"2","install":[]})", R"({"version":"1"})", R"({"version":"1","install":[{}]})",

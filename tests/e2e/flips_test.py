@@ -121,7 +121,8 @@ def test_a_store_at_rest(store):
     def files(*patterns: str) -> list[Path]:
         return sorted(f for pattern in patterns for f in store.glob(pattern))
 
-    proven = files("*-linux/python/*/dist/*", "sets/*.json", "*-linux/python/*/seals/*.json", "views/*.json", "views/shards/*.json", "channels/staging.json")
+    ledger = files("ledger/*.json")
+    proven = ledger + files("*-linux/python/*/dist/*", "sets/*.json", "*-linux/python/*/seals/*.json", "views/*.json", "views/shards/*.json", "channels/staging.json")
     pages = files("channels/staging/simple*/*/index.html", "channels/staging/index.html")
     assert len(proven) > 10 and len(pages) > 4
     rng = random.Random(SEED + 1)
@@ -130,7 +131,8 @@ def test_a_store_at_rest(store):
         path = rng.choice(proven + pages)
         data = path.read_bytes()
         path.write_bytes(changed(rng, data))
-        verified = quarry("set", "verify", "channel:staging", "--store", f"file:{store}").code
+        words = ("channel", "log", "staging") if path in ledger else ("set", "verify", "channel:staging")
+        verified = quarry(*words, "--store", f"file:{store}").code
         checked = quarry("index", "check", "channel:staging", "--store", f"file:{store}").code if path in pages else 0
         here = f"seed {SEED + 1} change {i} of {path.relative_to(store)}"
         if path in pages:

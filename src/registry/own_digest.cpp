@@ -1,0 +1,35 @@
+#include "registry/own_digest.hpp"
+
+#include "digest/sha256.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::registry {
+
+namespace {
+constexpr const char* k_field = "digest";
+
+std::string bytes_of(const Json& object) { return object.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+Unexpected altered(std::string_view what, std::string_view why) {
+  return fail(ErrorKind::corrupt, "R011", fmt::format("{} was altered: {}", what, why),
+              fmt::format("restore {} from a copy of the store, or an older version of the object", what));
+}
+} // namespace
+
+std::string with_own_digest(Json object) {
+  object.erase(k_field);
+  object[k_field] = sha256(bytes_of(object)).hex();
+  return bytes_of(object);
+}
+
+Result<Json> proven_object(std::string_view text, std::string_view what, const char* schema) {
+  TRY(auto object, json::parse(text, what));
+  TRY_DO(json::require_schema(object, schema, what));
+  if (!object.contains(k_field)) return altered(what, "it has no `digest`");
+  if (with_own_digest(object) != text) return altered(what, "its `digest` is not that of its other fields");
+  object.erase(k_field);
+  return object;
+}
+
+} // namespace quarry::registry
