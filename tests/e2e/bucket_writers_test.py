@@ -61,7 +61,7 @@ class Bucket:
         return {key.rpartition("/")[2]: key for key in found}
 
     def dangling(self) -> list[str]:
-        keys = {key for key in self.client.list(self.name) if key.startswith(self.prefix)}
+        keys = set(self.client.list(self.name, self.prefix))
         pages = [key for key in keys if key.endswith("/index.html") and "/simple-json/" not in key]
         links = [(page, key) for page in pages for key in (self.links(page) or {}).values()]
         return [f"{page} -> {key}" for page, key in links if key not in keys and f"{key}/index.html" not in keys]
@@ -179,3 +179,5 @@ def test_killed_anywhere_the_same_command_completes(action, packages, next_packa
             assert not bucket.dangling(), here
             bucket.good("gc", "--grace", "0s")
             assert bucket.good("set", "verify", f"channel:{channel}").code == 0, here
+            for key in bucket.client.list(bucket.name, bucket.prefix):
+                bucket.client.delete(bucket.name, key)

@@ -76,10 +76,10 @@ class Client:
     def make_bucket(self, bucket: str) -> None:
         self.send("PUT", f"/{bucket}", {}, b"")
 
-    def list(self, bucket: str) -> list[str]:
+    def list(self, bucket: str, prefix: str = "") -> list[str]:
         keys, token = [], ""
         while True:
-            query = {"list-type": "2", "encoding-type": "url", **({"continuation-token": token} if token else {})}
+            query = {"list-type": "2", "encoding-type": "url", "prefix": prefix, **({"continuation-token": token} if token else {})}
             root = tree.fromstring(self.send("GET", f"/{bucket}", query))
             values = [(node.tag.rpartition("}")[2], node.text or "") for node in root.iter()]
             keys += [urllib.parse.unquote(text) for name, text in values if name == "Key"]
