@@ -34,7 +34,7 @@ constexpr double k_probe_stored = 0.985, k_probe_fast = 0.90;
 
 // In profile ci, what the fast encoder left at this share is worth the dense one: machine code of hosts, 4 to 5 MB a
 // second. Below it (GPU code) the time buys less, above it nothing.
-constexpr int k_ci_dense_level = 3;
+constexpr int k_ci_dense_level = 2;
 constexpr double k_ci_dense_from = 0.45, k_ci_dense_below = 0.90;
 bool worth_dense(std::size_t fast, std::size_t size) {
   auto share = static_cast<double>(fast) / static_cast<double>(size);

@@ -126,8 +126,16 @@ Result<void> ZipLayout::add(const ZipEntry& entry, const PackedChunk& chunk) {
   auto bytes = store ? chunk.data : chunk.packed;
   if (store) place_.method = k_method_stored;
   TRY_DO(into_.write_at(data_offset_ + current_.stored_size, bytes));
+  begin_sync(bytes.size());
   current_.stored_size += bytes.size();
   return chunk.last ? complete(entry, chunk) : Result<void>{};
+}
+
+// `more` bytes were added to the member: what is whole of it goes to the disk while the rest is made.
+void ZipLayout::begin_sync(std::uint64_t more) {
+  constexpr std::uint64_t k_step = 8u << 20;
+  auto whole = current_.stored_size / k_step * k_step;
+  if (current_.stored_size + more >= whole + k_step) into_.begin_sync(data_offset_ + whole, k_step);
 }
 
 Result<void> ZipLayout::complete(const ZipEntry& entry, const PackedChunk& chunk) {

@@ -30,6 +30,7 @@ private:
     bool executable = false;
   };
   void begin(const ZipEntry& entry);
+  void begin_sync(std::uint64_t more);
   Result<void> complete(const ZipEntry& entry, const PackedChunk& chunk);
   Result<void> store_instead(const ZipEntry& entry);
   std::string central_directory() const;

@@ -16,7 +16,7 @@ namespace quarry::archive {
 
 enum class Profile : std::uint8_t {
   release, ///< smallest in reasonable time: libdeflate 5 or 6, adaptive
-  ci,      ///< fast: ISA-L 2, libdeflate 3 where it pays
+  ci,      ///< fast: ISA-L 2, libdeflate 2 where it pays
   stored,  ///< no compression
 };
 

@@ -142,6 +142,12 @@ void File::prefetch(std::uint64_t offset, std::uint64_t bytes) const {
       ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), POSIX_FADV_WILLNEED));
 }
 
+void File::begin_sync(std::uint64_t offset, std::uint64_t bytes) const {
+  // Not every file system can; sync() does all the same.
+  static_cast<void>(
+      ::sync_file_range(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE));
+}
+
 Result<void> File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
   for (std::size_t done = 0; done < bytes.size();) {
     auto n = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));

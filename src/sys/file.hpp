@@ -39,6 +39,8 @@ public:
   /// A hint: these bytes are read soon. The kernel fetches many such places side by side.
   void prefetch(std::uint64_t offset, std::uint64_t bytes) const;
   Result<void> write_at(std::uint64_t offset, std::span<const std::byte> bytes) const;
+  /// A hint: these bytes, written before, will not change. The disk begins with them, so that sync() waits less.
+  void begin_sync(std::uint64_t offset, std::uint64_t bytes) const;
   Result<void> write(std::string_view bytes) const; ///< at the descriptor's own position
   Result<void> truncate(std::uint64_t size) const;
   Result<unsigned> mode() const;              ///< permission bits

@@ -17,7 +17,7 @@ namespace {
 std::string generator(archive::Profile profile) {
   switch (profile) {
   case archive::Profile::release: return "quarry (libdeflate-5-6, isal-2, 1 MiB)";
-  case archive::Profile::ci: return "quarry (isal-2, libdeflate-3, 1 MiB)";
+  case archive::Profile::ci: return "quarry (isal-2, libdeflate-2, 1 MiB)";
   case archive::Profile::stored: return "quarry (stored)";
   }
   return "quarry";
