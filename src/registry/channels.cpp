@@ -9,7 +9,8 @@ namespace quarry::registry {
 namespace {
 
 constexpr std::size_t k_channel_name_max = 64;
-constexpr std::size_t k_moves_max = 1'000'000; // a move a minute for two years: a longer chain is a loop
+constexpr std::size_t k_moves_max = 1'000'000;  // a move a minute for two years: a longer chain is a loop
+constexpr std::uint64_t k_overtaken_max = 1024; // moves of others while one write was on its way
 constexpr std::string_view k_channels = "channels/", k_suffix = ".json";
 
 Unexpected broken(const std::string& channel, const std::string& why) {
@@ -21,7 +22,7 @@ Unexpected broken(const std::string& channel, const std::string& why) {
 // read does not tell.
 bool was_done(ObjectStore& store, const std::optional<Channel>& now, const ChannelRecord& next) {
   if (!now || now->record.generation < next.generation) return false;
-  if (now->record.generation - next.generation > k_moves_max) return false;
+  if (now->record.generation - next.generation > k_overtaken_max) return false;
   auto digest = now->record.ledger;
   for (auto generation = now->record.generation; generation > next.generation; --generation) {
     auto later = load_ledger(store, digest);

@@ -213,7 +213,6 @@ Result<void> check(const WaiverRecord& waiver, std::string_view what) {
   return {};
 }
 
-// Test output may hold any bytes; a record holds text, so what is not UTF-8 becomes U+FFFD.
 template <class R> Json object_of(const R& record, const char* schema) {
   Json object;
   Writer::write(object, record);
@@ -221,6 +220,7 @@ template <class R> Json object_of(const R& record, const char* schema) {
   return object;
 }
 
+// Test output may hold any bytes; a record holds text, so what is not UTF-8 becomes U+FFFD.
 template <class R> std::string write(const R& record, const char* schema) {
   return object_of(record, schema).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
