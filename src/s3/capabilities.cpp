@@ -14,10 +14,11 @@ constexpr std::int64_t k_valid_us = 7ll * 24 * 3600 * 1'000'000; // servers are 
 constexpr std::string_view k_schema = "quarry.store-capabilities/1";
 constexpr std::uint64_t k_record_max = 16 << 10;
 
-/// The questions, asked of one object that is removed again.
+/// The questions, asked of objects that are removed again.
 class Probe {
 public:
-  Probe(Bucket& bucket, std::string key) : bucket_(bucket), key_(std::move(key)) {}
+  Probe(Bucket& bucket, std::string key)
+      : bucket_(bucket), key_(std::move(key)), page_(key_ + "-page/"), below_(page_ + "index.html") {}
 
   Result<Capabilities> run() {
     Capabilities found;
@@ -40,10 +41,12 @@ public:
     found.crc64nvme = !wrong_sum && right_sum;
     TRY(bool completed, complete_is_unconditional());
     found.complete_conditions = found.if_absent && !completed;
+    TRY(found.slash_keys, has_slash_keys());
     return found;
   }
   void clean() {
-    static_cast<void>(bucket_.call({.action = "remove the probe", .method = "DELETE", .key = key_, .repeat = true}));
+    for (const auto& key : {key_, page_, below_})
+      static_cast<void>(bucket_.call({.action = "remove the probe", .method = "DELETE", .key = key, .repeat = true}));
   }
 
 private:
@@ -120,8 +123,38 @@ private:
     return done.error().status != 412;
   }
 
+  Outcome put_page(const std::string& key, const std::string& body) {
+    return bucket_.call({.action = "ask what the store can do",
+                         .method = "PUT",
+                         .key = key,
+                         .body = content::Rope::literal(body),
+                         .body_sha256 = sha256(body).hex()});
+  }
+  /// As a page is written and read: below its directory first, then under the directory's own name. MinIO refuses the
+  /// second, and a server that keeps files would give it the name without the slash.
+  Result<bool> has_slash_keys() {
+    const std::string below = "the page below", page = "the page";
+    if (auto done = put_page(below_, below); !done) return fail(std::move(done.error().error));
+    auto put = put_page(page_, page);
+    if (!put) {
+      auto status = put.error().status;
+      bool refused = (status >= 400 && status < 500 && status != 408 && status != 429) || status == 501;
+      if (!refused) return fail(std::move(put.error().error));
+      return false;
+    }
+    for (const auto& [key, body] : {std::pair(page_, page), std::pair(below_, below)}) {
+      auto got = bucket_.call({.action = "ask what the store can do", .key = key, .answer_bytes_max = k_record_max});
+      if (!got && (got.error().status == 0 || got.error().status >= 500)) return fail(std::move(got.error().error));
+      if (!got || got->response.body != body) return false;
+    }
+    auto file = bucket_.call(
+        {.action = "ask what the store can do", .method = "HEAD", .key = page_.substr(0, page_.size() - 1)});
+    if (!file && (file.error().status == 0 || file.error().status >= 500)) return fail(std::move(file.error().error));
+    return !file;
+  }
+
   Bucket& bucket_;
-  std::string key_, etag_;
+  std::string key_, page_, below_, etag_;
   int round_ = 0;
 };
 
@@ -140,7 +173,8 @@ std::string capabilities_json(const Capabilities& c, const std::string& endpoint
                            {"put_if_match", c.if_match},
                            {"quoted_if_match", c.quoted_if_match},
                            {"complete_conditions", c.complete_conditions},
-                           {"crc64nvme", c.crc64nvme}});
+                           {"crc64nvme", c.crc64nvme},
+                           {"slash_keys", c.slash_keys}});
 }
 
 std::optional<Capabilities> parse_capabilities(std::string_view text, const std::string& endpoint,
@@ -161,6 +195,7 @@ std::optional<Capabilities> parse_capabilities(std::string_view text, const std:
   flag("quoted_if_match", found.quoted_if_match);
   flag("complete_conditions", found.complete_conditions);
   flag("crc64nvme", found.crc64nvme);
+  flag("slash_keys", found.slash_keys); // a record of before it was asked is asked for again
   return whole ? std::optional(found) : std::nullopt;
 }
 

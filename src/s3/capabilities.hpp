@@ -1,5 +1,6 @@
 #pragma once
-// What a server does with conditions and checksums, found out by asking it: many accept such headers and ignore them.
+// What a server does with conditions, checksums and keys that end in a slash, found out by asking it: many accept the
+// headers and ignore them.
 // The answer is kept beside the objects (`.quarry/capabilities.json`, docs/formats/store.md), so that one look serves
 // all jobs for a while. Amazon's own buckets are not asked.
 #include "s3/bucket.hpp"
@@ -14,6 +15,7 @@ struct Capabilities {
   bool quoted_if_match = true;     ///< with the etag in quotes, as RFC 9110 wants; else without
   bool complete_conditions = true; ///< so does CompleteMultipartUpload
   bool crc64nvme = true;           ///< a wrong x-amz-checksum-crc64nvme is refused
+  bool slash_keys = true;          ///< keeps an object under `a/` beside `a/b`, and none under `a`
   bool conditional_writes() const { return if_absent && if_match; }
   bool operator==(const Capabilities&) const = default;
 };

@@ -393,13 +393,16 @@ TEST(CredentialCache, RenewsFiveMinutesBeforeTheEnd) {
 }
 
 TEST(Capabilities, AreKeptForAWeekAndForOneEndpoint) {
-  Capabilities ceph{true, true, false, false, false};
+  Capabilities ceph{true, true, false, false, false, true};
   std::int64_t now = 1369353600'000'000, week = 7ll * 24 * 3600 * 1'000'000;
   auto text = capabilities_json(ceph, "http://a b", now);
   EXPECT_EQ(parse_capabilities(text, "http://a b", now + week), ceph);
   EXPECT_EQ(parse_capabilities(text, "http://a b", now + week + 1), std::nullopt);
   EXPECT_EQ(parse_capabilities(text, "http://other b", now), std::nullopt);
   EXPECT_EQ(parse_capabilities("{}", "http://a b", now), std::nullopt);
+  auto older = text; // written before keys that end in a slash were asked for
+  older.replace(older.find("slash_keys"), 10, "other_keys");
+  EXPECT_EQ(parse_capabilities(older, "http://a b", now), std::nullopt);
 }
 
 TEST(Lineage, TellsWhatBecameOfAWrite) {

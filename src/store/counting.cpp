@@ -31,6 +31,24 @@ Unexpected other_bytes(const std::string& key, const Sha256& expected, const Sha
   return fail(std::move(error));
 }
 
+Result<void> check_put_key(ObjectStore& store, const std::string& key) {
+  TRY_DO(check_key(key, SlashKeys::allowed));
+  if (!key.ends_with('/')) return {};
+  TRY(bool can, store.slash_keys());
+  if (can) return {};
+  return fail(ErrorKind::invalid_argument, "R005",
+              fmt::format("`{}` cannot be a key in {}: it keeps no object under a name that ends in a slash", key,
+                          store.describe()));
+}
+
+bool is_marker(const std::string& key, std::uint64_t size) { return size == 0 && key.ends_with('/'); }
+
+Result<void> check_not_marker(const std::string& key, std::uint64_t size) {
+  if (!is_marker(key, size)) return {};
+  return fail(ErrorKind::invalid_argument, "R005",
+              fmt::format("`{}` cannot be an empty object: it would pass for a directory", key));
+}
+
 Result<void> check_record(const std::string& key, std::string_view bytes, const std::string& url) {
   if (!key.ends_with(".json") || !text::trim(bytes.substr(0, 256)).starts_with('<')) return {};
   return fail(ErrorKind::corrupt, "K020", fmt::format("{} is a page, not the record `{}`", url, key),

@@ -70,7 +70,7 @@ private:
 
 // Only a regular file is an object: a directory of that name, or nothing, is "not there".
 Result<std::optional<struct stat>> FileStore::look(const std::string& key) const {
-  TRY_DO(check_key(key));
+  TRY_DO(check_key(key, SlashKeys::allowed)); // stat("file/") is ENOTDIR
   struct stat status{};
   if (::stat(path_of(key).c_str(), &status) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::optional<struct stat>();
@@ -188,7 +188,7 @@ Result<sys::FileLock> FileStore::lock(const std::string& key) const {
 }
 
 Result<ObjectInfo> FileStore::put(const std::string& key, const content::Rope& content, const PutOptions& options) {
-  TRY_DO(check_key(key));
+  TRY_DO(check_put_key(*this, key));
   bool if_absent = options.precondition.kind == Precondition::Kind::if_absent;
   if (if_absent) { // saves the bytes; link(2) decides in the end
     TRY(auto status, look(key));

@@ -97,7 +97,7 @@ private:
 };
 
 Result<std::optional<Found>> HttpStore::look(const std::string& key) {
-  TRY_DO(check_key(key));
+  TRY_DO(check_key(key, SlashKeys::allowed));
   net::Request request;
   request.method = "HEAD";
   request.url = place_of(key);
@@ -124,7 +124,7 @@ Result<std::optional<Found>> HttpStore::look(const std::string& key) {
 }
 
 Result<std::optional<std::string>> HttpStore::get(const std::string& key, std::uint64_t max_bytes, std::string* etag) {
-  TRY_DO(check_key(key));
+  TRY_DO(check_key(key, SlashKeys::allowed));
   ++web_->counters.gets;
   net::Request request;
   request.url = place_of(key);

@@ -26,8 +26,10 @@ std::string_view defect_of(std::string_view key) {
 }
 } // namespace
 
-Result<void> check_key(std::string_view key) {
-  auto defect = defect_of(key);
+Result<void> check_key(std::string_view key, SlashKeys slash_keys) {
+  auto name = key;
+  if (slash_keys == SlashKeys::allowed && name.ends_with('/')) name.remove_suffix(1);
+  auto defect = key.size() > k_key_bytes_max ? defect_of(key) : defect_of(name);
   if (defect.empty()) return {};
   return fail(ErrorKind::invalid_argument, "R005",
               fmt::format("`{}` cannot be a key in a store: {}", key.substr(0, 120), defect));

@@ -14,14 +14,15 @@ constexpr std::uint64_t k_object_bytes_max = 1ull << 30; // memory is for tests 
 
 class MemoryStore final : public ObjectStore {
 public:
-  explicit MemoryStore(const sys::Clock* clock) : clock_(clock) {}
+  MemoryStore(const sys::Clock* clock, SlashKeys slash_keys) : clock_(clock), slash_keys_(slash_keys) {}
 
   std::string describe() const override { return "memory:"; }
   std::string url(const std::string& key) const override { return "memory:/" + text::percent_encode(key); }
   Counters counters() const override { return counters_.snapshot(); }
+  Result<bool> slash_keys() override { return slash_keys_ == SlashKeys::allowed; }
 
   Result<std::optional<ObjectInfo>> head(const std::string& key) override {
-    TRY_DO(check_key(key));
+    TRY_DO(check_key(key, SlashKeys::allowed));
     ++counters_.heads;
     std::lock_guard lock(mutex_);
     auto it = objects_.find(key);
@@ -30,7 +31,7 @@ public:
   }
 
   Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag) override {
-    TRY_DO(check_key(key));
+    TRY_DO(check_key(key, SlashKeys::allowed));
     ++counters_.gets;
     std::lock_guard lock(mutex_);
     auto it = objects_.find(key);
@@ -44,7 +45,7 @@ public:
   }
 
   Result<content::Rope> open(const std::string& key) override {
-    TRY_DO(check_key(key));
+    TRY_DO(check_key(key, SlashKeys::allowed));
     ++counters_.gets;
     std::lock_guard lock(mutex_);
     auto it = objects_.find(key);
@@ -54,7 +55,8 @@ public:
   }
 
   Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) override {
-    TRY_DO(check_key(key));
+    TRY_DO(check_put_key(*this, key));
+    TRY_DO(check_not_marker(key, content.size()));
     TRY(auto bytes, content.read_all(k_object_bytes_max), "while storing " + key);
     auto digest = sha256(bytes);
     if (options.sha256 && *options.sha256 != digest) return other_bytes(key, *options.sha256, digest);
@@ -76,7 +78,7 @@ public:
   }
 
   Result<void> remove(const std::string& key) override {
-    TRY_DO(check_key(key));
+    TRY_DO(check_key(key, SlashKeys::allowed));
     ++counters_.removes;
     std::lock_guard lock(mutex_);
     objects_.erase(key);
@@ -108,6 +110,7 @@ private:
   }
 
   const sys::Clock* clock_;
+  SlashKeys slash_keys_;
   std::mutex mutex_;
   std::map<std::string, Object> objects_;
   AtomicCounters counters_;
@@ -115,6 +118,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock) { return std::make_unique<MemoryStore>(clock); }
+std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock, SlashKeys slash_keys) {
+  return std::make_unique<MemoryStore>(clock, slash_keys);
+}
 
 } // namespace quarry::store

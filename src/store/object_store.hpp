@@ -17,10 +17,14 @@
 
 namespace quarry::store {
 
+/// Whether a key may end in one slash. Installers ask for `…/simple/rocm/`: on S3 that is the key of an object, on a
+/// disk the name of a directory.
+enum class SlashKeys : std::uint8_t { refused, allowed };
+
 /// A key: '/'-separated, no empty, "." or ".." component, no control characters, at most 1024 bytes (S3), 255 per
-/// component (Linux); the first component is not ".quarry", where the file store keeps its own things. invalid_argument
-/// R005.
-Result<void> check_key(std::string_view key);
+/// component (Linux); the first component is not ".quarry", where the file store keeps its own things. With
+/// SlashKeys::allowed one slash may follow. invalid_argument R005.
+Result<void> check_key(std::string_view key, SlashKeys slash_keys = SlashKeys::refused);
 
 struct ObjectInfo {
   std::string key;
@@ -78,6 +82,11 @@ public:
   /// Whether if_absent and if_match hold against rivals. Where not, they are looked up before the write: right for one
   /// writer, not for several.
   virtual Result<bool> conditional_writes() { return true; }
+  /// Whether objects can be written under keys that end in one slash, beside objects below them. Where not, writing one
+  /// is R005, and reading one finds nothing. Such an object is never empty: consoles write empty ones to show a
+  /// directory, so list() omits those and put() refuses them (R005). Costs what conditional_writes() costs: s3 asks the
+  /// server once.
+  virtual Result<bool> slash_keys() { return false; }
   /// The URL under which a plain client finds `key`: "file:///srv/store/k" (percent-encoded).
   virtual std::string url(const std::string& key) const = 0;
   /// Removes what killed writers left behind (unfinished temporaries) and that was last touched before `older_than_us`;
@@ -95,7 +104,8 @@ struct Surroundings {
 };
 
 /// With a clock, objects carry the time they were written.
-std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr);
+std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr,
+                                               SlashKeys slash_keys = SlashKeys::allowed);
 /// Objects are plain files below `root` (created by the first put): put if-absent = link(2) of a finished, synced
 /// temporary; if-match = lock file, compare, rename. When put returns, content and name are on the disk.
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);

@@ -25,15 +25,18 @@ struct Backend {
   bool writes = true;                   ///< false: it is filled through another store
   bool conditions = true;               ///< false: it ignores If-Match and If-None-Match; one writer only
   std::uint64_t part_bytes = 64u << 10; ///< objects above this go in parts, or are streamed
+  bool slash_keys = true;               ///< false: no object is under a key that ends in a slash
 };
 void PrintTo(const Backend& backend, std::ostream* out) { *out << backend.name; }
 
 const std::vector<Backend>& backends() {
   static const std::vector<Backend> all = {
       {"memory"},
-      {"file"},
-      {"s3"},           // strict
-      {"s3_like_ceph"}, // no conditions at the end of uploads, bare etags, no checksums: streams
+      {"memory_without_slash_keys", true, true, 64u << 10, false},
+      {"file", true, true, 64u << 10, false}, // `a/` is a directory
+      {"s3"},                                 // strict
+      {"s3_like_ceph"},                       // no conditions at the end of uploads, bare etags, no checksums: streams
+      {"s3_like_minio", true, true, 64u << 10, false}, // `a/` is a directory there, too
       {"s3_without_conditions", true, false},
       {"radosgw", true, true, 5u << 20}, // the real one
       {"http", false, false},
@@ -54,12 +57,15 @@ protected:
     auto prefix = "conformance/" + sys::random_hex(6);
     auto tuned = testing::tuning(GetParam().part_bytes);
     if (name == "memory") store_ = make_memory_store();
+    if (name == "memory_without_slash_keys") store_ = make_memory_store(nullptr, SlashKeys::refused);
     if (name == "file") store_ = std::move(*open_file_store(directory_.path() + "/s"));
     if (name == "s3") store_ = testing::open_at(testing::s3_double(), prefix, tuned);
     if (name == "s3_like_ceph")
       store_ = testing::open_at(
           testing::s3_double({"--without", "complete-conditions,checksums", "--unquoted-if-match", "--page", "3"}),
           prefix, tuned);
+    if (name == "s3_like_minio")
+      store_ = testing::open_at(testing::s3_double({"--without", "slash-keys"}), prefix, tuned);
     if (name == "s3_without_conditions")
       store_ = testing::open_at(testing::s3_double({"--without", "conditions,checksums"}), prefix, tuned);
     if (name == "radosgw") store_ = testing::open_at(testing::radosgw(), prefix, tuned);
@@ -108,6 +114,14 @@ INSTANTIATE_TEST_SUITE_P(Backends, Writing, ::testing::ValuesIn(backends_that([]
 class Races : public Conformance {};
 INSTANTIATE_TEST_SUITE_P(Backends, Races,
                          ::testing::ValuesIn(backends_that([](const auto& b) { return b.conditions; })), k_name);
+class SlashKey : public Conformance {};
+INSTANTIATE_TEST_SUITE_P(Backends, SlashKey,
+                         ::testing::ValuesIn(backends_that([](const auto& b) { return b.writes && b.slash_keys; })),
+                         k_name);
+class NoSlashKey : public Conformance {};
+INSTANTIATE_TEST_SUITE_P(Backends, NoSlashKey,
+                         ::testing::ValuesIn(backends_that([](const auto& b) { return b.writes && !b.slash_keys; })),
+                         k_name);
 class Deviations : public Conformance {};
 INSTANTIATE_TEST_SUITE_P(Backends, Deviations,
                          ::testing::ValuesIn(backends_that([](const auto& b) { return !b.conditions; })), k_name);
@@ -158,7 +172,7 @@ TEST_P(Races, AnObjectThatIsReplacedWhileItIsReadIsNoticed) {
   ASSERT_TRUE(rope->slice(0, 10).read_all(10));
   ASSERT_TRUE(writer().put("k", Rope::literal(std::string(bytes.size(), 'x')), {}));
   auto end = rope->slice(bytes.size() - 10, 10).read_all(10);
-  bool snapshot = GetParam().name == "memory", path = GetParam().name == "file";
+  bool snapshot = GetParam().name.starts_with("memory"), path = GetParam().name == "file";
   if (snapshot || path)
     EXPECT_TRUE(end); // an old version stays readable, or a path is read anew
   else
@@ -218,6 +232,14 @@ TEST_P(Reading, AnObjectReadsBackAsItWasPut) {
   EXPECT_EQ((*head)->size, 5u);
   EXPECT_EQ((*head)->etag, etag);
   EXPECT_EQ(*store_->open("a/b+c é.txt")->read_all(100), "hello");
+}
+
+TEST_P(Reading, AKeyThatEndsInASlashIsRead) {
+  EXPECT_FALSE(*store_->head("page/"));
+  if (!*writer().slash_keys()) return;
+  ASSERT_TRUE(put("page/", "<html>"));
+  EXPECT_EQ(get("page/"), "<html>");
+  EXPECT_EQ((*store_->head("page/"))->size, 6u);
 }
 
 TEST_P(Reading, AnEmptyObjectIsAnObject) {
@@ -325,9 +347,10 @@ TEST_P(Writing, KeysThatCannotBeAreRefusedEverywhere) {
   const std::string long_component(256, 'x');
   std::string long_key = "a";
   while (long_key.size() <= 1024) long_key += "/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
-  for (const auto& key : {std::string(), std::string("/a"), std::string("a/"), std::string("a//b"), std::string("."),
-                          std::string("a/../b"), std::string("a\nb"), std::string("a\0b", 3),
-                          std::string(".quarry/tmp/x"), long_component, long_key}) {
+  for (const auto& key :
+       {std::string(), std::string("/a"), std::string("/"), std::string("a//"), std::string(".quarry/"),
+        std::string("a//b"), std::string("."), std::string("a/../b"), std::string("a\nb"), std::string("a\0b", 3),
+        std::string(".quarry/tmp/x"), long_component, long_key}) {
     SCOPED_TRACE(key);
     auto refused = put(key, "x");
     ASSERT_FALSE(refused);
@@ -337,6 +360,61 @@ TEST_P(Writing, KeysThatCannotBeAreRefusedEverywhere) {
     EXPECT_FALSE(store_->open(key));
     EXPECT_FALSE(store_->remove(key));
   }
+}
+
+TEST_P(SlashKey, AnObjectIsUnderItBesideObjectsBelow) {
+  EXPECT_TRUE(*store_->slash_keys());
+  ASSERT_TRUE(put("s/p/index.html", "below"));
+  auto written = put("s/p/", "page", Precondition::if_absent());
+  ASSERT_TRUE(written) << render(written.error());
+  std::string etag;
+  EXPECT_EQ(get("s/p/", &etag), "page");
+  EXPECT_EQ(etag, written->etag);
+  EXPECT_EQ((*store_->head("s/p/"))->size, 4u);
+  EXPECT_EQ(*store_->open("s/p/")->read_all(10), "page");
+  EXPECT_EQ(get("s/p/index.html"), "below");
+  EXPECT_FALSE(*store_->head("s/p"));
+  EXPECT_FALSE(*store_->head("s/"));
+  EXPECT_THAT(keys("s"), ElementsAre("s/p/", "s/p/index.html"));
+  EXPECT_THAT(keys("s/p/"), ElementsAre("s/p/", "s/p/index.html"));
+  ASSERT_TRUE(store_->remove("s/p/"));
+  EXPECT_THAT(keys(""), ElementsAre("s/p/index.html"));
+}
+
+TEST_P(SlashKey, ConditionsHoldForIt) {
+  if (!GetParam().conditions) {
+    EXPECT_FALSE(*store_->conditional_writes());
+    return;
+  }
+  auto first = put("d/", "1", Precondition::if_absent());
+  ASSERT_TRUE(first) << render(first.error());
+  EXPECT_EQ(put("d/", "2", Precondition::if_absent()).error().code, "R002");
+  ASSERT_TRUE(put("d/", "2", Precondition::if_match(first->etag)));
+  EXPECT_EQ(put("d/", "3", Precondition::if_match(first->etag)).error().code, "R003");
+  EXPECT_EQ(get("d/"), "2");
+  ASSERT_TRUE(store_->copy("d/", "e/", {}));
+  EXPECT_EQ(get("e/"), "2");
+}
+
+TEST_P(SlashKey, IsNeverEmpty) { // what consoles write to show a directory
+  EXPECT_EQ(put("d/", "").error().code, "R005");
+  ASSERT_TRUE(put("empty", ""));
+  EXPECT_EQ(store_->copy("empty", "d/", {}).error().code, "R005");
+  EXPECT_FALSE(*store_->head("d/"));
+}
+
+TEST_P(NoSlashKey, ReadsAsAbsentAndIsNotWritten) {
+  EXPECT_FALSE(*store_->slash_keys());
+  ASSERT_TRUE(put("s/p/index.html", "below"));
+  auto refused = put("s/p/", "page");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "R005");
+  EXPECT_EQ(store_->copy("s/p/index.html", "s/p/", {}).error().code, "R005");
+  EXPECT_FALSE(*store_->head("s/p/"));
+  EXPECT_FALSE(*store_->get("s/p/", 10));
+  EXPECT_EQ(store_->open("s/p/").error().code, "R001");
+  EXPECT_TRUE(store_->remove("s/p/"));
+  EXPECT_THAT(keys(""), ElementsAre("s/p/index.html"));
 }
 
 TEST_P(Writing, ProgressTellsBytes) {

@@ -6,9 +6,9 @@
 #include "store/counting.hpp"
 #include "store/lineages.hpp"
 #include "store/ranged.hpp"
+#include "store/s3_range.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
-#include <cstring>
 #include <fmt/core.h>
 
 namespace quarry::store {
@@ -47,6 +47,10 @@ public:
   Result<bool> conditional_writes() override {
     TRY(auto capabilities, capabilities_.get());
     return capabilities.conditional_writes();
+  }
+  Result<bool> slash_keys() override {
+    TRY(auto capabilities, capabilities_.get());
+    return capabilities.slash_keys;
   }
 
   Result<std::optional<ObjectInfo>> head(const std::string& key) override;
@@ -96,7 +100,7 @@ ObjectInfo info_of(const std::string& key, const net::Headers& headers) {
 }
 
 Result<std::optional<s3::Done>> S3Store::look(const std::string& key) {
-  TRY_DO(check_key(key));
+  TRY_DO(check_key(key, SlashKeys::allowed));
   auto done = bucket_.call({.action = fmt::format("look at `{}`", key), .method = "HEAD", .key = root_ + key});
   if (done) return std::optional(std::move(*done));
   if (is_absent(done.error())) return std::optional<s3::Done>();
@@ -113,7 +117,7 @@ Result<std::optional<ObjectInfo>> S3Store::head(const std::string& key) {
 }
 
 Result<std::optional<std::string>> S3Store::get(const std::string& key, std::uint64_t max_bytes, std::string* etag) {
-  TRY_DO(check_key(key));
+  TRY_DO(check_key(key, SlashKeys::allowed));
   ++counters_.gets;
   std::string bytes;
   s3::Call call{.action = fmt::format("read `{}`", key), .key = root_ + key};
@@ -135,39 +139,6 @@ Result<std::optional<std::string>> S3Store::get(const std::string& key, std::uin
   return std::optional(std::move(bytes));
 }
 
-/// One range of an object that is pinned; whatever answers with something else is not believed.
-Result<void> fetch_range(Connection& connection, const std::string& key, const ObjectInfo& object, std::uint64_t offset,
-                         std::span<std::byte> into) {
-  std::size_t filled = 0;
-  auto range = fmt::format("bytes={}-{}", offset, offset + into.size() - 1);
-  auto expected = fmt::format("bytes {}-{}/{}", offset, offset + into.size() - 1, object.size);
-  s3::Call call{.action = fmt::format("read `{}`", object.key), .key = key};
-  call.headers = {{"range", range}, {"if-match", "\"" + object.etag + "\""}};
-  call.on_start = [&] { filled = 0; };
-  call.sink = [&](const net::Response& head, std::span<const std::byte> piece) -> Result<void> {
-    auto given = net::header(head.headers, "content-range");
-    bool whole = head.status == 200 && into.size() == object.size;
-    if ((!whole && given != expected) || piece.size() > into.size() - filled)
-      return fail(
-          ErrorKind::corrupt, "K021",
-          fmt::format("asked for {} of `{}`, the store gave {}", range, object.key, given.empty() ? "all" : given));
-    std::memcpy(into.data() + filled, piece.data(), piece.size());
-    filled += piece.size();
-    return {};
-  };
-  ++connection.counters.ranges;
-  auto done = connection.bucket.call(call);
-  if (!done && (done.error().status == 412 || done.error().status == 404))
-    return fail(ErrorKind::corrupt, "K022", fmt::format("`{}` was replaced while it was read", object.key),
-                "run the command again: it reads the new object");
-  if (!done) return fail(std::move(done.error().error));
-  if (filled != into.size())
-    return fail(ErrorKind::corrupt, "K021",
-                fmt::format("the store gave {} bytes of {} for {} of `{}`", filled, into.size(), range, object.key));
-  connection.counters.bytes_read += filled;
-  return {};
-}
-
 Result<content::Rope> S3Store::open(const std::string& key) {
   ++counters_.gets;
   TRY(auto found, look(key));
@@ -176,7 +147,7 @@ Result<content::Rope> S3Store::open(const std::string& key) {
   return content::Rope::of(make_ranged_source(
       object.size,
       [connection = connection_, full = root_ + key, object](std::uint64_t offset, std::span<std::byte> into) {
-        return fetch_range(*connection, full, object, offset, into);
+        return fetch_range(connection->bucket, connection->counters, {full, object}, offset, into);
       },
       connection_->ranges));
 }
@@ -228,16 +199,18 @@ Result<ObjectInfo> S3Store::stored(const std::string& key, s3::PutOutcome outcom
 }
 
 Result<ObjectInfo> S3Store::put(const std::string& key, const content::Rope& content, const PutOptions& options) {
-  TRY_DO(check_key(key));
+  TRY_DO(check_put_key(*this, key));
+  TRY_DO(check_not_marker(key, content.size()));
   return stored(key, s3::put_object(tools_, request_of(key, content, options)), options.precondition);
 }
 
 Result<void> S3Store::copy(const std::string& from, const std::string& to, const PutOptions& options) {
-  TRY_DO(check_key(to));
+  TRY_DO(check_put_key(*this, to));
   TRY(auto found, look(from));
   if (!found) return absent(*this, from);
   const auto& headers = found->response.headers;
   auto source = info_of(from, headers);
+  TRY_DO(check_not_marker(to, source.size));
   auto request = request_of(to, {}, options);
   if (request.content_type.empty()) request.content_type = net::header(headers, "content-type");
   if (request.cache_control.empty()) request.cache_control = net::header(headers, "cache-control");
@@ -265,7 +238,7 @@ Result<void> S3Store::copy(const std::string& from, const std::string& to, const
 // before, unless the server keeps conditions at the end of a copy in parts.
 Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, const std::string& to,
                                 const PutOptions& options) {
-  TRY_DO(check_key(to));
+  TRY_DO(check_put_key(*this, to));
   auto* other = dynamic_cast<S3Store*>(&source);
   auto here = bucket_.location(), there = other ? other->bucket_.location() : here;
   bool same_service = other && (here.is_aws ? there.is_aws : here.endpoint == there.endpoint);
@@ -273,6 +246,7 @@ Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, co
   TRY(auto found, other->look(from));
   if (!found) return absent(source, from);
   auto object = info_of(from, found->response.headers);
+  TRY_DO(check_not_marker(to, object.size));
   if (options.sha256 && object.recorded_sha256 != options.sha256) return false; // the bytes must be looked at
   auto request = request_of(to, {}, options);
   if (request.condition == s3::Condition::absent) {
@@ -291,8 +265,12 @@ Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, co
 }
 
 Result<void> S3Store::remove(const std::string& key) {
-  TRY_DO(check_key(key));
+  TRY_DO(check_key(key, SlashKeys::allowed));
   ++counters_.removes;
+  if (key.ends_with('/')) { // else a server that keeps files would remove a directory
+    TRY(bool can, slash_keys());
+    if (!can) return {};
+  }
   auto done = bucket_.call({.action = fmt::format("remove `{}`", key), .method = "DELETE", .key = root_ + key});
   if (!done && !is_absent(done.error())) return fail(std::move(done.error().error));
   return {};
@@ -312,7 +290,8 @@ Result<std::vector<ObjectInfo>> S3Store::list(const std::string& prefix) {
     TRY(auto page, s3::parse_list(done->response.body), "while listing " + describe());
     for (auto& object : page.objects) {
       auto key = object.key.starts_with(root_) ? object.key.substr(root_.size()) : std::string();
-      if (key.starts_with(k_private) || !key.starts_with(prefix) || !check_key(key)) continue;
+      if (key.starts_with(k_private) || !key.starts_with(prefix) || !check_key(key, SlashKeys::allowed)) continue;
+      if (is_marker(key, object.size)) continue;
       found.push_back({key, object.size, object.etag, object.modified_us});
     }
     if (page.next.empty()) {

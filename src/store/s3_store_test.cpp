@@ -537,5 +537,22 @@ TEST_F(S3Store, WrongKeysAndBucketsAreSaid) {
   EXPECT_EQ(nowhere->put("k", Rope::literal("x"), {}).error().code, "K002");
 }
 
+TEST_F(S3Store, ADirectoryThatAConsoleMadeIsNotListed) {
+  ASSERT_TRUE(store_->put("shown/page", Rope::literal("x"), {}));
+  auto root = store_->url("shown/");
+  auto key = root.substr(root.find(server_.bucket) + server_.bucket.size() + 1);
+  s3::Call marker{.action = "make a directory", .method = "PUT", .key = key, .body = Rope()};
+  ASSERT_TRUE(server_.call(marker, server_.bucket));
+  auto listed = store_->list("shown/");
+  ASSERT_TRUE(listed) << render(listed.error());
+  ASSERT_EQ(listed->size(), 1u);
+  EXPECT_EQ(listed->front().key, "shown/page");
+  std::string etag; // a page may take its place, with a condition
+  EXPECT_EQ(store_->get("shown/", 10, &etag)->value(), "");
+  auto page = put("shown/", "page", Precondition::if_match(etag));
+  ASSERT_TRUE(page) << render(page.error());
+  EXPECT_EQ(store_->list("shown/")->size(), 2u);
+}
+
 } // namespace
 } // namespace quarry::store

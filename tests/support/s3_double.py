@@ -1,7 +1,7 @@
 """A strict S3 server in memory, for tests: checks every signature with an implementation of its own, keeps conditions atomic,
 verifies checksums, and misbehaves on request.
 
-    python3 tests/support/s3_double.py [--part-min BYTES] [--without conditions,complete-conditions,checksums,checksum-headers,etag,last-modified,ranges] [--unquoted-if-match] [--tls PEM]
+    python3 tests/support/s3_double.py [--part-min BYTES] [--without conditions,complete-conditions,checksums,checksum-headers,slash-keys,etag,last-modified,ranges] [--unquoted-if-match] [--tls PEM]
 
 prints one line of JSON (endpoint, access_key, secret_key, bucket) and serves until its input ends. Objects can also be read
 without a signature below /public/BUCKET/. /_control: POST {"faults": [...]} arms faults ("age": objects
@@ -342,6 +342,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def put_object(self):
         self.checksummed(self.body)
+        if self.key.endswith("/") and self.body and self.state.without("slash-keys"):
+            raise Refused(400, "InvalidArgument", "a directory has no content")
         with self.state.lock:
             if not self.state.without("conditions"):
                 self.check_conditions()

@@ -40,6 +40,7 @@ public:
   std::string url(const std::string& key) const override { return inner_.url(key); }
   Counters counters() const override { return inner_.counters(); }
   Result<bool> conditional_writes() override { return inner_.conditional_writes(); }
+  Result<bool> slash_keys() override { return inner_.slash_keys(); }
   Result<std::optional<ObjectInfo>> head(const std::string& key) override {
     return run("head " + key, false, [&] { return inner_.head(key); });
   }
