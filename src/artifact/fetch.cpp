@@ -4,6 +4,7 @@
 #include "artifact/flatten.hpp"
 #include "artifact/manifest.hpp"
 #include "artifact/stage.hpp"
+#include "base/text.hpp"
 #include "sys/clock.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
@@ -87,14 +88,15 @@ private:
                   fmt::format("{} is there already and was not made by a fetch", final_path),
                   "remove it or choose another output directory");
     if (there && !item.exploded && state->digest && state->digest == item.checksum &&
-        still_complete(final_path, *state))
+        still_complete(output_, item.name, *state))
       return keep(*state, fetched);
     TRY(auto staged, stage_item(item, space_, unpack_, fetched));
     // The state is written between the two renames: a state without its directory means "do it again"; the reverse
     // never happens.
+    TRY(auto listing, sys::list_tree(staged));
     TRY_DO(space_.discard(final_path));
-    TRY_DO(write_fetch_state(output_, item.name,
-                             {item.file, fetched.digest, fetched.verified, fetched.files, fetched.bytes}));
+    FetchState fresh{item.file, fetched.digest, fetched.verified, fetched.files, fetched.bytes};
+    TRY_DO(write_fetch_state(output_, item.name, fresh, listing));
     return sys::rename(staged, final_path);
   }
 
@@ -115,6 +117,7 @@ private:
       auto found = content::sha256_of_file(final_path);
       if (found && *found == *item.checksum) {
         fetched.state = State::kept;
+        fetched.rehashed = true;
         return write_sidecar(item, final_path);
       }
     }
@@ -160,10 +163,11 @@ private:
 };
 
 /// What damages trust comes first, then what stops this machine, then the rest.
+constexpr int k_machine_rank = 2;
 int rank(ErrorKind kind) {
   return kind == ErrorKind::corrupt                                                      ? 0
          : kind == ErrorKind::internal                                                   ? 1
-         : kind == ErrorKind::resource_exhausted || kind == ErrorKind::permission_denied ? 2
+         : kind == ErrorKind::resource_exhausted || kind == ErrorKind::permission_denied ? k_machine_rank
                                                                                          : 3;
 }
 } // namespace
@@ -201,6 +205,17 @@ Error failure_of(const FetchReport& report, const std::string& output_directory)
   auto complete = fmt::format("{} of {} artifacts are complete in {}; {} not extracted", total - failed.size(), total,
                               output_directory, failed.size() == 1 ? "this one was" : "these were");
   if (failed.size() == 1) return Error(*failed[0]->error).with_detail(std::move(complete));
+  bool alike =
+      std::all_of(failed.begin(), failed.end(), [&](auto f) { return f->error->code == failed[0]->error->code; });
+  if (alike && rank(failed[0]->error->kind) == k_machine_rank) {
+    // One full disk is one failure, however many archives it stopped.
+    Error error = *failed[0]->error;
+    std::vector<std::string> names;
+    for (auto f : failed) names.push_back(f->source);
+    error.details.push_back("not extracted: " + text::join(names, ", "));
+    error.details.push_back(std::move(complete));
+    return error;
+  }
   Error error{failed[0]->error->kind,
               "A013",
               fmt::format("{} of {} artifacts could not be fetched", failed.size(), total),

@@ -31,7 +31,8 @@ struct Fetched {
   std::string source; ///< file or directory it came from
   State state = State::fetched;
   bool exploded = false; ///< copied from a directory, which has no checksum
-  bool verified = false; ///< against a checksum file
+  bool verified = false; ///< against a checksum file; when kept without `rehashed`: by the fetch that completed it
+  bool rehashed = false; ///< kept, and its bytes were read and hashed again
   std::optional<Sha256> digest;
   std::uint64_t archive_bytes = 0, files = 0, bytes = 0;
   std::optional<Error> error; ///< when failed
@@ -39,6 +40,7 @@ struct Fetched {
 
 struct FetchReport {
   std::vector<Fetched> artifacts; ///< in the order of `items`
+  Findings findings = {};         ///< what was left as it is: A052
   std::uint64_t failures() const;
   /// Some are complete, and what the others lack may be there later: neither damage nor this machine.
   bool partial() const;
@@ -47,9 +49,11 @@ struct FetchReport {
 /// Fetches `items` into `output_directory` (created when missing). One artifact that fails does not stop the others:
 /// its error is in the report, nothing of it is visible. What an earlier fetch completed from the same bytes is kept;
 /// what it left unfinished is removed. A second fetch into the directory waits for the first. Error of the whole:
-/// cancelled, A014 (a directory of that name which no fetch made), A015 and A016 (flat form: two owners of one path; a
-/// file that no fetch made), D00x for the output directory itself. Completeness survives the end of a process at any
-/// point; after a power loss, sizes are compared before it is believed.
+/// cancelled, A014 (a directory of that name which no fetch made), A015, A016 and A050 (flat form: two owners of one
+/// path; a file that no fetch made; links that are not sound in one tree), A051 (the hidden directory is a link), D00x
+/// for the output directory itself. Completeness survives the end of a process at any point. What is kept was compared
+/// entry by entry with what the earlier fetch recorded: types, sizes, times of modification, executable bits and texts
+/// of links. Its bytes are not read again, except those of archives.
 Result<FetchReport> fetch(const std::vector<SourceItem>& items, const std::string& output_directory,
                           const FetchOptions& options);
 

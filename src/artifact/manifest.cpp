@@ -1,5 +1,6 @@
 #include "artifact/manifest.hpp"
 
+#include "archive/zip_names.hpp"
 #include "base/text.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -23,6 +24,8 @@ Result<void> check_base(std::string_view base, std::string_view what) {
     if (part.size() > 255) return bad("has a component of more than 255 bytes");
   }
   if (base.size() > 4096) return bad("has more than 4,096 bytes");
+  if (!text::is_valid_utf8(base)) return bad("is not UTF-8");
+  if (auto defect = archive::check_name(base)) return bad("is not a name for an archive: " + defect->message);
   return {};
 }
 } // namespace

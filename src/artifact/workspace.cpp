@@ -8,6 +8,9 @@ namespace quarry::artifact {
 
 Result<Workspace> Workspace::open(const std::string& output_directory) {
   auto state = path::join(output_directory, k_fetch_directory);
+  if (sys::read_link(state)) // what is removed there would be removed elsewhere
+    return fail(ErrorKind::already_exists, "A051", state + " is a link, and a fetch makes a directory",
+                "remove the link or choose another output directory");
   TRY_DO(sys::make_directories(state));
   TRY(auto lock, sys::FileLock::acquire(path::join(state, "lock")));
   Workspace space(output_directory, state, std::move(lock));

@@ -105,4 +105,12 @@ Result<void> Beneath::set_mode(const std::string& path, unsigned mode) const {
   return {};
 }
 
+Result<std::optional<File>> Beneath::open_directory(const std::string& path, bool& blocked) const {
+  int fd = open_beneath(root_.descriptor(), path.empty() ? "." : path, O_RDONLY | O_DIRECTORY, 0);
+  blocked = fd < 0 && (errno == ELOOP || errno == EXDEV || errno == ENOTDIR);
+  if (fd >= 0) return std::optional<File>(File(fd));
+  if (blocked || errno == ENOENT) return std::optional<File>();
+  return fail(beneath_error(errno, "open", path));
+}
+
 } // namespace quarry::sys

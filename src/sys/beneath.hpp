@@ -4,6 +4,7 @@
 // escape.
 #include "base/result.hpp"
 #include "sys/file.hpp"
+#include <optional>
 #include <string>
 
 namespace quarry::sys {
@@ -18,6 +19,9 @@ public:
   Result<void> symlink(const std::string& path, const std::string& target) const; ///< target is stored as it is
   Result<void> hardlink(const std::string& existing, const std::string& path) const;
   Result<void> set_mode(const std::string& path, unsigned mode) const;
+  /// An existing directory; "" is the root itself. nullopt when it does not exist, or when a link or something other
+  /// than a directory is on the way: `blocked` says which of the two.
+  Result<std::optional<File>> open_directory(const std::string& path, bool& blocked) const;
 
 private:
   explicit Beneath(File root) : root_(std::move(root)) {}

@@ -1,6 +1,7 @@
 #include "sys/copy.hpp"
 
 #include <cerrno>
+#include <fmt/core.h>
 #include <unistd.h>
 #include <vector>
 
@@ -30,7 +31,10 @@ Result<std::uint64_t> copy_content(const File& from, const File& into) {
     // Some file systems copy nothing and say so only by 0 (procfs, fuse), others refuse: the plain way settles it.
     if (n == 0 || errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP)
       return copy_through_memory(from, into, static_cast<std::uint64_t>(read_at));
-    if (errno != EINTR) return fail(errno_error(errno, "copy", "an open file"));
+    if (errno == EINTR) continue;
+    int number = errno;
+    auto path = read_link(fmt::format("/proc/self/fd/{}", into.descriptor()));
+    return fail(errno_error(number, "copy into", path.value_or("an open file")));
   }
 }
 

@@ -52,6 +52,10 @@ Error errno_error(int number, std::string_view action, std::string_view path) {
   }
 }
 
+static Error error_on(int descriptor, std::string_view action, int number = errno) { // the kernel knows its path
+  return errno_error(number, action, read_link(fmt::format("/proc/self/fd/{}", descriptor)).value_or("an open file"));
+}
+
 File::File(File&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
 File& File::operator=(File&& other) noexcept {
   if (this != &other) {
@@ -119,7 +123,7 @@ Result<File> File::open_append(const std::string& path) {
 
 Result<std::uint64_t> File::size() const {
   struct stat status{};
-  if (::fstat(descriptor_, &status) != 0) return fail(errno_error(errno, "look at", "an open file"));
+  if (::fstat(descriptor_, &status) != 0) return fail(error_on(descriptor_, "look at"));
   return static_cast<std::uint64_t>(status.st_size);
 }
 
@@ -128,7 +132,7 @@ Result<std::size_t> File::read_at(std::uint64_t offset, std::span<std::byte> int
   while (done < into.size()) {
     auto n = ::pread(descriptor_, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail(errno_error(errno, "read", "an open file"));
+    if (n < 0) return fail(error_on(descriptor_, "read"));
     if (n == 0) break;
     done += static_cast<std::size_t>(n);
   }
@@ -152,7 +156,7 @@ Result<void> File::write_at(std::uint64_t offset, std::span<const std::byte> byt
   for (std::size_t done = 0; done < bytes.size();) {
     auto n = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail(errno_error(errno, "write", "an open file"));
+    if (n < 0) return fail(error_on(descriptor_, "write"));
     done += static_cast<std::size_t>(n);
   }
   return {};
@@ -162,31 +166,30 @@ Result<void> File::write(std::string_view bytes) const {
   for (std::size_t done = 0; done < bytes.size();) {
     auto n = ::write(descriptor_, bytes.data() + done, bytes.size() - done);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return fail(errno_error(errno, "write", "an open file"));
+    if (n < 0) return fail(error_on(descriptor_, "write"));
     done += static_cast<std::size_t>(n);
   }
   return {};
 }
 
 Result<void> File::truncate(std::uint64_t size) const {
-  if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0)
-    return fail(errno_error(errno, "set the size of", "an open file"));
+  if (::ftruncate(descriptor_, static_cast<off_t>(size)) != 0) return fail(error_on(descriptor_, "set the size of"));
   return {};
 }
 
 Result<unsigned> File::mode() const {
   struct stat status{};
-  if (::fstat(descriptor_, &status) != 0) return fail(errno_error(errno, "look at", "an open file"));
+  if (::fstat(descriptor_, &status) != 0) return fail(error_on(descriptor_, "look at"));
   return static_cast<unsigned>(status.st_mode & 07777);
 }
 
 Result<void> File::set_mode(unsigned mode) const {
-  if (::fchmod(descriptor_, mode) != 0) return fail(errno_error(errno, "set the mode of", "an open file"));
+  if (::fchmod(descriptor_, mode) != 0) return fail(error_on(descriptor_, "set the mode of"));
   return {};
 }
 
 Result<void> File::sync() const {
-  if (::fsync(descriptor_) != 0) return fail(errno_error(errno, "sync", "an open file"));
+  if (::fsync(descriptor_) != 0) return fail(error_on(descriptor_, "sync"));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include "sys/path.hpp"
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,6 +17,26 @@ namespace quarry::sys {
 
 namespace {
 constexpr int k_depth_max = 256; // twice what an archive may nest; each level holds one descriptor
+
+void take_status(TreeEntry& e, const struct stat& status) {
+  e.mode = status.st_mode & 07777;
+  e.device = status.st_dev;
+  e.inode = status.st_ino;
+  e.type = S_ISREG(status.st_mode)   ? EntryType::file
+           : S_ISDIR(status.st_mode) ? EntryType::directory
+           : S_ISLNK(status.st_mode) ? EntryType::symlink
+                                     : EntryType::other;
+  if (e.type == EntryType::file) e.size = static_cast<std::uint64_t>(status.st_size);
+  e.modified_ns = static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+/// The target of a link whose inode is already known; `path` is for messages.
+Result<std::string> link_target(int parent, const char* name, const std::string& path) {
+  char buffer[PATH_MAX];
+  auto n = ::readlinkat(parent, name, buffer, sizeof buffer);
+  if (n < 0) return fail(errno_error(errno, "read the link", path));
+  return std::string(buffer, static_cast<std::size_t>(n));
+}
 
 struct Walk {
   std::string root;
@@ -49,16 +70,9 @@ struct Walk {
     e.path = prefix.empty() ? name : prefix + "/" + name;
     if (::fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
       return fail(errno_error(errno, "look at", path::join(root, e.path)));
-    e.mode = status.st_mode & 07777;
-    e.device = status.st_dev;
-    e.inode = status.st_ino;
-    e.type = S_ISREG(status.st_mode)   ? EntryType::file
-             : S_ISDIR(status.st_mode) ? EntryType::directory
-             : S_ISLNK(status.st_mode) ? EntryType::symlink
-                                       : EntryType::other;
-    if (e.type == EntryType::file) e.size = static_cast<std::uint64_t>(status.st_size);
+    take_status(e, status);
     if (e.type == EntryType::symlink) {
-      TRY(e.link, read_link(path::join(root, e.path)));
+      TRY(e.link, link_target(parent, name, path::join(root, e.path)));
     }
     if (entries.size() >= max_entries)
       return fail(ErrorKind::resource_exhausted, "D005",
@@ -81,6 +95,21 @@ Result<std::vector<TreeEntry>> walk(const std::string& root, std::size_t max_ent
   return std::move(state.entries);
 }
 } // namespace
+
+Result<std::optional<TreeEntry>> look_at(int directory, const std::string& name, const std::string& path) {
+  struct stat status{};
+  if (::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (errno == ENOENT) return std::optional<TreeEntry>();
+    return fail(errno_error(errno, "look at", path));
+  }
+  TreeEntry entry;
+  entry.path = path;
+  take_status(entry, status);
+  if (entry.type == EntryType::symlink) {
+    TRY(entry.link, link_target(directory, name.c_str(), path));
+  }
+  return std::optional<TreeEntry>(std::move(entry));
+}
 
 Result<std::vector<TreeEntry>> list_tree(const std::string& root, std::size_t max_entries) {
   return walk(root, max_entries, true);

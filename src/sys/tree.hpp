@@ -2,6 +2,7 @@
 // A directory tree as a sorted list of values. Never follows links.
 #include "base/result.hpp"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct TreeEntry {
   unsigned mode = 0;      ///< permission bits only
   std::string link;       ///< target text of a symlink
   std::uint64_t device = 0, inode = 0;
+  std::int64_t modified_ns = 0; ///< since 1970
   bool executable() const { return (mode & 0111) != 0; }
 };
 
@@ -24,5 +26,8 @@ struct TreeEntry {
 Result<std::vector<TreeEntry>> list_tree(const std::string& root, std::size_t max_entries = 1'000'000);
 /// Only the direct entries of `directory`, sorted bytewise.
 Result<std::vector<TreeEntry>> list_directory(const std::string& directory);
+
+/// lstat(2) of `name` in the open `directory`; the entry is called `path`. nullopt when it does not exist.
+Result<std::optional<TreeEntry>> look_at(int directory, const std::string& name, const std::string& path);
 
 } // namespace quarry::sys

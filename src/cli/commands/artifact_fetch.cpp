@@ -25,7 +25,15 @@ std::string state_text(const Fetched& fetched) {
 std::string trust_text(const Fetched& fetched) {
   if (fetched.state == Fetched::State::failed) return fetched.error->code;
   if (fetched.exploded) return "unverified: exploded directory has no checksum";
-  return fetched.verified ? "verified" : "unverified: no checksum file";
+  if (!fetched.verified) return "unverified: no checksum file";
+  bool now = fetched.state == Fetched::State::fetched || fetched.rehashed;
+  return now ? "verified" : "sizes and times unchanged since it was verified";
+}
+
+/// How sure this command is of the bytes: null where it failed.
+Json checked_json(const Fetched& fetched) {
+  if (fetched.state == Fetched::State::failed) return nullptr;
+  return fetched.state == Fetched::State::fetched || fetched.rehashed ? "content" : "size-and-time";
 }
 
 Json fetched_json(const Fetched& fetched) {
@@ -33,6 +41,7 @@ Json fetched_json(const Fetched& fetched) {
   entry.update({{"source", fetched.source},
                 {"state", state_text(fetched)},
                 {"verified", fetched.verified},
+                {"checked", checked_json(fetched)},
                 {"sha256", digest_json(fetched.digest)},
                 {"archive_size", fetched.archive_bytes},
                 {"files", fetched.files},
@@ -46,8 +55,7 @@ Json fetched_json(const Fetched& fetched) {
 bool is_kept(const artifact::SourceItem& item, const std::string& output, artifact::FetchForm form) {
   if (form != artifact::FetchForm::exploded || item.exploded || !item.checksum) return false;
   auto state = artifact::read_fetch_state(output, item.name);
-  return state && state->digest == item.checksum &&
-         artifact::still_complete(path::join(output, item.name.text()), *state);
+  return state && state->digest == item.checksum && artifact::still_complete(output, item.name, *state);
 }
 
 void print_plan(Context& context, const artifact::Source& source, const std::vector<artifact::SourceItem>& items,
@@ -131,6 +139,9 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
   options.on_bytes = [&](std::uint64_t bytes) { meter.add(bytes); };
   TRY(auto report, artifact::fetch(items, output, options));
   auto seconds = meter.finish();
+  context.out.findings(report.findings);
+  auto findings = source.findings;
+  findings.insert(findings.end(), report.findings.begin(), report.findings.end());
   print_report(context, report, output, seconds);
   Json list = Json::array();
   for (const auto& fetched : report.artifacts) list.push_back(fetched_json(fetched));
@@ -139,7 +150,7 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
                         {"output_dir", output},
                         {"artifacts", list},
                         {"failed", report.failures()},
-                        {"findings", findings_json(source.findings)}});
+                        {"findings", findings_json(findings)}});
   if (report.failures() > 0) {
     auto error = artifact::failure_of(report, output);
     if (error.code == "A012")
