@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from support.quarry import PROGRAM, ROOT, clean_environment, good, quarry  # noqa: E402
+from support import distributions  # noqa: E402
+from support.quarry import PROGRAM, ROOT, clean_environment, good, quarry, refused  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -235,3 +236,56 @@ def test_an_interruption_ends_with_130_and_leaves_nothing(number: signal.Signals
     assert running.returncode == 130, err
     assert "error[D006]" in err
     assert not list(tmp_path.glob("*.tar.*"))
+
+
+def test_doctor_quietly_prints_failures_only(tmp_path: Path):
+    assert good("doctor", "-q").out == ""
+    failed = quarry("doctor", "-q", environment=clean_environment(PATH=str(tmp_path)))
+    assert failed.code == 1 and failed.out
+    assert all(line.startswith(("failed ", "         ")) for line in failed.out.splitlines()), failed.out
+
+
+def test_explain_names_near_codes_with_their_titles():
+    near = good("explain", "A012").out.split("\nnear:\n")[1].splitlines()
+    titles = {entry["code"]: entry["title"] for entry in good("explain", "--list", "--json").json["codes"]}
+    shown = [line.split(maxsplit=1) for line in near if re.match(r"  [A-Z]\d{3} ", line)]
+    assert len(shown) == 6
+    assert all(titles[code].startswith(title) for code, title in shown)
+
+
+def test_hidden_commands_answer_help():
+    page = good("store", "--help").out
+    assert "store put" in page and "store get" in page
+    assert "command table" in good("docs", "--help").out
+    assert "`quarry store` has put, get" in refused("C001", 2, "store").err
+    assert "store" not in re.findall(r"^  (\w+)", good("help").out, re.M)
+
+
+def test_matrix_check_counts_findings_without_calling_them_sound():
+    done = good("matrix", "check", ROOT / "data/families.toml")
+    assert re.search(r"\d+ findings?; none of them is an error\n$", done.out), done.out
+
+
+@pytest.mark.parametrize("variables, name", [({"GITHUB_ACTOR": "octocat", "USER": "ann"}, "octocat"), ({"USER": "ann"}, "ann@"), ({"LOGNAME": "ben"}, "ben@"), ({}, "uid ")])
+def test_the_ledger_names_who_moved_a_channel(tmp_path: Path, variables: dict[str, str], name: str):
+    (tmp_path / "dist").mkdir()
+    distributions.wheel(tmp_path / "dist", "demo", "1.0")
+    environment = {k: v for k, v in clean_environment().items() if k not in ("GITHUB_ACTOR", "USER", "LOGNAME")} | variables
+    store = f"file:{tmp_path}/store"
+    good("publish", tmp_path / "dist", "--store", store, "--run-id", "1", "--platform", "linux", "--channel", "staging", environment=environment)
+    (move,) = good("channel", "log", "staging", "--store", store, "--json").json["moves"]
+    assert move["who"].startswith(name) and (not name.endswith("@") or len(move["who"]) > len(name))
+
+
+def test_what_is_missing_is_said_in_plain_words(tmp_path: Path):
+    for words in (("wheel", "verify", tmp_path / "no.whl"), ("sdk", "build", "--artifact-dir", tmp_path / "no", "--dest-dir", tmp_path / "out", "--version", "1")):
+        assert f"{tmp_path}/{words[2].name if words[0] == 'wheel' else 'no'} does not exist" in quarry(*words).err
+    (tmp_path / "file").touch()
+    assert f"{tmp_path}/file is a file, not a directory" in quarry("sdk", "build", "--artifact-dir", tmp_path / "file", "--dest-dir", tmp_path / "out", "--version", "1").err
+
+
+def test_no_message_speaks_the_old_dialect():
+    """Explanations and help pages; messages are looked at in the sources by the tree test."""
+    shown = [good("explain", entry["code"]).out for entry in good("explain", "--list", "--json").json["codes"]]
+    found = [text.splitlines()[0] for text in shown if re.search(r"(?<!here )\b(is|are|was) no [a-z]|\bmend|\banew\b|\bbeside\b|\bstands there\b|\blies there\b", text)]
+    assert not [line for line in found if "is no longer" not in line]

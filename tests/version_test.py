@@ -144,7 +144,7 @@ def test_wheels_that_cannot_be_meant(tmp_path: Path):
     (tmp_path / f"torch-2.10.0-{TAGS}").mkdir()
     refused("N012", 2, "version", "write", "torch", "--dist-dir", tmp_path)
     encoded = torch_wheels(tmp_path / "encoded", "torch-2.10.0%2Brocm7.12.0")
-    assert "%2B stands for +" in refused("N012", 2, "version", "write", "torch", "--dist-dir", encoded).err
+    assert "%2B means +" in refused("N012", 2, "version", "write", "torch", "--dist-dir", encoded).err
     jax = torch_wheels(tmp_path / "jax", "jax_rocm7_plugin-0.8.2", "jax_rocm10_pjrt-0.8.2")
     refused("N013", 2, "version", "write", "jax", "--dist-dir", jax)
 

@@ -60,7 +60,7 @@ Result<std::uint64_t> number(std::span<const std::byte, k_block> block, Field fi
   auto begin = std::min(text.find_first_not_of(' '), text.size());
   auto end = std::min(text.find_first_not_of("01234567", begin), text.size());
   if (text.find_first_not_of(std::string_view(" \0", 2), end) != text.npos)
-    return bad(fmt::format("has a {} that is no octal number", what));
+    return bad(fmt::format("has a {} that is not an octal number", what));
   if (begin == end)
     return blank == Blank::zero ? Result<std::uint64_t>(0) : Result<std::uint64_t>(bad(fmt::format("has no {}", what)));
   std::uint64_t value = 0;

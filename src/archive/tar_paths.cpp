@@ -73,7 +73,7 @@ Result<void> TarPaths::add_parents(const std::string& path) {
   std::string name(parent);
   if (auto known = entries_.find(name); known != entries_.end()) {
     if (known->second.type == TarType::directory) return {};
-    return conflict(path, fmt::format("lies below {}, which is no directory", name));
+    return conflict(path, fmt::format("is below {}, which is not a directory", name));
   }
   TRY_DO(add_parents(name));
   return insert(name, Entry{TarType::directory, true, {}});
@@ -82,8 +82,8 @@ Result<void> TarPaths::add_parents(const std::string& path) {
 Result<void> TarPaths::add(const std::string& path, TarType type, std::string_view link) {
   TRY_DO(add_parents(path));
   if (auto known = entries_.find(path); known != entries_.end()) {
-    if (type != known->second.type) return conflict(path, "stands there twice, with different types");
-    if (type != TarType::directory) return conflict(path, "stands there twice");
+    if (type != known->second.type) return conflict(path, "appears twice, with different types");
+    if (type != TarType::directory) return conflict(path, "appears twice");
     known->second.implied = false;
     return {};
   }

@@ -70,7 +70,7 @@ struct TarReader::State {
     if (zero && pending.any()) return broken("the archive ends after an extension header");
     if (at == At::lone_zero) {
       at = At::end;
-      return zero ? Result<void>{} : Result<void>(broken("a lone zero block stands between members"));
+      return zero ? Result<void>{} : Result<void>(broken("a lone zero block is between members"));
     }
     if (zero) {
       at = At::lone_zero;
@@ -157,9 +157,10 @@ struct TarReader::State {
                   "two readers would understand this archive differently: do not use it");
     };
     bool link = type == TarType::symlink || type == TarType::hardlink;
-    if (type != TarType::file && header.size != 0) return odd("is no file and yet has a size");
-    if (!link && !header.link.empty()) return odd("is no link and yet names a target");
-    if (type != TarType::directory && header.name.ends_with('/')) return odd("is no directory and yet ends in a slash");
+    if (type != TarType::file && header.size != 0) return odd("is not a file and yet has a size");
+    if (!link && !header.link.empty()) return odd("is not a link and yet names a target");
+    if (type != TarType::directory && header.name.ends_with('/'))
+      return odd("is not a directory and yet ends in a slash");
     return {};
   }
 
@@ -185,7 +186,7 @@ struct TarReader::State {
       return fail(
           ErrorKind::corrupt, "T008",
           fmt::format("with member {} the archive declares more than {} bytes", found.path, limits.declared_bytes_max),
-          "if this is meant, raise the bound with `--max-ratio`");
+          "if this is intended, raise the bound with `--max-ratio`");
     declared += found.size;
     TRY_DO(paths.add(found.path, type, found.link));
     TRY_DO(visitor.begin(found));

@@ -72,7 +72,7 @@ Result<void> TarWriter::member(const std::string& path, TarType type, std::uint6
                                const std::string& link) {
   TRY(auto plain, checked_path(path));
   if (plain != path)
-    return fail(ErrorKind::invalid_argument, "T010", fmt::format("member {:?} is no plain relative path", path));
+    return fail(ErrorKind::invalid_argument, "T010", fmt::format("member {:?} is not a plain relative path", path));
   TRY_DO(paths_.add(path, type, link));
   bool directory = type == TarType::directory;
   char letter = type == TarType::file ? '0' : directory ? '5' : '2';

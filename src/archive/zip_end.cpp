@@ -121,7 +121,7 @@ std::optional<CentralPlace> find_central_directory(const content::Rope& archive,
     record = *large;
     records_begin = *end - k_locator64_bytes - k_end64_bytes;
   } else if (saturated(record)) {
-    findings.error("Z008", {}, "the end record points to a ZIP64 record that is not there");
+    findings.error("Z008", {}, "the end record points to a ZIP64 record that does not exist");
     return std::nullopt;
   }
   if (record.disk != 0 || record.central_disk != 0 || record.disk_entries != record.entries) {
@@ -129,9 +129,10 @@ std::optional<CentralPlace> find_central_directory(const content::Rope& archive,
     return std::nullopt;
   }
   if (record.size > records_begin || record.offset != records_begin - record.size) {
-    findings.error("Z008", {},
-                   fmt::format("the central directory is said to be {} bytes at {}, but the end records start at {}",
-                               record.size, record.offset, records_begin));
+    findings.error(
+        "Z008", {},
+        fmt::format("the end record gives the central directory {} bytes at {}, but the end records start at {}",
+                    record.size, record.offset, records_begin));
     return std::nullopt;
   }
   return CentralPlace{record.offset, record.size, record.entries};

@@ -86,7 +86,7 @@ void check_text(const ZipHeader& h, ZipFindings& findings) {
 
 void check_support(const ZipHeader& h, ZipFindings& findings) {
   if (h.flags & k_flag_descriptor)
-    findings.error("Z006", h.name, "sizes stand in a data descriptor behind the data, which PyPI refuses");
+    findings.error("Z006", h.name, "sizes are in a data descriptor behind the data, which PyPI refuses");
   if (h.flags & (k_flag_encrypted | k_flag_strong_encryption | k_flag_masked))
     findings.error("Z015", h.name, "the entry is encrypted");
   if (h.flags & k_flag_patched) findings.error("Z015", h.name, "the entry is a patch of another file");

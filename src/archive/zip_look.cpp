@@ -150,8 +150,8 @@ private:
     for (auto entry : entries) {
       if (!request_.wanted(entry_name(entry))) continue;
       if (!chosen.empty())
-        return broken("Z001", fmt::format("both {} and {} are there", printable(entry_name(chosen)),
-                                          printable(entry_name(entry))));
+        return broken("Z001",
+                      fmt::format("both {} and {} exist", printable(entry_name(chosen)), printable(entry_name(entry))));
       chosen = entry;
     }
     return chosen;
@@ -202,7 +202,7 @@ private:
     std::string content;
     auto where = [&] { return fmt::format("while reading {}!{}", name_, printable(header.name)); };
     if (header.method == k_method_stored && header.size != header.stored_size)
-      return broken("Z004", fmt::format("{} is stored with {} bytes that stand for {}", printable(header.name),
+      return broken("Z004", fmt::format("{} is stored with {} bytes that unpack to {}", printable(header.name),
                                         header.stored_size, header.size));
     if (header.method == k_method_stored)
       content = std::move(packed);

@@ -80,7 +80,7 @@ private:
       check_type(m);
       if (m.method == k_method_stored && m.size != m.stored_size)
         findings_.error("Z004", m.name,
-                        fmt::format("stored without compression, but {} bytes stand for {}", m.stored_size, m.size));
+                        fmt::format("stored without compression, but {} bytes unpack to {}", m.stored_size, m.size));
       members_.push_back(std::move(m));
     }
   }

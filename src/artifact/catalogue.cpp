@@ -4,6 +4,7 @@
 #include "artifact/source.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
+#include "sys/require_directory.hpp"
 #include <fmt/core.h>
 
 namespace quarry::artifact {
@@ -19,9 +20,7 @@ Result<std::vector<std::string>> read_manifest(const std::string& artifact_direc
 }
 
 Result<Catalogue> open_catalogue(const std::string& directory) {
-  if (!sys::is_directory(directory))
-    return fail(ErrorKind::not_found, "D001", fmt::format("{} is no directory", directory),
-                "name the directory that `quarry artifact fetch --output-dir DIR` made");
+  TRY_DO(sys::require_directory(directory, "name the directory that `quarry artifact fetch --output-dir DIR` made"));
   TRY(auto source, source_of_path(directory));
   Catalogue catalogue;
   catalogue.directory = directory;

@@ -33,7 +33,7 @@ void refuse_twins(Source& source, const std::string& directory) {
                 fmt::format("{} and {} are the same artifact", first.file, second.file),
                 {},
                 {},
-                "remove one of them: nobody can say which is meant"};
+                "remove one of them: it is unclear which one to use"};
     first.defect = second.defect = twice;
     ++i;
   }

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
+#include "sys/require_directory.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -76,8 +77,8 @@ private:
     if (sys::is_directory(root)) {
       TRY(entries, sys::list_tree(root));
     } else if (!base.optional) {
-      return fail(ErrorKind::not_found, "A025", fmt::format("{}: {} is not there", base.place, root),
-                  "build it, or say `optional = true` where it may be missing");
+      return fail(ErrorKind::not_found, "A025", fmt::format("{}: {} does not exist", base.place, root),
+                  "build it, or set `optional = true` where it may be missing");
     } else {
       return &none_;
     }
@@ -138,7 +139,7 @@ Result<void> check_shared(const Descriptor& descriptor, std::map<std::string, st
 
 Result<Source> source_of_descriptors(const std::string& build, const std::vector<std::string>& files,
                                      const DescribedOptions& options) {
-  if (!sys::is_directory(build)) return fail(ErrorKind::not_found, "D001", fmt::format("{} is no directory", build));
+  TRY_DO(sys::require_directory(build, "name the build's directory"));
   TRY_DO(parse_name("x_lib_" + options.target), "while reading --target");
   Source source;
   source.description = build;

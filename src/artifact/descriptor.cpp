@@ -92,7 +92,7 @@ private:
 
   Result<void> component(const std::string& name, TomlTable& table) {
     const auto* known = defaults_of(name);
-    if (!known) return table.error("", "is none of lib, run, dbg, dev, doc, test");
+    if (!known) return table.error("", "is not one of lib, run, dbg, dev, doc, test");
     auto& rule = rules_[name];
     rule.component = name;
     if (table.has("extends"))
@@ -101,7 +101,7 @@ private:
       rule.extends.emplace_back(known->extends);
     for (const auto& other : rule.extends)
       if (!defaults_of(other))
-        return table.error("extends", fmt::format("\"{}\" is none of lib, run, dbg, dev, doc, test", other));
+        return table.error("extends", fmt::format("\"{}\" is not one of lib, run, dbg, dev, doc, test", other));
     auto keys = table.keys();
     std::erase(keys, "extends");
     std::stable_sort(keys.begin(), keys.end(),
@@ -116,7 +116,7 @@ private:
 
   Result<void> base(const std::string& directory, TomlTable& table, const Defaults& known, ComponentRule& rule) {
     auto plain = parse_manifest(directory, "it");
-    if (!plain || plain->size() != 1) return table.error("", "is no plain relative path of a directory");
+    if (!plain || plain->size() != 1) return table.error("", "is not a plain relative path of a directory");
     BaseRule base{.directory = plain->front()};
     bool with_defaults = true;
     TRY_DO(table.flag("default_patterns", with_defaults));

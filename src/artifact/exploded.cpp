@@ -32,7 +32,7 @@ archive::TarType tar_type(EntryType type) {
 /// The checks are those of archives, and there is none yet.
 template <class T> Result<T> of_directory(Result<T> checked) {
   if (checked || (checked.error().code != "T007" && checked.error().code != "T010")) return checked;
-  checked.error().hint = "rename or mend it where the artifact is made";
+  checked.error().hint = "rename or fix it where the artifact is made";
   return checked;
 }
 } // namespace
@@ -55,7 +55,7 @@ Result<ExplodedTree> check_exploded(const SourceItem& item) {
                   "an artifact holds files, directories and links only");
     if (!belongs(item, entry))
       return fail(ErrorKind::corrupt, "A008",
-                  fmt::format("{} lies in no base directory of the manifest", path::join(item.directory, entry.path)),
+                  fmt::format("{} is in no base directory of the manifest", path::join(item.directory, entry.path)),
                   "add its directory to the manifest or remove it");
     TRY_DO(of_directory(archive::checked_path(entry.path)), where);
     TRY_DO(of_directory(paths.add(entry.path, tar_type(entry.type), entry.link)), where);

@@ -85,7 +85,7 @@ private:
     bool there = sys::exists(final_path) || sys::read_link(final_path).has_value();
     if (there && !state)
       return fail(ErrorKind::already_exists, "A014",
-                  fmt::format("{} is there already and was not made by a fetch", final_path),
+                  fmt::format("{} already exists and was not made by a fetch", final_path),
                   "remove it or choose another output directory");
     if (there && !item.exploded && state->digest && state->digest == item.checksum &&
         still_complete(output_, item.name, *state))

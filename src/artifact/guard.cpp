@@ -36,7 +36,7 @@ Result<void> ManifestGuard::begin(const archive::TarMember& member) {
   bool link_inside = member.type != TarType::hardlink || base_of(bases_, member.link);
   if (!inside || !link_inside)
     return fail(ErrorKind::corrupt, "A008",
-                fmt::format("{} holds {}, which lies in no base directory of its manifest", file_,
+                fmt::format("{} holds {}, which is in no base directory of its manifest", file_,
                             inside ? member.link : member.path),
                 "the archive is hostile or was made wrongly: do not use it");
   return inner_.begin(member);

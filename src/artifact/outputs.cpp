@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
+#include "sys/require_directory.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -22,14 +23,24 @@ constexpr std::string_view k_manifest = "therock_manifest.json";
 constexpr std::string_view k_manifest_places[] = {"", "base/aux-overlay/build",
                                                   "artifacts/base_lib_generic/base/aux-overlay/stage/share/therock"};
 
+/// Logs have whatever names tools give them, such as `link step.log`; what a key cannot hold becomes `_`.
+std::string safe_name(std::string name) {
+  bool starts = true;
+  for (auto& c : name) {
+    bool valid(run::check_component(std::string(starts ? "" : "x") + c, "file name"));
+    starts = c == '/';
+    if (!starts && !valid) c = '_';
+  }
+  return name;
+}
+
 class Collection {
 public:
   explicit Collection(const OutputsRequest& request) : request_(request) {}
 
   Result<Outputs> run() {
-    if (!sys::is_directory(request_.directory))
-      return fail(ErrorKind::not_found, "D001", fmt::format("{} is no directory", request_.directory),
-                  "name the build's directory; a build that never began has left nothing to upload");
+    TRY_DO(sys::require_directory(request_.directory,
+                                  "name the build's directory; a build that never began has left nothing to upload"));
     if (request_.artifacts) TRY_DO(archives());
     if (request_.artifacts) TRY_DO(tarballs());
     TRY_DO(manifests());
@@ -53,7 +64,7 @@ private:
     if (out_.files.size() > before) return {};
     if (!request_.build_failed)
       return fail(ErrorKind::not_found, "A040", fmt::format("{} holds no artifact archives", directory),
-                  "pack them with `quarry artifact pack`; after a failed build say `--build-failed`");
+                  "pack them with `quarry artifact pack`; after a failed build use `--build-failed`");
     warn("A042", directory, "holds no artifact archives");
     return {};
   }
@@ -85,12 +96,18 @@ private:
   Result<void> add(Kind kind, const std::string& name, content::Rope content) {
     auto root = request_.layout.prefix() + (kind == Kind::log ? "logs/" : "manifests/");
     if (!request_.group.empty()) root += request_.group + "/";
-    for (const auto& part : text::split(name, '/'))
+    auto safe = safe_name(name);
+    auto taken = [&] {
+      return std::any_of(out_.files.begin(), out_.files.end(), [&](const auto& f) { return f.key == root + safe; });
+    };
+    while (taken()) safe += "_"; // `a b.log` and `a_b.log`: both go up
+    for (const auto& part : text::split(safe, '/'))
       if (auto valid = run::check_component(part, "file name"); !valid) {
         warn("A043", name, valid.error().message, "it is left out: rename it");
         return {};
       }
-    out_.files.push_back({kind, name, root + name, std::move(content)});
+    if (safe != name) warn("A043", name, fmt::format("is not a name in a store: it is uploaded as {}", safe));
+    out_.files.push_back({kind, safe, root + safe, std::move(content)});
     return {};
   }
 
@@ -153,8 +170,7 @@ private:
     std::uint64_t bytes = 0;
     for (const auto& entry : found) bytes += entry.size;
     if (bytes > k_ninja_bytes_max)
-      return fail(ErrorKind::resource_exhausted, "A044", "the ninja logs hold more than 1 GiB",
-                  "leave `--ninja-logs` away");
+      return fail(ErrorKind::resource_exhausted, "A044", "the ninja logs hold more than 1 GiB", "omit `--ninja-logs`");
     if (found.empty()) return {};
     std::string packed;
     auto gzip =

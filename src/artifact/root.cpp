@@ -188,10 +188,10 @@ private:
 Error absent_error(const std::string& file) {
   return {ErrorKind::not_found,
           "A033",
-          fmt::format("{} is announced and is not there", file),
+          fmt::format("{} is announced and missing", file),
           {},
           {},
-          "its upload has not ended, or failed: wait for it, or take what is there with `--allow-partial`"};
+          "its upload has not ended, or failed: wait for it, or take what has arrived with `--allow-partial`"};
 }
 
 Result<Source> source_of_root(std::shared_ptr<store::ObjectStore> store, const RunRoot& root) {

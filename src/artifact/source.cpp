@@ -33,7 +33,7 @@ public:
     auto parsed = name_of(file, asked);
     auto path = path::join(directory_, file);
     if (asked && !parsed)
-      return fail(ErrorKind::invalid_argument, "A001", fmt::format("{} is no artifact archive", path),
+      return fail(ErrorKind::invalid_argument, "A001", fmt::format("{} is not an artifact archive", path),
                   "artifacts are called {name}_{component}_{target}.tar.zst or .tar.xz, whole SDKs end in .tar.gz");
     if (!parsed) return {};
     if (!*parsed) {
@@ -116,7 +116,7 @@ private:
       auto manifest = path::join(item.directory, k_manifest_name);
       source_.findings.push_back(
           {"A005", Severity::warning, fmt::format("{}:{}", manifest, line_of(manifest, base)),
-           fmt::format("the manifest names {}, which is not there", base),
+           fmt::format("the manifest names {}, which is missing", base),
            "build or fetch the artifact again; or, if it should hold nothing there, take the line away"});
     }
   }

@@ -169,7 +169,7 @@ Error no_checksum_error(const std::string& file) {
   return {ErrorKind::corrupt,
           "A010",
           fmt::format("{} has no checksum file", file),
-          {fmt::format("expected  {}.sha256sum beside it", file)},
+          {fmt::format("expected  {}.sha256sum next to it", file)},
           {},
           "upload the checksum too, or accept the risk with `--allow-unverified`"};
 }

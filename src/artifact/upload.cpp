@@ -110,7 +110,7 @@ private:
   /// Of a failed build it was still being written when the build ended.
   Result<State> other_bytes(const OutputFile& file, const Error& error) {
     Error damaged{ErrorKind::corrupt, "A012", fmt::format("{} does not match its checksum", file.name),
-                  error.details,      {},     "pack it again: what is beside it belongs to other bytes"};
+                  error.details,      {},     "pack it again: what is next to it belongs to other bytes"};
     if (!request_.build_failed) return fail(std::move(damaged));
     std::lock_guard lock(mutex_);
     report_.findings.push_back({"A043", Severity::warning, file.name, damaged.message, "it is left out"});
@@ -198,7 +198,7 @@ private:
     auto run = prefix_.substr(0, prefix_.size() - 1);
     report_.findings.push_back({"A045", Severity::warning, run,
                                 "it was complete, and is not any more: this upload says that the build failed",
-                                "was another run meant? `run upload` without --build-failed makes it complete again"});
+                                "wrong run? `run upload` without --build-failed makes it complete again"});
   }
 
   Result<void> page(const std::string& key, const std::string& title,

@@ -73,7 +73,7 @@ Unexpected TomlTable::error_with(std::string code, const std::string& key, const
   for (const auto& other : has(key) ? std::vector<std::string>() : keys())
     if (!seen_.contains(other) && is_near(key, other))
       wrong.details.push_back(
-          fmt::format("line {}: \"{}\" is not a known key: is {} meant?", line_of(other), other, key));
+          fmt::format("line {}: \"{}\" is not a known key: did you mean {}?", line_of(other), other, key));
   return fail(std::move(wrong));
 }
 Unexpected TomlTable::error(const std::string& key, const std::string& text) const {
@@ -143,7 +143,7 @@ Result<void> TomlTable::choice(const std::string& key, std::string& into, const 
   if (!has(key) || std::find(choices.begin(), choices.end(), into) != choices.end()) return {};
   std::string list;
   for (const auto& c : choices) list += (list.empty() ? "" : ", ") + c;
-  return error(key, fmt::format("\"{}\" is none of {}", into, list));
+  return error(key, fmt::format("\"{}\" is not one of {}", into, list));
 }
 
 Result<void> TomlTable::text_map(const std::string& key, std::vector<std::pair<std::string, std::string>>& into) {

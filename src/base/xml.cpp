@@ -115,12 +115,12 @@ Result<std::string> XmlReader::decode(std::string_view raw) const {
       continue;
     }
     auto end = raw.find(';', i);
-    if (end == raw.npos || end - i > 12) return defect("an & stands alone");
+    if (end == raw.npos || end - i > 12) return defect("an & is alone");
     auto body = raw.substr(i + 1, end - i - 1);
     i = end + 1;
     if (body.starts_with("#")) {
       auto value = character_reference(body);
-      if (!value) return defect(fmt::format("&{}; is no character", body));
+      if (!value) return defect(fmt::format("&{}; is not a character", body));
       append_utf8(out, *value);
       continue;
     }
@@ -145,7 +145,7 @@ Result<void> XmlReader::attribute(std::map<std::string, std::string>& into) {
   if (raw.find('<') != raw.npos) return defect(fmt::format("the value of {} holds a <", key));
   TRY(auto value, decode(raw));
   at_ = end + 1;
-  if (!into.emplace(key, std::move(value)).second) return defect(fmt::format("the attribute {} is there twice", key));
+  if (!into.emplace(key, std::move(value)).second) return defect(fmt::format("the attribute {} appears twice", key));
   if (into.size() > k_xml_attributes_max) return defect("an element has too many attributes");
   return {};
 }

@@ -46,7 +46,9 @@ std::vector<Flag> artifact_source_flags() {
            .value = "LOCATOR",
            .help = "the store that `run:ID` is looked for in",
            .environment = "QUARRY_STORE"},
-          {.name = "--repo", .value = "OWNER/NAME", .help = "with `commit:SHA`: whose (default: as `artifact find`)"},
+          {.name = "--repo",
+           .value = "OWNER/NAME",
+           .help = "with `commit:SHA`: the repository (default: as `artifact find`)"},
           {.name = "--platform",
            .value = "P",
            .help = "with `commit:SHA` and `pr:…`: the run's platform",
@@ -60,19 +62,14 @@ std::vector<Flag> artifact_source_flags() {
 
 std::vector<Flag> artifact_selection_flags() {
   return {
-      {.name = "--exclude",
-       .value = "REGEX",
-       .help = "leave out artifacts in whose name this is found",
-       .repeats = true},
+      {.name = "--exclude", .value = "REGEX", .help = "omit artifacts whose name matches this", .repeats = true},
       {.name = "--artifact-group", .value = "G", .help = "only artifacts of this family, and the generic ones"},
       {.name = "--amdgpu-targets", .value = "A,B", .help = "also those of these GPU targets (and the generic ones)"}};
 }
 
 Flag include_flag() {
-  return {.name = "--include",
-          .value = "REGEX",
-          .help = "only artifacts in whose name this is found; any of several",
-          .repeats = true};
+  return {
+      .name = "--include", .value = "REGEX", .help = "only artifacts whose name matches one of these", .repeats = true};
 }
 
 std::vector<Flag> artifact_trust_flags() {
@@ -182,28 +179,29 @@ Result<unsigned> archives_at_once(const Source& source, const Arguments& argumen
   auto number = text::parse_u64(*said);
   if (number && *number > 0 && *number <= k_transfers_max) return static_cast<unsigned>(*number);
   return fail(ErrorKind::invalid_argument, "A036",
-              fmt::format("--transfers {} is no number from 1 to {}", *said, k_transfers_max));
+              fmt::format("--transfers must be a number from 1 to {}, not {}", k_transfers_max, *said));
 }
 
 Flag allow_partial_flag() {
-  return {.name = "--allow-partial", .value = "", .help = "take what is there of a run whose upload has not ended"};
+  return {.name = "--allow-partial", .value = "", .help = "take what has arrived of a run whose upload has not ended"};
 }
 
 Result<void> require_complete(Source& source, std::vector<SourceItem>& items, const Arguments& arguments) {
   Error error{ErrorKind::not_found, "A035", fmt::format("{} is not complete", source.description),
               source.incomplete,    {},     {}};
   for (const auto& item : items)
-    if (item.absent) error.details.push_back(item.file + " is announced and not there");
+    if (item.absent) error.details.push_back(item.file + " is announced and missing");
   if (error.details.empty()) return {};
   if (!arguments.has("--allow-partial")) {
-    error.hint = "wait until the upload has ended, or take what is there with `--allow-partial`";
+    error.hint = "wait until the upload has ended, or take what has arrived with `--allow-partial`";
     return fail(std::move(error));
   }
   for (const auto& line : error.details)
-    source.findings.push_back({"A035", Severity::warning, source.description, line, "only what is there is taken"});
+    source.findings.push_back({"A035", Severity::warning, source.description, line, "only what has arrived is taken"});
   std::erase_if(items, [](const SourceItem& item) { return item.absent; });
   if (!items.empty()) return {};
-  return fail(ErrorKind::not_found, "A021", "nothing of what is announced is there", "wait until the upload has ended");
+  return fail(ErrorKind::not_found, "A021", "nothing that was announced has arrived",
+              "wait until the upload has ended");
 }
 
 Result<std::vector<SourceItem>> selected_artifacts(const Source& source, const Arguments& arguments,
@@ -216,7 +214,7 @@ Result<std::vector<SourceItem>> selected_artifacts(const Source& source, const A
     auto targets = text::split_any(list, ",; ");
     if (targets.empty() && !list.empty())
       return fail(ErrorKind::invalid_argument, "A047", fmt::format("--amdgpu-targets {:?} names no target", list),
-                  "name targets such as gfx942, or leave the flag away");
+                  "name targets such as gfx942, or omit the flag");
     std::move(targets.begin(), targets.end(), std::back_inserter(options.targets));
   }
   TRY(auto items, artifact::select(source, options));
@@ -229,7 +227,7 @@ Result<std::uint64_t> max_ratio(const Arguments& arguments) {
   auto ratio = text::parse_u64(arguments.get("--max-ratio"));
   if (ratio && *ratio > 0 && *ratio <= 1'000'000) return *ratio;
   return fail(ErrorKind::invalid_argument, "A031",
-              fmt::format("--max-ratio {} is no number from 1 to 1,000,000", arguments.get("--max-ratio")));
+              fmt::format("--max-ratio must be a number from 1 to 1,000,000, not {}", arguments.get("--max-ratio")));
 }
 
 Result<ArtifactSize> size_of(const SourceItem& item) {

@@ -29,7 +29,7 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments)
   to.locator = arguments.find("--to-store").value_or("");
   if (to.locator.empty()) {
     if (arguments.has("--prefix"))
-      return fail(ErrorKind::invalid_argument, "O008", "--prefix says where in another store, and none was named",
+      return fail(ErrorKind::invalid_argument, "O008", "--prefix needs --to-store: it is a directory in another store",
                   "add `--to-store s3://BUCKET`");
     return to;
   }
@@ -37,13 +37,14 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments)
   while (to.prefix.ends_with('/')) to.prefix.pop_back();
   if (arguments.has("--prefix") && to.prefix.empty())
     return fail(ErrorKind::invalid_argument, "O010", "--prefix is empty: packages do not go to the root of a bucket",
-                "name a directory, such as `--prefix v2/{family}`, or leave it out for that of the channel");
+                "name a directory, such as `--prefix v2/{family}`, or omit it for that of the channel");
   if (to.prefix.empty()) {
     TRY(auto rules, load_rules(context, arguments.get("--distributions")));
     TRY(to.prefix, rules.prefix_of(arguments.get("--to")));
   }
   if (to.locator.starts_with("http:") || to.locator.starts_with("https:"))
-    return fail(ErrorKind::invalid_argument, "R030", fmt::format("{} can only be read: it is a web server", to.locator),
+    return fail(ErrorKind::invalid_argument, "R030",
+                fmt::format("{} is a web server: stores there are read-only", to.locator),
                 "use the store itself, such as `--to-store s3://bucket/prefix`");
   TRY(to.store, open_store(context, to.locator));
   return to;

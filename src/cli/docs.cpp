@@ -33,7 +33,7 @@ std::string markdown_page(const Command& command) {
     page += "\n## Operands\n\n| operand | is |\n|---|---|\n";
     for (const auto& operand : command.operands)
       page += fmt::format("| `{}{}` | {}{} |\n", operand.name, operand.repeats ? "..." : "",
-                          markdown_text(operand.help), operand.required ? "" : " (may be left out)");
+                          markdown_text(operand.help), operand.required ? "" : " (optional)");
   }
   if (!command.flags.empty()) page += "\n## Flags\n\n" + flag_table(command.flags);
   page += "\nFlags of every command: [README.md](README.md#flags-of-every-command).\n";

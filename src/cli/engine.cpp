@@ -65,11 +65,14 @@ std::string page_for(const World& world, std::span<const Command> commands, cons
 Result<int> no_command(const World& world, std::span<const Command> commands, const Resolved& resolved) {
   if (!resolved.group.empty()) {
     std::vector<std::string> verbs;
-    for (const auto& command : commands)
-      if (!command.hidden && command.path.size() == 2 && command.path[0] == resolved.group)
-        verbs.push_back(command.path[1]);
+    for (bool hidden : {false, true}) {
+      if (!verbs.empty()) break; // tools of the project itself are named only where there is nothing else
+      for (const auto& command : commands)
+        if (command.hidden == hidden && command.path.size() == 2 && command.path[0] == resolved.group)
+          verbs.push_back(command.path[1]);
+    }
     return fail(ErrorKind::invalid_argument, "C001",
-                fmt::format("`quarry {}` needs a verb: {}", resolved.group, text::join(verbs, ", ")),
+                fmt::format("missing subcommand; `quarry {}` has {}", resolved.group, text::join(verbs, ", ")),
                 fmt::format("see `quarry {} --help`", resolved.group));
   }
   for (const auto& word : resolved.words) {

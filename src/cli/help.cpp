@@ -60,14 +60,14 @@ const std::vector<std::pair<int, std::string>>& exit_code_meanings() {
   static const std::vector<std::pair<int, std::string>> k_meanings = {
       {0, "done"},
       {1, "checks failed, or something is refused because it cannot be proven"},
-      {2, "usage: the request makes no sense as it was said"},
+      {2, "usage error: unknown, missing or contradictory arguments"},
       {3, "not found, or not sealed yet"},
-      {4, "authentication: no or wrong credentials, or a server that denies them this"},
+      {4, "authentication: missing or rejected credentials, or access denied"},
       {5, "transient: the same command may succeed later"},
       {6, "integrity: bytes are altered, broken or ambiguous"},
       {7, "conflict: the name holds other bytes, or somebody was faster"},
       {8, "partial, or the outcome is unknown: run it again"},
-      {9, "nothing to do, only when asked to say so"},
+      {9, "nothing to do (only when asked to report it)"},
       {10, "a gate holds the move"},
       {11, "a bug in quarry"},
       {12, "this machine: disk full, no permission, a missing program"},
@@ -188,8 +188,11 @@ std::string help_page(std::span<const Command> commands, unsigned columns) {
 std::string group_page(std::span<const Command> commands, std::string_view group, unsigned columns) {
   std::string page = fmt::format("usage: quarry {} VERB [flags]\n", group);
   std::vector<std::pair<std::string, std::string>> rows;
+  auto listed = [&](const Command& c) { return c.path[0] == group && !c.hidden; };
+  bool all_hidden = std::none_of(commands.begin(), commands.end(), listed); // who asks for the group may see them
   for (const auto& command : commands)
-    if (!command.hidden && command.path[0] == group) rows.emplace_back(name_of(command), command.summary);
+    if (command.path[0] == group && (all_hidden || !command.hidden))
+      rows.emplace_back(name_of(command), command.summary);
   section(page, "commands", rows, usable(columns));
   return page + fmt::format("\n`quarry {} VERB --help` shows flags and examples.\n", group);
 }

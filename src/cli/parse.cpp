@@ -145,7 +145,7 @@ private:
     if (!flag.value.empty()) TRY_DO(check_value(flag, value, name));
     auto& values = result_.values[flag.name];
     if (!values.empty() && !flag.repeats && !flag.value.empty()) {
-      return usage("C007", fmt::format("{} is given twice: `{}` and `{}`", name, values.back(), value), "say it once");
+      return usage("C007", fmt::format("{} is given twice: `{}` and `{}`", name, values.back(), value), "give it once");
     }
     if (flag.repeats || values.empty()) values.push_back(std::move(value));
     return {};
@@ -253,7 +253,7 @@ Result<void> check_value(const Flag& flag, const std::string& value, const std::
     constexpr std::uint64_t k_jobs_max = 1024; // a typing error beyond; threads are not free
     if (number && *number >= 1 && *number <= k_jobs_max) return {};
     return usage("C006", fmt::format("{} must be a number from 1 to {}, not `{}`", where, k_jobs_max, value),
-                 "leave it out to use every processor");
+                 "omit it to use every processor");
   }
   if (flag.choices.empty() || std::find(flag.choices.begin(), flag.choices.end(), value) != flag.choices.end())
     return {};
@@ -278,10 +278,8 @@ Result<void> check_required(const Command& command, const Arguments& arguments) 
     if (arguments.operands[i].empty())
       return usage("C006", fmt::format("{} is empty", command.operands[i].name), "is a variable unset?");
   if (!open_end && arguments.operands.size() > command.operands.size()) {
-    return usage(
-        "C005",
-        fmt::format("`quarry {}` does not take `{}`", name_of(command), arguments.operands[command.operands.size()]),
-        help_hint(command));
+    return usage("C005", fmt::format("unexpected argument `{}`", arguments.operands[command.operands.size()]),
+                 help_hint(command));
   }
   for (const auto& flag : command.flags) {
     if (!flag.required || arguments.find(flag.name)) continue;

@@ -2,6 +2,7 @@
 
 #include "base/units.hpp"
 #include "run/find_runs.hpp"
+#include "sys/machine.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -23,6 +24,11 @@ std::string files_text(const std::vector<registry::FileRecord>& files) {
   return text;
 }
 
+std::string short_time(std::string_view time) {
+  auto dot = time.find('.');
+  return dot == time.npos ? std::string(time) : std::string(time.substr(0, dot)) + "Z";
+}
+
 Json findings_json(const Findings& findings) {
   auto list = Json::array();
   for (const auto& f : findings)
@@ -39,13 +45,15 @@ Result<void> check_line(std::string_view flag, std::string_view said) {
   if (!broken) return {};
   return fail(ErrorKind::invalid_argument, "O009",
               fmt::format("{} holds a line break or another control character", flag),
-              "say it in one line: the ledger shows it in one");
+              "write it in one line: the ledger shows it in one");
 }
 
 std::string who(const Context& context) {
-  for (const std::string name : {"GITHUB_ACTOR", "USER", "LOGNAME"})
-    if (auto value = context.variable(name); !value.empty()) return value;
-  return {};
+  if (auto actor = context.variable("GITHUB_ACTOR"); !actor.empty()) return actor;
+  auto user = context.variable("USER");
+  if (user.empty()) user = context.variable("LOGNAME");
+  if (user.empty()) user = fmt::format("uid {}", sys::user_id()); // a container without a user's name
+  return user + "@" + sys::host_name();
 }
 
 Flag public_url_flag() {

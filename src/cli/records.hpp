@@ -15,12 +15,14 @@ namespace quarry::cli {
 Json files_json(const std::vector<registry::FileRecord>& files);
 /// One line each: size, short digest, name.
 std::string files_text(const std::vector<registry::FileRecord>& files);
+/// "2026-12-15T18:00:00Z" of an RFC 3339 time in UTC: the microseconds of a record help nobody.
+std::string short_time(std::string_view time);
 /// [{code, severity, place, message, fix}]
 Json findings_json(const Findings& findings);
 
 /// Text for a record that is shown on one line: invalid_argument O009 with a line break or another control character.
 Result<void> check_line(std::string_view flag, std::string_view said);
-/// Whom the ledger names: the actor of a GitHub job, else the user.
+/// Whom the ledger names: the actor of a GitHub job, else USER@HOST ("uid 1000@HOST" without USER and LOGNAME).
 std::string who(const Context& context);
 /// `--public-url`, and what it says.
 Flag public_url_flag();

@@ -136,7 +136,7 @@ private:
     if (!done) return checks_.push_back(failed(std::move(name), done.error(), next));
     if (untrue.empty()) return checks_.push_back({std::move(name), Health::ok, "allowed", ""});
     checks_.push_back({std::move(name), Health::failed, std::string(untrue),
-                       "it is no store: look at its address, and at a proxy on the way"});
+                       "it is not a store: look at its address, and at a proxy on the way"});
   }
 
   store::ObjectStore& store_;
@@ -163,7 +163,7 @@ void directory_checks(const Context& context, store::ObjectStore& store, const s
   auto removed = sys::remove_tree(*directory);
   if (!removed) checks.push_back(failed("store", removed.error()));
   if (parent != place)
-    checks.push_back({"store", Health::note, fmt::format("it is not there yet: {} was tried", parent),
+    checks.push_back({"store", Health::note, fmt::format("it does not exist yet: {} was tried", parent),
                       "the first publish makes it"});
 }
 

@@ -16,7 +16,7 @@ Result<bool> switched(const Arguments& arguments, const std::string& name, bool 
   bool yes = arguments.has(name), no = arguments.has(negated(name));
   if (yes && no)
     return fail(ErrorKind::invalid_argument, "C042", fmt::format("{} and {} are both given", name, negated(name)),
-                "say the one that is meant");
+                "use only one of them");
   return yes || (fallback && !no);
 }
 

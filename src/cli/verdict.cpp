@@ -64,17 +64,17 @@ Result<registry::Resolved> resolve_sets(store::ObjectStore& store, const std::st
 namespace {
 
 /// "rocm 7.2.0"; with several releases "rocm 7.2.0, 7.2.1"; without rocm the first project.
-std::string subject_name(const gate::Case& input) {
+std::string subject_name(const std::vector<gate::Subject>& subjects) {
   std::set<std::string> versions;
   std::string project = "rocm";
   auto collect = [&] {
-    for (const auto& subject : input.subjects)
+    for (const auto& subject : subjects)
       for (const auto& file : subject.set.files)
         if (file.project == project) versions.insert(file.version);
   };
   collect();
-  if (versions.empty() && !input.subjects.empty() && !input.subjects[0].set.files.empty()) {
-    project = input.subjects[0].set.files[0].project;
+  if (versions.empty() && !subjects.empty() && !subjects[0].set.files.empty()) {
+    project = subjects[0].set.files[0].project;
     collect();
   }
   std::vector<std::string> list(versions.begin(), versions.end());
@@ -89,27 +89,40 @@ std::string cell_name(const registry::Cell& cell) {
   return text::join(parts, " ");
 }
 
-std::string table(const gate::Verdict& verdict) {
-  std::size_t width = 4;
+/// "set:0e66efc9cb8b  run 42-linux  rocm 7.2.0": which of the sets the cells below it are of.
+std::string set_line(const gate::Subject& subject) {
+  const auto& origin = subject.set.origin;
+  auto run = origin.run_id.empty() ? "" : fmt::format("  run {}-{}", origin.run_id, origin.platform);
+  if (!run.empty() && !origin.group.empty()) run += "@" + origin.group;
+  return fmt::format("  set:{}{}  {}\n", subject.digest.substr(0, 12), run, subject_name({subject}));
+}
+
+std::string table(const gate::Verdict& verdict, const std::vector<gate::Subject>& subjects) {
+  std::size_t width = 0;
   for (const auto& c : verdict.cells) width = std::max(width, cell_name(c.cell).size());
-  auto text = fmt::format("  {:<{}}  verdict  why\n", "cell", width);
+  std::string text, set;
   for (const auto& c : verdict.cells) {
+    auto of_cell = [&](const gate::Subject& s) { return s.digest == c.set; };
+    auto subject = std::find_if(subjects.begin(), subjects.end(), of_cell);
+    if (c.set != set && subject != subjects.end()) text += set_line(*subject);
+    set = c.set;
     auto word = c.verdict == gate::Decision::held ? "HELD" : c.waived ? "WAIVED" : "READY";
     for (std::size_t i = 0; i < c.reasons.size(); ++i)
-      text += i == 0 ? fmt::format("  {:<{}}  {:<7}  {}\n", cell_name(c.cell), width, word, c.reasons[i])
-                     : fmt::format("  {:<{}}           {}\n", "", width, c.reasons[i]);
+      text += i == 0 ? fmt::format("    {:<{}}  {:<6}  {}\n", cell_name(c.cell), width, word, c.reasons[i])
+                     : fmt::format("    {:<{}}          {}\n", "", width, c.reasons[i]);
   }
   return text;
 }
 
 } // namespace
 
-std::string verdict_text(const gate::Verdict& verdict, const gate::Case& input, const std::string& source) {
+std::string verdict_text(const gate::Verdict& verdict, const std::vector<gate::Subject>& subjects,
+                         const std::string& from, const std::string& to) {
   auto ready = std::count_if(verdict.cells.begin(), verdict.cells.end(),
                              [](const auto& c) { return c.verdict == gate::Decision::ready; });
-  auto head = fmt::format("{}  {} -> {}", subject_name(input), source, input.channel);
+  auto head = fmt::format("{}  {} -> {}", subject_name(subjects), from, to);
   if (verdict.cells.empty()) return head + "   the channel has all of it\n";
-  auto text = fmt::format("{}   {} of {} cells ready\n{}", head, ready, verdict.cells.size(), table(verdict));
+  auto text = fmt::format("{}   {} of {} cells ready\n{}", head, ready, verdict.cells.size(), table(verdict, subjects));
   if (verdict.mode == gate::Mode::report_only)
     text += fmt::format("Policy {} only reports: nothing is held.\n", verdict.policy);
   return text;
@@ -127,7 +140,9 @@ Json verdict_json(const gate::Verdict& verdict) {
                      {"verdict", gate::to_string(c.verdict)},
                      {"waived", c.waived},
                      {"reasons", c.reasons},
-                     {"evidence", c.evidence}});
+                     {"evidence", c.evidence},
+                     {"untested", c.untested},
+                     {"failed", c.failed}});
   return {{"verdict", gate::to_string(verdict.verdict)},
           {"would_hold", verdict.would_hold},
           {"mode", verdict.mode == gate::Mode::enforce ? "enforce" : "report_only"},

@@ -16,11 +16,21 @@ Result<gate::Policy> load_policy(Context& context, const std::string& named);
 /// The sets that `--from` means: run:, set: or channel:. Only sealed ones; L008, L009, R0xx.
 Result<registry::Resolved> resolve_sets(store::ObjectStore& store, const std::string& locator);
 
-/// One line of headline and the table of cells.
-std::string verdict_text(const gate::Verdict& verdict, const gate::Case& input, const std::string& source);
+/// One line of headline, then the cells below the set that they are of: digest, run, version.
+std::string verdict_text(const gate::Verdict& verdict, const std::vector<gate::Subject>& subjects,
+                         const std::string& from, const std::string& to);
+
+/// What to type when a cell is held: first how to test it, then how to promote the others, at last the waiver. Empty
+/// when none is. `arguments` are those of `gate` or `promote`.
+struct Held {
+  const gate::Policy& policy;
+  const gate::Verdict& verdict;
+  const std::vector<gate::Subject>& subjects;
+};
+std::string held_text(const Context& context, const Arguments& arguments, const Held& held);
 
 /// verdict, would_hold, mode, policy, cells: [{cell: {platform, family, python, framework}, set, verdict, waived,
-/// reasons, evidence}]
+/// reasons, evidence, untested, failed}]
 Json verdict_json(const gate::Verdict& verdict);
 
 } // namespace quarry::cli

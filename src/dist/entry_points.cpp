@@ -66,7 +66,7 @@ public:
 
 private:
   Result<void> take(std::string_view line) {
-    if (line.find('\r') != line.npos) return error("a carriage return stands alone");
+    if (line.find('\r') != line.npos) return error("a carriage return is alone");
     auto content = text::trim(line);
     if (content.empty() || content[0] == '#') return {};
     if (content[0] == ';') return error("a line after ';' is a comment to some readers and an entry to others");
@@ -82,19 +82,19 @@ private:
     group_ = content.substr(1, content.size() - 2);
     if (group_ == "DEFAULT") return error("the group DEFAULT means all groups to some readers");
     if (group_.find(']') != group_.npos || text::trim(group_) != group_) return error("a group is written as [name]");
-    if (!groups_.insert(group_).second) return error(fmt::format("the group {} stands there twice", group_));
+    if (!groups_.insert(group_).second) return error(fmt::format("the group {} appears twice", group_));
     names_.clear();
     return {};
   }
 
   Result<void> entry(std::string_view content) {
     in_value_ = true;
-    if (group_.empty()) return error("an entry stands before the first group");
+    if (group_.empty()) return error("an entry comes before the first group");
     auto equals = content.find('=');
     if (equals == content.npos) return error("an entry is written as name = module:attribute");
     std::string name(text::trim(content.substr(0, equals)));
     if (name.empty()) return error("an entry has no name");
-    if (!names_.insert(name).second) return error(fmt::format("{:?} stands in {} twice", name, group_));
+    if (!names_.insert(name).second) return error(fmt::format("{:?} appears in {} twice", name, group_));
     if (points_.size() == k_points_max) return error(fmt::format("it has more than {} entries", k_points_max));
     TRY(auto point, parse_value(std::move(name), text::trim(content.substr(equals + 1))));
     points_.push_back(std::move(point));
@@ -127,7 +127,7 @@ private:
   Unexpected error(std::string_view why) const {
     std::string place = line_ ? fmt::format("line {}: ", line_) : "";
     return fail(ErrorKind::corrupt, "M009", fmt::format("entry_points.txt: {}{}", place, why),
-                "mend the entry points and build the wheel again");
+                "fix the entry points and build the wheel again");
   }
 
   std::vector<EntryPoint> points_;

@@ -104,7 +104,7 @@ private:
     auto name = text::lower(header.name);
     const auto* field = field_of(name);
     bool first = seen_.insert(name).second;
-    if (field && field->use == Use::once && !first) return error(fmt::format("{} stands there twice", header.name));
+    if (field && field->use == Use::once && !first) return error(fmt::format("{} appears twice", header.name));
     if (field && field->machine) TRY_DO(check_machine_value(header));
     if (name == "content-type" || name == "content-transfer-encoding") TRY_DO(check_mime(header));
     store(header, name, field);
@@ -147,7 +147,7 @@ private:
 
   Result<void> take_body(std::string_view body) {
     if (text::trim(body).empty()) return {};
-    if (!metadata_.description.empty()) return error("the description stands there twice, as a header and as the body");
+    if (!metadata_.description.empty()) return error("the description appears twice, as a header and as the body");
     metadata_.description = std::string(body);
     return {};
   }

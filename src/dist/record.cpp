@@ -41,7 +41,7 @@ private:
       break;
     }
     if (!rest_.empty() && !take("\r\n") && !take("\n"))
-      return error("a carriage return stands alone, or text follows a closing quote");
+      return error("a carriage return is alone, or text follows a closing quote");
     return make_row(fields);
   }
 

@@ -73,7 +73,7 @@ Result<Specifiers::Clause> Specifiers::parse_clause(std::string_view text) {
   }
   auto version = Version::parse(digits);
   if (!version) return error(text, "there is no version after the operator");
-  if (clause.wildcard && !version->is_release_only()) return error(text, "only release numbers may stand before .*");
+  if (clause.wildcard && !version->is_release_only()) return error(text, "only release numbers may precede .*");
   if (!takes_local(*op) && !version->local().empty()) return error(text, "only == and != take a local version");
   if (*op == "~=" && version->release().size() < 2) return error(text, "~= needs two release numbers");
   clause.version = *version;

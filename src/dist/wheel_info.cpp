@@ -48,7 +48,7 @@ private:
   }
 
   static Result<void> set_once(const Header& header, std::string& into, const std::string& value) {
-    if (!into.empty()) return error(fmt::format("{} stands there twice", header.name));
+    if (!into.empty()) return error(fmt::format("{} appears twice", header.name));
     into = value;
     return {};
   }

@@ -49,19 +49,19 @@ struct Grower {
       insert_at = std::max(insert_at, s.file_end());
     }
     for (const auto& s : segments)
-      if (s.file_size && s.file_end() > insert_at) return refuse("a segment lies behind the loaded bytes");
+      if (s.file_size && s.file_end() > insert_at) return refuse("a segment is behind the loaded bytes");
     for (std::size_t i = 1; i < sections.size(); ++i) {
       const auto& s = sections[i];
       if (!s.has_bytes() || s.size == 0) continue;
       if (s.offset < insert_at && insert_at - s.offset < s.size)
-        return refuse(fmt::format("section {} lies across the end of the loaded bytes", names[i]));
+        return refuse(fmt::format("section {} is across the end of the loaded bytes", names[i]));
       if (s.allocated() && s.offset >= insert_at)
-        return refuse(fmt::format("section {} is loaded, but lies behind the loaded bytes", names[i]));
+        return refuse(fmt::format("section {} is loaded, but is behind the loaded bytes", names[i]));
     }
     const auto& h = image.header;
     auto table_size = std::uint64_t{h.section_count} * h.section_size;
     if (!sections.empty() && h.sections_at < insert_at && insert_at - h.sections_at < table_size)
-      return refuse("the section header table lies across the end of the loaded bytes");
+      return refuse("the section header table is across the end of the loaded bytes");
     return {};
   }
 
@@ -238,7 +238,7 @@ struct Grower {
     const auto table_end = table_at + segments.size() * sizeof(Elf64_Phdr);
     const auto wanted = table_end + sizeof(Elf64_Phdr);
     if (segments.size() + 1 > k_segments_max) return refuse("there are too many segments");
-    if (sections.empty()) return refuse("without sections it is not known what stands behind the program header table");
+    if (sections.empty()) return refuse("without sections it is not known what follows the program header table");
     auto used = first_used(table_end);
     if (used >= wanted) return {};
     return take_along(used, wanted);
@@ -261,13 +261,13 @@ struct Grower {
         const auto& s = sections[i];
         if (!s.has_bytes() || s.size == 0 || s.offset < begin || s.offset >= end) continue;
         if (!can_move(i))
-          return refuse(fmt::format("section {} stands behind the program header table and cannot move", names[i]));
+          return refuse(fmt::format("section {} follows the program header table and cannot move", names[i]));
         if (s.offset + s.size > end) end = s.offset + s.size, grew = true;
       }
       for (const auto& s : segments)
         if (s.type != PT_LOAD && s.type != PT_PHDR && s.file_size && s.offset < end && s.file_end() > begin) {
           if (s.type != PT_NOTE && s.type != PT_INTERP && s.type != PT_GNU_PROPERTY)
-            return refuse(fmt::format("a segment of type {:#x} stands behind the program header table", s.type));
+            return refuse(fmt::format("a segment of type {:#x} follows the program header table", s.type));
           if (s.offset < begin) return refuse("a segment reaches into the program header table");
           if (s.file_end() > end) end = s.file_end(), grew = true;
         }

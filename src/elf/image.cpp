@@ -55,7 +55,7 @@ Unexpected Image::corrupt(std::string message) const {
 
 Result<std::string> Image::read_bytes(std::uint64_t offset, std::uint64_t size) const {
   if (!fits(offset, size, file.size()))
-    return corrupt(fmt::format("{} bytes at {:#x} lie outside its {} bytes", size, offset, file.size()));
+    return corrupt(fmt::format("{} bytes at {:#x} are outside its {} bytes", size, offset, file.size()));
   std::string bytes(size, '\0');
   TRY_DO(file.read(offset, std::as_writable_bytes(std::span(bytes))), "while reading " + name);
   return bytes;
@@ -179,9 +179,9 @@ Result<std::string> Image::string_at(std::uint64_t offset) const {
   if (!table || !size) return corrupt("its dynamic section names no string table");
   auto place = offset_of(*table, *size);
   if (!place || !fits(*place, *size, file.size()))
-    return corrupt("its dynamic string table lies outside the loaded bytes");
+    return corrupt("its dynamic string table is outside the loaded bytes");
   if (offset >= *size)
-    return corrupt(fmt::format("a dynamic string at {} lies outside the table of {} bytes", offset, *size));
+    return corrupt(fmt::format("a dynamic string at {} is outside the table of {} bytes", offset, *size));
   std::string text;
   for (std::uint64_t at = offset; at < *size && text.size() < k_string_max;) {
     TRY(auto part, read_bytes(*place + at, std::min<std::uint64_t>(256, *size - at)));

@@ -136,7 +136,7 @@ struct Table {
 Result<Table> read_table(const Image& image) {
   auto address = image.value(DT_STRTAB), size = image.value(DT_STRSZ);
   auto place = address && size && *size ? image.offset_of(*address, *size) : std::nullopt;
-  if (!place) return image.corrupt("its dynamic string table lies outside the loaded bytes");
+  if (!place) return image.corrupt("its dynamic string table is outside the loaded bytes");
   if (*size > k_reuse_max) return Table{};
   TRY(auto bytes, image.read_bytes(*place, *size));
   if (bytes.back() != '\0') return image.corrupt("its dynamic string table does not end with a NUL byte");

@@ -30,7 +30,7 @@ Result<void> walk_chain(Window& window, const Image& image, std::uint64_t at, st
 
 Result<std::uint64_t> table_at(const Image& image, std::uint64_t address, std::uint64_t size, std::string_view what) {
   auto place = image.offset_of(address, size);
-  if (!place) return image.corrupt(fmt::format("its {} lies outside the loaded bytes", what));
+  if (!place) return image.corrupt(fmt::format("its {} is outside the loaded bytes", what));
   return *place;
 }
 } // namespace

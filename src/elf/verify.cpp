@@ -26,17 +26,17 @@ void verify_load(Subject& s, std::size_t i) {
   if (load.file_size > load.memory_size)
     s.error("E103", fmt::format("PT_LOAD {} has more bytes in the file than in memory", i));
   if (load.align > 1 && !std::has_single_bit(load.align))
-    s.error("E103", fmt::format("PT_LOAD {} has the alignment {:#x}, which is no power of two", i, load.align));
+    s.error("E103", fmt::format("PT_LOAD {} has the alignment {:#x}, which is not a power of two", i, load.align));
   else if (load.align > 1 && (load.address - load.offset) % load.align != 0)
-    s.error("E103", fmt::format("PT_LOAD {} lies at {:#x} in memory and {:#x} in the file: not congruent modulo {:#x}",
-                                i, load.address, load.offset, load.align));
+    s.error("E103", fmt::format("PT_LOAD {} is at {:#x} in memory and {:#x} in the file: not congruent modulo {:#x}", i,
+                                load.address, load.offset, load.align));
   if (s.is_host() && load.file_size && (load.address - load.offset) % k_page != 0)
     s.error("E103", fmt::format("PT_LOAD {} cannot be mapped: address {:#x} and offset {:#x} differ within a page", i,
                                 load.address, load.offset));
   if (i == 0) return;
   const auto& before = s.loads[i - 1];
   if (load.address < before.address)
-    s.error("E103", fmt::format("PT_LOAD {} lies below the one before it", i));
+    s.error("E103", fmt::format("PT_LOAD {} is below the one before it", i));
   else if (load.address < before.memory_end())
     s.error("E103", fmt::format("PT_LOAD {} overlaps the one before it", i));
   else if (s.is_host() && before.memory_size && page_down(load.address) < page_up(before.memory_end()) &&
@@ -103,7 +103,7 @@ void verify_relro(Subject& s) {
   if (holder == s.loads.end() || page_up(relro->memory_end()) > page_up(holder->memory_end()))
     return s.error("E111", "PT_GNU_RELRO is not inside one PT_LOAD");
   if (!(holder->flags & PF_W))
-    s.error("E111", "PT_GNU_RELRO lies in a segment that is not writable: relocation would fail");
+    s.error("E111", "PT_GNU_RELRO is in a segment that is not writable: relocation would fail");
   if (relro->address % k_page != 0 && page_down(relro->address) > page_down(holder->address))
     s.error("E111", "PT_GNU_RELRO begins within a page that holds other writable data: it would become read-only");
 }

@@ -17,7 +17,7 @@ void verify_dynamic_place(Subject& s) {
   if (holder == s.loads.end())
     s.error("E106", "PT_DYNAMIC is not inside a PT_LOAD");
   else if (!(holder->flags & PF_W))
-    s.error("E106", "PT_DYNAMIC lies in a segment that is not writable: glibc before 2.35 relocates it in place");
+    s.error("E106", "PT_DYNAMIC is in a segment that is not writable: glibc before 2.35 relocates it in place");
   for (const auto& section : s.sections)
     if (section.type == SHT_DYNAMIC &&
         (section.address != d.address || section.offset != d.offset || section.size > d.memory_size))

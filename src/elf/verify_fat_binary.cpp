@@ -31,7 +31,7 @@ Result<std::map<std::uint64_t, std::uint64_t>> relative_targets(const Image& ima
   auto address = image.value(DT_RELA), size = image.value(DT_RELASZ);
   if (!address || !size) return out;
   auto at = image.offset_of(*address, *size);
-  if (!at) return image.corrupt("DT_RELA lies outside the loaded bytes");
+  if (!at) return image.corrupt("DT_RELA is outside the loaded bytes");
   const std::uint64_t relative = image.header.machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
   Window window(image.file);
   for (std::uint64_t i = 0; i < *size / sizeof(Elf64_Rela); ++i) {

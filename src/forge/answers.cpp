@@ -117,13 +117,13 @@ std::optional<Error> refusal_of(const net::Response& response, const Asked& aske
 
 Result<Run> parse_run(const Json& object, const std::string& what) {
   if (!object.is_object())
-    return fail(ErrorKind::unavailable, "Y006", fmt::format("the answer about {} is no workflow run", what),
+    return fail(ErrorKind::unavailable, "Y006", fmt::format("the answer about {} is not a workflow run", what),
                 "look at GITHUB_API_URL, or at the proxy on the way");
   TRY(auto canonical, json::canonical(object));
   Run run;
   auto facts = run::parse_workflow_run(canonical, what);
   if (!facts)
-    return fail(ErrorKind::unavailable, "Y006", "the answer is no workflow run: " + facts.error().message,
+    return fail(ErrorKind::unavailable, "Y006", "the answer is not a workflow run: " + facts.error().message,
                 "look at GITHUB_API_URL, or at the proxy on the way");
   run.facts = std::move(*facts);
   if (run.facts.id.empty())

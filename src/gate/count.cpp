@@ -53,10 +53,10 @@ Cover compare(const CellPlan& plan, const EvidenceRecord& evidence) {
 
 std::string cover_defect(const CellPlan& plan, const EvidenceRecord& evidence) {
   auto cover = compare(plan, evidence);
-  if (cover.matched == 0) return "it is about other files";
+  if (cover.matched == 0) return "is about other files";
   if (!cover.missing.empty())
-    return fmt::format("it covers {} of {} files, not {}", cover.matched, plan.files.size(), cover.missing);
-  if (!cover.foreign.empty()) return fmt::format("it is also about {}, which the cell does not have", cover.foreign);
+    return fmt::format("covers {} of {} files ({} is missing)", cover.matched, plan.files.size(), cover.missing);
+  if (!cover.foreign.empty()) return fmt::format("is also about {}, which the cell does not have", cover.foreign);
   return {};
 }
 
@@ -69,24 +69,24 @@ std::uint64_t rows_with(const EvidenceRecord& evidence, std::string_view outcome
 std::string contradiction(const EvidenceRecord& evidence) {
   const auto& r = evidence.result;
   if (r != "passed" && r != "failed" && r != "error" && r != "timed_out")
-    return fmt::format("its result \"{}\" is unknown", r);
-  if (r == "passed" && (evidence.failed || evidence.errors)) return "it says passed and counts failures";
-  if (r == "passed" && evidence.passed == 0) return "it says passed, and no test has passed";
+    return fmt::format("has the unknown outcome \"{}\"", r);
+  if (r == "passed" && (evidence.failed || evidence.errors)) return "says passed and counts failures";
+  if (r == "passed" && evidence.passed == 0) return "says passed, and no test has passed";
   if (evidence.rows.empty()) return {};
   bool agree = rows_with(evidence, "passed") == evidence.passed && rows_with(evidence, "failed") == evidence.failed &&
                rows_with(evidence, "skipped") == evidence.skipped && rows_with(evidence, "error") == evidence.errors &&
                evidence.passed + evidence.failed + evidence.skipped + evidence.errors == evidence.rows.size();
-  return agree ? "" : "its counts do not agree with its rows";
+  return agree ? "" : "has counts that do not agree with its rows";
 }
 
 std::string time_defect(const EvidenceRecord& evidence, const Question& question, std::int64_t& ended_us) {
   auto started = sys::parse_rfc3339(evidence.started), ended = sys::parse_rfc3339(evidence.ended);
-  if (!started || !ended) return "its times cannot be read";
+  if (!started || !ended) return "has times that cannot be read";
   ended_us = *ended;
-  if (*ended < *started) return "it ended before it started";
-  if (*ended > question.now_us + k_clock_skew_us) return "it is from the future";
+  if (*ended < *started) return "ended before it started";
+  if (*ended > question.now_us + k_clock_skew_us) return "is from the future";
   if (question.now_us - *ended > question.max_age_us)
-    return fmt::format("it is {} old, and the policy takes at most {}", age_text(question.now_us - *ended),
+    return fmt::format("is {} old, and the policy takes at most {}", age_text(question.now_us - *ended),
                        age_text(question.max_age_us));
   return {};
 }
@@ -101,13 +101,12 @@ Standed stand(const EvidenceRecord& evidence, const Question& question) {
     // Most records are about earlier sets; only one about the very same files is worth explaining.
     if (!cover.empty()) return {};
     return {Standing::refused,
-            evidence.set.empty() ? "it is not bound to a set"
-                                 : fmt::format("it is for set {}", evidence.set.substr(0, 12)),
+            evidence.set.empty() ? "is not bound to a set" : fmt::format("is for set {}", evidence.set.substr(0, 12)),
             0};
   }
   Standed result;
   auto time = time_defect(evidence, question, result.ended_us);
-  auto why = !evidence.sealed ? std::string("it was made from an unsealed source")
+  auto why = !evidence.sealed ? std::string("was made from an unsealed source")
              : !cover.empty() ? cover
              : !time.empty()  ? time
                               : contradiction(evidence);

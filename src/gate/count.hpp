@@ -11,7 +11,7 @@ constexpr std::int64_t k_clock_skew_us = 5ll * 60 * 1'000'000;
 
 enum class Standing : std::uint8_t {
   unrelated, ///< another suite, cell or set: not worth a word
-  refused,   ///< meant for this cell, and does not count: `why`
+  refused,   ///< meant for this cell, and does not count; `why` follows the words "one result"
   counts,
 };
 struct Standed {

@@ -61,12 +61,12 @@ const Counted& deciding(const Policy& policy, const Sorted& sorted) {
 }
 
 std::string missing_text(const std::string& suite, const Sorted& sorted) {
-  auto text = fmt::format("no evidence of {}", suite);
+  if (sorted.refused.empty()) return fmt::format("no evidence of {}", suite);
+  auto text = fmt::format("{} has not passed on these files", suite);
   std::set<std::string> said;
   for (const auto& [ended, why] : sorted.refused) {
     if (said.size() == k_refused_shown) break;
-    if (said.insert(why).second)
-      text += fmt::format("{} a record does not count: {}", said.size() == 1 ? ":" : ";", why);
+    if (said.insert(why).second) text += fmt::format("{} result {}", said.size() == 1 ? ": one" : "; another", why);
   }
   return text;
 }
@@ -85,7 +85,9 @@ std::string failure_text(const EvidenceRecord& e) {
 
 std::string pass_text(const EvidenceRecord& e, std::int64_t age_us) {
   auto host = e.machine.find("host");
-  auto skipped = e.skipped ? fmt::format(", {} skipped", e.skipped) : "";
+  auto gpu = e.machine.find("gpu");
+  bool no_gpu = gpu != e.machine.end() && gpu->second == "none"; // what was skipped there is what needs a GPU
+  auto skipped = e.skipped ? fmt::format(", {} skipped{}", e.skipped, no_gpu ? ": no GPU" : "") : "";
   return fmt::format("{} passed on these files {} ago ({}{} passed{})", e.suite, age_text(age_us),
                      host == e.machine.end() ? "" : host->second + ", ", e.passed, skipped);
 }
@@ -160,7 +162,7 @@ void apply_waivers(Outcome& outcome, const Policy& policy, const Case& input, co
                              outcome.reason)};
       return;
     }
-    refused += fmt::format("; a waiver of {} does not count: {}", waiver.approver, *defect);
+    refused += fmt::format("; a waiver by {} does not count: {}", waiver.approver, *defect);
   }
   outcome.reason += refused;
 }
@@ -172,7 +174,7 @@ void add(CellVerdict& verdict, const Outcome& outcome) {
 }
 
 CellVerdict judge_cell(const Policy& policy, const Case& input, const CellPlan& plan) {
-  CellVerdict verdict{plan.cell, plan.set, Decision::ready, false, {}, {}, {}};
+  CellVerdict verdict{plan.cell, plan.set, Decision::ready, false, {}, {}, {}, {}, {}};
   for (const auto* file : plan.files) verdict.files.push_back(file->filename);
   std::sort(verdict.files.begin(), verdict.files.end());
   static const std::string no_suite;
@@ -190,6 +192,8 @@ CellVerdict judge_cell(const Policy& policy, const Case& input, const CellPlan& 
     if (finding.evidence) verdict.evidence.push_back(sha256(registry::to_json(*finding.evidence)).hex());
     auto outcome = apply_fact(policy, finding, question);
     if (outcome.held) apply_waivers(outcome, policy, input, question);
+    if (outcome.held && finding.kind == Finding::Kind::missing) verdict.untested.push_back(suite);
+    if (outcome.held && finding.kind == Finding::Kind::failed) verdict.failed.push_back(verdict.evidence.back());
     add(verdict, outcome);
   }
   if (verdict.verdict == Decision::held) verdict.waived = false;

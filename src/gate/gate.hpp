@@ -35,6 +35,8 @@ struct CellVerdict {
   bool waived = false;               ///< ready only because somebody, or the policy, took the risk
   std::vector<std::string> reasons;  ///< sentences without a full stop; never empty
   std::vector<std::string> evidence; ///< digests of the records that decided
+  std::vector<std::string> untested; ///< suites that hold the cell because no result of them counts
+  std::vector<std::string> failed;   ///< digests of the records that hold the cell
   std::vector<std::string> files;    ///< file names that the cell installs, sorted
 };
 

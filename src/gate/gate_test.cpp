@@ -174,8 +174,9 @@ INSTANTIATE_TEST_SUITE_P(
             }),
             k_held, "failed 1 of 41"},
         Row{"timed_out", with([](auto& e) { e.result = "timed_out"; }), k_held, "ran into its deadline"},
-        Row{"unknown_result", with([](auto& e) { e.result = "ok"; }), k_held, "its result \"ok\" is unknown"},
-        Row{"empty_result", with([](auto& e) { e.result = ""; }), k_held, "is unknown"},
+        Row{"unknown_result", with([](auto& e) { e.result = "ok"; }), k_held,
+            "one result has the unknown outcome \"ok\""},
+        Row{"empty_result", with([](auto& e) { e.result = ""; }), k_held, "the unknown outcome \"\""},
         Row{"other_suite", with([](auto& e) { e.suite = "smoke"; }), k_held, "no evidence of rocm-sdk"},
         Row{"other_platform", with([](auto& e) { e.cell.platform = "windows"; }), k_held, "no evidence"},
         Row{"other_family", with([](auto& e) { e.cell.family = "gfx1151"; }), k_held, "no evidence"},
@@ -183,41 +184,41 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"no_python", with([](auto& e) { e.cell.python = ""; }), k_held, "no evidence"},
         Row{"other_framework", with([](auto& e) { e.cell.framework = "torch"; }), k_held, "no evidence"},
         Row{"one_digest_differs", with([](auto& e) { e.subjects[1].sha256 = sha256("x"); }), k_held,
-            "it covers 3 of 4 files, not rocm_sdk_core"},
+            "not passed on these files: one result covers 3 of 4 files (rocm_sdk_core"},
         Row{"all_digests_differ", with([](auto& e) {
               for (auto& s : e.subjects) s.sha256 = sha256(s.filename + "x");
             }),
-            k_held, "it is about other files"},
-        Row{"no_subject", with([](auto& e) { e.subjects.clear(); }), k_held, "it is about other files"},
-        Row{"partial", with([](auto& e) { e.subjects.pop_back(); }), k_held,
-            "it covers 3 of 4 files, not rocm_sdk_libraries"},
+            k_held, "result is about other files"},
+        Row{"no_subject", with([](auto& e) { e.subjects.clear(); }), k_held, "result is about other files"},
+        Row{"partial", with([](auto& e) { e.subjects.pop_back(); }), k_held, "covers 3 of 4 files (rocm_sdk_libraries"},
         Row{"same_bytes_under_another_name", with([](auto& e) { e.subjects[0].filename = "other-1.tar.gz"; }), k_held,
-            "it covers 3 of 4 files, not rocm-7.2.0.tar.gz"},
+            "covers 3 of 4 files (rocm-7.2.0.tar.gz"},
         Row{"more_than_the_cell", with([](auto& e) { e.subjects.push_back(file("evil-1-py3-none-any.whl", "evil")); }),
-            k_held, "it is also about evil-1"},
+            k_held, "result is also about evil-1"},
         Row{"a_file_twice", with([](auto& e) { e.subjects.push_back(e.subjects[0]); }), k_held, "a file named twice"},
         Row{"a_file_twice_instead_of_another", with([](auto& e) { e.subjects[0] = e.subjects[1]; }), k_held,
-            "it covers 3 of 4"},
-        Row{"another_set", with([](auto& e) { e.set = std::string(64, 'b'); }), k_held, "it is for set bbbbbbbbbbbb"},
+            "covers 3 of 4"},
+        Row{"another_set", with([](auto& e) { e.set = std::string(64, 'b'); }), k_held,
+            "result is for set bbbbbbbbbbbb"},
         Row{"another_set_and_other_files", with([](auto& e) {
               e.set = std::string(64, 'b');
               e.subjects.pop_back();
             }),
             k_held, "no evidence of rocm-sdk"},
-        Row{"no_set", with([](auto& e) { e.set = ""; }), k_held, "it is not bound to a set"},
-        Row{"unsealed", with([](auto& e) { e.sealed = false; }), k_held, "it was made from an unsealed source"},
+        Row{"no_set", with([](auto& e) { e.set = ""; }), k_held, "result is not bound to a set"},
+        Row{"unsealed", with([](auto& e) { e.sealed = false; }), k_held, "was made from an unsealed source"},
         Row{"stale", records({at(passed(k_set), k_now - 15 * k_day)}), k_held,
-            "it is 15 d old, and the policy takes at most 14 d"},
+            "result is 15 d old, and the policy takes at most 14 d"},
         Row{"just_fresh", records({at(passed(k_set), k_now - 14 * k_day)}), k_ready, "passed on these files 14 d ago"},
         Row{"one_microsecond_too_old", records({at(passed(k_set), k_now - 14 * k_day - 1)}), k_held, "old"},
-        Row{"from_the_future", records({at(passed(k_set), k_now + 6 * k_minute)}), k_held, "it is from the future"},
+        Row{"from_the_future", records({at(passed(k_set), k_now + 6 * k_minute)}), k_held, "result is from the future"},
         Row{"a_clock_a_little_ahead", records({at(passed(k_set), k_now + 4 * k_minute)}), k_ready,
             "less than a minute ago"},
         Row{"ended_before_it_started", with([](auto& e) { std::swap(e.started, e.ended); }), k_held,
-            "it ended before it started"},
-        Row{"unreadable_time", with([](auto& e) { e.ended = "yesterday"; }), k_held, "its times cannot be read"},
-        Row{"passed_with_failures", with([](auto& e) { e.failed = 1; }), k_held, "it says passed and counts failures"},
-        Row{"passed_with_errors", with([](auto& e) { e.errors = 1; }), k_held, "it says passed and counts failures"},
+            "ended before it started"},
+        Row{"unreadable_time", with([](auto& e) { e.ended = "yesterday"; }), k_held, "has times that cannot be read"},
+        Row{"passed_with_failures", with([](auto& e) { e.failed = 1; }), k_held, "says passed and counts failures"},
+        Row{"passed_with_errors", with([](auto& e) { e.errors = 1; }), k_held, "says passed and counts failures"},
         Row{"passed_without_a_test", with([](auto& e) {
               e.passed = 0;
               e.skipped = 40;
@@ -227,12 +228,12 @@ INSTANTIATE_TEST_SUITE_P(
               e.passed = 1;
               e.rows = {{"a", "failed", "", 0}};
             }),
-            k_held, "its counts do not agree with its rows"},
+            k_held, "has counts that do not agree with its rows"},
         Row{"rows_of_unknown_outcome", with([](auto& e) {
               e.passed = 1;
               e.rows = {{"a", "passed", "", 0}, {"b", "maybe", "", 0}};
             }),
-            k_held, "its counts do not agree"}),
+            k_held, "has counts that do not agree"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(
@@ -260,6 +261,16 @@ INSTANTIATE_TEST_SUITE_P(
             },
             k_held, "failed 1 of 3"},
         Row{"skips_are_fine", with([](auto& e) { e.skipped = 3; }), k_ready, "40 passed, 3 skipped"},
+        Row{"skips_of_a_machine_with_a_gpu", with([](auto& e) {
+              e.skipped = 3;
+              e.machine["gpu"] = "AMD GPU driver present";
+            }),
+            k_ready, "40 passed, 3 skipped)"},
+        Row{"skips_without_a_gpu", with([](auto& e) {
+              e.skipped = 3;
+              e.machine["gpu"] = "none";
+            }),
+            k_ready, "40 passed, 3 skipped: no GPU)"},
         Row{"skips_count_as_failed", with([](auto& e) { e.skipped = 3; }), k_held, "skipped 3 of 43", "",
             "skipped_counts_as = \"failed\""}),
     [](const auto& row) { return std::string(row.param.name); });
@@ -390,6 +401,18 @@ TEST(Gate, EverySuiteIsNeeded) {
   EXPECT_EQ(both.verdict, Decision::ready);
   EXPECT_EQ(both.cells[0].evidence.size(), 2u);
   EXPECT_EQ(both.cells[0].evidence[0], sha256(registry::to_json(passed(k_set))).hex());
+}
+
+TEST(Gate, ACellNamesWhatIsUntestedAndWhatFailed) {
+  auto two = policy("[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n");
+  auto verdict = judge_sets(two, {k_set}, {failed(k_set)});
+  EXPECT_THAT(verdict.cells[0].untested, ElementsAre("smoke"));
+  EXPECT_THAT(verdict.cells[0].failed, ElementsAre(sha256(registry::to_json(failed(k_set))).hex()));
+  auto w = waiver();
+  w.suite = "smoke";
+  verdict = judge_sets(two, {k_set}, {passed(k_set)}, {w});
+  EXPECT_THAT(verdict.cells[0].untested, ElementsAre());
+  EXPECT_THAT(verdict.cells[0].failed, ElementsAre());
 }
 
 TEST(Gate, AWaiverForOneSuiteLeavesTheOther) {

@@ -99,9 +99,10 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"typo_in_states", "[states]\nno_runer = \"held\"\n", "p.toml:6: states.no_runer: is not a known key"},
         Bad{"wrong_type", "waiver_max_age = 14\n", "p.toml:5: waiver_max_age: must be a string"},
         Bad{"age_without_unit", "waiver_max_age = \"14\"\n", "p.toml:5: waiver_max_age: \"14\" is not an age"},
-        Bad{"unknown_mode", "mode = \"enforced\"\n", "p.toml:5: mode: \"enforced\" is none of enforce, report_only"},
-        Bad{"unknown_meaning", "[states]\nno_runner = \"skip\"\n", "states.no_runner: \"skip\" is none of held, waive"},
-        Bad{"unknown_flaky", "[states]\nflaky = \"newest\"\n", "\"newest\" is none of latest, any_failure_holds"},
+        Bad{"unknown_mode", "mode = \"enforced\"\n", "p.toml:5: mode: \"enforced\" is not one of enforce, report_only"},
+        Bad{"unknown_meaning", "[states]\nno_runner = \"skip\"\n",
+            "states.no_runner: \"skip\" is not one of held, waive"},
+        Bad{"unknown_flaky", "[states]\nflaky = \"newest\"\n", "\"newest\" is not one of latest, any_failure_holds"},
         Bad{"bool_for_choice", "[states]\nno_runner = true\n", "states.no_runner: must be a string"},
         Bad{"empty_approver", "[states]\n[[family]]\nfamilies=[\"a\"]\nstate=\"tested\"\n[bogus]\n",
             "bogus: is not a known key"},
@@ -126,7 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"endless_expected_failure", "[[family]]\nfamilies=[\"a\"]\nstate=\"expected_failure\"\nreason=\"r\"\n",
             "family.until: is missing"},
         Bad{"unknown_state", "[[family]]\nfamilies=[\"a\"]\nstate=\"bypass\"\nreason=\"r\"\n",
-            "\"bypass\" is none of tested, no_runner, expected_failure"},
+            "\"bypass\" is not one of tested, no_runner, expected_failure"},
         Bad{"bad_until", "[[family]]\nfamilies=[\"a\"]\nstate=\"no_runner\"\nreason=\"r\"\nuntil=\"soon\"\n",
             "\"soon\" is neither a day nor a time"},
         Bad{"strict_no_runner",
@@ -143,7 +144,7 @@ TEST(Policy, HeadIsChecked) {
   auto later = parse_policy(std::string("schema = \"quarry.policy/2\"\nname = \"p\"\nmax_age = \"14d\"\n") + k_require,
                             "p.toml");
   ASSERT_FALSE(later);
-  EXPECT_THAT(later.error().message, HasSubstr("\"quarry.policy/2\" is none of"));
+  EXPECT_THAT(later.error().message, HasSubstr("\"quarry.policy/2\" is not one of"));
   auto no_age = parse_policy(std::string("schema = \"quarry.policy/1\"\nname = \"p\"\n") + k_require, "p.toml");
   ASSERT_FALSE(no_age);
   EXPECT_THAT(no_age.error().message, HasSubstr("max_age: is missing"));

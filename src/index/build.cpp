@@ -133,7 +133,8 @@ struct Source {
 Result<Source> find_source(const std::string& given) {
   TRY(auto directory, sys::absolute(given));
   if (!sys::is_directory(directory))
-    return fail(ErrorKind::not_found, "I001", fmt::format("{} is not a directory", given));
+    return fail(ErrorKind::not_found, "I001",
+                fmt::format("{} {}", given, sys::exists(given) ? "is a file, not a directory" : "does not exist"));
   TRY(auto names, distribution_names(directory));
   if (names.empty() && sys::is_directory(path::join(directory, "dist"))) {
     directory = path::join(directory, "dist");

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "dist/name.hpp"
 #include "index/facts.hpp"
+#include "index/not_an_index.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
 
@@ -34,16 +35,18 @@ public:
 
   Result<CheckReport> run() {
     TRY(auto top, site_.page(""));
+    if (site_.served())
+      if (auto listing = listing_instead_of_index(site_, top)) return fail(std::move(*listing));
     bool root = top.there() && is_root(top.text);
     bool html = false, json = false;
-    if (!root || !site_.served()) { // a server's root may have a project of this name
+    if (!root || !site_.served() || is_listing(top.text)) { // a server's root may have a project of this name
       TRY(html, holds("simple"));
       TRY(json, holds("simple-json"));
     }
-    if (!html && !json && !top.there()) return no_index(top);
+    if (!html && !json && !top.there()) return fail(no_index(site_, top));
     if (html) TRY_DO(check_tree("simple", html_pages_));
     if (json) TRY_DO(check_tree("simple-json", json_pages_));
-    if (top.there()) TRY_DO(check_top_page(root && !html && !json));
+    if (top.there() && !(html && is_listing(top.text))) TRY_DO(check_top_page(root && !html && !json));
     compare_trees();
     TRY_DO(look_at_files());
     for (const auto& [path, claims] : claims_)
@@ -60,21 +63,6 @@ private:
     if (names && !names->empty()) return true;
     TRY(auto page, site_.page(tree));
     return page.there();
-  }
-
-  Unexpected no_index(const SiteReply& top) const {
-    Error error{ErrorKind::not_found,
-                "I001",
-                fmt::format("{} holds no index: neither index.html nor simple/ nor simple-json/", site_.describe()),
-                {},
-                {},
-                "make one with `quarry index build DIR`"};
-    if (top.state == SiteReply::State::denied) {
-      error.message = fmt::format("{} shows no index", site_.describe());
-      error.details = {"answer    " + top.refusal};
-      error.hint = "it wants a login, or hides what is not there: look at the URL with curl or a browser";
-    }
-    return fail(std::move(error));
   }
 
   /// Links to directories alone, or a list of projects.
@@ -98,7 +86,11 @@ private:
     if (reply.state == SiteReply::State::absent) find("I018", place, "the page is missing");
     if (!reply.there()) return std::nullopt;
     ++report_.pages;
-    std::ranges::move(header_findings(place, reply), std::back_inserter(report_.findings));
+    auto headers = header_findings(place, reply);
+    // Installers ask for simple/: a plain web server, to which every index.html is HTML, serves them all the same.
+    if (site_.served() && directory.starts_with("simple-json") && reply.content_type.starts_with("text/html"))
+      for (auto& finding : headers) finding.severity = Severity::warning;
+    std::ranges::move(headers, std::back_inserter(report_.findings));
     auto page = read_page(reply.text, place);
     if (page) return std::move(*page);
     find(page.error().code, place, page.error().message);
@@ -166,10 +158,10 @@ private:
     auto directory = path::join(tree, k_nobodys);
     TRY(auto reply, site_.page(directory));
     if (reply.state == SiteReply::State::denied)
-      find("I024", site_.place_of(directory), "a project that is not there is refused (403) instead of missing (404)",
+      find("I024", site_.place_of(directory), "a project that does not exist is refused (403) instead of missing (404)",
            "let readers list the bucket, or map 403 to 404 at the edge");
     if (reply.there())
-      find("I024", site_.place_of(directory), "there is a page for a project that is not there",
+      find("I024", site_.place_of(directory), "there is a page for a project that does not exist",
            "answer 404 for what is missing");
     return {};
   }
@@ -327,7 +319,7 @@ private:
     if (!facts.exists)
       return find("I010", claim.place,
                   fmt::format("the link leads to {}, which {}", shown_target(path),
-                              facts.denied ? "is refused (403)" : "is not there"));
+                              facts.denied ? "is refused (403)" : "does not exist"));
     if (claim.file.size && claim.file.size != facts.size) {
       report_.altered = true;
       find("I013", claim.place, fmt::format("the page says {} bytes, the file has {}", *claim.file.size, facts.size));
@@ -351,7 +343,7 @@ private:
                   Severity::warning);
     const auto& sidecar = facts.sidecar;
     if (!sidecar)
-      return find("I014", claim.place, "the metadata file that the page offers is not there, which stops every pip");
+      return find("I014", claim.place, "the metadata file that the page offers does not exist, which stops every pip");
     auto expected = claim.file.core_metadata == "true" ? "true" : "sha256=" + sha256(*sidecar).hex();
     if (claim.file.core_metadata != expected) {
       report_.altered = true;

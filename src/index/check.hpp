@@ -27,7 +27,8 @@ struct CheckReport {
 };
 
 /// Every page is read, every local link followed, every file hashed, every wheel verified and its sidecar compared.
-/// not_found I001 when there is no index. resource_exhausted I007: a server lists more projects than are read unasked.
+/// not_found I001 when there is no index, I008 when a server lists a directory that is not one. resource_exhausted
+/// I007: a server lists more projects than are read unasked.
 Result<CheckReport> check_index(Site& site, const CheckOptions& options);
 Result<CheckReport> check_index(const std::string& directory, const CheckOptions& options);
 /// The exit code of the command: 0, 1 or 6.

@@ -33,7 +33,13 @@ struct Entry {
 using Entries = std::vector<Entry>;
 Entries entries_of(const FilePointers& files, std::string_view page_directory);
 
-std::string html_of_entries(std::string_view title, const Entries& entries);
+/// What is above the files: the title, and the words of `pip install` for the index at `tree` (see frame.hpp).
+struct Heading {
+  std::string title;
+  std::string_view tree;
+  std::string install;
+};
+std::string html_of_entries(const Heading& heading, const Entries& entries);
 std::string json_of_entries(std::string_view project, const Entries& entries);
 bool offers_metadata(const registry::FileRecord& file); ///< wheels with a metadata file only
 

@@ -1,5 +1,7 @@
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "index/entries.hpp"
+#include "index/frame.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -7,15 +9,6 @@
 namespace quarry::index {
 
 namespace {
-
-void open_html(std::string& out, std::string_view title) {
-  fmt::format_to(
-      std::back_inserter(out),
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"pypi:repository-version\" "
-      "content=\"{}\">\n{}\n<title>{}</title>\n</head>\n<body>\n",
-      k_api_version, k_generator_mark, text::html_escape(title));
-}
-void close_html(std::string& out) { out += "</body>\n</html>\n"; }
 
 void attribute(std::string& out, std::string_view name, std::string_view value) {
   out.append(" ").append(name).append("=\"").append(text::html_escape(value)).append("\"");
@@ -34,48 +27,52 @@ void anchor(std::string& out, const Entry& entry) {
   if (!file.yanked.empty()) attribute(out, "data-yanked", file.yanked);
   attribute(out, "data-size", std::to_string(file.size));
   if (!file.upload_time.empty()) attribute(out, "data-upload-time", file.upload_time);
-  out.append(">").append(text::html_escape(file.filename)).append("</a><br>\n");
+  out.append(">").append(text::html_escape(file.filename)).append("</a>");
+}
+
+/// End tags of rows and cells may be omitted, which keeps pages of a hundred thousand files smaller.
+void row(std::string& out, const Entry& entry) {
+  const auto& file = *entry.file;
+  out.append("<tr><td>");
+  anchor(out, entry);
+  if (!file.yanked.empty()) out.append(" <b>yanked</b>: ").append(text::html_escape(file.yanked));
+  fmt::format_to(std::back_inserter(out), "<td class=\"n\">{}<td class=\"n\">{}<td><code>{}</code>\n",
+                 units::bytes(file.size), text::html_escape(file.upload_time.substr(0, 10)), file.sha256.short_hex());
 }
 
 } // namespace
 
-std::string html_of_entries(std::string_view title, const Entries& entries) {
-  std::string out;
-  open_html(out, title);
-  fmt::format_to(std::back_inserter(out), "<h1>{}</h1>\n", text::html_escape(title));
-  for (const auto& entry : entries) anchor(out, entry);
-  close_html(out);
-  return out;
+std::string html_of_entries(const Heading& heading, const Entries& entries) {
+  auto out = page_head(heading.title) + install_hint(heading.tree, heading.install);
+  out += "<table>\n<tr><th>file<th class=\"n\">size<th class=\"n\">date<th>sha256\n";
+  for (const auto& entry : entries) row(out, entry);
+  return out + "</table>\n" + page_end();
 }
 
 namespace {
 void project_anchors(std::string& out, std::string_view way, std::vector<std::string> projects) {
   std::sort(projects.begin(), projects.end());
   projects.erase(std::unique(projects.begin(), projects.end()), projects.end());
+  out += "<table>\n<tr><th>project\n";
   for (const auto& project : projects)
-    fmt::format_to(std::back_inserter(out), "<a href=\"{}{}/\">{}</a><br>\n", way, text::percent_encode(project),
+    fmt::format_to(std::back_inserter(out), "<tr><td><a href=\"{}{}/\">{}</a>\n", way, text::percent_encode(project),
                    text::html_escape(project));
+  out += "</table>\n";
 }
 } // namespace
 
 std::string root_html(std::vector<std::string> projects) {
-  std::string out;
-  open_html(out, "Simple index");
+  auto out = page_head("Simple index") + install_hint("", "PROJECT");
   project_anchors(out, "", std::move(projects));
-  close_html(out);
-  return out;
+  return out + page_end();
 }
 
 std::string overview_page(std::string_view title, std::vector<std::string> projects) {
-  std::string out;
-  open_html(out, title);
-  fmt::format_to(std::back_inserter(out),
-                 "<h1>{}</h1>\n<p>Too many files for one page: each project has its own, and installers take "
-                 "<code>--index-url</code> with <a href=\"simple/\">simple/</a>.</p>\n",
-                 text::html_escape(title));
+  auto out = page_head(title) + install_hint("simple/", "PROJECT");
+  out += "<p>Too many files for one page: each project has its own, and installers take <code>--index-url</code> with "
+         "<a href=\"simple/\">simple/</a>.</p>\n";
   project_anchors(out, "simple/", std::move(projects));
-  close_html(out);
-  return out;
+  return out + page_end();
 }
 
 } // namespace quarry::index

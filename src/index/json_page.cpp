@@ -93,7 +93,7 @@ private:
 
 Result<void> read_project(const Json& root, std::string_view what, IndexPage& page) {
   const auto* files = find(root, "files");
-  if (!files->is_array()) return error(what, "has \"files\" that is no list");
+  if (!files->is_array()) return error(what, "has \"files\" that is not a list");
   if (files->size() > k_page_links_max) return error(what, fmt::format("has more than {} files", k_page_links_max));
   for (const auto& object : *files) {
     TRY(auto file, FileReader(object, what).read());

@@ -2,32 +2,40 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "index/pages.hpp"
+#include "index/frame.hpp"
 #include <algorithm>
 #include <fmt/format.h>
+#include <set>
 
 namespace quarry::index {
 
 namespace {
-void row(std::string& out, const Listed& entry) {
+constexpr std::string_view k_checksum = ".sha256sum";
+
+void row(std::string& out, const Listed& entry, bool has_checksum) {
   auto slash = entry.is_directory ? "/" : "";
-  fmt::format_to(std::back_inserter(out), "<tr><td><a href=\"{}{}\">{}{}</a></td><td>{}</td></tr>\n",
-                 text::percent_encode(entry.name), slash, text::html_escape(entry.name), slash,
-                 entry.is_directory ? "" : units::bytes(entry.size));
+  auto href = text::percent_encode(entry.name);
+  fmt::format_to(std::back_inserter(out), "<tr><td><a href=\"{}{}\">{}{}</a><td class=\"n\">{}<td>", href, slash,
+                 text::html_escape(entry.name), slash, entry.is_directory ? "" : units::bytes(entry.size));
+  if (has_checksum) fmt::format_to(std::back_inserter(out), "<a href=\"{}{}\">sha256sum</a>", href, k_checksum);
+  out += "\n";
 }
 } // namespace
 
-std::string listing_page(std::string_view title, std::vector<Listed> entries) {
+std::string listing_page(std::string_view title, std::vector<Listed> entries, Parent parent) {
   std::sort(entries.begin(), entries.end(), [](const Listed& a, const Listed& b) {
     return a.is_directory != b.is_directory ? a.is_directory : a.name < b.name;
   });
-  auto shown = text::html_escape(title);
-  auto out =
-      fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{}\n<title>{}</title>\n"
-                  "</head>\n<body>\n<h1>{}</h1>\n<table>\n<tr><td><a href=\"../\">../</a></td><td></td></tr>\n",
-                  k_generator_mark, shown, shown);
-  for (const auto& entry : entries) row(out, entry);
-  return out + "</table>\n</body>\n</html>\n";
+  std::set<std::string> names;
+  for (const auto& entry : entries) names.insert(entry.name);
+  auto out = page_head(title) + "<table>\n<tr><th>file<th class=\"n\">size<th>checksum\n";
+  if (parent == Parent::linked) out += "<tr><td><a href=\"../\">../</a>\n";
+  for (const auto& entry : entries) {
+    bool is_checksum =
+        entry.name.ends_with(k_checksum) && names.contains(entry.name.substr(0, entry.name.size() - k_checksum.size()));
+    if (!is_checksum) row(out, entry, names.contains(entry.name + std::string(k_checksum)));
+  }
+  return out + "</table>\n" + page_end();
 }
 
 } // namespace quarry::index

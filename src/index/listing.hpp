@@ -13,8 +13,11 @@ struct Listed {
   std::uint64_t size = 0; ///< of a file
 };
 
-/// Directories first, then files, each by name. Links are relative and percent-encoded. The bytes depend on the entries
-/// alone: no time is in them.
-std::string listing_page(std::string_view title, std::vector<Listed> entries);
+/// Whether the directory above has a page: a link to it would else end in an error.
+enum class Parent : std::uint8_t { none, linked };
+
+/// Directories first, then files, each by name; the checksum file of another one is a link in its row. Links are
+/// relative and percent-encoded. The bytes depend on the entries alone: no time is in them.
+std::string listing_page(std::string_view title, std::vector<Listed> entries, Parent parent);
 
 } // namespace quarry::index

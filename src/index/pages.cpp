@@ -32,12 +32,23 @@ Entries entries_from(const std::vector<Link>& links) {
   return entries;
 }
 
+std::string words_for(const Entries& entries) {
+  bool one = !entries.empty();
+  for (const auto& entry : entries) one = one && entry.file->project == entries.front().file->project;
+  return one ? entries.front().file->project : "PROJECT";
+}
+
+Heading heading_of(const PageOptions& options, const Entries& entries) {
+  return {options.title, "simple/", options.install.empty() ? words_for(entries) : options.install};
+}
+
 void project_pages(const std::string& project, const FilePointers& sorted, const PageOptions& options,
                    std::vector<Page>& pages) {
   auto place = [&](std::string_view tree) { return fmt::format("{}/{}", tree, project); };
   // Both pages lie equally deep, so that they have the same links.
   auto entries = entries_of(sorted, path::join(options.directory, place("simple")));
-  pages.push_back({place("simple") + "/index.html", html_of_entries("Links for " + project, entries), k_html_type});
+  pages.push_back({place("simple") + "/index.html", html_of_entries({"Links for " + project, "../", project}, entries),
+                   k_html_type});
   pages.push_back({place("simple-json") + "/index.html", json_of_entries(project, entries), k_json_type});
 }
 
@@ -48,13 +59,15 @@ std::string href_between(std::string_view key, std::string_view page_directory) 
 }
 
 std::string find_links_page(std::string_view title, const std::vector<Link>& links) {
-  return html_of_entries(title, entries_from(links));
+  auto entries = entries_from(links);
+  return html_of_entries({std::string(title), "simple/", words_for(entries)}, entries);
 }
-std::string find_links_page(std::string_view title, const std::vector<FileRecord>& files, std::string_view directory) {
-  return html_of_entries(title, entries_of(in_page_order(pointers_to(files)), directory));
+std::string find_links_page(const PageOptions& options, const std::vector<FileRecord>& files) {
+  auto entries = entries_of(in_page_order(pointers_to(files)), options.directory);
+  return html_of_entries(heading_of(options, entries), entries);
 }
 std::string project_html(std::string_view project, const std::vector<Link>& links) {
-  return html_of_entries(fmt::format("Links for {}", project), entries_from(links));
+  return html_of_entries({fmt::format("Links for {}", project), "../", std::string(project)}, entries_from(links));
 }
 std::string project_json(std::string_view project, const std::vector<Link>& links) {
   return json_of_entries(project, entries_from(links));
@@ -79,7 +92,8 @@ std::vector<Page> all_pages(const std::vector<FileRecord>& files, const PageOpti
   }
   pages.push_back({"simple/index.html", root_html(projects), k_html_type});
   pages.push_back({"simple-json/index.html", root_json(projects), k_json_type});
-  pages.push_back({"index.html", html_of_entries(options.title, entries_of(sorted, options.directory)), k_html_type});
+  auto entries = entries_of(sorted, options.directory);
+  pages.push_back({"index.html", html_of_entries(heading_of(options, entries), entries), k_html_type});
   return pages;
 }
 

@@ -26,24 +26,25 @@ struct Page {
   std::string_view content_type;
 };
 
+struct PageOptions {
+  std::string title = "packages"; ///< of the find-links page
+  /// Where the index's directory is, as a key below the same root as FileRecord::key: "channels/stable". Empty: the
+  /// root.
+  std::string directory;
+  /// What people install from here, as words for pip. Empty: the one project, or "PROJECT" where there are several.
+  std::string install = {};
+};
+
 // One page each. Links may come in any order; they are written sorted by version, then file name.
 std::string find_links_page(std::string_view title, const std::vector<Link>& links);
 /// With the links that a page in `directory` needs, a key below the same root as FileRecord::key.
-std::string find_links_page(std::string_view title, const std::vector<registry::FileRecord>& files,
-                            std::string_view directory);
+std::string find_links_page(const PageOptions& options, const std::vector<registry::FileRecord>& files);
 std::string project_html(std::string_view project, const std::vector<Link>& links);
 std::string project_json(std::string_view project, const std::vector<Link>& links);
 std::string root_html(std::vector<std::string> projects);
 std::string root_json(std::vector<std::string> projects);
 /// In place of a find-links page that nobody could open: links to the projects' pages below `simple/`.
 std::string overview_page(std::string_view title, std::vector<std::string> projects);
-
-struct PageOptions {
-  std::string title = "packages"; ///< of the find-links page
-  /// Where the index's directory is, as a key below the same root as FileRecord::key: "channels/stable". Empty: the
-  /// root.
-  std::string directory;
-};
 
 /// All pages of an index: `simple/{project}/index.html` and `simple-json/{project}/index.html` (JSON bodies) for each
 /// project, then the two roots, then `index.html`: leaves first, so that writing in this order never leaves a link

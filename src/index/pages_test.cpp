@@ -1,5 +1,7 @@
 #include "index/pages.hpp"
 
+#include "index/listing.hpp"
+
 #include "base/json.hpp"
 #include "index/check.hpp"
 #include "index/read_page.hpp"
@@ -79,16 +81,20 @@ TEST(Pages, DoNotDependOnTheOrderOfTheFiles) {
 TEST(Pages, ProjectPageInBothForms) {
   auto pages = all_pages({wheel("7.12.0+rocm.1")}, {});
   std::string sha = wheel("7.12.0+rocm.1").sha256.hex(), metadata = wheel("7.12.0+rocm.1").metadata_sha256->hex();
-  EXPECT_EQ(page(pages, "simple/rocm-sdk-core/index.html").bytes,
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
-            "name=\"pypi:repository-version\" content=\"1.4\">\n"
-            "<meta name=\"generator\" content=\"quarry\">\n<title>Links for "
-            "rocm-sdk-core</title>\n</head>\n<body>\n<h1>Links for rocm-sdk-core</h1>\n"
-            "<a href=\"../../dist/rocm_sdk_core-7.12.0%2Brocm.1-py3-none-any.whl#sha256=" +
-                sha + "\" data-requires-python=\"&gt;=3.10,&lt;4\" data-core-metadata=\"sha256=" + metadata +
-                "\" data-size=\"1234\" "
-                "data-upload-time=\"2026-11-21T09:30:00.123456Z\">rocm_sdk_core-7.12.0+rocm.1-py3-none-any.whl</"
-                "a><br>\n</body>\n</html>\n");
+  const auto& html = page(pages, "simple/rocm-sdk-core/index.html").bytes;
+  EXPECT_THAT(html,
+              ::testing::StartsWith("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+                                    "name=\"pypi:repository-version\" content=\"1.4\">\n"
+                                    "<meta name=\"generator\" content=\"quarry\">\n"));
+  EXPECT_THAT(html, HasSubstr("<title>Links for rocm-sdk-core</title>\n"));
+  EXPECT_THAT(html, HasSubstr("<h1>Links for rocm-sdk-core</h1>\n"));
+  EXPECT_THAT(html,
+              HasSubstr("<tr><td><a href=\"../../dist/rocm_sdk_core-7.12.0%2Brocm.1-py3-none-any.whl#sha256=" + sha +
+                        "\" data-requires-python=\"&gt;=3.10,&lt;4\" data-core-metadata=\"sha256=" + metadata +
+                        "\" data-size=\"1234\" data-upload-time=\"2026-11-21T09:30:00.123456Z\">"
+                        "rocm_sdk_core-7.12.0+rocm.1-py3-none-any.whl</a><td class=\"n\">1.2 kB<td "
+                        "class=\"n\">2026-11-21<td><code>" +
+                        sha.substr(0, 12) + "</code>\n</table>\n</body>\n</html>\n"));
   EXPECT_EQ(page(pages, "simple-json/rocm-sdk-core/index.html").bytes,
             "{\"files\":[{\"core-metadata\":{\"sha256\":\"" + metadata +
                 "\"},\"filename\":\"rocm_sdk_core-7.12.0+rocm.1-py3-none-any.whl\",\"hashes\":{\"sha256\":\"" + sha +
@@ -145,6 +151,54 @@ TEST(Pages, WhatPeopleWroteIsEscaped) {
   ASSERT_TRUE(json);
   EXPECT_EQ(json->files.at(0).yank_reason, file.yanked);
   EXPECT_EQ(read_html_page(find_links_page("<b>&", {{file, "x.whl"}}), "page")->files.at(0).yank_reason, file.yanked);
+}
+
+TEST(Pages, SayHowToInstall) {
+  auto line = [](const std::string& bytes) {
+    auto begin = bytes.find("<pre>") + 5;
+    return bytes.substr(begin, bytes.find("</pre>") - begin);
+  };
+  auto pages = all_pages(sample(), {.install = "\"rocm[libraries]\" --pre"});
+  const std::string address = "pip install --index-url <i>ADDRESS_OF_THIS_PAGE</i>";
+  EXPECT_EQ(line(page(pages, "index.html").bytes), address + "/simple/ &quot;rocm[libraries]&quot; --pre");
+  EXPECT_EQ(line(page(pages, "simple/index.html").bytes), address + " PROJECT");
+  EXPECT_EQ(line(page(pages, "simple/rocm/index.html").bytes),
+            "pip install --index-url <i>ADDRESS_ONE_LEVEL_UP</i> rocm");
+  EXPECT_EQ(line(find_links_page("t", {{wheel("1"), "x.whl"}})), address + "/simple/ rocm-sdk-core");
+  EXPECT_EQ(line(overview_page("t", {"a", "b"})), address + "/simple/ PROJECT");
+}
+
+TEST(Pages, FitAPhoneAndStandAlone) {
+  auto pages = all_pages(sample(), {});
+  pages.push_back({"overview", overview_page("t", {"a"}), k_html_type});
+  pages.push_back({"listing", listing_page("t", {{"a", false, 1}}, Parent::none), k_html_type});
+  for (const auto& p : pages) {
+    if (p.content_type != k_html_type) continue;
+    EXPECT_THAT(p.bytes, HasSubstr("<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">")) << p.key;
+    for (auto other : {"src=", "<link", "@import", "url(", "<script"})
+      EXPECT_THAT(p.bytes, Not(HasSubstr(other))) << p.key;
+    auto style = p.bytes.substr(p.bytes.find("<style>"), p.bytes.find("</style>") - p.bytes.find("<style>"));
+    EXPECT_LE(std::ranges::count(style, '\n'), 25) << p.key;
+    EXPECT_THAT(p.bytes, HasSubstr("<h1>")) << p.key;
+  }
+}
+
+TEST(Pages, AYankedFileSaysWhyInSight) {
+  auto file = wheel("1.0");
+  file.yanked = "broken <import>";
+  auto html = find_links_page("t", {{file, "x.whl"}});
+  EXPECT_THAT(html, HasSubstr("</a> <b>yanked</b>: broken &lt;import&gt;<td"));
+  EXPECT_EQ(read_html_page(html, "t")->files.at(0).filename, file.filename);
+}
+
+TEST(Listing, AChecksumFileIsALinkInTheRowOfItsFile) {
+  auto html = listing_page(
+      "logs", {{"a.log.sha256sum", false, 64}, {"a.log", false, 3}, {"b.sha256sum", false, 64}, {"d", true, 0}},
+      Parent::none);
+  std::vector<std::string> links;
+  for (const auto& file : read_html_page(html, "t")->files) links.push_back(file.url);
+  EXPECT_THAT(links, ElementsAre("d/", "a.log", "a.log.sha256sum", "b.sha256sum"));
+  EXPECT_EQ(read_html_page(listing_page("t", {}, Parent::linked), "t")->files.at(0).url, "../");
 }
 
 TEST(Pages, HoldNoNullAndNoLegacyAttribute) {

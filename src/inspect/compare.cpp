@@ -200,7 +200,7 @@ void judge(Diff& diff, const Allowed& allowed) {
     if (!used.contains(&row))
       diff.findings.push_back({"Q003", Severity::warning, fmt::format("{}:{}", allowed.file, row.line),
                                fmt::format("nothing differs at {} {}", row.package, row.place),
-                               "remove the line, or mend its package or glob"});
+                               "remove the line, or fix its package or glob"});
 }
 
 template <class Count> std::uint64_t count_differences(const std::vector<PackageDiff>& packages, const Count& count) {

@@ -163,7 +163,8 @@ Result<Entries> read_zip(const Rope& rope, const std::string& name, const ReadOp
   Findings findings;
   auto opened = archive::ZipReader::open(rope, name, findings);
   if (!opened || has_errors(findings))
-    return fail(ErrorKind::corrupt, "Q005", fmt::format("{} is no sound zip archive", name), "make or fetch it again");
+    return fail(ErrorKind::corrupt, "Q005", fmt::format("{} is not a sound zip archive", name),
+                "make or fetch it again");
   auto zip = std::make_shared<archive::ZipReader>(std::move(*opened));
   Entries entries;
   for (const auto& member : zip->members()) {

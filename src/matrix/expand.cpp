@@ -65,7 +65,7 @@ Result<std::vector<const Family*>> chosen(const Families& families, const Expand
                      "use --trigger workflow_dispatch to name any family");
     if (!family->find(request.platform))
       return refused("F004", fmt::format("{} is not built on {}", family->key, request.platform),
-                     "leave it away for this platform");
+                     "omit it for this platform");
     named.push_back(family);
   }
   std::vector<const Family*> result;

@@ -32,7 +32,7 @@ Result<void> read_names(TomlTable& table, const std::string& key, std::vector<st
   std::set<std::string> seen;
   for (const auto& name : into) {
     if (!is_name(name)) return table.error(key, fmt::format("{:?} is not a name", name));
-    if (!seen.insert(name).second) return table.error(key, fmt::format("{} stands there twice", name));
+    if (!seen.insert(name).second) return table.error(key, fmt::format("{} appears twice", name));
   }
   return {};
 }
@@ -49,7 +49,7 @@ Result<void> read_runners(TomlTable& table, const std::string& key, Runners& int
       total += runner.weight;
       into.push_back(std::move(runner));
     }
-    if (into.empty()) return table.error(key, "names no runner; leave the key away");
+    if (into.empty()) return table.error(key, "names no runner; omit the key");
     if (into.size() > 1 && total == 0) return table.error(key, "all weights are 0: nobody can be chosen");
     return {};
   });
@@ -85,7 +85,7 @@ private:
         auto& tiers = out_.triggers[event];
         TRY_DO(read_names(table, event, tiers));
         for (const auto& tier : tiers)
-          if (!contains(out_.tiers, tier)) return table.error(event, fmt::format("{} is none of `tiers`", tier));
+          if (!contains(out_.tiers, tier)) return table.error(event, fmt::format("{} is not one of `tiers`", tier));
         if (!is_name(event)) return table.error(event, "is not the name of an event");
         if (contains(out_.tiers, event)) return table.error(event, "is the name of a tier");
       }
@@ -196,7 +196,7 @@ private:
     TRY_DO(read_names(table, "expected_failure", place.expected_failure));
     for (const auto& what : place.expected_failure)
       if (what != "build" && what != "pytorch")
-        return table.error("expected_failure", fmt::format("{:?} is none of build, pytorch", what));
+        return table.error("expected_failure", fmt::format("{:?} is not one of build, pytorch", what));
     TRY_DO(table.flag("release_untested", place.release_untested));
     return table.text("reason", place.reason);
   }

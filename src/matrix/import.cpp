@@ -57,14 +57,14 @@ private:
     TRY_DO(expect(table, Kind::dict, tier));
     for (const auto& [key, platforms] : table.members) {
       TRY_DO(expect(platforms, Kind::dict, key));
-      if (out_.find(key)) return error(platforms.line, fmt::format("{} stands in two tables", key));
+      if (out_.find(key)) return error(platforms.line, fmt::format("{} appears in two tables", key));
       Family family;
       family.key = key;
       family.tier = tier;
       for (const auto& [platform, fields] : platforms.members) {
         const auto& known = platform_names();
         if (std::find(known.begin(), known.end(), platform) == known.end())
-          return error(fields.line, fmt::format("{}: {:?} is no platform", key, platform));
+          return error(fields.line, fmt::format("{}: {:?} is not a platform", key, platform));
         TRY_DO(take_place(family, platform, fields));
       }
       std::sort(family.places.begin(), family.places.end(),

@@ -88,7 +88,7 @@ TEST(Import, RefusesWhatItDoesNotUnderstand) {
         Row{"\"weight\": 5.0", "\"share\": 5", "F010", "unknown field \"share\""},
         Row{"{\"label\": \"two\", ", "{", "F010", "lacks a label"},
         Row{"\"run-full-tests-only\": True", "\"run-full-tests-only\": 1", "F010", "must be True or False"},
-        Row{"\"linux\": {\"test", "\"macos\": {\"test", "F010", "\"macos\" is no platform"},
+        Row{"\"linux\": {\"test", "\"macos\": {\"test", "F010", "\"macos\" is not a platform"},
         Row{"\"family\": \"gfx900\", \"fetch-gfx-targets\": [], \"build_variants\": [\"release\"], \"sanity",
             "\"family\": \"gfx901\", \"fetch-gfx-targets\": [], \"build_variants\": [\"release\"], \"sanity", "F010",
             "has two names"},
@@ -98,7 +98,7 @@ TEST(Import, RefusesWhatItDoesNotUnderstand) {
         Row{"[\"gfx942\"]", "[\"gfx1100\"]", "F002", "gfx1100 does not belong to gfx94X-dcgpu"},
         Row{"gfx94X-dcgpu", "gfx99X-all", "F002", "no target belongs to gfx99X-all"},
         Row{"[\"release\", \"asan\"]", "[\"release\", \"msan\"]", "F002", "there is no [variant.linux.msan]"},
-        Row{"\"gfx94x\": {", "\"gfx900\": {", "F010", "stands in two tables"}}) {
+        Row{"\"gfx94x\": {", "\"gfx900\": {", "F010", "appears in two tables"}}) {
     auto text = text::replace_all(k_table, row.from, row.to);
     ASSERT_NE(text, k_table) << row.from;
     auto families = import_families(text, "table.py", small_families());

@@ -84,13 +84,13 @@ private:
       ++at_;
       return read_number(std::move(value), negative);
     }
-    return error(peek(), fmt::format("`{}` is no literal", peek().text));
+    return error(peek(), fmt::format("`{}` is not a literal", peek().text));
   }
 
   Result<Literal> read_text(Literal value) {
     value.kind = Literal::Kind::text;
     for (; peek().kind == Token::Kind::text; ++at_) { // neighbours are one string
-      if (peek().formatted) return error(peek(), "an f-string or bytes, which is no literal here");
+      if (peek().formatted) return error(peek(), "an f-string or bytes, which is not a literal here");
       value.text += peek().text;
     }
     return value;
@@ -106,7 +106,7 @@ private:
       value.kind = Literal::Kind::number;
       auto real = std::from_chars(begin, end, value.number);
       if (real.ec != std::errc() || real.ptr != end)
-        return error(peek(), fmt::format("{} is no decimal number", peek().text));
+        return error(peek(), fmt::format("{} is not a decimal number", peek().text));
     }
     ++at_;
     return value;
@@ -149,7 +149,7 @@ private:
       auto place = peek();
       TRY(auto key, read(depth + 1));
       if (key.kind != Literal::Kind::text) return error(place, "a key that is not a string");
-      if (!seen.insert(key.text).second) return error(place, fmt::format("the key {:?} stands there twice", key.text));
+      if (!seen.insert(key.text).second) return error(place, fmt::format("the key {:?} appears twice", key.text));
       if (!is(':')) return error(peek(), "expected `:`");
       ++at_;
       TRY(auto member, read(depth + 1));

@@ -154,7 +154,8 @@ private:
       ++at_;
     }
     bool surrogate = value >= 0xd800 && value < 0xe000;
-    if ((all && count < digits) || value > k_unicode_max || surrogate) return error("an escape that is no character");
+    if ((all && count < digits) || value > k_unicode_max || surrogate)
+      return error("an escape that is not a character");
     append_utf8(into, static_cast<unsigned>(value));
     return {};
   }

@@ -37,7 +37,7 @@ std::vector<Line> logical_lines(std::string_view text) {
 
 Unexpected error(const std::string& place, const std::string& why) {
   return fail(ErrorKind::invalid_argument, "U001", fmt::format("{}: {}", place, why),
-              "one requirement a line, such as numpy>=1.26,<3; say the index with --index-url");
+              "one requirement a line, such as numpy>=1.26,<3; name the index with --index-url");
 }
 
 Result<void> add_implied(std::vector<Asked>& asked) {

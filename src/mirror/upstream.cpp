@@ -167,7 +167,7 @@ Result<Downloaded> Upstream::download(const index::PageFile& file, const std::fu
   if (served != served_.end() && served->second != described.sidecar)
     return fail(
         ErrorKind::corrupt, "U008",
-        fmt::format("the METADATA that {} serves beside {} is not the one in it", options_.index.host, file.filename),
+        fmt::format("the METADATA that {} serves next to {} is not the one in it", options_.index.host, file.filename),
         "nothing of it was stored; another version may be sound: pin one in the requirements");
   return Downloaded{std::move(path), std::move(described)};
 }

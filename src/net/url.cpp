@@ -16,7 +16,8 @@ constexpr std::string_view k_hidden_query = "?…";
 Unexpected wrong(std::string_view text, std::string_view why) {
   auto question = text.find('?');
   return fail(ErrorKind::invalid_argument, "H001",
-              fmt::format("`{}{}` is no URL that can be used: {}", text.substr(0, std::min<std::size_t>(question, 120)),
+              fmt::format("`{}{}` is not a URL that can be used: {}",
+                          text.substr(0, std::min<std::size_t>(question, 120)),
                           question == text.npos ? "" : k_hidden_query, why),
               "write it as https://host/path");
 }
@@ -38,7 +39,7 @@ Result<void> read_authority(std::string_view text, std::string_view authority, U
   auto colon = authority.rfind(':');
   if (colon != authority.npos && authority.find(']', colon) == authority.npos) {
     auto port = text::parse_u64(authority.substr(colon + 1));
-    if (!port || *port == 0 || *port > 65535) return wrong(text, "the port is no number from 1 to 65535");
+    if (!port || *port == 0 || *port > 65535) return wrong(text, "the port is not a number from 1 to 65535");
     url.port = static_cast<std::uint16_t>(*port);
     authority = authority.substr(0, colon);
   }

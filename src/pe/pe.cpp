@@ -46,13 +46,13 @@ public:
 
 private:
   Unexpected corrupt(const std::string& message) const {
-    return fail(ErrorKind::corrupt, "J001", fmt::format("{} is no sound Windows program or DLL: {}", name_, message),
+    return fail(ErrorKind::corrupt, "J001", fmt::format("{} is not a sound Windows program or DLL: {}", name_, message),
                 "fetch or build the file again");
   }
 
   Result<std::string> bytes(std::uint64_t offset, std::uint64_t size, std::string_view what) const {
     if (!fits(offset, size, file_.size()))
-      return corrupt(fmt::format("{} at {:#x} lies outside its {} bytes", what, offset, file_.size()));
+      return corrupt(fmt::format("{} at {:#x} is outside its {} bytes", what, offset, file_.size()));
     std::string out(size, '\0');
     TRY_DO(file_.read(offset, std::as_writable_bytes(std::span(out))), fmt::format("while reading {}", name_));
     return out;
@@ -133,7 +133,7 @@ private:
 
   Result<std::string> dll_name(std::uint32_t address) const {
     auto at = place(address);
-    if (!at) return corrupt(fmt::format("the name of an imported DLL lies at {:#x}, outside its sections", address));
+    if (!at) return corrupt(fmt::format("the name of an imported DLL is at {:#x}, outside its sections", address));
     TRY(auto text, bytes(at->first, std::min<std::uint64_t>(at->second, k_dll_name_max + 1), "a DLL's name"));
     auto end = text.find('\0');
     if (end == text.npos || end == 0) return corrupt("the name of an imported DLL is empty or has no end");

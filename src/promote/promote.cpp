@@ -178,8 +178,8 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
     bool again = receipt.error().code == "R003" || (receipt.error().code == "R004" && ++lost < publish::k_lost_max);
     if (!again || options.execute) return fail(std::move(receipt).error()); // what was reviewed is done once, or not
   }
-  return fail(ErrorKind::precondition_failed, "P010", fmt::format("others kept moving channel {}", request.channel),
-              "run the same command again");
+  return fail(ErrorKind::precondition_failed, "P010",
+              fmt::format("other writers kept changing channel {}", request.channel), "run the same command again");
 }
 
 Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const Options& options) {

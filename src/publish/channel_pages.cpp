@@ -1,6 +1,7 @@
 #include "publish/channel_pages.hpp"
 
 #include "base/json.hpp"
+#include "publish/outputs.hpp"
 #include "publish/page_order.hpp"
 #include "publish/page_writer.hpp"
 #include "thread/pool.hpp"
@@ -141,8 +142,11 @@ Result<std::vector<index::Page>> last_pages(const Channel& channel, const std::v
     TRY_DO(render(channel, projects, files));
     all_files = &files;
   }
-  auto page = channel.files > k_listed_files_max ? index::overview_page(channel.name, std::move(projects))
-                                                 : index::find_links_page(channel.name, *all_files, channel.directory);
+  auto page = channel.files > k_listed_files_max ? index::overview_page("Channel " + channel.name, std::move(projects))
+                                                 : index::find_links_page({.title = "Channel " + channel.name,
+                                                                           .directory = channel.directory,
+                                                                           .install = install_words(*all_files)},
+                                                                          *all_files);
   pages.push_back({"index.html", std::move(page), index::k_html_type});
   return pages;
 }

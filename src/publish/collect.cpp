@@ -54,7 +54,7 @@ Result<Listing> list(const std::string& directory) {
   if (sys::exists(path::join(directory, dist::k_being_built)))
     return fail(ErrorKind::outcome_unknown, "P014",
                 fmt::format("the packages in {} are being built, or their build was interrupted", directory),
-                "wait for its end, or run the same `quarry sdk build` again");
+                "wait until it has finished, or run the same `quarry sdk build` again");
   TRY(auto entries, sys::list_directory(directory));
   for (const auto& entry : entries) {
     auto path = path::join(directory, entry.path);
@@ -70,15 +70,17 @@ Result<Listing> list(const std::string& directory) {
 
 Result<Listing> find(const std::string& directory) {
   if (!sys::is_directory(directory))
-    return fail(ErrorKind::not_found, "P001", fmt::format("{} is not a directory", directory),
-                "name the directory that `quarry sdk build --dest-dir` wrote");
+    return fail(
+        ErrorKind::not_found, "P001",
+        fmt::format("{} {}", directory, sys::exists(directory) ? "is a file, not a directory" : "does not exist"),
+        "name the directory that `quarry sdk build --dest-dir` wrote");
   auto dist = path::join(directory, "dist");
   TRY(auto here, list(directory));
   if (!sys::is_directory(dist)) return here;
   TRY(auto below, list(dist));
   if (!here.names.empty() && !below.names.empty())
     return fail(ErrorKind::invalid_argument, "P002", fmt::format("{} and {} both hold packages", directory, dist),
-                "name the one that is meant");
+                "name one of them");
   return below.names.empty() ? here : below;
 }
 
@@ -120,12 +122,12 @@ Findings several_versions(const std::vector<std::string>& names) {
   for (const auto& [project, set] : versions)
     if (std::vector<std::string> each(set.begin(), set.end()); each.size() > 1)
       found.push_back({"P016", Severity::warning, project,
-                       fmt::format("{} versions of it are published together: {}", each.size(), text::join(each, ", ")),
-                       "a leftover of an earlier build? `rm` it and publish again under another run"});
+                       fmt::format("{} versions are published together: {}", each.size(), text::join(each, ", ")),
+                       "delete the files of an earlier build, then publish again under another run"});
   return found;
 }
 
-// Wheels of one version for several machines or Pythons are as often meant as left over: whoever publishes is told.
+// Wheels of one version for several machines or Pythons are as often intended as left over: whoever publishes is told.
 Findings several_tags(const std::vector<std::string>& names) {
   std::map<std::string, std::set<std::string>> tags;
   for (const auto& name : names)

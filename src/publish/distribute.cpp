@@ -106,7 +106,7 @@ Result<std::string> DistributionRules::prefix_of(const std::string& channel) con
     if (wanted == channel || wanted == "*") return prefix;
   return fail(ErrorKind::not_found, "P040",
               fmt::format("{} does not say where channel {} is distributed", name, channel),
-              "add a row to it, or say `--prefix v2/{family}`");
+              "add a row to it, or use `--prefix v2/{family}`");
 }
 
 Result<DistributionRules> parse_distribution_rules(std::string_view text, const std::string& file) {
@@ -128,7 +128,7 @@ Result<std::string> expand_prefix(const std::string& prefix, const registry::Ori
     if (value.empty())
       return fail(ErrorKind::invalid_argument, "P041",
                   fmt::format("the prefix {} asks for {}, which run {} does not have", prefix, name, origin.run_id),
-                  "publish with --artifact-group, or say a prefix without it");
+                  "publish with --artifact-group, or use a prefix without it");
     expanded = text::replace_all(expanded, name, value);
   }
   if (expanded.find_first_of("{}") != expanded.npos || !store::check_key(expanded))
@@ -180,7 +180,7 @@ Result<void> check_distribution(ObjectStore& target, const std::vector<Distribut
         fmt::format("{} holds another {}", target.describe(), copy.to),
         {},
         {},
-        "nothing was moved; a published name never gets other bytes: name another --prefix, or remove what is there"};
+        "nothing was moved; a published name never gets other bytes: name another --prefix, or remove what exists"};
     error.details = {"there  sha256 " + digest->hex(), "ours   sha256 " + copy.once.sha256.hex()};
     return fail(std::move(error));
   });

@@ -256,7 +256,7 @@ Result<void> all_of(const std::vector<Source>& sources, const std::vector<Result
               fmt::format("{} of {} merged indexes could not be written; all others are", told.size(), merged.size()),
               {},
               {},
-              "mend what is said, then run the same command again; `quarry index check` looks at one place"};
+              "fix the problems above, then run the same command again; `quarry index check` looks at one place"};
   told.resize(std::min(told.size(), k_told_max));
   error.details = std::move(told);
   return fail(std::move(error));

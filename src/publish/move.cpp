@@ -57,7 +57,8 @@ Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
                  (moved.error().kind == ErrorKind::outcome_unknown && ++lost < k_lost_max);
     if (!again) return fail(std::move(moved).error());
   }
-  return fail(ErrorKind::precondition_failed, "P010", fmt::format("others kept moving channel {}", channel),
+  return fail(ErrorKind::precondition_failed, "P010",
+              fmt::format("other writers changed channel {} {} times meanwhile", channel, k_rebase_max),
               "run the same command again; what it wrote so far is kept");
 }
 

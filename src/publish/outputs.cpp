@@ -12,8 +12,8 @@ namespace quarry::publish {
 
 namespace {
 
-bool has_prerelease(const registry::SetRecord& set) {
-  return std::any_of(set.files.begin(), set.files.end(), [](const auto& file) {
+bool has_prerelease(const std::vector<registry::FileRecord>& files) {
+  return std::any_of(files.begin(), files.end(), [](const auto& file) {
     auto version = dist::Version::parse(file.version);
     return version && version->is_prerelease();
   });
@@ -35,17 +35,27 @@ std::string rocm_requirement(const std::set<std::string>& projects) {
 }
 } // namespace
 
-std::string requirement_of(const registry::SetRecord& set) {
+std::string requirement_of(const std::vector<registry::FileRecord>& files) {
   std::set<std::string> projects;
-  for (const auto& file : set.files) projects.insert(file.project);
+  for (const auto& file : files) projects.insert(file.project);
   if (projects.contains("rocm")) return rocm_requirement(projects);
   std::vector<std::string> names(projects.begin(), projects.end());
   return text::join(names, " ");
 }
 
+std::string requirement_of(const registry::SetRecord& set) { return requirement_of(set.files); }
+
+std::string install_words(const std::vector<registry::FileRecord>& files) {
+  constexpr std::size_t k_line_max = 60; // more names than that are not installed together
+  auto words = requirement_of(files);
+  if (words.empty() || words.size() > k_line_max) words = "PROJECT";
+  return has_prerelease(files) ? words + " --pre" : words;
+}
+
 std::string install_line(const registry::SetRecord& set, const std::string& index_url) {
-  return fmt::format("pip install {} {}--index-url {}", requirement_of(set), has_prerelease(set) ? "--pre " : "",
-                     index_url);
+  return fmt::format("pip install {} {}--index-url {}{}", requirement_of(set),
+                     has_prerelease(set.files) ? "--pre " : "", index_url,
+                     index_url.starts_with("file:") ? " --disable-pip-version-check" : "");
 }
 
 const std::string& url_to_install_from(const Receipt& receipt) {
@@ -69,9 +79,9 @@ std::string github_outputs(const Receipt& receipt) {
 std::string step_summary(const Plan& plan, const Receipt& receipt) {
   std::uint64_t bytes = 0;
   for (const auto& file : plan.set.files) bytes += file.size;
-  auto text =
-      fmt::format("## Python packages\n\n{} files, {}, sealed as `set:{}`.\n\n```\n{}\n```\n\n", plan.set.files.size(),
-                  units::bytes(bytes), receipt.set, install_line(plan.set, url_to_install_from(receipt)));
+  auto text = fmt::format("## Python packages\n\n{}, {}, sealed as `set:{}`.\n\n```\n{}\n```\n\n",
+                          units::things(plan.set.files.size(), "file"), units::bytes(bytes), receipt.set,
+                          install_line(plan.set, url_to_install_from(receipt)));
   if (!receipt.channel.empty())
     text += fmt::format("Channel `{}` is at generation {}:\n\n```\n{}\n```\n\n", receipt.channel, receipt.generation,
                         install_line(plan.set, channel_url_to_install_from(receipt)));

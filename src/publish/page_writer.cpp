@@ -151,7 +151,7 @@ Result<Projected> write_pages(ObjectStore& store, const Truth& truth) {
     if (done) return *done;
   }
   return fail(ErrorKind::precondition_failed, "P010",
-              fmt::format("others kept writing the pages of {}", truth.directory),
+              fmt::format("other writers kept changing the pages of {}", truth.directory),
               "`quarry index repair` completes them when it is quiet");
 }
 

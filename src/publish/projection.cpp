@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "index/pages.hpp"
+#include "publish/outputs.hpp"
 #include "publish/page_order.hpp"
 #include "publish/page_writer.hpp"
 #include "registry/own_digest.hpp"
@@ -58,7 +59,8 @@ Result<Keys> stale_repository_pages(ObjectStore& store, const std::string& direc
 Result<Work> work_of(ObjectStore& store, const std::string& directory, const std::vector<registry::SealedSet>& sets,
                      bool is_repository) {
   TRY(auto files, registry::union_of(sets));
-  auto pages = index::all_pages(files, {.title = directory, .directory = directory});
+  auto pages = index::all_pages(
+      files, {.title = "Packages of " + directory, .directory = directory, .install = install_words(files)});
   TRY_DO(dependencies_first(store, files, pages));
   if (is_repository) pages = with_repository_pages(directory, files, std::move(pages));
   std::set<std::string> current;

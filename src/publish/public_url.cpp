@@ -30,7 +30,7 @@ Result<PublicUrl> PublicUrl::parse(const std::string& text) {
     auto url = equals == item.npos ? item : item.substr(equals + 1);
     if (!is_url(url))
       return fail(ErrorKind::invalid_argument, "P013",
-                  fmt::format("`{}` is no public URL", item.substr(0, item.find('?'))),
+                  fmt::format("`{}` is not a public URL", item.substr(0, item.find('?'))),
                   "write https://HOST/PATH, or s3://BUCKET/PREFIX=https://HOST/PATH, without a query");
     row.url = without_slash(url);
     parsed.rows_.push_back(std::move(row));

@@ -145,7 +145,7 @@ Result<std::vector<Plan>> plan_adoptions(ObjectStore& store, const std::string& 
   if (directories.empty())
     return fail(ErrorKind::not_found, "P001",
                 fmt::format("{} holds no wheel and no source distribution below {}", store.describe(), prefix),
-                "packages lie in python/, pytorch/ or jax/ of a run");
+                "packages are in python/, pytorch/ or jax/ of a run");
   std::vector<Plan> plans;
   for (const auto& [directory, keys] : directories) {
     TRY(auto plan, plan_adoption_of(store, directory, keys, options), "while adopting " + directory);

@@ -75,6 +75,12 @@ Result<std::vector<Stored<R>>> list_records(ObjectStore& store, const std::strin
 constexpr std::string_view k_sets = "sets/", k_views = "views/", k_shards = "views/shards/", k_ledger = "ledger/",
                            k_evidence = "evidence/", k_waivers = "waivers/";
 
+/// How to find the digest that was wanted.
+std::string list_hint(std::string_view prefix) {
+  if (prefix == k_evidence) return "`quarry evidence list` shows the digests";
+  return prefix == k_sets ? "`quarry publish` prints the digest of its set" : "";
+}
+
 } // namespace
 
 std::string set_key(const std::string& digest) { return key_of(k_sets, digest); }
@@ -87,15 +93,16 @@ std::string waiver_key(const std::string& digest) { return key_of(k_waivers, dig
 Result<std::string> complete_digest(ObjectStore& store, const std::string& prefix, const std::string& digits) {
   if (digits.size() < k_digest_digits_min || digits.size() > k_digest_digits || !is_hex(digits))
     return fail(ErrorKind::invalid_argument, "R020",
-                fmt::format("`{}` is neither a digest nor its first {} or more digits", digits, k_digest_digits_min));
+                fmt::format("`{}` is neither a digest nor its first {} or more digits", digits, k_digest_digits_min),
+                list_hint(prefix));
   if (digits.size() == k_digest_digits) return digits;
   TRY(auto objects, store.list(prefix + digits));
   if (objects.empty())
-    return fail(ErrorKind::not_found, "R010",
-                fmt::format("{} holds no record {}{}…", store.describe(), prefix, digits));
+    return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}{}…", store.describe(), prefix, digits),
+                list_hint(prefix));
   if (objects.size() > 1)
     return fail(ErrorKind::invalid_argument, "R020", fmt::format("{} records begin with {}", objects.size(), digits),
-                "say more digits");
+                "give more digits");
   return objects.front().key.substr(prefix.size(), k_digest_digits);
 }
 

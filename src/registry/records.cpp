@@ -150,10 +150,11 @@ Result<void> check_digest(const std::string& text, std::string_view name, std::s
 
 Result<void> check(const FileRecord& file, std::string_view what) {
   if (file.filename.find('/') != std::string::npos || !store::check_key(file.filename))
-    return nonsense(what, fmt::format("`{}` is no file name", file.filename));
-  if (!is_project(file.project)) return nonsense(what, fmt::format("`{}` is no normalised project name", file.project));
+    return nonsense(what, fmt::format("`{}` is not a file name", file.filename));
+  if (!is_project(file.project))
+    return nonsense(what, fmt::format("`{}` is not a normalised project name", file.project));
   if (file.key.empty()) return {};
-  if (!store::check_key(file.key)) return nonsense(what, fmt::format("`{}` is no key", file.key));
+  if (!store::check_key(file.key)) return nonsense(what, fmt::format("`{}` is not a key", file.key));
   if (file.key != file.filename && !file.key.ends_with("/" + file.filename))
     return nonsense(what, fmt::format("`{}` does not end in {}", file.key, file.filename));
   return {};
@@ -172,17 +173,17 @@ Result<void> check_files(const std::vector<FileRecord>& files, std::string_view 
 
 Result<void> check(const SetRecord& set, std::string_view what) {
   if (!set.directory.empty() && !store::check_key(set.directory))
-    return nonsense(what, fmt::format("`{}` is no directory", set.directory));
+    return nonsense(what, fmt::format("`{}` is not a directory", set.directory));
   TRY_DO(check_digest(set.subset_of, "subset_of", what));
   return check_files(set.files, what);
 }
 Result<void> check(const SealRecord& seal, std::string_view what) {
-  if (!store::check_key(seal.directory)) return nonsense(what, fmt::format("`{}` is no directory", seal.directory));
+  if (!store::check_key(seal.directory)) return nonsense(what, fmt::format("`{}` is not a directory", seal.directory));
   return check_digest(seal.set, "set", what);
 }
 Result<void> check(const ViewRecord& view, std::string_view what) {
   for (const auto& set : view.sets)
-    if (!is_digest(set)) return nonsense(what, fmt::format("`{}` is no set digest", set));
+    if (!is_digest(set)) return nonsense(what, fmt::format("`{}` is not a set digest", set));
   for (const auto& [project, shard] : view.shards)
     if (!is_project(project) || !is_digest(shard))
       return nonsense(what, fmt::format("the shard of `{}` is named wrongly", project));

@@ -26,7 +26,7 @@ Result<Candidates> parse_all(const std::vector<std::string>& files) {
     auto name = dist::WheelName::parse(file);
     if (!name) {
       auto hint = file.find('%') == file.npos ? "name the file as its builder did, or take it away"
-                                              : "the name is percent-encoded: %2B stands for +; rename the file";
+                                              : "the name is percent-encoded: %2B means +; rename the file";
       return fail(Error{ErrorKind::invalid_argument,
                         "N012",
                         fmt::format("{} has not the name of a wheel", file),
@@ -56,21 +56,21 @@ Unexpected several(const std::string& project, Candidates candidates) {
   std::stable_sort(candidates.begin(), candidates.end(), is_preferred);
   std::vector<std::string> details;
   for (std::size_t i = 0; i < std::min(candidates.size(), k_listed_max); ++i)
-    details.push_back(fmt::format("{:<16}  {}", i ? "beside it" : "would be shipped", candidates[i].file));
+    details.push_back(fmt::format("{:<16}  {}", i ? "next to it" : "would be shipped", candidates[i].file));
   if (candidates.size() > k_listed_max)
-    details.push_back(fmt::format("{:<16}  {} more", "beside it", candidates.size() - k_listed_max));
+    details.push_back(fmt::format("{:<16}  {} more", "next to it", candidates.size() - k_listed_max));
   bool same = candidates.front().name.version == candidates.back().name.version;
   bool raw = same && std::any_of(candidates.begin(), candidates.end(), is_repaired) &&
              !std::all_of(candidates.begin(), candidates.end(), is_repaired);
   return fail(Error{ErrorKind::invalid_argument,
                     "N011",
-                    fmt::format("{} wheels of {} lie there, {}", candidates.size(), project,
+                    fmt::format("the directory holds {} wheels of {}, {}", candidates.size(), project,
                                 !same ? "of different versions"
                                 : raw ? "one as it was built and one repaired"
                                       : "of one version"),
                     std::move(details),
                     {},
-                    raw ? "delete the wheel that was not repaired" : "keep one, or say which Python with --python"});
+                    raw ? "delete the wheel that was not repaired" : "keep one, or name the Python with --python"});
 }
 
 bool fits_python(const Candidate& candidate, std::string_view python) {
@@ -105,8 +105,9 @@ bool is_for_windows(const Candidates& all) {
 Result<void> check_platform(const DistRequest& request, const Candidate& wheel) {
   const auto& tag = wheel.name.tags.platform;
   if (request.platform.empty() || tag == "any" || tag.starts_with("win") == (request.platform == "windows")) return {};
-  return fail(ErrorKind::invalid_argument, "N015", fmt::format("{} is no wheel for {}", wheel.file, request.platform),
-              "leave --platform away, or name the directory of that platform's build");
+  return fail(ErrorKind::invalid_argument, "N015",
+              fmt::format("{} is not a wheel for {}", wheel.file, request.platform),
+              "omit --platform, or name the directory of that platform's build");
 }
 
 /// Only what is looked for can be absent.
@@ -125,10 +126,10 @@ bool listed(const std::vector<std::string>& names, const std::string& name) {
 Unexpected absent(const std::string& project, const std::vector<std::string>& files) {
   return fail(Error{ErrorKind::not_found,
                     "N010",
-                    fmt::format("no wheel of {} lies there", project),
+                    fmt::format("no wheel of {} is in the directory", project),
                     {fmt::format("found  {}", files.empty() ? "no wheels" : text::join(files, " "))},
                     {},
-                    fmt::format("build it, or say --optional {}", project)});
+                    fmt::format("build it, or use --optional {}", project)});
 }
 
 void take(DistVersions& into, const std::string& project, const Candidate& candidate) {

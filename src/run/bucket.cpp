@@ -68,7 +68,7 @@ Bucket choose_feb(const Origin& origin) {
 Bucket choose_aug(const Origin& origin) {
   auto type = origin.release_type.empty() ? std::string("ci") : origin.release_type;
   Bucket bucket{
-      "", "", {fork_reason(origin), "release type " + type + (origin.release_type.empty() ? " (not said)" : "")}};
+      "", "", {fork_reason(origin), "release type " + type + (origin.release_type.empty() ? " (not given)" : "")}};
   if (type != "ci") {
     constexpr std::string_view k_bkc = "-bkc"; // best known configuration: lives beside its base type
     auto base = type.ends_with(k_bkc) ? type.substr(0, type.size() - k_bkc.size()) : type;

@@ -81,7 +81,7 @@ Result<Layout> find_run(store::ObjectStore& store, const Locator& locator) {
               {},
               {}};
   for (const auto& run : runs) error.details.push_back("run:" + run.prefix().substr(0, run.prefix().size() - 1));
-  error.hint = "say which, as listed above";
+  error.hint = "name one of those listed above";
   return fail(std::move(error));
 }
 

@@ -15,7 +15,7 @@ constexpr std::size_t k_run_id_max = 128;    // GitHub's ids have 11 digits; peo
 
 Unexpected refused(std::string_view what, std::string_view value, std::string_view why) {
   return fail(ErrorKind::invalid_argument, "L020", fmt::format("{} {:?} {}", what, std::string(value), why),
-              "docs/formats/run-layout.md says what may stand there");
+              "docs/formats/run-layout.md says what may be there");
 }
 
 Result<void> check_characters(std::string_view value, std::string_view what, std::string_view extra) {
@@ -42,13 +42,13 @@ Result<void> check_run_id(std::string_view run_id) {
   if (run_id.front() == '-') return refused("run id", run_id, "begins with a hyphen");
   for (const auto& platform : platforms())
     if (run_id.ends_with("-" + platform))
-      return refused("run id", run_id, "ends in a platform, so it could not be told from another run");
+      return refused("run id", run_id, "ends in a platform, so it could not be distinguished from another run");
   return {};
 }
 
 Result<void> check_platform(std::string_view platform) {
   if (std::find(platforms().begin(), platforms().end(), platform) != platforms().end()) return {};
-  return refused("platform", platform, fmt::format("is none of: {}", text::join(platforms(), ", ")));
+  return refused("platform", platform, fmt::format("is not one of: {}", text::join(platforms(), ", ")));
 }
 
 Result<void> check_group(std::string_view group) {
@@ -113,7 +113,7 @@ Result<std::string> Layout::tarball(std::string_view file) const { return below(
 Result<PackageDirectory> Layout::packages(std::string_view area, std::string_view group, PackageForm form) const {
   TRY_DO(check_group(group));
   if (area != "python" && area != "pytorch" && area != "jax")
-    return refused("package area", area, "is none of: python, pytorch, jax");
+    return refused("package area", area, "is not one of: python, pytorch, jax");
   bool grouped = form != PackageForm::aug && !group.empty();
   PackageDirectory d;
   d.root = prefix() + std::string(area) + "/" + (grouped ? std::string(group) + "/" : "");

@@ -34,7 +34,7 @@ Result<std::string> area_of(Output output, Era era) {
   std::string area = output == Output::jax ? "jax" : "pytorch";
   if (era == Era::feb)
     return nowhere(fmt::format("in February 2026 no run kept its {} wheels", area),
-                   "they went to the release index; use --era aug or leave --era away");
+                   "they went to the release index; use --era aug or omit --era");
   return era == Era::aug ? "python" : area;
 }
 
@@ -46,7 +46,7 @@ Result<std::string> package_key(const Layout& layout, const Wanted& wanted) {
   if (wanted.era == Era::quarry) return below(packages.simple, wanted.name);
   if (wanted.name.empty()) return packages.index_html;
   return nowhere(fmt::format("in {} the index is one page for all projects", to_string(wanted.era)),
-                 "leave --name away: the page is index.html");
+                 "omit --name: the page is index.html");
 }
 
 Result<std::string> key_of(const Layout& layout, const Wanted& wanted) {
@@ -63,7 +63,7 @@ Result<std::string> key_of(const Layout& layout, const Wanted& wanted) {
   case Output::python_deps:
     if (wanted.era == Era::quarry) return below("python-deps/simple", wanted.name);
     return nowhere(fmt::format("{} has no index of dependencies of its own", to_string(wanted.era)),
-                   "dependencies stand beside the packages of the release index");
+                   "dependencies are next to the packages of the release index");
   default: return package_key(layout, wanted);
   }
 }
@@ -72,7 +72,7 @@ Result<std::string> key_of(const Layout& layout, const Wanted& wanted) {
 Result<Location> feb_tarball(const Origin& origin, const Wanted& wanted) {
   auto type = origin.release_type;
   if (type.empty() || type == "ci")
-    return nowhere("in February 2026 only releases kept tarballs", "say which with --release-type");
+    return nowhere("in February 2026 only releases kept tarballs", "name one with --release-type");
   auto bucket = wanted.bucket.empty() ? fmt::format("therock-{}-tarball", type) : wanted.bucket;
   return Location{bucket, below(type == "prerelease" ? "v3/tarball" : "", wanted.name)};
 }

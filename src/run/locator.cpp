@@ -224,7 +224,7 @@ Result<void> require_kind(const Locator& locator, const std::vector<LocatorKind>
 Result<StorePlace> split_store(const std::string& text) {
   constexpr std::string_view k_scheme = "s3://";
   if (!text.starts_with(k_scheme))
-    return fail(ErrorKind::invalid_argument, "L009", fmt::format("`{}` is no place in object storage", text),
+    return fail(ErrorKind::invalid_argument, "L009", fmt::format("`{}` is not a place in object storage", text),
                 "write it as s3://BUCKET/PREFIX");
   auto slash = std::min(text.find('/', k_scheme.size()), text.size());
   auto key = text.substr(std::min(slash + 1, text.size()));
@@ -253,7 +253,7 @@ Result<StorePlace> split_tree(const std::string& text) {
     return StorePlace{store.empty() ? "/" : store, whole.substr(from)};
   }
   return fail(ErrorKind::invalid_argument, "L009",
-              fmt::format("`{}` is no directory of a channel or run in a store", text),
+              fmt::format("`{}` is not a directory of a channel or run in a store", text),
               "name it as channel:NAME or run:ID, with `--store`; an index without a store is made again by "
               "`quarry index build`");
 }

@@ -79,7 +79,7 @@ private:
 
 Result<Credentials> parse_credentials_json(std::string_view text, const std::string& source) {
   auto document = json::parse(text, source);
-  if (!document || !document->is_object()) return odd(source, "its answer is no JSON object");
+  if (!document || !document->is_object()) return odd(source, "its answer is not a JSON object");
   Credentials found;
   found.source = source;
   found.keys.access_key = json::string_or(*document, "AccessKeyId", "");
@@ -92,7 +92,7 @@ Result<Credentials> parse_credentials_json(std::string_view text, const std::str
 
 Result<Credentials> parse_assumed_role(std::string_view text, const std::string& source) {
   auto reply = parse_reply(text, source);
-  if (!reply) return odd(source, "its answer is no XML");
+  if (!reply) return odd(source, "its answer is not XML");
   for (const auto& [name, records] : reply->groups)
     for (const auto& record : records) {
       Credentials found;

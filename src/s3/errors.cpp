@@ -103,12 +103,12 @@ std::string hint_of(std::string_view code, const Refusal& refusal) {
   if (code == "K009") return "set the clock of this machine";
   if (code == "K014")
     return "make room there, or have its quota raised; then run the command again: nothing is done twice";
-  if (code == "K005") return "the server's own words stand above; whoever runs it finds the request by its id";
+  if (code == "K005") return "the server's own words are above; its operators can find the request by its id";
   return {};
 }
 
 std::string words_of(std::string_view code) {
-  if (code == "K002") return "the bucket is not there";
+  if (code == "K002") return "the bucket does not exist";
   if (code == "K003") return "access is denied";
   if (code == "K004") return "the credentials are refused";
   if (code == "K006") return "the store is overloaded or ill";

@@ -33,8 +33,8 @@ bool is_region(std::string_view name) {
 }
 
 Unexpected wrong(const std::string& locator, const std::string& why) {
-  return fail(ErrorKind::invalid_argument, "K001", fmt::format("`{}` is no place in object storage: {}", locator, why),
-              "write it as s3://bucket/prefix");
+  return fail(ErrorKind::invalid_argument, "K001",
+              fmt::format("`{}` is not a place in object storage: {}", locator, why), "write it as s3://bucket/prefix");
 }
 
 net::Url amazon(const std::string& region) {
@@ -53,11 +53,11 @@ Result<Location> parse_location(const std::string& locator, const std::map<std::
   location.bucket = rest.substr(0, slash);
   location.prefix = rest.substr(std::min(slash + 1, rest.size()));
   while (location.prefix.ends_with("/")) location.prefix.pop_back();
-  if (!is_bucket(location.bucket)) return wrong(locator, fmt::format("`{}` is no bucket name", location.bucket));
+  if (!is_bucket(location.bucket)) return wrong(locator, fmt::format("`{}` is not a bucket name", location.bucket));
   location.region = first_of(environment, {"AWS_REGION", "AWS_DEFAULT_REGION"});
   if (location.region.empty()) location.region = profile.value("region");
   if (location.region.empty()) location.region = k_fallback_region;
-  if (!is_region(location.region)) return wrong(locator, fmt::format("`{}` is no region", location.region));
+  if (!is_region(location.region)) return wrong(locator, fmt::format("`{}` is not a region", location.region));
   auto endpoint = first_of(environment, {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"});
   if (endpoint.empty()) endpoint = profile.value("endpoint_url");
   location.is_aws = endpoint.empty();

@@ -10,7 +10,8 @@ namespace quarry::s3 {
 
 namespace {
 
-constexpr std::string_view k_hint = "a proxy or captive portal answered, or it is no S3 server: look at the endpoint";
+constexpr std::string_view k_hint =
+    "a proxy or captive portal answered, or it is not an S3 server: look at the endpoint";
 
 Unexpected odd(std::string_view what, std::string_view why) {
   return fail(ErrorKind::corrupt, "K020", fmt::format("the answer to {} is not what S3 says: {}", what, why),
@@ -62,7 +63,7 @@ std::string local_name(const std::string& name) { return name.substr(name.rfind(
 
 Result<std::uint64_t> number(const Record& record, const std::string& key, std::string_view what) {
   auto value = text::parse_u64(record.value(key));
-  if (!value) return odd(what, fmt::format("{} is no number", key));
+  if (!value) return odd(what, fmt::format("{} is not a number", key));
   return *value;
 }
 

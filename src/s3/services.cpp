@@ -95,7 +95,7 @@ Result<std::optional<Credentials>> from_github(const Surroundings& s, const Shar
   TRY(auto response, ask(s, std::move(request), k_service_ms), "while asking GitHub for an identity token");
   if (!response.ok()) return failed("GitHub's identity service", fmt::format("status {}", response.status));
   auto document = json::parse(response.body, "GitHub's identity token");
-  if (!document) return failed("GitHub's identity service", "its answer is no JSON"); // what it is may be half a token
+  if (!document) return failed("GitHub's identity service", "its answer is not JSON"); // what it is may be half a token
   auto token = json::string_or(*document, "value", "");
   if (token.empty()) return failed("GitHub's identity service", "its answer holds no token");
   auto run = variable(s, "GITHUB_RUN_ID");
@@ -129,7 +129,7 @@ Result<std::optional<Credentials>> from_container(const Surroundings& s, const S
 
 // Version 2 of the metadata service: a token first, which a forged request from elsewhere cannot get.
 Result<std::optional<Credentials>> from_machine(const Surroundings& s, const SharedFiles&, std::string& why) {
-  why = "this is no machine with a metadata service";
+  why = "no cloud metadata service answered";
   if (text::lower(variable(s, "AWS_EC2_METADATA_DISABLED")) == "true") {
     why = "AWS_EC2_METADATA_DISABLED is true";
     return std::optional<Credentials>();

@@ -22,7 +22,7 @@ Result<void> refuse_errors(const Findings& findings, std::string_view what) {
               fmt::format("{}; nothing was written", what),
               {},
               {},
-              "mend what the findings name, then run the same command again"};
+              "fix the problems above, then run the command again"};
   constexpr std::size_t k_shown = 10; // a screenful; --json carries all
   std::size_t shown = 0;
   for (const auto& f : findings)
@@ -219,7 +219,7 @@ Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const
   TRY(auto ours, sys::FileLock::try_acquire(marker)); // the file stays when we are killed, the lock does not
   if (!ours)
     return fail(ErrorKind::precondition_failed, "S043", fmt::format("another build writes to {}", dist_dir),
-                "wait for its end, or name another --dest-dir");
+                "wait until it has finished, or name another --dest-dir");
   if (recipe.meta()) {
     TRY(auto sdist, write_sdist(plan.sdist, dist_dir));
     tell(events.built, sdist);

@@ -84,7 +84,7 @@ Result<ManylinuxPolicy> policy_of(const Manylinux& manylinux, std::string_view p
   auto unknown = [&]() {
     return fail(ErrorKind::invalid_argument, "S038",
                 fmt::format("no verdict can be given for the platform tag {}", platform_tag),
-                fmt::format("say linux_{0}, which promises nothing, or manylinux_X_Y_{0}", manylinux.machine));
+                fmt::format("use linux_{0}, which promises nothing, or manylinux_X_Y_{0}", manylinux.machine));
   };
   std::string_view rest = tag;
   if (!rest.starts_with("manylinux_") || !rest.ends_with("_" + manylinux.machine)) return unknown();

@@ -38,7 +38,7 @@ Result<void> check_listed(const std::vector<std::string>& names, std::string_vie
   for (const auto& name : names)
     if (!is_gpu_family(name))
       return fail(ErrorKind::invalid_argument, "S044",
-                  fmt::format("--{}-amdgpu-families names {:?}, which is no GPU family", platform, name),
+                  fmt::format("--{}-amdgpu-families names {:?}, which is not a GPU family", platform, name),
                   "families are called such as gfx94X-dcgpu: gfx, then letters, digits and '-'; `quarry matrix show` "
                   "lists them");
   return {};
@@ -188,7 +188,7 @@ private:
     if (package.per_family)
       return fail(ErrorKind::not_found, "S006",
                   fmt::format("family {} has no files for {}", family, naming_.dist(package, family)),
-                  fmt::format("{} says what is looked for; leave the family out with --{}-amdgpu-families, or fetch "
+                  fmt::format("{} says what is looked for; omit the family with --{}-amdgpu-families, or fetch "
                               "its artifacts",
                               recipe_.place(package, "select"), request_.platform));
     auto what =
@@ -209,7 +209,7 @@ private:
           plan_.findings.push_back({"S027", Severity::error, package.dist,
                                     fmt::format("{}: {} has no files, so nothing could install this package",
                                                 recipe_.place(package, "requires"), name),
-                                    "fetch its artifacts, or mend what it selects"});
+                                    "fetch its artifacts, or fix what it selects"});
     }
   }
 

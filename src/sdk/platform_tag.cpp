@@ -131,7 +131,7 @@ Result<std::string> platform_tag(const BuildRequest& request, const Resources& r
   if (asked.empty() || asked == plain) return plain;
   if (windows)
     return fail(ErrorKind::invalid_argument, "S038", fmt::format("packages for Windows are {}, not {}", plain, asked),
-                "leave --platform-tag away");
+                "omit --platform-tag");
   TRY(auto manylinux, load(resources));
   TRY_DO(policy_of(manylinux, asked));
   return asked;

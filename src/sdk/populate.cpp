@@ -170,9 +170,10 @@ Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const
     if (!looks_like_library(path)) return out;
     TRY(bool script, is_linker_script(entry));
     if (!script)
-      findings.push_back({"S020", Severity::error, place + "!" + path,
-                          fmt::format("is named like a shared library and is no ELF file (from {})", entry.artifact),
-                          "rebuild the artifact; `file` on it tells what it is"});
+      findings.push_back(
+          {"S020", Severity::error, place + "!" + path,
+           fmt::format("is named like a shared library and is not an ELF file (from {})", entry.artifact),
+           "rebuild the artifact; `file` on it tells what it is"});
     return out;
   }
   auto facts = elf::read_facts(entry.data, path);

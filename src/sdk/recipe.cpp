@@ -61,7 +61,7 @@ bool is_license_expression(std::string_view text) {
 Result<void> check_globs(TomlTable& table, const std::string& key, const std::vector<std::string>& globs) {
   for (const auto& glob : globs)
     if (glob.empty() || glob.find_first_of("[]{}\\") != glob.npos || path::is_absolute(glob))
-      return table.error(key, fmt::format("{:?} is no glob of this recipe: a relative path with *, ? and **", glob));
+      return table.error(key, fmt::format("{:?} is not a glob of this recipe: a relative path with *, ? and **", glob));
   return {};
 }
 
@@ -84,7 +84,7 @@ Result<void> read_selection(TomlTable& table, Selection& into) {
   constexpr std::string_view k_components[] = {"lib", "run", "dbg", "dev", "doc", "test"};
   for (const auto& c : into.components)
     if (std::find(std::begin(k_components), std::end(k_components), c) == std::end(k_components))
-      return table.error("components", fmt::format("\"{}\" is none of lib, run, dbg, dev, doc, test", c));
+      return table.error("components", fmt::format("\"{}\" is not one of lib, run, dbg, dev, doc, test", c));
   return {};
 }
 
@@ -101,7 +101,7 @@ Result<void> read_script(TomlTable& table, Script& into) {
     return table.error("name", fmt::format("{:?} cannot be the name of a script", into.name));
   if (into.program.empty() || path::is_absolute(into.program) || path::normal(into.program) != into.program ||
       into.program.starts_with(".."))
-    return table.error("program", fmt::format("{:?} is no path in the platform tree", into.program));
+    return table.error("program", fmt::format("{:?} is not a path in the platform tree", into.program));
   for (const auto& need : into.needs)
     if (need != "gpu" && !need.starts_with("perl:"))
       return table.error("needs", fmt::format("\"{}\" is neither gpu nor perl:Module", need));
@@ -260,7 +260,8 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
     TRY_DO(t.text("requires_python", m.requires_python, true));
     TRY_DO(t.text("license", m.license, true));
     if (auto python = dist::Specifiers::parse(m.requires_python); !python || m.requires_python.empty())
-      return t.error("requires_python", fmt::format("{:?} is no version specifier such as >=3.10", m.requires_python));
+      return t.error("requires_python",
+                     fmt::format("{:?} is not a version specifier such as >=3.10", m.requires_python));
     if (!is_license_expression(m.license))
       return t.error("license",
                      fmt::format("{:?} has not the form of an SPDX expression such as MIT OR Apache-2.0", m.license));

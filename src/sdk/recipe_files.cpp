@@ -55,7 +55,7 @@ Result<void> check_files(const Recipe& recipe, const Resources& resources) {
   for (const auto& file : recipe.metadata.license_files)
     if (!resources.read(file))
       return fail(ErrorKind::invalid_argument, "S003",
-                  fmt::format("{}:{}: metadata.license_files: {} is not there", recipe.file,
+                  fmt::format("{}:{}: metadata.license_files: {} does not exist", recipe.file,
                               recipe.metadata.license_files_line, file),
                   k_hint);
   for (const auto& package : recipe.packages) {
@@ -64,7 +64,7 @@ Result<void> check_files(const Recipe& recipe, const Resources& resources) {
                   recipe.place(package, "tree") + fmt::format(": {} holds no file", package.tree), k_hint);
     if (!package.readme.empty() && !resources.read(package.readme))
       return fail(ErrorKind::invalid_argument, "S003",
-                  recipe.place(package, "readme") + fmt::format(": {} is not there", package.readme), k_hint);
+                  recipe.place(package, "readme") + fmt::format(": {} does not exist", package.readme), k_hint);
   }
   return {};
 }

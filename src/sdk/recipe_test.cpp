@@ -73,7 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"summary = ", "sumary = ", "S002", "package.tools.summary: is missing"},
         Refusal{"summary = \"Tools\"", "summary = \"Tools\"\ncolour = 1", "S002",
                 "r.toml:13: package.tools.colour: is not a known key"},
-        Refusal{"components = [\"lib\"]", "components = [\"lib\", \"bin\"]", "S002", "\"bin\" is none of lib"},
+        Refusal{"components = [\"lib\"]", "components = [\"lib\", \"bin\"]", "S002", "\"bin\" is not one of lib"},
         Refusal{"components = [\"lib\"]", "components = \"lib\"", "S002", "must be an array of strings"},
         Refusal{"components = [\"lib\"]", "components = [\"lib\"]\ntargets = \"all\"", "S002",
                 "package.tools.select.targets"},

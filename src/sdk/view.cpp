@@ -140,7 +140,7 @@ Finding circle(const std::string& path, const SourceEntry& entry, const std::str
   return {
       "S045", Severity::error, place + "!" + path,
       fmt::format("the link to {} leads in a circle or through too many links (from {})", entry.link, entry.artifact),
-      "mend the link where the artifact is made"};
+      "fix the link where the artifact is made"};
 }
 
 void check_names(const View& view, const std::string& place, Findings& findings) {

@@ -42,7 +42,7 @@ public:
     TRY(bool magic, pe::has_magic(entry_.data), "while reading " + entry_.place);
     if (!magic) {
       report("S037", Severity::error,
-             fmt::format("is named like a program or DLL of Windows and is no PE file (from {})", entry_.artifact),
+             fmt::format("is named like a program or DLL of Windows and is not a PE file (from {})", entry_.artifact),
              "rebuild the artifact; `file` on it tells what it is");
       return Image{};
     }
@@ -69,7 +69,7 @@ private:
   Result<void> import_library() {
     TRY(auto head, entry_.data.slice(0, std::min<std::uint64_t>(entry_.size, 8)).read_all(8));
     if (head != "!<arch>\n")
-      report("S034", Severity::warning, "is named like an import or static library and is no archive",
+      report("S034", Severity::warning, "is named like an import or static library and is not an archive",
              "a linker cannot use it; look at how the artifact is made");
     return {};
   }
@@ -220,7 +220,7 @@ void check_windows_names(const View& view, const std::string& place, Findings& f
                             "one of the two artifacts must rename or stop claiming the path"});
       if (fresh && !is_windows_name(path::basename(part)))
         findings.push_back({"S035", Severity::error, place + "!" + part,
-                            fmt::format("is no name that Windows can have (from {})", entry.artifact),
+                            fmt::format("is not a name that Windows can have (from {})", entry.artifact),
                             "rename it where the artifact is made"});
       if (end == path.npos) break;
     }

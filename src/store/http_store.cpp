@@ -46,11 +46,11 @@ constexpr std::uint64_t k_unpinned_max = 16u << 20; // held in memory
 
 Unexpected bad_status(const std::string& url, int status) {
   bool denied = status == 401 || status == 403;
-  return fail(denied ? ErrorKind::unauthenticated : ErrorKind::unavailable, "H011",
-              fmt::format("{} answers with status {}", url, status),
-              denied
-                  ? "it wants a login, or hides what is not there: look at the URL with curl, or read the bucket itself"
-                  : "look at the URL with curl or a browser");
+  return fail(
+      denied ? ErrorKind::unauthenticated : ErrorKind::unavailable, "H011",
+      fmt::format("{} answers with status {}", url, status),
+      denied ? "it wants a login, or hides what does not exist: look at the URL with curl, or read the bucket itself"
+             : "look at the URL with curl or a browser");
 }
 
 class HttpStore final : public ObjectStore {
@@ -74,14 +74,14 @@ public:
   Result<void> copy(const std::string&, const std::string&, const PutOptions&) override { return read_only(); }
   Result<void> remove(const std::string&) override { return read_only(); }
   Result<std::vector<ObjectInfo>> list(const std::string&) override {
-    return fail(ErrorKind::invalid_argument, "R030",
-                fmt::format("{} can only be read, and not be listed: it is a web server", describe()),
+    return fail(ErrorKind::invalid_argument, "R030", fmt::format("{} is a web server: it cannot be listed", describe()),
                 "to read, name the set by its digest or its channel; to write, use the store itself");
   }
 
 private:
   Unexpected read_only() const {
-    return fail(ErrorKind::invalid_argument, "R030", fmt::format("{} can only be read: it is a web server", describe()),
+    return fail(ErrorKind::invalid_argument, "R030",
+                fmt::format("{} is a web server: stores there are read-only", describe()),
                 "use the store itself, such as `--store s3://bucket/prefix`");
   }
   net::Url place_of(const std::string& key) const {
@@ -220,9 +220,10 @@ Result<content::Rope> HttpStore::open_unpinned(const Found& object) {
   if (object.info.size > k_unpinned_max)
     return fail(
         ErrorKind::unsupported, "H011",
-        fmt::format("{} has {} bytes and neither ETag nor Last-Modified, so its parts cannot be told from those "
-                    "of another version",
-                    object.url.shown(), object.info.size),
+        fmt::format(
+            "{} has {} bytes and neither ETag nor Last-Modified, so its parts cannot be distinguished from those "
+            "of another version",
+            object.url.shown(), object.info.size),
         "the server must send one of them; or fetch the file with curl and use it from the disk");
   TRY(auto bytes, get(key, object.info.size, nullptr));
   if (!bytes) return absent(*this, key);

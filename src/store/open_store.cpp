@@ -21,17 +21,15 @@ Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator, cons
   if (locator.starts_with("s3:")) return open_s3_store(locator, surroundings);
   if (locator.starts_with("https:") || locator.starts_with("http:")) return open_http_store(locator, surroundings);
   if (has_other_scheme(locator))
-    return fail(
-        ErrorKind::invalid_argument, "R006", fmt::format("this build has no backend for the store {}", locator),
-        fmt::format("use `--store file:PATH`, `--store s3://bucket/prefix`, or https:// to read; a directory of "
-                    "this name is ./{}",
-                    locator));
+    return fail(ErrorKind::invalid_argument, "R006",
+                fmt::format("{} stores are not supported: {}", locator.substr(0, locator.find(':') + 1), locator),
+                "use file:PATH, s3://bucket/prefix or, to read, https://…");
   auto path = locator.starts_with("file:///") ? text::percent_decode(locator.substr(7)) // a URL, as url() writes it
               : locator.starts_with("file:")  ? locator.substr(5)
                                               : locator;
   if (path.empty())
     return fail(ErrorKind::invalid_argument, "R006", "no store was named",
-                "say `--store file:PATH`, or set QUARRY_STORE");
+                "use `--store file:PATH`, or set QUARRY_STORE");
   return open_file_store(path);
 }
 

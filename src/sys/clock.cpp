@@ -101,8 +101,7 @@ void install_interrupt_handlers() {
 }
 bool interrupted() { return g_interrupted; }
 Result<void> check_interrupted() {
-  if (interrupted())
-    return fail(ErrorKind::cancelled, "D006", "interrupted", "run the same command again: it continues where it can");
+  if (interrupted()) return fail(ErrorKind::cancelled, "D006", "interrupted", "run the same command again");
   return {};
 }
 

@@ -15,7 +15,9 @@
 namespace quarry::sys {
 
 Error errno_error(int number, std::string_view action, std::string_view path) {
-  auto message = fmt::format("cannot {} {}: {}", action, path, std::strerror(number));
+  bool reads = action == "open" || action == "read" || action == "list" || action == "look at" || action == "find";
+  auto message = number == ENOENT && reads ? fmt::format("{} does not exist", path)
+                                           : fmt::format("cannot {} {}: {}", action, path, std::strerror(number));
   switch (number) {
   case ENOENT:
   case ENOTDIR:
@@ -24,7 +26,7 @@ Error errno_error(int number, std::string_view action, std::string_view path) {
             std::move(message),
             {},
             {},
-            "check the name, and that the step which makes it has run"};
+            reads ? "check the path" : "check that the directory exists"};
   case EEXIST: return {ErrorKind::already_exists, "D002", std::move(message), {}, {}, {}};
   case ENOSPC:
   case EDQUOT:
@@ -249,7 +251,7 @@ Result<AtomicFile> AtomicFile::create(const std::string& path, unsigned mode) {
     bool taken = ::flock(file->descriptor(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (!taken && is_named(*file, temporary)) return AtomicFile(std::move(*file), temporary, path);
   }
-  return fail(ErrorKind::already_exists, "D002", fmt::format("cannot find a free temporary name beside {}", path));
+  return fail(ErrorKind::already_exists, "D002", fmt::format("cannot find a free temporary name next to {}", path));
 }
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept

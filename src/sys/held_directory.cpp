@@ -80,7 +80,7 @@ Result<HeldDirectory> HeldDirectory::create(const std::string& target) {
     if (lock(*held) != Taken::by_another && is_named(*held, path))
       return HeldDirectory(std::move(*held), std::move(path), target);
   }
-  return fail(ErrorKind::already_exists, "D002", fmt::format("cannot find a free temporary name beside {}", target));
+  return fail(ErrorKind::already_exists, "D002", fmt::format("cannot find a free temporary name next to {}", target));
 }
 
 HeldDirectory::HeldDirectory(HeldDirectory&& other) noexcept

@@ -60,6 +60,7 @@ std::string host_name() {
   char buffer[256] = {};
   return ::gethostname(buffer, sizeof buffer - 1) == 0 ? buffer : "unknown";
 }
+unsigned user_id() { return ::geteuid(); }
 std::string kernel_release() {
   utsname name{};
   return ::uname(&name) == 0 ? name.release : "unknown";

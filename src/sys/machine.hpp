@@ -9,6 +9,7 @@ unsigned cpu_count();           ///< what the cgroup and the affinity mask allow
 std::uint64_t memory_bytes();   ///< the cgroup's limit or the machine's memory
 std::uint64_t peak_rss_bytes(); ///< of this process so far
 std::string host_name();
+unsigned user_id(); ///< the effective one
 std::string kernel_release();
 std::string os_release(); ///< PRETTY_NAME of /etc/os-release
 std::string cpu_model();

@@ -18,12 +18,12 @@ Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, con
     if (found.empty() || std::find(found.begin(), found.end(), key) != found.end()) return wanted;
     return fail(ErrorKind::invalid_argument, "X002",
                 fmt::format("family {} is not installed; {} is", wanted, text::join(found, ", ")),
-                "leave --family out, or install that family");
+                "omit --family, or install that family");
   }
   if (found.size() <= 1) return found.empty() ? std::string() : found.front();
   return fail(ErrorKind::invalid_argument, "X002",
               fmt::format("several families are installed: {}", text::join(found, ", ")),
-              "say with --family which one the tests are about");
+              "name the family of the tests with --family");
 }
 
 Result<std::string> store_log(store::ObjectStore& store, std::string text) {

@@ -94,7 +94,7 @@ private:
 
   Result<Sha256> digest(const Json& value, std::string_view key) const {
     auto found = value.is_string() ? Sha256::from_hex(value.get<std::string>()) : std::nullopt;
-    if (!found) return lacking(fmt::format("\"{}\" is no sha256", key));
+    if (!found) return lacking(fmt::format("\"{}\" is not a sha256", key));
     return *found;
   }
 

@@ -86,7 +86,7 @@ private:
   }
 
   Result<void> start_case(const XmlToken& token) {
-    if (case_) return wrong("a test case lies inside another");
+    if (case_) return wrong("a test case is inside another");
     if (report_.rows.size() >= k_rows_max) return wrong(fmt::format("it has more than {} test cases", k_rows_max));
     auto name = attribute(token, "name"), group = attribute(token, "classname");
     case_ = Case{{cut(group.empty() ? name : group + "::" + name, k_name_bytes_max), "passed", "",
@@ -182,7 +182,7 @@ void Report::add(registry::TestRow row) {
 Result<Report> parse_junit(std::string_view text, const std::string& what) {
   TRY(auto xml,
       XmlReader::open(text, {what, "X010", "a report",
-                             "make the report anew; a JUnit file has no document type and no entities of its own"}));
+                             "make the report again; a JUnit file has no document type and no entities of its own"}));
   return JunitReader(std::move(xml), what).read();
 }
 

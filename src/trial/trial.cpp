@@ -1,6 +1,7 @@
 #include "trial/trial.hpp"
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "content/rope.hpp"
 #include "registry/registry.hpp"
 #include "sys/file.hpp"
@@ -129,7 +130,7 @@ Result<Subject> find_subject(const TrialOptions& options, const venv::Environmen
   if (receipt) return subject_of_receipt(environment, std::move(*receipt), store, options.workers);
   return fail(ErrorKind::not_found, "X001",
               fmt::format("{} has no receipt, so nobody knows what is tested there", options.directory),
-              "install with `quarry venv install`, or say with --from LOCATOR what the files must be");
+              "install with `quarry venv install`, or name what the files must be with --from LOCATOR");
 }
 
 Result<void> prove_again(const Subject& subject, const venv::Environment& environment, unsigned workers) {
@@ -161,7 +162,7 @@ Result<Suite> choose_suite(const TrialOptions& options, const venv::Environment&
   if (packaged != (suite.name == k_packaged_suite)) {
     if (packaged)
       return fail(ErrorKind::invalid_argument, "X003", fmt::format("there is no suite {} in the packages", suite.name),
-                  "say the command that runs it: `--suite NAME -- CMD…`");
+                  "give the command that runs it: `--suite NAME -- CMD…`");
     return fail(ErrorKind::invalid_argument, "X003",
                 "rocm-sdk is the suite inside the packages: no other command may use its name",
                 "choose another --suite NAME");
@@ -281,8 +282,8 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   TRY(auto family, family_of(subject.files, options.family));
   TRY(auto suite, choose_suite(options, environment, subject, work.path()));
   if (options.on_note)
-    options.on_note(fmt::format("testing     {} files of {}{}", subject.files.size(), subject.description,
-                                subject.sealed ? "" : ", an unsealed source"));
+    options.on_note(fmt::format("testing     {} of {}{}", units::things(subject.files.size(), "file"),
+                                subject.description, subject.sealed ? "" : ", an unsealed source"));
   if (!suite.packaged && !suite.report.empty())
     TRY_DO(sys::remove_file(suite.report)); // an old report must not speak for this run
 

@@ -103,7 +103,7 @@ Unexpected cannot_create(const std::string& directory, const std::string& output
   if (output.find("ensurepip") != output.npos)
     error.hint = "this Python comes without venv: `apt-get install python3-venv`, or name another with --python";
   else
-    error.hint = "mend what its last lines say, or name another interpreter with --python";
+    error.hint = "fix what its last lines say, or name another interpreter with --python";
   return fail(std::move(error));
 }
 
@@ -120,7 +120,7 @@ Result<void> clear(const std::string& directory) {
   TRY(auto entries, sys::list_directory(directory));
   if (!entries.empty() && !sys::exists(path::join(directory, k_config)))
     return fail(ErrorKind::already_exists, "V003",
-                fmt::format("{} holds other files and is no Python environment: it is not cleared", directory),
+                fmt::format("{} is not empty and not a Python environment; Quarry will not touch it", directory),
                 "name another directory, or remove this one yourself");
   return empty_out(directory);
 }
@@ -152,7 +152,7 @@ Result<Created> create_environment(const CreateOptions& options, const Variables
       return fail(ErrorKind::already_exists, "V003",
                   fmt::format("{} is an environment of Python {}, not {}", options.directory, environment.version,
                               python.version),
-                  "make it anew with --clean, or name another directory");
+                  "make it from scratch with --clean, or name another directory");
     return Created{std::move(environment), true};
   }
   if (there && !options.clean) TRY_DO(clear(directory)); // empty, or the rest of an environment that was never finished

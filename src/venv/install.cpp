@@ -1,6 +1,7 @@
 #include "venv/install.hpp"
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "dist/version.hpp"
 #include "sys/beneath.hpp"
 #include "sys/file.hpp"
@@ -73,7 +74,8 @@ private:
     request_.pre |= only_prereleases(source_);
     if (!options_.on_note) return;
     if (source_.sealed)
-      options_.on_note(fmt::format("source      {}  {} files, sealed", source_.description, source_.files.size()));
+      options_.on_note(
+          fmt::format("source      {}  {}, sealed", source_.description, units::things(source_.files.size(), "file")));
     else
       options_.on_note(fmt::format(
           "source      {}  unsealed source: it will be frozen by sha256, and cannot be promoted", source_.description));

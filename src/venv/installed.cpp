@@ -16,7 +16,7 @@ constexpr std::string_view k_devel_project = "rocm-sdk-devel";
 
 Unexpected defect(const std::string& place, std::string_view why) {
   return fail(ErrorKind::corrupt, "V030", fmt::format("{}: {}", place, why),
-              "make the environment anew: `quarry venv install … --clean`");
+              "make the environment from scratch: `quarry venv install … --clean`");
 }
 
 /// nullopt: a directory without METADATA, which pip leaves behind when an uninstall was interrupted and which nobody
@@ -55,8 +55,8 @@ Result<std::vector<Distribution>> list_distributions(const Environment& environm
   auto twice = std::adjacent_find(found.begin(), found.end(),
                                   [](const auto& a, const auto& b) { return a.project == b.project; });
   if (twice != found.end())
-    return defect(environment.site_packages, fmt::format("{} is there twice: {} and {}", twice->project,
-                                                         twice->dist_info, (twice + 1)->dist_info));
+    return defect(environment.site_packages,
+                  fmt::format("{} appears twice: {} and {}", twice->project, twice->dist_info, (twice + 1)->dist_info));
   return found;
 }
 

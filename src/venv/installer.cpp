@@ -88,8 +88,9 @@ Result<std::string> installer_version(const Environment& environment, Installer 
   if (installer == Installer::uv)
     return fail(ErrorKind::missing_program, "V011", "uv is not on this machine",
                 "install it with `pip install uv`, or use --installer pip");
-  return fail(ErrorKind::missing_program, "V011", fmt::format("{} has no pip", environment.directory),
-              "it was made by uv, it seems: use --installer uv, or make it anew with `quarry venv create --clean`");
+  return fail(
+      ErrorKind::missing_program, "V011", fmt::format("{} has no pip", environment.directory),
+      "it was made by uv, it seems: use --installer uv, or make it from scratch with `quarry venv create --clean`");
 }
 
 bool looks_transient(std::string_view output) {
@@ -232,7 +233,7 @@ Result<std::vector<InstalledFile>> parse_pip_report(std::string_view text, const
   auto document = json::parse(text, what);
   // 0 is what pip 22.2 and 22.3 call it, in all that is read here the same.
   auto format = document ? json::string_or(*document, "version", "") : "";
-  if (format != "0" && format != "1") return bad_report(what, "it is no report of format 0 or 1");
+  if (format != "0" && format != "1") return bad_report(what, "it is not a report of format 0 or 1");
   auto entries = document->find("install");
   if (entries == document->end() || !entries->is_array()) return bad_report(what, "it has no \"install\"");
   std::vector<InstalledFile> files;

@@ -27,7 +27,7 @@ Result<archive::ZipReader> open_zip(const std::string& path) {
   Findings findings;
   auto reader = archive::ZipReader::open(std::move(rope), std::string(path::basename(path)), findings);
   if (has_errors(findings) || !reader)
-    return unreadable(path, findings.empty() ? "it is no zip archive" : findings.front().message);
+    return unreadable(path, findings.empty() ? "it is not a zip archive" : findings.front().message);
   return std::move(*reader);
 }
 

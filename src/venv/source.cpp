@@ -85,7 +85,7 @@ Result<void> check_subdir(const SourceRequest& request) {
   auto parts = text::split(subdir, '/');
   bool leaves = std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty() || part == ".."; });
   if (!leaves) return {};
-  return fail(ErrorKind::invalid_argument, "V005", fmt::format("--index-subdir {} is no directory's name", subdir),
+  return fail(ErrorKind::invalid_argument, "V005", fmt::format("--index-subdir {} is not a directory's name", subdir),
               "name a family, such as gfx94X-dcgpu");
 }
 
@@ -273,7 +273,7 @@ Error altered(const Offered& offered, const Source& source, const std::string& e
   Error error{
       ErrorKind::corrupt, "V007", fmt::format("{} is not the file that was sealed", offered.file.filename), {}, {}, {}};
   error.details = {"expected  " + expected, "found     " + found, "at        " + offered.path};
-  error.hint = fmt::format("do not use it; restore it from a copy, or publish {} anew under another version",
+  error.hint = fmt::format("do not use it; restore it from a copy, or publish {} again under another version",
                            source.description);
   return error;
 }

@@ -143,7 +143,7 @@ void check_data_path(Checker& checker, const std::string& expected, std::string_
   auto parts = text::split(path, '/');
   bool known = parts.size() >= 2 && std::find(k_data_keys.begin(), k_data_keys.end(), parts[1]) != k_data_keys.end();
   if (parts.size() < 3 || !known)
-    checker.error("W011", path, "below .data only data, headers, platlib, purelib and scripts may stand",
+    checker.error("W011", path, "below .data only data, headers, platlib, purelib and scripts are allowed",
                   "move the file");
 }
 

@@ -6,8 +6,7 @@ namespace quarry::wheel {
 
 namespace {
 Error is_there(const std::string& target) {
-  return {ErrorKind::already_exists,           "W015", target + " is there already", {}, {},
-          "remove it, or choose another place"};
+  return {ErrorKind::already_exists, "W015", target + " already exists", {}, {}, "remove it, or choose another place"};
 }
 } // namespace
 

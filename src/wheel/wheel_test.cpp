@@ -260,7 +260,7 @@ const Case k_cases[] = {
   {"a digest with padding", "W003", 6, [](Draft& d) { d.record = "x.py,sha256=" + sha256("1\n").base64url() + "=,2\n" + d.row(d.info + "METADATA", d.metadata) + d.row(d.info + "WHEEL", d.wheel); }},
   {"RECORD digests itself", "W004", 6, [](Draft& d) { d.record = d.row("x.py", "1\n") + d.row(d.info + "METADATA", d.metadata) + d.row(d.info + "WHEEL", d.wheel) + d.row(d.info + "RECORD", "?"); }},
   {"RECORD lists its signature", "W004", 6, [](Draft& d) { d.files.emplace_back(d.info + "RECORD.jws", "{}"); }},
-  {"RECORD is no table", "M008", 6, [](Draft& d) { d.record = "x.py,\"sha"; }},
+  {"RECORD is not a table", "M008", 6, [](Draft& d) { d.record = "x.py,\"sha"; }},
   {"Wheel-Version 2.0", "W005", 1, [](Draft& d) { d.wheel.replace(15, 3, "2.0"); }},
   {"no dist-info", "W006", 1, [](Draft& d) { d.info = "x-1.info/"; }},
   {"two dist-infos", "W006", 1, [](Draft& d) { d.files.emplace_back("y-1.dist-info/METADATA", "x"); }},

@@ -94,8 +94,8 @@ def line_of(recipe: str, text: str) -> int:
     [
         ('tree = "python/acme_headers"', 'tree = "python/nothing"', "package.headers.tree: python/nothing holds no file"),
         ('tree = "python/acme_headers"', 'tree = "../acme_headers"', "package.headers.tree"),
-        ('license_files = ["LICENSE"]', 'license_files = ["COPYING"]', "metadata.license_files: COPYING is not there"),
-        ('summary = "Acme: headers"', 'summary = "x"; readme = "README.md"', "package.headers.readme: README.md is not there"),
+        ('license_files = ["LICENSE"]', 'license_files = ["COPYING"]', "metadata.license_files: COPYING does not exist"),
+        ('summary = "Acme: headers"', 'summary = "x"; readme = "README.md"', "package.headers.readme: README.md does not exist"),
         ('pure = "acme_headers"', 'pure = "acme-headers"', "package.headers.pure"),
         ('pure = "acme_headers"', 'pure = "acme_runtime"', "package.headers.pure"),
         ('platform = "_acme_headers"', 'platform = "acme_headers"', "package.headers.platform"),

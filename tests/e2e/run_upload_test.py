@@ -50,10 +50,11 @@ def test_everything_is_there_and_a_fetch_takes_it(build, archives, tmp_path):
     done = upload(build, store, "--ninja-logs")
     expected = {file.name for file in archives.iterdir()} | {
         "index.html", f"logs/{FAMILY}/index.html", f"logs/{FAMILY}/blas.log", f"logs/{FAMILY}/ninja_logs.tar.gz", f"logs/{FAMILY}/therock-build-prof/comp-summary.html",
+        f"logs/{FAMILY}/therock-build-prof/comp_summary.md",
         f"manifests/{FAMILY}/therock_manifest.json", f"manifests/{FAMILY}/upload.json",
     }  # fmt: skip
     assert names(store) == expected
-    assert [finding["code"] for finding in done.json["findings"]] == ["A043"], "a name with a space is left out and told"
+    assert [finding["code"] for finding in done.json["findings"]] == ["A043"], "a name with a blank is uploaded under another one"
     for name in (file.name for file in archives.iterdir()):
         assert (store / "42-linux" / name).read_bytes() == (archives / name).read_bytes()
     record = json.loads((store / f"42-linux/manifests/{FAMILY}/upload.json").read_text())

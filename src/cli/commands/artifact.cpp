@@ -94,7 +94,7 @@ Command list_command() {
           .summary = "names, components, targets and sizes",
           .description = "Lists the artifacts of a directory or a run, then how much each component and target holds. "
                          "No archive is opened: `quarry artifact verify` "
-                         "looks inside. Artifacts that stand there "
+                         "looks inside. Artifacts that exist there "
                          "twice, have a malformed checksum file or lack their manifest are findings.",
           .operands = {{.name = "LOCATOR", .help = std::string(k_artifact_locator_help)}},
           .flags = joined({artifact_source_flags(), {include_flag()}, artifact_selection_flags()}),

@@ -108,7 +108,7 @@ Result<artifact::FetchOptions> fetch_options(const Context& context, const Argum
   bool flat = arguments.has("--flatten"), archives = arguments.has("--no-extract");
   if (flat && archives)
     return fail(ErrorKind::invalid_argument, "A032", "--flatten and --no-extract contradict each other",
-                "say one of them");
+                "use only one of them");
   options.form = flat       ? artifact::FetchForm::flat
                  : archives ? artifact::FetchForm::archives
                             : artifact::FetchForm::exploded;
@@ -181,11 +181,11 @@ Command artifact_fetch_command() {
           "Run it again after an interruption: what is complete is kept, the rest is done again. A connection that is "
           "cut "
           "goes on where it ended; an archive that is replaced meanwhile is an error, bytes of two are never mixed.\n\n"
-          "A place on a web server has no listing: its `index.html` says what is there, or `index-GROUP.html` for "
+          "A place on a web server has no listing: its `index.html` lists what is there, or `index-GROUP.html` for "
           "`--artifact-group GROUP`.\n\n"
           "Expressions are POSIX extended ones and are searched for anywhere in the artifact's name.",
       .operands = {{.name = "REGEX",
-                    .help = "only artifacts in whose name one of these is found; default: all",
+                    .help = "only artifacts whose name matches one of these; default: all",
                     .required = false,
                     .repeats = true}},
       .flags = joined(
@@ -195,7 +195,7 @@ Command artifact_fetch_command() {
             {.name = "--flatten",
              .value = "",
              .help = "merge all base directories into DIR; two owners of one path are refused"},
-            {.name = "--dry-run", .value = "", .help = "say what would be done, and do nothing", .letter = 'n'}},
+            {.name = "--dry-run", .value = "", .help = "show what would be done, and do nothing", .letter = 'n'}},
            artifact_source_flags(),
            artifact_selection_flags(),
            artifact_trust_flags(),

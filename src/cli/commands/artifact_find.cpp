@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/find.hpp"
+#include "cli/next_command.hpp"
 #include "run/locator.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -13,8 +14,9 @@ namespace {
 Result<std::size_t> limit_of(const Arguments& arguments) {
   auto number = text::parse_u64(arguments.get("--limit"));
   if (number && *number > 0 && *number <= forge::k_runs_max) return static_cast<std::size_t>(*number);
-  return fail(ErrorKind::invalid_argument, "Y011",
-              fmt::format("--limit {} is no number from 1 to {}", arguments.get("--limit"), forge::k_runs_max));
+  return fail(
+      ErrorKind::invalid_argument, "Y011",
+      fmt::format("--limit must be a number from 1 to {}, not {}", forge::k_runs_max, arguments.get("--limit")));
 }
 
 Result<void> check_which(const Arguments& arguments) {
@@ -23,10 +25,10 @@ Result<void> check_which(const Arguments& arguments) {
     if (!arguments.get(flag).empty()) said.emplace_back(flag);
   if (said.size() > 1)
     return fail(ErrorKind::invalid_argument, "Y011", fmt::format("{} exclude each other", text::join(said, " and ")),
-                "say one of them");
+                "use only one of them");
   if (said.empty() && !arguments.has("--latest-good"))
-    return fail(ErrorKind::invalid_argument, "Y011", "nothing says which runs are meant",
-                "say `--run-id ID`, `--commit SHA`, `--branch NAME`, `--pr N`, or `--latest-good`");
+    return fail(ErrorKind::invalid_argument, "Y011", "no run is named",
+                "use `--run-id ID`, `--commit SHA`, `--branch NAME`, `--pr N`, or `--latest-good`");
   return {};
 }
 
@@ -128,8 +130,11 @@ Result<int> run_find(Context& context, const Arguments& arguments) {
                         {"groups", request.groups},
                         {"run", found_json(found)},
                         {"passed_over", passed_over}});
-  context.out.note(fmt::format("next: quarry artifact fetch --from run:{} --store {} --output-dir artifacts",
-                               found.located.prefix, found.place));
+  context.out.note("next: " + NextCommand(context, "artifact fetch")
+                                  .set("--from", "run:" + found.located.prefix)
+                                  .set("--store", found.place)
+                                  .set("--output-dir", "artifacts")
+                                  .text());
   return 0;
 }
 
@@ -143,7 +148,7 @@ Command artifact_find_command() {
           "Asks GitHub for the runs of a commit, branch or pull request, or for one run, newest first, and looks into "
           "the place of "
           "each until one has what is wanted: an artifact for every `--artifact-group` (of the family or one of its "
-          "targets) and for every `--require`. What newer runs lack is told.\n\n"
+          "targets) and for every `--require`. It reports what newer runs are missing.\n\n"
           "The token is GH_TOKEN, else GITHUB_TOKEN, else what `gh auth token` says, else none; GITHUB_API_URL names "
           "another server. Buckets are chosen as `quarry run locate` does, and read without a signature when nothing "
           "names credentials; `--store` says another place.",
@@ -153,7 +158,7 @@ Command artifact_find_command() {
                 {"--branch", "NAME", "runs of this branch"},
                 {"--pr", "N", "runs of this pull request's newest commit that have ended; or OWNER/REPO#N"},
                 {"--latest-good", "", "only runs that succeeded; alone: of the default branch"},
-                {"--repo", "OWNER/NAME", "whose workflow ran (default: GITHUB_REPOSITORY, then ROCm/TheRock)"},
+                {"--repo", "OWNER/NAME", "the repository of the run (default: GITHUB_REPOSITORY, then ROCm/TheRock)"},
                 {"--workflow", "FILE", "only runs of this workflow, such as ci.yml"},
                 {"--platform", "P", "the run's platform", {"linux", "windows"}, "linux"},
                 {.name = "--artifact-group",
@@ -162,13 +167,13 @@ Command artifact_find_command() {
                  .repeats = true},
                 {.name = "--require",
                  .value = "REGEX",
-                 .help = "there must be an artifact in whose name this is found",
+                 .help = "there must be an artifact whose name matches this",
                  .repeats = true},
                 {"--limit", "N", "how many runs to look at", {}, "50"},
                 {"--store", "LOCATOR", "look here instead of today's bucket", {}, {}, "QUARRY_STORE"},
                 {"--bucket", "NAME", "this bucket, whatever the rules say"},
                 {"--release-type", "TYPE", "as for `run locate` (default: RELEASE_TYPE, then ci)"},
-                {"--era", "ERA", "whose rules for buckets", {"quarry", "feb", "aug"}, "quarry"}},
+                {"--era", "ERA", "the rules for buckets", {"quarry", "feb", "aug"}, "quarry"}},
       .examples = {{"quarry artifact find --commit 0123abcd --artifact-group gfx94X-dcgpu", "what a commit's CI left"},
                    {"quarry artifact find --latest-good --branch main --artifact-group gfx94X-dcgpu --json",
                     "for a script"}},

@@ -15,7 +15,7 @@ Result<artifact::Source> source_to_pack(const Arguments& arguments) {
   for (const auto* flag : {"--target", "--platform"})
     if (descriptors.empty() && arguments.has(flag))
       return fail(ErrorKind::invalid_argument, "A047", fmt::format("{} has no effect without --descriptor", flag),
-                  "leave it away, or name the descriptors");
+                  "omit it, or name the descriptors");
   if (descriptors.empty()) return artifact::source_of_path(arguments.operands[0]);
   TRY(auto source, artifact::source_of_descriptors(arguments.operands[0], descriptors,
                                                    {arguments.get("--target"), arguments.get("--platform")}));
@@ -80,7 +80,7 @@ Command artifact_pack_command() {
           "Packs each `{name}_{component}_{target}/` below DIR, with its `artifact_manifest.txt` first "
           "and the rest sorted. The same tree gives the same bytes on every machine, "
           "for any number of processors. What a fetch would refuse (a link that leads outside, a file "
-          "beside the base directories) is refused before anything is written.\n\n"
+          "next to the base directories) is refused before anything is written.\n\n"
           "With `--descriptor`, DIR is a build tree: the descriptors (`artifact-NAME.toml`) say which files of its "
           "stage "
           "directories belong to which component, and `{NAME}_{component}_{T}` is packed for each component they name. "

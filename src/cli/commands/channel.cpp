@@ -98,7 +98,7 @@ Result<int> run_log(Context& context, const Arguments& arguments) {
   for (const auto& move : moves) {
     const auto& m = move.record;
     list.push_back(move_json(move));
-    context.out.data(fmt::format("{:>4}  {}  {:<8}  view {}  by {}{}\n", m.generation, m.when.substr(0, 19), m.action,
+    context.out.data(fmt::format("{:>4}  {}  {:<8}  view {}  by {}{}\n", m.generation, short_time(m.when), m.action,
                                  short_digest(m.to_view), m.who.empty() ? "-" : m.who,
                                  m.why.empty() ? "" : ": " + m.why));
   }
@@ -171,7 +171,7 @@ Result<publish::Repaired> upkeep_of(Context& context, const Arguments& arguments
   TRY(auto locator, run::parse_locator(arguments.operands.at(0)));
   if (locator.kind == Kind::http)
     return fail(ErrorKind::invalid_argument, "R030",
-                fmt::format("{} can only be read: it is a web server", locator.text),
+                fmt::format("{} is a web server: stores there are read-only", locator.text),
                 "name the store behind it, such as s3://bucket/prefix");
   auto said = arguments.find("--store");
   bool whole_place = locator.kind == Kind::s3 || (locator.kind == Kind::path && !said);
@@ -181,7 +181,7 @@ Result<publish::Repaired> upkeep_of(Context& context, const Arguments& arguments
     return upkeep_directory(context, *store, place.key, rebuild);
   }
   if (!said)
-    return fail(ErrorKind::invalid_argument, "I006", "a run, set or channel lies in a store",
+    return fail(ErrorKind::invalid_argument, "I006", "a run, set or channel is in a store",
                 "add `--store LOCATOR` or set QUARRY_STORE");
   TRY(auto store, open_store(context, *said));
   if (locator.kind == Kind::path && store::check_key(locator.path)) {
@@ -196,9 +196,11 @@ Result<int> run_upkeep(Context& context, const Arguments& arguments, bool rebuil
   context.out.findings(done.notes);
   auto writes = done.pages_written + done.pages_removed + done.records_written;
   for (const auto& place : done.places) context.out.data(fmt::format("looked at   {}\n", place));
-  context.out.data(writes == 0 ? std::string("all pages are as they must be\n")
-                               : fmt::format("written     {} pages and {} records, {} pages removed\n",
-                                             done.pages_written, done.records_written, done.pages_removed));
+  context.out.data(writes == 0
+                       ? std::string("all pages are as they must be\n")
+                       : fmt::format("written     {} and {}, {} removed\n", units::things(done.pages_written, "page"),
+                                     units::things(done.records_written, "record"),
+                                     units::things(done.pages_removed, "page")));
   context.out.document({{"schema", rebuild ? "quarry.index-rebuild/1" : "quarry.index-repair/1"},
                         {"places", done.places},
                         {"pages_written", done.pages_written},
@@ -212,8 +214,7 @@ Result<int> run_upkeep(Context& context, const Arguments& arguments, bool rebuil
 const Operand k_place{"LOCATOR",
                       "channel:NAME, run:ID, set:DIGEST in `--store`; or the directory of a channel, a run or a "
                       "distribution: a path, or s3://BUCKET/PREFIX/channels/NAME"};
-const Flag k_store_of_place{"--store", "LOCATOR", "the store that a channel, run or set lies in",
-                            {},        {},        "QUARRY_STORE"};
+const Flag k_store_of_place{"--store", "LOCATOR", "the store that a channel, run or set is in", {}, {}, "QUARRY_STORE"};
 
 Command repair_command() {
   return {.path = {"index", "repair"},
@@ -250,7 +251,8 @@ Result<std::int64_t> grace_us(const Arguments& arguments) {
   auto text = arguments.get("--grace");
   auto ms = units::parse_duration_ms(text);
   if (!ms)
-    return fail(ErrorKind::invalid_argument, "P031", fmt::format("`{}` is no duration", text), "write 90m, 24h or 0s");
+    return fail(ErrorKind::invalid_argument, "P031", fmt::format("`{}` is not a duration", text),
+                "write 90m, 24h or 0s");
   return static_cast<std::int64_t>(*ms) * 1000;
 }
 

@@ -161,7 +161,7 @@ Command show_command() {
       {},
       false,
       {{"quarry elf show libamdhip64.so.6", "SONAME, needed libraries, run path"}},
-      {{1, "the file breaks a rule; the findings say which"}, {6, "it is damaged or no ELF file"}},
+      {{1, "the file breaks a rule; the findings say which"}, {6, "it is damaged or not an ELF file"}},
       "quarry.elf-show/1",
       run_show};
 }
@@ -184,8 +184,8 @@ Command edit_command() {
        {.name = "--output", .value = "FILE", .help = "where the edited file goes"},
        {.name = "--dry-run", .value = "", .help = "plan and prove the edit, write nothing", .letter = 'n'}},
       false,
-      {{"quarry elf edit a.so --rpath '$ORIGIN/../lib' --output b.so", "a copy that looks for libraries beside it"}},
-      {{1, "its shape cannot be edited safely; the message says why"}, {6, "it is damaged or no ELF file"}},
+      {{"quarry elf edit a.so --rpath '$ORIGIN/../lib' --output b.so", "a copy that looks for libraries next to it"}},
+      {{1, "its shape cannot be edited safely; the message says why"}, {6, "it is damaged or not an ELF file"}},
       "quarry.elf-edit/1",
       run_edit};
 }

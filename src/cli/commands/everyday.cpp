@@ -75,9 +75,11 @@ Result<int> run_doctor(Context& context, const Arguments& arguments) {
   auto checks = store ? examine_store(context, *store) : examine(context);
   Json list = Json::array();
   Rows rows;
+  bool quiet = arguments.has("--quiet");
   for (const auto& check : checks) {
     list.push_back(
         {{"name", check.name}, {"health", to_string(check.health)}, {"found", check.found}, {"next", check.next}});
+    if (quiet && check.health != Health::failed) continue;
     rows.emplace_back(fmt::format("{:<8} {}", to_string(check.health), check.name),
                       check.found + (check.next.empty() ? "" : "; " + check.next));
   }
@@ -85,7 +87,7 @@ Result<int> run_doctor(Context& context, const Arguments& arguments) {
   context.out.data(two_columns(rows, 0, k_columns));
   auto good = store ? fmt::format("\n{} can be used.\n", *store)
                     : std::string("\nThis machine can build, publish, install and test.\n");
-  context.out.data(healthy ? good : "\nSomething is missing: mend the lines that say `failed`.\n");
+  if (!quiet) context.out.data(healthy ? good : "\nSome checks failed; fix the lines marked `failed`.\n");
   context.out.document({{"schema", "quarry.doctor/1"}, {"healthy", healthy}, {"checks", list}});
   return healthy ? 0 : 1;
 }
@@ -140,7 +142,9 @@ Result<int> run_explain(Context& context, const Arguments& arguments) {
   auto text = fmt::format("{}: {}\n\n{}\nfix: {}", found.code, found.title, filled(found.about, 0, k_columns),
                           filled(found.fix, 0, k_columns));
   auto near = neighbours(codes, found);
-  if (!near.empty()) text += fmt::format("\nnear: {}\n", text::join(near, ", "));
+  Rows others;
+  for (const auto& code : near) others.emplace_back(code, codes.at(code).title);
+  if (!near.empty()) text += "\nnear:\n" + two_columns(others, 2, k_columns);
   context.out.data(text);
   auto document = to_json(found);
   document["schema"] = "quarry.explanation/1";
@@ -154,7 +158,7 @@ Command explain_command() {
       .path = {"explain"},
       .summary = "what an error or finding code means and what to do",
       .description =
-          "Every error and every finding carries a code. This prints what it means, why it happens and how to mend it.",
+          "Every error and every finding carries a code. This prints what it means, why it happens and how to fix it.",
       .operands = {{"CODE", "such as A012 or error[A012]", false}},
       .flags = {{.name = "--list", .value = "", .help = "all codes with their titles"}},
       .examples = {{"quarry explain A012", "what the code in a message means"}},
@@ -250,9 +254,9 @@ Command config_show_command() {
               "`quarry/config.toml` of the user "
               "($XDG_CONFIG_HOME or ~/.config), that over the default. A data file (recipe, policy, explanation) is "
               "taken from the "
-              "repository's `data/`, else from `../share/quarry` beside the program, else from the program itself.",
+              "repository's `data/`, else from `../share/quarry` next to the program, else from the program itself.",
           .operands = {},
-          .flags = {{.name = "--origin", .value = "", .help = "say where each value and each data file comes from"}},
+          .flags = {{.name = "--origin", .value = "", .help = "show where each value and each data file comes from"}},
           .examples = {{"quarry config show --origin", "why a store or a recipe is used"}},
           .exit_codes = {},
           .schema = "quarry.config/1",
@@ -287,10 +291,11 @@ Result<int> run_docs(Context& context, const Arguments& arguments) {
 Command docs_command() {
   return {.path = {"docs"},
           .summary = "write the reference pages",
-          .description = "",
+          .description = "Writes the pages of docs/commands, the table of exit codes and the page of families from the "
+                         "command table, and man pages when asked. For work on Quarry itself.",
           .operands = {{"DIR", "gets commands/, exit-codes.md and families.md"}},
           .flags = {{.name = "--man-dir", .value = "DIR", .help = "write man pages there"}},
-          .examples = {},
+          .examples = {{"quarry docs docs --man-dir build/man", "all pages, and the man pages"}},
           .exit_codes = {},
           .schema = "quarry.docs/1",
           .run = run_docs,

@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/verdict.hpp"
 
@@ -19,21 +20,6 @@ const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET
 
 // gate
 
-std::string next_steps(const gate::Verdict& verdict, const Arguments& arguments) {
-  const auto &from = arguments.get("--from"), &to = arguments.get("--to");
-  auto held = std::count_if(verdict.cells.begin(), verdict.cells.end(),
-                            [](const auto& c) { return c.verdict == gate::Decision::held; });
-  if (!held) return {};
-  auto moves = gate::movable(verdict);
-  bool others = std::any_of(moves.begin(), moves.end(), [](const auto& m) { return !m.files.empty(); });
-  auto text = fmt::format("{} cell{} it back.", held, held == 1 ? " holds" : "s hold");
-  if (others)
-    text += fmt::format(" Move the others: `quarry promote --from {} --to {} --policy {} --store {} --cells ready`",
-                        from, to, arguments.get("--policy"), arguments.get("--store"));
-  text += fmt::format("\nTake a risk on purpose: `quarry waive --to {} …` (needs an approver; expires)\n", to);
-  return text;
-}
-
 Result<int> run_gate(Context& context, const Arguments& arguments) {
   auto from = arguments.get("--from"), to = arguments.get("--to");
   TRY(auto policy, load_policy(context, arguments.get("--policy")));
@@ -42,13 +28,15 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
   TRY(auto input, gate::collect_new(*store, to, source, context.clock.now_us()));
   auto verdict = gate::judge(policy, input);
   auto name = source.generation ? fmt::format("{}@{}", source.source, source.generation) : source.source;
-  context.out.data(verdict_text(verdict, input, name));
-  context.out.data(next_steps(verdict, arguments));
+  context.out.data(verdict_text(verdict, input.subjects, name, to));
+  context.out.data(held_text(context, arguments, {policy, verdict, input.subjects}));
   auto document = verdict_json(verdict);
   document["schema"] = "quarry.gate/1";
   document["source"] = name;
   document["channel"] = to;
   context.out.document(document);
+  if (!verdict.would_hold && !verdict.cells.empty())
+    context.out.note("next: " + NextCommand(context, "promote").flags_of(arguments).text());
   return verdict.verdict == gate::Decision::ready ? 0 : 10;
 }
 
@@ -92,12 +80,13 @@ Result<void> check_waiver(Context& context, const Arguments& arguments, const re
   if (expires_us <= now_us)
     return cannot_waive(fmt::format("the waiver would have ended already: {}", waiver.expires),
                         "give --expires a day to come, or an age such as 7d");
-  auto named = arguments.find("--policy");
-  if (!named) return {};
-  TRY(auto policy, load_policy(context, *named));
+  TRY(auto policy, load_policy(context, arguments.get("--policy")));
   if (std::find(policy.approvers.begin(), policy.approvers.end(), waiver.approver) == policy.approvers.end())
-    return cannot_waive(fmt::format("policy {} does not let {} waive", policy.name, waiver.approver),
-                        fmt::format("ask one of: {}", text::join(policy.approvers, ", ")));
+    return cannot_waive(
+        fmt::format("{} is not an approver of policy {}", waiver.approver, policy.name),
+        policy.approvers.empty()
+            ? fmt::format("policy {} has no approvers; `--policy FILE` names another one", policy.name)
+            : fmt::format("ask one of: {}; `--policy FILE` names another policy", text::join(policy.approvers, ", ")));
   if (expires_us - now_us > policy.waiver_max_age_us)
     return cannot_waive(fmt::format("policy {} does not allow waivers until {}", policy.name, waiver.expires),
                         fmt::format("the latest end is {}", sys::rfc3339(now_us + policy.waiver_max_age_us)));
@@ -126,6 +115,22 @@ Result<registry::WaiverRecord> make_waiver(const Arguments& arguments, store::Ob
   return waiver;
 }
 
+/// A waiver for all that ever moves to a channel must be meant: a flag that was forgotten would give the same.
+Result<void> check_scope(const Arguments& arguments) {
+  std::vector<std::string> given, known = {"--platform", "--family", "--python", "--framework", "--suite", "--set"};
+  for (const auto& flag : known)
+    if (!arguments.list(flag).empty()) given.push_back(flag);
+  for (const auto& flag : given) // an empty value is a variable that is not set
+    if (arguments.get(flag).empty())
+      return cannot_waive(fmt::format("{} is empty", flag), "is a variable unset? omit the flag to cover all of them");
+  if (arguments.has("--everything") && !given.empty())
+    return cannot_waive(fmt::format("--everything and {} exclude each other", given.front()), "use only one of them");
+  if (!arguments.has("--everything") && given.empty())
+    return cannot_waive(fmt::format("the waiver would cover every suite on every cell of {}", arguments.get("--to")),
+                        fmt::format("limit it with {}, or use --everything", text::join(known, ", ")));
+  return {};
+}
+
 std::string scope_text(const registry::WaiverRecord& waiver) {
   std::vector<std::string> parts;
   for (const auto& part : {waiver.cell.platform, waiver.cell.family, waiver.cell.python, waiver.cell.framework})
@@ -134,6 +139,7 @@ std::string scope_text(const registry::WaiverRecord& waiver) {
 }
 
 Result<int> run_waive(Context& context, const Arguments& arguments) {
+  TRY_DO(check_scope(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto waiver, make_waiver(arguments, *store, context.clock.now_us()));
   TRY(auto expires_us, sys::parse_rfc3339(waiver.expires));
@@ -155,32 +161,35 @@ Result<int> run_waive(Context& context, const Arguments& arguments) {
 }
 
 Command waive_command() {
-  return {.path = {"waive"},
-          .summary = "record an exception to a policy",
-          .description =
-              "Writes a waiver into the store: for this channel, these cells and suites count as ready until the "
-              "waiver expires, although evidence is missing or bad. Who may waive, and for how long, is said by the "
-              "policy that judges; with `--policy` it is checked now rather than when it is needed.",
-          .operands = {},
-          .flags = {{"--to", "CHANNEL", "the channel that it is for", {}, {}, {}, true},
-                    {"--reason", "TEXT", "why the risk is taken", {}, {}, {}, true},
-                    {"--approver", "NAME", "who takes it; one of the policy's approvers", {}, {}, {}, true},
-                    {"--expires", "WHEN", "2026-12-15, an RFC 3339 time, or an age such as 7d", {}, {}, {}, true},
-                    {"--platform", "P", "only on this platform"},
-                    {"--family", "F", "only for this GPU family"},
-                    {"--python", "V", "only for this Python, such as 3.12"},
-                    {"--framework", "NAME", "only for this framework"},
-                    {"--suite", "NAME", "only for this suite"},
-                    {"--set", "DIGEST", "only for this set", {}, {}, {}, false, true},
-                    {"--policy", "FILE", "check the waiver against this policy"},
-                    {"--dry-run", "", "check and show it, write nothing", {}, {}, {}, false, false, 'n'},
-                    k_store},
-          .examples = {{"quarry waive --to stable --family gfx1153 --approver release-owner --expires 14d "
-                        "--reason \"no lab machine until December\" --store file:store",
-                        "one family, for two weeks"}},
-          .exit_codes = {{2, "the waiver would not count"}},
-          .schema = "quarry.waive/1",
-          .run = run_waive};
+  return {
+      .path = {"waive"},
+      .summary = "record an exception to a policy",
+      .description =
+          "Writes a waiver into the store: for this channel, these cells and suites count as ready until the "
+          "waiver expires, although evidence is missing or bad. The policy says who may waive and for how long; the "
+          "waiver is checked against it at once, so name with `--policy` the one that will judge.\n\n"
+          "Say what is waived: a cell, a suite, a set, or `--everything`.",
+      .operands = {},
+      .flags = {{"--to", "CHANNEL", "the channel that it is for", {}, {}, {}, true},
+                {"--reason", "TEXT", "why the risk is taken", {}, {}, {}, true},
+                {"--approver", "NAME", "who takes it; one of the policy's approvers", {}, {}, {}, true},
+                {"--expires", "WHEN", "2026-12-15, an RFC 3339 time, or an age such as 7d", {}, {}, {}, true},
+                {"--platform", "P", "only on this platform"},
+                {"--family", "F", "only for this GPU family"},
+                {"--python", "V", "only for this Python, such as 3.12"},
+                {"--framework", "NAME", "only for this framework"},
+                {"--suite", "NAME", "only for this suite"},
+                {"--set", "DIGEST", "only for this set", {}, {}, {}, false, true},
+                {"--everything", "", "every suite on every cell of every set"},
+                {"--policy", "FILE", "the policy that will judge", {}, "default"},
+                {"--dry-run", "", "check and show it, write nothing", {}, {}, {}, false, false, 'n'},
+                k_store},
+      .examples = {{"quarry waive --to stable --family gfx1153 --approver release-owner --expires 14d "
+                    "--reason \"no lab machine until December\" --store file:store",
+                    "one family, for two weeks"}},
+      .exit_codes = {{2, "the waiver would not count"}},
+      .schema = "quarry.waive/1",
+      .run = run_waive};
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/grouped.hpp"
 #include "cli/records.hpp"
 #include "index/build.hpp"
 #include "index/check.hpp"
@@ -72,8 +73,9 @@ Result<int> run_build(Context& context, const Arguments& arguments) {
   context.out.data(build_summary(plan, result, dry_run));
   if (!dry_run)
     context.out.note(
-        fmt::format("next: pip install --index-url {} PROJECT",
-                    text::shell_word("file://" + text::percent_encode(path::join(plan.output, "simple")))));
+        fmt::format("next: pip install --disable-pip-version-check --index-url {} {}",
+                    text::shell_word("file://" + text::percent_encode(path::join(plan.output, "simple")) + "/"),
+                    plan.files.empty() ? "PROJECT" : text::shell_word(plan.files.front().project)));
   return 0;
 }
 
@@ -84,7 +86,7 @@ Command build_command() {
       .description =
           "Verifies every wheel and source distribution in `DIR` (or in `DIR/dist`), then writes a find-links page "
           "(`index.html`), the simple repository "
-          "interface as HTML (`simple/`) and as JSON (`simple-json/`), and beside each wheel its metadata file.\n\n"
+          "interface as HTML (`simple/`) and as JSON (`simple-json/`), and next to each wheel its metadata file.\n\n"
           "All links are relative: the result works as files, behind any web server and from an object store. With an "
           "`--output-dir` that does not hold "
           "`DIR`, the files are linked (or copied) into its `dist/`, and `DIR` is only read.\n\n"
@@ -161,7 +163,7 @@ Result<std::vector<Place>> places_of(const Context& context, const run::Locator&
   if (!places.empty()) return places;
   auto store = arguments.find("--store");
   if (!store)
-    return fail(ErrorKind::invalid_argument, "I006", "a run, set or channel lies in a store",
+    return fail(ErrorKind::invalid_argument, "I006", "a run, set or channel is in a store",
                 "add `--store LOCATOR` or set QUARRY_STORE");
   if (locator.kind == LocatorKind::channel) {
     if (!store->starts_with("http")) { // a web server that holds the pages need not hold the pointer
@@ -203,7 +205,7 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto places, places_of(context, locator, arguments));
   TRY(auto report, check_all(context, places, arguments));
   int code = index::exit_code(report);
-  context.out.findings(report.findings);
+  context.out.findings(grouped(report.findings));
   context.out.document(check_json(report));
   context.out.data(fmt::format("{}  {}  {}  {}\n", units::things(report.pages, "page"),
                                units::things(report.projects, "project"), units::things(report.files, "file"),
@@ -226,7 +228,7 @@ Command check_command() {
                                    "simple-json/; or channel:NAME, run:ID, set:DIGEST in `--store`"}},
           .flags = {{.name = "--store",
                      .value = "LOCATOR",
-                     .help = "the store that a channel, run or set lies in",
+                     .help = "the store that a channel, run or set is in",
                      .environment = "QUARRY_STORE"},
                     {.name = "--project", .value = "NAME", .help = "only this project", .repeats = true},
                     {.name = "--no-content", .value = "", .help = "look at files without reading them"}},

@@ -34,7 +34,7 @@ Result<std::vector<std::string>> names_of(const Arguments& arguments, std::strin
   auto names = text::split_any(said.value_or(""), ",; ");
   if (said && names.empty())
     return fail(ErrorKind::invalid_argument, "F003", fmt::format("{} names nothing", flag),
-                "name families such as gfx94x or gfx94X-dcgpu, or leave the flag away");
+                "name families such as gfx94x or gfx94X-dcgpu, or omit the flag");
   return names;
 }
 
@@ -91,7 +91,8 @@ Command expand_command() {
       .summary = "the jobs of a CI matrix: which families are built and tested, where",
       .description =
           "From the families file, a trigger and a platform to cells: one a family and build variant, with its "
-          "targets, machines and state. A family without a test runner is a cell with `held`, never left out.\n\n"
+          "targets, machines and state. A family without a test runner gets a cell marked `held`; it is never "
+          "dropped.\n\n"
           "--trigger is an event (pull_request, push, schedule; workflow_dispatch runs what --families names) or tiers "
           "(presubmit, postsubmit, nightly, joined by commas). Among weighted runners --seed chooses (in a workflow "
           "GITHUB_RUN_ID): the same seed gives the same machines.\n\n--format github prints one line for "
@@ -137,7 +138,7 @@ Command targets_command() {
   return {.path = {"matrix", "targets"},
           .summary = "the GPU targets of families",
           .description = "Families, groups such as dgpu-all, or targets; joined by commas, semicolons or spaces. The "
-                         "order is kept, a target stands once. An unknown name is an error.",
+                         "order is kept, a target appears once. An unknown name is an error.",
           .operands = {{"FAMILY", "such as gfx94X-dcgpu", true, true}},
           .flags = {{.name = "--device-extras", .value = "", .help = "print extras of packages: device-gfx942"},
                     k_families_file},
@@ -188,7 +189,7 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   bool bad = has_errors(findings);
   context.out.findings(findings);
   context.out.data(fmt::format("{}: {} families, {}{}\n", families.file, families.families.size(),
-                               count_of(findings.size(), "finding"), bad ? "" : ", sound"));
+                               count_of(findings.size(), "finding"), bad ? "" : "; none of them is an error"));
   context.out.document({{"schema", "quarry.matrix-check/1"},
                         {"file", families.file},
                         {"families", families.families.size()},
@@ -199,10 +200,10 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
 
 Command check_command() {
   return {.path = {"matrix", "check"},
-          .summary = "read a families file strictly and say what people should look at",
+          .summary = "read a families file strictly and report what needs attention",
           .description =
               "An unknown key, a family without targets, a target outside its family, weights that choose "
-              "nobody: refused with file, line and key. Found and said: families without a runner, tests "
+              "nobody: refused with file, line and key. It reports families without a runner, tests "
               "that would fetch nothing, exceptions without a reason, matrices that GitHub would refuse. With --policy "
               "also where a promotion policy and the file have drifted apart.",
           .operands = {{"FILE", "a families file, or the name of a shipped table", false}},
@@ -243,7 +244,7 @@ Command import_command() {
           .summary = "a families file from a table written in Python",
           .description =
               "Reads the dicts of TheRock's amdgpu_family_matrix.py: parsed, never executed. Fields that are not "
-              "known, values that are no literals and families that no target belongs to are refused with their line. "
+              "known, values that are not literals and families that no target belongs to are refused with their line. "
               "Targets, triggers and what else the table does not say come from --families-file.",
           .operands = {{"FILE", "the Python file"}},
           .flags = {{"--output", "FILE", "write it there (default: standard output)", {}, {}, {}, false, false, 'o'},
@@ -251,7 +252,7 @@ Command import_command() {
                     k_families_file},
           .examples = {{"quarry matrix import amdgpu_family_matrix.py --output data/families.toml",
                         "then review the change"}},
-          .exit_codes = {{2, "the file is no such table"}},
+          .exit_codes = {{2, "the file is not such a table"}},
           .schema = "quarry.matrix-import/1",
           .run = run_import};
 }

@@ -161,7 +161,7 @@ Command sync_command() {
           "always among them: source distributions are built with them. Every file is proven against the "
           "index before it is stored, its METADATA against the wheel, and where it came from is recorded.\n\n"
           "The merged index of every run and channel (below its `merged/`) gets what is new.\n\n"
-          "What is there already is not fetched again: a second run transfers nothing. A name that the store "
+          "What already exists is not fetched again: a second run transfers nothing. A name that the store "
           "publishes itself, or that a recipe makes, is refused: it would let a stranger's higher version be "
           "installed.\n\n"
           "Proxies and certificates are taken from the usual variables (`HTTPS_PROXY`, `SSL_CERT_FILE`).",
@@ -176,7 +176,7 @@ Command sync_command() {
             .fallback = "https://pypi.org/simple/",
             .environment = "PIP_INDEX_URL"},
            public_url_flag(),
-           {.name = "--dry-run", .value = "", .help = "resolve and say what is new, write nothing", .letter = 'n'}},
+           {.name = "--dry-run", .value = "", .help = "resolve and report what is new, write nothing", .letter = 'n'}},
       .examples =
           {{"quarry mirror sync requirements.txt --store file:store --python 3.10,3.12 --platform linux,windows",
             "all that the packages need, for four targets"}},

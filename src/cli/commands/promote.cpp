@@ -4,7 +4,9 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/delivery.hpp"
+#include "cli/next_command.hpp"
 #include "cli/records.hpp"
+#include "cli/reviewed.hpp"
 #include "cli/verdict.hpp"
 #include "publish/resolve.hpp"
 #include "sys/clock.hpp"
@@ -25,9 +27,7 @@ const Flag k_reason{.name = "--reason", .value = "TEXT", .help = "why, for the l
 constexpr int k_exit_held = 10;
 
 Result<promote::Options> options_of(Context& context, const Arguments& arguments) {
-  if (arguments.has("--dry-run") && arguments.has("--execute"))
-    return fail(ErrorKind::invalid_argument, "O006", "--dry-run and --execute exclude each other",
-                "look first, then execute the digest that is printed");
+  TRY_DO(check_execute(arguments));
   TRY_DO(check_line("--reason", arguments.get("--reason")));
   promote::Options options{who(context), sys::rfc3339(context.clock.now_us()), arguments.get("--reason"),
                            {},           arguments.has("--dry-run"),           {}};
@@ -80,10 +80,10 @@ std::string plan_text(const promote::Plan& plan) {
 }
 
 /// The end of a dry run: what to type next.
-std::string dry_run_text(const promote::Receipt& receipt, const std::string& command) {
+std::string dry_run_text(const promote::Receipt& receipt, NextCommand command) {
   if (!receipt.plan.moves()) return moved_text(receipt);
-  return plan_text(receipt.plan) +
-         fmt::format("plan        {}\nnext: {} --execute {}\n", receipt.digest, command, receipt.digest);
+  command.drop("--dry-run").set("--execute", receipt.digest);
+  return plan_text(receipt.plan) + fmt::format("plan        {}\nnext: {}\n", receipt.digest, command.text());
 }
 
 // ---- promote
@@ -100,25 +100,6 @@ Result<promote::Request> request_of(Context& context, const Arguments& arguments
                           context.clock.now_us(),
                           context.jobs,
                           to.store ? to.locator + " " + to.prefix : std::string()};
-}
-
-std::string command_line(const Arguments& arguments) {
-  std::string more = arguments.get("--cells") == "ready" ? " --cells ready" : "";
-  if (auto to = arguments.find("--to-store")) more += " --to-store " + text::shell_word(*to);
-  if (auto prefix = arguments.find("--prefix")) more += " --prefix " + text::shell_word(*prefix);
-  return fmt::format("quarry promote --from {} --to {} --policy {}{} --store {}",
-                     text::shell_word(arguments.get("--from")), arguments.get("--to"),
-                     text::shell_word(arguments.get("--policy")), more, text::shell_word(arguments.get("--store")));
-}
-
-std::string held_text(const Arguments& arguments, const promote::Receipt& receipt) {
-  bool others = false;
-  for (const auto& movable : gate::movable(receipt.plan.verdict)) others |= !movable.files.empty();
-  std::string text = fmt::format("held: nothing was moved, {} stays as it is\n", arguments.get("--to"));
-  if (others && arguments.get("--cells") != "ready")
-    text += fmt::format("Move the others: `{} --cells ready`\n", command_line(arguments));
-  return text + fmt::format("Take a risk on purpose: `quarry waive --to {} …` (needs an approver; expires)\n",
-                            arguments.get("--to"));
 }
 
 Result<int> run_promote(Context& context, const Arguments& arguments) {
@@ -140,21 +121,23 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     document["distribution"] = delivery_json(to, *delivery);
   }
   context.out.document(document);
-  gate::Case asked;
-  asked.channel = request.channel;
-  asked.subjects = receipt.plan.subjects;
-  if (!receipt.completed && !receipt.plan.verdict.cells.empty())
-    context.out.data(verdict_text(receipt.plan.verdict, asked, request.source.source));
+  const auto& verdict = receipt.plan.verdict;
+  const auto& subjects = receipt.plan.subjects;
+  if (!receipt.completed && !verdict.cells.empty())
+    context.out.data(verdict_text(verdict, subjects, request.source.source, request.channel));
   if (receipt.held) {
-    context.out.data(held_text(arguments, receipt));
+    context.out.data(fmt::format("held: nothing was moved, {} stays as it is\n", request.channel));
+    context.out.data(held_text(context, arguments, {request.policy, verdict, subjects}));
     return k_exit_held;
   }
   if (delivery && options.dry_run) context.out.data(delivery_text(to, *delivery, true));
-  context.out.data(options.dry_run ? dry_run_text(receipt, command_line(arguments)) : moved_text(receipt));
+  context.out.data(options.dry_run ? dry_run_text(receipt, NextCommand(context, "promote").flags_of(arguments))
+                                   : moved_text(receipt));
   if (delivery && !options.dry_run) context.out.data(delivery_text(to, *delivery, false));
   if (receipt.moved && receipt.generation > 1) // a first view has nothing before it
-    context.out.note(fmt::format("undo: quarry rollback {} --store {}", request.channel,
-                                 text::shell_word(arguments.get("--store"))));
+    context.out.note(
+        "undo: " +
+        NextCommand(context, "rollback").operand(request.channel).set("--store", arguments.get("--store")).text());
   return 0;
 }
 
@@ -162,16 +145,17 @@ Command promote_command() {
   return {
       .path = {"promote"},
       .summary = "move tested sets to a channel",
-      .description = "Judges the sets of `--from` that the channel lacks by the policy, and when they are ready adds "
-                     "them to the channel: one pointer moves, no file is copied or changed, "
-                     "the URL of the channel stays the same. When the gate holds, nothing is written.\n\n"
-                     "`--dry-run` prints the plan and its digest; `--execute DIGEST` runs that plan and nothing else, "
-                     "and can be repeated safely: a plan that was executed is completed, not executed "
-                     "twice. When something moved in between, it is a conflict that says what.\n\n"
-                     "With `--to-store` the promoted packages are then copied to another store, below `--prefix`: "
-                     "files, record and seal, pages, pointer, in that order, and on the server where both stores are "
-                     "of one service. `{family}` and `{platform}` in the prefix stand for those of the run. Without a "
-                     "prefix, `--distributions` says which one a channel has. The same command again completes it.",
+      .description =
+          "Judges the sets of `--from` that the channel lacks by the policy, and when they are ready adds "
+          "them to the channel: one pointer moves, no file is copied or changed, "
+          "the URL of the channel stays the same. When the gate holds, nothing is written.\n\n"
+          "`--dry-run` prints the plan and its digest; `--execute DIGEST` runs that plan and nothing else, "
+          "and can be repeated safely: a plan that was executed is completed, not executed "
+          "twice. When something moved in between, it is a conflict that says what.\n\n"
+          "With `--to-store` the promoted packages are then copied to another store, below `--prefix`: "
+          "files, record and seal, pages, pointer, in that order, and on the server where both stores are "
+          "of one service. `{family}` and `{platform}` in the prefix are replaced by those of the run. Without a "
+          "prefix, `--distributions` says which one a channel has. The same command again completes it.",
 
       .operands = {},
       .flags = {{.name = "--from",
@@ -182,7 +166,7 @@ Command promote_command() {
                 {.name = "--policy",
                  .value = "FILE",
                  .help = "a policy file, or the name of a shipped one",
-                 .required = true},
+                 .fallback = "default"},
                 {.name = "--cells",
                  .value = "WHICH",
                  .help = "all or nothing, or what is ready",
@@ -207,7 +191,7 @@ Command promote_command() {
                    {"quarry promote --from run:42 --to stable --policy default --store s3://builds --to-store "
                     "s3://dist --prefix v2/{family} --public-url s3://dist=https://repo.example.org",
                     "and copy it to the bucket that people install from"}},
-      .exit_codes = {{3, "the source is not there, or not sealed"},
+      .exit_codes = {{3, "the source does not exist, or not sealed"},
                      {6, "a record was altered, or a file is gone"},
                      {7, "the reviewed plan is out of date, or a name has other bytes"},
                      {10, "held"}},
@@ -234,11 +218,8 @@ Result<int> run_rollback(Context& context, const Arguments& arguments) {
   TRY(auto receipt, promote::rollback(*store, channel, options));
   context.out.findings(receipt.notes);
   context.out.document(to_json(receipt, "quarry.rollback/1", options.dry_run));
-  auto command = fmt::format("quarry rollback {}{} --store {}", channel,
-                             arguments.has("--to") ? " --to " + arguments.get("--to") : "",
-                             text::shell_word(arguments.get("--store")));
-  context.out.data(options.dry_run ? dry_run_text(receipt, command) : moved_text(receipt));
-  if (receipt.moved) context.out.note("copies that `promote --to-store` made elsewhere stay as they are");
+  auto again = NextCommand(context, "rollback").operand(channel).flags_of(arguments);
+  context.out.data(options.dry_run ? dry_run_text(receipt, again) : moved_text(receipt));
   return 0;
 }
 
@@ -250,7 +231,8 @@ Command rollback_command() {
               "the same, and the move is in the ledger. After a rollback, another one has to say where `--to`: a "
               "command that "
               "runs twice must not bring back what it took away.\n\n"
-              "A rollback that was killed is completed by the same command.",
+              "A rollback that was killed is completed by the same command. Copies that `promote --to-store` made in "
+              "other stores stay as they are.",
           .operands = {{"CHANNEL", "the channel"}},
           .flags = {{.name = "--to",
                      .value = "GENERATION",

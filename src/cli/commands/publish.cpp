@@ -3,7 +3,9 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/job_files.hpp"
+#include "cli/next_command.hpp"
 #include "cli/records.hpp"
+#include "cli/reviewed.hpp"
 #include "cli/version.hpp"
 #include "publish/outputs.hpp"
 #include "publish/resolve.hpp"
@@ -51,17 +53,18 @@ std::string plan_text(const publish::Plan& plan) {
   std::size_t width = 0;
   for (const auto& file : plan.files) width = std::max(width, file.file.filename.size());
   for (const auto& file : plan.files)
-    text += fmt::format("  {:<8}  {:<{}}  {:>9}\n", file.present ? "there" : "new", file.file.filename, width,
+    text += fmt::format("  {:<8}  {:<{}}  {:>9}\n", file.present ? "exists" : "new", file.file.filename, width,
                         units::bytes(file.file.size));
   return text;
 }
 
 std::string receipt_text(const publish::Plan& plan, const publish::Receipt& receipt) {
   auto text = fmt::format("sealed      set:{}  {}{}\n", receipt.set.substr(0, 12), units::things(receipt.files, "file"),
-                          receipt.newly_sealed ? "" : "  (it was already)");
+                          receipt.newly_sealed ? "" : "  (already sealed)");
   if (!receipt.channel.empty())
-    text += fmt::format("channel     {}@{}{}\n", receipt.channel, receipt.generation,
-                        receipt.channel_moved ? "" : "  (the set was in already)");
+    text += receipt.channel_moved
+                ? fmt::format("channel     {}@{}\n", receipt.channel, receipt.generation)
+                : fmt::format("channel     unchanged: the set is in {}@{}\n", receipt.channel, receipt.generation);
   text += fmt::format("written     {}\n\n", units::things(receipt.writes, "object"));
   return text +
          publish::install_line(plan.set, receipt.channel.empty() ? publish::url_to_install_from(receipt)
@@ -110,14 +113,17 @@ Result<void> tell_github(Context& context, const publish::Plan& plan, const publ
                         publish::step_summary(plan, receipt));
 }
 
-std::string next_step(const Arguments& arguments, const publish::Plan& plan) {
-  auto from = plan.channel.empty()
-                  ? fmt::format("run:{}{}-{}",
-                                arguments.get("--external-repo").empty() ? "" : arguments.get("--external-repo") + "/",
-                                arguments.get("--run-id"), arguments.get("--platform"))
-                  : "channel:" + plan.channel;
-  return fmt::format("next: quarry venv install .venv --from {} --packages {} --store {}", text::shell_word(from),
-                     publish::requirement_of(plan.set), text::shell_word(arguments.get("--store")));
+std::string next_step(const Context& context, const Arguments& arguments, const publish::Plan& plan) {
+  auto external = arguments.get("--external-repo");
+  auto from = plan.channel.empty() ? fmt::format("run:{}{}{}-{}", external, external.empty() ? "" : "/",
+                                                 arguments.get("--run-id"), arguments.get("--platform"))
+                                   : "channel:" + plan.channel;
+  return "next: " + NextCommand(context, "venv install")
+                        .operand(".venv")
+                        .set("--from", from)
+                        .set("--packages", text::replace_all(publish::requirement_of(plan.set), "\"", ""))
+                        .set("--store", arguments.get("--store"))
+                        .text();
 }
 
 Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, store::ObjectStore& store) {
@@ -131,13 +137,17 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
 }
 
 Result<int> run_publish(Context& context, const Arguments& arguments) {
+  TRY_DO(check_execute(arguments));
   TRY(auto public_url, public_url_of(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto plan, plan_of(context, arguments, *store));
   context.out.findings(plan.notes);
+  TRY_DO(check_reviewed(arguments, plan.digest));
   context.out.data(plan_text(plan));
   if (arguments.has("--dry-run")) {
-    context.out.data(fmt::format("plan        {}\n", plan.digest));
+    NextCommand next(context, "publish");
+    next.operand(arguments.operands.at(0)).flags_of(arguments).drop("--dry-run").set("--execute", plan.digest);
+    context.out.data(fmt::format("plan        {}\nnext: {}\n", plan.digest, next.text()));
     auto document = plan_json(plan);
     document["dry_run"] = true;
     if (!plan.sealed) document["set"] = nullptr; // its record will hold the time of publication
@@ -158,68 +168,70 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
   TRY_DO(tell_github(context, plan, receipt));
   context.out.data(receipt_text(plan, receipt));
   context.out.document(receipt_json(plan, receipt));
-  context.out.note(next_step(arguments, plan));
+  context.out.note(next_step(context, arguments, plan));
   return 0;
 }
 
 Command publish_command() {
-  return {.path = {"publish"},
-          .summary = "publish packages as a sealed set that people can install",
-          .description =
-              "Verifies every package in `DIR` (or in `DIR/dist`), stores the files and the metadata of each wheel, "
-              "writes the set's record and its seal, then the pages "
-              "of the index; with `--channel`, the set joins the channel and its pages follow. Nobody ever sees a page "
-              "that names what is not there.\n\n"
-              "A published name never gets other bytes: that is a conflict, found before anything is written. Running "
-              "it again completes what was interrupted; when all is "
-              "there it writes nothing. Several jobs may publish into one directory or channel at the same time.\n\n"
-              "Where the store has a base index (`quarry mirror sync`), the pages of both together are written below "
-              "`merged/`: one index URL that needs no other, in which each project has one owner.\n\n"
-              "In a GitHub job it writes the step outputs `package_find_links_url`, `package_index_url`, "
-              "`package_set` and, with a base index, `package_merged_index_url`, and a step summary with the line to "
-              "install.",
-          .operands = {{"DIR", "holds wheels and source distributions, directly or in dist/"}},
-          .flags = {k_store,
-                    public_url_flag(),
-                    {.name = "--run-id",
-                     .value = "ID",
-                     .help = "the CI run that built them",
-                     .environment = "GITHUB_RUN_ID",
-                     .required = true},
-                    {.name = "--platform",
-                     .value = "P",
-                     .help = "the platform of that run",
-                     .choices = {"linux", "windows"},
-                     .required = true},
-                    {.name = "--artifact-group", .value = "G", .help = "group of the run, such as gfx94X-dcgpu"},
-                    {.name = "--channel", .value = "NAME", .help = "add the set to this channel"},
-                    {.name = "--area",
-                     .value = "AREA",
-                     .help = "directory of the run",
-                     .choices = {"python", "pytorch", "jax"},
-                     .fallback = "python"},
-                    {.name = "--layout",
-                     .value = "FORM",
-                     .help = "flat forms of today's scripts",
-                     .choices = {"quarry", "feb", "aug"},
-                     .fallback = "quarry"},
-                    {.name = "--external-repo", .value = "OWNER-REPO", .help = "prefix of a run of another repository"},
-                    {.name = "--repository",
-                     .value = "O/R",
-                     .help = "recorded as the origin",
-                     .environment = "GITHUB_REPOSITORY"},
-                    {.name = "--commit", .value = "SHA", .help = "recorded as the origin", .environment = "GITHUB_SHA"},
-                    {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'}},
-          .examples = {{"quarry publish out --store file:store --run-id 42 --platform linux --artifact-group "
-                        "gfx94X-dcgpu --channel staging",
-                        "publish what `sdk build` made"}},
-          .exit_codes = {{1, "a package has findings: `quarry wheel verify` lists them"},
-                         {3, "the directory holds no package"},
-                         {6, "a package's container or RECORD is broken or ambiguous"},
-                         {7, "a name is published with other bytes, or is a project of the base index"},
-                         {8, "run it again"}},
-          .schema = "quarry.publish/1",
-          .run = run_publish};
+  return {
+      .path = {"publish"},
+      .summary = "publish packages as a sealed set that people can install",
+      .description =
+          "Verifies every package in `DIR` (or in `DIR/dist`), stores the files and the metadata of each wheel, "
+          "writes the set's record and its seal, then the pages "
+          "of the index; with `--channel`, the set joins the channel and its pages follow. Nobody ever sees a page "
+          "that names what does not exist.\n\n"
+          "A published name never gets other bytes: that is a conflict, found before anything is written. Running "
+          "it again completes what was interrupted; when all is "
+          "there it writes nothing. Several jobs may publish into one directory or channel at the same time.\n\n"
+          "Where the store has a base index (`quarry mirror sync`), the pages of both together are written below "
+          "`merged/`: one index URL that needs no other, in which each project has one owner.\n\n"
+          "In a GitHub job it writes the step outputs `package_find_links_url`, `package_index_url`, "
+          "`package_set` and, with a base index, `package_merged_index_url`, and a step summary with the line to "
+          "install.",
+      .operands = {{"DIR", "holds wheels and source distributions, directly or in dist/"}},
+      .flags = {k_store,
+                public_url_flag(),
+                {.name = "--run-id",
+                 .value = "ID",
+                 .help = "the CI run that built them",
+                 .environment = "GITHUB_RUN_ID",
+                 .required = true},
+                {.name = "--platform",
+                 .value = "P",
+                 .help = "the platform of that run",
+                 .choices = {"linux", "windows"},
+                 .required = true},
+                {.name = "--artifact-group", .value = "G", .help = "group of the run, such as gfx94X-dcgpu"},
+                {.name = "--channel", .value = "NAME", .help = "add the set to this channel"},
+                {.name = "--area",
+                 .value = "AREA",
+                 .help = "directory of the run",
+                 .choices = {"python", "pytorch", "jax"},
+                 .fallback = "python"},
+                {.name = "--layout",
+                 .value = "FORM",
+                 .help = "flat forms of today's scripts",
+                 .choices = {"quarry", "feb", "aug"},
+                 .fallback = "quarry"},
+                {.name = "--external-repo", .value = "OWNER-REPO", .help = "prefix of a run of another repository"},
+                {.name = "--repository",
+                 .value = "O/R",
+                 .help = "recorded as the origin",
+                 .environment = "GITHUB_REPOSITORY"},
+                {.name = "--commit", .value = "SHA", .help = "recorded as the origin", .environment = "GITHUB_SHA"},
+                {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'},
+                {.name = "--execute", .value = "DIGEST", .help = "run exactly the plan of this digest"}},
+      .examples = {{"quarry publish out --store file:store --run-id 42 --platform linux --artifact-group "
+                    "gfx94X-dcgpu --channel staging",
+                    "publish what `sdk build` made"}},
+      .exit_codes = {{1, "a package has findings: `quarry wheel verify` lists them"},
+                     {3, "the directory holds no package"},
+                     {6, "a package's container or RECORD is broken or ambiguous"},
+                     {7, "a name has other bytes, is a project of the base index, or the reviewed plan is out of date"},
+                     {8, "run it again"}},
+      .schema = "quarry.publish/1",
+      .run = run_publish};
 }
 
 // ---- set show, verify, adopt
@@ -341,7 +353,7 @@ Command show_command() {
           .operands = {k_sealed},
           .flags = {k_store},
           .examples = {{"quarry set show run:42-linux --store file:store", "what this run published"}},
-          .exit_codes = {{3, "it is not there, or not sealed yet"}, {6, "a record was altered"}},
+          .exit_codes = {{3, "it does not exist, or not sealed yet"}, {6, "a record was altered"}},
           .schema = "quarry.set-show/1",
           .run = run_show};
 }
@@ -355,7 +367,7 @@ Command verify_command() {
       .operands = {k_sealed},
       .flags = {k_store},
       .examples = {{"quarry set verify channel:stable --store file:store", "all that people can install from stable"}},
-      .exit_codes = {{3, "it is not there, or not sealed yet"}, {6, "a file or a record is missing or altered"}},
+      .exit_codes = {{3, "it does not exist, or not sealed yet"}, {6, "a file or a record is missing or altered"}},
       .schema = "quarry.set-verify/1",
       .run = run_verify};
 }
@@ -364,8 +376,8 @@ Command adopt_command() {
   return {
       .path = {"set", "adopt"},
       .summary = "seal packages that another tool published",
-      .description = "Verifies completely every package that lies below a run or directory of the store, where it "
-                     "lies, in today's layouts or in ours; then writes what is missing: metadata "
+      .description = "Verifies completely every package below a run or directory of the store, where it "
+                     "is, in today's layouts or in ours; then writes what is missing: metadata "
                      "files, the set's record, its seal, pages. No file is moved or changed.",
       .operands = {{"LOCATOR", "run:ID, or a directory in the store"}},
       .flags = {k_store, {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'}},

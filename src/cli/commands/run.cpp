@@ -15,7 +15,7 @@ namespace {
 Unexpected contradiction(const std::string& flag, const std::string& said, const std::string& found) {
   return fail(ErrorKind::invalid_argument, "L028",
               fmt::format("{} says {}, but the workflow run is of {}", flag, said, found),
-              "name the run that is meant once, or make both agree");
+              "name the run once, or make both agree");
 }
 
 Result<run::WorkflowRun> read_workflow_run(const std::string& file, const std::string& run_id) {
@@ -53,7 +53,7 @@ Result<std::string> release_type_of(const Context& context, const Arguments& arg
   if (!said) return context.variable("RELEASE_TYPE");
   if (!said->empty()) return *said;
   return fail(ErrorKind::invalid_argument, "L023", "--release-type is empty",
-              "leave it away, or choose one of: " + text::join(run::release_types(run::Era::aug), ", "));
+              "omit it, or choose one of: " + text::join(run::release_types(run::Era::aug), ", "));
 }
 
 Result<run::Origin> origin_of(const Context& context, const Arguments& arguments, run::Era era) {
@@ -127,7 +127,7 @@ Command locate_command() {
       .description =
           "Computes bucket and key of one output of a CI run, and says which facts decided. Nothing is looked up on "
           "the "
-          "network and nothing has to exist.\n\nWhat is not said is taken from the job: GITHUB_REPOSITORY, "
+          "network and nothing has to exist.\n\nWhat is not given is taken from the job: GITHUB_REPOSITORY, "
           "RELEASE_TYPE, "
           "IS_PR_FROM_FORK, GITHUB_EVENT_NAME with GITHUB_EVENT_PATH. An empty variable counts as not set. For a run "
           "of "
@@ -140,13 +140,13 @@ Command locate_command() {
                 {"--kind", "KIND", "which output", run::output_names(), "run"},
                 {"--name", "NAME", "a file or path below the output's directory"},
                 {"--artifact-group", "GROUP", "the group below logs, manifests and packages, such as gfx94X-dcgpu"},
-                {"--repo", "OWNER/NAME", "whose workflow ran (default: GITHUB_REPOSITORY, then ROCm/TheRock)"},
+                {"--repo", "OWNER/NAME", "the repository of the run (default: GITHUB_REPOSITORY, then ROCm/TheRock)"},
                 {"--release-type", "TYPE",
                  "ci, dev, nightly, prerelease, dev-bkc, nightly-bkc (default: RELEASE_TYPE, then ci)"},
                 {"--workflow-run", "FILE", "GitHub's workflow-run object of the run, as JSON"},
                 {"--bucket", "NAME", "this bucket, whatever the rules say"},
-                {"--era", "ERA", "whose rules", {"quarry", "feb", "aug"}, "quarry"},
-                {"--local-dir", "DIR", "where the local path begins; one directory stands for one bucket"}},
+                {"--era", "ERA", "the rules of", {"quarry", "feb", "aug"}, "quarry"},
+                {"--local-dir", "DIR", "where the local path begins; one directory takes the place of one bucket"}},
       .examples = {{"quarry run locate --run-id 19680190301 --platform linux --kind python-index --artifact-group "
                     "gfx94X-dcgpu",
                     "the index of a run's packages"},

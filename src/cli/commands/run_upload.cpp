@@ -56,7 +56,7 @@ Result<artifact::OutputsRequest> request_of(const Context& context, const Argume
 std::string page_of(const std::string& title, const std::vector<artifact::Listed>& entries) {
   std::vector<index::Listed> listed;
   for (const auto& entry : entries) listed.push_back({entry.name, false, entry.size});
-  return index::listing_page(title, std::move(listed));
+  return index::listing_page(title, std::move(listed), index::Parent::none);
 }
 
 /// The packages of a build go their own way: verified, sealed, with pages.
@@ -204,9 +204,9 @@ Command run_upload_command() {
           "run holds.\n\n"
           "First a record announces the archives, last it says that they are complete: a fetch in between is refused. "
           "An archive's name never gets other bytes; logs and manifests are replaced when they differ. Run it again "
-          "after an interruption: it completes what is missing, and writes nothing when all is there.\n\n"
-          "After a failed build say `--build-failed`: what is missing is reported, archives that were not finished are "
-          "left out, and the run stays incomplete; one that was complete is so no longer, which is told.\n\n"
+          "after an interruption: it completes what is missing, and writes nothing when nothing is missing.\n\n"
+          "After a failed build use `--build-failed`: what is missing is reported, archives that were not finished are "
+          "left out, and the run stays incomplete; a run that was complete is marked incomplete, with a warning.\n\n"
           "In a GitHub job it writes the step outputs `build_logs_url`, `artifacts_url`, `manifest_url` (and those of "
           "`quarry publish`), and links in the step summary.",
       .operands = {{"DIR", "the build's directory"}},
@@ -234,15 +234,15 @@ Command run_upload_command() {
            {.name = "--build-failed", .value = "", .help = "the build failed: take what there is"},
            {.name = "--no-artifacts", .value = "", .help = "logs and manifests only"},
            {.name = "--ninja-logs", .value = "", .help = "every .ninja_log of DIR as logs/ninja_logs.tar.gz, too"},
-           {.name = "--dry-run", .value = "", .help = "say what would be done, and do nothing", .letter = 'n'}},
+           {.name = "--dry-run", .value = "", .help = "show what would be done, and do nothing", .letter = 'n'}},
       .examples =
           {{"quarry run upload build --run-id 42 --platform linux --artifact-group gfx94X-dcgpu --store file:store",
             "after a build"},
            {"quarry run upload build --run-id 42 --platform linux --build-failed --store s3://builds/ci",
             "what a failed build left, for those who look into it"}},
-      .exit_codes = {{3, "DIR is not there, or holds no artifacts"},
+      .exit_codes = {{3, "DIR does not exist, or holds no artifacts"},
                      {6, "an archive is not what its checksum file says"},
-                     {7, "an archive of that name is there with other bytes"},
+                     {7, "an archive of that name exists with other bytes"},
                      {8, "run it again"}},
       .schema = "quarry.run-upload/1",
       .run = run_upload};

@@ -54,7 +54,7 @@ Result<std::vector<std::string>> families_of(const Arguments& arguments, std::st
   auto names = text::split_any(said, ",; ");
   if (names.empty() && !said.empty())
     return fail(ErrorKind::invalid_argument, "S044", fmt::format("{} {:?} names no family", flag, said),
-                "name families such as gfx94X-dcgpu, or leave the flag away");
+                "name families such as gfx94X-dcgpu, or omit the flag");
   return names;
 }
 
@@ -62,7 +62,7 @@ Result<std::vector<std::string>> families_of(const Arguments& arguments, std::st
 Result<dist::Version> version_of(const std::string& said) {
   if (text::trim(said) != said)
     return fail(ErrorKind::invalid_argument, "S046", fmt::format("--version {:?} begins or ends with a blank", said),
-                "say the version alone, such as 7.2.0");
+                "give the version alone, such as 7.2.0");
   return dist::Version::parse(said);
 }
 
@@ -303,7 +303,7 @@ Command build_command() {
   c.exit_codes = {{1, "the artifacts cannot be packaged: the findings say why"},
                   {3, "no artifact, or none for a family"},
                   {6, "artifacts contradict each other"},
-                  {7, "another build writes there; with --no-build-packages: a tree is there already"}};
+                  {7, "another build writes there; with --no-build-packages: a tree already exists"}};
   c.schema = "quarry.sdk-build/1";
   c.run = build;
   return c;

@@ -137,7 +137,7 @@ Command diff_command() {
           "metadata, tags, "
           "entry points, sizes. Tars inside packages are looked into. Every wheel is verified first.\n\n"
           "A and B are sealed sets (`set:`, `run:`, `channel:`) or directories of packages. Packages are paired by "
-          "project, version and tags; where versions differ, a package's own version is no part of its paths.\n\n"
+          "project, version and tags; where versions differ, a package's own version is not a part of its paths.\n\n"
           "`--allow FILE` says which differences are expected and why: lines of package, place (a glob) and reason, "
           "with "
           "tabs between. A line that nothing needs is a warning.",

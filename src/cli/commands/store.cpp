@@ -51,7 +51,7 @@ Result<int> run_get(Context& context, const Arguments& arguments) {
 std::vector<Command> store_commands() {
   return {{.path = {"store", "put"},
            .summary = "store one file under a key",
-           .description = "Stores the bytes of `FILE` under `KEY`, whatever stood there before.",
+           .description = "Stores the bytes of `FILE` under `KEY`, replacing what was there before.",
            .operands = {{"FILE", "what to store"}, {"KEY", "its name in the store"}},
            .flags = {k_store, {.name = "--sha256", .value = "HEX", .help = "what the bytes must be"}},
            .examples = {{"quarry store put a.bin tests/a.bin --store s3://bucket/prefix", "one object"}},
@@ -60,7 +60,7 @@ std::vector<Command> store_commands() {
            .run = run_put,
            .hidden = true},
           {.path = {"store", "get"},
-           .summary = "fetch one object into a file, and tell its sha256",
+           .summary = "fetch one object into a file and print its sha256",
            .description = "Reads the object `KEY` into `FILE`, which appears when it is complete.",
            .operands = {{"KEY", "a name in the store"}, {"FILE", "where to put its bytes"}},
            .flags = {k_store},

@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/scratch.hpp"
 #include "cli/version.hpp"
@@ -34,7 +35,7 @@ std::string cell_text(const registry::Cell& cell) {
 std::string counts_text(const EvidenceRecord& e) {
   auto text = fmt::format("{} passed", e.passed);
   if (e.failed) text += fmt::format(", {} failed", e.failed);
-  if (e.errors) text += fmt::format(", {} errors", e.errors);
+  if (e.errors) text += ", " + units::things(e.errors, "error");
   if (e.skipped) text += fmt::format(", {} skipped", e.skipped);
   return text;
 }
@@ -110,7 +111,7 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
   return options;
 }
 
-void say_recorded(Context& context, const EvidenceRecord& evidence, const std::string& digest,
+void say_recorded(Context& context, const EvidenceRecord& evidence, const std::string& digest, const std::string& store,
                   std::string_view schema) {
   context.out.data(failures_text(evidence));
   context.out.data(fmt::format("evidence    {}\nlog         {}\n", digest, evidence.log));
@@ -118,6 +119,9 @@ void say_recorded(Context& context, const EvidenceRecord& evidence, const std::s
   document["schema"] = schema;
   document["subjects"] = subjects_json(evidence);
   context.out.document(document);
+  if (evidence.result != "passed")
+    context.out.note("next: " +
+                     NextCommand(context, "evidence log").operand(digest.substr(0, 12)).set("--store", store).text());
 }
 
 Result<int> run_test(Context& context, const Arguments& arguments) {
@@ -127,7 +131,7 @@ Result<int> run_test(Context& context, const Arguments& arguments) {
   const auto& e = outcome.evidence;
   context.out.data(fmt::format("{}  {} on {}  {}{}\n", e.result, e.suite, cell_text(e.cell), counts_text(e),
                                e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
-  say_recorded(context, e, outcome.digest, "quarry.test/1");
+  say_recorded(context, e, outcome.digest, arguments.get("--store"), "quarry.test/1");
   return outcome.exit_code;
 }
 
@@ -181,7 +185,7 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   const auto& e = done.evidence;
   context.out.data(fmt::format("{}  {} on {}  {}\nreported    by {}; quarry did not run there\n", e.result, e.suite,
                                cell_text(e.cell), counts_text(e), e.machine.at("host")));
-  say_recorded(context, e, done.digest, "quarry.evidence-record/1");
+  say_recorded(context, e, done.digest, arguments.get("--store"), "quarry.evidence-record/1");
   return e.result == "passed" ? 0 : 1;
 }
 
@@ -226,7 +230,7 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
   for (const auto& [digest, e] : records) width = std::max(width, cell_text(e.cell).size());
   for (const auto& [digest, e] : records) {
     list.push_back(summary(e, digest));
-    context.out.data(fmt::format("{}  {}  {:<9}  {:<12}  {:<{}}  {}{}\n", digest.substr(0, 12), e.ended.substr(0, 19),
+    context.out.data(fmt::format("{}  {}  {:<9}  {:<12}  {:<{}}  {}{}\n", digest.substr(0, 12), short_time(e.ended),
                                  e.result, e.suite, cell_text(e.cell), width, counts_text(e), standing(e)));
   }
   if (records.empty()) context.out.note("there is no evidence in " + store->describe());
@@ -258,6 +262,38 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
   return 0;
 }
 
+constexpr std::uint64_t k_log_max = 1u << 30; // what `quarry test` keeps of a suite's output is far below
+
+Result<int> run_log(Context& context, const Arguments& arguments) {
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto digest, registry::complete_digest(*store, "evidence/", arguments.operands.at(0)));
+  TRY(auto e, registry::load_evidence(*store, digest));
+  TRY(auto log, store->get(e.log, k_log_max));
+  if (!log)
+    return fail(ErrorKind::not_found, "G023", fmt::format("{} is missing from {}", e.log, store->describe()),
+                "the evidence itself still counts; test again for a new log");
+  context.out.data(*log);
+  context.out.document({{"schema", "quarry.evidence-log/1"},
+                        {"evidence", digest},
+                        {"log", e.log},
+                        {"url", store->url(e.log)},
+                        {"size", log->size()}});
+  return 0;
+}
+
+Command log_command() {
+  return {.path = {"evidence", "log"},
+          .summary = "print the log of a test",
+          .description = "What the suite printed, as `quarry test` kept it; of a reported record, the report. With "
+                         "`--json` its key, URL and size.",
+          .operands = {{"DIGEST", "the digest of the evidence, or its first 8 or more digits"}},
+          .flags = {k_store},
+          .examples = {{"quarry evidence log 4f2a91c07d3e --store file:store", "why did it fail?"}},
+          .exit_codes = {{3, "there is no such record, or its log is missing"}, {6, "the record was altered"}},
+          .schema = "quarry.evidence-log/1",
+          .run = run_log};
+}
+
 Command list_command() {
   return {.path = {"evidence", "list"},
           .summary = "list what was tested, newest first",
@@ -285,6 +321,8 @@ Command show_command() {
 
 } // namespace
 
-std::vector<Command> test_commands() { return {test_command(), record_command(), list_command(), show_command()}; }
+std::vector<Command> test_commands() {
+  return {test_command(), record_command(), list_command(), show_command(), log_command()};
+}
 
 } // namespace quarry::cli

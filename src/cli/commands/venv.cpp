@@ -1,5 +1,6 @@
 #include "cli/commands.hpp"
 #include "cli/job_files.hpp"
+#include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/switches.hpp"
 #include "cli/version.hpp"
@@ -24,7 +25,7 @@ const std::string k_activate = "--activate-in-future-github-actions-steps";
 /// The switches of both commands, each of them also in its `--no-` form.
 std::vector<Flag> with_switches(std::vector<Flag> flags, const std::vector<Flag>& more = {}) {
   for (const auto& [name, help] :
-       {std::pair<std::string, std::string>{"--clean", "remove the environment that is there and start fresh"},
+       {std::pair<std::string, std::string>{"--clean", "remove the environment that exists and start fresh"},
         {"--use-uv", "use uv instead of pip and venv"},
         {k_activate, "put the environment on PATH for the later steps of this GitHub Actions job"}})
     for (auto& flag : both_ways(name, help)) flags.push_back(std::move(flag));
@@ -48,7 +49,7 @@ Result<venv::Installer> chosen_installer(const Arguments& arguments) {
 Result<void> activate(Context& context, const venv::Environment& environment) {
   auto path_file = context.variable("GITHUB_PATH"), env_file = context.variable("GITHUB_ENV");
   if (path_file.empty() || env_file.empty()) {
-    context.out.warn("GITHUB_PATH or GITHUB_ENV is not set: this is no GitHub Actions job, nothing was activated");
+    context.out.warn("GITHUB_PATH or GITHUB_ENV is not set: not a GitHub Actions job, nothing was activated");
     return {};
   }
   TRY_DO(append_for_job("GITHUB_PATH", path_file, environment.directory + "/bin\n"));
@@ -60,7 +61,7 @@ Result<venv::Created> create(Context& context, const Arguments& arguments, bool 
   venv::CreateOptions options{arguments.operands.at(0), arguments.find("--python").value_or(""), clean, use_uv};
   TRY(auto created, venv::create_environment(options, context.environment));
   context.out.note(fmt::format("environment {}  Python {}{}", options.directory, created.environment.version,
-                               created.existed ? ", was there already (--clean makes it anew)" : ""));
+                               created.existed ? ", already existed (--clean makes it from scratch)" : ""));
   return created;
 }
 
@@ -82,8 +83,8 @@ Result<int> run_create(Context& context, const Arguments& arguments) {
 Command create_command() {
   return {.path = {"venv", "create"},
           .summary = "make a Python environment",
-          .description = "Runs `python -m venv` (or `uv venv`). An environment that is there is kept; `--clean` makes "
-                         "it anew. The Python is "
+          .description = "Runs `python -m venv` (or `uv venv`). An environment that exists is kept; `--clean` makes "
+                         "it from scratch. The Python is "
                          "looked for on PATH, among pyenv's versions and in /opt/python.",
           .operands = {{"DIR", "where the environment is made"}},
           .flags = with_switches({k_python}),
@@ -139,16 +140,25 @@ Json receipt_document(const venv::InstallOutcome& outcome) {
   return document;
 }
 
+/// A package that was there already is not installed again, and so is not among the files.
+std::string installed_text(const venv::Receipt& receipt, const std::string& directory, double seconds) {
+  if (receipt.files.empty())
+    return fmt::format("nothing to install from {}: {} has it already  {}\n", receipt.source, directory,
+                       units::seconds(seconds));
+  return fmt::format(
+      "installed {} from {} in {}; {}  {}\n", units::things(receipt.files.size(), "file"), receipt.source, directory,
+      receipt.sealed ? "all match their sealed set" : "hashes match what the index offered (unsealed source)",
+      units::seconds(seconds));
+}
+
 void report(Context& context, const venv::InstallOutcome& outcome, const std::string& directory) {
   const auto& receipt = outcome.receipt;
   for (const auto& file : receipt.files)
     context.out.data(fmt::format("installed   {}  {}\n", file.filename, file.sha256.short_hex()));
-  context.out.data(fmt::format("{} files of {} in {}, proven against {}  {}\n", receipt.files.size(), receipt.source,
-                               directory, receipt.sealed ? "their sealed set" : "what was offered (unsealed source)",
-                               units::seconds(outcome.seconds)));
+  context.out.data(installed_text(receipt, directory, outcome.seconds));
   if (receipt.sealed)
-    context.out.note(fmt::format("next: quarry test --venv {} --store {}", text::shell_word(directory),
-                                 text::shell_word(receipt.store)));
+    context.out.note("next: " +
+                     NextCommand(context, "test").set("--venv", directory).set("--store", receipt.store).text());
 }
 
 Result<int> run_install(Context& context, const Arguments& arguments) {
@@ -212,7 +222,7 @@ Command install_command() {
                      "have a seal (a URL, a directory, a run that another tool laid out) is accepted, called an "
                      "unsealed source and frozen by "
                      "sha256 in `quarry-lock.json`; what is tested from it cannot be promoted.\n\nThe environment is "
-                     "made if it is not there.",
+                     "made if it does not exist.",
       .operands = {{"DIR", "the environment"}},
       .flags = install_flags(),
       .examples =

@@ -83,7 +83,7 @@ Result<void> read_bases(const Arguments& arguments, release::VersionRequest& req
   if (!request.base.empty() && !arguments.has("--version-file") && !sys::exists(name)) return {};
   auto text = sys::read_file(name, k_version_file_max);
   if (!text) {
-    text.error().hint = "say the base version with --base, or where the file is with --version-file";
+    text.error().hint = "give the base version with --base, or the file with --version-file";
     return fail(std::move(text).error());
   }
   TRY(auto file, release::parse_version_file(*text, name));
@@ -95,7 +95,7 @@ Result<void> read_bases(const Arguments& arguments, release::VersionRequest& req
 Result<std::string> version_type(const Context& context, const Arguments& arguments) {
   if (arguments.has("--custom-version-suffix") && arguments.has("--release-type"))
     return fail(ErrorKind::invalid_argument, "N001", "--release-type and --custom-version-suffix exclude each other",
-                "a custom suffix stands in the place of the release type's");
+                "a custom suffix takes the place of the release type's");
   if (arguments.has("--custom-version-suffix")) return std::string();
   auto type = arguments.find("--release-type").value_or(context.variable("RELEASE_TYPE"));
   const auto& known = release::version_release_types(arguments.get("--era") == "feb");
@@ -127,7 +127,7 @@ Result<int> run_compute(Context& context, const Arguments& arguments) {
   auto types = package_types(arguments);
   if (arguments.has("--previous") && types.front() != PackageType::wheel)
     return fail(ErrorKind::invalid_argument, "N008", "--previous orders versions of wheels only",
-                "leave --package-type away, or compare with the package manager's own tool");
+                "omit --package-type, or compare with the package manager's own tool");
   TRY(auto request, request_of(context, arguments, types));
   Outputs outputs;
   for (auto type : types) {
@@ -144,7 +144,7 @@ Result<int> run_compute(Context& context, const Arguments& arguments) {
 Command compute_command() {
   return {
       .path = {"version", "compute"},
-      .summary = "the version that the SDK's packages bear",
+      .summary = "compute the SDK's package version",
       .description =
           "From the kind of release, the base version, the day and the commit: one version for wheels, one for Debian "
           "and "
@@ -173,7 +173,7 @@ Command compute_command() {
                 {"--prerelease-version", "N", "the number of the release candidate"},
                 {"--custom-version-suffix", "S", "the base and this, instead of a release type's suffix"},
                 {"--previous", "V", "refuse a version that sorts below this one"},
-                {"--era", "ERA", "whose release types", {"feb", "aug"}, "aug"}},
+                {"--era", "ERA", "the release types of that month", {"feb", "aug"}, "aug"}},
       .examples = {{"quarry version compute --release-type nightly --base 7.12.0 --package-type wheel",
                     "tonight's wheels"},
                    {"quarry version compute --release-type prerelease --prerelease-version 2 --previous 7.12.0rc1",
@@ -222,17 +222,18 @@ Command write_command() {
           "Reads names, not contents, of the wheels in --dist-dir (or its `dist/`) and hands their versions on: "
           "`torch_version`, `torchaudio_version`, `torchvision_version`, `triton_version`, `apex_version`, or "
           "`jax_version`; in a workflow they are appended to GITHUB_OUTPUT.\n\nTwo wheels of one project are refused, "
-          "with both names and the one that installers would take; so is a raw wheel beside the repaired one. On "
+          "with both names and the one that installers would take; so is a raw wheel next to the repaired one. On "
           "Windows triton and apex may be absent; jaxlib always may.",
       .operands = {{"FRAMEWORK", "torch or jax"}},
       .flags = {{"--dist-dir", "DIR", "the directory with the wheels", {}, {}, {}, true},
-                {"--platform", "P", "whose wheels (default: as their tags say)", {"linux", "windows"}},
+                {"--platform", "P", "the platform of the wheels (default: as their tags say)", {"linux", "windows"}},
                 {"--python", "V", "look only at wheels for this Python, such as 3.12"},
                 {"--optional", "PROJECT", "this one may be absent", {}, {}, {}, false, true},
                 {"--previous", "V", "refuse a version of torch, or of JAX's plugin, that sorts below this one"}},
       .examples = {{"quarry version write torch --dist-dir dist", "after a build of PyTorch"},
                    {"quarry version write jax --dist-dir dist --python 3.12 --json", "one Python of several"}},
-      .exit_codes = {{2, "a project has several candidates, or a name is no wheel's"}, {3, "a project has no wheel"}},
+      .exit_codes = {{2, "a project has several candidates, or a name is not a wheel's"},
+                     {3, "a project has no wheel"}},
       .schema = "quarry.version-write/1",
       .run = run_write};
 }

@@ -108,7 +108,7 @@ Command pack_command() {
           "TREE holds the files of a wheel and exactly one `.dist-info` directory with METADATA and WHEEL, as `quarry "
           "wheel unpack` leaves it. "
           "The file name comes from that directory's name and from WHEEL's Tag and Build lines; RECORD is made "
-          "anew.\n\n"
+          "again.\n\n"
           "The wheel's bytes depend on the files' names, content and executable bits and on the profile alone. The "
           "profile `release` makes "
           "small wheels, `ci` makes them in a tenth of the time and about a fifth larger, `stored` does not compress.",
@@ -120,7 +120,7 @@ Command pack_command() {
                  .choices = {"release", "ci", "stored"},
                  .fallback = "release"}},
       .examples = {{"quarry wheel pack rocm_sdk_core-7.0 --output-dir dist", "make `dist/rocm_sdk_core-7.0-….whl`"}},
-      .exit_codes = {{2, "the tree is no wheel: the message says why"}},
+      .exit_codes = {{2, "the tree is not a wheel: the message says why"}},
       .schema = "quarry.wheel-pack/1",
       .run = run_pack};
 }
@@ -136,7 +136,7 @@ Command unpack_command() {
           .examples = {{"quarry wheel unpack x-1.0-py3-none-any.whl --output-dir .", "make `./x-1.0`"}},
           .exit_codes = {{1, "the wheel has findings"},
                          {6, "its container or RECORD is broken"},
-                         {7, "the directory is there already"}},
+                         {7, "the directory already exists"}},
           .schema = "quarry.wheel-unpack/1",
           .run = run_unpack};
 }

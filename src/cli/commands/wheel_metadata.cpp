@@ -135,9 +135,9 @@ Result<int> run_metadata(Context& context, const Arguments& arguments) {
 
 Command wheel_metadata_command() {
   return {.path = {"wheel", "metadata"},
-          .summary = "show METADATA of a wheel, of a far one without fetching it",
+          .summary = "show a wheel's METADATA, without downloading a remote wheel",
           .description =
-              "Prints METADATA as it stands in the wheel. Of a wheel on a server only the end is read, and the member: "
+              "Prints METADATA as it is in the wheel. On a server only the end of the file and the member are read: "
               "less than 128 KiB in three requests at most, however large the wheel, when the last 60 KiB hold "
               "METADATA's entry "
               "of the zip directory and METADATA is below 64 KiB; else what more is needed, 16 MiB of directory at "
@@ -156,7 +156,7 @@ Command wheel_metadata_command() {
                         "its requirements, one a line"}},
           .exit_codes = {{1, "METADATA is missing, or of another project or version than the file name"},
                          {3, "there is no such file"},
-                         {6, "the file is no wheel, cut off, or changed while it was read"}},
+                         {6, "the file is not a wheel, is cut off, or changed while it was read"}},
           .schema = "quarry.wheel-metadata/1",
           .run = run_metadata};
 }

@@ -16,9 +16,9 @@ namespace {
 using Targets = std::vector<std::string>;
 
 const Flag k_run_id{"--run-id", "ID", "the run"};
-const Flag k_repository{"--run-github-repo", "OWNER/NAME", "whose run it is (default: GITHUB_REPOSITORY)"};
+const Flag k_repository{"--run-github-repo", "OWNER/NAME", "the repository of the run (default: GITHUB_REPOSITORY)"};
 const Flag k_targets{"--amdgpu-targets", "A,B", "archives of these targets, too"};
-const Flag k_unverified{"--allow-unverified", "", "ours: accept archives that have no checksum file"};
+const Flag k_unverified{"--allow-unverified", "", "Quarry only: accept archives that have no checksum file"};
 const Flag k_platform{"--platform", "P", "the run's platform", {"linux", "windows"}, "linux"};
 
 /// What the run holds: names and targets.
@@ -69,7 +69,7 @@ Result<unsigned> concurrency(const Context& context, const Arguments& arguments,
   if (!value) return context.jobs;
   auto number = text::parse_u64(*value);
   if (number && *number > 0 && *number <= 1024) return static_cast<unsigned>(*number);
-  return usage(fmt::format("{} {} is no number from 1 to 1024", flag, *value), "leave it away");
+  return usage(fmt::format("{} must be a number from 1 to 1024, not {}", flag, *value), "omit it");
 }
 
 Result<Words> postprocessing(const Arguments& arguments) {
@@ -77,7 +77,7 @@ Result<Words> postprocessing(const Arguments& arguments) {
   for (const auto* form : {"--no-extract", "--extract", "--flatten"})
     if (arguments.has(form)) words.push_back(form);
   if (words.size() > 1)
-    return usage(fmt::format("{} exclude each other", text::join(words, " and ")), "say one of them");
+    return usage(fmt::format("{} exclude each other", text::join(words, " and ")), "use only one of them");
   if (words == Words{"--extract"}) words.clear(); // as it is anyway
   return words;
 }
@@ -113,7 +113,7 @@ Result<int> fetch_artifacts(Context& context, const Arguments& arguments) {
 std::vector<Flag> fetch_flags() {
   auto run_id = k_run_id;
   run_id.required = true;
-  auto exclude = Flag{.name = "--exclude", .value = "REGEX", .help = "leave out what one of these is found in"};
+  auto exclude = Flag{.name = "--exclude", .value = "REGEX", .help = "omit what one of these matches"};
   exclude.repeats = exclude.many = true;
   std::vector<Flag> flags = {
       run_id,
@@ -128,8 +128,8 @@ std::vector<Flag> fetch_flags() {
       {"--no-extract", "", "keep the archives"},
       {"--extract", "", "a directory for each artifact (default)"},
       {"--flatten", "", "merge all base directories"},
-      {"--delete-after-extract", "", "as it is here anyway: no archive is left beside its directory"}};
-  for (auto& flag : both_ways("--dry-run", "say what would be fetched")) flags.push_back(std::move(flag));
+      {"--delete-after-extract", "", "as it is here anyway: no archive is left next to its directory"}};
+  for (auto& flag : both_ways("--dry-run", "show what would be fetched")) flags.push_back(std::move(flag));
   flags.insert(flags.end(), {k_store, k_workflow_run, k_unverified, k_era});
   return flags;
 }
@@ -139,12 +139,12 @@ Script fetch_script() {
           .summary = "a run's artifacts in a directory, as TheRock's script fetches them",
           .description =
               "Runs `quarry artifact fetch` on the run's prefix, which today's rules for buckets decide. Every archive "
-              "is verified; one that fails is an error, never left out.\n\nWords after --exclude are expressions up to "
+              "is verified; one that fails is an error, never skipped.\n\nWords after --exclude are expressions up to "
               "the next flag. Archives below `logs/` or of another run are never taken.",
-          .operands = {{"REGEX", "only artifacts in whose name one of these is found", false, true}},
+          .operands = {{"REGEX", "only artifacts whose name matches one of these", false, true}},
           .flags = fetch_flags(),
           .refused = {{{"--no-delete-after-extract", "", ""},
-                       "archives beside their own directories would be each artifact twice",
+                       "archives next to their own directories would be each artifact twice",
                        "fetch twice, with --no-extract into another directory"}},
           .only_feb = {},
           .only_aug = {},
@@ -168,7 +168,7 @@ Result<std::vector<std::string>> chosen_components(const Arguments& arguments) {
 
 Result<std::string> group_of(const Arguments& arguments) {
   auto group = said(arguments, "--artifact-group"), family = said(arguments, "--amdgpu-family");
-  if (group && family) return usage("--artifact-group and --amdgpu-family exclude each other", "say one of them");
+  if (group && family) return usage("--artifact-group and --amdgpu-family exclude each other", "use only one of them");
   if (!group && !family) return usage("neither --artifact-group nor --amdgpu-family is given", "name the family");
   return group ? *group : *family;
 }
@@ -227,7 +227,7 @@ std::vector<Flag> install_flags() {
                              {"--output-dir", "DIR", "where the tree goes", {}, "./therock-build"},
                              k_targets,
                              k_repository,
-                             {"--dry-run", "", "say what would be fetched"},
+                             {"--dry-run", "", "show what would be fetched"},
                              {"--base-only", "", "only what every choice has"}};
   for (auto& flag : both_ways("--tests", "the chosen components' tests, too")) flags.push_back(std::move(flag));
   for (const auto& component : components())
@@ -248,7 +248,7 @@ Script install_script() {
   return {.name = "install_rocm_from_artifacts",
           .summary = "ROCm as one tree from a run's artifacts, as TheRock's script installs it",
           .description =
-              "Runs `quarry artifact fetch --flatten` with the expressions that the component switches stand for; "
+              "Runs `quarry artifact fetch --flatten` with the expressions that the component switches mean; "
               "without any switch everything is taken.\n\nThe output directory is never deleted: what an earlier fetch "
               "made stays, and files that no fetch made are a conflict. Two archives that own one path are refused.",
           .operands = {},

@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/compat/script.hpp"
 #include "cli/records.hpp"
 #include "index/build.hpp"
@@ -51,13 +52,14 @@ Result<void> list_one(const std::string& directory, Listing& listing, unsigned d
     bool inner = listing.recursive && entry.type == sys::EntryType::directory; // a link could lead in a circle
     if (inner && depth >= k_depth_max)
       return fail(ErrorKind::invalid_argument, "C044", fmt::format("{} is too deep to be listed", directory),
-                  "leave --recursive away");
+                  "omit --recursive");
     if (inner) TRY_DO(list_one(path::join(directory, entry.path), listing, depth + 1));
     if (is_listed(listing, entry.path)) shown.push_back(listed(directory, entry));
   }
   TRY(auto absolute, sys::absolute(directory));
   auto page = path::join(directory, listing.output_file);
-  TRY_DO(sys::write_file(page, index::listing_page(path::basename(path::normal(absolute)), std::move(shown))));
+  TRY_DO(sys::write_file(
+      page, index::listing_page(path::basename(path::normal(absolute)), std::move(shown), index::Parent::linked)));
   listing.written.push_back(page);
   return {};
 }
@@ -69,7 +71,7 @@ Result<int> indexer(Context& context, const Arguments& arguments) {
   TRY_DO(list_one(arguments.operands.empty() ? "." : arguments.operands[0], listing, 0));
   for (const auto& page : listing.written)
     if (arguments.has("--verbose")) context.out.data(page + "\n");
-  context.out.note(fmt::format("{} pages written", listing.written.size()));
+  context.out.note(units::things(listing.written.size(), "page") + " written");
   context.out.document({{"schema", "quarry.compat-indexer/1"}, {"pages", listing.written}});
   return 0;
 }
@@ -115,7 +117,7 @@ Result<std::string> root_of(const Context& context, const Arguments& arguments) 
   if (url.starts_with("file://")) return path::dirname(text::percent_decode(std::string_view(url).substr(7)));
   return fail(ErrorKind::invalid_argument, "C043",
               fmt::format("the index is in {}, and only a directory is indexed here", named),
-              "name the directory that stands for the bucket: --store file:PATH");
+              "name the directory that takes the place of the bucket: --store file:PATH");
 }
 
 /// Pages of ours for projects that are gone.
@@ -169,8 +171,9 @@ Result<int> manage(Context& context, const Arguments& arguments) {
     TRY(auto result, index::execute_build(plan));
     writes = result.writes();
   }
-  context.out.data(fmt::format("{} files  {} pages  {} written below {}\n", plan.files.size(), plan.pages.size(),
-                               writes, arguments.has("--do-not-upload") ? prefix : directory));
+  context.out.data(fmt::format("{}  {}  {} written below {}\n", units::things(plan.files.size(), "file"),
+                               units::things(plan.pages.size(), "page"), writes,
+                               arguments.has("--do-not-upload") ? prefix : directory));
   context.out.document({{"schema", "quarry.compat-manage/1"},
                         {"prefix", prefix},
                         {"files", plan.files.size()},
@@ -183,9 +186,9 @@ Script manage_script() {
   return {.name = "manage",
           .summary = "the index pages of a release prefix, as TheRock's script makes them",
           .description =
-              "Verifies every package in PREFIX below the store, which stands for the bucket, and writes the simple "
+              "Verifies every package in PREFIX below the store, which means the bucket, and writes the simple "
               "repository where installers look today: `PREFIX/index.html` and `PREFIX/PROJECT/index.html`, with a "
-              "checksum for every file and metadata files beside the wheels. The same files give the same pages.",
+              "checksum for every file and metadata files next to the wheels. The same files give the same pages.",
           .operands = {{"PREFIX", "such as v2/gfx94X-dcgpu"}},
           .flags = {{"--do-not-upload", "", "write the pages below the working directory instead"}, k_store},
           .refused = {{{"--compute-sha256", "", ""},

@@ -23,13 +23,14 @@ Result<void> refuse_split(const std::string& artifacts) {
   TRY(auto text, sys::read_file(name, k_manifest_max));
   TRY(auto manifest, json::parse(text, name));
   if (!manifest.is_object())
-    return fail(ErrorKind::corrupt, "B002", fmt::format("{} is no JSON object", name), "fetch the artifact again");
+    return fail(ErrorKind::corrupt, "B002", fmt::format("{} is not a JSON object", name), "fetch the artifact again");
   const auto flags = manifest.value("flags", Json::object());
   const auto split = flags.is_object() ? flags.value("KPACK_SPLIT_ARTIFACTS", Json(false)) : Json(false);
   if (split.is_null() || split == false) return {};
-  return fail(ErrorKind::invalid_argument, "C041",
-              "the artifacts are split by target (KPACK_SPLIT_ARTIFACTS), and building device wheels is not there yet",
-              "keep the script for this run");
+  return fail(
+      ErrorKind::invalid_argument, "C041",
+      "the artifacts are split by target (KPACK_SPLIT_ARTIFACTS), and building device wheels is not implemented yet",
+      "keep the script for this run");
 }
 
 /// As bdist_wheel writes it.
@@ -48,7 +49,7 @@ Result<std::string> version_of(Context& context, const Arguments& arguments) {
   auto computed = ask_words(context, {"version", "compute", "--custom-version-suffix", ".dev0", "--package-type",
                                       "wheel", "--version-file", arguments.get("--version-file")});
   if (!computed && computed.error().code == "D001")
-    computed.error().hint = "say the version with --version, or where the file is with --version-file";
+    computed.error().hint = "give the version with --version, or the file with --version-file";
   if (!computed) return fail(std::move(computed).error());
   return json::string_at(*computed, "rocm_package_version", "version compute");
 }
@@ -78,14 +79,15 @@ Result<int> build_packages(Context& context, const Arguments& arguments) {
 }
 
 std::vector<Flag> build_flags() {
-  std::vector<Flag> flags = {{"--artifact-dir", "DIR", "the artifacts, exploded or as archives", {}, {}, {}, true},
-                             {"--dest-dir", "DIR", "the packages go to DIR/dist", {}, {}, {}, true},
-                             {"--version", "V", "of every package (default: the base version and `.dev0`)"},
-                             {"--version-suffix", "S", "suffix of the importable platform packages"},
-                             {"--platform", "P", "ours: the platform of the artifacts", {"linux", "windows"}, "linux"},
-                             {"--linux-amdgpu-families", "LIST", "families to build for"},
-                             {"--windows-amdgpu-families", "LIST", "families that Windows builds have"},
-                             {"--version-file", "FILE", "ours: where the base version is", {}, "version.json"}};
+  std::vector<Flag> flags = {
+      {"--artifact-dir", "DIR", "the artifacts, exploded or as archives", {}, {}, {}, true},
+      {"--dest-dir", "DIR", "the packages go to DIR/dist", {}, {}, {}, true},
+      {"--version", "V", "of every package (default: the base version and `.dev0`)"},
+      {"--version-suffix", "S", "suffix of the importable platform packages"},
+      {"--platform", "P", "Quarry only: the platform of the artifacts", {"linux", "windows"}, "linux"},
+      {"--linux-amdgpu-families", "LIST", "families to build for"},
+      {"--windows-amdgpu-families", "LIST", "families that Windows builds have"},
+      {"--version-file", "FILE", "Quarry only: where the base version is", {}, "version.json"}};
   for (const auto& [name, help] :
        {std::pair<std::string, std::string>{"--wheel-compression", "compress the wheels (default)"},
         {"--build-packages", "write packages (default), not trees"},
@@ -99,7 +101,7 @@ Script build_script() {
   return {.name = "build_python_packages",
           .summary = "the SDK's Python packages from artifacts, as TheRock's script builds them",
           .description = "Runs `quarry sdk build`. Packages stream from the artifacts to `DIR/dist`; only with "
-                         "--no-build-packages are there trees to look at, `DIR/PROJECT`.",
+                         "--no-build-packages makes trees to look at, `DIR/PROJECT`.",
           .operands = {},
           .flags = build_flags(),
           .refused = {},
@@ -130,7 +132,7 @@ Result<std::string> package_directory(const std::string& given) {
 
 Result<void> check_upload(const Arguments& arguments) {
   if (said(arguments, "--output-dir") && said(arguments, "--bucket"))
-    return usage("--output-dir and --bucket exclude each other", "say one of them");
+    return usage("--output-dir and --bucket exclude each other", "use only one of them");
   if (!said(arguments, "--artifact-group") && !arguments.has("--multiarch"))
     return usage("--artifact-group is missing", "name the group; a build for all targets says --multiarch");
   return {};
@@ -181,7 +183,7 @@ Script upload_script() {
                 {"--bucket", "NAME", "this bucket, whatever the rules say"},
                 {"--multiarch", "", "one directory for all targets"},
                 {"--dry-run", "", "verify and plan, write nothing"},
-                {"--platform", "P", "ours: the run's platform", {"linux", "windows"}, "linux"},
+                {"--platform", "P", "Quarry only: the run's platform", {"linux", "windows"}, "linux"},
                 k_store,
                 k_era},
       .refused = {},
@@ -190,7 +192,9 @@ Script upload_script() {
       .examples = {{"quarry compat upload_python_packages --input-packages-dir out --artifact-group gfx94X-dcgpu "
                     "--run-id 42 --output-dir store",
                     "to store/42-linux/python/gfx94X-dcgpu"}},
-      .exit_codes = {{3, "there is no package"}, {6, "a package is broken"}, {7, "a name has other bytes there"}},
+      .exit_codes = {{3, "there is no package"},
+                     {6, "a package is broken"},
+                     {7, "a name is published with other bytes"}},
       .schema = "quarry.publish/1",
       .run = upload_packages};
 }

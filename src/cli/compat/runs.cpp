@@ -35,10 +35,10 @@ Result<int> find_artifacts(Context& context, const Arguments& arguments) {
   auto groups = arguments.list("--artifact-group");
   bool commit = said(arguments, "--commit").has_value(), run_id = said(arguments, "--run-id").has_value();
   if (commit == run_id)
-    return usage(commit ? "--commit and --run-id exclude each other" : "--commit is missing", "say one of them");
+    return usage(commit ? "--commit and --run-id exclude each other" : "--commit is missing", "use only one of them");
   if (groups.empty()) return usage("--artifact-group is missing", "name the groups that are wanted");
   if (is_feb(arguments) && groups.size() > 1)
-    return usage("February's script takes one --artifact-group", "call it once for each, or say --era aug");
+    return usage("February's script takes one --artifact-group", "call it once for each, or use --era aug");
   // Either one run for all of them, or for each the newest run that has it.
   std::vector<std::vector<std::string>> asked;
   if (arguments.has("--require-single-run"))
@@ -65,14 +65,14 @@ Script find_script() {
   Flag required{.name = "--require-artifact", .value = "REGEX", .help = "the run must have such an artifact"};
   required.repeats = true;
   return {.name = "find_artifacts_for_commit",
-          .summary = "where the artifacts of a commit lie, as TheRock's script finds them",
+          .summary = "find the artifacts of a commit, compatible with TheRock's script",
           .description =
               "Asks `quarry artifact find` for each group: the newest run of the commit that has an artifact of that "
               "family, or of one of its targets. Generic ones alone prove nothing, nor does a page.\n\n"
               "A group that no run has is an error, also when another one was found.",
           .operands = {},
           .flags = {{"--commit", "SHA", "the commit"},
-                    {"--repo", "OWNER/NAME", "whose workflow ran", {}, "ROCm/TheRock"},
+                    {"--repo", "OWNER/NAME", "the repository of the workflow", {}, "ROCm/TheRock"},
                     {"--workflow", "FILE", "which workflow (default: multi_arch_ci.yml, in February ci.yml)"},
                     {"--platform", "P", "the run's platform", {"linux", "windows"}, "linux"},
                     groups,
@@ -106,7 +106,7 @@ Result<int> post_build_upload(Context& context, const Arguments& arguments) {
   if (!group) return usage("--artifact-group is missing", "name the group, or set ARTIFACT_GROUP");
   TRY(bool upload, switched(arguments, "--upload", is_true(context.variable("CI"))));
   auto run_id = said(arguments, "--run-id");
-  if (upload && !run_id) return usage("--run-id is missing", "name the run, or say --no-upload");
+  if (upload && !run_id) return usage("--run-id is missing", "name the run, or use --no-upload");
   TRY(auto place, place_of(context, arguments,
                            {run_id.value_or("local"), arguments.get("--platform"), "", arguments.get("--store")}));
   place.environment.erase("QUARRY_S3_ANONYMOUS"); // nobody uploads unsigned
@@ -144,7 +144,7 @@ Script upload_script() {
       {"--job-status", "STATUS", "of the job; anything but success: logs and manifests only"}};
   for (auto& flag : both_ways("--upload", "upload (default: when CI is true)")) flags.push_back(std::move(flag));
   flags.insert(flags.end(),
-               {{"--platform", "P", "ours: the run's platform", {"linux", "windows"}, "linux"}, k_store, k_era});
+               {{"--platform", "P", "Quarry only: the run's platform", {"linux", "windows"}, "linux"}, k_store, k_era});
   return {.name = "post_build_upload",
           .summary = "a build's logs, manifest and artifacts into its run's place, as TheRock's script uploads them",
           .description =
@@ -160,7 +160,7 @@ Script upload_script() {
                         "after a build"}},
           .exit_codes = {{3, "no build directory, or a build that succeeded left no artifacts"},
                          {6, "an archive is not what its checksum file says"},
-                         {7, "an archive of that name is there with other bytes"}},
+                         {7, "an archive of that name has other bytes"}},
           .schema = "quarry.run-upload/1",
           .run = post_build_upload};
 }

@@ -11,7 +11,7 @@ namespace quarry::cli::compat {
 
 const Flag k_era{.name = "--era",
                  .value = "ERA",
-                 .help = "the month of 2026 whose script is meant",
+                 .help = "which script: that of this month of 2026",
                  .choices = {"feb", "aug"},
                  .fallback = "aug",
                  .environment = "QUARRY_COMPAT_ERA"};
@@ -21,7 +21,7 @@ const Flag k_store{.name = "--store",
                    .environment = "QUARRY_STORE"};
 const Flag k_workflow_run{.name = "--workflow-run",
                           .value = "FILE",
-                          .help = "GitHub's workflow-run object, which says whose fork ran it; no network is used"};
+                          .help = "GitHub's workflow-run object, which says which fork ran it; no network is used"};
 
 bool is_feb(const Arguments& arguments) { return arguments.get("--era") == "feb"; }
 
@@ -47,7 +47,7 @@ Result<void> check_era(const Arguments& arguments, const Script& script) {
     if (arguments.has(flag))
       return fail(ErrorKind::invalid_argument, "C040",
                   fmt::format("the {} of {} has no {}", script.name, is_feb(arguments) ? "February" : "August", flag),
-                  fmt::format("leave it away, or say --era {}", is_feb(arguments) ? "aug" : "feb"));
+                  fmt::format("omit it, or use --era {}", is_feb(arguments) ? "aug" : "feb"));
   return {};
 }
 
@@ -89,7 +89,7 @@ Result<void> tell_job(Context& context, const std::string& variable,
                       const std::vector<std::pair<std::string, std::string>>& values) {
   auto path = context.variable(variable);
   if (path.empty()) {
-    context.out.note(fmt::format("note: {} is not set, so no later step hears of this", variable));
+    context.out.note(fmt::format("note: {} is not set: outputs are not passed to later steps", variable));
     return {};
   }
   std::string lines;

@@ -20,12 +20,10 @@ std::vector<Flag> with(std::vector<Flag> flags, const std::vector<Flag>& more) {
 Result<int> compute_version(Context& context, const Arguments& arguments) {
   auto type = said(arguments, "--release-type"), suffix = said(arguments, "--custom-version-suffix");
   auto candidate = said(arguments, "--prerelease-version");
-  if (!type && !suffix)
-    return usage("neither --release-type nor --custom-version-suffix is given", "say which kind of version it is");
-  if (type && suffix)
-    return usage("--release-type and --custom-version-suffix exclude each other", "leave one of them away");
+  if (!type && !suffix) return usage("neither --release-type nor --custom-version-suffix is given", "give one of them");
+  if (type && suffix) return usage("--release-type and --custom-version-suffix exclude each other", "omit one of them");
   if (candidate && type != "prerelease")
-    return usage("--prerelease-version is for --release-type prerelease only", "leave one of them away");
+    return usage("--prerelease-version is for --release-type prerelease only", "omit one of them");
   Words words{"version", "compute", "--era", arguments.get("--era")};
   if (arguments.has("--version-file")) pass(words, arguments, "--version-file");
   pass(words, arguments, "--release-type");
@@ -35,13 +33,13 @@ Result<int> compute_version(Context& context, const Arguments& arguments) {
   pass(words, arguments, "--override-git-sha", "--sha");
   auto done = run_words(context, words);
   if (!done && done.error().code == "D001")
-    done.error().hint = "say the base version with --override-base-version, or where the file is with --version-file";
+    done.error().hint = "give the base version with --override-base-version, or the file with --version-file";
   return done;
 }
 
 Script compute_script() {
   return {.name = "compute_rocm_package_version",
-          .summary = "the version of the SDK's packages, as TheRock's script says it",
+          .summary = "the SDK's package version, compatible with TheRock's script",
           .description =
               "Runs `quarry version compute`: the outputs `rocm_package_version`, `rocm_deb_package_version` "
               "and `rocm_rpm_package_version` go to GITHUB_OUTPUT. The base version is read from "
@@ -52,7 +50,7 @@ Script compute_script() {
                     {"--prerelease-version", "N", "the number of the release candidate"},
                     {"--override-base-version", "V", "instead of the one in the file"},
                     {"--override-git-sha", "SHA", "the commit, 40 hex digits"},
-                    {"--version-file", "FILE", "ours: where the base version is", {}, "version.json"},
+                    {"--version-file", "FILE", "Quarry only: where the base version is", {}, "version.json"},
                     k_era},
           .refused = {},
           .only_feb = {},
@@ -86,7 +84,7 @@ Result<int> determine_version(Context& context, const Arguments& arguments) {
 
 Script determine_script() {
   return {.name = "determine_version",
-          .summary = "how a framework's build names the SDK, as TheRock's script says it",
+          .summary = "how a framework's build names the SDK, compatible with TheRock's script",
           .description = "Prints the two flags for a build of PyTorch and hands `optional_build_prod_arguments` and "
                          "`version_suffix` to the later steps by GITHUB_ENV.",
           .operands = {},
@@ -115,7 +113,7 @@ Result<int> python_directory(Context& context, const Arguments& arguments) {
 
 Script python_script() {
   return {.name = "python_to_cp_version",
-          .summary = "the directory of a Python in a manylinux image, as TheRock's script says it",
+          .summary = "the directory of a Python in a manylinux image, compatible with TheRock's script",
           .description = "`3.12` is `cp312-cp312`. `3.13t` is `cp313-cp313t`, the directory that is really there. "
                          "GITHUB_ENV gets `cp_version`.",
           .operands = {},
@@ -151,7 +149,7 @@ Result<int> write_torch(Context& context, const Arguments& arguments) {
 
 Script torch_script() {
   return {.name = "write_torch_versions",
-          .summary = "the versions of PyTorch's wheels, as TheRock's script says them",
+          .summary = "the versions of PyTorch's wheels, compatible with TheRock's script",
           .description = "Runs `quarry version write torch`: `torch_version`, `torchaudio_version`, "
                          "`torchvision_version`, `triton_version` and `apex_version` go to GITHUB_OUTPUT.",
           .operands = {},
@@ -184,8 +182,8 @@ Result<int> write_jax(Context& context, const Arguments& arguments) {
   TRY(auto document, ask_words(context, {"version", "write", "jax", "--dist-dir", directory}));
   auto outputs = jax_outputs(document);
   if (is_feb(arguments) && outputs.front().first != "jaxlib_version")
-    return fail(ErrorKind::not_found, "N010", "no wheel of jaxlib lies there, which February's script wants",
-                "build it, or say --era aug");
+    return fail(ErrorKind::not_found, "N010", "there is no wheel of jaxlib, which February's script needs",
+                "build it, or use --era aug");
   for (const auto& [name, value] : outputs) {
     context.out.data(fmt::format("{}={}\n", name, value));
     document[name] = value;
@@ -197,7 +195,7 @@ Result<int> write_jax(Context& context, const Arguments& arguments) {
 
 Script jax_script() {
   return {.name = "write_jax_versions",
-          .summary = "the versions of JAX's wheels, as TheRock's script says them",
+          .summary = "the versions of JAX's wheels, compatible with TheRock's script",
           .description = "Asks `quarry version write jax`: `jaxlib_version` where there is one, `jax_plugin_version`, "
                          "`jax_pjrt_version` and `jax_version` go to GITHUB_OUTPUT.",
           .operands = {},

@@ -1,0 +1,45 @@
+#include "cli/grouped.hpp"
+
+#include "base/text.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace quarry::cli {
+
+namespace {
+constexpr std::size_t k_places_shown = 3;
+
+std::string places_text(const std::vector<std::string>& places) {
+  std::vector<std::string> shown(places.begin(), places.begin() + std::min(places.size(), k_places_shown));
+  auto text = text::join(shown, ", ");
+  if (places.size() <= k_places_shown) return text;
+  return fmt::format("{} and {} more", text, places.size() - k_places_shown);
+}
+} // namespace
+
+Findings grouped(const Findings& findings) {
+  std::map<std::tuple<std::string, Severity, std::string, std::string>, std::size_t> group_of;
+  std::vector<std::vector<std::string>> places;
+  Findings groups;
+  for (const auto& finding : findings) {
+    auto [known, fresh] =
+        group_of.try_emplace({finding.code, finding.severity, finding.message, finding.fix}, groups.size());
+    if (fresh) {
+      groups.push_back(finding);
+      places.emplace_back();
+    }
+    places[known->second].push_back(finding.place);
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) groups[i].place = places_text(places[i]);
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Finding& a, const Finding& b) { return a.severity > b.severity; });
+  std::set<std::string> said;
+  for (auto& group : groups)
+    if (!said.insert(group.fix).second) group.fix.clear();
+  return groups;
+}
+
+} // namespace quarry::cli

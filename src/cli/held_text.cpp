@@ -1,0 +1,94 @@
+#include "cli/next_command.hpp"
+#include "cli/verdict.hpp"
+
+#include "base/text.hpp"
+#include "publish/outputs.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::cli {
+
+namespace {
+
+constexpr std::int64_t k_hour_us = 3600ll * 1'000'000, k_waiver_us = 7 * 24 * k_hour_us;
+
+bool is_held(const gate::CellVerdict& cell) { return cell.verdict == gate::Decision::held; }
+
+std::string packages_of(const registry::SetRecord& set) {
+  return text::replace_all(publish::requirement_of(set), "\"", ""); // the whole line is quoted where it is printed
+}
+
+/// How the cell gets its evidence: installed and tested here, or by the report of a machine without Quarry.
+std::string test_lines(const Context& context, const Arguments& arguments, const gate::CellVerdict& cell,
+                       const registry::SetRecord& set) {
+  auto from = "set:" + cell.set.substr(0, 12);
+  if (cell.cell.platform == "windows")
+    return fmt::format("Test it: install it on a Windows machine, run `rocm-sdk test --json report.json` there, then\n"
+                       "  {}\n",
+                       NextCommand(context, "evidence record")
+                           .set("--store", arguments.get("--store"))
+                           .set("--from-report", "report.json")
+                           .set("--from", from)
+                           .text());
+  NextCommand install(context, "venv install"), test(context, "test");
+  install.operand(".venv").set("--from", from).set("--packages", packages_of(set));
+  install.set("--store", arguments.get("--store"));
+  if (!cell.cell.python.empty()) install.set("--python", cell.cell.python.substr(0, cell.cell.python.find('+')));
+  test.set("--venv", ".venv").set("--store", arguments.get("--store"));
+  if (!cell.cell.family.empty()) test.set("--family", cell.cell.family);
+  auto suite = cell.untested.front();
+  if (suite != "rocm-sdk") test.set("--suite", suite);
+  return fmt::format("Test it:\n  {}\n  {}{}\n", install.text(), test.text(), suite == "rocm-sdk" ? "" : " -- COMMAND");
+}
+
+std::string waiver_expiry(const gate::Policy& policy) {
+  auto hours = std::min(k_waiver_us, policy.waiver_max_age_us) / k_hour_us;
+  return hours % 24 ? fmt::format("{}h", std::max<std::int64_t>(hours, 1)) : fmt::format("{}d", hours / 24);
+}
+
+std::string waive_line(const Context& context, const Arguments& arguments, const gate::Policy& policy,
+                       const gate::CellVerdict& cell) {
+  if (policy.approvers.empty()) return fmt::format("Policy {} has no approvers: nothing can be waived.\n", policy.name);
+  NextCommand waive(context, "waive");
+  waive.flags_of(arguments).drop("--dry-run");
+  const std::pair<const char*, std::string> scope[] = {{"--platform", cell.cell.platform},
+                                                       {"--family", cell.cell.family},
+                                                       {"--python", cell.cell.python},
+                                                       {"--framework", cell.cell.framework}};
+  for (const auto& [flag, value] : scope)
+    if (!value.empty()) waive.set(flag, value);
+  waive.set("--set", "set:" + cell.set.substr(0, 12)).set("--approver", policy.approvers.front());
+  waive.set("--expires", waiver_expiry(policy)).set("--reason", "REASON");
+  return fmt::format("To promote anyway (needs an approver, expires):\n  {}\n", waive.text());
+}
+
+} // namespace
+
+std::string held_text(const Context& context, const Arguments& arguments, const Held& held) {
+  const auto& cells = held.verdict.cells;
+  auto count = std::count_if(cells.begin(), cells.end(), is_held);
+  if (!count) return {};
+  auto text = fmt::format("{} of {} cells {} not ready.\n", count, cells.size(), count == 1 ? "is" : "are");
+  for (const auto& cell : cells) {
+    auto of_cell = [&](const gate::Subject& s) { return s.digest == cell.set; };
+    auto subject = std::find_if(held.subjects.begin(), held.subjects.end(), of_cell);
+    if (cell.untested.empty() || subject == held.subjects.end()) continue;
+    text += test_lines(context, arguments, cell, subject->set);
+    break; // the others are tested alike
+  }
+  auto failed = std::find_if(cells.begin(), cells.end(), [](const auto& c) { return !c.failed.empty(); });
+  if (failed != cells.end()) {
+    NextCommand show(context, "evidence log");
+    show.operand(failed->failed.front().substr(0, 12)).set("--store", arguments.get("--store"));
+    text += fmt::format("See what failed:\n  {}\n", show.text());
+  }
+  auto moves = gate::movable(held.verdict);
+  NextCommand promote(context, "promote");
+  promote.flags_of(arguments).set("--cells", "ready").drop("--execute");
+  if (std::any_of(moves.begin(), moves.end(), [](const auto& m) { return !m.files.empty(); }) &&
+      promote.text() != NextCommand(context, "promote").flags_of(arguments).text())
+    text += fmt::format("Promote what is ready:\n  {}\n", promote.text());
+  return text + waive_line(context, arguments, held.policy, *std::find_if(cells.begin(), cells.end(), is_held));
+}
+
+} // namespace quarry::cli

@@ -1,0 +1,156 @@
+#include "cli/verdict.hpp"
+
+#include "cli/commands.hpp"
+#include "cli/parse.hpp"
+#include "cli/testing/silent.hpp"
+#include "cli/testing/world.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace quarry::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+gate::Subject subject(char digit, const std::string& run, const std::string& version) {
+  gate::Subject s;
+  s.digest = std::string(64, digit);
+  s.set.origin.run_id = run;
+  s.set.origin.platform = "linux";
+  for (const std::string project : {"rocm", "rocm-sdk-devel", "rocm-sdk-libraries-gfx1151"}) {
+    registry::FileRecord file;
+    file.project = project;
+    file.version = version;
+    file.filename = project + "-" + version;
+    s.set.files.push_back(file);
+  }
+  return s;
+}
+
+gate::CellVerdict cell(const gate::Subject& of, registry::Cell where, gate::Decision decision) {
+  gate::CellVerdict c;
+  c.cell = std::move(where);
+  c.set = of.digest;
+  c.verdict = decision;
+  c.reasons = {"because"};
+  c.files = {"f"};
+  if (decision == gate::Decision::held) c.untested = {"rocm-sdk"};
+  return c;
+}
+
+class HeldText : public ::testing::Test {
+protected:
+  HeldText() {
+    policy.name = "p";
+    policy.approvers = {"release owner"};
+    policy.waiver_max_age_us = 30ll * 24 * 3600 * 1'000'000;
+  }
+  std::string text(std::vector<std::string> words = {"--from", "run:1", "--to", "stable", "--store", "file:s"},
+                   const std::string& name = "gate") {
+    Context context{environment, clock, data, out, 1, "/quarry", nullptr};
+    for (const auto& command : all_commands()) {
+      if (name_of(command) != name) continue;
+      auto arguments = parse_words(command, words);
+      EXPECT_TRUE(arguments);
+      return held_text(context, *arguments, {policy, verdict, subjects});
+    }
+    return {};
+  }
+  gate::Policy policy;
+  gate::Verdict verdict;
+  std::vector<gate::Subject> subjects = {subject('a', "42", "7.2.0"), subject('b', "43", "7.2.1")};
+  std::map<std::string, std::string> environment;
+  sys::FixedClock clock;
+  testing::MapResources data;
+  testing::Silent out;
+  static constexpr auto k_held = gate::Decision::held, k_ready = gate::Decision::ready;
+};
+
+TEST_F(HeldText, TheTestComesFirstThenTheOthersAndAtLastTheWaiver) {
+  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_ready),
+                   cell(subjects[1], {"linux", "gfx1151", "", ""}, k_held)};
+  EXPECT_EQ(text(), "1 of 2 cells is not ready.\n"
+                    "Test it:\n"
+                    "  quarry venv install .venv --from set:bbbbbbbbbbbb --packages 'rocm[libraries,devel]' --store "
+                    "file:s\n"
+                    "  quarry test --venv .venv --family gfx1151 --store file:s\n"
+                    "Promote what is ready:\n"
+                    "  quarry promote --from run:1 --to stable --cells ready --store file:s\n"
+                    "To promote anyway (needs an approver, expires):\n"
+                    "  quarry waive --to stable --reason REASON --approver 'release owner' --expires 7d --platform "
+                    "linux --family gfx1151 --set set:bbbbbbbbbbbb --store file:s\n");
+}
+
+TEST_F(HeldText, APromotionKeepsItsFlags) {
+  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_ready),
+                   cell(subjects[1], {"linux", "gfx1151", "", ""}, k_held)};
+  auto said = text({"--from", "run:1", "--to", "stable", "--policy", "own.toml", "--to-store", "s3://d",
+                    "--distributions", "d.toml", "--public-url", "https://x", "--store", "file:s", "--execute", "abc"},
+                   "promote");
+  EXPECT_THAT(said, HasSubstr("quarry promote --from run:1 --to stable --policy own.toml --cells ready --to-store "
+                              "s3://d --distributions d.toml --store file:s --public-url https://x\n"));
+  EXPECT_THAT(said, HasSubstr("--policy own.toml --store file:s\n"));
+}
+
+TEST_F(HeldText, WhatIsAskedForAlreadyIsNotAdvised) {
+  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_ready),
+                   cell(subjects[1], {"linux", "gfx1151", "", ""}, k_held)};
+  EXPECT_THAT(text({"--from", "run:1", "--to", "stable", "--cells", "ready", "--store", "file:s"}, "promote"),
+              Not(HasSubstr("quarry promote")));
+}
+
+TEST_F(HeldText, ASuiteOfOnesOwnAndAPythonAreNamed) {
+  verdict.cells = {cell(subjects[0], {"linux", "", "3.12+", "torch"}, k_held)};
+  verdict.cells[0].untested = {"smoke"};
+  auto said = text();
+  EXPECT_THAT(said, HasSubstr("1 of 1 cells is not ready.\n"));
+  EXPECT_THAT(said, HasSubstr("--python 3.12 "));
+  EXPECT_THAT(said, HasSubstr("quarry test --venv .venv --suite smoke --store file:s -- COMMAND\n"));
+  EXPECT_THAT(said, HasSubstr("--python 3.12+ --framework torch"));
+}
+
+TEST_F(HeldText, WindowsIsTestedElsewhereAndReported) {
+  verdict.cells = {cell(subjects[0], {"windows", "gfx1151", "", ""}, k_held)};
+  auto said = text();
+  EXPECT_THAT(said, HasSubstr("  quarry evidence record --from-report report.json --from set:aaaaaaaaaaaa --store "
+                              "file:s\n"));
+  EXPECT_THAT(said, Not(HasSubstr("venv install")));
+}
+
+TEST_F(HeldText, AFailureIsShownAndNotTestedAgain) {
+  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_held)};
+  verdict.cells[0].untested.clear();
+  verdict.cells[0].failed = {std::string(64, 'e')};
+  auto said = text();
+  EXPECT_THAT(said, HasSubstr("See what failed:\n  quarry evidence log eeeeeeeeeeee --store file:s\n"));
+  EXPECT_THAT(said, Not(HasSubstr("Test it")));
+}
+
+TEST_F(HeldText, AWaiverIsOfferedOnlyAsThePolicyAllows) {
+  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_held)};
+  policy.waiver_max_age_us = 36ll * 3600 * 1'000'000;
+  EXPECT_THAT(text(), HasSubstr("--expires 36h"));
+  policy.approvers.clear();
+  EXPECT_THAT(text(), HasSubstr("Policy p has no approvers: nothing can be waived.\n"));
+}
+
+TEST_F(HeldText, NothingHeldIsNothingToSay) {
+  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_ready)};
+  EXPECT_EQ(text(), "");
+}
+
+TEST_F(HeldText, RowsStandBelowTheirSet) {
+  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_ready),
+                   cell(subjects[1], {"linux", "gfx1151", "", ""}, k_held)};
+  subjects[1].set.origin.group = "g";
+  EXPECT_EQ(verdict_text(verdict, subjects, "channel:staging@2", "stable"),
+            "rocm 7.2.0, 7.2.1  channel:staging@2 -> stable   1 of 2 cells ready\n"
+            "  set:aaaaaaaaaaaa  run 42-linux  rocm 7.2.0\n"
+            "    linux gfx1151 any python  READY   because\n"
+            "  set:bbbbbbbbbbbb  run 43-linux@g  rocm 7.2.1\n"
+            "    linux gfx1151 any python  HELD    because\n");
+}
+
+} // namespace
+} // namespace quarry::cli

@@ -1,0 +1,32 @@
+#include "cli/reviewed.hpp"
+
+#include <fmt/core.h>
+
+namespace quarry::cli {
+
+namespace {
+constexpr std::size_t k_digits_min = 8; // as for promotions: fewer could fit another plan
+}
+
+Result<void> check_execute(const Arguments& arguments) {
+  if (!arguments.has("--dry-run") || !arguments.has("--execute")) return {};
+  return fail(ErrorKind::invalid_argument, "O006", "--dry-run and --execute exclude each other",
+              "look first, then execute the digest that is printed");
+}
+
+Result<void> check_reviewed(const Arguments& arguments, const std::string& digest) {
+  if (!arguments.has("--execute")) return {};
+  auto digits = arguments.get("--execute");
+  if (digits.size() < k_digits_min)
+    return fail(ErrorKind::invalid_argument, "O005", fmt::format("`{}` is not the digest of a plan", digits),
+                "`--dry-run` prints it");
+  if (digest.starts_with(digits)) return {};
+  return fail(Error{ErrorKind::precondition_failed,
+                    "O011",
+                    "the plan that was reviewed is not the plan that would be executed now",
+                    {"reviewed  " + digits, "now       " + digest},
+                    {},
+                    "nothing was changed: look at `--dry-run` again, then execute its digest"});
+}
+
+} // namespace quarry::cli

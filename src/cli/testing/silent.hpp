@@ -1,0 +1,18 @@
+#pragma once
+// An output that says nothing, for tests of texts.
+#include "cli/command.hpp"
+
+namespace quarry::cli::testing {
+
+class Silent final : public Output {
+public:
+  void data(std::string_view) override {}
+  void note(std::string_view) override {}
+  void warn(std::string_view) override {}
+  void document(const Json&) override {}
+  void findings(const Findings&) override {}
+  bool json() const override { return false; }
+  std::unique_ptr<Progress> progress(std::string, std::uint64_t) override { return nullptr; }
+};
+
+} // namespace quarry::cli::testing
