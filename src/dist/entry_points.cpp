@@ -1,5 +1,6 @@
 #include "base/text.hpp"
 #include "dist/metadata.hpp"
+#include "dist/script_name.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -25,21 +26,6 @@ bool is_dotted_name(std::string_view text) {
 }
 
 bool is_script_group(std::string_view group) { return group == "console_scripts" || group == "gui_scripts"; }
-
-/// A script's name becomes a file's name in the environment's bin directory, on every system.
-bool is_script_name(std::string_view name) {
-  bool plain = std::none_of(name.begin(), name.end(), [](char c) {
-    return (c >= 0 && c < ' ') || c == 0x7f || std::string_view("/\\:*?\"<>|").find(c) != std::string_view::npos;
-  });
-  return plain && !name.empty() && name != "." && name != "..";
-}
-/// A script called like the interpreter would replace it: python, pythonw, python3, python3.12.
-bool is_interpreter_name(std::string_view name) {
-  if (!name.starts_with("python")) return false;
-  name.remove_prefix(6);
-  if (name.starts_with("w")) name.remove_prefix(1);
-  return std::all_of(name.begin(), name.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
-}
 
 /// Characters at which Python's str.splitlines breaks a line and a line-by-line reader does not.
 bool has_odd_line_break(std::string_view text) {
@@ -138,6 +124,20 @@ private:
 };
 
 } // namespace
+
+bool EntryPoint::is_reference() const {
+  std::string_view value = module;
+  if (value.ends_with(']')) value = text::trim(value.substr(0, value.find('[')));
+  auto colon = value.find(':');
+  auto is_path = [](std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+             static_cast<unsigned char>(c) >= 0x80;
+    });
+  };
+  return is_path(text::trim(value.substr(0, colon))) &&
+         (colon == value.npos || is_path(text::trim(value.substr(colon + 1))));
+}
 
 Result<std::vector<EntryPoint>> parse_entry_points(std::string_view text) { return EntryPointReader().read(text); }
 

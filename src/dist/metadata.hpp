@@ -49,7 +49,10 @@ Result<std::vector<RecordRow>> parse_record(std::string_view text); ///< CSV as 
 std::string render_record(const std::vector<RecordRow>& rows); ///< in the order given; LF; quotes where csv needs them
 
 struct EntryPoint {
-  std::string group, name, module, attribute;
+  std::string group, name, module, attribute; ///< a value that is not a reference is in `module`, as written
+  /// Whether importlib.metadata can load it: `module` or `module:attribute`, with extras or without. A script always
+  /// is.
+  bool is_reference() const;
   auto operator<=>(const EntryPoint&) const = default;
 };
 Result<std::vector<EntryPoint>> parse_entry_points(std::string_view text); ///< corrupt M009

@@ -38,6 +38,36 @@ std::string_view without_parentheses(std::string_view text) {
   return text;
 }
 
+/// packaging reads `>=1,` and refuses `,>=1` and `>=1,,<2`.
+bool has_empty_clause(std::string_view specifiers) {
+  auto clauses = text::split(specifiers, ',');
+  return std::any_of(clauses.begin(), clauses.end() - 1,
+                     [](const std::string& clause) { return text::trim(clause).empty(); });
+}
+
+Result<void> parse_specifiers(std::string_view whole, std::string_view text, Requirement& into) {
+  into.specifier_text = without_parentheses(text);
+  if (into.specifier_text.empty()) return {};
+  if (has_empty_clause(into.specifier_text)) return error(whole, "a version specifier is missing before a comma");
+  auto specifiers = Specifiers::parse(into.specifier_text);
+  if (!specifiers) return error(whole, specifiers.error().message);
+  into.specifiers = std::move(*specifiers);
+  return {};
+}
+
+/// `rest` begins behind the @. A URL ends at the first blank, and only a ';' after that blank begins the marker: pip
+/// refuses `name @ https://host/x.whl; marker`, uv reads a marker in it. Returns what is behind the URL.
+Result<std::string_view> parse_url(std::string_view whole, std::string_view rest, Requirement& into) {
+  rest = text::trim(rest);
+  auto end = std::min(rest.find_first_of(" \t"), rest.size());
+  into.url = rest.substr(0, end);
+  rest = text::trim(rest.substr(end));
+  if (into.url.empty() || into.url.starts_with(';')) return error(whole, "a URL is missing after the @");
+  if (into.url.ends_with(';')) return error(whole, "a blank is missing between the URL and the semicolon");
+  if (!rest.empty() && rest[0] != ';') return error(whole, "a URL holds no blanks");
+  return rest;
+}
+
 } // namespace
 
 Result<Requirement> Requirement::parse(std::string_view text) {
@@ -55,24 +85,16 @@ Result<Requirement> Requirement::parse(std::string_view text) {
     TRY(requirement.extras, parse_extras(text, rest.substr(1, close - 1)));
     rest = text::trim(rest.substr(close + 1));
   }
-  bool by_url = rest.starts_with('@');
-  // A URL may hold a ';': only one after a blank begins the marker.
-  auto semicolon = by_url ? rest.find(" ;") : rest.find(';');
-  if (semicolon != rest.npos) {
-    TRY(requirement.marker, Marker::parse(rest.substr(semicolon + (by_url ? 2 : 1))));
-    if (requirement.marker.str().empty()) return error(text, "a marker is missing after the semicolon");
-    rest = text::trim(rest.substr(0, semicolon));
+  if (rest.starts_with('@')) {
+    TRY(rest, parse_url(text, rest.substr(1), requirement));
+  } else {
+    auto semicolon = std::min(rest.find(';'), rest.size());
+    TRY_DO(parse_specifiers(text, rest.substr(0, semicolon), requirement));
+    rest = rest.substr(semicolon);
   }
-  if (by_url) {
-    requirement.url = text::trim(rest.substr(1));
-    if (requirement.url.empty()) return error(text, "a URL is missing after the @");
-    return requirement;
-  }
-  requirement.specifier_text = without_parentheses(rest);
-  if (requirement.specifier_text.empty()) return requirement;
-  auto specifiers = Specifiers::parse(requirement.specifier_text);
-  if (!specifiers) return error(text, specifiers.error().message);
-  requirement.specifiers = std::move(*specifiers);
+  if (rest.empty()) return requirement;
+  TRY(requirement.marker, Marker::parse(rest.substr(1)));
+  if (requirement.marker.str().empty()) return error(text, "a marker is missing after the semicolon");
   return requirement;
 }
 

@@ -3,13 +3,18 @@
 #include "archive/compression.hpp"
 #include "archive/tar.hpp"
 #include "archive/zip_reader.hpp"
+#include "base/text.hpp"
+#include "dist/resolver_fields.hpp"
 #include "sys/path.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace quarry::index {
 
 namespace {
+
+constexpr std::size_t k_details_max = 10; // of an error
 
 Unexpected sdist_error(std::string_view file, std::string_view why) {
   return fail(ErrorKind::corrupt, "I002", fmt::format("{}: {}", file, why), "build the source distribution again");
@@ -74,6 +79,12 @@ Result<std::string> pkg_info_of_zip(const std::string& path) {
   return sdist_error(file, "it holds no PKG-INFO in its top-level directory");
 }
 
+/// "librocblas.so.4.2", "rocblas.dll": what a dynamic loader opens.
+bool is_library_name(const std::string& path) {
+  auto name = text::lower(path::basename(path));
+  return name.ends_with(".so") || name.ends_with(".dll") || name.find(".so.") != name.npos;
+}
+
 Result<Described> describe_wheel(const std::string& path, unsigned workers) {
   TRY(auto report, wheel::require_sound(path, workers));
   Described described;
@@ -84,13 +95,30 @@ Result<Described> describe_wheel(const std::string& path, unsigned workers) {
   described.file.sha256 = report.sha256;
   described.file.metadata_sha256 = sha256(described.sidecar);
   described.file.requires_python = report.metadata->requires_python;
+  described.warnings = std::move(report.findings);
+  described.holds_library = std::any_of(report.record.begin(), report.record.end(), [](const dist::RecordRow& row) {
+    return is_library_name(row.path) && row.size != 0;
+  });
   return described;
 }
 
+/// The errors among `findings` as one error.
+Unexpected unreadable_fields(const std::string& file, const Findings& findings) {
+  const auto& first = findings.front();
+  Error error{ErrorKind::failed, first.code, fmt::format("{}: {}", file, first.message), {}, {}, first.fix};
+  for (std::size_t i = 1; i < std::min(findings.size(), k_details_max); ++i)
+    error.details.push_back(fmt::format("{}: {}", findings[i].code, findings[i].message));
+  return fail(std::move(error));
+}
+
 Result<Described> describe_sdist(const std::string& path, const dist::SdistName& name) {
+  std::string file(path::basename(path));
   TRY(auto metadata, read_sdist_metadata(path));
+  auto findings = dist::check_resolver_fields(metadata, file);
+  if (has_errors(findings)) return unreadable_fields(file, findings);
   TRY(auto rope, content::Rope::file(path));
   Described described;
+  described.warnings = std::move(findings);
   described.file.project = name.project.str();
   described.file.version = name.version.str();
   described.file.size = rope.size();

@@ -1,8 +1,10 @@
 #pragma once
 // A distribution on disk, verified, as the record that pages are made from.
+#include "base/finding.hpp"
 #include "base/result.hpp"
 #include "registry/records.hpp"
 #include "wheel/wheel.hpp"
+#include <optional>
 #include <string>
 
 namespace quarry::index {
@@ -10,10 +12,14 @@ namespace quarry::index {
 struct Described {
   registry::FileRecord file; ///< without key, upload_time and yanked
   std::string sidecar;       ///< bytes of `{file}.metadata`; wheels only, else empty
+  Findings warnings = {};    ///< of a sound distribution
+  /// Whether a wheel holds a file that is called like a shared object or DLL; nullopt: nobody looked.
+  std::optional<bool> holds_library = {};
 };
 
 /// A wheel is verified as every reader does (W010 unless sound). Of a source distribution (.tar.gz, .zip) the whole
-/// archive is read and its PKG-INFO must agree with the file's name (corrupt I002). The file's name itself: M002, M003.
+/// archive is read, its PKG-INFO must agree with the file's name (corrupt I002), and its fields must be readable for
+/// installers (failed M005, M010, M011; warnings below metadata 2.1). The file's name itself: M002, M003.
 Result<Described> describe(const std::string& path, unsigned workers = 1);
 
 /// The bytes that belong beside a wheel as `{file}.metadata`: a copy of its METADATA. corrupt I004 unless the report is

@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "content/rope.hpp"
+#include "dist/resolver_fields.hpp"
 #include "index/describe.hpp"
 #include "sys/path.hpp"
 #include "wheel/wheel.hpp"
@@ -48,9 +49,11 @@ Result<void> read_file(const std::string& path, unsigned workers, FileFacts& fac
   }
   TRY(facts.sha256, content::sha256_of_file(path));
   auto metadata = read_sdist_metadata(path);
-  if (metadata)
+  if (metadata) {
     facts.requires_python = metadata->requires_python;
-  else
+    std::ranges::move(dist::check_resolver_fields(*metadata, std::string(path::basename(path))),
+                      std::back_inserter(facts.findings));
+  } else
     facts.findings.push_back({metadata.error().code, Severity::error, std::string(path::basename(path)),
                               metadata.error().message, metadata.error().hint});
   return {};

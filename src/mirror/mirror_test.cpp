@@ -118,6 +118,7 @@ public:
     pages_[project].files.push_back(std::move(file));
     return *this;
   }
+  dist::Metadata& last_metadata(const std::string& project) { return metadata_[last(project).filename]; }
   index::PageFile& last(const std::string& project) { return pages_[project].files.back(); }
   Result<const index::IndexPage*> page(const std::string& project) override {
     auto found = pages_.find(project);
@@ -218,6 +219,36 @@ TEST(Resolve, AConflictNamesEverybodyWhoAsks) {
   EXPECT_EQ(versions(resolved(table, {"a", "missing"})).substr(0, 5), "U003:");
   table.add("url", "1", {"c @ https://host.example/c.whl"});
   EXPECT_EQ(versions(resolved(table, {"url"})).substr(0, 5), "U004:");
+}
+
+TEST(Resolve, AFileThatInstallersCannotReadIsLeftOut) {
+  Table table;
+  table.add("a", "1.0").add("a", "1.1").add("a", "1.2", {"base !!"}).add("a", "1.3");
+  table.last_metadata("a").requires_python = "banana";
+  table.add("a", "1.4").last_metadata("a").provides_extra = {"a b"};
+  table.add("a", "1.5", {"pytz (>dev)"}).last_metadata("a").metadata_version = "1.2"; // whatever its age
+  auto resolution = resolved(table, {"a"});
+  EXPECT_EQ(versions(resolution), "a=1.1");
+  std::vector<std::string> left_out;
+  for (const auto& note : resolution->notes) {
+    EXPECT_EQ(note.code, "U013");
+    left_out.push_back(note.message.substr(0, note.message.find(' ')));
+  }
+  EXPECT_THAT(left_out, ElementsAre("a-1.2-py3-none-any.whl", "a-1.3-py3-none-any.whl", "a-1.4-py3-none-any.whl",
+                                    "a-1.5-py3-none-any.whl"));
+  auto pinned = resolved(table, {"a==1.3"});
+  ASSERT_FALSE(pinned);
+  EXPECT_EQ(pinned.error().code, "U004");
+  EXPECT_THAT(pinned.error().details,
+              testing::Contains(HasSubstr("a-1.3-py3-none-any.whl is left out: Requires-Python: ")));
+}
+
+TEST(Resolve, AnotherFileOfTheVersionTakesThePlaceOfOneThatIsLeftOut) {
+  Table table;
+  table.add("a", "1.0", {}, "", "py3-none-any").add("a", "1.0", {"b !!"}, "", "cp312-cp312-manylinux_2_28_x86_64");
+  auto resolution = resolved(table, {"a"});
+  ASSERT_EQ(versions(resolution), "a=1.0");
+  EXPECT_EQ(resolution->choices.at("a").files.at(0).filename, "a-1.0-py3-none-any.whl");
 }
 
 TEST(Resolve, AMissingExtraIsSaid) {

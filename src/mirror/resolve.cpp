@@ -1,6 +1,7 @@
 #include "mirror/resolve.hpp"
 
 #include "base/text.hpp"
+#include "dist/resolver_fields.hpp"
 #include <algorithm>
 #include <deque>
 #include <fmt/core.h>
@@ -26,12 +27,16 @@ struct Version {
   int fit = 0;
 };
 
+/// File name -> what installers could not read in its METADATA.
+using LeftOut = std::map<std::string, Finding>;
+
 /// The versions that have a wheel for the target, newest first.
-std::vector<Version> versions_for(const index::IndexPage& page, const Target& target, const std::string& project) {
+std::vector<Version> versions_for(const index::IndexPage& page, const Target& target, const std::string& project,
+                                  const LeftOut& left_out) {
   std::map<dist::Version, Version> found;
   for (const auto& file : page.files) {
     auto name = dist::WheelName::parse(file.filename);
-    if (!name || name->project.str() != project) continue;
+    if (!name || name->project.str() != project || left_out.contains(file.filename)) continue;
     auto fits = fit(name->tags, target);
     if (!fits) continue;
     auto python = dist::Specifiers::parse(file.requires_python);
@@ -70,7 +75,7 @@ const Version* newest(const std::vector<Version>& versions, const Demand& demand
 }
 
 Unexpected nothing_fits(const std::string& project, const Demand& demand, const std::vector<Version>& versions,
-                        const Target& target) {
+                        const Target& target, const LeftOut& left_out) {
   Error error{ErrorKind::failed,
               "U004",
               fmt::format("no wheel of {} for Python {} fits all that ask for it", project, target.name()),
@@ -83,6 +88,10 @@ Unexpected nothing_fits(const std::string& project, const Demand& demand, const 
     error.details.push_back(
         fmt::format("asked by  {}: {}{}", one.by, project, wants.empty() ? " (any version)" : wants));
   }
+  for (const auto& [filename, finding] : left_out)
+    if (auto name = dist::WheelName::parse(filename);
+        name && name->project.str() == project && error.details.size() < 2 * k_askers_shown)
+      error.details.push_back(finding.message);
   error.details.push_back(versions.empty() ? std::string("there is  no wheel for this Python and platform at all")
                                            : fmt::format("there is  {} versions, the newest {}", versions.size(),
                                                          versions[0].version.str()));
@@ -99,7 +108,7 @@ public:
       TRY(auto demands, collect());
       std::erase_if(resolution_.choices, [&](const auto& choice) { return !demands.contains(choice.first); });
       TRY(bool changed, choose(demands));
-      if (!changed) return std::move(resolution_);
+      if (!changed) return finish();
     }
     return fail(ErrorKind::failed, "U009",
                 fmt::format("the versions for Python {} do not settle: {}", target_.name(), unsettled_),
@@ -107,6 +116,11 @@ public:
   }
 
 private:
+  Resolution finish() {
+    for (auto& [_, finding] : left_out_) resolution_.notes.push_back(std::move(finding));
+    return std::move(resolution_);
+  }
+
   /// Everything that is asked for, by the user and by what is chosen so far.
   Result<Demands> collect() {
     Demands demands;
@@ -176,6 +190,34 @@ private:
         {"U011", Severity::warning, target_.name(), message, "installers ignore it, too; correct its name"});
   }
 
+  /// The newest version of which an installer can read every file that is taken.
+  Result<std::optional<Choice>> newest_readable(const index::IndexPage& page, const std::string& project,
+                                                const Demand& demand) {
+    for (;;) {
+      auto versions = versions_for(page, target_, project, left_out_);
+      const auto* best = newest(versions, demand);
+      if (!best) return std::optional<Choice>();
+      auto left_out = left_out_.size();
+      for (const auto& file : best->files) TRY_DO(look_at(file));
+      if (left_out == left_out_.size()) return std::optional(Choice{best->version.str(), best->files});
+    }
+  }
+
+  Result<void> look_at(const index::PageFile& file) {
+    if (readable_.contains(file.filename)) return {};
+    TRY(auto metadata, candidates_.metadata(file));
+    auto defects = dist::check_resolver_fields(metadata, target_.name());
+    if (defects.empty()) {
+      readable_.insert(file.filename);
+      return {};
+    }
+    left_out_.emplace(file.filename,
+                      Finding{"U013", Severity::warning, target_.name(),
+                              fmt::format("{} is left out: {}", file.filename, defects.front().message),
+                              "installers cannot read its METADATA; name another version in the requirements"});
+    return {};
+  }
+
   /// True: some choice is another one now. A project that nothing fits is an error only when all else is settled: who
   /// asks may be about to be replaced.
   Result<bool> choose(const Demands& demands) {
@@ -183,17 +225,16 @@ private:
     std::optional<Error> conflict;
     for (const auto& [project, demand] : demands) {
       TRY(const auto* page, candidates_.page(project), fmt::format("asked for by {}", demand.asked[0].by));
-      auto versions = versions_for(*page, target_, project);
-      const auto* best = newest(versions, demand);
-      if (!best) {
-        if (!conflict) conflict = nothing_fits(project, demand, versions, target_).value();
+      TRY(auto choice, newest_readable(*page, project, demand));
+      if (!choice) {
+        auto versions = versions_for(*page, target_, project, left_out_);
+        if (!conflict) conflict = nothing_fits(project, demand, versions, target_, left_out_).value();
         resolution_.choices.erase(project);
         continue;
       }
-      Choice choice{best->version.str(), best->files};
       auto& current = resolution_.choices[project];
-      if (current == choice) continue;
-      current = std::move(choice);
+      if (current == *choice) continue;
+      current = std::move(*choice);
       unsettled_ = project;
       changed = true;
     }
@@ -206,7 +247,8 @@ private:
   const Target& target_;
   const Guard& guard_;
   Resolution resolution_;
-  std::set<std::string> guarded_;
+  LeftOut left_out_;
+  std::set<std::string> readable_, guarded_;
   std::string unsettled_;
 };
 

@@ -35,11 +35,13 @@ struct Choice {
 
 struct Resolution {
   std::map<std::string, Choice> choices; ///< by project
-  Findings notes;                        ///< U011: an extra that the project does not have
+  Findings notes; ///< U011: an extra that the project does not have; U013: a file that is left out
 };
 
-/// A source distribution is never chosen: what it needs is known only once it is built. failed U004: nothing fits;
-/// failed U009: the choices do not settle.
+/// A file whose METADATA an installer could not read (dist::check_resolver_fields, whatever its metadata version) is
+/// left out, and an older version is chosen where no other file of the version fits. A source distribution is never
+/// chosen: what it needs is known only once it is built. failed U004: nothing fits; failed U009: the choices do not
+/// settle.
 Result<Resolution> resolve(Candidates& candidates, const std::vector<Asked>& asked, const Target& target,
                            const Guard& guard);
 

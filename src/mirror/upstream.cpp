@@ -6,6 +6,7 @@
 #include "net/fetch.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
+#include "wheel/look.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -92,8 +93,11 @@ Result<std::string> Upstream::metadata_text(const index::PageFile& file) {
   TRY(auto known, known_(file));
   if (known) return std::move(*known);
   if (file.core_metadata.empty()) {
-    TRY(auto downloaded, download(file, {}), "which is served without its METADATA");
-    return std::move(downloaded.described.sidecar);
+    // Not describe(): a wheel that installers cannot read is left out of the mirror, and is not an error of the sync.
+    TRY(auto path, fetch_once(file, {}), "which is served without its METADATA");
+    TRY(auto rope, content::Rope::file(path));
+    TRY(auto look, wheel::look_at_metadata(rope, file.filename));
+    return std::move(look.text);
   }
   auto url = index::metadata_address(file.url);
   TRY(auto response, get(url, dist::k_metadata_bytes_max, false));
@@ -152,7 +156,8 @@ Result<void> Upstream::fetch_to(const index::PageFile& file, const std::string& 
   return {};
 }
 
-Result<Downloaded> Upstream::download(const index::PageFile& file, const std::function<void(std::uint64_t)>& on_bytes) {
+Result<std::string> Upstream::fetch_once(const index::PageFile& file,
+                                         const std::function<void(std::uint64_t)>& on_bytes) {
   TRY_DO(require_provable(file));
   TRY(auto path, place_for(file));
   if (!sys::exists(path + ".right")) { // a whole wheel that was needed for its METADATA is not fetched twice
@@ -162,6 +167,11 @@ Result<Downloaded> Upstream::download(const index::PageFile& file, const std::fu
     if (!fetched) return fail(std::move(fetched).error());
     TRY_DO(sys::write_file(path + ".right", ""));
   }
+  return path;
+}
+
+Result<Downloaded> Upstream::download(const index::PageFile& file, const std::function<void(std::uint64_t)>& on_bytes) {
+  TRY(auto path, fetch_once(file, on_bytes));
   TRY(auto described, index::describe(path, options_.workers));
   auto served = served_.find(file.filename);
   if (served != served_.end() && served->second != described.sidecar)

@@ -54,6 +54,8 @@ private:
   Result<std::string> metadata_text(const index::PageFile& file);
   Result<void> fetch_to(const index::PageFile& file, const std::string& path,
                         const std::function<void(std::uint64_t)>& on_bytes);
+  /// The file's path on this machine, size and sha256 as the page says. U006, U007.
+  Result<std::string> fetch_once(const index::PageFile& file, const std::function<void(std::uint64_t)>& on_bytes);
   Result<std::string> place_for(const index::PageFile& file) const;
 
   std::shared_ptr<net::Transport> transport_;

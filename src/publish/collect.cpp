@@ -3,12 +3,14 @@
 #include "base/text.hpp"
 #include "dist/family.hpp"
 #include "dist/name.hpp"
+#include "publish/refuse.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -43,12 +45,6 @@ bool is_by_product(std::string_view name) {
   return name.starts_with('.') || name.ends_with(".metadata") || name == "index.html";
 }
 
-struct Listing {
-  std::string directory;
-  std::vector<std::string> names;
-  Findings notes;
-};
-
 Result<Listing> list(const std::string& directory) {
   Listing found{directory, {}, {}};
   if (sys::exists(path::join(directory, dist::k_being_built)))
@@ -68,7 +64,9 @@ Result<Listing> list(const std::string& directory) {
   return found;
 }
 
-Result<Listing> find(const std::string& directory) {
+} // namespace
+
+Result<Listing> list_distributions(const std::string& directory) {
   if (!sys::is_directory(directory))
     return fail(
         ErrorKind::not_found, "P001",
@@ -83,6 +81,8 @@ Result<Listing> find(const std::string& directory) {
                 "name one of them");
   return below.names.empty() ? here : below;
 }
+
+namespace {
 
 Result<void> check_distinct(const std::vector<std::string>& names) {
   std::map<std::string, std::string> seen;
@@ -157,21 +157,25 @@ Findings several_families(const std::vector<std::string>& names) {
 } // namespace
 
 Result<Collected> collect(const CollectOptions& options) {
-  TRY(auto found, find(options.directory));
+  TRY(auto found, list_distributions(options.directory));
   if (found.names.empty())
     return fail(ErrorKind::not_found, "P001",
                 fmt::format("{} holds no wheel and no source distribution", options.directory),
                 "build some: `quarry sdk build --dest-dir DIR`");
   TRY_DO(check_distinct(found.names));
   TRY_DO(check_platform(found.names, options.platform));
+  TRY_DO(refuse_raw_beside_repaired(found.names, found.directory));
   for (const auto& several : {several_versions, several_tags, several_families})
     for (auto& told : several(found.names)) found.notes.push_back(std::move(told));
   Collected collected{std::vector<Candidate>(found.names.size()), std::move(found.notes)};
+  std::vector<Findings> warnings(found.names.size());
   std::mutex mutex;
   std::uint64_t done = 0;
   TRY_DO(parallel_for(found.names.size(), options.workers, [&](std::size_t i) -> Result<void> {
     auto path = path::join(found.directory, found.names[i]);
     TRY(auto described, options.describe(path));
+    TRY_DO(refuse_libraries_without_library(described));
+    warnings[i] = std::move(described.warnings);
     described.file.tags = tags_of(found.names[i]);
     collected.candidates[i] = {path, std::move(described.file), std::move(described.sidecar)};
     std::lock_guard lock(mutex);
@@ -179,6 +183,7 @@ Result<Collected> collect(const CollectOptions& options) {
     if (options.on_progress) options.on_progress(done);
     return {};
   }));
+  for (auto& of_one : warnings) std::ranges::move(of_one, std::back_inserter(collected.notes));
   return collected;
 }
 

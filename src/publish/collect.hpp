@@ -21,7 +21,7 @@ struct Candidate {
 
 struct Collected {
   std::vector<Candidate> candidates; ///< sorted by file name
-  Findings notes;                    ///< P003: files that are not published; P016: several versions of a project
+  Findings notes; ///< P003: files that are not published; P016: several versions of a project; warnings of packages
 };
 
 struct CollectOptions {
@@ -33,9 +33,19 @@ struct CollectOptions {
 };
 
 /// not_found P001 when there is nothing to publish; outcome_unknown P014 while `sdk build` writes there;
-/// invalid_argument P002 when two files are one distribution, P015 for a wheel of another platform; what `describe`
-/// says of an unsound one.
+/// invalid_argument P002 when two files are one distribution, P015 for a wheel of another platform, P060 for a package
+/// of libraries that holds none, P061 for a raw wheel beside its repaired copy; what `describe` says of an unsound one.
 Result<Collected> collect(const CollectOptions& options);
+
+/// The distributions that collect() would take: those in `directory`, or in its `dist/`.
+struct Listing {
+  std::string directory;
+  std::vector<std::string> names;
+  Findings notes; ///< P003
+};
+/// not_found P001 for a directory that does not exist; invalid_argument P002 when it and its `dist/` hold packages;
+/// outcome_unknown P014.
+Result<Listing> list_distributions(const std::string& directory);
 
 /// One distribution has one identity, however its file name is spelled: project, version, tags.
 Result<std::string> identity_of(const std::string& filename);

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "index/read_page.hpp"
 #include "publish/clash.hpp"
+#include "publish/refuse.hpp"
 #include "store/put_once.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -191,6 +192,7 @@ Result<void> refuse_names_of_the_base_index(ObjectStore& store, const registry::
 
 Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected collected, const std::string& now) {
   if (!target.channel.empty()) TRY_DO(registry::check_channel_name(target.channel));
+  TRY_DO(refuse_area_without_platform(target.area, target.layout.platform()));
   TRY(auto directory, target.layout.packages(target.area, target.group, target.form));
   Plan plan;
   plan.directory = directory.root.substr(0, directory.root.size() - 1);

@@ -1,12 +1,14 @@
 #include "publish/verify.hpp"
 
 #include "base/text.hpp"
+#include "publish/refuse.hpp"
 #include "publish/resolve.hpp"
 #include "store/put_once.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -94,14 +96,26 @@ registry::Origin origin_of(const std::string& directory, const std::string& tool
   return origin;
 }
 
+/// For a hint; the key itself for a store that is not on this machine.
+std::string directory_on_disk(const ObjectStore& store, const std::string& key) {
+  auto path = path_of_key(store, key);
+  return std::string(path::dirname(path ? *path : key));
+}
+
 Result<Plan> plan_adoption_of(ObjectStore& store, const std::string& directory, const std::vector<std::string>& keys,
                               const AdoptOptions& options) {
+  std::vector<std::string> names;
+  for (const auto& key : keys) names.emplace_back(path::basename(key));
+  TRY_DO(refuse_raw_beside_repaired(names, directory_on_disk(store, keys.front())));
   std::vector<PlannedFile> files(keys.size());
+  std::vector<Findings> warnings(keys.size());
   std::mutex mutex;
   std::uint64_t done = 0;
   TRY_DO(parallel_for(keys.size(), options.workers, [&](std::size_t i) -> Result<void> {
     TRY(auto path, path_of_key(store, keys[i]));
     TRY(auto described, options.describe(path));
+    TRY_DO(refuse_libraries_without_library(described));
+    warnings[i] = std::move(described.warnings);
     described.file.key = keys[i];
     described.file.tags = tags_of(described.file.filename);
     files[i] = {path, std::move(described.file), std::move(described.sidecar), true};
@@ -110,7 +124,9 @@ Result<Plan> plan_adoption_of(ObjectStore& store, const std::string& directory, 
     if (options.on_progress) options.on_progress(done);
     return {};
   }));
-  return plan_adoption(store, directory, origin_of(directory, options.tool), std::move(files), options.now);
+  TRY(auto plan, plan_adoption(store, directory, origin_of(directory, options.tool), std::move(files), options.now));
+  for (auto& of_one : warnings) std::ranges::move(of_one, std::back_inserter(plan.notes));
+  return plan;
 }
 
 } // namespace

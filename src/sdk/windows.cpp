@@ -1,12 +1,12 @@
 #include "sdk/windows.hpp"
 
+#include "archive/windows_names.hpp"
 #include "archive/zip_names.hpp"
 #include "base/text.hpp"
 #include "elf/elf.hpp"
 #include "pe/pe.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
-#include <array>
 #include <elf.h>
 #include <fmt/core.h>
 
@@ -156,18 +156,6 @@ private:
   std::map<std::string, std::vector<std::string>> holds_; // lower-case DLL name -> directories
 };
 
-// What CreateFile refuses or takes for something else (Microsoft, "Naming Files, Paths, and Namespaces").
-bool is_windows_name(std::string_view name) {
-  if (name.empty() || name.back() == '.' || name.back() == ' ') return false;
-  if (name.find_first_of("<>:\"|?*\\") != name.npos) return false;
-  if (std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; })) return false;
-  auto stem = text::lower(name.substr(0, name.find('.')));
-  constexpr std::array<std::string_view, 4> k_devices{"con", "prn", "aux", "nul"};
-  if (std::find(k_devices.begin(), k_devices.end(), stem) != k_devices.end()) return false;
-  bool numbered = stem.size() == 4 && stem[3] >= '1' && stem[3] <= '9';
-  return !(numbered && (stem.starts_with("com") || stem.starts_with("lpt")));
-}
-
 // The longest that must be created: the file itself, or its directory, which Windows wants shorter.
 std::size_t needed_length(const std::string& path) {
   auto slash = path.rfind('/');
@@ -218,7 +206,7 @@ void check_windows_names(const View& view, const std::string& place, Findings& f
                             fmt::format("and {} are one name on Windows (from {} and {})", it->second.first,
                                         entry.artifact, it->second.second),
                             "one of the two artifacts must rename or stop claiming the path"});
-      if (fresh && !is_windows_name(path::basename(part)))
+      if (fresh && !archive::is_windows_name(path::basename(part)))
         findings.push_back({"S035", Severity::error, place + "!" + part,
                             fmt::format("is not a name that Windows can have (from {})", entry.artifact),
                             "rename it where the artifact is made"});

@@ -1,6 +1,7 @@
 #include "wheel/dist_info.hpp"
 
 #include "base/text.hpp"
+#include "dist/resolver_fields.hpp"
 #include <algorithm>
 #include <array>
 #include <fmt/core.h>
@@ -12,10 +13,9 @@ namespace {
 
 constexpr std::string_view k_suffix = ".dist-info";
 constexpr std::array<std::string_view, 5> k_data_keys{"data", "headers", "platlib", "purelib", "scripts"};
+constexpr std::size_t k_shown_max = 100; // a person fixes the first ones and asks again
 // An installer writes these; in a wheel they would lie about how it was installed.
 constexpr std::array<std::string_view, 3> k_installer_files{"INSTALLER", "REQUESTED", "direct_url.json"};
-// What uv and pip refuse as the name of a script: it would replace the interpreter.
-constexpr std::array<std::string_view, 3> k_reserved_scripts{"python", "pythonw", "python3"};
 
 class Checker {
 public:
@@ -36,6 +36,8 @@ public:
     auto parsed = dist::Metadata::parse(*texts.metadata);
     if (!parsed) return error(parsed.error(), path);
     out.metadata = std::move(*parsed);
+    for (auto& defect : dist::check_resolver_fields(*out.metadata, place_of(file_, path)))
+      findings_.push_back(std::move(defect));
     auto project = dist::ProjectName::parse(out.metadata->name);
     auto version = dist::Version::parse(out.metadata->version);
     if (!project || *project != name_.project)
@@ -66,7 +68,14 @@ public:
     auto parsed = dist::parse_entry_points(*texts.entry_points);
     if (!parsed) return error("W009", path, parsed.error().message, parsed.error().hint);
     out.entry_points = std::move(*parsed);
-    for (const auto& p : out.entry_points) script(path, p);
+    // The parser refuses scripts that cannot be made; other groups are read when they are used.
+    auto severity = out.metadata && !dist::must_resolve(*out.metadata) ? Severity::warning : Severity::error;
+    std::size_t shown = 0;
+    for (const auto& p : out.entry_points)
+      if (!p.is_reference() && shown++ < k_shown_max)
+        findings_.push_back({"W009", severity, place_of(file_, path),
+                             fmt::format("{} in [{}] is not module:attribute", p.name, p.group),
+                             "correct the entry points and build the wheel again"});
   }
 
   void licenses(const DistInfo& info, const std::set<std::string, std::less<>>& paths) {
@@ -115,19 +124,6 @@ private:
       for (auto& t : dist::WheelTags{parts[0], parts[1], parts[2]}.expanded()) into.insert(t);
   }
 
-  void script(const std::string& path, const dist::EntryPoint& p) {
-    if (p.group != "console_scripts" && p.group != "gui_scripts") return;
-    if (p.attribute.empty())
-      error("W009", path, fmt::format("the script {} names no callable (module:attribute)", p.name),
-            "write it as module:attribute");
-    if (p.name.find_first_of("/\\") != std::string::npos || p.name == "." || p.name == "..")
-      error("W009", path, fmt::format("the script name {} leads out of the scripts directory", p.name),
-            "choose another name");
-    if (std::find(k_reserved_scripts.begin(), k_reserved_scripts.end(), text::lower(p.name)) !=
-        k_reserved_scripts.end())
-      error("W009", path, fmt::format("the script {} would replace the interpreter", p.name), "choose another name");
-  }
-
   const std::string& file_;
   const dist::WheelName& name_;
   const std::string& dist_info_;
@@ -136,15 +132,22 @@ private:
 
 std::string_view top_of(std::string_view path) { return path.substr(0, path.find('/')); }
 
-void check_data_path(Checker& checker, const std::string& expected, std::string_view top, const std::string& path) {
+// Windows and macOS ignore the case, and importlib.metadata does everywhere.
+bool ends_with(std::string_view directory, std::string_view suffix) {
+  return directory.size() >= suffix.size() && text::lower(directory.substr(directory.size() - suffix.size())) == suffix;
+}
+
+// A directory's path has a trailing '/'.
+void check_data_path(Checker& checker, const std::string& expected, const std::string& path) {
+  auto top = top_of(path);
   if (top != expected)
     return checker.error("W011", path, fmt::format("{} is not {}, the wheel's own", top, expected),
                          "rename the directory");
   auto parts = text::split(path, '/');
-  bool known = parts.size() >= 2 && std::find(k_data_keys.begin(), k_data_keys.end(), parts[1]) != k_data_keys.end();
-  if (parts.size() < 3 || !known)
-    checker.error("W011", path, "below .data only data, headers, platlib, purelib and scripts are allowed",
-                  "move the file");
+  if (path.ends_with('/') && parts.size() == 2) return; // the directory itself
+  bool known = parts.size() > 2 && std::find(k_data_keys.begin(), k_data_keys.end(), parts[1]) != k_data_keys.end();
+  if (!known)
+    checker.error("W011", path, "only data, headers, platlib, purelib and scripts may be below .data", "move the file");
 }
 
 } // namespace
@@ -173,18 +176,24 @@ bool belongs_to(std::string_view directory, const dist::WheelName& name) {
   return project && version && *project == name.project && *version == name.version;
 }
 
+std::string data_directory(std::string_view dist_info) {
+  if (dist_info.ends_with(k_suffix)) dist_info.remove_suffix(k_suffix.size());
+  return std::string(dist_info) + ".data";
+}
+
 void check_paths(const DistInfoCheck& check, Findings& findings) {
   Checker checker(check, findings);
-  auto data =
-      check.dist_info.substr(0, check.dist_info.size() - std::min(k_suffix.size(), check.dist_info.size())) + ".data";
+  auto data = data_directory(check.dist_info);
   std::set<std::string, std::less<>> reported;
-  for (const auto& path : check.paths) {
-    auto top = top_of(path);
-    if (top.ends_with(".data")) check_data_path(checker, data, top, path);
-    if (top.ends_with(k_suffix) && top != check.dist_info && reported.emplace(top).second)
-      checker.error("W006", top, fmt::format("there is {} as well", check.dist_info),
-                    "keep exactly one dist-info directory, named like the file");
-  }
+  // An empty directory counts: pip and uv refuse the wheel for it.
+  for (const auto* paths : {&check.paths, &check.directories})
+    for (const auto& path : *paths) {
+      auto top = top_of(path);
+      if (ends_with(top, ".data")) check_data_path(checker, data, path);
+      if (ends_with(top, k_suffix) && top != check.dist_info && reported.emplace(top).second)
+        checker.error("W006", top, fmt::format("{} exists as well", check.dist_info),
+                      "keep exactly one dist-info directory, named like the file");
+    }
   for (auto file : k_installer_files)
     if (auto path = checker.in_dist_info(file); check.paths.contains(path))
       checker.error("W011", path, "only an installer may write this file", "remove it");

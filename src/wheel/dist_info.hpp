@@ -31,10 +31,15 @@ struct DistInfoCheck {
   dist::WheelName name;  ///< the same, parsed
   std::string dist_info; ///< the directory, "x-1.0.dist-info"
   DistInfoTexts texts;
-  const std::set<std::string, std::less<>>& paths; ///< of all files in the wheel
+  const std::set<std::string, std::less<>>& paths;       ///< of all files in the wheel
+  const std::set<std::string, std::less<>>& directories; ///< entries of directories, with a trailing '/'
 };
 
-/// Parses the texts and reports what does not fit together.
+/// "x-1.0.data" for "x-1.0.dist-info".
+std::string data_directory(std::string_view dist_info);
+
+/// Parses the texts and reports what does not fit together. Fields of METADATA and entry points that an installer could
+/// not parse (M005, M010, M011, W009) are errors from Metadata-Version 2.1 on, else warnings.
 DistInfo check_dist_info(const DistInfoCheck& check, Findings& findings);
 
 /// Whether `directory` ("Foo.Bar-1.0.dist-info") belongs to the project and version of the file name, in whatever

@@ -2,6 +2,7 @@
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include "wheel/dist_info.hpp"
+#include "wheel/installed.hpp"
 #include "wheel/record_check.hpp"
 #include "wheel/wheel.hpp"
 #include <algorithm>
@@ -55,8 +56,7 @@ private:
       report_.container_broken = true;
       return {};
     }
-    for (const auto& m : zip->members())
-      if (!m.is_directory) paths_.insert(m.name);
+    for (const auto& m : zip->members()) (m.is_directory ? directories_ : paths_).insert(m.name);
     dist_info_ = find_dist_info();
     if (dist_info_.empty()) return {};
     check_contents(*zip);
@@ -106,9 +106,10 @@ private:
 
   void check_texts(DistInfoTexts texts) {
     if (!report_.name) return;
-    DistInfoCheck check{file_, *report_.name, dist_info_, std::move(texts), paths_};
+    DistInfoCheck check{file_, *report_.name, dist_info_, std::move(texts), paths_, directories_};
     auto info = check_dist_info(check, report_.findings);
     check_paths(check, report_.findings);
+    check_installed(check, info.entry_points, report_.findings);
     report_.metadata = std::move(info.metadata);
     report_.wheel_info = std::move(info.wheel_info);
     report_.entry_points = std::move(info.entry_points);
@@ -131,13 +132,23 @@ private:
   const std::string& path_;
   std::string file_, dist_info_;
   unsigned workers_;
-  std::set<std::string, std::less<>> paths_;
+  std::set<std::string, std::less<>> paths_, directories_;
   VerifyReport report_;
 };
 
 } // namespace
 
 Result<VerifyReport> verify(const std::string& path, unsigned workers) {
+  auto file = path::basename(path);
+  if (!file.ends_with(".whl")) {
+    bool sdist = dist::SdistName::parse(file).has_value();
+    return fail(
+        ErrorKind::invalid_argument, "W022",
+        fmt::format("{} is {}", path,
+                    sdist ? "a source distribution, not a wheel" : "not a wheel: its name does not end in .whl"),
+        sdist ? "`quarry publish` checks source distributions"
+              : "give the path of a .whl file or of a directory with wheels");
+  }
   return Verifier(path, std::max(1u, workers)).run();
 }
 

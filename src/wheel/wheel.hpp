@@ -96,8 +96,8 @@ struct VerifyReport {
   bool container_broken = false; ///< exit 6 rather than 1
 };
 
-/// Everything: container Z1-Z15, RECORD against the inflated bytes, dist-info W1-W9. One pass over the bytes. `workers`
-/// threads inflate.
+/// Everything: container Z1-Z15, RECORD against the inflated bytes, dist-info W1-W13. One pass over the bytes.
+/// `workers` threads inflate. invalid_argument W022 for a file whose name does not end in .whl: it is not read.
 Result<VerifyReport> verify(const std::string& path, unsigned workers = 1);
 /// The exit code that `wheel verify` and every reader give: 0 sound, 6 broken or ambiguous, 1 other errors.
 int exit_code(const VerifyReport& report);

@@ -1,4 +1,4 @@
-#include "wheel/wheel.hpp"
+#include "wheel/draft_for_test.hpp"
 
 #include "sys/process.hpp"
 #include "sys/tree.hpp"
@@ -190,7 +190,11 @@ TEST_F(Wheel, RefusesMembersThatNoWheelMayHold) {
                                                        {"other-1.0.dist-info/METADATA", "W006"},
                                                        {"demo_package-1.0.data/etc/x", "W011"},
                                                        {"other-1.0.data/data/x", "W011"},
-                                                       {"demo_package-1.0.data/scripts", "W011"}};
+                                                       {"demo_package-1.0.data/scripts", "W011"},
+                                                       {"demo_package-1.0.data/purelib/demo/b.so", "W018"},
+                                                       {"demo_package-1.0.data/scripts/demo", "W018"},
+                                                       {"demo_package-1.0.data/data/bin/python3", "W020"},
+                                                       {"demo/nul.txt", "W021"}};
   for (const auto& [path, code] : cases) {
     auto built = build(with(path));
     ASSERT_FALSE(built) << path;
@@ -206,33 +210,13 @@ TEST_F(Wheel, RefusesMembersThatNoWheelMayHold) {
   auto script = spec();
   script.entry_points = {{"console_scripts", "python", "a", "b"}};
   EXPECT_EQ(build(script).error().code, "W009");
+  auto requirement = spec();
+  requirement.metadata.requires_dist = {"six; bogus == 'x'"};
+  EXPECT_EQ(build(requirement).error().code, "M010");
   EXPECT_FALSE(sys::exists(directory_ + "/dist"));
 }
 
-// A minimal sound wheel as text, to be damaged.
-struct Draft {
-  std::string name = "x-1-py3-none-any.whl", info = "x-1.dist-info/";
-  std::string metadata = "Metadata-Version: 2.1\nName: x\nVersion: 1\n";
-  std::string wheel = "Wheel-Version: 1.0\nGenerator: t\nRoot-Is-Purelib: true\nTag: py3-none-any\n";
-  std::vector<std::pair<std::string, std::string>> files{{"x.py", "1\n"}};
-  std::optional<std::string> record; // instead of the right one
-  std::string record_more;           // appended
-  bool has_metadata = true, has_wheel = true, has_record = true;
-
-  std::string row(const std::string& path, const std::string& text) const {
-    return path + ",sha256=" + sha256(text).base64url() + "," + std::to_string(text.size()) + "\n";
-  }
-  std::vector<std::pair<std::string, std::string>> all() const {
-    auto out = files;
-    if (has_metadata) out.emplace_back(info + "METADATA", metadata);
-    if (has_wheel) out.emplace_back(info + "WHEEL", wheel);
-    std::string rows;
-    for (const auto& [path, text] : out) rows += row(path, text);
-    rows += info + "RECORD,,\n";
-    if (has_record) out.emplace_back(info + "RECORD", record.value_or(rows) + record_more);
-    return out;
-  }
-};
+using Draft = DraftText;
 
 struct Case {
   const char* label;
@@ -281,6 +265,16 @@ const Case k_cases[] = {
   {"a .data directory of another project", "W011", 1, [](Draft& d) { d.files.emplace_back("y-1.data/scripts/x", "x"); }},
   {"an unknown key in .data", "W011", 1, [](Draft& d) { d.files.emplace_back("x-1.data/etc/x", "x"); }},
   {"an installer's file", "W011", 1, [](Draft& d) { d.files.emplace_back(d.info + "INSTALLER", "pip\n"); }},
+  {"a file beside its copy in purelib", "W018", 1, [](Draft& d) { d.files.emplace_back("x-1.data/purelib/x.py", "2\n"); }},
+  {"METADATA below platlib", "W019", 1, [](Draft& d) { d.files.emplace_back("x-1.data/platlib/x-1.dist-info/METADATA", "x"); }},
+  {"a script file that replaces python", "W020", 1, [](Draft& d) { d.files.emplace_back("x-1.data/scripts/python3", "x"); }},
+  {"a script file and an entry point", "W018", 1, [](Draft& d) { d.files.emplace_back("x-1.data/scripts/x", "x"); d.files.emplace_back(d.info + "entry_points.txt", "[gui_scripts]\nx = x:y\n"); }},
+  {"a name that Windows cannot have", "W021", 1, [](Draft& d) { d.files.emplace_back("x/aux.py", "x"); }},
+  {"a requirement that cannot be parsed", "M010", 1, [](Draft& d) { d.metadata += "Requires-Dist: bad !!\n"; }},
+  {"a Python that cannot be parsed", "M005", 1, [](Draft& d) { d.metadata += "Requires-Python: banana\n"; }},
+  {"an extra that cannot be parsed", "M011", 1, [](Draft& d) { d.metadata += "Provides-Extra: a b\n"; }},
+  {"an entry point that cannot be parsed", "W009", 1, [](Draft& d) { d.files.emplace_back(d.info + "entry_points.txt", "[g]\nx = not a ref!\n"); }},
+  {"an old requirement that cannot be parsed", "", 0, [](Draft& d) { d.metadata = "Metadata-Version: 2.0\nName: x\nVersion: 1\nRequires-Dist: pytz (>dev)\n"; }},
   {"a name that is no wheel's", "M002", 1, [](Draft& d) { d.name = "x-1.whl"; }},
   {"sha512", "", 0, [](Draft& d) { d.record = "x.py,sha512=Ortmd680rFfAylgo_ZT52IbCbOWajOYOz2d4B5Qj3M_x1vGctlWAXVYJjm04oacQ3uWVI-7XUR5ankuMyzpGhg,2\n" + d.row(d.info + "METADATA", d.metadata) + d.row(d.info + "WHEEL", d.wheel) + d.info + "RECORD,,\n"; }},
   {"a wrong sha512", "W003", 6, [](Draft& d) { d.record = "x.py,sha512=Artmd680rFfAylgo_ZT52IbCbOWajOYOz2d4B5Qj3M_x1vGctlWAXVYJjm04oacQ3uWVI-7XUR5ankuMyzpGhg,2\n" + d.row(d.info + "METADATA", d.metadata) + d.row(d.info + "WHEEL", d.wheel) + d.info + "RECORD,,\n"; }},
@@ -357,6 +351,14 @@ TEST_F(Wheel, VerifyRefusesWhatIsNoZip) {
   ASSERT_TRUE(sys::write_file(path, ""));
   EXPECT_EQ(exit_code(verify(path).value()), 6);
   EXPECT_EQ(verify(directory_ + "/gone.whl").error().kind, ErrorKind::not_found);
+  for (const char* name : {"x-1.tar.gz", "notes.txt", "x-1-py3-none-any.whl.part"}) {
+    ASSERT_TRUE(sys::write_file(directory_ + "/" + name, "not a zip"));
+    auto refused = verify(directory_ + "/" + name);
+    ASSERT_FALSE(refused) << name;
+    EXPECT_EQ(refused.error().code, "W022") << name;
+    EXPECT_EQ(refused.error().message.find("is a source distribution") != std::string::npos,
+              std::string_view(name).ends_with(".tar.gz"));
+  }
 }
 
 // Python's csv module must read our RECORD as we meant it, and zipfile our container.

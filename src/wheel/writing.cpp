@@ -3,6 +3,7 @@
 #include "archive/zip_names.hpp"
 #include "sys/path.hpp"
 #include "wheel/dist_info.hpp"
+#include "wheel/installed.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <tuple>
@@ -130,9 +131,11 @@ Result<void> check_draft(const Draft& draft) {
   TRY(texts.entry_points, text_of(draft, "entry_points.txt", dist::k_entry_points_bytes_max));
   Findings findings;
   auto paths = paths_of(draft);
-  DistInfoCheck check{draft.file_name, name, draft.dist_info, std::move(texts), paths};
-  check_dist_info(check, findings);
+  const std::set<std::string, std::less<>> directories; // packing writes none
+  DistInfoCheck check{draft.file_name, name, draft.dist_info, std::move(texts), paths, directories};
+  auto info = check_dist_info(check, findings);
   check_paths(check, findings);
+  check_installed(check, info.entry_points, findings);
   std::erase_if(findings, [](const Finding& f) { return f.severity != Severity::error; });
   if (findings.empty()) return {};
   const auto& first = findings.front();

@@ -39,6 +39,29 @@ def wheel(directory: Path, name: str, version: str, *, file_name: str = "", requ
     return path
 
 
+def wheel_of(directory: Path, name: str, version: str, *, files: dict[str, str], metadata: list[str] = [], metadata_version: str = "2.1", entry_points: str = "", directories: list[str] = [], tag: str = "py3-none-any") -> Path:
+    """A wheel of exactly these files, with a RECORD that is right. `metadata`: more lines of METADATA; `directories`: entries that end in '/'."""
+    dist_info = f"{name}-{version}.dist-info"
+    members = dict(files)
+    lines = [f"Metadata-Version: {metadata_version}", f"Name: {name}", f"Version: {version}", *metadata]
+    members[f"{dist_info}/METADATA"] = "".join(line + "\n" for line in lines)
+    members[f"{dist_info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: {tag}\n"
+    if entry_points:
+        members[f"{dist_info}/entry_points.txt"] = entry_points
+    record = "".join(f"{path},sha256={_digest(text)},{len(text.encode())}\n" for path, text in members.items())
+    members[f"{dist_info}/RECORD"] = record + f"{dist_info}/RECORD,,\n"
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / f"{name}-{version}-{tag}.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for entry in directories:
+            archive.writestr(zipfile.ZipInfo(entry, (1980, 1, 1, 0, 0, 0)), "")
+        for member, text in members.items():
+            info = zipfile.ZipInfo(member, (1980, 1, 1, 0, 0, 0))
+            info.external_attr = 0o100644 << 16
+            archive.writestr(info, text)
+    return path
+
+
 def metadata_of(wheel: Path) -> bytes:
     """METADATA as it is in the wheel: the bytes that belong beside it."""
     with zipfile.ZipFile(wheel) as archive:
@@ -67,14 +90,14 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 '''
 
 
-def sdist(directory: Path, name: str, version: str, *, requires: tuple[str, ...] = ()) -> Path:
-    """A source distribution with a build backend of its own; what it requires is known only once it is built."""
+def sdist(directory: Path, name: str, version: str, *, requires: tuple[str, ...] = (), fields: tuple[str, ...] = ()) -> Path:
+    """A source distribution with a build backend of its own; what it requires is known only once it is built. `fields`: more lines of PKG-INFO."""
     module = name.replace("-", "_")
     stem = f"{module}-{version}"
     dynamic = "Dynamic: Requires-Dist\n" if requires else ""
     backend = BACKEND.format(stem=stem, module=module, name=name, version=version, requires="".join(f"Requires-Dist: {r}\\n" for r in requires))
     files = {
-        "PKG-INFO": f"Metadata-Version: 2.2\nName: {name}\nVersion: {version}\n{dynamic}",
+        "PKG-INFO": f"Metadata-Version: 2.2\nName: {name}\nVersion: {version}\n{dynamic}" + "".join(line + "\n" for line in fields),
         "pyproject.toml": '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n',
         "backend.py": backend,
     }

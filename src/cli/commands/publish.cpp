@@ -8,6 +8,7 @@
 #include "cli/reviewed.hpp"
 #include "cli/version.hpp"
 #include "publish/outputs.hpp"
+#include "publish/refuse.hpp"
 #include "publish/resolve.hpp"
 #include "publish/verify.hpp"
 #include "sys/file.hpp"
@@ -36,6 +37,7 @@ run::PackageForm form_of(const std::string& layout) {
 Result<publish::Target> target_of(const Arguments& arguments) {
   TRY(auto layout,
       run::Layout::create({arguments.get("--external-repo"), arguments.get("--run-id"), arguments.get("--platform")}));
+  TRY_DO(publish::refuse_area_without_platform(arguments.get("--area"), layout.platform()));
   publish::Target target{.layout = std::move(layout)};
   target.area = arguments.get("--area");
   target.group = arguments.get("--artifact-group");
@@ -330,6 +332,7 @@ Result<int> run_adopt(Context& context, const Arguments& arguments) {
   auto sets = Json::array();
   std::uint64_t writes = 0;
   for (const auto& plan : plans) {
+    context.out.findings(plan.notes);
     context.out.data(plan_text(plan));
     sets.push_back({{"set", plan.set_digest}, {"directory", plan.directory}, {"files", files_json(plan.set.files)}});
     if (arguments.has("--dry-run")) continue;

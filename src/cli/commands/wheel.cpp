@@ -2,7 +2,10 @@
 
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "publish/collect.hpp"
 #include "sys/clock.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
 #include "sys/tree.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -69,12 +72,37 @@ Json finding_to_json(const Finding& f) {
 // Integrity outweighs the rest, whichever file it was.
 int worse(int a, int b) { return std::max(a, b); }
 
+// A directory stands for its wheels, found as `publish` finds them.
+Result<std::vector<std::string>> wheels_of(Context& context, const std::vector<std::string>& operands) {
+  std::vector<std::string> paths;
+  for (const auto& operand : operands) {
+    if (!sys::is_directory(operand)) {
+      paths.push_back(operand);
+      continue;
+    }
+    TRY(auto found, publish::list_distributions(operand));
+    auto before = paths.size();
+    for (const auto& name : found.names) {
+      auto path = path::join(found.directory, name);
+      if (name.ends_with(".whl"))
+        paths.push_back(path);
+      else
+        context.out.note(fmt::format("{} is a source distribution: skipped, `quarry publish` checks it", path));
+    }
+    if (paths.size() == before)
+      return fail(ErrorKind::not_found, "W022", fmt::format("{} holds no wheel", operand),
+                  "name the directory that `quarry sdk build --dest-dir` wrote");
+  }
+  return paths;
+}
+
 Result<int> run_verify(Context& context, const Arguments& arguments) {
   auto files = Json::array(), all = Json::array();
   int code = 0;
-  for (const auto& path : arguments.operands) {
+  TRY(auto paths, wheels_of(context, arguments.operands));
+  for (const auto& path : paths) {
     auto verified = wheel::verify(path, context.jobs);
-    if (!verified && arguments.operands.size() == 1) return fail(std::move(verified).error());
+    if (!verified && paths.size() == 1) return fail(std::move(verified).error());
     if (!verified) { // one that cannot be read says nothing about the others
       TRY_DO(sys::check_interrupted());
       const auto& error = verified.error();
@@ -144,17 +172,21 @@ Command unpack_command() {
 Command verify_command() {
   return {.path = {"wheel", "verify"},
           .summary = "prove that wheels are sound",
-          .description = "Checks everything on which two readers of a wheel could disagree: the zip container byte by "
-                         "byte, RECORD against every file, "
-                         "METADATA, WHEEL, entry points and licence files against each other and against the file "
-                         "name. docs/formats/zip.md and "
-                         "docs/formats/wheel.md list what is refused and why.",
-          .operands = {{.name = "FILE", .help = "wheels to check", .repeats = true}},
+          .description =
+              "Checks everything on which two readers of a wheel could disagree: the zip container byte by "
+              "byte, RECORD against every file, "
+              "METADATA, WHEEL, entry points and licence files against each other and against the file "
+              "name. docs/formats/zip.md and "
+              "docs/formats/wheel.md list what is refused and why. A directory stands for the wheels in it, or in its "
+              "`dist/`.",
+          .operands = {{.name = "PATH", .help = "wheels to check, or directories that hold them", .repeats = true}},
           .flags = {},
-          .examples = {{"quarry wheel verify dist/*.whl", "check all wheels of a directory"},
+          .examples = {{"quarry wheel verify dist", "check all wheels of a directory"},
                        {"quarry wheel verify --json x.whl | jq .findings", "the findings as data"}},
           .exit_codes = {{0, "all are sound"},
                          {1, "a wheel has findings"},
+                         {2, "a file is not a wheel"},
+                         {3, "a directory holds no wheel"},
                          {6, "a container or RECORD is broken or ambiguous"}},
           .schema = "quarry.wheel-verify/1",
           .run = run_verify};

@@ -1,0 +1,84 @@
+#include "publish/refuse.hpp"
+
+#include "base/text.hpp"
+#include "dist/family.hpp"
+#include "dist/name.hpp"
+#include "sys/path.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <set>
+
+namespace quarry::publish {
+
+namespace {
+
+constexpr std::string_view k_all_libraries = "rocm-sdk-libraries"; // of every family in one package
+
+/// "x86_64" of "manylinux_2_28_x86_64", "manylinux2014_x86_64", "musllinux_1_2_x86_64"; empty for other tags.
+std::string repaired_architecture(std::string_view tag) {
+  if (!tag.starts_with("manylinux") && !tag.starts_with("musllinux")) return {};
+  tag.remove_prefix(std::string_view("manylinux").size());
+  auto is_number = [](char c) { return (c >= '0' && c <= '9') || c == '_'; };
+  auto architecture = std::find_if_not(tag.begin(), tag.end(), is_number);
+  return {architecture, tag.end()};
+}
+
+std::string raw_architecture(std::string_view tag) {
+  constexpr std::string_view k_raw = "linux_";
+  return tag.starts_with(k_raw) ? std::string(tag.substr(k_raw.size())) : std::string();
+}
+
+std::string sorted_set(const std::string& tags) {
+  auto parts = text::split(tags, '.');
+  std::set<std::string> sorted(parts.begin(), parts.end());
+  return text::join(std::vector<std::string>(sorted.begin(), sorted.end()), ".");
+}
+
+/// Which files of one project, version, build, Python and ABI are for which architecture.
+struct Pair {
+  std::map<std::string, std::string> raw, repaired; // architecture -> file name
+};
+
+} // namespace
+
+Result<void> refuse_libraries_without_library(const index::Described& described) {
+  const auto& file = described.file;
+  bool of_libraries = file.project == k_all_libraries || !dist::family_of_libraries(file.project).empty();
+  if (!of_libraries || described.holds_library.value_or(true)) return {};
+  return fail(
+      ErrorKind::invalid_argument, "P060", fmt::format("{} holds no shared library", file.filename),
+      "build it from the artifacts that hold the libraries: those of a split build need their generic artifacts "
+      "as well");
+}
+
+Result<void> refuse_raw_beside_repaired(const std::vector<std::string>& names, const std::string& directory) {
+  std::map<std::string, Pair> pairs;
+  for (const auto& filename : names) {
+    auto name = dist::WheelName::parse(filename);
+    if (!name) continue;
+    auto& pair = pairs[fmt::format("{} {} {} {} {}", name->project.str(), name->version.str(), name->raw_build,
+                                   sorted_set(name->tags.python), sorted_set(name->tags.abi))];
+    for (const auto& tag : text::split(text::lower(name->tags.platform), '.')) {
+      if (auto raw = raw_architecture(tag); !raw.empty()) pair.raw.emplace(raw, filename);
+      if (auto repaired = repaired_architecture(tag); !repaired.empty()) pair.repaired.emplace(repaired, filename);
+    }
+  }
+  for (const auto& [_, pair] : pairs)
+    for (const auto& [architecture, raw] : pair.raw) {
+      auto repaired = pair.repaired.find(architecture);
+      if (repaired == pair.repaired.end() || repaired->second == raw) continue;
+      return fail(ErrorKind::invalid_argument, "P061",
+                  fmt::format("{} and {} are a raw wheel and its repaired copy", raw, repaired->second),
+                  fmt::format("publish the repaired one alone: `rm {}`", text::shell_word(path::join(directory, raw))));
+    }
+  return {};
+}
+
+Result<void> refuse_area_without_platform(std::string_view area, std::string_view platform) {
+  if (area != "jax" || platform != "windows") return {};
+  return fail(ErrorKind::invalid_argument, "P062", "JAX wheels for Windows do not exist",
+              "use `--platform linux`, or `--area python` or `--area pytorch`");
+}
+
+} // namespace quarry::publish
