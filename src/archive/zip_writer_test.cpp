@@ -225,11 +225,29 @@ TEST_F(ZipWriter, ReportsProgressUpToTheInput) {
   EXPECT_EQ(made->report.input_bytes, 3 * k_chunk_bytes);
 }
 
+// What is written can be read: 200 MB of zeros pack to 200 kB.
+TEST_F(ZipWriter, RefusesWhatAReaderWouldRefuseForItsSize) {
+  auto zeros = [&](std::uint64_t size) {
+    std::vector<ZipEntry> entries{{"zeros", content::Rope::zeros(size), false}};
+    return make(entries, with(Profile::ci, 2));
+  };
+  auto made = zeros(200u << 20);
+  ASSERT_TRUE(made) << render(made.error());
+  Findings findings;
+  auto zip = ZipReader::open(content::Rope::file(made->path).value(), "x", findings);
+  EXPECT_TRUE(zip && findings.empty()) << render(findings);
+  auto refused = zeros(1200u << 20);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "Z016");
+}
+
 TEST_F(ZipWriter, WritesZip64WhereSizesNeedIt) {
   // 4 GiB + 1 of zeros: the size needs ZIP64, the packed size does not.
   std::vector<ZipEntry> entries{
       entry("before", "x"), {"large", content::Rope::zeros((1ull << 32) + 1), false}, entry("after", "y")};
-  auto made = make(entries, with(Profile::ci, 2));
+  auto options = with(Profile::ci, 2);
+  options.ratio_max = 2000;
+  auto made = make(entries, options);
   ASSERT_TRUE(made) << render(made.error());
   auto bytes = sys::read_file(made->path).value();
   using namespace zip;

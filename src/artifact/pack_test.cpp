@@ -76,6 +76,27 @@ TEST_F(PackTest, WhatAFetchWouldRefuseIsNotPacked) {
   EXPECT_FALSE(sys::exists(out_));
 }
 
+// An archive of zeros is 10,000 times smaller than they are.
+TEST_F(PackTest, WhatIsPackedIsFetchedHoweverWellItPacks) {
+  explode("a_lib_generic");
+  auto zeros = sys::File::create(from_ + "/a_lib_generic/math/stage/lib/zeros");
+  ASSERT_TRUE(zeros->truncate(200u << 20));
+  auto packed = pack_all();
+  ASSERT_TRUE(packed) << packed.error().message;
+  EXPECT_LT(packed->at(0).size, 100'000u);
+  EXPECT_EQ(exit_code_of(*verify(source_of_path(out_)->items, {})), 0);
+}
+
+// Beyond 1 GiB, an archive may be 60 times smaller than what is in it.
+TEST_F(PackTest, WhatAFetchWouldRefuseForItsSizeIsNotLeftBehind) {
+  explode("a_lib_generic");
+  auto zeros = sys::File::create(from_ + "/a_lib_generic/math/stage/lib/zeros");
+  ASSERT_TRUE(zeros->truncate((1u << 30) + (100u << 20)));
+  EXPECT_EQ(code({.jobs = 2}), "T008");
+  EXPECT_THAT(visible(), ::testing::IsEmpty());
+  EXPECT_EQ(code({.jobs = 2, .max_ratio = 100'000}), "");
+}
+
 TEST_F(PackTest, PackingAgainReplaces) {
   explode("a_lib_generic", "old");
   ASSERT_TRUE(pack_all());

@@ -13,7 +13,6 @@ namespace {
 // (13 MB), what is read ahead (24 MiB for four transfers) and their windows (3 MiB each), one transfer alone can have a
 // frame decoded beside it, and four none. Larger windows come on top: a stream cannot be read without its window.
 constexpr std::uint64_t k_remote_bytes = 32u << 20, k_transfer_bytes = 12u << 20;
-constexpr std::uint64_t k_ratio_free_bytes = 64u << 20; // small archives may shrink any amount: PyPI's own threshold
 
 class Counter final : public archive::TarVisitor {
 public:
@@ -26,13 +25,6 @@ public:
   Result<void> end() override { return {}; }
   std::uint64_t files = 0, bytes = 0;
 };
-
-archive::TarLimits limits_for(std::uint64_t archive_bytes, std::uint64_t max_ratio) {
-  archive::TarLimits limits;
-  if (archive_bytes < limits.declared_bytes_max / std::max<std::uint64_t>(max_ratio, 1))
-    limits.declared_bytes_max = std::min(limits.declared_bytes_max, k_ratio_free_bytes + max_ratio * archive_bytes);
-  return limits;
-}
 
 /// What the archive's own bytes go through, whichever way it is read. Borrows both.
 archive::ByteSink digesting(Sha256Hasher& hasher, const UnpackOptions& options) {
@@ -63,7 +55,8 @@ Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope,
   result.archive_bytes = rope.size();
   ManifestGuard guard(into, item.file);
   bool whole = item.name.whole_sdk(); // has no manifest: all of it belongs
-  archive::TarReader reader(whole ? into : guard, item.file, limits_for(rope.size(), options.max_ratio));
+  archive::TarReader reader(whole ? into : guard, item.file,
+                            archive::TarLimits::for_archive(rope.size(), options.max_ratio));
   auto read = archive::decompress(
       rope, item.compression, options.codec, [&](std::span<const std::byte> bytes) { return reader.feed(bytes); },
       [&](std::span<const std::byte> bytes) {
@@ -148,7 +141,7 @@ Result<Unpacked> index_archive(const SourceItem& item, const content::Rope& stre
   result.verified = true;
   result.archive_bytes = packed.size();
   ManifestGuard guard(into, item.file);
-  archive::TarReader reader(guard, item.file, limits_for(packed.size(), options.max_ratio));
+  archive::TarReader reader(guard, item.file, archive::TarLimits::for_archive(packed.size(), options.max_ratio));
   TRY_DO(walk(stream, reader), "while reading " + item.file);
   TRY_DO(guard.finish());
   result.bases = std::move(guard.bases());

@@ -32,6 +32,7 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
   artifact::PackOptions options;
   options.compression = arguments.get("--format") == "xz" ? archive::Compression::xz : archive::Compression::zstd;
   options.jobs = context.jobs;
+  TRY(options.max_ratio, max_ratio(arguments));
   std::uint64_t total = 0, archive_bytes = 0;
   for (const auto& item : source.items) {
     if (!item.exploded || item.defect) continue;
@@ -92,6 +93,10 @@ Command artifact_pack_command() {
                  .help = "zst: fast; xz: smaller and much slower",
                  .choices = {"zst", "xz"},
                  .fallback = "zst"},
+                {.name = "--max-ratio",
+                 .value = "N",
+                 .help = "refuse trees of more than 1 GiB + N times their archive, which a fetch refuses, too",
+                 .fallback = "60"},
                 {.name = "--descriptor",
                  .value = "FILE",
                  .help = "take the files of stage directories as this artifact-NAME.toml says",
