@@ -1,6 +1,6 @@
 #pragma once
 // The names of one archive as a tree: a component is stored once, whatever lies below it, so memory follows the number
-// of files and directories and not the length of their full paths. Pure. Inside this room only.
+// of files and directories and not the length of their full paths. Pure.
 #include <cstddef>
 #include <cstdint>
 #include <deque>

@@ -3,11 +3,13 @@
 #include "archive/deflate_chunk.hpp"
 #include "archive/zip_format.hpp"
 #include "archive/zip_layout.hpp"
+#include "archive/zip_pipeline.hpp"
 #include "archive/zip_reader.hpp"
 #include "sys/process.hpp"
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <new>
 #include <random>
 
 namespace quarry::archive {
@@ -226,6 +228,13 @@ TEST_F(ZipWriter, ReportsProgressUpToTheInput) {
 }
 
 // What is written can be read: 200 MB of zeros pack to 200 kB.
+// The threads wait for room that only the consumer can make: an exception of his must end them, not wait for them.
+TEST_F(ZipWriter, AnExceptionOfTheConsumerComesBack) {
+  std::vector<ZipEntry> entries{{"zeros", content::Rope::zeros(100 * k_chunk_bytes), false}};
+  auto full = [](const PackedChunk&) -> Result<void> { throw std::bad_alloc(); };
+  EXPECT_THROW((void)run_pipeline(entries, Profile::ci, 2, full), std::bad_alloc);
+}
+
 TEST_F(ZipWriter, RefusesWhatAReaderWouldRefuseForItsSize) {
   auto zeros = [&](std::uint64_t size) {
     std::vector<ZipEntry> entries{{"zeros", content::Rope::zeros(size), false}};

@@ -19,6 +19,7 @@ struct Packed {
   std::string file;                             ///< base name of the archive
   std::uint64_t size = 0, files = 0, bytes = 0; ///< of the archive; members that are no directories; their bytes
   Sha256 digest;
+  archive::CasePairs case_pairs; ///< T007 instead for Windows
 };
 
 /// Every exploded artifact of `source` (archives in it are left alone) to `output_directory`/{name}{suffix}, each

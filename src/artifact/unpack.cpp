@@ -1,6 +1,7 @@
 #include "artifact/unpack.hpp"
 
 #include "archive/tar_extract.hpp"
+#include "artifact/case_rule.hpp"
 #include "artifact/guard.hpp"
 #include "base/units.hpp"
 #include "sys/clock.hpp"
@@ -25,6 +26,12 @@ public:
   Result<void> end() override { return {}; }
   std::uint64_t files = 0, bytes = 0;
 };
+
+archive::TarLimits limits_for(const SourceItem& item, std::uint64_t archive_bytes, const UnpackOptions& options) {
+  auto limits = archive::TarLimits::for_archive(archive_bytes, options.max_ratio);
+  limits.case_rule = case_rule_of(item);
+  return limits;
+}
 
 /// What the archive's own bytes go through, whichever way it is read. Borrows both.
 archive::ByteSink digesting(Sha256Hasher& hasher, const UnpackOptions& options) {
@@ -55,8 +62,7 @@ Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope,
   result.archive_bytes = rope.size();
   ManifestGuard guard(into, item.file);
   bool whole = item.name.whole_sdk(); // has no manifest: all of it belongs
-  archive::TarReader reader(whole ? into : guard, item.file,
-                            archive::TarLimits::for_archive(rope.size(), options.max_ratio));
+  archive::TarReader reader(whole ? into : guard, item.file, limits_for(item, rope.size(), options));
   auto read = archive::decompress(
       rope, item.compression, options.codec, [&](std::span<const std::byte> bytes) { return reader.feed(bytes); },
       [&](std::span<const std::byte> bytes) {
@@ -68,6 +74,7 @@ Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope,
   if (!whole) TRY_DO(guard.finish());
   result.digest = digest.hasher.finish();
   result.bases = std::move(guard.bases());
+  result.case_pairs = reader.case_pairs();
   return result;
 }
 
@@ -141,7 +148,7 @@ Result<Unpacked> index_archive(const SourceItem& item, const content::Rope& stre
   result.verified = true;
   result.archive_bytes = packed.size();
   ManifestGuard guard(into, item.file);
-  archive::TarReader reader(guard, item.file, archive::TarLimits::for_archive(packed.size(), options.max_ratio));
+  archive::TarReader reader(guard, item.file, limits_for(item, packed.size(), options));
   TRY_DO(walk(stream, reader), "while reading " + item.file);
   TRY_DO(guard.finish());
   result.bases = std::move(guard.bases());

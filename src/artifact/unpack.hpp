@@ -29,6 +29,7 @@ struct Unpacked {
   bool verified = false; ///< equals what its checksum file says
   std::uint64_t archive_bytes = 0, files = 0, bytes = 0;
   std::vector<std::string> bases;
+  archive::CasePairs case_pairs; ///< T007 instead for Windows
 };
 
 /// The whole archive into `into`, which sees the manifest, then what lies below its bases. Errors: A010 no checksum

@@ -1,10 +1,13 @@
+#include "artifact/case_rule.hpp"
 #include "artifact/descriptor.hpp"
 #include "artifact/pack.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/records.hpp"
+#include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
@@ -44,11 +47,13 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
   options.on_bytes = [&](std::uint64_t bytes) { meter.add(bytes); };
   TRY(auto packed, artifact::pack(source, output, options));
   auto seconds = meter.finish();
+  Findings notes;
 
   Json list = Json::array();
   std::vector<std::vector<std::string>> rows;
   for (const auto& p : packed) {
     archive_bytes += p.size;
+    artifact::note_case_pairs(p.case_pairs, p.file, notes);
     rows.push_back({"packed", p.file, units::bytes(p.size),
                     units::percent(static_cast<double>(p.size), static_cast<double>(p.bytes)),
                     "sha256 " + p.digest.short_hex()});
@@ -60,6 +65,7 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
                   {"size", p.bytes}});
     list.push_back(std::move(entry));
   }
+  std::copy(notes.begin(), notes.end(), std::back_inserter(source.findings));
   context.out.data(text_table(rows) + fmt::format("{} in {}  {} from {}  {}\n", units::things(packed.size(), "archive"),
                                                   output, units::bytes(archive_bytes), units::bytes(total),
                                                   units::seconds(seconds)));
@@ -67,6 +73,7 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
                         {"output_dir", output},
                         {"artifacts", list},
                         {"findings", findings_json(source.findings)}});
+  context.out.findings(notes);
   context.out.note(fmt::format("next: quarry artifact verify {}", text::shell_word(output)));
   return 0;
 }
