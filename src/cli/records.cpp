@@ -9,6 +9,10 @@
 
 namespace quarry::cli {
 
+namespace {
+constexpr std::uint64_t k_duration_ms_max = 100ull * 365 * 24 * 3600 * 1000; // a longer one is a mistake, and overflows
+} // namespace
+
 Json files_json(const std::vector<registry::FileRecord>& files) {
   auto list = Json::array();
   for (const auto& file : files)
@@ -61,6 +65,21 @@ Flag public_url_flag() {
           .value = "URL",
           .help = "where readers find the store, for links; or PLACE=URL, several with commas",
           .environment = "QUARRY_PUBLIC_URL"};
+}
+
+Flag pass_env_flag() {
+  return {.name = "--pass-env",
+          .value = "NAME",
+          .help = "also give this variable to the programs that it runs; may be repeated",
+          .repeats = true};
+}
+
+Result<std::int64_t> duration_us(const Arguments& arguments, const std::string& flag) {
+  auto text = arguments.get(flag);
+  auto ms = units::parse_duration_ms(text);
+  if (ms && *ms <= k_duration_ms_max) return static_cast<std::int64_t>(*ms) * 1000;
+  return fail(ErrorKind::invalid_argument, "P031", fmt::format("{} `{}` is not a duration", flag, text),
+              "write 90m, 24h or 0s");
 }
 
 Result<publish::PublicUrl> public_url_of(const Arguments& arguments) {

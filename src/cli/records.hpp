@@ -26,6 +26,10 @@ Result<void> check_line(std::string_view flag, std::string_view said);
 std::string who(const Context& context);
 /// `--public-url`, and what it says.
 Flag public_url_flag();
+/// `--pass-env NAME`, repeated: a variable that installers and tests get besides those of the list.
+Flag pass_env_flag();
+/// A flag's "90m", "24h" or "0s" in microseconds; invalid_argument P031.
+Result<std::int64_t> duration_us(const Arguments& arguments, const std::string& flag);
 Result<publish::PublicUrl> public_url_of(const Arguments& arguments);
 /// Where temporary files may be put: TMPDIR, or /tmp.
 std::string temporary_of(const Context& context);

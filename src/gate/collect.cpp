@@ -54,9 +54,9 @@ Result<Case> collect(store::ObjectStore& store, const std::string& channel, cons
     TRY(auto subject, subject_of(store, sealed));
     input.subjects.push_back(std::move(subject));
   }
-  TRY(auto evidence, registry::list_evidence(store));
+  TRY(auto evidence, registry::list_evidence(store, input.notes));
   for (auto& stored : evidence) input.evidence.push_back(std::move(stored.record));
-  TRY(auto waivers, registry::list_waivers(store));
+  TRY(auto waivers, registry::list_waivers(store, input.notes));
   for (auto& stored : waivers) input.waivers.push_back(std::move(stored.record));
   return input;
 }

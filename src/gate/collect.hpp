@@ -15,7 +15,8 @@ namespace quarry::gate {
 std::vector<registry::SealedSet> lacking(const registry::View& view, const std::vector<registry::SealedSet>& source);
 
 /// All evidence, all waivers, and the question about each of `sets`: evidence names the whole set that was tested, so a
-/// part of one stands on the evidence of the whole. One altered record fails all: R011. corrupt O004 for a set that
+/// part of one stands on the evidence of the whole. An altered record counts for nothing and is told in
+/// `notes`. corrupt O004 for a set that
 /// says it is a part of another and is not. Other errors: R0xx.
 Result<Case> collect(store::ObjectStore& store, const std::string& channel,
                      const std::vector<registry::SealedSet>& sets, std::int64_t now_us);

@@ -1,6 +1,7 @@
 #pragma once
 // The gate: a pure function from policy, sets, evidence and waivers to a verdict with reasons. Nothing is read, no
 // clock is asked; the same input gives the same verdict for ever. Thread-safe.
+#include "base/finding.hpp"
 #include "gate/family.hpp"
 #include "gate/policy.hpp"
 #include "registry/records.hpp"
@@ -23,6 +24,7 @@ struct Case {
   std::vector<registry::EvidenceRecord> evidence; ///< all there is; the gate picks
   std::vector<registry::WaiverRecord> waivers;
   std::int64_t now_us = 0;
+  Findings notes = {}; ///< R021: objects among evidence and waivers that count for nothing
 };
 
 enum class Decision : std::uint8_t { ready, held };

@@ -4,6 +4,7 @@
 #include "gate/collect.hpp"
 #include "publish/verify.hpp"
 #include "sys/path.hpp"
+#include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -23,35 +24,50 @@ std::uint64_t Plan::generation() const {
 
 namespace {
 
-/// A page must never name what is not there. Bytes were proven when the set was sealed; what can have happened since is
-/// removal.
-Result<void> check_presence(ObjectStore& store, const std::vector<SealedSet>& sets) {
-  std::map<std::string, std::map<std::string, std::uint64_t>> directories;
-  for (const auto& sealed : sets)
-    for (const auto& file : sealed.set.files) {
-      auto directory = path::dirname(file.key) + "/";
-      if (!directories.contains(directory)) {
-        TRY(auto objects, store.list(directory));
-        auto& sizes = directories[directory];
-        for (const auto& object : objects) sizes[object.key] = object.size;
-      }
-      const auto& sizes = directories[directory];
-      auto found = sizes.find(file.key);
-      bool whole = found != sizes.end() && found->second == file.size &&
-                   (!file.metadata_sha256 || sizes.contains(file.key + ".metadata"));
-      bool cut = found != sizes.end() && found->second != file.size;
-      if (!whole)
-        return fail(
-            ErrorKind::corrupt, "O003",
-            fmt::format("{} holds no complete {}, which set:{} names", store.describe(), file.key,
-                        sealed.digest.substr(0, 12)),
-            cut ? "restore the file from a copy, or take another source; `quarry set verify` lists all that is wrong"
-                : "publish the run again, or take another source; `quarry set verify` lists all that is missing");
-    }
-  return {};
+constexpr unsigned k_looks = 8; // at once: a server answers them in a millisecond each
+
+/// A file that a channel is about to show, and who names it.
+struct Wanted {
+  const FileRecord* file = nullptr;
+  std::string named_by; ///< "set:1f2e…", "the view of generation 3"
+};
+
+Result<void> check_present(const ObjectStore& store, const Wanted& wanted,
+                           const std::map<std::string, std::uint64_t>& sizes) {
+  const auto& file = *wanted.file;
+  auto found = sizes.find(file.key);
+  bool whole = found != sizes.end() && found->second == file.size &&
+               (!file.metadata_sha256 || sizes.contains(file.key + ".metadata"));
+  if (whole) return {};
+  bool cut = found != sizes.end() && found->second != file.size;
+  return fail(ErrorKind::corrupt, "O003",
+              fmt::format("{} holds no complete {}, which {} names", store.describe(), file.key, wanted.named_by),
+              cut ? "restore the file from a copy, or take another source; `quarry set verify` lists all that is wrong"
+                  : "publish the run again, or take another source; `quarry set verify` lists all that is missing");
 }
 
-constexpr unsigned k_looks = 8; // at once: a server answers them in a millisecond each
+/// A page must never name what is not there. Bytes were proven when the set was sealed; what can have happened since is
+/// removal.
+Result<void> check_presence(ObjectStore& store, const std::vector<Wanted>& files) {
+  std::map<std::string, std::vector<const Wanted*>> by_directory;
+  for (const auto& wanted : files) by_directory[path::dirname(wanted.file->key) + "/"].push_back(&wanted);
+  std::vector<std::string> directories;
+  for (const auto& [directory, in_it] : by_directory) directories.push_back(directory);
+  return parallel_for(directories.size(), k_looks, [&](std::size_t i) -> Result<void> {
+    TRY(auto listed, store.children(directories[i]));
+    std::map<std::string, std::uint64_t> sizes;
+    for (const auto& object : listed.objects) sizes[object.key] = object.size;
+    for (const auto* wanted : by_directory.at(directories[i])) TRY_DO(check_present(store, *wanted, sizes));
+    return {};
+  });
+}
+
+std::vector<Wanted> files_of(const std::vector<SealedSet>& sets) {
+  std::vector<Wanted> files;
+  for (const auto& sealed : sets)
+    for (const auto& file : sealed.set.files) files.push_back({&file, "set:" + sealed.digest.substr(0, 12)});
+  return files;
+}
 
 /// What was tested is what is released: the bytes, not only their names. Object storage keeps the digest that it
 /// checked when it took the bytes; where it does not, they are read.
@@ -65,6 +81,7 @@ Result<void> check_bytes(ObjectStore& store, const std::vector<SealedSet>& sets,
 Result<void> judge(ObjectStore& store, const Request& request, Plan& plan) {
   TRY(auto input, gate::collect(store, request.channel, plan.sets, request.now_us));
   plan.verdict = gate::judge(request.policy, input);
+  plan.notes = std::move(input.notes);
   plan.subjects = std::move(input.subjects);
   return {};
 }
@@ -155,7 +172,7 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
   plan.sets = gate::lacking(base, request.source.sets);
   TRY_DO(registry::check_extension(base, plan.sets),
          "in channel " + request.channel); // a conflict is one whatever the gate says
-  TRY_DO(check_presence(store, plan.sets));
+  TRY_DO(check_presence(store, files_of(plan.sets)));
   TRY_DO(judge(store, request, plan));
   plan.verdict_digest = digest_of(plan.verdict);
   bool holds = plan.verdict.verdict == gate::Decision::held;
@@ -199,6 +216,52 @@ Result<std::string> view_of_generation(ObjectStore& store, const registry::Chann
 
 } // namespace
 
+namespace {
+
+bool is_lost(const Error& error) { return error.kind == ErrorKind::not_found || error.kind == ErrorKind::corrupt; }
+
+/// Of a view that is lost, which is a reason to go back, nothing is known.
+Result<registry::ViewRecord> shown_now(ObjectStore& store, const registry::ChannelRecord& now) {
+  auto view = registry::load_view(store, now.view);
+  if (!view && is_lost(view.error())) return registry::ViewRecord{};
+  return view;
+}
+
+/// The files of one project that `back` shows and `shown` does not.
+Result<std::vector<FileRecord>> files_back(ObjectStore& store, const registry::ViewRecord& back,
+                                           const registry::ViewRecord& shown, const std::string& project) {
+  TRY(auto shard, registry::load_shard_of(store, back, project), "while reading the view to go back to");
+  auto now = registry::load_shard_of(store, shown, project);
+  if (!now && !is_lost(now.error())) return fail(std::move(now).error());
+  std::vector<FileRecord> files;
+  for (auto& file : shard->files) {
+    auto same = [&](const FileRecord& f) { return f.key == file.key && f.sha256 == file.sha256; };
+    bool stays = now && *now && std::any_of((*now)->files.begin(), (*now)->files.end(), same);
+    if (!stays) files.push_back(std::move(file));
+  }
+  return files;
+}
+
+Result<void> check_what_comes_back(ObjectStore& store, const registry::ViewRecord& back,
+                                   const registry::ViewRecord& shown) {
+  std::vector<std::string> projects;
+  for (const auto& [project, shard] : back.shards) {
+    auto now = shown.shards.find(project);
+    if (now == shown.shards.end() || now->second != shard) projects.push_back(project);
+  }
+  std::vector<std::vector<FileRecord>> files(projects.size());
+  TRY_DO(parallel_for(projects.size(), k_looks, [&](std::size_t i) -> Result<void> {
+    TRY(files[i], files_back(store, back, shown, projects[i]));
+    return {};
+  }));
+  std::vector<Wanted> wanted;
+  for (const auto& of_project : files)
+    for (const auto& file : of_project) wanted.push_back({&file, "the view to go back to"});
+  return check_presence(store, wanted);
+}
+
+} // namespace
+
 Result<Plan> plan_rollback(ObjectStore& store, const std::string& channel, std::optional<std::uint64_t> to) {
   Plan plan;
   plan.action = "rollback";
@@ -207,13 +270,14 @@ Result<Plan> plan_rollback(ObjectStore& store, const std::string& channel, std::
   const auto& now = plan.expected->record;
   plan.source = fmt::format("channel:{}@{}", channel, now.generation);
   TRY(auto view, to ? view_of_generation(store, now, *to) : view_before(store, now));
-  TRY(plan.view, registry::load_whole_view(store, view), "while reading the view to go back to");
-  plan.view.shards.clear(); // they were just read: nothing to write
-  for (const auto& digest : plan.view.record.sets) {
-    TRY(auto sealed, registry::load_sealed(store, digest), "while reading the view to go back to");
-    plan.sets.push_back(std::move(sealed));
-  }
-  TRY_DO(check_presence(store, plan.sets));
+  plan.view.digest = view;
+  TRY(plan.view.record, registry::load_view(store, view), "while reading the view to go back to");
+  TRY(auto shown, shown_now(store, now));
+  std::vector<std::string> back;
+  for (const auto& digest : plan.view.record.sets)
+    if (std::find(shown.sets.begin(), shown.sets.end(), digest) == shown.sets.end()) back.push_back(digest);
+  TRY(plan.sets, registry::load_all_sealed(store, back), "while reading what comes back");
+  TRY_DO(check_what_comes_back(store, plan.view.record, shown));
   plan.digest = digest_of(plan);
   return plan;
 }

@@ -24,12 +24,14 @@ struct Plan {
   std::string action; ///< "promote" or "rollback"
   std::string channel, source, distribution;
   std::optional<registry::Channel> expected; ///< what the channel is now; nullopt: it does not exist
-  std::vector<registry::SealedSet> sets;     ///< to be added; a subset of a set is not stored yet: `derived`
-  std::vector<registry::SetRecord> derived;  ///< subsets that have to be written and sealed first
-  registry::View view;                       ///< what the channel will show
-  std::vector<gate::Subject> subjects;       ///< what the gate was asked about
-  gate::Verdict verdict;                     ///< of what is new to the target; empty for a rollback
+  /// To be added, of a rollback: what comes back. A subset of a set is not stored yet: `derived`.
+  std::vector<registry::SealedSet> sets;
+  std::vector<registry::SetRecord> derived; ///< subsets that have to be written and sealed first
+  registry::View view;                      ///< what the channel will show
+  std::vector<gate::Subject> subjects;      ///< what the gate was asked about
+  gate::Verdict verdict;                    ///< of what is new to the target; empty for a rollback
   std::string verdict_digest;
+  Findings notes;     ///< R021: what is left out of the verdict
   bool held = false;  ///< nothing may move
   std::string digest; ///< of the plan; holds no time and no name of a person: equal as long as nothing moved
 
@@ -42,8 +44,10 @@ struct Plan {
 /// that is to move is missing or is not what was sealed.
 Result<Plan> plan_promotion(store::ObjectStore& store, const Request& request);
 
-/// Back to the view of generation `to`, or without it to the view before the last move. not_found O001 when there is
-/// none; precondition_failed O007 without `to` when the last move was itself a rollback: a script that is run twice
+/// Back to the view of generation `to`, or without it to the view before the last move. Only what comes back is looked
+/// at, sets and files (corrupt O003): what both views show does not change, so it cannot keep anybody from going back.
+/// Costs a few requests and two per project that differs, however many sets the channel has. not_found O001 when there
+/// is none; precondition_failed O007 without `to` when the last move was itself a rollback: a script that is run twice
 /// must not bring back what was rolled back.
 Result<Plan> plan_rollback(store::ObjectStore& store, const std::string& channel,
                            std::optional<std::uint64_t> to = std::nullopt);

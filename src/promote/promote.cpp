@@ -65,7 +65,7 @@ Unexpected undone(const registry::LedgerRecord& move) {
 Result<void> write_pages(ObjectStore& store, const std::string& channel, Receipt& receipt) {
   TRY_DO(publish::project_channel(store, channel));
   TRY(auto merged, publish::merge_channel(store, channel));
-  receipt.notes = std::move(merged.notes);
+  receipt.notes.insert(receipt.notes.end(), merged.notes.begin(), merged.notes.end());
   return {};
 }
 
@@ -106,6 +106,7 @@ Result<void> execute(ObjectStore& store, const Plan& plan, const Options& option
 Receipt receipt_of(const Plan& plan) {
   Receipt receipt;
   receipt.plan = plan;
+  receipt.notes = plan.notes;
   receipt.digest = plan.digest;
   receipt.generation = plan.generation();
   receipt.held = plan.held;

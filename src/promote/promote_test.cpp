@@ -307,6 +307,51 @@ TEST_F(Promote, RollbackRestoresTheViewAndTheUrlStays) {
   EXPECT_EQ(rollback(*store_, "stable", forth).error().code, "O001");
 }
 
+// Retention has removed a file that both views show: going back changes nothing about it.
+TEST_F(Promote, RollbackAsksOnlyForWhatComesBack) {
+  auto one = release(*store_, "7.0"), two = release(*store_, "7.1"), three = release(*store_, "7.2");
+  pass(*store_, request({one, two, three}));
+  ASSERT_TRUE(go({one}));
+  auto second = *go({two});
+  ASSERT_TRUE(go({three}));
+  ASSERT_TRUE(store_->remove(one.set.files.front().key));
+  auto before = store_->counters();
+  auto plan = plan_rollback(*store_, "stable");
+  ASSERT_TRUE(plan) << render(plan.error());
+  auto after = store_->counters();
+  EXPECT_LE(after.gets + after.heads + after.lists - before.gets - before.heads - before.lists, 12u);
+  EXPECT_TRUE(plan->sets.empty());
+  auto back = rollback(*store_, "stable", options());
+  ASSERT_TRUE(back) << render(back.error());
+  EXPECT_EQ(back->view, second.view);
+  // Forward again, 7.2 comes back: its files and its seal must be there.
+  auto forth = options();
+  forth.to_generation = 3;
+  auto key = three.set.files.back().key;
+  auto bytes = **store_->get(key, 1000);
+  ASSERT_TRUE(store_->remove(key));
+  EXPECT_EQ(rollback(*store_, "stable", forth).error().code, "O003");
+  ASSERT_TRUE(store_->put(key, content::Rope::literal(bytes), {}));
+  auto seal_key = registry::seal_key(three.set.directory, three.digest);
+  auto seal = **store_->get(seal_key, 10000);
+  ASSERT_TRUE(store_->remove(seal_key));
+  EXPECT_EQ(rollback(*store_, "stable", forth).error().code, "R013");
+  ASSERT_TRUE(store_->put(seal_key, content::Rope::literal(seal), {}));
+  EXPECT_TRUE(rollback(*store_, "stable", forth));
+}
+
+TEST_F(Promote, RollbackIsTheWayOutOfALostView) {
+  auto one = release(*store_, "7.0"), two = release(*store_, "7.1");
+  pass(*store_, request({one, two}));
+  auto first = *go({one});
+  auto second = *go({two});
+  ASSERT_TRUE(store_->remove(registry::view_key(second.view)));
+  auto plan = plan_rollback(*store_, "stable");
+  ASSERT_TRUE(plan) << render(plan.error());
+  EXPECT_EQ(plan->view.digest, first.view);
+  EXPECT_EQ(plan->sets.size(), 1u); // nothing is known of what is shown now
+}
+
 TEST_F(Promote, RollbackOfTheFirstViewIsNotFound) {
   EXPECT_EQ(rollback(*store_, "stable", options()).error().code, "R015");
   auto one = release(*store_, "7.0");

@@ -38,7 +38,8 @@ Result<void> read_row(TomlTable& table, DistributionRules& rules) {
 /// What a store keeps in some directories is no repository of a set; in the base index our names would stand beside
 /// foreign ones.
 Result<void> check_not_taken(const std::string& directory) {
-  constexpr std::string_view k_taken[] = {k_base_index, "channels", "evidence", "ledger", "sets", "views", "waivers"};
+  constexpr std::string_view k_taken[] = {k_base_index, "channels", "evidence", "gc",
+                                          "ledger",     "sets",     "views",    "waivers"};
   auto first = directory.substr(0, directory.find('/'));
   bool taken = std::find(std::begin(k_taken), std::end(k_taken), first) != std::end(k_taken);
   if (!taken && !run::is_run_place(first)) return {};
@@ -90,7 +91,8 @@ std::vector<Copy> copies_of(const Distributed& set) {
   std::vector<Copy> copies;
   for (std::size_t i = 0; i < set.set.files.size(); ++i) {
     const auto& file = set.set.files[i];
-    copies.push_back({set.from[i], file.key, {{}, file.sha256, type_of(file.filename), std::string(k_immutable)}});
+    copies.push_back(
+        {set.from[i], file.key, {{}, file.sha256, type_of(file.filename), std::string(k_immutable), {}, file.size}});
     if (file.metadata_sha256) // after its wheel, before any page
       copies.push_back({set.from[i] + ".metadata",
                         file.key + ".metadata",
@@ -169,7 +171,7 @@ Result<void> check_distribution(ObjectStore& target, const std::vector<Distribut
     const auto& copy = copies[i];
     TRY(auto there, target.head(copy.to));
     if (!there) return {};
-    auto digest = there->recorded_sha256;
+    auto digest = store::recorded_at(*there, copy.once.size);
     if (!digest) {
       TRY(digest, store::digest_of(target, copy.to));
     }

@@ -1,5 +1,6 @@
 #include "publish/move.hpp"
 
+#include "publish/marks.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -31,7 +32,11 @@ Result<ChannelRecord> move_channel(store::ObjectStore& store, const std::string&
   entry.why = reason.why;
   entry.generation = next.generation;
   TRY(next.ledger, registry::put_ledger(store, entry));
+  auto records = records_of(view);
+  records.push_back({registry::ledger_key(next.ledger), registry::to_json(entry)});
+  TRY_DO(refresh_marked(store, records));
   TRY_DO(registry::swap_channel(store, expected, next));
+  TRY_DO(restore_missing(store, records), "after channel " + channel + " has moved");
   return next;
 }
 

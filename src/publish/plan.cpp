@@ -5,6 +5,7 @@
 #include "publish/clash.hpp"
 #include "publish/refuse.hpp"
 #include "store/put_once.hpp"
+#include "sys/clock.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -83,20 +84,39 @@ bool is_sealed(const std::vector<SealedSet>& sets, const FileRecord& file) {
   });
 }
 
+/// Other bytes of a name that no seal has. Nobody was shown them, so they may go once the job that wrote them is over.
+Result<void> replace_unsealed(ObjectStore& store, const Sha256& published, std::int64_t before_us, PlannedFile& file,
+                              Findings& notes) {
+  const auto& key = file.file.key;
+  TRY(auto info, store.head(key));
+  auto conflict = other_bytes(key, published, file.file.sha256);
+  if (!info || info->modified_us == 0 || before_us == 0) return conflict;
+  if (info->modified_us >= before_us) {
+    conflict.value().hint = "nothing was changed. No seal names it: if an interrupted publish of this run left it, and "
+                            "that is over, add `--replace-unsealed-after 0s`";
+    return conflict;
+  }
+  file.replaces = info->etag.empty() ? published.hex() : info->etag; // the file store's is the digest
+  notes.push_back({"P081", Severity::warning, key,
+                   fmt::format("replaces other bytes of {}, which no seal names", sys::rfc3339(info->modified_us)),
+                   "an interrupted publish left them; nobody was shown them"});
+  return {};
+}
+
 /// What the store holds under the names that we want. The bytes are hashed: a size says nothing.
-Result<void> look_at_names(ObjectStore& store, const std::string& directory, const std::vector<SealedSet>& sets,
-                           std::vector<PlannedFile>& files) {
+Result<void> look_at_names(ObjectStore& store, const std::vector<SealedSet>& sets, std::int64_t before_us, Plan& plan) {
   std::set<std::string> taken;
-  TRY(auto objects, store.list(directory + "/"));
+  TRY(auto objects, store.list(plan.directory + "/"));
   for (auto& object : objects) taken.insert(std::move(object.key));
-  for (auto& file : files) {
+  for (auto& file : plan.files) {
+    file.sealed = is_sealed(sets, file.file);
     if (!taken.contains(file.file.key)) continue;
     TRY(auto published, store::digest_of(store, file.file.key));
     if (!published) continue;
-    if (*published != file.file.sha256 && is_sealed(sets, file.file))
-      return altered(file.file.key, *published, file.file.sha256);
-    if (*published != file.file.sha256) return other_bytes(file.file.key, *published, file.file.sha256);
-    file.present = true;
+    file.present = *published == file.file.sha256;
+    if (file.present) continue;
+    if (file.sealed) return altered(file.file.key, *published, file.file.sha256);
+    TRY_DO(replace_unsealed(store, *published, before_us, file, plan.notes));
   }
   return {};
 }
@@ -131,7 +151,7 @@ std::string digest_of(const Plan& plan) {
   return sha256(json.dump()).hex();
 }
 
-Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now) {
+Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now, std::int64_t replace_before_us) {
   std::sort(plan.files.begin(), plan.files.end(),
             [](const auto& a, const auto& b) { return a.file.filename < b.file.filename; });
   TRY(auto sets, sets_of(store, plan.directory));
@@ -147,7 +167,7 @@ Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now) {
     plan.sealed = true;
   }
   TRY_DO(refuse_names_of_the_base_index(store, plan.set));
-  TRY_DO(look_at_names(store, plan.directory, sets, plan.files));
+  TRY_DO(look_at_names(store, sets, replace_before_us, plan));
   if (!plan.channel.empty()) TRY_DO(look_at_channel(store, plan.channel, plan.set));
   plan.set_digest = sha256(registry::to_json(plan.set)).hex();
   plan.digest = digest_of(plan);
@@ -207,7 +227,7 @@ Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected colle
     TRY_DO(store::check_key(candidate.file.key + ".metadata"));
     plan.files.push_back({std::move(candidate.path), std::move(candidate.file), std::move(candidate.sidecar), false});
   }
-  return finish(store, std::move(plan), now);
+  return finish(store, std::move(plan), now, target.replace_unsealed_before_us);
 }
 
 Result<Plan> plan_adoption(ObjectStore& store, const std::string& directory, registry::Origin origin,
@@ -216,7 +236,7 @@ Result<Plan> plan_adoption(ObjectStore& store, const std::string& directory, reg
   plan.directory = directory;
   plan.set.origin = std::move(origin);
   plan.files = std::move(files);
-  return finish(store, std::move(plan), now);
+  return finish(store, std::move(plan), now, 0);
 }
 
 } // namespace quarry::publish

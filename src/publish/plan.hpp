@@ -4,6 +4,7 @@
 #include "publish/collect.hpp"
 #include "registry/registry.hpp"
 #include "run/layout.hpp"
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ struct Target {
   run::PackageForm form = run::PackageForm::quarry;
   std::string channel = {};                                         ///< empty: none
   std::string commit = {}, repository = {}, recipe = {}, tool = {}; ///< origin of the set
+  /// A file that no seal names and that was written before this time may be replaced: an interrupted publish left it.
+  /// 0: none is.
+  std::int64_t replace_unsealed_before_us = 0;
 };
 
 struct PlannedFile {
@@ -24,6 +28,9 @@ struct PlannedFile {
   registry::FileRecord file;
   std::string sidecar;  ///< wheels only
   bool present = false; ///< the store holds exactly these bytes
+  bool sealed = false;  ///< under a seal of this directory: it never changes
+  /// The etag of other bytes that no seal names, which are replaced.
+  std::optional<std::string> replaces = {};
 };
 
 struct Plan {
@@ -48,7 +55,8 @@ Result<void> refuse_names_of_the_base_index(store::ObjectStore& store, const reg
 /// The set's files get the upload time that an earlier sealed set of this directory gives them, else `now` (RFC 3339);
 /// a set of the same files that is sealed already is taken whole, so that publishing twice gives the same digest.
 /// already_exists P004 when a name is published with other bytes here, or R018 in the channel: both digests are named;
-/// P017 for a project of the base index.
+/// P017 for a project of the base index. Other bytes that no seal names and that are old enough are replaced, which the
+/// plan notes (P081).
 Result<Plan> make_plan(store::ObjectStore& store, const Target& target, Collected collected, const std::string& now);
 
 /// The same for files that are in the store already, at `directory` (set adopt). `files` carry their keys.

@@ -1,10 +1,12 @@
 #include "publish/publish.hpp"
 
+#include "publish/marks.hpp"
 #include "publish/merged.hpp"
 #include "publish/projection.hpp"
 #include "store/put_once.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
 #include <mutex>
@@ -38,9 +40,28 @@ private:
   std::uint64_t total_ = 0;
 };
 
+/// In place of what was looked at, and of nothing else. A lost reply is looked up.
+Result<void> replace_object(ObjectStore& store, const std::string& key, const std::string& etag,
+                            const store::Once& once) {
+  store::PutOptions options{store::Precondition::if_match(etag), once.content_type, once.cache_control,
+                            once.on_progress, once.sha256};
+  auto put = store.put(key, once.content, options);
+  if (put) return {};
+  bool look = put.error().kind == ErrorKind::outcome_unknown || put.error().code == "R003";
+  if (look) {
+    TRY(auto there, store::digest_of(store, key));
+    if (there == once.sha256) return {};
+  }
+  return fail(std::move(put).error().with_context("while replacing what an interrupted publish left"));
+}
+
 Result<void> store_file(ObjectStore& store, const PlannedFile& file, Meter& meter) {
   if (file.present) return {};
   TRY(auto content, content::Rope::file(file.path));
+  if (file.replaces)
+    return replace_object(store, file.file.key, *file.replaces,
+                          {std::move(content), file.file.sha256, content_type_of(file.file.filename),
+                           std::string(k_immutable), meter.of_one_file()});
   TRY_DO(store::put_once(store, file.file.key,
                          {std::move(content), file.file.sha256, content_type_of(file.file.filename),
                           std::string(k_immutable), meter.of_one_file()}));
@@ -53,11 +74,14 @@ Result<void> store_sidecar(ObjectStore& store, const PlannedFile& file) {
   if (sha256(file.sidecar) != *file.file.metadata_sha256)
     return fail(ErrorKind::internal, "P011", fmt::format("the sidecar of {} is not its METADATA", file.file.filename));
   auto key = file.file.key + ".metadata";
-  TRY(auto present, store.get(key, dist::k_metadata_bytes_max));
+  std::string etag;
+  TRY(auto present, store.get(key, dist::k_metadata_bytes_max, &etag));
   if (present && *present == file.sidecar) return {};
-  TRY_DO(store::put_once(store, key,
-                         {content::Rope::literal(file.sidecar), *file.file.metadata_sha256, std::string(k_sidecar_type),
-                          std::string(k_immutable)}));
+  store::Once once{content::Rope::literal(file.sidecar), *file.file.metadata_sha256, std::string(k_sidecar_type),
+                   std::string(k_immutable)};
+  // That of another wheel: this one has replaced it, now or in a run that was killed before it came here.
+  if (present && !file.sealed) return replace_object(store, key, etag, once);
+  TRY_DO(store::put_once(store, key, once));
   return {};
 }
 
@@ -69,9 +93,29 @@ Result<void> store_content(ObjectStore& store, const Plan& plan, const ExecuteOp
   });
 }
 
+/// Two publishes of one directory at once: the other has sealed the bytes that this one replaced.
+Result<void> check_replaced(ObjectStore& store, const Plan& plan) {
+  bool replaced =
+      std::any_of(plan.files.begin(), plan.files.end(), [](const auto& f) { return f.replaces.has_value(); });
+  if (!replaced) return {};
+  TRY(auto sets, registry::sealed_sets_below(store, plan.directory));
+  for (const auto& sealed : sets)
+    for (const auto& theirs : sealed.set.files)
+      for (const auto& ours : plan.files)
+        if (ours.replaces && ours.file.key == theirs.key && ours.file.sha256 != theirs.sha256)
+          return fail(ErrorKind::already_exists, "P082",
+                      fmt::format("set:{} was sealed with other bytes of {} while this job replaced them",
+                                  sealed.digest.substr(0, 12), theirs.key),
+                      fmt::format("publish the files of set:{} again under another version: "
+                                  "`quarry set verify set:{}` lists what they were",
+                                  sealed.digest.substr(0, 12), sealed.digest.substr(0, 12)));
+  return {};
+}
+
 Result<bool> store_record(ObjectStore& store, const Plan& plan, const ExecuteOptions& options) {
   TRY(auto digest, registry::put_set(store, plan.set));
   if (digest != plan.set_digest) return fail(ErrorKind::internal, "P011", "the set changed after it was planned");
+  TRY_DO(refresh_marked(store, {{registry::set_key(digest), registry::to_json(plan.set)}}));
   return registry::seal(store, digest, options.now);
 }
 
@@ -118,6 +162,7 @@ Result<Receipt> execute(ObjectStore& store, const Plan& plan, const ExecuteOptio
   receipt.find_links_url = options.public_url.of(store, plan.directory + "/index.html");
   receipt.index_url = options.public_url.of(store, plan.directory + "/simple") + "/";
   TRY_DO(store_content(store, plan, options));
+  TRY_DO(check_replaced(store, plan));
   TRY(receipt.newly_sealed, store_record(store, plan, options));
   TRY_DO(project_directory(store, plan.directory));
   TRY_DO(merge(store, plan, options, receipt));

@@ -5,6 +5,7 @@
 #include "publish/testing/invariants.hpp"
 #include "publish/testing/packages.hpp"
 #include "store/testing/faulty_store.hpp"
+#include "sys/clock.hpp"
 #include "thread/pool.hpp"
 #include <atomic>
 #include <csignal>
@@ -89,6 +90,93 @@ TEST_F(Publish, PackagesOfAnotherPlatformAndSeveralVersionsAreRefused) {
   ASSERT_EQ(collected->notes.size(), 1u);
   EXPECT_EQ(collected->notes.front().code, "P016");
   EXPECT_THAT(collected->notes.front().message, HasSubstr("7.1.0, 7.2.0"));
+}
+
+/// A publish of other bytes that was killed after two files; the clock of its store.
+struct LeftBehind {
+  LeftBehind() {
+    Packages first;
+    for (const char* name : {"dist/rocm-7.2.0.tar.gz", "dist/rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl"})
+      first.add(name, "bytes of the first attempt");
+    auto planned = plan(*store, first, target(""));
+    EXPECT_TRUE(planned);
+    planned->files[1].sidecar = "Metadata-Version: 2.4\nName: of the first attempt\n"; // not that of the next attempt
+    planned->files[1].file.metadata_sha256 = sha256(planned->files[1].sidecar);
+    FaultyStore dying(*store, {FaultyStore::Fault::die_before, 4, true}); // two files and a sidecar
+    EXPECT_FALSE(execute(dying, *planned, {k_now, "tester", {}, 1, {}}));
+    EXPECT_EQ(store->list("42-linux/")->size(), 3u);
+  }
+  Target at(std::int64_t before_us) const {
+    auto t = target("staging");
+    t.replace_unsealed_before_us = before_us;
+    return t;
+  }
+  sys::FixedClock clock{1'795'000'000'000'000};
+  std::unique_ptr<store::ObjectStore> store = store::make_memory_store(&clock);
+};
+
+TEST_F(Publish, WhatAnInterruptedPublishLeftDoesNotOwnItsNames) {
+  LeftBehind left;
+  auto young = publish(*left.store, packages_, left.at(left.clock.now_us()));
+  ASSERT_FALSE(young); // the other attempt may still run
+  EXPECT_EQ(young.error().code, "P004");
+  EXPECT_THAT(young.error().hint, HasSubstr("--replace-unsealed-after 0s"));
+  EXPECT_EQ(publish(*left.store, packages_, left.at(0)).error().code, "P004");
+  auto planned = plan(*left.store, packages_, left.at(left.clock.now_us() + 1));
+  ASSERT_TRUE(planned) << render(planned.error());
+  ASSERT_EQ(planned->notes.size(), 2u);
+  EXPECT_EQ(planned->notes[0].code, "P081");
+  auto receipt = execute(*left.store, *planned, {k_now, "tester", {}, 1, {}});
+  ASSERT_TRUE(receipt) << render(receipt.error());
+  EXPECT_EQ(testing::violations(*left.store), "");
+  EXPECT_EQ(publish(*left.store, packages_, left.at(INT64_MAX))->writes, 0u);
+}
+
+TEST_F(Publish, ASealedFileIsNeverReplaced) {
+  LeftBehind left;
+  ASSERT_TRUE(publish(*left.store, packages_, left.at(INT64_MAX)));
+  Packages other;
+  other.add("dist/rocm-7.2.0.tar.gz", "other bytes");
+  EXPECT_EQ(publish(*left.store, other, left.at(INT64_MAX)).error().code, "P004");
+  EXPECT_EQ(testing::violations(*left.store), "");
+}
+
+TEST_F(Publish, AReplacementThatIsKilledAnywhereIsCompleted) {
+  std::uint64_t writes = 0;
+  {
+    LeftBehind left;
+    FaultyStore counter(*left.store, {FaultyStore::Fault::none, 0, true});
+    ASSERT_TRUE(publish(counter, packages_, left.at(INT64_MAX)));
+    writes = counter.calls();
+  }
+  for (auto fault : {FaultyStore::Fault::die_before, FaultyStore::Fault::die_after, FaultyStore::Fault::lose_reply,
+                     FaultyStore::Fault::lose_request})
+    for (std::uint64_t at = 1; at <= writes; ++at) {
+      LeftBehind left;
+      FaultyStore faulty(*left.store, {fault, at, true});
+      static_cast<void>(publish(faulty, packages_, left.at(INT64_MAX)));
+      auto again = publish(*left.store, packages_, left.at(INT64_MAX));
+      ASSERT_TRUE(again) << at << render(again.error());
+      EXPECT_EQ(testing::violations(*left.store), "") << at;
+    }
+}
+
+TEST_F(Publish, ASealThatAppearsMeanwhileIsNotPassedOver) {
+  LeftBehind left;
+  Packages first;
+  first.add("dist/rocm-7.2.0.tar.gz", "bytes of the first attempt");
+  FaultyStore slow(*left.store);
+  bool sealed = false;
+  slow.after_call = [&](std::uint64_t) { // the first attempt was only slow
+    if (sealed || !slow.log().back().starts_with("put 42-linux")) return;
+    sealed = true;
+    auto set = plan(*store_, first, target(""))->set; // as it planned it, before
+    auto digest = *registry::put_set(*left.store, set);
+    EXPECT_TRUE(registry::seal(*left.store, digest, k_now));
+  };
+  auto refused = publish(slow, packages_, left.at(INT64_MAX));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P082");
 }
 
 TEST_F(Publish, LaysOutFilesSidecarsRecordsAndPages) {

@@ -73,64 +73,6 @@ Result<std::uint64_t> restore_sidecar(ObjectStore& store, const registry::FileRe
   return std::uint64_t{1};
 }
 
-/// What the channels' ledgers name.
-struct Reachable {
-  std::set<std::string> views, shards, ledger, sets;
-};
-
-Result<void> reach_view(ObjectStore& store, const std::string& digest, Reachable& reached) {
-  if (digest.empty() || !reached.views.insert(digest).second) return {};
-  TRY(auto view, registry::load_view(store, digest));
-  reached.sets.insert(view.sets.begin(), view.sets.end());
-  for (const auto& [project, shard] : view.shards) reached.shards.insert(shard);
-  return {};
-}
-
-Result<Reachable> reach(ObjectStore& store) {
-  Reachable reached;
-  TRY(auto channels, registry::list_channels(store));
-  for (const auto& name : channels) {
-    TRY(auto channel, registry::require_channel(store, name));
-    TRY(auto moves, registry::ledger_chain(store, channel.record));
-    for (const auto& move : moves) {
-      reached.ledger.insert(move.digest);
-      TRY_DO(reach_view(store, move.record.to_view, reached), "while following channel " + name);
-      TRY_DO(reach_view(store, move.record.from_view, reached), "while following channel " + name);
-    }
-  }
-  return reached;
-}
-
-std::string digest_in(const std::string& key, const std::string& prefix) {
-  auto name = key.substr(prefix.size());
-  bool record = name.size() == 69 && name.ends_with(".json") && name.find('/') == std::string::npos;
-  return record ? name.substr(0, 64) : std::string();
-}
-
-Result<void> sweep(ObjectStore& store, const std::string& prefix, const std::set<std::string>& keep,
-                   const CollectGarbageOptions& options, Garbage& garbage) {
-  TRY(auto objects, store.list(prefix));
-  for (const auto& object : objects) {
-    auto digest = digest_in(object.key, prefix);
-    bool old = object.modified_us != 0 && object.modified_us < options.older_than_us;
-    if (digest.empty() || keep.contains(digest) || !old) continue;
-    garbage.keys.push_back(object.key);
-    if (!options.dry_run) TRY_DO(store.remove(object.key));
-  }
-  return {};
-}
-
-/// Every sealed set is kept, whether a channel names it or not: a record without seal is what a killed publish left.
-Result<std::set<std::string>> sealed_sets(ObjectStore& store) {
-  std::set<std::string> sealed;
-  TRY(auto objects, store.list(""));
-  for (const auto& object : objects) {
-    auto at = object.key.rfind("/seals/");
-    if (at != std::string::npos) sealed.insert(digest_in(object.key, object.key.substr(0, at + 7)));
-  }
-  return sealed;
-}
-
 enum class Place : std::uint8_t { run, distribution };
 
 Result<void> repair_into(Repaired& done, ObjectStore& store, const std::string& directory, Place place) {
@@ -206,21 +148,6 @@ Result<Repaired> rebuild_directories(ObjectStore& store, const std::vector<Seale
   TRY(auto done, repair_directories(store, sets));
   done.records_written = restored;
   return done;
-}
-
-Result<Garbage> collect_garbage(ObjectStore& store, const CollectGarbageOptions& options) {
-  Garbage garbage;
-  TRY(auto reached, reach(store));
-  TRY(auto sealed, sealed_sets(store));
-  reached.sets.merge(sealed);
-  TRY_DO(sweep(store, "views/", reached.views, options, garbage));
-  TRY_DO(sweep(store, "views/shards/", reached.shards, options, garbage));
-  TRY_DO(sweep(store, "ledger/", reached.ledger, options, garbage));
-  TRY_DO(sweep(store, "sets/", reached.sets, options, garbage));
-  if (!options.dry_run) {
-    TRY(garbage.leftovers, store.remove_leftovers(options.older_than_us));
-  }
-  return garbage;
 }
 
 } // namespace quarry::publish

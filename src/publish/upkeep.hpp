@@ -1,5 +1,5 @@
 #pragma once
-// Keeping a store in order: pages again, records again, and what nobody needs away.
+// Keeping a store in order: pages again and records again. What nothing names: garbage.hpp.
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "publish/collect.hpp"
@@ -32,17 +32,5 @@ Result<Repaired> rebuild_channel(store::ObjectStore& store, const std::string& n
 /// `temporary`: where wheels of a store that is not on this machine are put for as long as they are read.
 Result<Repaired> rebuild_directories(store::ObjectStore& store, const std::vector<registry::SealedSet>& sets,
                                      const Describe& describe, const std::string& temporary = "/tmp");
-
-struct Garbage {
-  std::uint64_t leftovers = 0;   ///< temporaries of killed writers
-  std::vector<std::string> keys; ///< views, shards, ledger entries and unsealed set records that nothing names
-};
-struct CollectGarbageOptions {
-  std::int64_t older_than_us = 0; ///< what was written later is left alone: a writer may be about to name it
-  bool dry_run = false;
-};
-/// Everything that any move of any channel's ledger names is kept, and so is every file, sealed set, evidence and
-/// waiver. An object without a known time is kept.
-Result<Garbage> collect_garbage(store::ObjectStore& store, const CollectGarbageOptions& options);
 
 } // namespace quarry::publish

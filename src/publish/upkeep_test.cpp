@@ -106,37 +106,6 @@ TEST_F(Upkeep, RebuildDoesNotTrustAnAlteredWheel) {
   EXPECT_FALSE(*store_->head(k_dist + "rocm_sdk_core-7.0-py3-none-any.whl.metadata"));
 }
 
-TEST_F(Upkeep, GarbageIsWhatNoMoveNamesAndOldEnough) {
-  publish(packages_);
-  publish(Packages().add("later-1.0.tar.gz"), "43");
-  auto good = testing::snapshot(*store_);
-  registry::SetRecord unsealed;
-  unsealed.directory = "44-linux/python/g";
-  auto set = *registry::put_set(*store_, unsealed);
-  auto view = *registry::put_view(*store_, registry::ViewRecord{{}, {}, "{\"x\":1}"});
-  auto shard = *registry::put_shard(*store_, registry::ShardRecord{"a", {}, {}});
-  auto entry = *registry::put_ledger(
-      *store_, registry::LedgerRecord{{}, "staging", "promote", {}, view, {}, {}, {}, "t", {}, 9, {}});
-  ASSERT_TRUE(sys::write_file(root_ + "/.quarry/tmp/1-x.partial", "half"));
-  EXPECT_THAT(collect_garbage(*store_, {0, false})->keys, IsEmpty());
-  auto dry = collect_garbage(*store_, {INT64_MAX, true});
-  ASSERT_TRUE(dry) << render(dry.error());
-  EXPECT_THAT(dry->keys, ElementsAre(registry::view_key(view), registry::shard_key(shard), registry::ledger_key(entry),
-                                     registry::set_key(set)));
-  EXPECT_TRUE(*store_->head(registry::set_key(set)));
-  EXPECT_EQ(collect_garbage(*store_, {INT64_MAX, false})->leftovers, 1u);
-  EXPECT_EQ(testing::differences(good, testing::snapshot(*store_)), "");
-}
-
-TEST_F(Upkeep, GarbageIsNotCollectedWhenALedgerIsBroken) {
-  publish(packages_);
-  auto channel = *registry::require_channel(*store_, "staging");
-  put(registry::ledger_key(channel.record.ledger), "rot");
-  auto refused = collect_garbage(*store_, {INT64_MAX, false});
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, "R011");
-}
-
 TEST_F(Upkeep, AForeignRunIsAdoptedWhereItLies) {
   for (const std::string name : {"python/g/a-1.0.tar.gz", "python/h/dist/b-1.0-py3-none-any.whl"})
     put("50-linux/" + name, "foreign " + name);

@@ -30,13 +30,13 @@ Finding defect(const std::string& code, const std::string& key, std::string mess
                          : "restore the file from a copy: a published name never gets other bytes"};
 }
 
-/// From the bytes, or from what the store recorded when it checked them. A copy by another tool may carry the record
-/// onto an object that is cut short, so the size must be the sealed one, too.
+/// From the bytes, or from what the store recorded when it checked them.
 Result<std::optional<Sha256>> digest_at(ObjectStore& store, const std::string& key, bool recorded_is_enough,
                                         std::optional<std::uint64_t> size) {
   if (recorded_is_enough) {
     TRY(auto info, store.head(key));
-    if (info && info->recorded_sha256 && (!size || info->size == *size)) return info->recorded_sha256;
+    if (!info) return std::optional<Sha256>();
+    if (auto recorded = store::recorded_at(*info, size)) return recorded;
   }
   return store::digest_of(store, key);
 }

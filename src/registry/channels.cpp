@@ -103,12 +103,11 @@ Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expe
 }
 
 Result<std::vector<std::string>> list_channels(ObjectStore& store) {
-  TRY(auto objects, store.list(std::string(k_channels)));
+  TRY(auto found, store.children(std::string(k_channels))); // not their pages, which are many
   std::vector<std::string> names;
-  for (const auto& object : objects) {
+  for (const auto& object : found.objects) {
     auto name = object.key.substr(k_channels.size());
-    if (name.find('/') == std::string::npos && name.ends_with(k_suffix))
-      names.push_back(name.substr(0, name.size() - k_suffix.size()));
+    if (name.ends_with(k_suffix)) names.push_back(name.substr(0, name.size() - k_suffix.size()));
   }
   return names;
 }
@@ -117,10 +116,7 @@ Result<Resolved> resolve_channel(ObjectStore& store, const std::string& name) {
   TRY(auto channel, require_channel(store, name));
   TRY(auto view, load_whole_view(store, channel.record.view), "while reading channel " + name);
   Resolved resolved{"channel:" + name, {}, files_of(view), view.digest, channel.record.generation};
-  for (const auto& digest : view.record.sets) {
-    TRY(auto sealed, load_sealed(store, digest), "while reading channel " + name);
-    resolved.sets.push_back(std::move(sealed));
-  }
+  TRY(resolved.sets, load_all_sealed(store, view.record.sets), "while reading channel " + name);
   return resolved;
 }
 

@@ -1,6 +1,7 @@
 #include "registry/registry.hpp"
 
 #include "store/put_once.hpp"
+#include "thread/pool.hpp"
 #include <fmt/core.h>
 
 namespace quarry::registry {
@@ -10,6 +11,7 @@ namespace {
 constexpr std::size_t k_digest_digits = 64;
 constexpr std::size_t k_digest_digits_min = 8; // 32 bits: enough among the sets of a store, short enough to type
 constexpr std::string_view k_suffix = ".json";
+constexpr unsigned k_requests = 8;
 
 std::string key_of(std::string_view prefix, const std::string& digest) {
   return fmt::format("{}{}{}", prefix, digest, k_suffix);
@@ -59,15 +61,38 @@ Result<R> load_record(ObjectStore& store, std::string_view prefix, const std::st
 }
 
 template <class R, class Load>
-Result<std::vector<Stored<R>>> list_records(ObjectStore& store, const std::string& prefix, Load load) {
-  TRY(auto objects, store.list(prefix));
-  std::vector<Stored<R>> found;
-  for (const auto& object : objects) {
+Result<std::vector<Stored<R>>> list_records(ObjectStore& store, const std::string& prefix, Load load,
+                                            Findings& skipped) {
+  TRY(auto listed, store.children(prefix)); // not the logs below evidence/
+  std::vector<std::string> digests;
+  for (const auto& object : listed.objects) {
     auto name = object.key.substr(prefix.size());
     if (name.size() != k_digest_digits + k_suffix.size() || !name.ends_with(k_suffix)) continue;
     auto digest = name.substr(0, k_digest_digits);
-    TRY(auto record, load(store, digest));
-    found.push_back({digest, std::move(record)});
+    if (is_hex(digest)) digests.push_back(std::move(digest));
+  }
+  std::vector<std::optional<R>> records(digests.size());
+  std::vector<std::string> defects(digests.size());
+  TRY_DO(parallel_for(digests.size(), k_requests, [&](std::size_t i) -> Result<void> {
+    auto record = load(store, digests[i]);
+    if (record) {
+      records[i] = std::move(*record);
+      return {};
+    }
+    auto& error = record.error();
+    // What the store cannot give now may be a record; what is not one never will be.
+    bool junk = error.kind == ErrorKind::corrupt || error.kind == ErrorKind::resource_exhausted ||
+                error.kind == ErrorKind::unsupported;
+    if (!junk && error.kind != ErrorKind::not_found) return fail(std::move(error));
+    if (junk) defects[i] = error.message;
+    return {};
+  }));
+  std::vector<Stored<R>> found;
+  for (std::size_t i = 0; i < digests.size(); ++i) {
+    if (records[i]) found.push_back({digests[i], std::move(*records[i])});
+    if (!defects[i].empty())
+      skipped.push_back({"R021", Severity::warning, key_of(prefix, digests[i]), "it counts for nothing: " + defects[i],
+                         "find out who wrote it; restore it from a copy, or remove it"});
   }
   return found;
 }
@@ -133,11 +158,11 @@ Result<WaiverRecord> load_waiver(ObjectStore& s, const std::string& d) {
   return load_record<WaiverRecord>(s, k_waivers, d, parse_waiver);
 }
 
-Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& s) {
-  return list_records<EvidenceRecord>(s, std::string(k_evidence), load_evidence);
+Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& s, Findings& skipped) {
+  return list_records<EvidenceRecord>(s, std::string(k_evidence), load_evidence, skipped);
 }
-Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& s) {
-  return list_records<WaiverRecord>(s, std::string(k_waivers), load_waiver);
+Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& s, Findings& skipped) {
+  return list_records<WaiverRecord>(s, std::string(k_waivers), load_waiver, skipped);
 }
 
 } // namespace quarry::registry

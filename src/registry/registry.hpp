@@ -2,7 +2,9 @@
 // The records of a store as operations: what is immutable is named by its digest and re-hashed when read; what is a
 // pointer is swapped. Thread-safe as far as the store is. Errors: R010 no such record, R011 altered (its bytes do not
 // give its name), R012 senseless fields, R013 not sealed, R014 no seal where one must be, R015 no such channel, R016
-// bad channel name, R017 broken ledger, R018 one file name with two contents, R020 bad or ambiguous digest.
+// bad channel name, R017 broken ledger, R018 one file name with two contents, R020 bad or ambiguous digest. Warning
+// R021: an object among evidence or waivers that is not one.
+#include "base/finding.hpp"
 #include "base/result.hpp"
 #include "registry/records.hpp"
 #include "store/object_store.hpp"
@@ -51,9 +53,11 @@ template <class R> struct Stored {
   std::string digest;
   R record;
 };
-/// Every record, sorted by digest; one altered record fails the whole (a gate must not decide on part of the facts).
-Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& store);
-Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store);
+/// Every record, sorted by digest. An object whose bytes do not give its name, or are not such a record, cannot be
+/// evidence: it is left out and told as warning R021 in `skipped`, so that one object of junk does not hold every
+/// channel. Costs one listing and one read per record, eight at a time.
+Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& store, Findings& skipped);
+Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store, Findings& skipped);
 
 // Seals.
 /// Writes the seal of `set` below its directory if there is none; true when written now. The set record must be stored
@@ -68,6 +72,8 @@ struct SealedSet {
 /// One set with its seal: not_found R010 or R013, corrupt R011 or R014. `digits`: a digest or its first 8 or more
 /// digits.
 Result<SealedSet> load_sealed(ObjectStore& store, const std::string& digits);
+/// Each of these sets with its seal, in this order; eight at a time.
+Result<std::vector<SealedSet>> load_all_sealed(ObjectStore& store, const std::vector<std::string>& digests);
 /// All sealed sets at or below a key prefix ("42-linux", "42-linux/python/g"), by time of the seal, then digest. May be
 /// empty.
 Result<std::vector<SealedSet>> sealed_sets_below(ObjectStore& store, const std::string& directory);

@@ -4,6 +4,7 @@
 #include "store/testing/faulty_store.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 
 namespace quarry::registry {
 namespace {
@@ -298,13 +299,77 @@ TEST_F(Registry, EvidenceAndWaiversAreListedWhole) {
   auto first = *put_evidence(*store_, evidence);
   evidence.passed = 2;
   auto second = *put_evidence(*store_, evidence);
-  auto listed = *list_evidence(*store_);
+  Findings skipped;
+  auto listed = *list_evidence(*store_, skipped);
   ASSERT_EQ(listed.size(), 2u);
   EXPECT_TRUE(listed[0].digest < listed[1].digest);
   EXPECT_NE(first, second);
-  EXPECT_TRUE(list_waivers(*store_)->empty());
-  overwrite(evidence_key(first), "{}");
-  EXPECT_EQ(list_evidence(*store_).error().code, "R011");
+  EXPECT_TRUE(list_waivers(*store_, skipped)->empty());
+  EXPECT_TRUE(skipped.empty());
+}
+
+// Whoever may write evidence could hold every channel with one object of junk.
+TEST_F(Registry, JunkAmongEvidenceAndWaiversCountsForNothing) {
+  EvidenceRecord evidence;
+  evidence.suite = "s";
+  evidence.result = "passed";
+  evidence.started = evidence.ended = "t";
+  auto good = *put_evidence(*store_, evidence);
+  const std::string no_fields = R"({"schema":"quarry.evidence/1"})", other = R"({"schema":"quarry.set/1"})",
+                    newer = R"({"schema":"quarry.evidence/2"})";
+  std::set<std::string> junk;
+  for (const auto& bytes : {std::string("junk"), std::string(), std::string("[]"), no_fields, other, newer})
+    junk.insert(evidence_key(sha256(bytes).hex())), overwrite(evidence_key(sha256(bytes).hex()), bytes);
+  junk.insert(evidence_key(std::string(64, 'a')));
+  overwrite(evidence_key(std::string(64, 'a')), text(evidence_key(good))); // a record under another name
+  overwrite("evidence/readme.json", "not the name of a record");
+  overwrite("evidence/" + std::string(64, 'Z') + ".json", "neither");
+  overwrite("evidence/logs/" + std::string(64, 'b') + ".json", "a log");
+  Findings skipped;
+  auto listed = list_evidence(*store_, skipped);
+  ASSERT_TRUE(listed) << render(listed.error());
+  ASSERT_EQ(listed->size(), 1u);
+  EXPECT_EQ(listed->front().digest, good);
+  std::set<std::string> told;
+  for (const auto& finding : skipped) {
+    EXPECT_EQ(finding.code, "R021");
+    EXPECT_EQ(finding.severity, Severity::warning);
+    told.insert(finding.place);
+  }
+  EXPECT_EQ(told, junk);
+  skipped.clear();
+  overwrite(waiver_key(std::string(64, 'c')), "junk");
+  EXPECT_TRUE(list_waivers(*store_, skipped)->empty());
+  ASSERT_EQ(skipped.size(), 1u);
+  EXPECT_EQ(skipped.front().place, waiver_key(std::string(64, 'c')));
+}
+
+TEST_F(Registry, EvidenceThatCannotBeReadNowIsAnError) {
+  EvidenceRecord evidence;
+  evidence.suite = "s";
+  evidence.result = "failed";
+  evidence.started = evidence.ended = "t";
+  ASSERT_TRUE(put_evidence(*store_, evidence));
+  FaultyStore faulty(*store_, {FaultyStore::Fault::refuse, 2, false}); // 1 is the listing
+  Findings skipped;
+  EXPECT_FALSE(list_evidence(faulty, skipped)) << "a gate must not pass because a server is down";
+}
+
+TEST_F(Registry, ChannelsAreListedWithoutTheirPages) {
+  move({sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}})});
+  for (const std::string key : {"channels/c/simple/index.html", "channels/c/pages.json", "channels/other/x.json"})
+    overwrite(key, "a page");
+  EXPECT_THAT(*list_channels(*store_), ElementsAre("c"));
+}
+
+TEST_F(Registry, ASetThatVanishesWhileItIsSealedIsWrittenAgain) {
+  auto digest = put_sample_set(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  FaultyStore faulty(*store_);
+  faulty.after_call = [&](std::uint64_t) { // garbage collection, between the look at the record and the seal
+    if (faulty.log().back().starts_with("get 1-linux/")) EXPECT_TRUE(store_->remove(set_key(digest)));
+  };
+  ASSERT_TRUE(*seal(faulty, digest, "t"));
+  EXPECT_TRUE(load_sealed(*store_, digest));
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "registry/registry.hpp"
 
 #include "store/put_once.hpp"
+#include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <tuple>
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::string_view k_seals = "/seals/", k_suffix = ".json";
 constexpr std::size_t k_digest_digits = 64;
+constexpr unsigned k_requests = 8;
 
 constexpr const char* k_seal_hint =
     "its publishing has not finished: run that job's `quarry publish` again; a complete "
@@ -49,6 +51,13 @@ std::string sealed_digest(const std::string& key) {
   return key.substr(at, k_digest_digits);
 }
 
+// Garbage collection may have removed the record, not sealed yet, between the look above and the seal.
+Result<void> keep_set(ObjectStore& store, const std::string& digest, const SetRecord& record) {
+  TRY(auto present, store.head(set_key(digest)));
+  if (!present) TRY_DO(put_set(store, record));
+  return {};
+}
+
 } // namespace
 
 std::string seal_key(const std::string& directory, const std::string& set) {
@@ -70,13 +79,24 @@ Result<bool> seal(ObjectStore& store, const std::string& set, const std::string&
       {content::Rope::literal(std::move(bytes)), digest, "application/json", "public, max-age=31536000, immutable"});
   // A rival sealed the same set a moment earlier, with its own time: the set is sealed, which is all that was asked
   // for.
-  if (!put && put.error().kind == ErrorKind::already_exists) return false;
-  return put;
+  bool sealed_by_another = !put && put.error().kind == ErrorKind::already_exists;
+  if (!put && !sealed_by_another) return put;
+  TRY_DO(keep_set(store, set, record));
+  return !sealed_by_another && *put;
 }
 
 Result<SealedSet> load_sealed(ObjectStore& store, const std::string& digits) {
   TRY(auto digest, complete_digest(store, "sets/", digits));
   return read_sealed(store, digest);
+}
+
+Result<std::vector<SealedSet>> load_all_sealed(ObjectStore& store, const std::vector<std::string>& digests) {
+  std::vector<SealedSet> sets(digests.size());
+  TRY_DO(parallel_for(digests.size(), k_requests, [&](std::size_t i) -> Result<void> {
+    TRY(sets[i], read_sealed(store, digests[i]));
+    return {};
+  }));
+  return sets;
 }
 
 Result<std::vector<SealedSet>> sealed_sets_below(ObjectStore& store, const std::string& directory) {

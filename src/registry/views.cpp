@@ -1,5 +1,6 @@
 #include "registry/registry.hpp"
 
+#include "thread/pool.hpp"
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -7,6 +8,8 @@
 namespace quarry::registry {
 
 namespace {
+constexpr unsigned k_requests = 8;
+
 std::string digest_of(const std::string& bytes) { return sha256(bytes).hex(); }
 
 /// The base goes first, as one more set, so that a file that is in both keeps the record it has.
@@ -68,10 +71,14 @@ namespace {
 Result<View> load_with_shards(ObjectStore& store, const std::string& digest, ViewRecord record,
                               const std::set<std::string>& projects) {
   View view{digest, std::move(record), {}};
-  for (const auto& project : projects) {
-    TRY(auto shard, load_shard_of(store, view.record, project), "while reading the view " + digest);
+  std::vector<std::string> names(projects.begin(), projects.end());
+  std::vector<std::optional<ShardRecord>> shards(names.size());
+  TRY_DO(parallel_for(names.size(), k_requests, [&](std::size_t i) -> Result<void> {
+    TRY(shards[i], load_shard_of(store, view.record, names[i]), "while reading the view " + digest);
+    return {};
+  }));
+  for (auto& shard : shards)
     if (shard) view.shards.push_back(std::move(*shard));
-  }
   return view;
 }
 } // namespace

@@ -1,26 +1,12 @@
 #include "run/find_runs.hpp"
 
 #include "base/text.hpp"
+#include <algorithm>
 #include <fmt/core.h>
-#include <set>
 
 namespace quarry::run {
 
 namespace {
-/// The run that `key` belongs to; nullopt for a key of channels/, sets/ and so on.
-std::optional<Layout> run_of(std::string_view key, const Locator& wanted) {
-  auto first = key.find('/');
-  if (first == key.npos) return std::nullopt;
-  // A run directly below the root has its platform in the first component; else the first may be owner-repo.
-  auto direct = Layout::parse(key.substr(0, first));
-  if (direct && direct->run_id() == wanted.run_id) return std::move(*direct);
-  auto second = key.find('/', first + 1);
-  if (second == key.npos) return std::nullopt;
-  auto nested = Layout::parse(key.substr(0, second));
-  if (nested && nested->run_id() == wanted.run_id) return std::move(*nested);
-  return std::nullopt;
-}
-
 bool fits(const Layout& run, const Locator& wanted) {
   if (!wanted.platform.empty() && run.platform() != wanted.platform) return false;
   if (!wanted.external_repo.empty() && run.external_repo() != wanted.external_repo) return false;
@@ -30,36 +16,51 @@ bool fits(const Layout& run, const Locator& wanted) {
   return true;
 }
 
+/// A directory store may hold an empty directory of that name.
+Result<bool> holds_anything(store::ObjectStore& store, const Layout& run) {
+  TRY(auto found, store.children(run.prefix()));
+  return !found.objects.empty() || !found.directories.empty();
+}
+
 /// The run whose prefix is what the user wrote; then nothing else is meant, and nothing else is listed.
 Result<std::optional<Layout>> exact_run(store::ObjectStore& store, const Locator& locator) {
   if (locator.platform.empty() || !locator.repository.empty()) return std::optional<Layout>();
   TRY(auto layout, Layout::create({locator.external_repo, locator.run_id, locator.platform}));
-  TRY(auto objects, store.list(layout.prefix()), "while looking for " + locator.text);
-  return objects.empty() ? std::nullopt : std::optional(std::move(layout));
+  TRY(bool present, holds_anything(store, layout), "while looking for " + locator.text);
+  return present ? std::optional(std::move(layout)) : std::nullopt;
 }
 
-/// As short a listing as the locator allows.
-std::vector<std::string> prefixes(const Locator& wanted) {
-  if (wanted.external_repo.empty()) return {""};
-  std::vector<std::string> found;
-  for (const auto& platform : platforms())
-    if (wanted.platform.empty() || wanted.platform == platform)
-      found.push_back(wanted.external_repo + wanted.run_id + "-" + platform + "/");
-  return found;
+/// The runs directly below `directory` ("" or "owner-repo/"). Their number and size do not matter: one level is listed,
+/// of names that begin with the run's number.
+Result<void> add_runs(store::ObjectStore& store, const std::string& directory, const Locator& wanted,
+                      std::vector<Layout>& runs) {
+  TRY(auto found, store.children(directory + wanted.run_id + "-"), "while looking for " + wanted.text);
+  for (const auto& name : found.directories) {
+    auto run = Layout::parse(name);
+    if (!run || run->run_id() != wanted.run_id || !fits(*run, wanted)) continue;
+    TRY(bool present, holds_anything(store, *run), "while looking for " + wanted.text);
+    if (present) runs.push_back(std::move(*run));
+  }
+  return {};
+}
+
+/// Where runs of other repositories may be: the directories at the root that are not runs themselves.
+Result<std::vector<std::string>> repositories(store::ObjectStore& store, const Locator& wanted) {
+  TRY(auto root, store.children(""), "while looking for " + wanted.text);
+  std::erase_if(root.directories, [](const std::string& name) { return Layout::parse(name).has_value(); });
+  return std::move(root.directories);
 }
 } // namespace
 
 Result<std::vector<Layout>> find_runs(store::ObjectStore& store, const Locator& locator) {
   TRY_DO(require_kind(locator, {LocatorKind::run}, "look for"));
   std::vector<Layout> runs;
-  std::set<std::string> seen;
-  for (const auto& prefix : prefixes(locator)) {
-    TRY(auto objects, store.list(prefix), "while looking for " + locator.text);
-    for (const auto& object : objects) {
-      auto run = run_of(object.key, locator);
-      if (run && fits(*run, locator) && seen.insert(run->prefix()).second) runs.push_back(std::move(*run));
-    }
+  std::vector<std::string> directories = {locator.external_repo};
+  if (locator.external_repo.empty()) {
+    TRY(directories, repositories(store, locator));
+    directories.emplace_back();
   }
+  for (const auto& directory : directories) TRY_DO(add_runs(store, directory, locator, runs));
   std::sort(runs.begin(), runs.end(), [](const Layout& a, const Layout& b) { return a.prefix() < b.prefix(); });
   return runs;
 }

@@ -11,6 +11,7 @@ namespace quarry::s3 {
 namespace {
 
 constexpr std::int64_t k_valid_us = 7ll * 24 * 3600 * 1'000'000; // servers are upgraded now and then
+constexpr std::int64_t k_skew_us = 24ll * 3600 * 1'000'000;      // between the clocks of two machines
 constexpr std::string_view k_schema = "quarry.store-capabilities/1";
 constexpr std::uint64_t k_record_max = 16 << 10;
 
@@ -177,12 +178,13 @@ std::string capabilities_json(const Capabilities& c, const std::string& endpoint
                            {"slash_keys", c.slash_keys}});
 }
 
-std::optional<Capabilities> parse_capabilities(std::string_view text, const std::string& endpoint,
-                                               std::int64_t now_us) {
+std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const std::string& endpoint,
+                                                   std::int64_t now_us) {
   auto document = json::parse(text, "the store's capabilities");
   if (!document || !document->is_object() || !json::require_schema(*document, k_schema, "capabilities")) return {};
   auto checked = sys::parse_rfc3339(json::string_or(*document, "checked", ""));
-  if (json::string_or(*document, "endpoint", "") != endpoint || !checked || *checked + k_valid_us < now_us) return {};
+  if (json::string_or(*document, "endpoint", "") != endpoint || !checked) return {};
+  bool expired = *checked + k_valid_us < now_us || *checked > now_us + k_skew_us;
   Capabilities found;
   bool whole = true;
   auto flag = [&](const char* name, bool& into) {
@@ -195,8 +197,11 @@ std::optional<Capabilities> parse_capabilities(std::string_view text, const std:
   flag("quoted_if_match", found.quoted_if_match);
   flag("complete_conditions", found.complete_conditions);
   flag("crc64nvme", found.crc64nvme);
-  flag("slash_keys", found.slash_keys); // a record of before it was asked is asked for again
-  return whole ? std::optional(found) : std::nullopt;
+  if (!whole) return {};
+  flag("slash_keys", found.slash_keys);
+  found.slash_keys = whole && found.slash_keys;
+  expired = expired || !whole; // a record of before it was asked: who may, asks again
+  return KeptCapabilities{found, expired};
 }
 
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix) {
@@ -218,9 +223,19 @@ Result<Capabilities> CapabilityCache::get() {
   if (bucket_.location().is_aws) return *(known_ = Capabilities{});
   auto key = prefix_ + ".quarry/capabilities.json", endpoint = endpoint_of(bucket_);
   auto kept = bucket_.call({.action = "read what the store can do", .key = key, .answer_bytes_max = k_record_max});
-  if (kept) known_ = parse_capabilities(kept->response.body, endpoint, clock_.now_us());
-  if (known_) return *known_;
-  TRY(known_, probe(bucket_, prefix_), "while asking what the store can do");
+  std::optional<KeptCapabilities> record;
+  if (kept) record = parse_capabilities(kept->response.body, endpoint, clock_.now_us());
+  if (record && !record->expired) return *(known_ = record->capabilities);
+  auto found = probe(bucket_, prefix_);
+  // A job that only adds evidence may not write there; servers lose such abilities rarely, and the write would tell.
+  bool denied = !found && found.error().kind == ErrorKind::unauthenticated && found.error().code == "K003";
+  if (denied && record) return *(known_ = record->capabilities);
+  if (denied)
+    found.error().hint =
+        fmt::format("what the store can do is kept in `{}.quarry/`, which this role may not write: run "
+                    "`quarry doctor --store s3://{}/{}` once with one that may",
+                    prefix_, bucket_.location().bucket, bucket_.location().prefix);
+  TRY(known_, std::move(found), "while asking what the store can do");
   auto text = capabilities_json(*known_, endpoint, clock_.now_us());
   // Only spares the next job the questions: that it could not be kept shows in the write that follows.
   static_cast<void>(bucket_.call({.action = "keep what the store can do",

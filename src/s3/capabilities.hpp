@@ -21,13 +21,19 @@ struct Capabilities {
 };
 
 std::string capabilities_json(const Capabilities& capabilities, const std::string& endpoint, std::int64_t now_us);
-/// nullopt when it is another endpoint's, older than a week, or not readable.
-std::optional<Capabilities> parse_capabilities(std::string_view text, const std::string& endpoint, std::int64_t now_us);
+struct KeptCapabilities {
+  Capabilities capabilities;
+  bool expired = false; ///< older than a week, or from the future
+};
+/// nullopt when it is another endpoint's, or not readable.
+std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const std::string& endpoint,
+                                                   std::int64_t now_us);
 
 /// Writes, looks and removes below `prefix`.quarry/. K-errors of the server.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
-/// Thread-safe; asks once. `prefix` is empty or ends with '/'.
+/// Thread-safe; asks once. `prefix` is empty or ends with '/'. An expired record is still used by whoever may not renew
+/// it (K003). Without any, K003 says which role is needed.
 class CapabilityCache {
 public:
   CapabilityCache(Bucket& bucket, std::string prefix, const sys::Clock& clock)

@@ -78,4 +78,14 @@ void Journal::add(unsigned number, const JournalPart& part) {
 
 void Journal::remove() { static_cast<void>(sys::remove_file(path_)); }
 
+JournalPlace journal_place(const std::map<std::string, std::string>& environment) {
+  auto variable = [&](const std::string& name) {
+    auto found = environment.find(name);
+    return found == environment.end() ? std::string() : found->second;
+  };
+  auto state = variable("XDG_STATE_HOME");
+  if (state.empty() && !variable("HOME").empty()) state = path::join(variable("HOME"), ".local/state");
+  return {path::is_absolute(state) ? path::join(state, "quarry/uploads") : std::string()};
+}
+
 } // namespace quarry::s3

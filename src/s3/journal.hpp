@@ -16,6 +16,9 @@ struct JournalPlace {
   std::string directory; ///< empty: nothing is kept
 };
 
+/// Below $XDG_STATE_HOME, else ~/.local/state: quarry/uploads. Nowhere if neither variable is an absolute path.
+JournalPlace journal_place(const std::map<std::string, std::string>& environment);
+
 struct JournalPart {
   std::string etag;
   std::uint64_t crc64nvme = 0, size = 0;

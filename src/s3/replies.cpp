@@ -133,13 +133,16 @@ Result<ListPage> parse_list(std::string_view body) {
   constexpr std::string_view k_what = "a listing";
   TRY(auto reply, parse_root(body, k_what, "ListBucketResult"));
   bool encoded = reply.top.value("EncodingType") == "url";
+  auto decoded = [&](const std::string& key) {
+    return encoded ? text::percent_decode(text::replace_all(key, "+", "%20")) : key;
+  };
   ListPage page;
   for (const auto& record : reply.group("Contents")) {
     TRY(auto size, number(record, "Size", k_what));
-    auto key = record.value("Key");
-    page.objects.push_back({encoded ? text::percent_decode(text::replace_all(key, "+", "%20")) : key,
-                            unquoted(record.value("ETag")), size, time_of(record.value("LastModified"))});
+    page.objects.push_back(
+        {decoded(record.value("Key")), unquoted(record.value("ETag")), size, time_of(record.value("LastModified"))});
   }
+  for (const auto& record : reply.group("CommonPrefixes")) page.prefixes.push_back(decoded(record.value("Prefix")));
   if (is_truncated(reply)) page.next = reply.top.value("NextContinuationToken");
   if (is_truncated(reply) && page.next.empty()) return odd(k_what, "it is cut, and does not say where it goes on");
   return page;

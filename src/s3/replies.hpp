@@ -40,7 +40,8 @@ struct ListedObject {
 };
 struct ListPage {
   std::vector<ListedObject> objects;
-  std::string next; ///< continuation token; empty: the last page
+  std::vector<std::string> prefixes; ///< of a listing with a delimiter
+  std::string next;                  ///< continuation token; empty: the last page
 };
 Result<ListPage> parse_list(std::string_view body);
 

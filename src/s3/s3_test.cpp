@@ -396,13 +396,20 @@ TEST(Capabilities, AreKeptForAWeekAndForOneEndpoint) {
   Capabilities ceph{true, true, false, false, false, true};
   std::int64_t now = 1369353600'000'000, week = 7ll * 24 * 3600 * 1'000'000;
   auto text = capabilities_json(ceph, "http://a b", now);
-  EXPECT_EQ(parse_capabilities(text, "http://a b", now + week), ceph);
-  EXPECT_EQ(parse_capabilities(text, "http://a b", now + week + 1), std::nullopt);
-  EXPECT_EQ(parse_capabilities(text, "http://other b", now), std::nullopt);
-  EXPECT_EQ(parse_capabilities("{}", "http://a b", now), std::nullopt);
+  auto at = [&](std::int64_t then) { return parse_capabilities(text, "http://a b", then); };
+  EXPECT_EQ(at(now)->capabilities, ceph);
+  EXPECT_FALSE(at(now + week)->expired);
+  EXPECT_TRUE(at(now + week + 1)->expired);
+  EXPECT_FALSE(at(now - 3'600'000'000)->expired); // two clocks never agree
+  EXPECT_TRUE(at(now - week)->expired);           // a date in the future would never expire
+  EXPECT_FALSE(parse_capabilities(text, "http://other b", now));
+  EXPECT_FALSE(parse_capabilities("{}", "http://a b", now));
   auto older = text; // written before keys that end in a slash were asked for
   older.replace(older.find("slash_keys"), 10, "other_keys");
-  EXPECT_EQ(parse_capabilities(older, "http://a b", now), std::nullopt);
+  auto kept = parse_capabilities(older, "http://a b", now);
+  ceph.slash_keys = false;
+  EXPECT_EQ(kept->capabilities, ceph);
+  EXPECT_TRUE(kept->expired);
 }
 
 TEST(Lineage, TellsWhatBecameOfAWrite) {

@@ -23,6 +23,7 @@ Result<void> check_put_key(ObjectStore& store, const std::string& key);
 Result<void> check_not_marker(const std::string& key, std::uint64_t size);
 /// Whether an object is what consoles write to show a directory.
 bool is_marker(const std::string& key, std::uint64_t size);
+void sort_children(Children& children); ///< bytewise; names of directories once
 /// A record is JSON: where its name answers with a page or with XML, something else than the store did. corrupt K020.
 Result<void> check_record(const std::string& key, std::string_view bytes, const std::string& url);
 

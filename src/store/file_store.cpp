@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fmt/core.h>
+#include <iterator>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ namespace quarry::store {
 namespace {
 
 constexpr std::string_view k_private = ".quarry"; // temporaries and locks; check_key keeps objects out of it
+constexpr std::size_t k_objects_max = 10'000'000; // of a listing: 2 GB of memory; more is not a store
 constexpr std::size_t k_lock_digits = 2; // 256 lock files: few to leave lying about, enough not to queue strangers
 
 std::int64_t modified_us(const struct stat& status) {
@@ -50,6 +52,7 @@ public:
   Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) override;
   Result<void> remove(const std::string& key) override;
   Result<std::vector<ObjectInfo>> list(const std::string& prefix) override;
+  Result<Children> children(const std::string& prefix) override;
   Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) override;
 
 private:
@@ -63,6 +66,7 @@ private:
   Result<void> appear_new(Temporary& temporary, const std::string& key) const;
   Result<void> appear_over(Temporary& temporary, const std::string& key, const Precondition& precondition);
   Result<void> sync_parent(const std::string& key) const;
+  Result<Children> level(const std::string& directory, const std::string& prefix) const;
 
   std::string name_, root_;
   AtomicCounters counters_;
@@ -84,9 +88,7 @@ Result<std::optional<ObjectInfo>> FileStore::head(const std::string& key) {
   ++counters_.heads;
   TRY(auto status, look(key));
   if (!status) return std::optional<ObjectInfo>();
-  TRY(auto digest, content::sha256_of_file(path_of(key)));
-  return std::optional(
-      ObjectInfo{key, static_cast<std::uint64_t>(status->st_size), digest.hex(), modified_us(*status)});
+  return std::optional(ObjectInfo{key, static_cast<std::uint64_t>(status->st_size), {}, modified_us(*status)});
 }
 
 Result<std::optional<std::string>> FileStore::get(const std::string& key, std::uint64_t max_bytes, std::string* etag) {
@@ -118,7 +120,7 @@ Result<void> FileStore::make_directory(const std::string& directory) const {
   if (sys::is_directory(directory)) return {};
   auto parent = path::dirname(directory);
   if (parent != directory) TRY_DO(make_directory(parent));
-  if (::mkdir(directory.c_str(), 0755) != 0 && !(errno == EEXIST && sys::is_directory(directory)))
+  if (::mkdir(directory.c_str(), 0777) != 0 && !(errno == EEXIST && sys::is_directory(directory)))
     return fail(sys::errno_error(errno, "create directory", directory));
   return sys::sync_directory(parent);
 }
@@ -128,7 +130,7 @@ Result<Temporary> FileStore::write_temporary(const std::string& key, const conte
   auto directory = private_directory("tmp");
   TRY_DO(make_directory(directory));
   Temporary temporary(path::join(directory, fmt::format("{}-{}.partial", ::getpid(), sys::random_hex(8))));
-  TRY(auto file, sys::File::create_new(temporary.path));
+  TRY(auto file, sys::File::create_new(temporary.path, 0666)); // the umask decides who may read it
   Sha256Hasher hasher;
   auto write = [&](std::span<const std::byte> bytes) -> Result<void> {
     TRY_DO(sys::check_interrupted());
@@ -219,22 +221,55 @@ Result<void> FileStore::remove(const std::string& key) {
   return sync_parent(key);
 }
 
-Result<std::vector<ObjectInfo>> FileStore::list(const std::string& prefix) {
-  ++counters_.lists;
-  auto slash = prefix.rfind('/');
-  auto directory = slash == std::string::npos ? std::string() : prefix.substr(0, slash + 1);
+// Other processes add and remove files meanwhile: what disappears between two looks is not there.
+Result<Children> FileStore::level(const std::string& directory, const std::string& prefix) const {
+  Children found;
   if (!directory.empty()) TRY_DO(check_key(directory.substr(0, directory.size() - 1)));
   auto base = path::join(root_, directory);
-  std::vector<ObjectInfo> found;
   if (!sys::is_directory(base)) return found;
-  TRY(auto entries, sys::list_tree(base), "while listing " + describe());
-  for (const auto& entry : entries) {
+  auto entries = sys::list_directory(base);
+  if (!entries && entries.error().kind == ErrorKind::not_found) return found;
+  if (!entries) return fail(std::move(entries).error().with_context("while listing " + describe()));
+  for (const auto& entry : *entries) {
     auto key = directory + entry.path;
-    if (entry.type != sys::EntryType::file || !key.starts_with(prefix) || !check_key(key)) continue;
-    TRY(auto status, look(key));
-    if (status) found.push_back({key, static_cast<std::uint64_t>(status->st_size), {}, modified_us(*status)});
+    if (!check_key(key)) continue; // also .quarry, whose temporaries come and go
+    bool within = key.starts_with(prefix);
+    if (entry.type == sys::EntryType::directory && (within || prefix.starts_with(key + "/")))
+      found.directories.push_back(key + "/");
+    if (entry.type == sys::EntryType::file && within)
+      found.objects.push_back({key, entry.size, {}, entry.modified_ns / 1000});
+  }
+  return found;
+}
+
+std::string directory_of(const std::string& prefix) {
+  auto slash = prefix.rfind('/');
+  return slash == std::string::npos ? std::string() : prefix.substr(0, slash + 1);
+}
+
+Result<std::vector<ObjectInfo>> FileStore::list(const std::string& prefix) {
+  ++counters_.lists;
+  std::vector<ObjectInfo> found;
+  std::vector<std::string> open = {directory_of(prefix)};
+  while (!open.empty()) {
+    auto directory = std::move(open.back());
+    open.pop_back();
+    TRY(auto children, level(directory, prefix));
+    std::move(children.objects.begin(), children.objects.end(), std::back_inserter(found));
+    std::move(children.directories.begin(), children.directories.end(), std::back_inserter(open));
+    if (found.size() + open.size() > k_objects_max)
+      return fail(ErrorKind::resource_exhausted, "D005",
+                  fmt::format("{} holds more than {} objects", describe(), k_objects_max));
   }
   std::sort(found.begin(), found.end(), [](const ObjectInfo& a, const ObjectInfo& b) { return a.key < b.key; });
+  return found;
+}
+
+Result<Children> FileStore::children(const std::string& prefix) {
+  ++counters_.lists;
+  TRY(auto found, level(directory_of(prefix), prefix));
+  std::erase_if(found.directories, [&](const std::string& directory) { return !directory.starts_with(prefix); });
+  std::sort(found.directories.begin(), found.directories.end());
   return found;
 }
 

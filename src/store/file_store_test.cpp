@@ -4,10 +4,14 @@
 #include "sys/clock.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
+#include <atomic>
 #include <csignal>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <map>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace quarry::store {
@@ -61,7 +65,68 @@ TEST_F(FileStoreTest, AFileIsReadableByTheWebServerAndAlone) {
   EXPECT_EQ(status.st_nlink, 1u);
   auto mask = ::umask(0);
   ::umask(mask);
-  EXPECT_EQ(status.st_mode & 0777, 0644u & ~mask);
+  EXPECT_EQ(status.st_mode & 0777, 0666u & ~mask);
+}
+
+TEST_F(FileStoreTest, TheUmaskDecidesWhoMayWrite) {
+  auto mask = ::umask(002); // a store that a group shares
+  auto store = open();
+  PutOptions options;
+  auto written = store->put("a/k", Rope::literal("1"), options);
+  ::umask(mask);
+  ASSERT_TRUE(written);
+  for (const auto& [path, mode] : std::map<std::string, unsigned>{
+           {"/a", 0775}, {"/a/k", 0664}, {"/.quarry/locks", 0775}, {"/.quarry/tmp", 0775}}) {
+    struct stat status{};
+    ASSERT_EQ(::stat((root_ + path).c_str(), &status), 0) << path;
+    EXPECT_EQ(status.st_mode & 0777, mode) << path;
+  }
+  auto locks = sys::list_directory(root_ + "/.quarry/locks");
+  for (const auto& lock : *locks) EXPECT_EQ(lock.mode, 0664u) << lock.path;
+}
+
+TEST_F(FileStoreTest, ListingsDoNotEnterTheStoresOwnDirectory) {
+  auto store = open();
+  ASSERT_TRUE(store->put("k", Rope::literal("1"), {}));
+  auto deep = root_ + "/.quarry/tmp";
+  for (int i = 0; i < 300; ++i) deep += "/d"; // no listing follows so far
+  ASSERT_TRUE(sys::make_directories(deep));
+  auto listed = store->list("");
+  ASSERT_TRUE(listed) << render(listed.error());
+  EXPECT_EQ(listed->size(), 1u);
+  EXPECT_TRUE(store->children("")->directories.empty());
+}
+
+// Temporaries and pages of other writers come and go between readdir and stat.
+TEST_F(FileStoreTest, AListingWhileFilesComeAndGoSucceeds) {
+  auto store = open();
+  ASSERT_TRUE(store->put("stays/k", Rope::literal("1"), {}));
+  std::atomic<bool> done = false;
+  std::thread churn([&] {
+    auto at = [&](int i) { return fmt::format("{}/stays/{}", root_, i); };
+    while (!done) {
+      for (int i = 0; i < 40; ++i) EXPECT_TRUE(i % 2 ? sys::make_directories(at(i)) : sys::write_file(at(i), "x"));
+      for (int i = 0; i < 40; ++i) EXPECT_EQ(i % 2 ? ::rmdir(at(i).c_str()) : ::unlink(at(i).c_str()), 0);
+    }
+  });
+  for (int round = 0; round < 500; ++round) {
+    auto listed = store->list("");
+    EXPECT_TRUE(listed) << render(listed.error());
+    if (!listed) break;
+    EXPECT_GE(listed->size(), 1u);
+  }
+  done = true;
+  churn.join();
+}
+
+TEST_F(FileStoreTest, AHeadDoesNotReadTheObject) {
+  auto store = open();
+  ASSERT_TRUE(store->put("k", Rope::literal("12345"), {}));
+  auto head = store->head("k");
+  ASSERT_TRUE(head && *head);
+  EXPECT_EQ((*head)->size, 5u);
+  EXPECT_GT((*head)->modified_us, 0);
+  EXPECT_EQ((*head)->etag, ""); // it is the sha256 of bytes that nobody read
 }
 
 TEST_F(FileStoreTest, LeftoversOfAKilledWriterAreRemovedWhenOldEnough) {

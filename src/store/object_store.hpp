@@ -29,12 +29,19 @@ Result<void> check_key(std::string_view key, SlashKeys slash_keys = SlashKeys::r
 struct ObjectInfo {
   std::string key;
   std::uint64_t size = 0;
-  std::string etag;             ///< opaque; in the file store the sha256 of the content
+  /// Opaque; in the file store the sha256 of the content, which head() of that store does not read: empty from it.
+  std::string etag;
   std::int64_t modified_us = 0; ///< UTC, when it was last written; 0: unknown
   /// What readers get as headers; from head() of s3 and http only.
   std::string content_type = {}, cache_control = {}, content_encoding = {};
   /// What was promised, and checked, when it was written (PutOptions::sha256); from head() of s3 only.
   std::optional<Sha256> recorded_sha256 = {};
+};
+
+/// One level of a listing: what S3 answers to a listing with the delimiter '/'.
+struct Children {
+  std::vector<ObjectInfo> objects;      ///< keys with the prefix and without a further '/'; sorted bytewise
+  std::vector<std::string> directories; ///< keys with the prefix, cut behind the next '/': "42-linux/"; sorted, unique
 };
 
 struct Precondition {
@@ -78,6 +85,9 @@ public:
   }
   virtual Result<void> remove(const std::string& key) = 0;                     ///< absent is success
   virtual Result<std::vector<ObjectInfo>> list(const std::string& prefix) = 0; ///< sorted bytewise; etag may be empty
+  /// The objects and directories whose keys begin with `prefix`, which may end inside a name ("42-"). Costs one request
+  /// per 1000 entries of this level, whatever lies below it; without support of the backend, list().
+  virtual Result<Children> children(const std::string& prefix);
   virtual Counters counters() const = 0;
   /// Whether if_absent and if_match hold against rivals. Where not, they are looked up before the write: right for one
   /// writer, not for several.

@@ -17,6 +17,10 @@ Unexpected other_bytes_there(const std::string& key, const Sha256& published, co
 }
 } // namespace
 
+std::optional<Sha256> recorded_at(const ObjectInfo& info, std::optional<std::uint64_t> size) {
+  return !size || info.size == *size ? info.recorded_sha256 : std::nullopt;
+}
+
 Result<std::optional<Sha256>> digest_of(ObjectStore& store, const std::string& key) {
   auto content = store.open(key);
   if (!content && content.error().kind == ErrorKind::not_found) return std::optional<Sha256>();
@@ -41,7 +45,7 @@ Result<bool> put_once(ObjectStore& store, const std::string& key, const Once& on
 Result<bool> copy_once(ObjectStore& source, const std::string& from, ObjectStore& target, const std::string& to,
                        const Once& once) {
   TRY(auto present, target.head(to));
-  if (present && present->recorded_sha256 == once.sha256) return false;
+  if (present && recorded_at(*present, once.size) == once.sha256) return false;
   if (!present) {
     PutOptions options{Precondition::if_absent(), once.content_type, once.cache_control, once.on_progress, once.sha256};
     auto copied = target.copy_from(source, from, to, options);

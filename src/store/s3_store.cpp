@@ -7,7 +7,6 @@
 #include "store/lineages.hpp"
 #include "store/ranged.hpp"
 #include "store/s3_range.hpp"
-#include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -62,12 +61,14 @@ public:
                          const PutOptions& options) override;
   Result<void> remove(const std::string& key) override;
   Result<std::vector<ObjectInfo>> list(const std::string& prefix) override;
+  Result<Children> children(const std::string& prefix) override;
   Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) override;
 
 private:
   s3::PutRequest request_of(const std::string& key, const content::Rope& content, const PutOptions& options);
   Result<ObjectInfo> stored(const std::string& key, s3::PutOutcome outcome, const Precondition& precondition);
   Result<std::optional<s3::Done>> look(const std::string& key);
+  Result<Children> listed(const std::string& prefix, bool one_level);
   Result<std::vector<s3::Upload>> unfinished();
   Unexpected repeats_itself(std::string_view what) const {
     return fail(ErrorKind::corrupt, "K020", fmt::format("{} lists the same {} again and again", describe(), what),
@@ -234,8 +235,9 @@ Result<void> S3Store::copy(const std::string& from, const std::string& to, const
   return {};
 }
 
-// The whole object in one request up to 5 GiB, which keeps no condition; so one that must not be there is looked for
-// before, unless the server keeps conditions at the end of a copy in parts.
+// On the server only where it keeps the condition: a copy up to 5 GiB is one request, which has no condition, and a
+// copy in parts has one at its end. Otherwise the bytes pass through us, in a PUT that has the condition: two jobs that
+// copy different bytes to one name would both succeed without it.
 Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, const std::string& to,
                                 const PutOptions& options) {
   TRY_DO(check_put_key(*this, to));
@@ -251,11 +253,7 @@ Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, co
   auto request = request_of(to, {}, options);
   if (request.condition == s3::Condition::absent) {
     TRY(auto capabilities, capabilities_.get());
-    if (!capabilities.complete_conditions || object.size == 0) {
-      TRY(auto present, look(to));
-      if (present) return taken(*this, to);
-      request.condition = s3::Condition::none;
-    }
+    if (!capabilities.complete_conditions || object.size == 0) return false;
   }
   ++counters_.copies;
   auto outcome = s3::copy_object(tools_, {other->root_ + from, object.etag, object.size, request, there.bucket});
@@ -276,32 +274,47 @@ Result<void> S3Store::remove(const std::string& key) {
   return {};
 }
 
-Result<std::vector<ObjectInfo>> S3Store::list(const std::string& prefix) {
+Result<Children> S3Store::listed(const std::string& prefix, bool one_level) {
   ++counters_.lists;
-  std::vector<ObjectInfo> found;
+  Children found;
+  // A key of ours below `prefix`; empty for any other.
+  auto own = [&](const std::string& full) {
+    auto key = full.starts_with(root_) ? full.substr(root_.size()) : std::string();
+    return key.starts_with(k_private) || !key.starts_with(prefix) ? std::string() : key;
+  };
   std::string token;
   for (std::uint64_t page_number = 0; page_number < k_pages_max; ++page_number) {
     s3::Call call{.action = "list objects"};
     call.query = {{"list-type", "2"}, {"encoding-type", "url"}, {"prefix", root_ + prefix}};
+    if (one_level) call.query.emplace_back("delimiter", "/");
     if (!token.empty()) call.query.emplace_back("continuation-token", token);
     call.answer_bytes_max = k_page_bytes_max;
     auto done = bucket_.call(call);
     if (!done) return fail(std::move(done.error().error));
     TRY(auto page, s3::parse_list(done->response.body), "while listing " + describe());
-    for (auto& object : page.objects) {
-      auto key = object.key.starts_with(root_) ? object.key.substr(root_.size()) : std::string();
-      if (key.starts_with(k_private) || !key.starts_with(prefix) || !check_key(key, SlashKeys::allowed)) continue;
-      if (is_marker(key, object.size)) continue;
-      found.push_back({key, object.size, object.etag, object.modified_us});
-    }
-    if (page.next.empty()) {
-      std::sort(found.begin(), found.end(), [](const ObjectInfo& a, const ObjectInfo& b) { return a.key < b.key; });
-      return found;
-    }
+    for (auto& object : page.objects)
+      if (auto key = own(object.key); check_key(key, SlashKeys::allowed) && !is_marker(key, object.size))
+        found.objects.push_back({key, object.size, object.etag, object.modified_us});
+    for (auto& common : page.prefixes)
+      if (auto key = own(common); key.ends_with('/') && check_key(key, SlashKeys::allowed))
+        found.directories.push_back(std::move(key));
+    if (page.next.empty()) return found;
     if (page.next == token) break;
     token = page.next;
   }
   return repeats_itself("objects");
+}
+
+Result<std::vector<ObjectInfo>> S3Store::list(const std::string& prefix) {
+  TRY(auto found, listed(prefix, false));
+  sort_children(found);
+  return std::move(found.objects);
+}
+
+Result<Children> S3Store::children(const std::string& prefix) {
+  TRY(auto found, listed(prefix, true));
+  sort_children(found);
+  return found;
 }
 
 Result<std::vector<s3::Upload>> S3Store::unfinished() {
@@ -339,16 +352,6 @@ Result<std::uint64_t> S3Store::remove_leftovers(std::int64_t older_than_us) {
   return removed;
 }
 
-s3::JournalPlace journal_place(const std::map<std::string, std::string>& environment) {
-  auto variable = [&](const std::string& name) {
-    auto found = environment.find(name);
-    return found == environment.end() ? std::string() : found->second;
-  };
-  auto state = variable("XDG_STATE_HOME");
-  if (state.empty() && !variable("HOME").empty()) state = path::join(variable("HOME"), ".local/state");
-  return {path::is_absolute(state) ? path::join(state, "quarry/uploads") : std::string()};
-}
-
 } // namespace
 
 Result<std::unique_ptr<ObjectStore>> open_s3_store(const std::string& locator, const Surroundings& surroundings,
@@ -362,7 +365,7 @@ Result<std::unique_ptr<ObjectStore>> open_s3_store(const std::string& locator, c
                                                surroundings.clock, location.region);
   auto connection = std::make_shared<Connection>(location, transport, credentials, surroundings.clock, tuning);
   return std::unique_ptr<ObjectStore>(std::make_unique<S3Store>(std::move(connection), surroundings.clock, tuning,
-                                                                journal_place(surroundings.environment)));
+                                                                s3::journal_place(surroundings.environment)));
 }
 
 } // namespace quarry::store

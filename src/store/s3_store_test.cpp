@@ -210,6 +210,46 @@ TEST_F(S3Store, ARefusalIsOnlyARivalsWhenAConditionWasSent) {
   }
 }
 
+// The role of a test job may not write to .quarry/; what it has tested must be recorded all the same.
+TEST_F(S3Store, AnExpiredRecordOfAbilitiesServesWhoMayNotRenewIt) {
+  ASSERT_TRUE(put("k", "1", Precondition::if_absent())); // the record is made
+  auto key = prefix_ + "/.quarry/capabilities.json";
+  auto made = server_.call({.action = "read", .key = key}, server_.bucket);
+  ASSERT_TRUE(made);
+  auto old = Json::parse(made->response.body);
+  auto keep = [&](const std::string& checked) {
+    old["checked"] = checked;
+    auto text = old.dump();
+    ASSERT_TRUE(server_.call({.action = "write",
+                              .method = "PUT",
+                              .key = key,
+                              .body = content::Rope::literal(text),
+                              .body_sha256 = sha256(text).hex()},
+                             server_.bucket));
+  };
+  for (const std::string checked : {"2020-01-01T00:00:00.000000Z", "2999-01-01T00:00:00.000000Z"}) {
+    keep(checked);
+    arm(R"({"action":"status:403:AccessDenied","method":"PUT","key":"*/.quarry/*","times":1000})");
+    store_ = open();
+    auto written = put("evidence-" + checked, "1", Precondition::if_absent());
+    EXPECT_TRUE(written) << render(written.error());
+    EXPECT_TRUE(*store_->conditional_writes());
+    server_.control("DELETE");
+    store_ = open(); // who may renew it does
+    ASSERT_TRUE(put("other-" + checked, "1", Precondition::if_absent()));
+    auto renewed = server_.call({.action = "read", .key = key}, server_.bucket);
+    EXPECT_NE(Json::parse(renewed->response.body)["checked"], checked);
+  }
+  ASSERT_TRUE(server_.call({.action = "remove", .method = "DELETE", .key = key}, server_.bucket));
+  arm(R"({"action":"status:403:AccessDenied","method":"PUT","key":"*/.quarry/*","times":1000})");
+  store_ = open();
+  auto refused = store_->conditional_writes();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "K003");
+  EXPECT_NE(refused.error().hint.find(".quarry/"), std::string::npos);
+  server_.control("DELETE");
+}
+
 TEST_F(S3Store, AListThatDoesNotMoveOnIsNotBelieved) {
   auto& server = testing::s3_double({"--page", "3"});
   auto store = testing::open_at(server, prefix_, testing::tuning(k_part));

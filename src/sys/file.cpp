@@ -384,14 +384,14 @@ Result<std::string> make_temporary_directory(const std::string& below, std::stri
 }
 
 Result<FileLock> FileLock::acquire(const std::string& path) {
-  TRY(auto file, open_file(path, O_RDWR | O_CREAT, 0644, "lock"));
+  TRY(auto file, open_file(path, O_RDWR | O_CREAT, 0666, "lock"));
   while (::flock(file.descriptor(), LOCK_EX) != 0)
     if (errno != EINTR) return fail(errno_error(errno, "lock", path));
   return FileLock(std::move(file));
 }
 
 Result<std::optional<FileLock>> FileLock::try_acquire(const std::string& path) {
-  TRY(auto file, open_file(path, O_RDWR | O_CREAT, 0644, "lock"));
+  TRY(auto file, open_file(path, O_RDWR | O_CREAT, 0666, "lock"));
   while (::flock(file.descriptor(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return std::optional<FileLock>();
     if (errno != EINTR) return fail(errno_error(errno, "lock", path));

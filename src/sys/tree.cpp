@@ -38,6 +38,9 @@ Result<std::string> link_target(int parent, const char* name, const std::string&
   return std::string(buffer, static_cast<std::size_t>(n));
 }
 
+/// Other processes remove files meanwhile; on NFS the handle of a removed one is stale.
+bool is_gone(int error) { return error == ENOENT || error == ESTALE; }
+
 struct Walk {
   std::string root;
   std::size_t max_entries;
@@ -69,19 +72,22 @@ struct Walk {
     TreeEntry e;
     e.path = prefix.empty() ? name : prefix + "/" + name;
     if (::fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-      return fail(errno_error(errno, "look at", path::join(root, e.path)));
+      return is_gone(errno) ? Result<void>{} : fail(errno_error(errno, "look at", path::join(root, e.path)));
     take_status(e, status);
     if (e.type == EntryType::symlink) {
-      TRY(e.link, link_target(parent, name, path::join(root, e.path)));
+      auto link = link_target(parent, name, path::join(root, e.path));
+      if (!link && link.error().kind == ErrorKind::not_found) return {};
+      TRY(e.link, std::move(link));
     }
     if (entries.size() >= max_entries)
       return fail(ErrorKind::resource_exhausted, "D005",
                   fmt::format("{} holds more than {} entries", root, max_entries));
     bool descend = recursive && e.type == EntryType::directory;
+    int child = descend ? ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    if (descend && child < 0)
+      return is_gone(errno) ? Result<void>{} : fail(errno_error(errno, "list", path::join(root, e.path)));
     entries.push_back(e);
     if (!descend) return {};
-    int child = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (child < 0) return fail(errno_error(errno, "list", path::join(root, e.path)));
     return directory(child, e.path, depth + 1);
   }
 };

@@ -21,7 +21,8 @@ struct TreeEntry {
   bool executable() const { return (mode & 0111) != 0; }
 };
 
-/// All entries below `root` (not the root itself), sorted bytewise by path. At most `max_entries`, else
+/// All entries below `root` (not the root itself), sorted bytewise by path. What another process removes meanwhile is
+/// not listed. At most `max_entries`, else
 /// resource_exhausted D005.
 Result<std::vector<TreeEntry>> list_tree(const std::string& root, std::size_t max_entries = 1'000'000);
 /// Only the direct entries of `directory`, sorted bytewise.

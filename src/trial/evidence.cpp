@@ -26,9 +26,11 @@ Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, con
               "name the family of the tests with --family");
 }
 
+std::string log_key(const std::string& text) { return fmt::format("evidence/logs/{}.txt", sha256(text).hex()); }
+
 Result<std::string> store_log(store::ObjectStore& store, std::string text) {
   auto digest = sha256(text);
-  auto key = fmt::format("evidence/logs/{}.txt", digest.hex());
+  auto key = log_key(text);
   TRY_DO(
       store::put_once(store, key, {content::Rope::literal(std::move(text)), digest, "text/plain; charset=utf-8", {}}));
   return key;

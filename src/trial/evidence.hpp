@@ -14,7 +14,10 @@ namespace quarry::trial {
 Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, const std::string& wanted);
 /// Sorted by sha256.
 std::vector<registry::FileRecord> subjects_of(const std::vector<venv::InstalledFile>& files);
-/// Writes the text once and returns its key, `evidence/logs/{sha256}.txt`.
+constexpr std::uint64_t k_log_bytes_max = 64u << 20; ///< twice what a suite's output may have
+/// `evidence/logs/{sha256}.txt`
+std::string log_key(const std::string& text);
+/// Writes the text once and returns its key.
 Result<std::string> store_log(store::ObjectStore& store, std::string text);
 void take_report(Report report, registry::EvidenceRecord& evidence);
 

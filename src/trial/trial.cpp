@@ -1,5 +1,6 @@
 #include "trial/trial.hpp"
 
+#include "base/redact.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "content/rope.hpp"
@@ -8,6 +9,7 @@
 #include "sys/path.hpp"
 #include "sys/process.hpp"
 #include "trial/evidence.hpp"
+#include "trial/kept.hpp"
 #include "trial/machine.hpp"
 #include "trial/report.hpp"
 #include "venv/proof.hpp"
@@ -22,7 +24,7 @@ namespace {
 
 using registry::EvidenceRecord;
 
-constexpr std::uint64_t k_log_bytes_max =
+constexpr std::uint64_t k_output_bytes_max =
     32u << 20; // a test that prints more has a defect; the rest is counted in the log's last line
 
 class TemporaryDirectory {
@@ -183,41 +185,45 @@ Result<Suite> choose_suite(const TrialOptions& options, const venv::Environment&
 }
 
 /// In-tree bytecode is not used: it is not in the wheels, and could say something else than the sources beside it.
-venv::Variables test_variables(const venv::Environment& environment, const venv::Variables& variables,
-                               const std::string& work) {
-  auto out = venv::activated_variables(environment, variables);
+venv::Variables test_variables(const TrialOptions& options, const venv::Environment& environment,
+                               const venv::Variables& variables, const std::string& work) {
+  auto out = venv::activated_variables(environment, variables, options.passed);
   out["PYTHONPYCACHEPREFIX"] = path::join(work, "bytecode");
   return out;
 }
 
 class LineSplitter {
 public:
-  explicit LineSplitter(const std::function<void(std::string_view)>& on_line) : on_line_(on_line) {}
+  LineSplitter(const std::function<void(std::string_view)>& on_line, const redact::Redactor& redactor)
+      : on_line_(on_line), redactor_(redactor) {}
   void take(std::string_view chunk) {
     if (!on_line_) return;
     rest_ += chunk;
     for (auto end = rest_.find('\n'); end != rest_.npos; end = rest_.find('\n')) {
-      on_line_(std::string_view(rest_).substr(0, end));
+      on_line_(redactor_.apply(rest_.substr(0, end)));
       rest_.erase(0, end + 1);
     }
   }
 
 private:
   const std::function<void(std::string_view)>& on_line_;
+  const redact::Redactor& redactor_;
   std::string rest_;
 };
 
-Result<sys::ProcessResult> run_suite(const Suite& suite, const TrialOptions& options,
-                                     const venv::Variables& variables) {
+Result<sys::ProcessResult> run_suite(const Suite& suite, const TrialOptions& options, const venv::Variables& variables,
+                                     const redact::Redactor& redactor) {
   sys::ProcessSpec spec;
   spec.argv = suite.command;
   spec.environment = variables;
   spec.deadline_ms = options.deadline_ms;
   spec.merge_stderr = true;
-  spec.capture_bytes_max = k_log_bytes_max;
-  LineSplitter lines(options.on_output);
+  spec.capture_bytes_max = k_output_bytes_max;
+  LineSplitter lines(options.on_output, redactor);
   spec.on_output = [&](std::string_view chunk) { lines.take(chunk); };
-  return sys::run_process(spec);
+  TRY(auto done, sys::run_process(spec));
+  done.out = redactor.apply(std::move(done.out));
+  return done;
 }
 
 Report one_row(const std::string& name, const std::string& outcome, const std::string& message, double seconds) {
@@ -265,7 +271,7 @@ void describe_tools(const TrialOptions& options, const venv::Environment& enviro
                     EvidenceRecord& evidence) {
   evidence.tools["quarry"] = options.quarry_version;
   evidence.tools["python"] = environment.version;
-  evidence.tools["source"] = subject.description;
+  evidence.tools["source"] = redact::without_credentials(subject.description); // a receipt may be an older program's
   for (const auto& other : subject.others) evidence.tools["with " + other.project] = other.version;
   std::erase_if(evidence.tools, [](const auto& tool) { return tool.second.empty(); });
 }
@@ -281,6 +287,7 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   TRY(auto subject, find_subject(options, environment, store));
   TRY(auto family, family_of(subject.files, options.family));
   TRY(auto suite, choose_suite(options, environment, subject, work.path()));
+  TRY_DO(store.conditional_writes(), "before the suite is run"); // it may have to ask the server, and be refused
   if (options.on_note)
     options.on_note(fmt::format("testing     {} of {}{}", units::things(subject.files.size(), "file"),
                                 subject.description, subject.sealed ? "" : ", an unsealed source"));
@@ -290,11 +297,17 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   TrialOutcome outcome;
   auto& evidence = outcome.evidence;
   evidence.started = sys::rfc3339(clock.now_us());
-  TRY(auto done, run_suite(suite, options, test_variables(environment, variables, work.path())));
+  // The store may be public. Actions masks what a job prints, and not what it stores.
+  redact::Redactor redactor(variables);
+  TRY(auto done, run_suite(suite, options, test_variables(options, environment, variables, work.path()), redactor));
   evidence.ended = sys::rfc3339(clock.now_us());
   TRY_DO(prove_again(subject, environment, options.workers), "after the suite had run: there is no evidence");
 
   auto report = read_report(suite, done);
+  for (auto& row : report.rows) {
+    row.name = redactor.apply(std::move(row.name));
+    row.message = redactor.apply(std::move(row.message));
+  }
   evidence.result = result_of(report, done);
   take_report(std::move(report), evidence);
   evidence.cell = {"linux", family, environment.minor(), options.framework};
@@ -305,8 +318,9 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   evidence.sealed = subject.sealed;
   if (subject.sets.size() == 1) evidence.set = subject.sets.front();
   describe_tools(options, environment, subject, evidence);
-  TRY(evidence.log, store_log(store, log_text(done)));
-  TRY(outcome.digest, registry::put_evidence(store, evidence));
+  auto log = log_text(done);
+  evidence.log = log_key(log);
+  TRY(outcome.digest, store_or_keep(store, evidence, log, options.keep_in));
   outcome.exit_code = exit_code_of(evidence.result);
   return outcome;
 }

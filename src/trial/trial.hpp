@@ -24,10 +24,12 @@ struct TrialOptions {
   std::string framework;
   std::string suite;                ///< empty: rocm-sdk, or "command" with a command
   std::vector<std::string> command; ///< empty: the packaged suite
+  venv::PassedNames passed;         ///< variables that the suite gets besides those of the list
   std::string junit;                ///< the file that the command writes; removed before it runs
   std::uint64_t deadline_ms = k_deadline_default_ms;
   unsigned workers = 1;
   std::string quarry_version;
+  std::string keep_in = ".";                                ///< a directory for evidence that the store refuses
   std::function<void(std::string_view)> on_note, on_output; ///< one line each; may be empty
 };
 
@@ -39,7 +41,8 @@ struct TrialOutcome {
 
 /// A test that fails is an outcome with evidence, not an error. Errors leave no evidence: not_found X001 (no receipt
 /// and no --from), V0xx (the environment is not what was installed, before or after the run), invalid_argument X002
-/// (family unclear), X003 (suite name).
+/// (family unclear), X003 (suite name). A store that cannot take evidence is told before the suite runs; if it fails
+/// afterwards, the evidence is kept as files (kept.hpp), which the error names.
 Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& store, const venv::Variables& variables,
                                const sys::Clock& clock);
 

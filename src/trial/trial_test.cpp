@@ -1,7 +1,9 @@
 #include "trial/trial.hpp"
 
 #include "registry/registry.hpp"
+#include "store/testing/faulty_store.hpp"
 #include "sys/tree.hpp"
+#include "trial/kept.hpp"
 #include "venv/install.hpp"
 #include "venv/testing/tiny_sdk.hpp"
 #include <gmock/gmock.h>
@@ -63,7 +65,10 @@ protected:
   std::string core_file(const std::string& directory) {
     return path::join(must(venv::open_environment(directory)).site_packages, "_rocm_sdk_core/lib/libx.so");
   }
-  std::size_t evidence_count() { return must(registry::list_evidence(*world_->store.store)).size(); }
+  std::size_t evidence_count() {
+    Findings skipped;
+    return must(registry::list_evidence(*world_->store.store, skipped)).size();
+  }
 
   static World* world_;
   Scratch scratch_;
@@ -277,6 +282,101 @@ TEST_F(Trial, NothingIsLeftInTheEnvironment) {
   static_cast<void>(run());
   for (const auto& entry : must(sys::list_directory(world_->sealed)))
     EXPECT_FALSE(entry.path.starts_with("quarry-test-") || entry.path.starts_with(".quarry-")) << entry.path;
+}
+
+// The suite took an hour of a GPU machine.
+TEST_F(Trial, EvidenceThatTheStoreRefusesIsKept) {
+  options_.keep_in = scratch_.at("kept");
+  must(sys::make_directories(options_.keep_in));
+  options_.command = {"printf", "caf\\351\\n"}; // a log need not be UTF-8
+  store::testing::FaultyStore refusing(*world_->store.store, {store::testing::FaultyStore::Fault::die_before, 1, true});
+  auto count = evidence_count();
+  auto done = run_trial(options_, refusing, variables_, k_clock);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, "R098");
+  EXPECT_EQ(evidence_count(), count);
+  auto kept = must(sys::list_directory(options_.keep_in));
+  ASSERT_EQ(kept.size(), 2u);
+  auto file = path::join(options_.keep_in, kept[0].path), log = path::join(options_.keep_in, kept[1].path);
+  EXPECT_NE(done.error().hint.find("quarry evidence record --kept " + file), std::string::npos) << done.error().hint;
+  auto recorded = record_kept(file, *world_->store.store);
+  ASSERT_TRUE(recorded) << render(recorded.error());
+  EXPECT_EQ(recorded->evidence.result, "passed");
+  EXPECT_EQ(evidence_count(), count + 1);
+  EXPECT_EQ(**world_->store.store->get(recorded->evidence.log, 100), "caf\351\n");
+  EXPECT_EQ(must(record_kept(file, *world_->store.store)).digest, recorded->digest); // twice is once
+  must(sys::write_file(log, "another log"));
+  EXPECT_EQ(record_kept(file, *world_->store.store).error().code, "X016");
+  must(sys::remove_file(log));
+  EXPECT_EQ(record_kept(file, *world_->store.store).error().code, "X016");
+  must(sys::write_file(file, "{}"));
+  EXPECT_EQ(record_kept(file, *world_->store.store).error().code, "X016");
+}
+
+/// A store whose server does not say what it can do.
+class Unasked final : public store::ObjectStore {
+public:
+  explicit Unasked(store::ObjectStore& inner) : inner_(inner) {}
+  std::string describe() const override { return inner_.describe(); }
+  Result<std::optional<store::ObjectInfo>> head(const std::string& key) override { return inner_.head(key); }
+  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t most, std::string* etag) override {
+    return inner_.get(key, most, etag);
+  }
+  Result<content::Rope> open(const std::string& key) override { return inner_.open(key); }
+  Result<store::ObjectInfo> put(const std::string&, const content::Rope&, const store::PutOptions&) override {
+    return denied();
+  }
+  Result<void> copy(const std::string&, const std::string&, const store::PutOptions&) override { return denied(); }
+  Result<void> remove(const std::string&) override { return denied(); }
+  Result<std::vector<store::ObjectInfo>> list(const std::string& prefix) override { return inner_.list(prefix); }
+  store::Counters counters() const override { return inner_.counters(); }
+  Result<bool> conditional_writes() override { return denied(); }
+  std::string url(const std::string& key) const override { return inner_.url(key); }
+
+private:
+  static Unexpected denied() { return fail(ErrorKind::unauthenticated, "K003", "the server refuses"); }
+  store::ObjectStore& inner_;
+};
+
+TEST_F(Trial, AStoreThatCannotTakeEvidenceIsToldBeforeTheSuiteRuns) {
+  Unasked store(*world_->store.store);
+  options_.keep_in = scratch_.path();
+  options_.command = {"touch", scratch_.at("ran")};
+  auto done = run_trial(options_, store, variables_, k_clock);
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, "K003");
+  EXPECT_FALSE(sys::exists(scratch_.at("ran")));
+}
+
+TEST_F(Trial, TheSuiteGetsNoCredentialsOfTheJob) {
+  variables_["AWS_SECRET_ACCESS_KEY"] = variables_["GITHUB_TOKEN"] = variables_["ACTIONS_ID_TOKEN_REQUEST_TOKEN"] =
+      variables_["FREE_TOKEN"] = variables_["SOMETHING_ELSE"] = "value-of-the-job";
+  variables_["PLAIN"] = "passed on";
+  options_.passed = {"FREE_TOKEN", "PLAIN"};
+  options_.command = {
+      "sh", "-c",
+      "test -z \"$AWS_SECRET_ACCESS_KEY$GITHUB_TOKEN$ACTIONS_ID_TOKEN_REQUEST_TOKEN$SOMETHING_ELSE\" && "
+      "test \"$FREE_TOKEN\" = value-of-the-job && test \"$PLAIN\" = 'passed on'"};
+  EXPECT_EQ(must(run()).exit_code, 0);
+}
+
+// The store of evidence may be public.
+TEST_F(Trial, SecretsAreNotStored) {
+  auto report = scratch_.at("r.xml"), log = std::string();
+  options_.junit = report;
+  variables_["MY_TOKEN"] = "value-of-the-job"; // the suite finds it elsewhere: in a file, in a config
+  options_.on_output = [&](std::string_view line) { log += line; };
+  options_.command = {
+      "sh", "-c",
+      "echo before value-of-the-job after; echo '<testsuite><testcase name=\"value-of-the-job\"><failure "
+      "message=\"value-of-the-job\"/></testcase></testsuite>' > " +
+          report};
+  auto done = run();
+  ASSERT_TRUE(done) << render(done.error());
+  auto stored = must(world_->store.store->get(done->evidence.log, 1 << 20));
+  EXPECT_NE(stored->find("before *** after"), std::string::npos);
+  auto record = must(world_->store.store->get(registry::evidence_key(done->digest), 1 << 20));
+  for (const auto& text : {*stored, *record, log}) EXPECT_EQ(text.find("value-of-the-job"), std::string::npos);
 }
 
 TEST_F(Trial, TestsSeeNoUserSettingsAndNoBytecode) {

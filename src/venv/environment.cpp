@@ -1,5 +1,6 @@
 #include "venv/environment.hpp"
 
+#include "base/redact.hpp"
 #include "base/text.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -31,11 +32,41 @@ std::string version_of(std::string_view config) {
   return {};
 }
 
-bool steers_tools(std::string_view name) {
-  static constexpr std::string_view k_names[] = {"VIRTUAL_ENV",         "CONDA_PREFIX", "CONDA_DEFAULT_ENV",
-                                                 "__PYVENV_LAUNCHER__", "LD_PRELOAD",   "LD_LIBRARY_PATH"};
-  if (name.starts_with("PIP_") || name.starts_with("UV_") || name.starts_with("PYTHON")) return true;
-  return std::find(std::begin(k_names), std::end(k_names), name) != std::end(k_names);
+/// What programs need to run, GPUs to be chosen, and networks to be reached. Whatever else a job has (AWS_*, ACTIONS_*,
+/// GITHUB_*, PIP_*, LD_LIBRARY_PATH) steers tools or is a credential.
+bool is_passed_on(std::string_view name) {
+  static constexpr std::string_view k_names[] = {"PATH",
+                                                 "HOME",
+                                                 "USER",
+                                                 "LOGNAME",
+                                                 "SHELL",
+                                                 "TERM",
+                                                 "LANG",
+                                                 "LANGUAGE",
+                                                 "TZ",
+                                                 "TMPDIR",
+                                                 "TEMP",
+                                                 "TMP",
+                                                 "XDG_CACHE_HOME",
+                                                 "XDG_RUNTIME_DIR",
+                                                 "CUDA_VISIBLE_DEVICES",
+                                                 "HTTP_PROXY",
+                                                 "HTTPS_PROXY",
+                                                 "ALL_PROXY",
+                                                 "NO_PROXY",
+                                                 "http_proxy",
+                                                 "https_proxy",
+                                                 "all_proxy",
+                                                 "no_proxy",
+                                                 "SSL_CERT_FILE",
+                                                 "SSL_CERT_DIR",
+                                                 "REQUESTS_CA_BUNDLE",
+                                                 "CURL_CA_BUNDLE"};
+  static constexpr std::string_view k_prefixes[] = {"LC_", "ROCR_", "HIP_", "HSA_", "AMD_", "GPU_", "ROCM_SDK_"};
+  if (redact::is_secret_name(name)) return false; // also AMD_…_TOKEN
+  return std::find(std::begin(k_names), std::end(k_names), name) != std::end(k_names) ||
+         std::any_of(std::begin(k_prefixes), std::end(k_prefixes),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
 } // namespace
@@ -62,10 +93,10 @@ Result<Environment> open_environment(const std::string& directory) {
   return environment;
 }
 
-Variables clean_variables(const Variables& variables) {
+Variables clean_variables(const Variables& variables, const PassedNames& passed) {
   Variables clean;
   for (const auto& [name, value] : variables)
-    if (!steers_tools(name)) clean.emplace(name, value);
+    if (is_passed_on(name) || std::find(passed.begin(), passed.end(), name) != passed.end()) clean.emplace(name, value);
   clean["PIP_CONFIG_FILE"] = "/dev/null";
   clean["UV_NO_CONFIG"] = "1";
   clean["UV_PYTHON_DOWNLOADS"] = "never";
@@ -75,8 +106,8 @@ Variables clean_variables(const Variables& variables) {
   return clean;
 }
 
-Variables activated_variables(const Environment& environment, const Variables& variables) {
-  auto clean = clean_variables(variables);
+Variables activated_variables(const Environment& environment, const Variables& variables, const PassedNames& passed) {
+  auto clean = clean_variables(variables, passed);
   auto& path_value = clean["PATH"];
   path_value = environment.program("") + (path_value.empty() ? "" : ":" + path_value);
   clean["VIRTUAL_ENV"] = environment.directory;

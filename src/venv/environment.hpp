@@ -23,12 +23,16 @@ struct Environment {
 Result<Environment> open_environment(const std::string& directory);
 bool is_environment(const std::string& directory);
 
-/// `variables` without what steers pip, uv and Python (PIP_*, UV_*, PYTHON*, VIRTUAL_ENV, CONDA_PREFIX) or their
-/// libraries (LD_PRELOAD, LD_LIBRARY_PATH), and with their configuration files switched off. What a set installs then
-/// depends on the set.
-Variables clean_variables(const Variables& variables);
+/// Names of variables that a caller passes on besides those of the list: `--pass-env`.
+using PassedNames = std::vector<std::string>;
+
+/// What installers, builds and tests get of `variables`: only names of a list (docs/formats/evidence.md) and those in
+/// `passed`, with the configuration files of pip and uv switched off. So a job's credentials do not reach the code
+/// under test, and what a set installs depends on the set.
+Variables clean_variables(const Variables& variables, const PassedNames& passed = {});
 /// The same with the environment's programs first on PATH, as after activation.
-Variables activated_variables(const Environment& environment, const Variables& variables);
+Variables activated_variables(const Environment& environment, const Variables& variables,
+                              const PassedNames& passed = {});
 
 struct Interpreter {
   std::string path, version;

@@ -1,5 +1,6 @@
 #include "venv/install.hpp"
 
+#include "base/redact.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "dist/version.hpp"
@@ -27,6 +28,14 @@ Result<void> make_links(const Source& source, const std::string& directory) {
   TRY(auto links, sys::Beneath::open(directory));
   for (const auto& offered : source.files) TRY_DO(links.symlink(offered.file.filename, offered.path));
   return {};
+}
+
+/// Its path, or nothing for no text. Only this user may read it.
+Result<std::string> private_file(const std::string& path, const std::string& text) {
+  if (text.empty()) return std::string();
+  TRY(auto file, sys::File::create_new(path, 0600));
+  TRY_DO(file.write_at(0, std::as_bytes(std::span(text))));
+  return path;
 }
 
 /// A set of pre-releases alone can only mean them.
@@ -98,9 +107,11 @@ private:
   }
 
   Result<void> install(const Workplace& work) {
-    InstallerPlaces places{work.at("links"), work.at("report.json"), work.at("cache")};
+    InstallerPlaces places{work.at("links"), work.at("report.json"), work.at("cache"), {}, {}};
+    TRY(places.addresses, private_file(work.at("addresses.txt"), source_addresses(source_)));
+    TRY(places.packages, private_file(work.at("packages.txt"), secret_packages(request_.packages)));
     if (!source_.is_remote()) TRY_DO(make_links(source_, places.links));
-    if (source_.is_remote() && request_.installer == Installer::uv) TRY_DO(freeze_with_uv(work));
+    if (source_.is_remote() && request_.installer == Installer::uv) TRY_DO(freeze_with_uv(work, places.addresses));
     auto command = installer_command(environment_, source_, request_, places);
     InstallerHooks hooks{options_.on_output, [this](std::uint64_t ms) { return wait(ms); }};
     auto done = run_installer(command, environment_, source_, request_, variables_, hooks);
@@ -113,14 +124,15 @@ private:
   }
 
   /// uv reports no digests when it installs, so what it would choose is resolved first and then installed by digest.
-  Result<void> freeze_with_uv(const Workplace& work) {
+  Result<void> freeze_with_uv(const Workplace& work, const std::string& addresses) {
     auto wanted = work.at("wanted.in"), frozen = work.at("frozen.txt");
     TRY_DO(sys::write_file(wanted, text::join(request_.packages, "\n") + "\n"));
     auto compile = request_;
     compile.packages.clear();
-    auto command = installer_command(environment_, source_, compile, {});
+    auto command = installer_command(environment_, source_, compile, {{}, {}, {}, addresses, {}});
     command[2] = "compile";
-    std::erase_if(command, [](const std::string& word) { return word == "--reinstall"; });
+    // `compile` reads the addresses as one more input.
+    std::erase_if(command, [](const std::string& word) { return word == "--reinstall" || word == "--requirement"; });
     command.insert(command.end(),
                    {"--generate-hashes", "--no-header", "--no-annotate", "--output-file", frozen, wanted});
     InstallerHooks hooks{{}, options_.wait ? options_.wait : sys::pause_ms};
@@ -183,7 +195,8 @@ private:
     receipt_.sets = holding_sets(source_, receipt_.files);
     receipt_.view = source_.view;
     receipt_.generation = source_.generation;
-    receipt_.packages = options_.installer.packages;
+    for (const auto& wanted : options_.installer.packages)
+      receipt_.packages.push_back(redact::without_credentials(wanted));
     receipt_.installer = to_string(request_.installer);
     receipt_.installer_version = version_;
     receipt_.python_version = environment_.version;

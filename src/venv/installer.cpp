@@ -1,6 +1,7 @@
 #include "venv/installer.hpp"
 
 #include "base/json.hpp"
+#include "base/redact.hpp"
 #include "base/text.hpp"
 #include "dist/name.hpp"
 #include "sys/clock.hpp"
@@ -25,9 +26,12 @@ void add_sources(std::vector<std::string>& command, const Source& source, const 
   }
   if (!source.index_url || source.index_url->empty())
     command.push_back("--no-index");
-  else
+  else if (places.addresses.empty())
     command.insert(command.end(), {"--index-url", *source.index_url});
-  for (const auto& links : source.find_links) command.insert(command.end(), {"--find-links", links});
+  if (places.addresses.empty())
+    for (const auto& links : source.find_links) command.insert(command.end(), {"--find-links", links});
+  else
+    command.insert(command.end(), {"--requirement", places.addresses});
   // An empty index URL is how setup_venv.py asks for find-links alone, with the build tools that are in the
   // environment.
   if (source.index_url && source.index_url->empty()) command.push_back("--no-build-isolation");
@@ -61,6 +65,35 @@ std::vector<std::string> uv_command(const Environment& environment, const Source
 
 } // namespace
 
+// pip and uv split these lines as a shell does, and replace ${NAME}.
+std::string source_addresses(const Source& source) {
+  auto line = [](std::string_view option, const std::string& address) {
+    std::string encoded;
+    for (char c : address)
+      encoded += std::string_view(" \t\r\n\"'\\$`").find(c) == std::string_view::npos
+                     ? std::string(1, c)
+                     : text::percent_encode(std::string(1, c));
+    return fmt::format("{} {}\n", option, encoded);
+  };
+  std::string lines;
+  bool secret = false;
+  if (source.index_url && !source.index_url->empty()) {
+    lines += line("--index-url", *source.index_url);
+    secret |= redact::has_credentials(*source.index_url);
+  }
+  for (const auto& links : source.find_links) {
+    lines += line("--find-links", links);
+    secret |= redact::has_credentials(links);
+  }
+  return secret ? lines : std::string();
+}
+
+std::string secret_packages(const std::vector<std::string>& packages) {
+  bool secret = std::any_of(packages.begin(), packages.end(),
+                            [](const std::string& package) { return redact::has_credentials(package); });
+  return secret ? text::join(packages, "\n") + "\n" : std::string();
+}
+
 std::string_view to_string(Installer installer) { return installer == Installer::pip ? "pip" : "uv"; }
 
 std::vector<std::string> installer_command(const Environment& environment, const Source& source,
@@ -69,8 +102,10 @@ std::vector<std::string> installer_command(const Environment& environment, const
                                                      : uv_command(environment, source, request, places);
   if (!request.requirements.empty())
     command.insert(command.end(), {"--require-hashes", "--requirement", request.requirements});
-  else if (!request.packages.empty())
-    command.push_back("--");
+  else if (!request.packages.empty() && !places.packages.empty())
+    command.insert(command.end(), {"--requirement", places.packages});
+  if (request.packages.empty() || !places.packages.empty()) return command;
+  command.push_back("--");
   command.insert(command.end(), request.packages.begin(), request.packages.end());
   return command;
 }
@@ -128,16 +163,32 @@ bool nothing_fits(const sys::ProcessResult& done) {
 /// A server that fails recovers, and an index lists a new file some minutes after its upload; nothing else heals.
 bool waiting_may_help(const sys::ProcessResult& done) { return looks_transient(done.out) || nothing_fits(done); }
 
-Unexpected installer_failed(const sys::ProcessResult& done, const Source& source, const InstallerRequest& request) {
+/// Lines of output as people may see them: pip prints links with their queries.
+class Shown {
+public:
+  Shown(const Source& source, const InstallerRequest& request) {
+    if (source.index_url) redactor_.add_url(*source.index_url);
+    for (const auto& links : source.find_links) redactor_.add_url(links);
+    for (const auto& package : request.packages) redactor_.add_url(package);
+  }
+  std::string operator()(std::string_view line) const { return redactor_.apply(redact::without_credentials(line)); }
+
+private:
+  redact::Redactor redactor_;
+};
+
+Unexpected installer_failed(const sys::ProcessResult& done, const Source& source, const InstallerRequest& request,
+                            const Shown& shown) {
   bool transient = source.is_remote() && looks_transient(done.out);
   Error error{transient ? ErrorKind::unavailable : ErrorKind::failed,
               "V010",
-              fmt::format("{} could not install {} from {}", to_string(request.installer),
-                          text::join(request.packages, " "), source.description),
+              redact::without_credentials(fmt::format("{} could not install {} from {}", to_string(request.installer),
+                                                      text::join(request.packages, " "), source.description)),
               {},
               {},
               {}};
   error.details = last_lines(done.out, k_output_lines);
+  for (auto& line : error.details) line = shown(line);
   if (transient)
     error.hint = "run it again; --install-retry-timeout-seconds N keeps trying";
   else if (nothing_fits(done) && !request.pre)
@@ -148,17 +199,17 @@ Unexpected installer_failed(const sys::ProcessResult& done, const Source& source
 /// Calls `on_line` with whole lines, whatever pieces they come in.
 class Lines {
 public:
-  explicit Lines(const std::function<void(std::string_view)>& on_line) : on_line_(on_line) {}
+  explicit Lines(std::function<void(std::string_view)> on_line) : on_line_(std::move(on_line)) {}
   void take(std::string_view chunk) {
     rest_ += chunk;
     for (auto end = rest_.find('\n'); end != rest_.npos; end = rest_.find('\n')) {
-      if (on_line_) on_line_(std::string_view(rest_).substr(0, end));
+      on_line_(std::string_view(rest_).substr(0, end));
       rest_.erase(0, end + 1);
     }
   }
 
 private:
-  const std::function<void(std::string_view)>& on_line_;
+  std::function<void(std::string_view)> on_line_;
   std::string rest_;
 };
 
@@ -169,17 +220,20 @@ Result<void> run_installer(const std::vector<std::string>& command, const Enviro
                            const InstallerHooks& hooks) {
   sys::ProcessSpec spec;
   spec.argv = command;
-  spec.environment = activated_variables(environment, variables);
+  spec.environment = activated_variables(environment, variables, request.passed);
   spec.merge_stderr = true;
   spec.capture_bytes_max = k_output_bytes_max;
-  Lines lines(hooks.on_line);
+  Shown shown(source, request);
+  Lines lines([&](std::string_view line) {
+    if (hooks.on_line) hooks.on_line(shown(line));
+  });
   spec.on_output = [&](std::string_view chunk) { lines.take(chunk); };
   for (std::uint64_t waited = 0;;) {
     TRY(auto done, sys::run_process(spec));
     if (done.exit_code == 0) return {};
     bool again = source.is_remote() && waiting_may_help(done) && request.retry_wait_ms &&
                  waited + request.retry_wait_ms <= request.retry_timeout_ms;
-    if (!again) return installer_failed(done, source, request);
+    if (!again) return installer_failed(done, source, request, shown);
     TRY_DO(hooks.wait(request.retry_wait_ms));
     waited += request.retry_wait_ms + static_cast<std::uint64_t>(done.seconds * 1000);
   }
@@ -212,7 +266,7 @@ Result<InstalledFile> read_report_entry(const Json& entry, const std::string& wh
     if (!name) return bad_report(what, name.error().message);
     file.project = name->str();
     file.version = metadata.at("version").get<std::string>();
-    file.url = download.at("url").get<std::string>();
+    file.url = redact::without_credentials(download.at("url").get<std::string>());
     auto hash = Sha256::from_hex(sha256_in(download.at("archive_info")));
     if (!hash)
       return bad_report(what, fmt::format("{} has no sha256", file.project),

@@ -21,12 +21,21 @@ struct InstallerRequest {
   bool pre = false, disable_cache = false;
   bool reinstall = false;                                ///< what is installed of the source's projects is replaced
   std::uint64_t retry_timeout_ms = 0, retry_wait_ms = 0; ///< 0: one try
+  PassedNames passed;                                    ///< variables besides those of the list
 };
 
 /// Where the command finds things. For local sources `links` is a directory that holds exactly the offered files.
 struct InstallerPlaces {
   std::string links, report, cache;
+  /// Requirements files for what holds credentials: source_addresses() and secret_packages(). Empty: arguments.
+  std::string addresses = {}, packages = {};
 };
+
+/// The index and links of a remote source as lines of a requirements file. Every user of a machine can read the
+/// arguments of a process; a file has a mode. Empty if no address holds a credential.
+std::string source_addresses(const Source& source);
+/// The packages likewise, if one of them is a URL that holds a credential (`rocm @ https://user:password@host/r.whl`).
+std::string secret_packages(const std::vector<std::string>& packages);
 
 /// The command line; pure. pip: `--report` for remote sources, which is how the digests become known.
 std::vector<std::string> installer_command(const Environment& environment, const Source& source,

@@ -1,5 +1,6 @@
 #include "venv/source.hpp"
 
+#include "base/redact.hpp"
 #include "base/text.hpp"
 #include "content/rope.hpp"
 #include "dist/name.hpp"
@@ -85,7 +86,8 @@ Result<void> check_subdir(const SourceRequest& request) {
   auto parts = text::split(subdir, '/');
   bool leaves = std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part.empty() || part == ".."; });
   if (!leaves) return {};
-  return fail(ErrorKind::invalid_argument, "V005", fmt::format("--index-subdir {} is not a directory's name", subdir),
+  return fail(ErrorKind::invalid_argument, "V005",
+              fmt::format("--index-subdir {} is not the name of a directory", subdir),
               "name a family, such as gfx94X-dcgpu");
 }
 
@@ -95,15 +97,17 @@ Result<Source> remote_source(const SourceRequest& request) {
   if (!request.index_name.empty()) source.index_url = named_index(request.index_name, !request.index_subdir.empty());
   if (!request.index_subdir.empty()) source.index_url = below(*source.index_url, request.index_subdir);
   if (request.find_links) source.find_links.push_back(*request.find_links);
-  source.locator = source.index_url && !source.index_url->empty() ? *source.index_url : request.find_links.value_or("");
+  // The receipt and evidence repeat it, and the store of evidence may be public.
+  source.locator = redact::without_credentials(
+      source.index_url && !source.index_url->empty() ? *source.index_url : request.find_links.value_or(""));
   source.description = "url:" + source.locator;
   return source;
 }
 
 Result<Source> from_url(const std::string& url) {
   Source source;
-  source.locator = url;
-  source.description = "url:" + url;
+  source.locator = redact::without_credentials(url);
+  source.description = "url:" + source.locator;
   auto path = url.substr(0, url.find_first_of("?#"));
   if (path.ends_with(".html"))
     source.find_links.push_back(url);

@@ -19,14 +19,15 @@ struct Offered {
 };
 
 struct Source {
-  std::string locator, description; ///< as written; what it means ("channel:staging", "directory:/x/dist")
+  /// As written, URLs without credentials; what it means ("channel:staging", "directory:/x/dist").
+  std::string locator, description;
   bool sealed = false;
   std::vector<Offered> files; ///< local sources; sorted by filename
   std::vector<registry::SealedSet> sets;
   std::string store; ///< describe() of the store; sealed sources
   std::string view;
   std::uint64_t generation = 0;
-  /// Remote sources are handed to the installer as they are.
+  /// Remote sources are handed to the installer as they are, with credentials: not for messages.
   std::optional<std::string> index_url; ///< empty text: no index at all
   std::vector<std::string> find_links;
   bool is_remote() const { return index_url.has_value() || !find_links.empty(); }

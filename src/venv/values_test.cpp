@@ -32,7 +32,8 @@ TEST(Variables, WhatSteersToolsIsDropped) {
                                 {"LD_LIBRARY_PATH", "x"},
                                 {"HTTPS_PROXY", "p"},
                                 {"SSL_CERT_FILE", "c"},
-                                {"ROCM_SDK_TARGET_FAMILY", "f"}});
+                                {"ROCM_SDK_TARGET_FAMILY", "f"},
+                                {"LC_ALL", "l"}});
   EXPECT_THAT(clean, Contains(Pair("PATH", "/bin")));
   EXPECT_THAT(clean, Contains(Pair("HTTPS_PROXY", "p")));
   EXPECT_THAT(clean, Contains(Pair("ROCM_SDK_TARGET_FAMILY", "f")));
@@ -41,6 +42,46 @@ TEST(Variables, WhatSteersToolsIsDropped) {
   for (const char* gone :
        {"PIP_INDEX_URL", "UV_INDEX", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "LD_PRELOAD", "LD_LIBRARY_PATH"})
     EXPECT_THAT(clean, Not(Contains(Key(gone))));
+}
+
+// Whatever a job has, code under test starts without it unless it is on the list.
+TEST(Variables, CredentialsAndUnknownNamesAreNotPassedOn) {
+  Variables job;
+  const std::vector<std::string> secret = {"AWS_SECRET_ACCESS_KEY",
+                                           "AWS_SESSION_TOKEN",
+                                           "AWS_WEB_IDENTITY_TOKEN_FILE",
+                                           "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+                                           "ACTIONS_ID_TOKEN_REQUEST_URL",
+                                           "ACTIONS_RUNTIME_TOKEN",
+                                           "ACTIONS_CACHE_URL",
+                                           "GITHUB_TOKEN",
+                                           "GITHUB_ENV",
+                                           "GITHUB_OUTPUT",
+                                           "GITHUB_PATH",
+                                           "GITHUB_STEP_SUMMARY",
+                                           "GH_TOKEN",
+                                           "AMD_ARTIFACTORY_TOKEN",
+                                           "HIP_CLIENT_SECRET",
+                                           "NETRC",
+                                           "INPUT_KEY",
+                                           "ANYTHING"};
+  const std::vector<std::string> passed = {"ROCR_VISIBLE_DEVICES",
+                                           "HIP_VISIBLE_DEVICES",
+                                           "HSA_OVERRIDE_GFX_VERSION",
+                                           "AMD_LOG_LEVEL",
+                                           "GPU_MAX_HW_QUEUES",
+                                           "https_proxy",
+                                           "SSL_CERT_DIR",
+                                           "TMPDIR"};
+  for (const auto& name : secret) job[name] = "v";
+  for (const auto& name : passed) job[name] = "v";
+  auto clean = clean_variables(job);
+  for (const auto& name : secret) EXPECT_THAT(clean, Not(Contains(Key(name))));
+  for (const auto& name : passed) EXPECT_THAT(clean, Contains(Key(name)));
+  auto more = activated_variables(Environment{"/e", "/e/bin/python", "3.11.7", "/s"}, job, {"HF_HOME", "ANYTHING"});
+  EXPECT_THAT(more, Contains(Pair("ANYTHING", "v")));
+  EXPECT_THAT(more, Not(Contains(Key("HF_HOME"))));
+  EXPECT_THAT(more, Not(Contains(Key("GITHUB_TOKEN"))));
 }
 
 TEST(Variables, AnActivatedEnvironmentComesFirst) {
@@ -82,6 +123,38 @@ TEST(InstallerCommand, RemoteSourcesAreReported) {
   command = installer_command(k_env, source, request, {"/l", "/r", "/c"});
   EXPECT_THAT(text::join(command, " "),
               HasSubstr("--no-index --find-links https://example.org/index.html --no-build-isolation --pre"));
+}
+
+// Every user of a machine can read the arguments of a process.
+TEST(InstallerCommand, CredentialsAreNotArguments) {
+  Source source;
+  source.index_url = "https://me:pw$x@host/simple/?sig=1";
+  source.find_links = {"https://host/links.html"};
+  EXPECT_EQ(source_addresses(source),
+            "--index-url https://me:pw%24x@host/simple/?sig=1\n--find-links https://host/links.html\n");
+  InstallerRequest request;
+  request.packages = {"rocm", "torch @ https://me:pw@host/torch.whl"};
+  EXPECT_EQ(secret_packages(request.packages), "rocm\ntorch @ https://me:pw@host/torch.whl\n");
+  for (auto installer : {Installer::pip, Installer::uv}) {
+    request.installer = installer;
+    auto words = installer_command(k_env, source, request, {"/l", "/r", "/c", "/a", "/p"});
+    EXPECT_THAT(words, Not(Contains(HasSubstr("me:pw"))));
+    EXPECT_THAT(words, Not(Contains(HasSubstr("sig="))));
+    EXPECT_THAT(words, Contains("/a"));
+    EXPECT_THAT(words, Contains("/p"));
+  }
+  source.index_url = "https://host/simple/";
+  EXPECT_EQ(source_addresses(source), "");
+  EXPECT_EQ(secret_packages({"rocm[libraries]", "torch @ https://host/torch.whl"}), "");
+  SourceRequest wanted;
+  wanted.index_url = "https://me:pw@host/simple/?sig=1";
+  auto found = must(find_source(wanted));
+  EXPECT_EQ(found.description, "url:https://host/simple/");
+  EXPECT_EQ(found.locator, "https://host/simple/");
+  EXPECT_EQ(found.index_url, wanted.index_url);
+  wanted = {};
+  wanted.locator = "https://token@host/simple/";
+  EXPECT_EQ(must(find_source(wanted)).description, "url:https://host/simple/");
 }
 
 TEST(InstallerOutput, TransientOrNot) {

@@ -405,13 +405,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with self.state.lock:
             keys = sorted((k for k in self.state.objects if k.startswith(prefix)), key=lambda k: k.encode())
             after = base64.b64decode(token).decode() if token else ""
+            delimiter = self.query.get("delimiter", "")
+            if delimiter:  # a name up to the delimiter stands for all keys below it
+                cut = (prefix + rest[: rest.index(delimiter) + 1] if delimiter in (rest := k.removeprefix(prefix)) else k for k in keys)
+                keys = list(dict.fromkeys(cut))
             keys = [k for k in keys if k.encode() > after.encode()]
-            shown = [(k, self.state.objects[k]) for k in keys[:count]]
+            shown = [(k, self.state.objects[k]) for k in keys[:count] if not (delimiter and k.endswith(delimiter))]
+            common = [k for k in keys[:count] if delimiter and k.endswith(delimiter)]
         more = len(keys) > count
         entries = "".join(
             f"<Contents><Key>{quote(k, '/')}</Key><LastModified>{iso(o.modified)}</LastModified><ETag>&quot;{o.etag}&quot;</ETag><Size>{len(o.body)}</Size><Owner><ID>x</ID></Owner></Contents>" for k, o in shown
         )
-        following = f"<NextContinuationToken>{base64.b64encode(shown[-1][0].encode()).decode()}</NextContinuationToken>" if more else ""
+        entries += "".join(f"<CommonPrefixes><Prefix>{quote(k, '/')}</Prefix></CommonPrefixes>" for k in common)
+        following = f"<NextContinuationToken>{base64.b64encode(keys[count - 1].encode()).decode()}</NextContinuationToken>" if more else ""
         self.xml(200, f'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><EncodingType>url</EncodingType><IsTruncated>{str(more).lower()}</IsTruncated>{following}{entries}</ListBucketResult>')
 
     # uploads in parts

@@ -1,6 +1,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
+#include "publish/garbage.hpp"
 #include "publish/merged.hpp"
 #include "publish/projection.hpp"
 #include "publish/resolve.hpp"
@@ -247,44 +248,47 @@ Command rebuild_command() {
 
 // ---- gc
 
-Result<std::int64_t> grace_us(const Arguments& arguments) {
-  auto text = arguments.get("--grace");
-  auto ms = units::parse_duration_ms(text);
-  if (!ms)
-    return fail(ErrorKind::invalid_argument, "P031", fmt::format("`{}` is not a duration", text),
-                "write 90m, 24h or 0s");
-  return static_cast<std::int64_t>(*ms) * 1000;
-}
-
 Result<int> run_gc(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto grace, grace_us(arguments));
+  TRY(auto grace, duration_us(arguments, "--grace"));
   bool dry_run = arguments.has("--dry-run");
-  TRY(auto garbage, publish::collect_garbage(*store, {context.clock.now_us() - grace, dry_run}));
+  TRY(auto garbage, publish::collect_garbage(*store, {grace, context.clock.now_us(), dry_run}));
+  context.out.findings(garbage.notes);
   for (const auto& key : garbage.keys)
     context.out.data(fmt::format("{}  {}\n", dry_run ? "would remove" : "removed", key));
-  context.out.data(fmt::format("{} records and {} temporaries {}\n", garbage.keys.size(), garbage.leftovers,
-                               dry_run ? "would go" : "removed"));
-  context.out.document(
-      {{"schema", "quarry.gc/1"}, {"dry_run", dry_run}, {"keys", garbage.keys}, {"leftovers", garbage.leftovers}});
+  for (const auto& key : garbage.marked)
+    context.out.data(fmt::format("{}  {}\n", dry_run ? "would mark" : "marked", key));
+  context.out.data(fmt::format("{} and {} {}, {} marked\n", units::things(garbage.keys.size(), "record"),
+                               units::things(garbage.leftovers, "temporary file"), dry_run ? "would go" : "removed",
+                               units::things(garbage.marked.size(), "record")));
+  if (!garbage.marked.empty())
+    context.out.note(fmt::format("a run in {} removes what is marked, unless a command names it until then",
+                                 arguments.get("--grace")));
+  context.out.document({{"schema", "quarry.gc/1"},
+                        {"dry_run", dry_run},
+                        {"keys", garbage.keys},
+                        {"marked", garbage.marked},
+                        {"leftovers", garbage.leftovers},
+                        {"notes", findings_json(garbage.notes)}});
   return 0;
 }
 
 Command gc_command() {
   return {.path = {"gc"},
           .summary = "remove what killed commands left in a store",
-          .description = "Removes unfinished temporaries, and views, shards, ledger entries and unsealed set records "
-                         "that no move of any channel names, once they are older than the grace time. "
+          .description = "Marks views, shards, ledger entries and unsealed set records that no move of any channel "
+                         "names. A later run removes those that were marked at least the grace time ago and that "
+                         "nothing has named or written since: run it regularly. Unfinished temporaries are removed "
+                         "when nothing was added to them within the grace time; with `--grace 0s` that ends uploads "
+                         "in progress. Times are those of the store's clock. "
                          "Files, sealed sets, evidence and waivers are never removed.",
           .operands = {},
           .flags = {k_store,
-                    {.name = "--grace",
-                     .value = "D",
-                     .help = "leave alone what was written within this time",
-                     .fallback = "24h"},
+                    {.name = "--grace", .value = "D", .help = "between mark and removal", .fallback = "24h"},
                     {.name = "--dry-run", .value = "", .help = "list it, remove nothing", .letter = 'n'}},
           .examples = {{"quarry gc --store file:store --dry-run", "what would go"}},
-          .exit_codes = {{6, "a ledger or view was altered; nothing was removed"}},
+          .exit_codes = {{3, "the current view of a channel is lost; nothing was removed"},
+                         {6, "a ledger or the current view of a channel was altered; nothing was removed"}},
           .schema = "quarry.gc/1",
           .run = run_gc};
 }

@@ -26,6 +26,7 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto source, resolve_sets(*store, from));
   TRY(auto input, gate::collect_new(*store, to, source, context.clock.now_us()));
+  context.out.findings(input.notes);
   auto verdict = gate::judge(policy, input);
   auto name = source.generation ? fmt::format("{}@{}", source.source, source.generation) : source.source;
   context.out.data(verdict_text(verdict, input.subjects, name, to));
@@ -34,6 +35,7 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
   document["schema"] = "quarry.gate/1";
   document["source"] = name;
   document["channel"] = to;
+  document["notes"] = findings_json(input.notes);
   context.out.document(document);
   if (!verdict.would_hold && !verdict.cells.empty())
     context.out.note("next: " + NextCommand(context, "promote").flags_of(arguments).text());

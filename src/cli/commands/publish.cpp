@@ -55,8 +55,11 @@ std::string plan_text(const publish::Plan& plan) {
   std::size_t width = 0;
   for (const auto& file : plan.files) width = std::max(width, file.file.filename.size());
   for (const auto& file : plan.files)
-    text += fmt::format("  {:<8}  {:<{}}  {:>9}\n", file.present ? "exists" : "new", file.file.filename, width,
-                        units::bytes(file.file.size));
+    text += fmt::format("  {:<8}  {:<{}}  {:>9}\n",
+                        file.present    ? "exists"
+                        : file.replaces ? "replaces"
+                                        : "new",
+                        file.file.filename, width, units::bytes(file.file.size));
   return text;
 }
 
@@ -135,6 +138,8 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
                                         [&](std::uint64_t bytes) { progress->update(bytes); },
                                         arguments.get("--platform"), arguments.has("--several-versions")}));
   progress->finish();
+  TRY(auto grace, duration_us(arguments, "--replace-unsealed-after"));
+  target.replace_unsealed_before_us = context.clock.now_us() - grace;
   return publish::make_plan(store, target, std::move(collected), sys::rfc3339(context.clock.now_us()));
 }
 
@@ -223,6 +228,10 @@ Command publish_command() {
                  .environment = "GITHUB_REPOSITORY"},
                 {.name = "--commit", .value = "SHA", .help = "recorded as the origin", .environment = "GITHUB_SHA"},
                 {.name = "--several-versions", .value = "", .help = "allow several versions of one project"},
+                {.name = "--replace-unsealed-after",
+                 .value = "D",
+                 .help = "replace other bytes that an interrupted publish left, unsealed, when they are this old",
+                 .fallback = "24h"},
                 {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'},
                 {.name = "--execute", .value = "DIGEST", .help = "run exactly the plan of this digest"}},
       .examples = {{"quarry publish out --store file:store --run-id 42 --platform linux --artifact-group "

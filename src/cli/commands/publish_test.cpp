@@ -189,7 +189,12 @@ TEST_F(Line, UpkeepPutsThingsRight) {
   EXPECT_EQ(json({"index", "repair", "channel:staging"})["writes"], 0);
   ASSERT_TRUE(sys::remove_file(wheel_in_store("1") + ".metadata"));
   EXPECT_EQ(json({"index", "rebuild", "run:1"})["records_written"], 1);
-  EXPECT_EQ(json({"gc", "--grace", "0s"})["keys"].size(), 0u);
+  EXPECT_EQ(json({"gc", "--grace", "0s"})["marked"].size(), 0u);
+  ASSERT_TRUE(sys::write_file(place_ + "/store/views/" + std::string(64, 'a') + ".json", "{}"));
+  EXPECT_EQ(json({"gc", "--grace", "0s", "--dry-run"})["marked"].size(), 1u);
+  EXPECT_EQ(json({"gc", "--grace", "0s"})["marked"].size(), 1u);
+  EXPECT_EQ(json({"gc", "--grace", "24h"})["keys"].size(), 0u);
+  EXPECT_EQ(json({"gc", "--grace", "0s"})["keys"].size(), 1u);
   EXPECT_EQ(run({"gc", "--grace", "soon"}), 2);
 }
 

@@ -9,6 +9,7 @@
 #include "registry/registry.hpp"
 #include "sys/clock.hpp"
 #include "trial/foreign.hpp"
+#include "trial/kept.hpp"
 #include "trial/trial.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -95,6 +96,7 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
   options.family = arguments.find("--family").value_or("");
   options.suite = arguments.find("--suite").value_or("");
   options.command = arguments.rest;
+  options.passed = arguments.list("--pass-env");
   options.junit = arguments.find("--junit").value_or("");
   if (!options.junit.empty() && options.command.empty())
     return fail(ErrorKind::invalid_argument, "X006", "--junit names the report of a command, and there is none",
@@ -139,14 +141,18 @@ Command test_command() {
   return {
       .path = {"test"},
       .summary = "test an environment and record the result as evidence",
-      .description = "Proves first that the environment holds the files of its set and nothing else among them, then "
-                     "runs `rocm-sdk test`, or any "
-                     "command after `--`, under a deadline in a process group of its own; then proves it again. The "
-                     "result is written to the "
-                     "store as evidence for exactly the files that are installed: their sha256, the machine, the "
-                     "tools, every test's outcome and "
-                     "the log.\n\nAn environment needs the receipt of `quarry venv install`; without one, `--from` "
-                     "says what its files must be.",
+      .description =
+          "Proves first that the environment holds the files of its set and nothing else among them, then "
+          "runs `rocm-sdk test`, or any "
+          "command after `--`, under a deadline in a process group of its own; then proves it again. The "
+          "result is written to the "
+          "store as evidence for exactly the files that are installed: their sha256, the machine, the "
+          "tools, every test's outcome and "
+          "the log.\n\nThe suite gets the variables that it needs to run (PATH, HOME, LANG, those that choose "
+          "GPUs, proxies and certificates) and those of `--pass-env`. It gets no credentials of the job, and "
+          "values of the job's secrets are replaced in the log.\n\nAn environment needs the receipt of `quarry venv "
+          "install`; without one, `--from` "
+          "says what its files must be.",
       .operands = {},
       .flags = {{"--venv", "DIR", "the environment", {}, {}, {}, true},
                 {"--from", "LOCATOR", "what the installed files must be, instead of the receipt"},
@@ -154,6 +160,7 @@ Command test_command() {
                 {"--suite", "NAME", "the name of the suite: rocm-sdk, or what a command after -- is to be called"},
                 {"--junit", "FILE", "the JUnit report that the command writes"},
                 {"--deadline", "D", "after this the suite is killed", {}, "1h"},
+                pass_env_flag(),
                 k_store},
       .takes_rest = true,
       .examples =
@@ -171,47 +178,61 @@ Command test_command() {
 
 // evidence
 
-Result<int> run_record(Context& context, const Arguments& arguments) {
+Result<trial::Recorded> record_report(Context& context, const Arguments& arguments, store::ObjectStore& store) {
   trial::RecordOptions options;
   options.report = arguments.get("--from-report");
   options.locator = arguments.get("--from");
   options.family = arguments.find("--family").value_or("");
   options.quarry_version = program_version();
-  TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto scratch, Scratch::make(context));
   options.directory = scratch.path();
   options.workers = context.jobs;
-  TRY(auto done, trial::record_report(options, *store));
+  return trial::record_report(options, store);
+}
+
+Result<void> check_record_flags(const Arguments& arguments) {
+  bool report = arguments.has("--from-report"), from = arguments.has("--from"), family = arguments.has("--family");
+  bool kept = arguments.has("--kept");
+  if (kept ? !report && !from && !family : report && from) return {};
+  return fail(ErrorKind::invalid_argument, "X008", "say either --from-report and --from, or --kept alone",
+              "--from-report takes what another machine reports, --kept what `quarry test` could not store");
+}
+
+Result<int> run_record(Context& context, const Arguments& arguments) {
+  TRY_DO(check_record_flags(arguments));
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  auto kept = arguments.find("--kept");
+  TRY(auto done, kept ? trial::record_kept(*kept, *store) : record_report(context, arguments, *store));
   const auto& e = done.evidence;
-  context.out.data(fmt::format("{}  {} on {}  {}\nreported    by {}; quarry did not run there\n", e.result, e.suite,
-                               cell_text(e.cell), counts_text(e), e.machine.at("host")));
+  context.out.data(fmt::format("{}  {} on {}  {}\n", e.result, e.suite, cell_text(e.cell), counts_text(e)));
+  if (!kept) context.out.data(fmt::format("reported    by {}; quarry did not run there\n", e.machine.at("host")));
   say_recorded(context, e, done.digest, arguments.get("--store"), "quarry.evidence-record/1");
   return e.result == "passed" ? 0 : 1;
 }
 
 Command record_command() {
-  return {
-      .path = {"evidence", "record"},
-      .summary = "record the report of a machine where quarry does not run",
-      .description =
-          "Takes what `rocm-sdk test --json FILE` wrote on another machine, such as a Windows job, and binds it to "
-          "the published set that it was installed from: each distribution's files must have the digests that the "
-          "set's packages give, or nothing is recorded. The record says that it was reported. The report itself "
-          "is kept as its log; the same report again is the same record.\n\n"
-          "What such a job runs is in docs/guides/windows.md.",
-      .operands = {},
-      .flags =
-          {{"--from-report", "FILE", "the report", {}, {}, {}, true},
-           {"--from", "LOCATOR", "the sealed set that was installed there: run:, set: or channel:", {}, {}, {}, true},
-           {"--family", "F", "the GPU family tested; else that of the installed libraries"},
-           k_store},
-      .examples = {{"quarry evidence record --from-report report.json --from run:42-windows --store file:store",
-                    "what a Windows job has tested"}},
-      .exit_codes = {{1, "recorded, and it did not pass"},
-                     {3, "the set is not in the store"},
-                     {6, "the report is about other files, or cannot be believed; nothing was recorded"}},
-      .schema = "quarry.evidence-record/1",
-      .run = run_record};
+  return {.path = {"evidence", "record"},
+          .summary = "record the report of a machine where quarry does not run, or evidence that was kept",
+          .description =
+              "Takes what `rocm-sdk test --json FILE` wrote on another machine, such as a Windows job, and binds it to "
+              "the published set that it was installed from: each distribution's files must have the digests that the "
+              "set's packages give, or nothing is recorded. The record says that it was reported. The report itself "
+              "is kept as its log; the same report again is the same record.\n\n"
+              "What such a job runs is in docs/guides/windows.md.\n\n"
+              "With `--kept` it stores the evidence that `quarry test` kept as files because the store refused it.",
+          .operands = {},
+          .flags = {{"--from-report", "FILE", "the report"},
+                    {"--from", "LOCATOR", "the sealed set that was installed there: run:, set: or channel:"},
+                    {"--family", "F", "the GPU family tested; else that of the installed libraries"},
+                    {"--kept", "FILE", "instead of a report: the .json file that `quarry test` kept"},
+                    k_store},
+          .examples = {{"quarry evidence record --from-report report.json --from run:42-windows --store file:store",
+                        "what a Windows job has tested"}},
+          .exit_codes = {{1, "recorded, and it did not pass"},
+                         {3, "the set is not in the store"},
+                         {6, "the report is about other files, or cannot be believed; nothing was recorded"}},
+          .schema = "quarry.evidence-record/1",
+          .run = run_record};
 }
 
 Result<int> run_list(Context& context, const Arguments& arguments) {
@@ -221,7 +242,9 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
     auto digits = named->starts_with("set:") ? named->substr(4) : *named;
     TRY(set, registry::complete_digest(*store, "sets/", digits));
   }
-  TRY(auto records, registry::list_evidence(*store));
+  Findings skipped;
+  TRY(auto records, registry::list_evidence(*store, skipped));
+  context.out.findings(skipped);
   std::erase_if(records, [&](const auto& r) { return !set.empty() && r.record.set != set; });
   std::stable_sort(records.begin(), records.end(),
                    [](const auto& a, const auto& b) { return a.record.ended > b.record.ended; });
@@ -234,7 +257,7 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
                                  e.result, e.suite, cell_text(e.cell), width, counts_text(e), standing(e)));
   }
   if (records.empty()) context.out.note("there is no evidence in " + store->describe());
-  context.out.document({{"schema", "quarry.evidence-list/1"}, {"evidence", list}});
+  context.out.document({{"schema", "quarry.evidence-list/1"}, {"evidence", list}, {"notes", findings_json(skipped)}});
   return 0;
 }
 
@@ -297,12 +320,11 @@ Command log_command() {
 Command list_command() {
   return {.path = {"evidence", "list"},
           .summary = "list what was tested, newest first",
-          .description = "One line for each record of evidence in the store. An altered record is an error: a list "
-                         "without it would mislead.",
+          .description = "One line for each record of evidence in the store. An object that is not such a record, or "
+                         "was altered, is told as a warning: it counts for nothing.",
           .operands = {},
           .flags = {{"--set", "DIGEST", "only evidence for this set"}, k_store},
           .examples = {{"quarry evidence list --store file:store", "everything that was tested"}},
-          .exit_codes = {{6, "a record was altered"}},
           .schema = "quarry.evidence-list/1",
           .run = run_list};
 }

@@ -111,6 +111,7 @@ Result<venv::InstallOptions> install_options(Context& context, const Arguments& 
   options.source.index_subdir = arguments.find("--index-subdir").value_or("");
   options.source.find_links = arguments.find("--find-links");
   options.source.store = store;
+  options.installer.passed = arguments.list("--pass-env");
   TRY(options.installer.installer, chosen_installer(arguments));
   options.installer.packages = text::split_any(arguments.get("--packages"), " \t\n");
   if (options.installer.packages.empty())
@@ -201,6 +202,7 @@ std::vector<Flag> install_flags() {
         .help = "a family's directory below that index, such as gfx94X-dcgpu",
         .aliases = {"--index-subdirectory"}},
        {"--find-links", "URL", "instead of --from, or with --index-url: a page or directory with links"},
+       pass_env_flag(),
        {"--install-retry-timeout-seconds",
         "N",
         "from a URL: keep trying for so long while the server fails or the index lacks the package; 0: one try",

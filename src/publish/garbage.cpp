@@ -1,0 +1,236 @@
+#include "publish/garbage.hpp"
+
+#include "publish/marks.hpp"
+#include "publish/publish.hpp"
+#include "thread/pool.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::publish {
+
+using store::ObjectInfo;
+using store::ObjectStore;
+
+namespace {
+
+constexpr const char* k_clock_key = "gc/clock.json";
+constexpr unsigned k_requests = 8;
+constexpr std::size_t k_batch = 64; // records that are held in memory while they are removed
+constexpr std::size_t k_record_name = 64 + std::string_view(".json").size();
+
+std::string digest_in(const std::string& key, std::string_view prefix) {
+  bool record = key.size() == prefix.size() + k_record_name && key.starts_with(prefix) && key.ends_with(".json") &&
+                key.find('/', prefix.size()) == std::string::npos;
+  return record ? key.substr(prefix.size(), 64) : std::string();
+}
+
+/// What the channels' ledgers name, as keys. Grows when a channel moves; a move is never taken back.
+class Reachable {
+public:
+  explicit Reachable(ObjectStore& store) : store_(store) {}
+
+  /// Follows the channels that have moved since the last call.
+  Result<void> update(Findings& notes) {
+    TRY(auto names, registry::list_channels(store_));
+    for (const auto& name : names) {
+      TRY(auto channel, registry::require_channel(store_, name));
+      auto& seen = ledgers_[name];
+      if (seen == channel.record.ledger) continue;
+      TRY_DO(follow(channel.record, notes), "while following channel " + name);
+      seen = channel.record.ledger;
+    }
+    return {};
+  }
+  bool names(const std::string& key) const { return keys_.contains(key); }
+
+private:
+  struct Step {
+    std::string view;
+    std::uint64_t generation = 0;
+  };
+
+  Result<void> follow(const registry::ChannelRecord& channel, Findings& notes) {
+    TRY(auto moves, registry::ledger_chain(store_, channel));
+    std::vector<Step> steps;
+    for (const auto& move : moves) {
+      keys_.insert(registry::ledger_key(move.digest));
+      if (keys_.insert(registry::view_key(move.record.to_view)).second)
+        steps.push_back({move.record.to_view, move.record.generation});
+    }
+    std::vector<std::optional<registry::ViewRecord>> views(steps.size());
+    std::vector<std::string> lost(steps.size());
+    TRY_DO(parallel_for(steps.size(), k_requests, [&](std::size_t i) -> Result<void> {
+      auto view = registry::load_view(store_, steps[i].view);
+      if (view) {
+        views[i] = std::move(*view);
+        return {};
+      }
+      bool gone = view.error().kind == ErrorKind::not_found || view.error().kind == ErrorKind::corrupt;
+      if (!gone || steps[i].view == channel.view) return fail(std::move(view).error());
+      lost[i] = view.error().message;
+      return {};
+    }));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (views[i])
+        add(*views[i]);
+      else
+        notes.push_back({"P080", Severity::warning, fmt::format("{}@{}", channel.name, steps[i].generation),
+                         lost[i] + ": the channel cannot go back there",
+                         fmt::format("quarry index rebuild channel:{}", channel.name)});
+    }
+    return {};
+  }
+
+  void add(const registry::ViewRecord& view) {
+    for (const auto& set : view.sets) keys_.insert(registry::set_key(set));
+    for (const auto& [project, shard] : view.shards) keys_.insert(registry::shard_key(shard));
+  }
+
+  ObjectStore& store_;
+  std::set<std::string> keys_;
+  std::map<std::string, std::string> ledgers_; ///< by channel: the entry up to which it was followed
+};
+
+/// Whether a set is sealed: from its own record, which says where its seal is. A record that cannot be read does not
+/// tell, so it is kept.
+Result<bool> may_be_sealed(ObjectStore& store, const std::string& digest) {
+  auto set = registry::load_set(store, digest);
+  if (!set && set.error().kind == ErrorKind::not_found) return false; // removed meanwhile
+  if (!set && set.error().kind == ErrorKind::corrupt) return true;
+  if (!set) return fail(std::move(set).error());
+  TRY(auto seal, store.head(registry::seal_key(set->directory, digest)));
+  return seal.has_value();
+}
+
+/// The records that nothing names, with a known time.
+Result<std::vector<ObjectInfo>> unreachable(ObjectStore& store, const Reachable& reached) {
+  std::vector<ObjectInfo> found;
+  for (const std::string prefix : {"views/", "ledger/", "sets/"}) {
+    TRY(auto objects, store.list(prefix));
+    for (auto& object : objects) {
+      bool record = !digest_in(object.key, prefix).empty() || !digest_in(object.key, "views/shards/").empty();
+      if (record && object.modified_us != 0 && !reached.names(object.key)) found.push_back(std::move(object));
+    }
+  }
+  std::vector<char> sealed(found.size());
+  TRY_DO(parallel_for(found.size(), k_requests, [&](std::size_t i) -> Result<void> {
+    auto set = digest_in(found[i].key, "sets/");
+    if (set.empty()) return {};
+    TRY(bool kept, may_be_sealed(store, set));
+    sealed[i] = kept ? 1 : 0;
+    return {};
+  }));
+  std::vector<ObjectInfo> garbage;
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if (!sealed[i]) garbage.push_back(std::move(found[i]));
+  return garbage;
+}
+
+/// The time of the store: the clock that also gives objects their times. 0: it gives none.
+Result<std::int64_t> time_of(ObjectStore& store) {
+  TRY_DO(store.put(k_clock_key, content::Rope::literal("{}"), {}));
+  TRY(auto objects, store.list(k_clock_key));
+  TRY_DO(store.remove(k_clock_key));
+  for (const auto& object : objects)
+    if (object.key == k_clock_key) return object.modified_us;
+  return std::int64_t{0}; // another run removed it: this one removes nothing
+}
+
+/// One batch: read, look again, remove, look once more, put back what a writer has named meanwhile. A writer looks
+/// after its pointer has moved, so one of the two sees the other.
+class Sweep {
+public:
+  Sweep(ObjectStore& store, Reachable& reached, Garbage& garbage)
+      : store_(store), reached_(reached), garbage_(garbage) {}
+
+  Result<void> run(const std::vector<std::pair<std::string, Mark>>& due) {
+    std::vector<Named> records;
+    for (const auto& [key, mark] : due) {
+      TRY(bool same, is_unchanged(key, mark));
+      if (!same) continue;
+      TRY(auto bytes, store_.get(key, registry::k_record_bytes_max));
+      if (bytes) records.push_back({key, std::move(*bytes)});
+    }
+    TRY_DO(drop_named(records));
+    for (const auto& record : records) TRY_DO(store_.remove(record.key));
+    auto gone = records;
+    TRY_DO(drop_named(gone));
+    for (const auto& record : gone) garbage_.keys.push_back(record.key);
+    return restore_missing(store_, named_);
+  }
+
+private:
+  Result<bool> is_unchanged(const std::string& key, const Mark& mark) {
+    TRY(auto objects, store_.list(key));
+    return std::any_of(objects.begin(), objects.end(),
+                       [&](const ObjectInfo& o) { return o.key == key && o.modified_us == mark.modified_us; });
+  }
+  /// Takes those out that a channel or a seal names by now, and remembers them.
+  Result<void> drop_named(std::vector<Named>& records) {
+    TRY_DO(reached_.update(garbage_.notes));
+    std::vector<Named> rest;
+    for (auto& record : records) {
+      bool named = reached_.names(record.key);
+      if (!named && record.key.starts_with("sets/")) {
+        TRY(named, is_sealed(record));
+      }
+      (named ? named_ : rest).push_back(std::move(record));
+    }
+    records = std::move(rest);
+    return {};
+  }
+  Result<bool> is_sealed(const Named& record) {
+    auto set = registry::parse_set(record.bytes, record.key);
+    if (!set) return true;
+    TRY(auto seal, store_.head(registry::seal_key(set->directory, digest_in(record.key, "sets/"))));
+    return seal.has_value();
+  }
+
+  ObjectStore& store_;
+  Reachable& reached_;
+  Garbage& garbage_;
+  std::vector<Named> named_;
+};
+
+} // namespace
+
+Result<Garbage> collect_garbage(ObjectStore& store, const CollectGarbageOptions& options) {
+  Garbage garbage;
+  Reachable reached(store);
+  TRY(auto old, read_marks(store));
+  TRY_DO(reached.update(garbage.notes));
+  TRY(auto found, unreachable(store, reached));
+  auto now = options.now_us;
+  if (!options.dry_run) {
+    TRY(now, time_of(store));
+  }
+  Marks marks;
+  std::vector<std::pair<std::string, Mark>> due;
+  for (const auto& object : found) {
+    Mark mark{object.modified_us, now};
+    auto known = old.find(object.key);
+    bool marked = known != old.end() && known->second.modified_us == object.modified_us;
+    if (marked) mark.since_us = std::min(known->second.since_us, now);
+    if (marked && now != 0 && mark.since_us <= now - options.grace_us)
+      due.emplace_back(object.key, mark);
+    else
+      marks[object.key] = mark;
+  }
+  for (const auto& [key, mark] : marks) garbage.marked.push_back(key);
+  if (options.dry_run) {
+    for (const auto& [key, mark] : due) garbage.keys.push_back(key);
+    return garbage;
+  }
+  for (std::size_t begin = 0; begin < due.size(); begin += k_batch) {
+    auto end = std::min(due.size(), begin + k_batch);
+    TRY_DO(
+        Sweep(store, reached, garbage)
+            .run({due.begin() + static_cast<std::ptrdiff_t>(begin), due.begin() + static_cast<std::ptrdiff_t>(end)}));
+  }
+  if (marks != old) TRY_DO(write_marks(store, marks));
+  TRY(garbage.leftovers, store.remove_leftovers(now == 0 ? 0 : now - options.grace_us));
+  return garbage;
+}
+
+} // namespace quarry::publish

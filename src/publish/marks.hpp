@@ -1,0 +1,37 @@
+#pragma once
+// What garbage collection has marked, and how writers keep what they are about to name. Private to the room.
+#include "base/result.hpp"
+#include "registry/registry.hpp"
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace quarry::publish {
+
+constexpr const char* k_marks_key = "gc/marks.json";
+
+struct Mark {
+  std::int64_t modified_us = 0; ///< of the object when it was marked: one that was written since is not removed
+  std::int64_t since_us = 0;    ///< when it was marked, by the store's clock
+  bool operator==(const Mark&) const = default;
+};
+using Marks = std::map<std::string, Mark>; ///< by key
+
+/// Empty if the object is missing or cannot be read: then everything is marked anew, which only takes longer.
+Result<Marks> read_marks(store::ObjectStore& store);
+/// Removes the object if there are no marks.
+Result<void> write_marks(store::ObjectStore& store, const Marks& marks);
+
+/// A record that a pointer is about to name.
+struct Named {
+  std::string key, bytes;
+};
+/// The view and its shards at hand.
+std::vector<Named> records_of(const registry::View& view);
+/// Before the pointer moves: writes those again that are marked. An interrupted job may have left them long ago.
+Result<void> refresh_marked(store::ObjectStore& store, const std::vector<Named>& records);
+/// After the pointer has moved: writes those again that garbage collection has removed meanwhile.
+Result<void> restore_missing(store::ObjectStore& store, const std::vector<Named>& records);
+
+} // namespace quarry::publish

@@ -1,0 +1,25 @@
+#pragma once
+// Evidence that could not be stored, kept as two files until `quarry evidence record --kept` stores it: an hour of a
+// GPU machine is not lost because of a role or a network.
+#include "base/result.hpp"
+#include "registry/records.hpp"
+#include "store/object_store.hpp"
+#include "trial/foreign.hpp"
+#include <string>
+
+namespace quarry::trial {
+
+/// Stores the log, then the record, whose `log` must name it, and returns the digest of the record.
+Result<std::string> store_evidence(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
+                                   const std::string& log);
+
+/// store_evidence(), or where that fails the files `quarry-evidence-{digits}.json` (the record) and `….txt` (its log)
+/// in `directory`. The error is then that of the store, and its hint the command that stores the files.
+Result<std::string> store_or_keep(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
+                                  const std::string& log, const std::string& directory);
+
+/// Stores what was kept; `file` is the record. corrupt X016: it is not such a record, or the log beside it is missing
+/// or another one.
+Result<Recorded> record_kept(const std::string& file, store::ObjectStore& store);
+
+} // namespace quarry::trial
