@@ -2,7 +2,9 @@
 
 #include "base/text.hpp"
 #include "dist/name.hpp"
+#include "index/copies.hpp"
 #include "index/facts.hpp"
+#include "index/refused.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
 
@@ -20,7 +22,6 @@ const std::string k_rebuild = "in a store, `quarry index repair channel:NAME` or
                               "`quarry index rebuild` lost metadata files; else run `quarry index build` again";
 
 constexpr std::size_t k_projects_max = 2000; // of a server that cannot be listed; larger ones are somebody's PyPI
-constexpr std::string_view k_nobodys = "quarry-asks-for-what-is-not-there";
 
 /// A page's claim about a file.
 struct Claim {
@@ -40,7 +41,7 @@ public:
       TRY(html, holds("simple"));
       TRY(json, holds("simple-json"));
     }
-    if (!html && !json && !top.there()) return no_index(top);
+    if (!html && !json && !top.there()) return fail(no_index(site_, top));
     if (html) TRY_DO(check_tree("simple", html_pages_));
     if (json) TRY_DO(check_tree("simple-json", json_pages_));
     if (top.there()) TRY_DO(check_top_page(root && !html && !json));
@@ -62,21 +63,6 @@ private:
     return page.there();
   }
 
-  Unexpected no_index(const SiteReply& top) const {
-    Error error{ErrorKind::not_found,
-                "I001",
-                fmt::format("{} holds no index: neither index.html nor simple/ nor simple-json/", site_.describe()),
-                {},
-                {},
-                "make one with `quarry index build DIR`"};
-    if (top.state == SiteReply::State::denied) {
-      error.message = fmt::format("{} shows no index", site_.describe());
-      error.details = {"answer    " + top.refusal};
-      error.hint = "it wants a login, or hides what is not there: look at the URL with curl or a browser";
-    }
-    return fail(std::move(error));
-  }
-
   /// Links to directories alone, or a list of projects.
   static bool is_root(const std::string& text) {
     auto page = read_page(text, "index.html");
@@ -93,11 +79,14 @@ private:
   Result<std::optional<IndexPage>> page_at(const std::string& directory) {
     TRY(auto reply, site_.page(directory));
     auto place = site_.place_of(directory);
-    if (reply.state == SiteReply::State::denied)
-      find("I024", place, "the page is refused (403)", std::string(k_set_headers));
+    if (reply.state == SiteReply::State::denied) {
+      TRY(auto refused, why_refused(site_, directory, reply));
+      find("I024", place, "the page is refused (403): " + refused.why, refused.fix);
+    }
     if (reply.state == SiteReply::State::absent) find("I018", place, "the page is missing");
     if (!reply.there()) return std::nullopt;
     ++report_.pages;
+    TRY_DO(copies_.look(site_, directory, reply));
     std::ranges::move(header_findings(place, reply), std::back_inserter(report_.findings));
     auto page = read_page(reply.text, place);
     if (page) return std::move(*page);
@@ -166,8 +155,8 @@ private:
     auto directory = path::join(tree, k_nobodys);
     TRY(auto reply, site_.page(directory));
     if (reply.state == SiteReply::State::denied)
-      find("I024", site_.place_of(directory), "a project that is not there is refused (403) instead of missing (404)",
-           "let readers list the bucket, or map 403 to 404 at the edge");
+      find("I024", site_.place_of(directory), "a project that does not exist is refused (403) instead of missing (404)",
+           "let readers list the bucket (s3:ListBucket), or map 403 to 404 at the edge");
     if (reply.there())
       find("I024", site_.place_of(directory), "there is a page for a project that is not there",
            "answer 404 for what is missing");
@@ -370,12 +359,14 @@ private:
       report_.findings.insert(report_.findings.end(), facts.findings.begin(), facts.findings.end());
     }
     report_.projects = projects_.size();
+    std::ranges::move(copies_.findings(), std::back_inserter(report_.findings));
     std::ranges::sort(report_.findings, {}, [](const Finding& f) { return std::tie(f.place, f.code, f.message); });
   }
 
   Site& site_;
   const CheckOptions& options_;
   CheckReport report_;
+  Copies copies_;
   Pages html_pages_, json_pages_;
   std::set<std::string> projects_;
   std::map<std::string, std::vector<Claim>> claims_; // by what the site calls the file
