@@ -81,9 +81,13 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
     TRY(done.receipt, publish::distribute(source, *to.store, done.sets, {options.when, std::max(4u, context.jobs)}));
   }
   std::set<std::string> directories(done.receipt.directories.begin(), done.receipt.directories.end());
-  for (const auto& directory : directories) done.urls.push_back(options.public_url.of(*to.store, directory) + "/");
-  for (const auto& directory : done.receipt.merged)
-    done.merged.push_back(options.public_url.of(*to.store, directory) + "/simple/");
+  for (const auto& directory : directories) {
+    TRY(auto at, publish::addresses_of(*to.store, options.public_url, directory));
+    auto root = options.public_url.of(*to.store, directory) + "/";
+    if (!at.find_links.empty()) done.find_links.push_back(root + "index.html");
+    done.urls.push_back(std::move(root));
+    if (!at.merged_url.empty()) done.merged.push_back(std::move(at.merged_url));
+  }
   return done;
 }
 
@@ -108,6 +112,7 @@ std::string delivery_text(const Destination& to, const Delivery& done, bool dry_
                                     units::things(files, "file"), to.locator,
                                     units::things(done.receipt.writes, "object"), done.receipt.bytes_through_us);
   for (const auto& url : done.urls) text += fmt::format("repository  {}\n", url);
+  for (const auto& url : done.find_links) text += fmt::format("find-links  {}\n", url);
   for (const auto& url : done.merged) text += fmt::format("merged      {}\n", url);
   return text;
 }
@@ -120,6 +125,7 @@ Json delivery_json(const Destination& to, const Delivery& done) {
           {"prefix", to.prefix},
           {"sets", sets},
           {"repositories", done.urls},
+          {"find_links_urls", done.find_links},
           {"merged_index_urls", done.merged},
           {"notes", findings_json(done.receipt.notes)},
           {"files", done.receipt.files},

@@ -26,8 +26,9 @@ Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store
 struct Delivery {
   std::vector<publish::Distributed> sets;
   publish::DistributeReceipt receipt;
-  std::vector<std::string> urls;   ///< of the repositories
-  std::vector<std::string> merged; ///< of their merged indexes
+  std::vector<std::string> urls;       ///< of the repositories
+  std::vector<std::string> find_links; ///< of their pages of links, where nothing answers under `urls`
+  std::vector<std::string> merged;     ///< of their merged indexes
 };
 /// Copies, or with `options.dry_run` looks whether it could.
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,

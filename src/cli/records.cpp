@@ -86,6 +86,19 @@ Result<publish::PublicUrl> public_url_of(const Arguments& arguments) {
   return publish::PublicUrl::parse(arguments.find("--public-url").value_or(""));
 }
 
+std::string addresses_text(const publish::Addresses& at) {
+  constexpr std::size_t k_shown = 5; // a large channel has a page for each project
+  std::string text;
+  if (!at.index_url.empty()) text += fmt::format("index       {}\n", at.index_url);
+  if (!at.merged_url.empty()) text += fmt::format("merged      {}\n", at.merged_url);
+  for (std::size_t i = 0; i < std::min(at.find_links.size(), k_shown); ++i)
+    text += fmt::format("find-links  {}\n", at.find_links[i]);
+  if (at.find_links.size() > k_shown) text += fmt::format("            and {} more\n", at.find_links.size() - k_shown);
+  return text;
+}
+
+Json url_json(const std::string& url) { return url.empty() ? Json(nullptr) : Json(url); }
+
 std::string temporary_of(const Context& context) {
   auto said = context.variable("TMPDIR");
   return said.empty() ? "/tmp" : said;

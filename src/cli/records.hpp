@@ -3,6 +3,7 @@
 #include "base/finding.hpp"
 #include "base/json.hpp"
 #include "cli/command.hpp"
+#include "publish/addresses.hpp"
 #include "publish/public_url.hpp"
 #include "registry/registry.hpp"
 #include "run/locator.hpp"
@@ -31,6 +32,10 @@ Flag pass_env_flag();
 /// A flag's "90m", "24h" or "0s" in microseconds; invalid_argument P031.
 Result<std::int64_t> duration_us(const Arguments& arguments, const std::string& flag);
 Result<publish::PublicUrl> public_url_of(const Arguments& arguments);
+/// The lines "index", "merged" and "find-links" of what people install from.
+std::string addresses_text(const publish::Addresses& at);
+/// null where it is empty.
+Json url_json(const std::string& url);
 /// Where temporary files may be put: TMPDIR, or /tmp.
 std::string temporary_of(const Context& context);
 /// The store that `locator` names, with what it may read of this command's surroundings: endpoint, region, credentials.

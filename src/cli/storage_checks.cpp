@@ -95,7 +95,10 @@ Check capabilities_check(const Context& context, Connection& to) {
   auto prefix = to.location.prefix.empty() ? std::string() : to.location.prefix + "/";
   auto found = s3::CapabilityCache(*to.bucket, prefix, context.clock).get();
   if (!found) return failed("conditions", found.error(), k_ask);
-  auto checksums = found->crc64nvme ? "checksums of whole objects" : "no checksums of its own";
+  auto checksums =
+      fmt::format("{}; {}", found->crc64nvme ? "checksums of whole objects" : "no checksums of its own",
+                  found->slash_keys ? "an index under its own URL"
+                                    : "no keys that end in a slash, so `--find-links` without a web server");
   if (!found->conditional_writes())
     return {"conditions", Health::warning, fmt::format("it ignores conditional writes; {}", checksums),
             "channels need If-Match and If-None-Match: keep runs here and channels elsewhere (`quarry explain R031`)"};

@@ -2,8 +2,10 @@
 
 #include "base/text.hpp"
 #include "dist/name.hpp"
+#include "index/copies.hpp"
 #include "index/facts.hpp"
 #include "index/not_an_index.hpp"
+#include "index/refused.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
 
@@ -21,7 +23,6 @@ const std::string k_rebuild = "in a store, `quarry index repair channel:NAME` or
                               "`quarry index rebuild` lost metadata files; else run `quarry index build` again";
 
 constexpr std::size_t k_projects_max = 2000; // of a server that cannot be listed; larger ones are somebody's PyPI
-constexpr std::string_view k_nobodys = "quarry-asks-for-what-is-not-there";
 
 /// A page's claim about a file.
 struct Claim {
@@ -81,11 +82,14 @@ private:
   Result<std::optional<IndexPage>> page_at(const std::string& directory) {
     TRY(auto reply, site_.page(directory));
     auto place = site_.place_of(directory);
-    if (reply.state == SiteReply::State::denied)
-      find("I024", place, "the page is refused (403)", std::string(k_set_headers));
+    if (reply.state == SiteReply::State::denied) {
+      TRY(auto refused, why_refused(site_, directory, reply));
+      find("I024", place, "the page is refused (403): " + refused.why, refused.fix);
+    }
     if (reply.state == SiteReply::State::absent) find("I018", place, "the page is missing");
     if (!reply.there()) return std::nullopt;
     ++report_.pages;
+    TRY_DO(copies_.look(site_, directory, reply));
     auto headers = header_findings(place, reply);
     // Installers ask for simple/: a plain web server, to which every index.html is HTML, serves them all the same.
     if (site_.served() && directory.starts_with("simple-json") && reply.content_type.starts_with("text/html"))
@@ -159,7 +163,7 @@ private:
     TRY(auto reply, site_.page(directory));
     if (reply.state == SiteReply::State::denied)
       find("I024", site_.place_of(directory), "a project that does not exist is refused (403) instead of missing (404)",
-           "let readers list the bucket, or map 403 to 404 at the edge");
+           "let readers list the bucket (s3:ListBucket), or map 403 to 404 at the edge");
     if (reply.there())
       find("I024", site_.place_of(directory), "there is a page for a project that does not exist",
            "answer 404 for what is missing");
@@ -362,12 +366,14 @@ private:
       report_.findings.insert(report_.findings.end(), facts.findings.begin(), facts.findings.end());
     }
     report_.projects = projects_.size();
+    std::ranges::move(copies_.findings(), std::back_inserter(report_.findings));
     std::ranges::sort(report_.findings, {}, [](const Finding& f) { return std::tie(f.place, f.code, f.message); });
   }
 
   Site& site_;
   const CheckOptions& options_;
   CheckReport report_;
+  Copies copies_;
   Pages html_pages_, json_pages_;
   std::set<std::string> projects_;
   std::map<std::string, std::vector<Claim>> claims_; // by what the site calls the file

@@ -21,7 +21,8 @@ struct CheckOptions {
 };
 
 struct CheckReport {
-  Findings findings; ///< sorted by place; I010-I024, and those of `wheel verify` for files that are not sound
+  Findings
+      findings; ///< sorted by place; I010-I024, I040, I041, and those of `wheel verify` for files that are not sound
   std::size_t pages = 0, projects = 0, files = 0;
   bool altered = false; ///< some bytes are not what a page says, or a file is broken: exit 6 rather than 1
 };

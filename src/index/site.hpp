@@ -19,6 +19,8 @@ struct SiteReply {
   bool has_headers = false; ///< files have none
   std::string content_type, cache_control, content_encoding;
   std::string refusal = {}; ///< of what is denied: "https://… answers with status 403"
+  std::string s3_code = {}; ///< of what is denied: the code that an S3 server gave
+  int status = 0;           ///< of what is denied, where a web server said so
   bool there() const { return state == State::there; }
 };
 
@@ -56,6 +58,18 @@ public:
   virtual Result<SiteReply> look(const std::string& target) = 0; ///< without its text
   virtual Result<std::optional<std::string>> read(const std::string& target, std::uint64_t max_bytes) = 0;
   virtual Result<LocalFile> local(const std::string& target) = 0; ///< its bytes, under its own name
+  /// The page of a directory under the key that installers ask object storage for, "simple/rocm/"; nullopt: the place
+  /// keeps no such copies.
+  virtual Result<std::optional<SiteReply>> copy_of(const std::string& directory) {
+    static_cast<void>(directory);
+    return std::optional<SiteReply>();
+  }
+  /// What a web server answers for the page's own name, "simple/rocm/index.html"; nullopt: page() asks for that.
+  virtual Result<std::optional<SiteReply>> page_by_name(const std::string& directory) {
+    static_cast<void>(directory);
+    return std::optional<SiteReply>();
+  }
+  virtual bool is_bucket() const { return false; }
   /// Strangers ask it over the network: what they get for a project that is not there matters.
   virtual bool served() const = 0;
 };

@@ -22,20 +22,23 @@ public:
   std::string place_of(const std::string& directory) const override { return path::join(directory, "index.html"); }
 
   Result<SiteReply> page(const std::string& directory) override {
-    auto key = path::normal(path::join(root_, place_of(directory)));
-    TRY(auto reply, look(key));
-    if (!reply.there()) return reply;
-    TRY(auto text, read(key, k_page_bytes_max));
-    if (!text) return SiteReply(); // removed meanwhile
-    reply.text = std::move(*text);
-    return reply;
+    return page_at(path::normal(path::join(root_, place_of(directory))));
   }
+  Result<std::optional<SiteReply>> copy_of(const std::string& directory) override {
+    auto key = path::normal(path::join(root_, directory)) + "/";
+    if (key == "./") return std::optional<SiteReply>(); // the bucket's root has no key
+    TRY(auto reply, page_at(key));
+    return std::optional(std::move(reply));
+  }
+  bool is_bucket() const override { return true; }
   Result<std::optional<std::vector<std::string>>> directories(const std::string& directory) override {
     auto prefix = path::normal(path::join(root_, directory)) + "/";
     if (prefix == "./") prefix.clear();
-    TRY(auto objects, store_->list(prefix));
+    auto objects = store_->list(prefix);
+    if (!objects && store::is_denied(objects.error())) return std::optional<std::vector<std::string>>();
+    if (!objects) return fail(std::move(objects).error());
     std::set<std::string> names;
-    for (const auto& object : objects) {
+    for (const auto& object : *objects) {
       auto rest = std::string_view(object.key).substr(prefix.size());
       if (auto slash = rest.find('/'); slash != rest.npos) names.emplace(rest.substr(0, slash));
     }
@@ -47,7 +50,7 @@ public:
     return path::normal(path::join(path::join(root_, directory), relative));
   }
   Result<SiteReply> look(const std::string& target) override {
-    if (!store::check_key(target)) return SiteReply(); // out of the store, for instance
+    if (!store::check_key(target, store::SlashKeys::allowed)) return SiteReply(); // out of the store, for instance
     auto found = store_->head(target);
     if (!found && !store::is_denied(found.error())) return fail(std::move(found).error());
     return reply_of(found);
@@ -59,6 +62,15 @@ public:
   bool served() const override { return true; }
 
 private:
+  Result<SiteReply> page_at(const std::string& key) {
+    TRY(auto reply, look(key));
+    if (!reply.there()) return reply;
+    TRY(auto text, read(key, k_page_bytes_max));
+    if (!text) return SiteReply(); // removed meanwhile
+    reply.text = std::move(*text);
+    return reply;
+  }
+
   std::shared_ptr<store::ObjectStore> store_;
   std::string root_, temporary_;
 };

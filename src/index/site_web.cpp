@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "index/read_page.hpp"
+#include "index/refused.hpp"
 #include "net/fetch.hpp"
 #include "store/denied.hpp"
 #include <fmt/core.h>
@@ -28,13 +29,18 @@ public:
     return directory.empty() ? "/" : directory + "/";
   }
 
-  /// As installers ask: the directory with a slash at its end. Where only its index.html answers, that is read instead,
-  /// and what installers get stays visible in `state`.
+  /// As installers ask: the directory with a slash at its end.
   Result<SiteReply> page(const std::string& directory) override {
     if (auto known = remembered(directory)) return std::move(*known);
     TRY(auto reply, ask(url_of(directory), {}, directory));
     remember(directory, reply);
     return reply;
+  }
+  Result<std::optional<SiteReply>> page_by_name(const std::string& directory) override {
+    auto url = url_of(directory);
+    url.path += "index.html";
+    TRY(auto reply, ask(url, {}, directory));
+    return std::optional(std::move(reply));
   }
   Result<std::optional<SiteReply>> as_json(const std::string& directory) override {
     if (is_json(directory)) return std::optional<SiteReply>();
@@ -91,7 +97,10 @@ private:
     TRY(auto response, net::fetch(*transport_, request, {}, surroundings_.clock, &places));
     SiteReply reply;
     auto answer = fmt::format("{} answers with status {}", url.shown(), response.status);
-    if (response.status == 401 || response.status == 403) reply.state = State::denied, reply.refusal = answer;
+    if (response.status == 401 || response.status == 403) {
+      reply.state = State::denied, reply.refusal = answer, reply.status = response.status;
+      reply.s3_code = s3_code_in(response.body);
+    }
     if (reply.state == State::denied || response.status == 404 || response.status == 410) return reply;
     if (!response.ok()) return fail(ErrorKind::unavailable, "H011", answer, "look at the URL with curl or a browser");
     std::lock_guard lock(mutex_);

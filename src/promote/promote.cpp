@@ -152,10 +152,9 @@ Result<Receipt> run(ObjectStore& store, const Plan& plan, const Options& options
 
 Result<Receipt> with_url(ObjectStore& store, const Options& options, Receipt receipt) {
   auto directory = registry::channel_directory(receipt.plan.channel);
-  receipt.index_url = options.public_url.of(store, directory + "/simple") + "/";
-  auto merged = publish::merged_directory(directory);
-  TRY(auto there, store.head(merged + "/pages.json"));
-  if (there) receipt.merged_url = options.public_url.of(store, merged + "/simple") + "/";
+  std::vector<std::string> projects;
+  for (const auto& [project, shard] : receipt.plan.view.record.shards) projects.push_back(project);
+  TRY(receipt.at, publish::addresses_of(store, options.public_url, directory, projects));
   return receipt;
 }
 

@@ -3,6 +3,7 @@
 // what is released. Killed anywhere, the same command completes it.
 #include "base/finding.hpp"
 #include "promote/plan.hpp"
+#include "publish/addresses.hpp"
 #include "publish/public_url.hpp"
 #include <functional>
 #include <optional>
@@ -27,8 +28,7 @@ struct Receipt {
   std::uint64_t writes = 0; ///< changes of the store
   bool moved = false, held = false;
   bool completed = false; ///< the move was made by an earlier run that died before the pages were written
-  std::string index_url;
-  std::string merged_url; ///< the same with the dependencies of the base index; empty when the store has none
+  publish::Addresses at;  ///< where people install from the channel
   Findings notes;         ///< P050
 };
 

@@ -290,7 +290,7 @@ TEST_F(Promote, RollbackRestoresTheViewAndTheUrlStays) {
   ASSERT_TRUE(back) << render(back.error());
   EXPECT_EQ(back->generation, 3u);
   EXPECT_EQ(back->view, first.view);
-  EXPECT_EQ(back->index_url, first.index_url);
+  EXPECT_EQ(back->at.index_url, first.at.index_url);
   for (const auto& [key, bytes] : first_pages)
     EXPECT_TRUE(!key.starts_with("channels/stable/simple") || snapshot(*store_)[key] == bytes) << key;
   EXPECT_EQ(violations(*store_), "");

@@ -51,6 +51,7 @@ std::string to_json(const PagesState& state) {
             {"generation", state.generation},
             {"view", state.view},
             {"files", state.files}};
+  if (state.slash_keys) json["slash_keys"] = true;
   add_to(json, state.recent);
   return json.dump();
 }
@@ -63,8 +64,9 @@ PagesState parse_pages_state(const std::string& bytes) {
   auto files = json::unsigned_at(*json, "files", k_state_name);
   auto recent = recent_moves_of(*json);
   if (!generation || !files || !recent) return state;
-  state = {json::string_or(*json, "channel", ""), *generation, json::string_or(*json, "view", ""), *files,
-           std::move(*recent)};
+  state = {
+      json::string_or(*json, "channel", ""),           *generation,       json::string_or(*json, "view", ""), *files,
+      json->value("slash_keys", Json()) == Json(true), std::move(*recent)};
   return state;
 }
 
@@ -91,7 +93,6 @@ Result<std::optional<Changes>> changes_since(ObjectStore& store, const PagesStat
 
 namespace {
 
-constexpr std::uint64_t k_listed_files_max = 1000; // on one page, which every move would write again
 constexpr unsigned k_renderers = 4;
 
 /// Everything that the work of one round needs; shared by its batches.
@@ -216,7 +217,10 @@ public:
     TRY(auto changes, changes_since(channel->store, shown, channel->record, channel->view, known_));
     auto recent = changes ? shown.recent.after(channel->record.generation, changes->projects, changes->more_than_once)
                           : RecentMoves();
+    TRY(bool slash_keys, channel->store.slash_keys());
+    bool copies_are_missing = slash_keys && !shown.slash_keys; // an older program wrote the pages
     TRY(channel->whole, is_whole(*channel, shown, changes));
+    channel->whole = channel->whole || copies_are_missing;
     if (channel->whole) channel->files = 0; // counted as they are read
     auto touched = touched_by(*channel, changes, recent);
     Work work;
@@ -225,8 +229,9 @@ public:
     if (channel->whole) {
       TRY(work.stale, all_stale(*channel));
     }
-    work.state = [channel, recent]() -> index::Page {
-      PagesState state{channel->name, channel->record.generation, channel->record.view, channel->files, recent};
+    work.state = [channel, recent, slash_keys]() -> index::Page {
+      PagesState state{channel->name, channel->record.generation, channel->record.view, channel->files, slash_keys,
+                       recent};
       return {std::string(k_state_name), to_json(state), "application/json"};
     };
     return work;

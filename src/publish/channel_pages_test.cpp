@@ -1,5 +1,6 @@
 #include "publish/channel_pages.hpp"
 
+#include "publish/addresses.hpp"
 #include "publish/move.hpp"
 #include "publish/projection.hpp"
 #include "publish/testing/invariants.hpp"
@@ -60,7 +61,7 @@ protected:
   /// What the pages would be if all of them were looked at.
   void expect_right() {
     auto shown = testing::snapshot(*store_);
-    EXPECT_EQ(testing::broken_links(shown), "");
+    EXPECT_EQ(testing::broken_links(shown) + testing::broken_copies(shown), "");
     auto repaired = project(Extent::whole);
     EXPECT_EQ(testing::differences(testing::snapshot(*store_), shown), "");
     EXPECT_EQ(repaired.pages_written + repaired.pages_removed, 0u);
@@ -75,8 +76,8 @@ TEST_F(ChannelPages, OneMoreFileTouchesItsProjectAlone) {
   auto before = store_->counters();
   auto done = project();
   auto after = store_->counters();
-  EXPECT_EQ(done.pages_written, 3u); // HTML, JSON, pages.json
-  EXPECT_EQ(after.puts - before.puts, 3u);
+  EXPECT_EQ(done.pages_written, 4u); // HTML, its copy, JSON, pages.json
+  EXPECT_EQ(after.puts - before.puts, 4u);
   EXPECT_EQ(after.lists, before.lists);
   EXPECT_LT(after.gets - before.gets, 20u); // of more than 400 pages
   EXPECT_THAT(get(page_of(7)), HasSubstr("p7-2.0-py3"));
@@ -85,17 +86,55 @@ TEST_F(ChannelPages, OneMoreFileTouchesItsProjectAlone) {
 
 TEST_F(ChannelPages, AProjectComesAndGoes) {
   add({file(1000, "1.0")});
-  EXPECT_EQ(project().pages_written, 2u + 3u + 1u); // its pages, the roots and the overview, the state
+  EXPECT_EQ(project().pages_written, 3u + 5u + 1u); // its pages, the roots and the overview, the state
   expect_right();
   back_to_generation(1);
   auto done = project();
-  EXPECT_EQ(done.pages_removed, 2u);
+  EXPECT_EQ(done.pages_removed, 3u);
   EXPECT_EQ(get(page_of(1000)), "");
   EXPECT_THAT(get("channels/nightly/simple/index.html"), Not(HasSubstr(">p1000<")));
   auto before = store_->counters();
   EXPECT_EQ(project().pages_removed, 0u);
   EXPECT_EQ(store_->counters().removes, before.removes);
   expect_right();
+}
+
+TEST_F(ChannelPages, CopiesThatAreMissingAlteredOrLeftAreRepaired) {
+  auto copy = [](int project) { return fmt::format("channels/nightly/simple/p{}/", project); };
+  ASSERT_TRUE(store_->put(copy(3), content::Rope::literal("another page"), {}));
+  ASSERT_TRUE(store_->remove(copy(4)));
+  ASSERT_TRUE(store_->put(copy(5000), content::Rope::literal("left"), {})); // of a project that is gone, without page
+  auto repaired = project(Extent::whole);
+  EXPECT_EQ(repaired.pages_written, 2u);
+  EXPECT_EQ(repaired.pages_removed, 1u);
+  EXPECT_EQ(get(copy(3)), get(page_of(3)));
+  EXPECT_EQ(get(copy(4)), get(page_of(4)));
+  EXPECT_FALSE(*store_->head(copy(5000)));
+  expect_right();
+}
+
+TEST_F(ChannelPages, ALargeChannelOfAnOlderProgramGetsEveryCopy) {
+  const auto listed = *store_->list("channels/");
+  for (const auto& object : listed)
+    if (object.key.ends_with('/')) ASSERT_TRUE(store_->remove(object.key));
+  auto state = parse_pages_state(get("channels/nightly/pages.json"));
+  EXPECT_TRUE(state.slash_keys);
+  state.slash_keys = false;
+  ASSERT_TRUE(store_->put("channels/nightly/pages.json", content::Rope::literal(to_json(state)), {}));
+  add({file(7, "2.0")});
+  project();
+  expect_right();
+}
+
+TEST_F(ChannelPages, ALargeChannelWithoutSlashKeysNamesAPageForEachProject) {
+  store_ = store::make_memory_store(nullptr, store::SlashKeys::refused);
+  SetUp();
+  auto at = addresses_of(*store_, {}, "channels/nightly", {"p1", "p2"});
+  ASSERT_TRUE(at) << render(at.error());
+  EXPECT_EQ(at->index_url, "");
+  EXPECT_THAT(at->find_links, ::testing::ElementsAre("memory:/" + page_of(1), "memory:/" + page_of(2)));
+  EXPECT_EQ(installer_words(*at),
+            "--no-index --find-links memory:/" + page_of(1) + " --find-links memory:/" + page_of(2));
 }
 
 TEST_F(ChannelPages, MovesWhosePagesNobodyWroteAreCaughtUp) {

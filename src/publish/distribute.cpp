@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/toml.hpp"
+#include "publish/foreign.hpp"
 #include "publish/merged.hpp"
 #include "publish/plan.hpp"
 #include "publish/publish.hpp"
@@ -10,6 +11,7 @@
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <set>
 
 namespace quarry::publish {
@@ -54,7 +56,7 @@ bool belongs_to_a_repository(const std::string& rest) {
   if (parts.size() < 2) return true; // a file of a package, or somebody's own beside them
   const auto& first = parts[0];
   if (first == "seals" || first == "simple" || first == "simple-json" || first == "merged") return true;
-  return parts.size() == 2 && parts[1] == "index.html";
+  return parts.size() == 2 && (parts[1] == "index.html" || parts[1].empty());
 }
 
 Unexpected nested(ObjectStore& target, const std::string& directory, const std::string& what) {
@@ -63,8 +65,10 @@ Unexpected nested(ObjectStore& target, const std::string& directory, const std::
               "nothing was changed; a repository is a directory of its own: name another --prefix");
 }
 
-/// A repository in another one, or around one, would overwrite its pages.
-Result<void> check_place(ObjectStore& target, const std::string& directory) {
+/// A repository in another one, or around one, would overwrite its pages; in one of another tool it would hide what our
+/// pages do not list.
+Result<void> check_place(ObjectStore& target, const std::string& directory, const std::vector<FileRecord>& planned,
+                         unsigned transfers) {
   for (auto end = directory.rfind('/'); end != directory.npos;
        end = end == 0 ? directory.npos : directory.rfind('/', end - 1)) {
     auto parent = directory.substr(0, end);
@@ -75,7 +79,7 @@ Result<void> check_place(ObjectStore& target, const std::string& directory) {
   for (const auto& object : objects)
     if (!belongs_to_a_repository(object.key.substr(directory.size() + 1)))
       return nested(target, directory, object.key + " is something else");
-  return {};
+  return refuse_to_hide(target, directory, objects, planned, transfers);
 }
 
 std::string type_of(const std::string& filename) {
@@ -158,12 +162,13 @@ Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::S
 }
 
 Result<void> check_distribution(ObjectStore& target, const std::vector<Distributed>& sets, unsigned transfers) {
-  std::set<std::string> directories;
+  std::map<std::string, std::vector<FileRecord>> directories;
   for (const auto& set : sets) {
     TRY_DO(refuse_names_of_the_base_index(target, set.set));
-    directories.insert(set.set.directory);
+    auto& planned = directories[set.set.directory];
+    planned.insert(planned.end(), set.set.files.begin(), set.set.files.end());
   }
-  for (const auto& directory : directories) TRY_DO(check_place(target, directory));
+  for (const auto& [directory, planned] : directories) TRY_DO(check_place(target, directory, planned, transfers));
   std::vector<Copy> copies;
   for (const auto& set : sets)
     for (auto& copy : copies_of(set)) copies.push_back(std::move(copy));
@@ -200,6 +205,7 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
     sources[set.set.directory][set.digest] = set.source;
     receipt.files += set.set.files.size();
   }
+  for (const auto& [directory, known] : sources) TRY_DO(claim_distribution(target, directory));
   TRY_DO(parallel_for(copies.size(), options.transfers, [&](std::size_t i) -> Result<void> {
     TRY_DO(store::copy_once(source, copies[i].from, target, copies[i].to, copies[i].once),
            "while copying to " + target.describe());

@@ -38,7 +38,8 @@ Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::S
                                                    const std::string& prefix);
 
 /// Reads only: R009 when a name that the copy needs holds other bytes, P017 for a project of the target's base index,
-/// P052 when the directory is in or around another repository, or holds something else.
+/// P052 when the directory is in or around another repository, or holds something else, P090 when another tool lists
+/// packages there that our pages would hide.
 /// For before anything else is moved.
 Result<void> check_distribution(store::ObjectStore& target, const std::vector<Distributed>& sets, unsigned transfers);
 

@@ -1,5 +1,6 @@
 #include "publish/distribute.hpp"
 
+#include "index/pages.hpp"
 #include "publish/publish.hpp"
 #include "publish/testing/invariants.hpp"
 #include "publish/testing/packages.hpp"
@@ -40,7 +41,8 @@ protected:
     return distribute(*source_, target, planned(run), {k_now, 1});
   }
   static testing::Snapshot pages_of(testing::Snapshot all) {
-    std::erase_if(all, [](const auto& entry) { return !entry.first.ends_with("index.html"); });
+    std::erase_if(
+        all, [](const auto& entry) { return !entry.first.ends_with("index.html") && !entry.first.ends_with('/'); });
     return all;
   }
   std::unique_ptr<store::ObjectStore> source_, target_;
@@ -153,8 +155,74 @@ TEST_F(Distribute, WhatWasWithdrawnIsShownNoMore) {
   ASSERT_TRUE(repaired && *repaired);
   auto now = testing::snapshot(*target_);
   EXPECT_EQ(testing::broken_links(now), "");
-  EXPECT_FALSE(now.contains("v2/gfx94X-dcgpu/rocm/index.html"));
+  EXPECT_FALSE(now.contains("v2/gfx94X-dcgpu/rocm/index.html") || now.contains("v2/gfx94X-dcgpu/rocm/"));
   EXPECT_FALSE(*repair_distribution(*target_, "v2/none"));
+}
+
+TEST_F(Distribute, WhatAnotherToolListedIsNotHidden) {
+  using Objects = std::map<std::string, std::string>;
+  const std::string page = "<html><body><a href=\"rocm-6.4.tar.gz#sha256=00\">rocm-6.4.tar.gz</a></body></html>";
+  const std::string root = "<a href=\"numpy/\">numpy</a><a href=\"../\">up</a><a href=\"?C=N\">sorted</a>";
+  const std::string wheel = "demo_pkg-1.0%2Brocm7-py3-none-any.whl";
+  struct Case {
+    Objects objects;
+    std::string lost; ///< "": nothing is hidden
+  };
+  const std::vector<Case> cases = {
+      {{{"index.html", page}}, "rocm-6.4.tar.gz  in v9/index.html"},
+      {{{"", page}}, "rocm-6.4.tar.gz  in v9/"},
+      {{{"rocm/index.html", page}}, "rocm-6.4.tar.gz  in v9/rocm/index.html"},
+      {{{"rocm/", page}}, "rocm-6.4.tar.gz  in v9/rocm/"},
+      {{{"simple/rocm/index.html", page}}, "rocm-6.4.tar.gz  in v9/simple/rocm/index.html"},
+      {{{"index.html", root}}, ""},
+      {{{"index.html", "<a href=\"https://host/whl/" + wheel + "\">x</a>"}},
+       "demo_pkg-1.0+rocm7-py3-none-any.whl  in v9/index.html"},
+      {{{"rocm-6.4.tar.gz", "bytes"}}, "rocm-6.4.tar.gz  in v9/"}, // no page yet: the next one would list it
+      {{{"index.html", std::string(index::k_generator_mark) + page}},
+       "rocm-6.4.tar.gz  in v9/index.html"}, // `index build` was here
+      {{{"index.html", "<a href=\"rocm-7.0.tar.gz\">rocm-7.0.tar.gz</a><a href=\"rocm/\">rocm</a>"}}, ""},
+      {{{"index.html", "<h1>Welcome</h1><a href=\"https://example.org/\">us</a>"}}, ""},
+      {{{"notes.txt", "kept"}, {"index.html", "\xff"}}, ""},
+  };
+  const auto sets = *plan_distribution(registry::resolve_run(*source_, "42-linux")->sets, "v9");
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.objects.begin()->first + " " + each.objects.begin()->second);
+    auto target = store::make_memory_store();
+    for (const auto& [name, bytes] : each.objects)
+      ASSERT_TRUE(target->put("v9/" + name, content::Rope::literal(bytes), {}));
+    auto checked = check_distribution(*target, sets, 2);
+    ASSERT_EQ(checked.has_value(), each.lost.empty()) << (checked ? "" : render(checked.error()));
+    if (checked) continue;
+    EXPECT_EQ(checked.error().code, "P090");
+    EXPECT_THAT(checked.error().details, ::testing::ElementsAre(each.lost));
+  }
+}
+
+TEST_F(Distribute, WhatIsAddedToOurRepositoryByHandIsNotHiddenEither) {
+  ASSERT_TRUE(copy(*target_, "42"));
+  ASSERT_TRUE(check_distribution(*target_, planned("43"), 1));
+  const std::string place = "v2/gfx94X-dcgpu/";
+  ASSERT_TRUE(
+      target_->put(place + "rocm-6.4.tar.gz", content::Rope::literal("bytes"), {})); // on no page: nothing to hide
+  ASSERT_TRUE(check_distribution(*target_, planned("43"), 1));
+  ASSERT_TRUE(target_->put(place + "rocm/index.html",
+                           content::Rope::literal("<a href=\"../rocm-6.4.tar.gz\">rocm-6.4.tar.gz</a>"), {}));
+  auto refused = check_distribution(*target_, planned("43"), 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P090");
+}
+
+TEST_F(Distribute, TheSecondOfTwoThatBeginTogetherIsNotRefused) {
+  std::uint64_t files = 0;
+  FaultyStore watched(*target_);
+  watched.after_call = [&](std::uint64_t) {
+    if (!target_->list("v2/gfx94X-dcgpu/rocm-")->empty()) ++files;
+    if (files != 1) return;
+    auto checked = check_distribution(*target_, planned("43"), 1);
+    EXPECT_TRUE(checked) << render(checked.error());
+  };
+  ASSERT_TRUE(copy(watched, "42"));
+  EXPECT_GT(files, 1u);
 }
 
 struct Prefix {

@@ -36,6 +36,7 @@ struct State {
   Digests own, base; ///< that pages were made from when they were last complete
   std::uint64_t moves = 0;
   RecentMoves recent;
+  bool slash_keys = false; ///< every page has its copy (page_writer.hpp)
 };
 
 /// Bytes that are no such state are none: pages are only projections, and are made anew.
@@ -56,6 +57,7 @@ State parse_state(const std::string& bytes) {
   state.fits = true;
   state.moves = *moves;
   state.recent = std::move(*recent);
+  state.slash_keys = json->value("slash_keys", Json()) == Json(true);
   return state;
 }
 
@@ -63,6 +65,7 @@ index::Page state_page(const std::string& directory, const State& state) {
   Json json{
       {"schema", k_schema}, {"directory", directory}, {"own", state.own}, {"base", state.base}, {"moves", state.moves}};
   add_to(json, state.recent);
+  if (state.slash_keys) json["slash_keys"] = true;
   return {std::string(k_state_name), json.dump(), "application/json"};
 }
 
@@ -114,7 +117,9 @@ private:
     auto next = moved.empty() && shown.fits ? shown : state_after(shown, moved);
     touched_.insert(moved.begin(), moved.end());
     for (const auto& [name, move] : next.recent.twice) touched_.insert(name);
-    if (options_.thorough)
+    TRY(next.slash_keys, store_.slash_keys());
+    bool copies_are_missing = next.slash_keys && !shown.slash_keys; // an older program wrote the pages
+    if (options_.thorough || copies_are_missing)
       for (const auto* half : {&own_, &theirs_})
         for (const auto& [name, project] : *half) touched_.insert(name);
     Work work;
@@ -134,7 +139,7 @@ private:
   }
 
   State state_after(const State& shown, const std::set<std::string>& moved) const {
-    State next{true, digests_of(own_), digests_of(theirs_), shown.moves + 1, {}};
+    State next{true, digests_of(own_), digests_of(theirs_), shown.moves + 1, {}, shown.slash_keys};
     if (shown.fits) next.recent = shown.recent.after(next.moves, moved, {});
     return next;
   }
@@ -143,8 +148,8 @@ private:
   /// one removes its pages if this one does not come to it.
   index::Page doubting(const State& shown, const State& next, std::set<std::string> moved) const {
     std::erase_if(moved, [&](const auto& name) { return !is_shown(name); });
-    return state_page(source_.place,
-                      {true, without(shown.own, moved), without(shown.base, moved), shown.moves, next.recent});
+    return state_page(source_.place, {true, without(shown.own, moved), without(shown.base, moved), shown.moves,
+                                      next.recent, shown.slash_keys});
   }
 
   std::vector<std::string> touched_of(const Projects& projects) const {

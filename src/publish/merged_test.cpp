@@ -81,7 +81,7 @@ protected:
 TEST_F(MergedIndex, WithoutABaseIndexThereIsNone) {
   auto receipt = publish(*store_, {"rocm-1.0.tar.gz"});
   ASSERT_TRUE(receipt);
-  EXPECT_EQ(receipt->merged_url + receipt->channel_merged_url, "");
+  EXPECT_EQ(receipt->directory_at.merged_url + receipt->channel_at.merged_url, "");
   EXPECT_THAT(*store_->list(k_run + "/merged/"), IsEmpty());
 }
 
@@ -89,8 +89,8 @@ TEST_F(MergedIndex, ShowsOwnProjectsAndDependenciesWithLinksToEither) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   auto receipt = publish(*store_, {"rocm-1.0+r1.tar.gz"});
   ASSERT_TRUE(receipt) << render(receipt.error());
-  EXPECT_EQ(receipt->merged_url, store_->url(k_run + "/merged/simple") + "/");
-  EXPECT_EQ(receipt->channel_merged_url, store_->url(k_channel + "/merged/simple") + "/");
+  EXPECT_EQ(receipt->directory_at.merged_url, store_->url(k_run + "/merged/simple") + "/");
+  EXPECT_EQ(receipt->channel_at.merged_url, store_->url(k_channel + "/merged/simple") + "/");
   for (const auto& directory : {k_run, k_channel})
     EXPECT_THAT(projects(*store_, directory), ElementsAre("numpy", "rocm"));
   EXPECT_THAT(links(*store_, k_run, "rocm"), ElementsAre("../../../dist/rocm-1.0%2Br1.tar.gz"));
@@ -117,6 +117,35 @@ TEST_F(MergedIndex, WhatIsMirroredLaterReachesEveryRunAndChannel) {
   EXPECT_EQ(testing::violations(*store_), "");
 }
 
+TEST_F(MergedIndex, EveryPageHasACopyAlsoWhereAnOlderProgramWroteNone) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}));
+  const auto expected = testing::snapshot(*store_);
+  EXPECT_EQ(testing::broken_copies(expected), "");
+  for (const auto& [key, bytes] : expected) {
+    if (key.ends_with('/')) ASSERT_TRUE(store_->remove(key));
+    if (!key.ends_with("/pages.json")) continue;
+    auto state = bytes;
+    auto at = state.find(",\"slash_keys\":true");
+    ASSERT_NE(at, state.npos) << key;
+    ASSERT_TRUE(store_->put(key, content::Rope::literal(state.erase(at, 18)), {}));
+  }
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}));
+  ASSERT_TRUE(repair_directories(
+      *store_, registry::resolve_set(*store_, mirror(*store_, {"numpy-2.0-py3-none-any.whl"})->set)->sets));
+  EXPECT_EQ(testing::differences(expected, testing::snapshot(*store_)), "");
+}
+
+TEST_F(MergedIndex, WithoutSlashKeysTheLinksOfTheBaseIndexAreNamedToo) {
+  store_ = store::make_memory_store(nullptr, store::SlashKeys::refused);
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  auto receipt = publish(*store_, {"rocm-1.0.tar.gz"});
+  ASSERT_TRUE(receipt) << render(receipt.error());
+  EXPECT_EQ(receipt->directory_at.merged_url, "");
+  EXPECT_THAT(receipt->directory_at.find_links,
+              ElementsAre(store_->url(k_run + "/index.html"), store_->url("python-deps/index.html")));
+}
+
 TEST_F(MergedIndex, AMoveWritesThePagesOfWhatChangedAlone) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl", "sympy-1.0-py3-none-any.whl"}));
   ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz", "core-1.0-py3-none-any.whl"}));
@@ -125,7 +154,8 @@ TEST_F(MergedIndex, AMoveWritesThePagesOfWhatChangedAlone) {
   std::vector<std::string> put;
   for (const auto& line : watched.log())
     if (line.starts_with("put " + k_channel + "/merged/")) put.push_back(line.substr(4 + k_channel.size() + 8));
-  EXPECT_THAT(put, ElementsAre("pages.json", "simple/core/index.html", "simple-json/core/index.html", "pages.json"));
+  EXPECT_THAT(put, ElementsAre("pages.json", "simple/core/index.html", "simple/core/", "simple-json/core/index.html",
+                               "pages.json"));
   EXPECT_THAT(watched.log(),
               ::testing::Not(::testing::Contains(HasSubstr("get " + k_channel + "/merged/simple/numpy"))));
 }

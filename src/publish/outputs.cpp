@@ -19,8 +19,6 @@ bool has_prerelease(const std::vector<registry::FileRecord>& files) {
   });
 }
 
-std::string output(std::string_view name, const std::string& value) { return fmt::format("{}={}\n", name, value); }
-
 } // namespace
 
 namespace {
@@ -52,39 +50,39 @@ std::string install_words(const std::vector<registry::FileRecord>& files) {
   return has_prerelease(files) ? words + " --pre" : words;
 }
 
-std::string install_line(const registry::SetRecord& set, const std::string& index_url) {
-  return fmt::format("pip install {} {}--index-url {}{}", requirement_of(set),
-                     has_prerelease(set.files) ? "--pre " : "", index_url,
-                     index_url.starts_with("file:") ? " --disable-pip-version-check" : "");
-}
-
-const std::string& url_to_install_from(const Receipt& receipt) {
-  return receipt.merged_url.empty() ? receipt.index_url : receipt.merged_url;
-}
-
-const std::string& channel_url_to_install_from(const Receipt& receipt) {
-  return receipt.channel_merged_url.empty() ? receipt.channel_index_url : receipt.channel_merged_url;
+std::string install_line(const registry::SetRecord& set, const Addresses& from) {
+  return fmt::format("pip install {} {}{}{}", requirement_of(set), has_prerelease(set.files) ? "--pre " : "",
+                     installer_words(from),
+                     from.best_index().starts_with("file:") ? " --disable-pip-version-check" : "");
 }
 
 std::string github_outputs(const Receipt& receipt) {
-  auto text = output("package_find_links_url", receipt.find_links_url) +
-              output("package_index_url", receipt.index_url) + output("package_set", receipt.set);
-  if (!receipt.merged_url.empty()) text += output("package_merged_index_url", receipt.merged_url);
+  std::string text;
+  auto add = [&](std::string_view name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("{}={}\n", name, value);
+  };
+  add("package_find_links_url", receipt.find_links_url);
+  add("package_index_url", receipt.directory_at.index_url);
+  add("package_set", receipt.set);
+  add("package_merged_index_url", receipt.directory_at.merged_url);
   if (receipt.channel.empty()) return text;
-  text += output("channel_index_url", receipt.channel_index_url);
-  if (!receipt.channel_merged_url.empty()) text += output("channel_merged_index_url", receipt.channel_merged_url);
-  return text + output("channel_generation", std::to_string(receipt.generation));
+  add("channel_index_url", receipt.channel_at.index_url);
+  add("channel_find_links_url", text::join(receipt.channel_at.find_links, " "));
+  add("channel_merged_index_url", receipt.channel_at.merged_url);
+  add("channel_generation", std::to_string(receipt.generation));
+  return text;
 }
 
 std::string step_summary(const Plan& plan, const Receipt& receipt) {
   std::uint64_t bytes = 0;
   for (const auto& file : plan.set.files) bytes += file.size;
-  auto text = fmt::format("## Python packages\n\n{}, {}, sealed as `set:{}`.\n\n```\n{}\n```\n\n",
-                          units::things(plan.set.files.size(), "file"), units::bytes(bytes), receipt.set,
-                          install_line(plan.set, url_to_install_from(receipt)));
+  auto text =
+      fmt::format("## Python packages\n\n{}, {}, sealed as `set:{}`.\n\n```\n{}\n```\n\n",
+                  units::things(plan.set.files.size(), "file"), units::bytes(bytes), receipt.set,
+                  install_line(plan.set, receipt.directory_at));
   if (!receipt.channel.empty())
     text += fmt::format("Channel `{}` is at generation {}:\n\n```\n{}\n```\n\n", receipt.channel, receipt.generation,
-                        install_line(plan.set, channel_url_to_install_from(receipt)));
+                        install_line(plan.set, receipt.channel_at));
   text += fmt::format("Files: [find-links page]({})\n\n", receipt.find_links_url);
   return text;
 }

@@ -9,16 +9,15 @@ namespace quarry::publish {
 std::string requirement_of(const registry::SetRecord& set);
 /// The same for a page: words for pip without its own name, "PROJECT" where the names would fill the line.
 std::string install_words(const std::vector<registry::FileRecord>& files);
-/// `pip install "rocm[libraries,devel]" --index-url URL`, with `--pre` when a version is a pre-release.
-/// From files on this machine pip's look for a newer pip is switched off: it would end in a warning about `pip/`.
-std::string install_line(const registry::SetRecord& set, const std::string& index_url);
-
-/// The index that needs no other one beside it: the merged one where the store has it.
-const std::string& url_to_install_from(const Receipt& receipt);
-const std::string& channel_url_to_install_from(const Receipt& receipt);
+/// `pip install "rocm[libraries,devel]" --index-url URL`, with `--pre` when a version is a pre-release; with
+/// `--no-index --find-links URL` where no index answers. With files on this machine pip's look for a newer pip is
+/// switched off: it would end in a warning about `pip/`.
+std::string install_line(const registry::SetRecord& set, const Addresses& from);
 
 /// Lines for GITHUB_OUTPUT: package_find_links_url, package_index_url, package_set; with a base index
-/// package_merged_index_url; with a channel channel_index_url, channel_merged_index_url and channel_generation.
+/// package_merged_index_url; with a channel channel_index_url, channel_merged_index_url and channel_generation. A URL
+/// under which nothing answers has no line; for a channel, channel_find_links_url then holds the pages, with spaces
+/// between them.
 std::string github_outputs(const Receipt& receipt);
 /// Markdown for GITHUB_STEP_SUMMARY, ends with a blank line.
 std::string step_summary(const Plan& plan, const Receipt& receipt);

@@ -4,6 +4,7 @@
 #include "thread/pool.hpp"
 #include <atomic>
 #include <fmt/core.h>
+#include <set>
 
 namespace quarry::publish {
 
@@ -39,36 +40,55 @@ Result<std::optional<std::string>> replace(ObjectStore& store, const std::string
   return fail(std::move(put).error());
 }
 
-/// Pages as they stand, read before the truth is confirmed; those that are right already need no writing.
-struct Round {
-  std::vector<index::Page> pages;
-  std::vector<std::optional<Existing>> existing;
-  std::vector<char> right; // not bool: written side by side
+/// A key under which a page is stored, as it was before the truth was confirmed.
+struct Place {
+  std::string key;
+  std::optional<Existing> existing;
+  bool right = false; ///< it has the page's bytes already
 };
 
+struct Item {
+  index::Page page;
+  std::vector<Place> places; ///< the page's own key, then its copy
+};
+using Round = std::vector<Item>;
+
+std::vector<Place> places_of(const std::string& directory, const index::Page& page, bool slash_keys) {
+  std::vector<Place> places{{directory + "/" + page.key, {}}};
+  auto copy = slash_keys && page.content_type == index::k_html_type ? slash_key_of(places.front().key) : std::string();
+  if (!copy.empty()) places.push_back({std::move(copy), {}});
+  return places;
+}
+
 Result<Round> look_at_pages(ObjectStore& store, const Truth& truth, std::vector<index::Page> pages) {
-  Round round{std::move(pages), {}, {}};
-  round.existing.resize(round.pages.size());
-  round.right.resize(round.pages.size());
-  TRY_DO(parallel_for(round.pages.size(), truth.transfers, [&](std::size_t i) -> Result<void> {
-    TRY(auto existing, look(store, truth.directory + "/" + round.pages[i].key));
-    round.right[i] = existing && existing->bytes == round.pages[i].bytes;
-    if (existing) existing->bytes.clear(); // only the etag is needed from here on
-    round.existing[i] = std::move(existing);
+  TRY(bool slash_keys, store.slash_keys());
+  Round round;
+  for (auto& page : pages) {
+    auto places = places_of(truth.directory, page, slash_keys);
+    round.push_back({std::move(page), std::move(places)});
+  }
+  TRY_DO(parallel_for(round.size(), truth.transfers, [&](std::size_t i) -> Result<void> {
+    for (auto& place : round[i].places) {
+      TRY(place.existing, look(store, place.key));
+      place.right = place.existing && place.existing->bytes == round[i].page.bytes;
+      if (place.existing) place.existing->bytes.clear(); // only the etag is needed from here on
+    }
     return {};
   }));
   return round;
 }
 
-/// False: overtaken.
+/// False: overtaken. The copy comes last: whoever finds the new one finds the new page, too.
 Result<bool> write_round(ObjectStore& store, const Truth& truth, const Round& round, bool in_order, Projected& done) {
   std::atomic<bool> overtaken = false;
   std::atomic<std::uint64_t> written = 0;
-  TRY_DO(parallel_for(round.pages.size(), in_order ? 1 : truth.transfers, [&](std::size_t i) -> Result<void> {
-    if (round.right[i] || overtaken) return {};
-    auto key = truth.directory + "/" + round.pages[i].key;
-    TRY(auto replaced, replace(store, key, round.pages[i], round.existing[i]));
-    replaced ? void(++written) : void(overtaken = true);
+  TRY_DO(parallel_for(round.size(), in_order ? 1 : truth.transfers, [&](std::size_t i) -> Result<void> {
+    for (const auto& place : round[i].places) {
+      if (place.right) continue;
+      if (overtaken) return {};
+      TRY(auto replaced, replace(store, place.key, round[i].page, place.existing));
+      replaced ? void(++written) : void(overtaken = true);
+    }
     return {};
   }));
   done.pages_written += written;
@@ -95,14 +115,17 @@ Result<bool> write_batch(ObjectStore& store, const Truth& truth, const std::stri
 Result<bool> remove_pages(ObjectStore& store, const Truth& truth, const std::string& token,
                           const std::vector<std::string>& stale, Projected& done) {
   if (stale.empty()) return true;
+  TRY(bool slash_keys, store.slash_keys());
   bool removed = false;
-  for (const auto& key : stale) { // no page links there any more
-    TRY(auto there, store.head(key));
-    if (!there) continue;
-    TRY_DO(store.remove(key));
-    removed = true;
-    ++done.pages_removed;
-  }
+  for (const auto& page : stale)                                           // no page links there any more
+    for (const auto& key : {slash_keys ? slash_key_of(page) : "", page}) { // a page that is left has no copy
+      if (key.empty()) continue;
+      TRY(auto there, store.head(key));
+      if (!there) continue;
+      TRY_DO(store.remove(key));
+      removed = true;
+      ++done.pages_removed;
+    }
   return removed ? is_still(truth, token) : true;
 }
 
@@ -155,15 +178,24 @@ Result<Projected> write_pages(ObjectStore& store, const Truth& truth) {
               "`quarry index repair` completes them when it is quiet");
 }
 
+std::string slash_key_of(const std::string& page_key) {
+  constexpr std::string_view k_page = "/index.html";
+  return page_key.ends_with(k_page) ? page_key.substr(0, page_key.size() - k_page.size() + 1) : std::string();
+}
+
+std::string page_key_of(const std::string& key) { return key.ends_with('/') ? key + "index.html" : key; }
+
 Result<std::vector<std::string>> stale_pages(ObjectStore& store, const std::string& directory,
                                              const std::function<bool(const std::string&)>& is_current) {
-  std::vector<std::string> stale;
+  std::set<std::string> stale;
   for (const std::string tree : {"/simple/", "/simple-json/"}) {
     TRY(auto objects, store.list(directory + tree));
-    for (const auto& object : objects)
-      if (object.key.ends_with("/index.html") && !is_current(object.key)) stale.push_back(object.key);
+    for (const auto& object : objects) {
+      auto page = page_key_of(object.key);
+      if (page.ends_with("/index.html") && !is_current(page)) stale.insert(std::move(page));
+    }
   }
-  return stale;
+  return std::vector(stale.begin(), stale.end());
 }
 
 } // namespace quarry::publish

@@ -4,6 +4,9 @@
 // The guard: the ETag of every page is read *before* the truth is read again, and the page is written if-match. A
 // writer that was overtaken fails its condition and starts anew from the new truth; a writer that nobody overtook is
 // right. No lock, no clock.
+//
+// Where the store keeps keys that end in a slash, each HTML page has a copy under `…/simple/rocm/`, the key that
+// installers ask a bucket for. Page and copy are guarded alike; the page is written first and removed last.
 #include "base/result.hpp"
 #include "index/pages.hpp"
 #include "publish/projection.hpp"
@@ -24,7 +27,8 @@ struct Batch {
 
 struct Work {
   std::vector<Batch> batches;
-  std::vector<std::string> stale; ///< keys that nothing shows any more: what is there is removed when all are written
+  /// Keys of pages that nothing shows any more: they are removed, with their copies, when all are written.
+  std::vector<std::string> stale;
   /// Written before any page: it no longer vouches for those that are about to change, so that a writer that is killed
   /// leaves none that the next one believes.
   std::optional<index::Page> state_before = {};
@@ -47,7 +51,13 @@ struct Truth {
 /// Makes the pages as the truth says, as often as rivals move it. precondition_failed P010.
 Result<Projected> write_pages(store::ObjectStore& store, const Truth& truth);
 
-/// Every page below `simple/` and `simple-json/` of one of our directories that is not among `current`.
+/// "a/simple/rocm/index.html" -> "a/simple/rocm/", the key of its copy; "" when the key is not that of such a page.
+std::string slash_key_of(const std::string& page_key);
+/// The page of which `key` may be the copy: "a/simple/rocm/" -> "a/simple/rocm/index.html"; other keys as they are.
+std::string page_key_of(const std::string& key);
+
+/// Every page below `simple/` and `simple-json/` of one of our directories for which `is_current` is false, by its key
+/// with index.html: also where only its copy is left. Costs two listings.
 Result<std::vector<std::string>> stale_pages(store::ObjectStore& store, const std::string& directory,
                                              const std::function<bool(const std::string& key)>& is_current);
 

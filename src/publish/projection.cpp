@@ -6,7 +6,9 @@
 #include "publish/outputs.hpp"
 #include "publish/page_order.hpp"
 #include "publish/page_writer.hpp"
+#include "publish/publish.hpp"
 #include "registry/own_digest.hpp"
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -45,14 +47,17 @@ std::vector<index::Page> with_repository_pages(const std::string& directory, con
 /// Pages of projects right below the directory that it shows no more.
 Result<Keys> stale_repository_pages(ObjectStore& store, const std::string& directory,
                                     const std::set<std::string>& current) {
-  Keys stale;
+  constexpr std::string_view k_own[] = {"simple", "simple-json", "merged", "seals"};
+  std::set<std::string> stale;
   TRY(auto objects, store.list(directory + "/"));
   for (const auto& object : objects) {
-    auto parts = text::split(object.key.substr(directory.size() + 1), '/');
-    bool page = parts.size() == 2 && parts[1] == "index.html" && parts[0] != "simple" && parts[0] != "simple-json";
-    if (page && !current.contains(object.key)) stale.push_back(object.key);
+    auto key = page_key_of(object.key);
+    auto parts = text::split(key.substr(directory.size() + 1), '/');
+    bool page = parts.size() == 2 && parts[1] == "index.html";
+    if (page && std::find(std::begin(k_own), std::end(k_own), parts[0]) == std::end(k_own) && !current.contains(key))
+      stale.insert(std::move(key));
   }
-  return stale;
+  return Keys(stale.begin(), stale.end());
 }
 
 /// All pages of a package directory, at once: a run's are few.
@@ -122,6 +127,20 @@ Result<std::string> directory_of_distribution(ObjectStore& place) {
   if (!bytes) return std::string();
   TRY(auto pointer, registry::proven_object(*bytes, key, k_distribution_schema));
   return json::string_at(pointer, "directory", key);
+}
+
+Result<void> claim_distribution(ObjectStore& store, const std::string& directory) {
+  auto key = pointer_key(directory);
+  TRY(auto there, store.head(key));
+  if (there) return {};
+  auto pointer = pointer_page(directory, {}, {});
+  store::PutOptions options;
+  options.precondition = store::Precondition::if_absent();
+  options.content_type = pointer.content_type;
+  options.cache_control = k_page_cache;
+  auto put = store.put(key, content::Rope::literal(pointer.bytes), options);
+  if (put || put.error().code == "R002") return {};
+  return fail(std::move(put).error());
 }
 
 Result<Projected> project_directory(ObjectStore& store, const std::string& directory) {

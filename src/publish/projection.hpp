@@ -24,6 +24,9 @@ Result<Projected> project_directory(store::ObjectStore& store, const std::string
 std::string pointer_key(const std::string& directory);
 /// What the pointer at the root of `place` calls its directory; "": there is none. B00x when it is no pointer.
 Result<std::string> directory_of_distribution(store::ObjectStore& place);
+/// Writes the pointer of a distribution without sets where it has none, before its first file: what lies in the
+/// directory from then on is ours, also when a writer is killed or two of them begin together.
+Result<void> claim_distribution(store::ObjectStore& store, const std::string& directory);
 /// The same for a distribution ("v2/gfx94X-dcgpu"), which is a simple repository itself: `{project}/index.html`
 /// besides; then its pointer `distribution.json`, which tells which sets the pages show. `sources`: digest of a set
 /// here -> of the set that it is a copy of, as far as the caller knows; what the pointer says already is kept.

@@ -38,7 +38,7 @@ Result<PublicUrl> PublicUrl::parse(const std::string& text) {
   return parsed;
 }
 
-std::string PublicUrl::of(const store::ObjectStore& store, const std::string& key) const {
+const PublicUrl::Row* PublicUrl::row_of(const store::ObjectStore& store) const {
   auto root = without_slash(store.describe());
   auto holds = [&](const Row& row) {
     return row.place.empty() || root == row.place || root.starts_with(row.place + "/");
@@ -46,7 +46,13 @@ std::string PublicUrl::of(const store::ObjectStore& store, const std::string& ke
   const Row* best = nullptr;
   for (const auto& row : rows_)
     if (holds(row) && (!best || row.place.size() > best->place.size())) best = &row;
+  return best;
+}
+
+std::string PublicUrl::of(const store::ObjectStore& store, const std::string& key) const {
+  const auto* best = row_of(store);
   if (!best) return store.url(key);
+  auto root = without_slash(store.describe());
   auto below = best->place.empty() ? std::string() : root.substr(best->place.size());
   return best->url + text::percent_encode(below + "/" + key);
 }

@@ -18,11 +18,15 @@ public:
   /// The URL of a key, percent-encoded. The longest place that holds it decides, then the URL without a place, then the
   /// store.
   std::string of(const store::ObjectStore& store, const std::string& key) const;
+  /// Whether readers find the store somewhere else than at its own address: a web server answers there, which gives the
+  /// index.html of a path that ends in a slash (docs/guides/object-storage.md).
+  bool covers(const store::ObjectStore& store) const { return row_of(store) != nullptr; }
 
 private:
   struct Row {
     std::string place, url; ///< both without '/' at the end; no place: any store
   };
+  const Row* row_of(const store::ObjectStore& store) const;
   std::vector<Row> rows_;
 };
 

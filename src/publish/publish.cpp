@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 #include <iterator>
 #include <mutex>
+#include <set>
 
 namespace quarry::publish {
 
@@ -119,8 +120,10 @@ Result<bool> store_record(ObjectStore& store, const Plan& plan, const ExecuteOpt
   return registry::seal(store, digest, options.now);
 }
 
-std::string merged_url(const ObjectStore& store, const std::string& directory, const ExecuteOptions& options) {
-  return options.public_url.of(store, merged_directory(directory) + "/simple") + "/";
+std::vector<std::string> projects_of(const registry::SetRecord& set) {
+  std::set<std::string> projects;
+  for (const auto& file : set.files) projects.insert(file.project);
+  return {projects.begin(), projects.end()};
 }
 
 Result<void> move_pointer(ObjectStore& store, const Plan& plan, const ExecuteOptions& options, Receipt& receipt) {
@@ -131,17 +134,17 @@ Result<void> move_pointer(ObjectStore& store, const Plan& plan, const ExecuteOpt
   receipt.generation = added.channel.generation;
   receipt.view = added.channel.view;
   receipt.channel_moved = added.moved;
-  receipt.channel_index_url = options.public_url.of(store, registry::channel_directory(plan.channel) + "/simple") + "/";
   TRY_DO(project_channel(store, plan.channel, Extent::changed, added.views));
   TRY(auto merged, merge_channel(store, plan.channel));
-  if (merged.exists) receipt.channel_merged_url = merged_url(store, registry::channel_directory(plan.channel), options);
+  TRY(receipt.channel_at,
+      addresses_of(store, options.public_url, registry::channel_directory(plan.channel), projects_of(plan.set)));
   std::move(merged.notes.begin(), merged.notes.end(), std::back_inserter(receipt.notes));
   return {};
 }
 
 Result<void> merge(ObjectStore& store, const Plan& plan, const ExecuteOptions& options, Receipt& receipt) {
   TRY(auto merged, merge_directory(store, plan.directory));
-  if (merged.exists) receipt.merged_url = merged_url(store, plan.directory, options);
+  TRY(receipt.directory_at, addresses_of(store, options.public_url, plan.directory));
   receipt.notes = std::move(merged.notes);
   return {};
 }
@@ -160,7 +163,6 @@ Result<Receipt> execute(ObjectStore& store, const Plan& plan, const ExecuteOptio
   receipt.directory = plan.directory;
   receipt.files = plan.files.size();
   receipt.find_links_url = options.public_url.of(store, plan.directory + "/index.html");
-  receipt.index_url = options.public_url.of(store, plan.directory + "/simple") + "/";
   TRY_DO(store_content(store, plan, options));
   TRY_DO(check_replaced(store, plan));
   TRY(receipt.newly_sealed, store_record(store, plan, options));

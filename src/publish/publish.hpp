@@ -2,6 +2,7 @@
 // The pump of publishing: content, record, pointer, pages. Killed anywhere, the same command completes it; run twice,
 // the second run writes nothing. Readers see what was there before or all of the new, never a page that names what is
 // not there.
+#include "publish/addresses.hpp"
 #include "publish/move.hpp"
 #include "publish/plan.hpp"
 #include "publish/public_url.hpp"
@@ -28,13 +29,13 @@ struct Receipt {
   std::size_t files = 0;
   std::uint64_t writes = 0; ///< changes of the store
   bool newly_sealed = false;
-  std::string find_links_url, index_url;        ///< of the directory
-  std::string channel, channel_index_url, view; ///< empty without a channel
-  std::uint64_t generation = 0;                 ///< of the channel
+  std::string find_links_url; ///< the directory's page of links
+  Addresses directory_at;
+  std::string channel, view;    ///< empty without a channel
+  std::uint64_t generation = 0; ///< of the channel
   bool channel_moved = false;
-  /// The same with the dependencies of the base index; empty when the store has none.
-  std::string merged_url, channel_merged_url;
-  Findings notes; ///< P050: projects that the base index has, too
+  Addresses channel_at; ///< empty without a channel
+  Findings notes;       ///< P050: projects that the base index has, too
 };
 
 /// 1. files and 2. sidecars, if-absent; 3. the set's record, then its seal; 4. the directory's pages, and those merged

@@ -1,6 +1,8 @@
 #include "publish/publish.hpp"
 
 #include "dist/name.hpp"
+#include "publish/addresses.hpp"
+#include "publish/outputs.hpp"
 #include "publish/projection.hpp"
 #include "publish/testing/invariants.hpp"
 #include "publish/testing/packages.hpp"
@@ -183,20 +185,21 @@ TEST_F(Publish, LaysOutFilesSidecarsRecordsAndPages) {
   auto receipt = publish(*store_, packages_, target("staging"));
   ASSERT_TRUE(receipt) << render(receipt.error());
   const std::string d = "42-linux/python/gfx94X-dcgpu/";
-  EXPECT_THAT(keys(d),
-              ElementsAre(d + "dist/rocm-7.2.0.tar.gz", d + "dist/rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl",
-                          d + "dist/rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl.metadata",
-                          d + "dist/rocm_sdk_libraries_gfx94x_dcgpu-7.2.0+r1-py3-none-linux_x86_64.whl",
-                          d + "dist/rocm_sdk_libraries_gfx94x_dcgpu-7.2.0+r1-py3-none-linux_x86_64.whl.metadata",
-                          d + "index.html", d + "seals/" + receipt->set + ".json", d + "simple-json/index.html",
-                          d + "simple-json/rocm-sdk-core/index.html",
-                          d + "simple-json/rocm-sdk-libraries-gfx94x-dcgpu/index.html",
-                          d + "simple-json/rocm/index.html", d + "simple/index.html",
-                          d + "simple/rocm-sdk-core/index.html",
-                          d + "simple/rocm-sdk-libraries-gfx94x-dcgpu/index.html", d + "simple/rocm/index.html"));
-  EXPECT_EQ(testing::violations(*store_), "");
+  EXPECT_THAT(
+      keys(d),
+      ElementsAre(
+          d, d + "dist/rocm-7.2.0.tar.gz", d + "dist/rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl",
+          d + "dist/rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl.metadata",
+          d + "dist/rocm_sdk_libraries_gfx94x_dcgpu-7.2.0+r1-py3-none-linux_x86_64.whl",
+          d + "dist/rocm_sdk_libraries_gfx94x_dcgpu-7.2.0+r1-py3-none-linux_x86_64.whl.metadata", d + "index.html",
+          d + "seals/" + receipt->set + ".json", d + "simple-json/index.html",
+          d + "simple-json/rocm-sdk-core/index.html", d + "simple-json/rocm-sdk-libraries-gfx94x-dcgpu/index.html",
+          d + "simple-json/rocm/index.html", d + "simple/", d + "simple/index.html", d + "simple/rocm-sdk-core/",
+          d + "simple/rocm-sdk-core/index.html", d + "simple/rocm-sdk-libraries-gfx94x-dcgpu/",
+          d + "simple/rocm-sdk-libraries-gfx94x-dcgpu/index.html", d + "simple/rocm/", d + "simple/rocm/index.html"));
+  EXPECT_EQ(testing::violations(*store_) + testing::broken_copies(testing::snapshot(*store_)), "");
   EXPECT_EQ(receipt->generation, 1u);
-  EXPECT_EQ(receipt->channel_index_url, "memory:/channels/staging/simple/");
+  EXPECT_EQ(receipt->channel_at.index_url, "memory:/channels/staging/simple/");
   EXPECT_EQ(receipt->find_links_url, "memory:/42-linux/python/gfx94X-dcgpu/index.html");
   auto page = **store_->get("channels/staging/simple/rocm-sdk-libraries-gfx94x-dcgpu/index.html", 1 << 20);
   EXPECT_THAT(page, HasSubstr("href=\"../../../../42-linux/python/gfx94X-dcgpu/dist/"
@@ -234,8 +237,9 @@ TEST_F(Publish, TheProjectThatPinsTheOthersGetsItsPageLast) {
   for (const auto& line : watched.log())
     if (line.starts_with("put ") && line.find("/simple/") != line.npos)
       pages.push_back(line.substr(line.find("/simple/") + 8));
-  EXPECT_THAT(pages, ElementsAre("rocm-sdk-core/index.html", "rocm-sdk-libraries-gfx94x-dcgpu/index.html",
-                                 "rocm/index.html", "index.html"));
+  EXPECT_THAT(pages, ElementsAre("rocm-sdk-core/index.html", "rocm-sdk-core/", // a page, then its copy
+                                 "rocm-sdk-libraries-gfx94x-dcgpu/index.html", "rocm-sdk-libraries-gfx94x-dcgpu/",
+                                 "rocm/index.html", "rocm/", "index.html", ""));
 }
 
 TEST_F(Publish, ASecondRunWritesNothingAndKeepsTheDigest) {
@@ -423,8 +427,43 @@ TEST_P(Interrupted, PublishIsCompletedByTheSameCommand) {
     auto again = publish(*store, second, target("staging"));
     ASSERT_TRUE(again) << render(again.error());
     ASSERT_EQ(testing::differences(expected, testing::snapshot(*store)), "");
-    ASSERT_EQ(testing::violations(*store), "");
+    ASSERT_EQ(testing::violations(*store) + testing::broken_copies(testing::snapshot(*store)), "");
   }
+}
+
+TEST_F(Publish, AStoreWithoutSlashKeysGetsNoCopiesAndIsInstalledFromByLinks) {
+  store_ = store::make_memory_store(nullptr, store::SlashKeys::refused);
+  auto receipt = publish(*store_, packages_, target("staging"));
+  ASSERT_TRUE(receipt) << render(receipt.error());
+  for (const auto& key : keys("")) EXPECT_FALSE(key.ends_with('/')) << key;
+  const std::string links = "memory:/42-linux/python/gfx94X-dcgpu/index.html";
+  EXPECT_EQ(receipt->find_links_url, links);
+  EXPECT_EQ(receipt->directory_at.index_url + receipt->channel_at.index_url, "");
+  EXPECT_THAT(receipt->directory_at.find_links, ElementsAre(links));
+  EXPECT_THAT(receipt->channel_at.find_links, ElementsAre("memory:/channels/staging/index.html"));
+  auto outputs = github_outputs(*receipt);
+  EXPECT_THAT(outputs, ::testing::Not(HasSubstr("index_url")));
+  EXPECT_THAT(outputs, HasSubstr("package_find_links_url=" + links + "\n"));
+  EXPECT_THAT(outputs, HasSubstr("channel_find_links_url=memory:/channels/staging/index.html\n"));
+  EXPECT_THAT(step_summary(*plan(*store_, packages_, target("staging")), *receipt),
+              HasSubstr("--no-index --find-links " + links + "\n"));
+  auto public_url = *PublicUrl::parse("https://cdn.example/x"); // a web server answers for it
+  EXPECT_EQ(addresses_of(*store_, public_url, "channels/staging")->index_url,
+            "https://cdn.example/x/channels/staging/simple/");
+}
+
+TEST_F(Publish, PagesWithoutCopiesGetThemFromTheNextRun) { // an older program wrote them, or the server learned it
+  ASSERT_TRUE(publish(*store_, packages_, target("staging")));
+  const auto expected = testing::snapshot(*store_);
+  for (const auto& key : keys(""))
+    if (key.ends_with('/')) ASSERT_TRUE(store_->remove(key));
+  auto state = **store_->get("channels/staging/pages.json", 1 << 20);
+  auto at = state.find(",\"slash_keys\":true");
+  ASSERT_NE(at, state.npos);
+  ASSERT_TRUE(store_->put("channels/staging/pages.json", content::Rope::literal(state.erase(at, 18)), {}));
+  auto again = publish(*store_, packages_, target("staging"));
+  ASSERT_TRUE(again) << render(again.error());
+  EXPECT_EQ(testing::differences(expected, testing::snapshot(*store_)), "");
 }
 
 TEST(Publishing, AMoveWhoseWriteWasLostIsSentAgain) {

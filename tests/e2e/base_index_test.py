@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import distributions, public_bucket, s3_server, small_artifacts, static_server  # noqa: E402
+from support import base_index, public_bucket, s3_server, small_artifacts  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import clean_environment, good  # noqa: E402
 
@@ -24,22 +23,11 @@ ONLY_THE_STORE = NOWHERE | {"NO_PROXY": "127.0.0.1", "no_proxy": "127.0.0.1"}
 def store(packages, tmp_path_factory):
     """A bucket behind nginx with run 1 and a base index; what the base index was filled from is gone."""
     assert public_bucket.available(), "radosgw or nginx is missing: tools/setup --test"
-    upstream = tmp_path_factory.mktemp("upstream")
-    (upstream / "files").mkdir()
-    for name, version, requires in (("setuptools", "80.0", ()), ("wheel", "0.45", ()), ("demo-app", "1.0", ("demo-base>=1",)), ("demo-base", "1.0+up.1", ())):
-        path = distributions.wheel(upstream / "files", name, version, requires=requires)
-        page = upstream / "simple" / name / "index.html"
-        page.parent.mkdir(parents=True)
-        page.write_text(f'<!DOCTYPE html><a href="../../files/{path.name.replace("+", "%2B")}#sha256={hashlib.sha256(path.read_bytes()).hexdigest()}">{path.name}</a>')
-    requirements = upstream / "requirements.txt"
-    requirements.write_text("demo-app\n")
+    upstream = base_index.upstream(tmp_path_factory.mktemp("upstream"))
     with public_bucket.serve() as place:
         environment = clean_environment(NO_PROXY="127.0.0.1", **place.environment())
         good("publish", packages, "--store", place.locator, "--run-id", "1", "--platform", "linux", "--artifact-group", small_artifacts.FAMILY, "--channel", "staging", environment=environment)
-        with static_server.serve(upstream) as (url, _):
-            command = ("mirror", "sync", requirements, "--store", place.locator, "--python", "3.10,3.11,3.12,3.13", "--platform", "linux,windows", "--index-url", f"{url}/simple/", "--json")
-            first = good(*command, environment=environment).json
-            again = good(*command, environment=environment).json
+        first, again = (done.json for done in base_index.sync(upstream, place.locator, environment, "--json", times=2))
         assert first["merged"] == ["channels/staging", f"1-linux/python/{small_artifacts.FAMILY}"]
         assert first["files_fetched"] == 4 and (again["files_fetched"], again["writes"], again["set"]) == (0, 0, first["set"])
         good("set", "verify", f"set:{first['set']}", "--store", place.locator, environment=environment)

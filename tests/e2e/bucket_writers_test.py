@@ -30,6 +30,7 @@ WRITERS, PUBLISHES, READERS = (32, 25, 4) if LONG else (4, 3, 2)
 MOMENTS = 1000 if LONG else 6
 SEED = int(os.environ.get("QUARRY_SEED", "20261122"))
 PAGE = "p/channels/staging/simple/demo/index.html"
+COPY = "p/channels/staging/simple/demo/"
 
 
 class Bucket:
@@ -62,23 +63,32 @@ class Bucket:
 
     def dangling(self) -> list[str]:
         keys = set(self.client.list(self.name, self.prefix))
-        pages = [key for key in keys if key.endswith("/index.html") and "/simple-json/" not in key]
+        pages = [key for key in keys if key.endswith(("/index.html", "/")) and "/simple-json/" not in key]
         links = [(page, key) for page in pages for key in (self.links(page) or {}).values()]
         return [f"{page} -> {key}" for page, key in links if key not in keys and f"{key}/index.html" not in keys]
 
 
-class Watcher(threading.Thread):
-    """Reads the channel's page again and again: each link leads to an object, and no page is older than one before."""
+    def differing(self) -> list[str]:
+        """Pages whose copy under the key that installers ask for is missing or has other bytes, and copies without a page."""
+        keys = set(self.client.list(self.name, self.prefix))
+        pages = {key for key in keys if key.endswith("/index.html") and "/simple-json/" not in key}
+        copies = {key for key in keys if key.endswith("/")}
+        alone = {key.removesuffix("index.html") for key in pages} ^ copies
+        return sorted(alone) + [key for key in copies - alone if self.client.get(self.name, key) != self.client.get(self.name, key + "index.html")]
 
-    def __init__(self, bucket: Bucket, stop: threading.Event):
+
+class Watcher(threading.Thread):
+    """Reads one page of the channel again and again: each link leads to an object, and no page is older than one before."""
+
+    def __init__(self, bucket: Bucket, page: str, stop: threading.Event):
         super().__init__()
-        self.bucket, self.ended, self.wrong, self.reads = bucket, stop, [], 0
+        self.bucket, self.page, self.ended, self.wrong, self.reads = bucket, page, stop, [], 0
 
     def run(self) -> None:
         known: dict[str, str] = {}
         try:
             while not self.ended.is_set():
-                seen = self.bucket.links(PAGE) or {}
+                seen = self.bucket.links(self.page) or {}
                 self.reads += 1
                 if not set(known) <= set(seen):
                     self.wrong.append(f"an older page: {sorted(set(known) - set(seen))[:3]} were there before")
@@ -95,7 +105,7 @@ def test_many_writers_share_one_channel(tmp_path):
         bucket = Bucket(server, radosgw.bucket_name(), "p")
         bucket.client.make_bucket(bucket.name)
         stop = threading.Event()
-        watchers = [Watcher(bucket, stop) for _ in range(READERS)]
+        watchers = [Watcher(bucket, page, stop) for page in (PAGE, COPY) * (READERS // 2)]
         for watcher in watchers:
             watcher.start()
 
@@ -124,7 +134,7 @@ def test_many_writers_share_one_channel(tmp_path):
         expected = {f"demo-{writer}.{number}-py3-none-any.whl" for writer in range(1, WRITERS + 1) for number in range(PUBLISHES)}
         assert {name for name, _ in bucket.files("staging")} == expected, "nothing is lost"
         assert set(bucket.links(PAGE)) == expected
-        assert not bucket.dangling()
+        assert not bucket.dangling() and not bucket.differing()
 
 
 def kill_after(words: list, seconds: float, environment: dict[str, str]) -> None:
@@ -176,7 +186,7 @@ def test_killed_anywhere_the_same_command_completes(action, packages, next_packa
             # A rollback that had been made completely is not made a second time.
             assert again.code == 0 or (action == "rollback" and "error[O007]" in again.err), f"{here}: {again.err}"
             assert bucket.files(channel) == expected, here
-            assert not bucket.dangling(), here
+            assert not bucket.dangling() and not bucket.differing(), here
             bucket.good("gc", "--grace", "0s")
             assert bucket.good("set", "verify", f"channel:{channel}").code == 0, here
             for key in bucket.client.list(bucket.name, bucket.prefix):

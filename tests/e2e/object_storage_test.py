@@ -227,11 +227,11 @@ def test_caches_keep_what_never_changes_and_ask_again_for_the_rest(bucket, packa
         if "/.quarry/" in key:
             continue
         cache = header_of(bucket, key, "cache-control")
-        page = key.endswith(("index.html", "pages.json"))
+        page = key.endswith(("index.html", "pages.json", "/"))
         pointer = "/channels/" in key and key.endswith(".json") and not page
         expected = "public, max-age=60" if page else "no-cache" if pointer else "public, max-age=31536000, immutable"
         assert cache == expected, key
-        if page and key.endswith("index.html"):
+        if page and not key.endswith("pages.json"):
             assert header_of(bucket, key, "content-type") == ("application/vnd.pypi.simple.v1+json" if "/simple-json/" in key else "text/html"), key
 
 

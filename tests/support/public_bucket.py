@@ -86,6 +86,14 @@ class Place:
     def locator(self) -> str:
         return f"s3://{self.bucket}"
 
+    @property
+    def bare_url(self) -> str:
+        """Of the bucket itself: Ceph answers, as Amazon does, without a web server that knows of index.html."""
+        return f"{self.ceph.endpoint}/{self.bucket}"
+
+    def client(self) -> s3_server.Client:
+        return s3_server.Client(self.ceph.endpoint, radosgw.ACCESS, radosgw.SECRET)
+
     def environment(self) -> dict[str, str]:
         return {**self.ceph.environment(), "AWS_EC2_METADATA_DISABLED": "true"}
 
@@ -94,12 +102,17 @@ class Place:
         return [line.split('"')[1].split()[1] for line in (self.home / "access.log").read_text().splitlines()]
 
 
-def make_bucket(ceph: radosgw.Server, name: str, public: bool) -> None:
+def make_bucket(ceph: radosgw.Server, name: str, readable: str = "", listed: bool = False) -> None:
+    """`readable`: the keys that strangers may read ("*"); `listed`: whether they may list, so that a missing key is 404 and not 403."""
     client = s3_server.Client(ceph.endpoint, radosgw.ACCESS, radosgw.SECRET)
     client.send("PUT", f"/{name}", {})
-    if public:
-        statement = {"Effect": "Allow", "Principal": "*", "Action": ["s3:GetObject"], "Resource": [f"arn:aws:s3:::{name}/*"]}
-        client.send("PUT", f"/{name}", {"policy": ""}, json.dumps({"Version": "2012-10-17", "Statement": [statement]}).encode())
+    statements = []
+    if readable:
+        statements.append({"Effect": "Allow", "Principal": "*", "Action": ["s3:GetObject"], "Resource": [f"arn:aws:s3:::{name}/{readable}"]})
+    if listed:
+        statements.append({"Effect": "Allow", "Principal": "*", "Action": ["s3:ListBucket"], "Resource": [f"arn:aws:s3:::{name}"]})
+    if statements:
+        client.send("PUT", f"/{name}", {"policy": ""}, json.dumps({"Version": "2012-10-17", "Statement": statements}).encode())
 
 
 def start_nginx(ceph: radosgw.Server, bucket: str, home: Path) -> Place:
@@ -139,14 +152,14 @@ def stop_nginx(place: Place) -> None:
 
 
 @contextlib.contextmanager
-def serve(ceph: radosgw.Server | None = None):
-    """A bucket of its own; `ceph`: on a gateway that runs already."""
+def serve(ceph: radosgw.Server | None = None, readable: str = "*", listed: bool = False):
+    """A bucket of its own; `ceph`: on a gateway that runs already; the others as for make_bucket."""
     with contextlib.ExitStack() as stack:
         gateway = ceph or stack.enter_context(radosgw.serve())
         home = Path(tempfile.mkdtemp(prefix="quarry-nginx-"))
         stack.callback(shutil.rmtree, home, ignore_errors=True)
         name = radosgw.bucket_name()
-        make_bucket(gateway, name, public=True)
+        make_bucket(gateway, name, readable, listed)
         place = start_nginx(gateway, name, home)
         stack.callback(stop_nginx, place)
         yield place

@@ -18,12 +18,10 @@ const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET
 
 std::string short_digest(const std::string& digest) { return digest.substr(0, 12); }
 
-std::string index_url(const publish::PublicUrl& url, store::ObjectStore& store, const std::string& name) {
-  return url.of(store, registry::channel_directory(name) + "/simple") + "/";
-}
-
-std::string merged_url(const publish::PublicUrl& url, store::ObjectStore& store, const std::string& name) {
-  return url.of(store, publish::merged_directory(registry::channel_directory(name)) + "/simple") + "/";
+std::vector<std::string> projects_of(const registry::ViewRecord& view) {
+  std::vector<std::string> projects;
+  for (const auto& [project, shard] : view.shards) projects.push_back(project);
+  return projects;
 }
 
 // ---- channel show
@@ -43,26 +41,26 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
                                units::things(view.record.sets.size(), "set")));
   context.out.data(fmt::format("view        {}{}\n", short_digest(record.view),
                                record.previous.empty() ? "" : "   before that " + short_digest(record.previous)));
-  context.out.data(fmt::format("index       {}\n", index_url(public_url, *store, name)));
-  if (merged.exists) context.out.data(fmt::format("merged      {}\n", merged_url(public_url, *store, name)));
+  TRY(auto at, publish::addresses_of(*store, public_url, registry::channel_directory(name), projects_of(view.record)));
+  context.out.data(addresses_text(at));
   context.out.data(files_text(files));
   if (merged.exists && !merged.current)
     context.out.warn(fmt::format("its merged index shows another view: `quarry index repair channel:{}`", name));
   if (shown < record.generation)
     context.out.warn(fmt::format("its pages still show generation {}: `quarry index repair channel:{}`", shown, name));
-  context.out.document(
-      {{"schema", "quarry.channel-show/1"},
-       {"name", name},
-       {"generation", record.generation},
-       {"view", record.view},
-       {"previous", record.previous.empty() ? Json(nullptr) : Json(record.previous)},
-       {"ledger", record.ledger},
-       {"index_url", index_url(public_url, *store, name)},
-       {"merged_index_url", merged.exists ? Json(merged_url(public_url, *store, name)) : Json(nullptr)},
-       {"merged_current", merged.exists ? Json(merged.current) : Json(nullptr)},
-       {"pages_generation", shown},
-       {"sets", view.record.sets},
-       {"files", files_json(files)}});
+  context.out.document({{"schema", "quarry.channel-show/1"},
+                        {"name", name},
+                        {"generation", record.generation},
+                        {"view", record.view},
+                        {"previous", record.previous.empty() ? Json(nullptr) : Json(record.previous)},
+                        {"ledger", record.ledger},
+                        {"index_url", url_json(at.index_url)},
+                        {"find_links_urls", at.find_links},
+                        {"merged_index_url", url_json(at.merged_url)},
+                        {"merged_current", merged.exists ? Json(merged.current) : Json(nullptr)},
+                        {"pages_generation", shown},
+                        {"sets", view.record.sets},
+                        {"files", files_json(files)}});
   return 0;
 }
 

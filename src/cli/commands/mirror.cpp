@@ -113,13 +113,15 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
   document["writes"] = receipt.writes;
   document["merged"] = receipt.merged.directories;
   document["notes"] = findings_json(receipt.merged.notes);
-  document["index_url"] = receipt.published.index_url;
+  document["index_url"] = url_json(receipt.published.directory_at.index_url);
+  document["find_links_urls"] = receipt.published.directory_at.find_links;
   document["files_fetched"] = receipt.files_fetched;
   document["bytes_fetched"] = receipt.bytes_fetched;
-  context.out.data(fmt::format(
-      "fetched     {}, {}\nsealed      set:{}{}\n\n--index-url {}\n", units::things(receipt.files_fetched, "file"),
-      units::bytes(receipt.bytes_fetched), receipt.published.set.substr(0, 12),
-      receipt.published.newly_sealed ? "" : "  (it was already)", receipt.published.index_url));
+  context.out.data(fmt::format("fetched     {}, {}\nsealed      set:{}{}\n\n{}\n",
+                               units::things(receipt.files_fetched, "file"), units::bytes(receipt.bytes_fetched),
+                               receipt.published.set.substr(0, 12),
+                               receipt.published.newly_sealed ? "" : "  (it was already)",
+                               publish::installer_words(receipt.published.directory_at)));
   context.out.findings(receipt.merged.notes);
   if (!receipt.merged.directories.empty())
     context.out.data(fmt::format("merged      in {} (runs and channels), {} written\n",

@@ -49,9 +49,10 @@ Json to_json(const promote::Receipt& receipt, const char* schema, bool dry_run) 
           {"held", receipt.held},
           {"dry_run", dry_run},
           {"sets", sets},
-          {"index_url", receipt.index_url},
+          {"index_url", url_json(receipt.at.index_url)},
+          {"find_links_urls", receipt.at.find_links},
           {"notes", findings_json(receipt.notes)},
-          {"merged_index_url", receipt.merged_url.empty() ? Json(nullptr) : Json(receipt.merged_url)}};
+          {"merged_index_url", url_json(receipt.at.merged_url)}};
 }
 
 std::string moved_text(const promote::Receipt& receipt) {
@@ -63,9 +64,8 @@ std::string moved_text(const promote::Receipt& receipt) {
   if (!receipt.moved && plan.action == "rollback")
     return fmt::format("nothing to do  {} shows that view already\n", place);
   if (!receipt.moved) return fmt::format("nothing to do  {} has all of it\n", place);
-  auto text = fmt::format("moved       {}  view {}  {} written\nindex       {}\n", place, receipt.view.substr(0, 12),
-                          units::things(receipt.writes, "object"), receipt.index_url);
-  return receipt.merged_url.empty() ? text : text + fmt::format("merged      {}\n", receipt.merged_url);
+  return fmt::format("moved       {}  view {}  {} written\n{}", place, receipt.view.substr(0, 12),
+                     units::things(receipt.writes, "object"), addresses_text(receipt.at));
 }
 
 std::string plan_text(const promote::Plan& plan) {

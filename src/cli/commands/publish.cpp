@@ -71,9 +71,7 @@ std::string receipt_text(const publish::Plan& plan, const publish::Receipt& rece
                 ? fmt::format("channel     {}@{}\n", receipt.channel, receipt.generation)
                 : fmt::format("channel     unchanged: the set is in {}@{}\n", receipt.channel, receipt.generation);
   text += fmt::format("written     {}\n\n", units::things(receipt.writes, "object"));
-  return text +
-         publish::install_line(plan.set, receipt.channel.empty() ? publish::url_to_install_from(receipt)
-                                                                 : publish::channel_url_to_install_from(receipt)) +
+  return text + publish::install_line(plan.set, receipt.channel.empty() ? receipt.directory_at : receipt.channel_at) +
          "\n";
 }
 
@@ -86,8 +84,6 @@ Json plan_json(const publish::Plan& plan) {
           {"notes", findings_json(plan.notes)}};
 }
 
-Json url_json(const std::string& url) { return url.empty() ? Json(nullptr) : Json(url); }
-
 Findings all_notes(const publish::Plan& plan, const publish::Receipt& receipt) {
   auto notes = plan.notes;
   notes.insert(notes.end(), receipt.notes.begin(), receipt.notes.end());
@@ -99,16 +95,17 @@ Json receipt_json(const publish::Plan& plan, const publish::Receipt& receipt) {
   document["dry_run"] = false;
   document["writes"] = receipt.writes;
   document["find_links_url"] = receipt.find_links_url;
-  document["index_url"] = receipt.index_url;
-  document["merged_index_url"] = url_json(receipt.merged_url);
+  document["index_url"] = url_json(receipt.directory_at.index_url);
+  document["merged_index_url"] = url_json(receipt.directory_at.merged_url);
   document["notes"] = findings_json(all_notes(plan, receipt));
   document["channel"] = nullptr;
   if (!receipt.channel.empty())
     document["channel"] = {{"name", receipt.channel},
                            {"generation", receipt.generation},
                            {"view", receipt.view},
-                           {"index_url", receipt.channel_index_url},
-                           {"merged_index_url", url_json(receipt.channel_merged_url)}};
+                           {"index_url", url_json(receipt.channel_at.index_url)},
+                           {"find_links_urls", receipt.channel_at.find_links},
+                           {"merged_index_url", url_json(receipt.channel_at.merged_url)}};
   return document;
 }
 
@@ -195,7 +192,10 @@ Command publish_command() {
           "`merged/`: one index URL that needs no other, in which each project has one owner.\n\n"
           "In a GitHub job it writes the step outputs `package_find_links_url`, `package_index_url`, "
           "`package_set` and, with a base index, `package_merged_index_url`, and a step summary with the line to "
-          "install.",
+          "install.\n\n"
+          "A bucket is an index without a web server: each page also has the key that installers ask for, "
+          "`…/simple/rocm/`. On a server that keeps no such keys (MinIO) the line to install says `--find-links`, "
+          "and the outputs have no `package_index_url`, unless `--public-url` names a web server.",
       .operands = {{"DIR", "holds wheels and source distributions, directly or in dist/"}},
       .flags = {k_store,
                 public_url_flag(),

@@ -97,7 +97,8 @@ Result<void> tell_github(Context& context, const Links& links, const Json& packa
   add_output(outputs, "manifest_url", links.manifest);
   if (packages.is_object() && packages.contains("index_url")) {
     add_output(outputs, "package_find_links_url", packages["find_links_url"].get<std::string>());
-    add_output(outputs, "package_index_url", packages["index_url"].get<std::string>());
+    if (packages["index_url"].is_string()) // null: nothing answers under it
+      add_output(outputs, "package_index_url", packages["index_url"].get<std::string>());
     add_output(outputs, "package_set", packages["set"].get<std::string>());
   }
   for (const auto& [name, url] :

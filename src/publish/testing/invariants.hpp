@@ -41,13 +41,15 @@ inline std::string differences(const Snapshot& expected, const Snapshot& found) 
 inline std::string broken_links(const Snapshot& store) {
   std::string text;
   for (const auto& [key, bytes] : store) {
-    if (!key.ends_with("/index.html")) continue;
+    bool copy = key.ends_with('/');
+    if (!key.ends_with("/index.html") && !copy) continue;
+    if (copy && !store.contains(key + "index.html")) text += "a copy without its page: " + key + "\n";
     auto page = index::read_page(bytes, key);
     if (!page) {
       text += "unreadable page: " + key + "\n";
       continue;
     }
-    auto directory = path::dirname(key);
+    auto directory = copy ? key.substr(0, key.size() - 1) : path::dirname(key);
     for (const auto& project : page->projects)
       if (!store.contains(directory + "/" + project + "/index.html"))
         text += key + " names the project " + project + "\n";
@@ -66,6 +68,20 @@ inline std::string broken_links(const Snapshot& store) {
       if (sidecar == store.end() || file.core_metadata != "sha256=" + sha256(sidecar->second).hex())
         text += key + " -> " + target + ".metadata is wrong\n";
     }
+  }
+  return text;
+}
+
+/// Where a store keeps keys that end in a slash, every HTML page has a copy there, when nobody writes.
+inline std::string broken_copies(const Snapshot& store) {
+  std::string text;
+  for (const auto& [key, bytes] : store) {
+    if (!key.ends_with("/index.html") || bytes.starts_with('{')) continue;
+    auto copy = store.find(key.substr(0, key.size() - std::string_view("index.html").size()));
+    if (copy == store.end())
+      text += "no copy: " + key + "\n";
+    else if (copy->second != bytes)
+      text += "another copy: " + key + "\n";
   }
   return text;
 }

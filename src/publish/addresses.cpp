@@ -1,0 +1,72 @@
+#include "publish/addresses.hpp"
+
+#include "publish/channel_pages.hpp"
+#include "publish/merged.hpp"
+#include "publish/plan.hpp"
+#include "store/denied.hpp"
+#include <fmt/core.h>
+#include <optional>
+
+namespace quarry::publish {
+
+using store::ObjectStore;
+
+namespace {
+
+constexpr std::string_view k_state = "/pages.json";
+
+/// nullopt: the reader is not told, or a web server answers a directory with something else than a page.
+Result<std::optional<bool>> holds(ObjectStore& store, const std::string& key) {
+  auto found = store.head(key);
+  if (found) return std::optional(found->has_value());
+  if (!store::is_denied(found.error()) && found.error().code != "H011") return fail(std::move(found).error());
+  return std::optional<bool>();
+}
+
+/// Whether `{directory}/simple/` is answered with a page.
+Result<bool> answers(ObjectStore& store, const PublicUrl& public_url, const std::string& directory) {
+  if (public_url.covers(store) || store.url("x").starts_with("file:")) return true;
+  TRY(auto copy, holds(store, directory + "/simple/"));
+  if (copy.value_or(false)) return true;
+  TRY(auto page, holds(store, directory + "/simple/index.html"));
+  return page == false; // nothing is written yet
+}
+
+/// Whether the directory's own page shows projects instead of files.
+Result<bool> is_overview(ObjectStore& store, const std::string& directory) {
+  if (!directory.starts_with("channels/")) return false;
+  TRY(auto state, store.get(directory + std::string(k_state), registry::k_record_bytes_max));
+  return state && parse_pages_state(*state).files > k_listed_files_max;
+}
+
+} // namespace
+
+Result<Addresses> addresses_of(ObjectStore& store, const PublicUrl& public_url, const std::string& directory,
+                               const std::vector<std::string>& projects) {
+  auto url = [&](const std::string& key) { return public_url.of(store, key); };
+  auto merged = merged_directory(directory);
+  TRY(auto has_merged, holds(store, merged + std::string(k_state)));
+  TRY(bool index, answers(store, public_url, directory));
+  Addresses found;
+  if (index) {
+    found.index_url = url(directory + "/simple") + "/";
+    if (has_merged.value_or(false)) found.merged_url = url(merged + "/simple") + "/";
+    return found;
+  }
+  TRY(bool overview, is_overview(store, directory));
+  if (!overview) found.find_links.push_back(url(directory + "/index.html"));
+  if (overview)
+    for (const auto& project : projects)
+      found.find_links.push_back(url(fmt::format("{}/simple/{}/index.html", directory, project)));
+  if (has_merged.value_or(false)) found.find_links.push_back(url(std::string(k_base_index) + "/index.html"));
+  return found;
+}
+
+std::string installer_words(const Addresses& addresses) {
+  if (!addresses.best_index().empty()) return "--index-url " + addresses.best_index();
+  std::string words = "--no-index";
+  for (const auto& page : addresses.find_links) words += " --find-links " + page;
+  return words;
+}
+
+} // namespace quarry::publish
