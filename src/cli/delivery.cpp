@@ -45,7 +45,7 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments)
   if (to.locator.starts_with("http:") || to.locator.starts_with("https:"))
     return fail(ErrorKind::invalid_argument, "R030", fmt::format("{} can only be read: it is a web server", to.locator),
                 "use the store itself, such as `--to-store s3://bucket/prefix`");
-  TRY(to.store, open_store(context, to.locator));
+  TRY(to.store, open_store_to_write(context, to.locator));
   return to;
 }
 

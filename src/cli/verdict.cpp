@@ -1,4 +1,5 @@
 #include "cli/verdict.hpp"
+#include "cli/table.hpp"
 
 #include "base/text.hpp"
 #include "run/find_runs.hpp"
@@ -52,7 +53,7 @@ Result<gate::Policy> load_policy(Context& context, const std::string& named) {
 Result<registry::Resolved> resolve_sets(store::ObjectStore& store, const std::string& locator) {
   TRY(auto parsed, run::parse_locator(locator));
   using Kind = run::LocatorKind;
-  TRY_DO(run::require_kind(parsed, {Kind::run, Kind::set, Kind::channel}, "promote from"));
+  TRY_DO(run::require_kind(parsed, {Kind::run, Kind::set, Kind::channel}, "take packages from"));
   if (parsed.kind == Kind::set) return registry::resolve_set(store, parsed.digest);
   if (parsed.kind == Kind::channel) return registry::resolve_channel(store, parsed.channel);
   TRY(auto layout, run::find_run(store, parsed));
@@ -89,27 +90,28 @@ std::string cell_name(const registry::Cell& cell) {
   return text::join(parts, " ");
 }
 
-std::string table(const gate::Verdict& verdict) {
-  std::size_t width = 4;
-  for (const auto& c : verdict.cells) width = std::max(width, cell_name(c.cell).size());
-  auto text = fmt::format("  {:<{}}  verdict  why\n", "cell", width);
-  for (const auto& c : verdict.cells) {
-    auto word = c.verdict == gate::Decision::held ? "HELD" : c.waived ? "WAIVED" : "READY";
+Cell verdict_word(const gate::CellVerdict& c) {
+  if (c.verdict == gate::Decision::held) return {"HELD", Tone::bad};
+  return c.waived ? Cell{"WAIVED", Tone::doubtful} : Cell{"READY", Tone::good};
+}
+
+std::string cells_text(const gate::Verdict& verdict, Look look) {
+  TableRows rows{{"cell", "verdict", "why"}};
+  for (const auto& c : verdict.cells)
     for (std::size_t i = 0; i < c.reasons.size(); ++i)
-      text += i == 0 ? fmt::format("  {:<{}}  {:<7}  {}\n", cell_name(c.cell), width, word, c.reasons[i])
-                     : fmt::format("  {:<{}}           {}\n", "", width, c.reasons[i]);
-  }
-  return text;
+      rows.push_back({i == 0 ? Cell(cell_name(c.cell)) : Cell(""), i == 0 ? verdict_word(c) : Cell(""), c.reasons[i]});
+  return table({k_text, k_text, k_text}, rows, look, 2);
 }
 
 } // namespace
 
-std::string verdict_text(const gate::Verdict& verdict, const gate::Case& input, const std::string& source) {
+std::string verdict_text(const gate::Verdict& verdict, const gate::Case& input, const std::string& source, Look look) {
   auto ready = std::count_if(verdict.cells.begin(), verdict.cells.end(),
                              [](const auto& c) { return c.verdict == gate::Decision::ready; });
   auto head = fmt::format("{}  {} -> {}", subject_name(input), source, input.channel);
   if (verdict.cells.empty()) return head + "   the channel has all of it\n";
-  auto text = fmt::format("{}   {} of {} cells ready\n{}", head, ready, verdict.cells.size(), table(verdict));
+  auto text =
+      fmt::format("{}   {} of {} cells ready\n{}", head, ready, verdict.cells.size(), cells_text(verdict, look));
   if (verdict.mode == gate::Mode::report_only)
     text += fmt::format("Policy {} only reports: nothing is held.\n", verdict.policy);
   return text;

@@ -17,7 +17,7 @@ Result<gate::Policy> load_policy(Context& context, const std::string& named);
 Result<registry::Resolved> resolve_sets(store::ObjectStore& store, const std::string& locator);
 
 /// One line of headline and the table of cells.
-std::string verdict_text(const gate::Verdict& verdict, const gate::Case& input, const std::string& source);
+std::string verdict_text(const gate::Verdict& verdict, const gate::Case& input, const std::string& source, Look look);
 
 /// verdict, would_hold, mode, policy, cells: [{cell: {platform, family, python, framework}, set, verdict, waived,
 /// reasons, evidence}]

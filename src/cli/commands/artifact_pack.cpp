@@ -4,6 +4,7 @@
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/records.hpp"
+#include "cli/table.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -45,7 +46,7 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
   auto seconds = meter.finish();
 
   Json list = Json::array();
-  std::vector<std::vector<std::string>> rows;
+  TableRows rows;
   for (const auto& p : packed) {
     archive_bytes += p.size;
     rows.push_back({"packed", p.file, units::bytes(p.size),
@@ -59,9 +60,9 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
                   {"size", p.bytes}});
     list.push_back(std::move(entry));
   }
-  context.out.data(text_table(rows) + fmt::format("{} in {}  {} from {}  {}\n", units::things(packed.size(), "archive"),
-                                                  output, units::bytes(archive_bytes), units::bytes(total),
-                                                  units::seconds(seconds)));
+  context.out.data(table({k_text, k_name, k_number, k_number, k_text}, rows, context.out.data_look()) +
+                   fmt::format("{} in {}  {} from {}  {}\n", units::things(packed.size(), "archive"), output,
+                               units::bytes(archive_bytes), units::bytes(total), units::seconds(seconds)));
   context.out.document({{"schema", "quarry.artifact-pack/1"},
                         {"output_dir", output},
                         {"artifacts", list},

@@ -44,7 +44,7 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
                                record.previous.empty() ? "" : "   before that " + short_digest(record.previous)));
   context.out.data(fmt::format("index       {}\n", index_url(public_url, *store, name)));
   if (merged.exists) context.out.data(fmt::format("merged      {}\n", merged_url(public_url, *store, name)));
-  context.out.data(files_text(files));
+  context.out.data(files_text(files, context.out.data_look()));
   if (merged.exists && !merged.current)
     context.out.warn(fmt::format("its merged index shows another view: `quarry index repair channel:{}`", name));
   if (shown < record.generation)
@@ -98,7 +98,7 @@ Result<int> run_log(Context& context, const Arguments& arguments) {
   for (const auto& move : moves) {
     const auto& m = move.record;
     list.push_back(move_json(move));
-    context.out.data(fmt::format("{:>4}  {}  {:<8}  view {}  by {}{}\n", m.generation, m.when.substr(0, 19), m.action,
+    context.out.data(fmt::format("{:>4}  {}Z  {:<8}  view {}  by {}{}\n", m.generation, m.when.substr(0, 19), m.action,
                                  short_digest(m.to_view), m.who.empty() ? "-" : m.who,
                                  m.why.empty() ? "" : ": " + m.why));
   }
@@ -158,7 +158,7 @@ Result<run::StorePlace> place_of(Context& context, const std::string& text) {
   if (place) return place;
   auto whole = text;
   while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
-  auto store = open_store(context, whole);
+  auto store = open_store_to_write(context, whole);
   if (!store) return place;
   TRY(auto directory, publish::directory_of_distribution(**store));
   if (directory.empty() || !whole.ends_with("/" + directory)) return place;

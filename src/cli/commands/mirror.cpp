@@ -130,7 +130,7 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
 
 Result<int> run_sync(Context& context, const Arguments& arguments) {
   TRY(auto wanted, wanted_of(context, arguments));
-  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   TRY(auto known, mirror::mirrored_files(*store), "while reading what is mirrored");
   TRY(auto owned, mirror::owned_names(*store, k_transfers), "while reading what the store publishes");
   TRY(auto scratch, Scratch::make(context));

@@ -144,7 +144,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   asked.channel = request.channel;
   asked.subjects = receipt.plan.subjects;
   if (!receipt.completed && !receipt.plan.verdict.cells.empty())
-    context.out.data(verdict_text(receipt.plan.verdict, asked, request.source.source));
+    context.out.data(verdict_text(receipt.plan.verdict, asked, request.source.source, context.out.data_look()));
   if (receipt.held) {
     context.out.data(held_text(arguments, receipt));
     return k_exit_held;
@@ -200,10 +200,9 @@ Command promote_command() {
                 k_reason,
                 k_store,
                 public_url_flag()},
-      .examples = {{"quarry promote --from channel:staging --to stable --policy default --store file:store --dry-run",
+      .examples = {{"quarry promote --from channel:staging --to stable --policy default --dry-run",
                     "the plan and its digest"},
-                   {"quarry promote --from run:42 --to stable --policy default --store file:store --cells ready",
-                    "what is ready, now"},
+                   {"quarry promote --from run:42 --to stable --policy default --cells ready", "what is ready, now"},
                    {"quarry promote --from run:42 --to stable --policy default --store s3://builds --to-store "
                     "s3://dist --prefix v2/{family} --public-url s3://dist=https://repo.example.org",
                     "and copy it to the bucket that people install from"}},
@@ -260,8 +259,7 @@ Command rollback_command() {
                     k_reason,
                     k_store,
                     public_url_flag()},
-          .examples = {{"quarry rollback stable --store file:store --reason \"breaks import torch\"",
-                        "the release before, again"}},
+          .examples = {{"quarry rollback stable --reason \"breaks import torch\"", "the release before, again"}},
           .exit_codes = {{3, "there is no such channel, or no view before"},
                          {6, "a record was altered, or a file is gone"},
                          {7, "the channel was moved meanwhile, or rolled back already"}},

@@ -1,6 +1,7 @@
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
 #include "cli/scratch.hpp"
+#include "cli/table.hpp"
 #include "cli/version.hpp"
 
 #include "base/text.hpp"
@@ -70,7 +71,9 @@ Json subjects_json(const EvidenceRecord& e) {
   return list;
 }
 
-std::string failures_text(const EvidenceRecord& e) {
+Tone tone_of(const std::string& result) { return result == "passed" ? Tone::good : Tone::bad; }
+
+std::string failures_text(const EvidenceRecord& e, Look look) {
   std::string text;
   std::size_t shown = 0, all = 0;
   for (const auto& row : e.rows) {
@@ -78,8 +81,8 @@ std::string failures_text(const EvidenceRecord& e) {
     if (++all > k_failures_shown) continue;
     ++shown;
     auto message = text::lines(row.message);
-    text += fmt::format("  {}  {}{}\n", row.outcome == "failed" ? "FAILED" : "ERROR ", row.name,
-                        message.empty() ? "" : ": " + message[0]);
+    text += fmt::format("  {}  {}{}\n", painted(row.outcome == "failed" ? "FAILED" : "ERROR ", Tone::bad, look.color),
+                        row.name, message.empty() ? "" : ": " + message[0]);
   }
   if (all > shown) text += fmt::format("  and {} more\n", all - shown);
   return text;
@@ -112,7 +115,7 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
 
 void say_recorded(Context& context, const EvidenceRecord& evidence, const std::string& digest,
                   std::string_view schema) {
-  context.out.data(failures_text(evidence));
+  context.out.data(failures_text(evidence, context.out.data_look()));
   context.out.data(fmt::format("evidence    {}\nlog         {}\n", digest, evidence.log));
   auto document = summary(evidence, digest);
   document["schema"] = schema;
@@ -125,44 +128,44 @@ Result<int> run_test(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto outcome, trial::run_trial(options, *store, context.environment, context.clock));
   const auto& e = outcome.evidence;
-  context.out.data(fmt::format("{}  {} on {}  {}{}\n", e.result, e.suite, cell_text(e.cell), counts_text(e),
+  auto result = painted(e.result, tone_of(e.result), context.out.data_look().color);
+  context.out.data(fmt::format("{}  {} on {}  {}{}\n", result, e.suite, cell_text(e.cell), counts_text(e),
                                e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
   say_recorded(context, e, outcome.digest, "quarry.test/1");
   return outcome.exit_code;
 }
 
 Command test_command() {
-  return {
-      .path = {"test"},
-      .summary = "test an environment and record the result as evidence",
-      .description = "Proves first that the environment holds the files of its set and nothing else among them, then "
-                     "runs `rocm-sdk test`, or any "
-                     "command after `--`, under a deadline in a process group of its own; then proves it again. The "
-                     "result is written to the "
-                     "store as evidence for exactly the files that are installed: their sha256, the machine, the "
-                     "tools, every test's outcome and "
-                     "the log.\n\nAn environment needs the receipt of `quarry venv install`; without one, `--from` "
-                     "says what its files must be.",
-      .operands = {},
-      .flags = {{"--venv", "DIR", "the environment", {}, {}, {}, true},
-                {"--from", "LOCATOR", "what the installed files must be, instead of the receipt"},
-                {"--family", "F", "the GPU family tested; else that of the installed libraries"},
-                {"--suite", "NAME", "the name of the suite: rocm-sdk, or what a command after -- is to be called"},
-                {"--junit", "FILE", "the JUnit report that the command writes"},
-                {"--deadline", "D", "after this the suite is killed", {}, "1h"},
-                k_store},
-      .takes_rest = true,
-      .examples =
-          {{"quarry test --venv .venv --store file:store", "the tests inside the packages"},
-           {"quarry test --venv .venv --store file:store --suite smoke --junit r.xml -- pytest --junit-xml=r.xml tests",
-            "tests of your own"}},
-      .exit_codes = {{0, "passed"},
-                     {1, "failed; there is evidence of it"},
-                     {3, "no receipt, or its set is not in the store"},
-                     {6, "the environment was altered; there is no evidence"},
-                     {124, "the deadline passed; there is evidence of it"}},
-      .schema = "quarry.test/1",
-      .run = run_test};
+  return {.path = {"test"},
+          .summary = "test an environment and record the result as evidence",
+          .description =
+              "Proves first that the environment holds the files of its set and nothing else among them, then "
+              "runs `rocm-sdk test`, or any "
+              "command after `--`, under a deadline in a process group of its own; then proves it again. The "
+              "result is written to the "
+              "store as evidence for exactly the files that are installed: their sha256, the machine, the "
+              "tools, every test's outcome and "
+              "the log.\n\nAn environment needs the receipt of `quarry venv install`; without one, `--from` "
+              "says what its files must be.",
+          .operands = {},
+          .flags = {{"--venv", "DIR", "the environment", {}, {}, {}, true},
+                    {"--from", "LOCATOR", "what the installed files must be, instead of the receipt"},
+                    {"--family", "F", "the GPU family tested; else that of the installed libraries"},
+                    {"--suite", "NAME", "the name of the suite: rocm-sdk, or what a command after -- is to be called"},
+                    {"--junit", "FILE", "the JUnit report that the command writes"},
+                    {"--deadline", "D", "after this the suite is killed", {}, "1h"},
+                    k_store},
+          .takes_rest = true,
+          .examples = {{"quarry test --venv .venv", "the tests inside the packages"},
+                       {"quarry test --venv .venv --suite smoke --junit r.xml -- pytest --junit-xml=r.xml tests",
+                        "tests of your own"}},
+          .exit_codes = {{0, "passed"},
+                         {1, "failed; there is evidence of it"},
+                         {3, "no receipt, or its set is not in the store"},
+                         {6, "the environment was altered; there is no evidence"},
+                         {124, "the deadline passed; there is evidence of it"}},
+          .schema = "quarry.test/1",
+          .run = run_test};
 }
 
 // evidence
@@ -179,7 +182,8 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   options.workers = context.jobs;
   TRY(auto done, trial::record_report(options, *store));
   const auto& e = done.evidence;
-  context.out.data(fmt::format("{}  {} on {}  {}\nreported    by {}; quarry did not run there\n", e.result, e.suite,
+  auto result = painted(e.result, tone_of(e.result), context.out.data_look().color);
+  context.out.data(fmt::format("{}  {} on {}  {}\nreported    by {}; quarry did not run there\n", result, e.suite,
                                cell_text(e.cell), counts_text(e), e.machine.at("host")));
   say_recorded(context, e, done.digest, "quarry.evidence-record/1");
   return e.result == "passed" ? 0 : 1;
@@ -201,7 +205,7 @@ Command record_command() {
            {"--from", "LOCATOR", "the sealed set that was installed there: run:, set: or channel:", {}, {}, {}, true},
            {"--family", "F", "the GPU family tested; else that of the installed libraries"},
            k_store},
-      .examples = {{"quarry evidence record --from-report report.json --from run:42-windows --store file:store",
+      .examples = {{"quarry evidence record --from-report report.json --from run:42-windows",
                     "what a Windows job has tested"}},
       .exit_codes = {{1, "recorded, and it did not pass"},
                      {3, "the set is not in the store"},
@@ -222,22 +226,26 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
   std::stable_sort(records.begin(), records.end(),
                    [](const auto& a, const auto& b) { return a.record.ended > b.record.ended; });
   Json list = Json::array();
-  std::size_t width = 0;
-  for (const auto& [digest, e] : records) width = std::max(width, cell_text(e.cell).size());
+  TableRows rows;
   for (const auto& [digest, e] : records) {
     list.push_back(summary(e, digest));
-    context.out.data(fmt::format("{}  {}  {:<9}  {:<12}  {:<{}}  {}{}\n", digest.substr(0, 12), e.ended.substr(0, 19),
-                                 e.result, e.suite, cell_text(e.cell), width, counts_text(e), standing(e)));
+    rows.push_back({digest.substr(0, 12),
+                    e.ended.substr(0, 19) + "Z",
+                    {e.result, tone_of(e.result)},
+                    e.suite,
+                    cell_text(e.cell),
+                    counts_text(e) + std::string(standing(e))});
   }
+  context.out.data(table({k_text, k_text, k_text, k_name, k_name, k_text}, rows, context.out.data_look()));
   if (records.empty()) context.out.note("there is no evidence in " + store->describe());
   context.out.document({{"schema", "quarry.evidence-list/1"}, {"evidence", list}});
   return 0;
 }
 
-std::string evidence_text(const std::string& digest, const EvidenceRecord& e) {
-  auto text = fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest, e.result,
-                          e.suite, cell_text(e.cell), counts_text(e), e.started, e.ended,
-                          e.set.empty() ? "none" : e.set, e.sealed ? "" : "  (unsealed source)");
+std::string evidence_text(const std::string& digest, const EvidenceRecord& e, Look look) {
+  auto text = fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest,
+                          painted(e.result, tone_of(e.result), look.color), e.suite, cell_text(e.cell), counts_text(e),
+                          e.started, e.ended, e.set.empty() ? "none" : e.set, e.sealed ? "" : "  (unsealed source)");
   if (!e.reported.empty())
     text += fmt::format("reported  {}: quarry did not run there, and takes its word\n", e.reported);
   for (const auto& subject : e.subjects)
@@ -245,14 +253,14 @@ std::string evidence_text(const std::string& digest, const EvidenceRecord& e) {
   for (const auto& [key, value] : e.machine) text += fmt::format("machine   {:<12}  {}\n", key, value);
   for (const auto& [key, value] : e.tools) text += fmt::format("tool      {:<12}  {}\n", key, value);
   text += fmt::format("log       {}\n", e.log);
-  return text + failures_text(e);
+  return text + failures_text(e, look);
 }
 
 Result<int> run_show(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto digest, registry::complete_digest(*store, "evidence/", arguments.operands.at(0)));
   TRY(auto e, registry::load_evidence(*store, digest));
-  context.out.data(evidence_text(digest, e));
+  context.out.data(evidence_text(digest, e, context.out.data_look()));
   TRY(auto record, json::parse(registry::to_json(e), "evidence"));
   context.out.document({{"schema", "quarry.evidence-show/1"}, {"evidence", digest}, {"record", record}});
   return 0;
@@ -265,7 +273,7 @@ Command list_command() {
                          "without it would mislead.",
           .operands = {},
           .flags = {{"--set", "DIGEST", "only evidence for this set"}, k_store},
-          .examples = {{"quarry evidence list --store file:store", "everything that was tested"}},
+          .examples = {{"quarry evidence list", "everything that was tested"}},
           .exit_codes = {{6, "a record was altered"}},
           .schema = "quarry.evidence-list/1",
           .run = run_list};
@@ -277,7 +285,7 @@ Command show_command() {
           .description = "The files, the machine, the tools and the failures; with `--json` the whole record.",
           .operands = {{"DIGEST", "its digest, or the first 8 or more digits"}},
           .flags = {k_store},
-          .examples = {{"quarry evidence show 4f2a91c07d3e --store file:store", "what was tested there"}},
+          .examples = {{"quarry evidence show 4f2a91c07d3e", "what was tested there"}},
           .exit_codes = {{3, "there is no such record"}, {6, "it was altered"}},
           .schema = "quarry.evidence-show/1",
           .run = run_show};

@@ -58,6 +58,8 @@ Result<void> activate(Context& context, const venv::Environment& environment) {
 Result<venv::Created> create(Context& context, const Arguments& arguments, bool use_uv) {
   TRY(auto clean, switched(arguments, "--clean"));
   venv::CreateOptions options{arguments.operands.at(0), arguments.find("--python").value_or(""), clean, use_uv};
+  if (clean || !venv::is_environment(options.directory))
+    context.out.note(fmt::format("creating    {}", options.directory)); // pip takes seconds for it
   TRY(auto created, venv::create_environment(options, context.environment));
   context.out.note(fmt::format("environment {}  Python {}{}", options.directory, created.environment.version,
                                created.existed ? ", was there already (--clean makes it anew)" : ""));
@@ -151,14 +153,25 @@ void report(Context& context, const venv::InstallOutcome& outcome, const std::st
                                  text::shell_word(receipt.store)));
 }
 
+/// What the packages come from, as it was given.
+std::string source_name(const Arguments& arguments) {
+  for (const auto* flag : {"--from", "--index-url", "--index-name", "--find-links"})
+    if (auto given = arguments.find(flag); given && !given->empty()) return *given;
+  return "the index";
+}
+
 Result<int> run_install(Context& context, const Arguments& arguments) {
   std::unique_ptr<store::ObjectStore> store;
   if (auto named = arguments.find("--store")) {
-    TRY(store, open_store(context, *named));
+    auto from = run::parse_locator(arguments.find("--from").value_or(""));
+    using Kind = run::LocatorKind;
+    bool in_store = from && (from->kind == Kind::run || from->kind == Kind::set || from->kind == Kind::channel);
+    TRY(store, in_store ? open_store(context, *named) : open_store_to_write(context, *named));
   }
   TRY(auto clean, switched(arguments, "--clean"));
   TRY(auto activated, switched(arguments, k_activate));
   TRY(auto options, install_options(context, arguments, store.get()));
+  context.out.note("looking at  " + source_name(arguments));
   // A wrong locator is told before an environment is made for it.
   TRY(options.found, venv::find_source(options.source));
   if (clean || arguments.find("--python") || !venv::is_environment(options.directory))
@@ -200,34 +213,34 @@ std::vector<Flag> install_flags() {
 }
 
 Command install_command() {
-  return {
-      .path = {"venv", "install"},
-      .summary = "install packages from exactly one set, run, channel or directory",
-      .description = "Runs pip (or uv) so that nothing but the files of `--from` can be chosen: the user's "
-                     "configuration, variables and caches of "
-                     "both are out of the way. Quarry's own sets must be sealed, and their files are compared with the "
-                     "set before the installer "
-                     "runs and afterwards, file by file. `quarry-receipt.json` in the environment then says what is "
-                     "there.\n\nA source that cannot "
-                     "have a seal (a URL, a directory, a run that another tool laid out) is accepted, called an "
-                     "unsealed source and frozen by "
-                     "sha256 in `quarry-lock.json`; what is tested from it cannot be promoted.\n\nThe environment is "
-                     "made if it is not there.",
-      .operands = {{"DIR", "the environment"}},
-      .flags = install_flags(),
-      .examples =
-          {{"quarry venv install .venv --from channel:staging --packages \"rocm[libraries,devel]\" --store file:store",
-            "from a channel, with pip"},
-           {"quarry venv install .venv --from run:42 --packages rocm --installer uv --store file:store",
-            "what one run built, with uv"},
-           {"quarry venv install .venv --from out/dist --packages rocm", "what was just built: an unsealed source"}},
-      .exit_codes = {{1, "the installer failed"},
-                     {3, "there is no such source, or it is not sealed yet"},
-                     {5, "the network failed"},
-                     {6, "a file is not the one that was sealed; there is no receipt"},
-                     {12, "the Python or the installer is not on this machine"}},
-      .schema = "quarry.venv-install/1",
-      .run = run_install};
+  return {.path = {"venv", "install"},
+          .summary = "install packages from exactly one set, run, channel or directory",
+          .description =
+              "Runs pip (or uv) so that nothing but the files of `--from` can be chosen: the user's "
+              "configuration, variables and caches of "
+              "both are out of the way. Quarry's own sets must be sealed, and their files are compared with the "
+              "set before the installer "
+              "runs and afterwards, file by file. `quarry-receipt.json` in the environment then says what is "
+              "there.\n\nA source that cannot "
+              "have a seal (a URL, a directory, a run that another tool laid out) is accepted, called an "
+              "unsealed source and frozen by "
+              "sha256 in `quarry-lock.json`; what is tested from it cannot be promoted.\n\nThe environment is "
+              "made if it is not there.",
+          .operands = {{"DIR", "the environment"}},
+          .flags = install_flags(),
+          .examples = {{"quarry venv install .venv --from channel:staging --packages \"rocm[libraries,devel]\"",
+                        "from a channel, with pip"},
+                       {"quarry venv install .venv --from run:42 --packages rocm --installer uv",
+                        "what one run built, with uv"},
+                       {"quarry venv install .venv --from out/dist --packages rocm",
+                        "what was just built: an unsealed source"}},
+          .exit_codes = {{1, "the installer failed"},
+                         {3, "there is no such source, or it is not sealed yet"},
+                         {5, "the network failed"},
+                         {6, "a file is not the one that was sealed; there is no receipt"},
+                         {12, "the Python or the installer is not on this machine"}},
+          .schema = "quarry.venv-install/1",
+          .run = run_install};
 }
 
 } // namespace

@@ -13,15 +13,16 @@ struct Waiting {
 Command waiting_command(const Waiting& waiting) {
   Command command;
   command.path = {"compat", waiting.name};
-  command.summary = "not there yet: waits for " + waiting.for_what;
-  command.description = "Refused with exit code 2 whatever is said, so that no workflow takes its silence for success.";
-  command.examples = {{"quarry compat " + waiting.name, "says what it waits for"}};
+  command.summary = "not implemented yet: needs " + waiting.for_what;
+  command.description = "Always fails with exit code 2, so that no workflow mistakes it for success.";
+  command.examples = {{"quarry compat " + waiting.name, "says what it needs"}};
   command.exit_codes = {{2, "always"}};
   command.schema = "quarry.error/1";
   command.raw = true;
+  command.hidden = true; // answers who calls it, but is not offered
   command.run = [waiting](Context&, const Arguments&) -> Result<int> {
     return fail(ErrorKind::invalid_argument, "C041",
-                fmt::format("{} is not there yet: it waits for {}", waiting.name, waiting.for_what), waiting.hint);
+                fmt::format("{} is not implemented yet: it needs {}", waiting.name, waiting.for_what), waiting.hint);
   };
   return command;
 }
