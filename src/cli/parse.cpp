@@ -18,7 +18,7 @@ const std::vector<Flag>& global_flags() {
       {.name = "--quiet", .value = "", .help = "no notes and no progress; errors and warnings stay", .letter = 'q'},
       {.name = "--verbose",
        .value = "",
-       .help = "show which settings are used and where they come from",
+       .help = "show settings and their origin, and every request and retry",
        .letter = 'v'},
       {.name = "--color",
        .value = "WHEN",

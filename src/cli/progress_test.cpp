@@ -33,7 +33,8 @@ TEST(ClockTime, IsShort) {
 
 TEST(ProgressBar, FitsTheTerminal) {
   Work work{"core  rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl", 1000, 610, 0, 0};
-  EXPECT_THAT(progress_bar(work, 10 * k_second, 120), HasSubstr("whl  [#################------------]   61%  610 B  61 B/s"));
+  EXPECT_THAT(progress_bar(work, 10 * k_second, 120),
+              HasSubstr("whl  [#################------------]   61%  610 B  61 B/s"));
   for (unsigned columns : {20u, 40u, 60u, 80u, 100u, 200u})
     EXPECT_LT(progress_bar(work, 10 * k_second, columns).size(), columns) << columns;
   EXPECT_THAT(progress_bar(work, 10 * k_second, 80), Not(HasSubstr("[#"))) << "the bar goes before the name does";

@@ -61,6 +61,11 @@ Result<publish::PublicUrl> public_url_of(const Arguments& arguments) {
   return publish::PublicUrl::parse(arguments.find("--public-url").value_or(""));
 }
 
+std::function<void(std::string_view)> tracer(const Context& context) {
+  if (!context.out.verbose()) return {};
+  return [&out = context.out](std::string_view line) { out.trace(line); };
+}
+
 std::string temporary_of(const Context& context) {
   auto said = context.variable("TMPDIR");
   return said.empty() ? "/tmp" : said;
@@ -76,7 +81,7 @@ std::string directory_of(const store::ObjectStore& store) {
 } // namespace
 
 Result<std::unique_ptr<store::ObjectStore>> open_store_to_write(const Context& context, const std::string& locator) {
-  return store::open_store(locator, {context.environment, context.clock});
+  return store::open_store(locator, {context.environment, context.clock, tracer(context)});
 }
 
 Result<std::unique_ptr<store::ObjectStore>> open_store(const Context& context, const std::string& locator) {

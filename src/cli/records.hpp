@@ -25,6 +25,8 @@ std::string who(const Context& context);
 /// `--public-url`, and what it says.
 Flag public_url_flag();
 Result<publish::PublicUrl> public_url_of(const Arguments& arguments);
+/// Takes lines about requests for `--verbose`; empty without it.
+std::function<void(std::string_view)> tracer(const Context& context);
 /// Where temporary files may be put: TMPDIR, or /tmp.
 std::string temporary_of(const Context& context);
 /// The store that `locator` names, with endpoint, region and credentials from this command's environment. A directory

@@ -135,6 +135,7 @@ Result<int> run_sync(Context& context, const Arguments& arguments) {
   TRY(auto owned, mirror::owned_names(*store, k_transfers), "while reading what the store publishes");
   TRY(auto scratch, Scratch::make(context));
   auto settings = net::settings_from(context.environment);
+  settings.trace = tracer(context);
   settings.allow_plain_http = context.variable("QUARRY_ALLOW_PLAIN_HTTP") == "1";
   mirror::Upstream upstream(net::make_client(std::move(settings)), context.clock,
                             {wanted.index, scratch.path(), context.jobs}, mirror::metadata_from(*store, known));
