@@ -5,6 +5,7 @@
 #include "archive/zip_headers.hpp"
 #include "archive/zip_inflate.hpp"
 #include "base/units.hpp"
+#include "sys/clock.hpp"
 #include <algorithm>
 #include <array>
 #include <fmt/core.h>
@@ -246,6 +247,7 @@ Result<void> ZipReader::read(const ZipMember& member,
   auto packed = archive_.slice(member.data_offset, member.stored_size);
   std::uint32_t crc = 0;
   auto checked = [&](std::span<const std::byte> chunk) -> Result<void> {
+    TRY_DO(sys::check_interrupted()); // a member of 3 GB takes half a minute
     crc = crc32(crc, chunk);
     return tap(chunk);
   };

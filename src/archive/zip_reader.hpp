@@ -48,7 +48,8 @@ public:
   const std::vector<ZipMember>& members() const { return members_; }
   const ZipMember* find(std::string_view name) const;
   const content::Rope& archive() const { return archive_; }
-  /// Inflates one member in chunks of at most 1 MiB; checks size and CRC (corrupt Z005). Thread-safe.
+  /// Inflates one member in chunks of at most 1 MiB; checks size and CRC (corrupt Z005). Stops between
+  /// two chunks when the program is interrupted (cancelled D006). Thread-safe.
   Result<void> read(const ZipMember& member, const std::function<Result<void>(std::span<const std::byte>)>& tap) const;
   Result<std::string> read_all(const ZipMember& member, std::uint64_t max_bytes) const;
 

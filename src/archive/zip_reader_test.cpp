@@ -1,11 +1,14 @@
 #include "archive/zip_reader.hpp"
 
 #include "archive/zip_forge_for_test.hpp"
+#include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "sys/process.hpp"
+#include <csignal>
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace quarry::archive {
 namespace {
@@ -341,6 +344,24 @@ TEST(ZipReader, StopsInflatingAtTheDeclaredSize) {
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().code, "Z005");
   EXPECT_LE(seen, 2u << 20);
+}
+
+// In a process of its own, since an interruption cannot be taken back.
+TEST(ZipReaderDeathTest, StopsWithinAMemberWhenInterrupted) {
+  for (bool deflated : {true, false}) {
+    auto read_interrupted = [&] {
+      Zip zip;
+      zip.items = {item("large", std::string(5u << 20, 'x'), deflated)};
+      Findings findings;
+      auto reader = ZipReader::open(content::Rope::literal(zip.bytes()), "x.zip", findings);
+      if (!reader) ::_exit(2);
+      sys::install_interrupt_handlers();
+      ::raise(SIGINT);
+      auto read = reader->read(reader->members().at(0), [](std::span<const std::byte>) -> Result<void> { return {}; });
+      ::_exit(!read && read.error().code == "D006" ? 0 : 1);
+    };
+    EXPECT_EXIT(read_interrupted(), ::testing::ExitedWithCode(0), "") << deflated;
+  }
 }
 
 TEST(ZipReader, FindsMembersAndTheirModes) {

@@ -150,7 +150,12 @@ Result<Source> artifact_source(const Context& context, const std::string& text, 
                            "take artifacts from"));
   bool is_change = locator.kind == LocatorKind::commit || locator.kind == LocatorKind::pull_request;
   if (is_change) return source_of_change(context, locator, arguments);
-  if (locator.kind == LocatorKind::path) return artifact::source_of_path(locator.path);
+  if (locator.kind == LocatorKind::path) {
+    auto source = artifact::source_of_path(locator.path);
+    if (!source && source.error().kind == ErrorKind::not_found)
+      source.error().hint = run::bare_word_hint(locator.text, {LocatorKind::run}, std::move(source.error().hint));
+    return source;
+  }
   bool is_run = locator.kind == LocatorKind::run;
   auto place = is_run ? arguments.find("--store") : std::optional(locator.url);
   if (!place)
@@ -253,22 +258,6 @@ Json digest_json(const std::optional<Sha256>& digest) { return digest ? Json(dig
 
 Json error_json(const Error& error) {
   return {{"code", error.code}, {"message", error.message}, {"details", error.details}};
-}
-
-std::string text_table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (widths.size() <= i) widths.push_back(0);
-      widths[i] = std::max(widths[i], row[i].size());
-    }
-  std::string out;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i)
-      out += i + 1 == row.size() ? row[i] : fmt::format("{:<{}}  ", row[i], widths[i]);
-    out += "\n";
-  }
-  return out;
 }
 
 } // namespace quarry::cli

@@ -52,9 +52,6 @@ Json name_json(const artifact::Name& name);
 Json digest_json(const std::optional<Sha256>& digest);
 Json error_json(const Error& error); ///< {code, message, details}: of one artifact among others
 
-/// Columns as wide as their widest cell; the last one is not padded.
-std::string text_table(const std::vector<std::vector<std::string>>& rows);
-
 /// Counts bytes from many threads into one bar.
 class Meter {
 public:

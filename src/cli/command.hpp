@@ -48,6 +48,8 @@ public:
   std::vector<std::string> list(std::string_view flag) const;
   std::vector<std::string> operands;
   std::vector<std::string> rest; ///< after `--`
+  /// Where the values come from that were not given on the command line: "QUARRY_STORE", "/home/a/repo/quarry.toml:3".
+  std::map<std::string, std::string, std::less<>> origins = {};
   std::map<std::string, std::vector<std::string>, std::less<>> values;
   /// Every flag that may be asked for, with its fallback. The parser fills it; a test parses words with parse_words().
   std::map<std::string, std::optional<std::string>, std::less<>> fallbacks;
@@ -62,6 +64,12 @@ public:
   virtual void finish() = 0;
 };
 
+/// How a stream shows text.
+struct Look {
+  std::size_t columns = 0; ///< 0: any number; a file or a pipe, whose readers need whole names
+  bool color = false;
+};
+
 /// What a command says to the world. Thread-safe; lines never mix with a bar.
 class Output {
 public:
@@ -71,6 +79,10 @@ public:
   virtual void warn(std::string_view text) = 0;     ///< stderr, also with --quiet
   virtual void document(const Json& value) = 0;     ///< stdout, only with --json; call once
   virtual void findings(const Findings& found) = 0; ///< stderr; with --json the document carries them
+  virtual void trace(std::string_view text) = 0;    ///< stderr, one line, only with --verbose
+  virtual bool verbose() const = 0;                 ///< whether trace() prints, so that nobody prepares text for nobody
+  virtual Look data_look() const = 0;               ///< of data(); colour is put in by the caller (table.hpp)
+  virtual Look note_look() const = 0;               ///< of note(), whose text never holds colour
   virtual bool json() const = 0;
   /// `total` 0: unknown.
   virtual std::unique_ptr<Progress> progress(std::string label, std::uint64_t total) = 0;

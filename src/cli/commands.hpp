@@ -3,25 +3,27 @@
 #include "cli/command.hpp"
 
 namespace quarry::cli {
-std::vector<Command> artifact_commands(); // find, fetch, list, pack, verify
-std::vector<Command> sdk_commands();      // build
-std::vector<Command> wheel_commands();    // pack, unpack, verify, metadata
-std::vector<Command> elf_commands();      // show, edit
-std::vector<Command> index_commands();    // index build, check, repair, rebuild; gc
-std::vector<Command> publish_commands();  // publish; set show, verify, adopt
-std::vector<Command> mirror_commands();   // mirror sync
-std::vector<Command> set_diff_commands(); // set diff
-std::vector<Command> channel_commands();  // channel show, log
-std::vector<Command> gate_commands();     // gate, waive
-std::vector<Command> promote_commands();  // promote, rollback
-std::vector<Command> venv_commands();     // venv create, install
-std::vector<Command> test_commands();     // test; evidence record, list, show, log
-std::vector<Command> matrix_commands();   // matrix expand, targets, show, check, import
-std::vector<Command> run_commands();      // run locate, upload
-std::vector<Command> version_commands();  // version compute, write
-std::vector<Command> store_commands();    // store put, get (hidden)
-std::vector<Command> compat_commands();   // compat SCRIPT
-std::vector<Command> everyday_commands(); // version, doctor, explain, completion, docs, config
+std::vector<Command> artifact_commands();   // find, fetch, list, pack, verify
+std::vector<Command> sdk_commands();        // build
+std::vector<Command> wheel_commands();      // pack, unpack, verify, metadata
+std::vector<Command> elf_commands();        // show, edit
+std::vector<Command> index_commands();      // index build, check, repair, rebuild; gc
+std::vector<Command> publish_commands();    // publish; set show, verify, adopt
+std::vector<Command> mirror_commands();     // mirror sync
+std::vector<Command> set_diff_commands();   // set diff
+std::vector<Command> channel_commands();    // channel show, log
+std::vector<Command> gate_commands();       // gate, waive
+std::vector<Command> promote_commands();    // promote, rollback
+std::vector<Command> venv_commands();       // venv create, install
+std::vector<Command> test_commands();       // test; evidence record, list, show, log
+std::vector<Command> matrix_commands();     // matrix expand, targets, show, check, import
+std::vector<Command> run_commands();        // run locate, upload
+std::vector<Command> version_commands();    // version compute, write
+std::vector<Command> store_commands();      // store put, get (hidden)
+std::vector<Command> compat_commands();     // compat SCRIPT
+std::vector<Command> list_commands();       // channel list, set list, run list
+std::vector<Command> everyday_commands();   // version, doctor, explain, docs, config
+std::vector<Command> completion_commands(); // completion, complete
 
 Command wheel_metadata_command(); // commands/wheel_metadata.cpp; in wheel_commands()
 

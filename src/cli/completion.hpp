@@ -1,14 +1,12 @@
 #pragma once
-// Completion scripts for shells, generated from the command table: static text, so that pressing Tab never runs quarry.
-// Pure.
-#include "cli/command.hpp"
-#include <span>
-#include <string>
+// Scripts that let a shell complete `quarry`. They ask the program itself (`quarry complete`, complete.hpp), so that
+// channels, policies and codes are those that exist now. Pure.
+#include <string_view>
 
 namespace quarry::cli {
 
-std::string bash_completion(std::span<const Command> commands);
-std::string zsh_completion(std::span<const Command> commands);
-std::string fish_completion(std::span<const Command> commands);
+std::string_view bash_completion();
+std::string_view zsh_completion();
+std::string_view fish_completion();
 
 } // namespace quarry::cli

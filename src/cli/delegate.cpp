@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/parse.hpp"
+#include "cli/resolve.hpp"
 #include "cli/settings.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -26,6 +27,10 @@ public:
   void warn(std::string_view text) override { above_.warn(text); }
   void document(const Json& value) override { document_ = value; }
   void findings(const Findings&) override {}
+  void trace(std::string_view text) override { above_.trace(text); }
+  bool verbose() const override { return above_.verbose(); }
+  Look data_look() const override { return {}; }
+  Look note_look() const override { return {}; }
   bool json() const override { return true; }
   std::unique_ptr<Progress> progress(std::string, std::uint64_t) override { return std::make_unique<Unshown>(); }
   const Json& heard() const { return document_; }

@@ -46,7 +46,7 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments)
     return fail(ErrorKind::invalid_argument, "R030",
                 fmt::format("{} is a web server: stores there are read-only", to.locator),
                 "use the store itself, such as `--to-store s3://bucket/prefix`");
-  TRY(to.store, open_store(context, to.locator));
+  TRY(to.store, open_store_to_write(context, to.locator));
   return to;
 }
 

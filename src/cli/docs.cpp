@@ -18,10 +18,9 @@ std::string markdown_text(std::string_view text) { return text::replace_all(cell
 
 std::string flag_table(const std::vector<Flag>& flags) {
   std::string rows = "| flag | does |\n|---|---|\n";
-  for (const auto& flag : flags) {
-    auto name = std::string(text::trim(flag_heading(flag)));
-    rows += fmt::format("| `{}` | {}{} |\n", cell(name), markdown_text(flag_help(flag)),
-                        flag.required ? " (required)" : "");
+  for (const auto& row : flag_rows(flags)) {
+    auto names = text::replace_all(cell(text::trim(row.heading)), ", --[", "`, `--[");
+    rows += fmt::format("| `{}` | {} |\n", names, markdown_text(row.help));
   }
   return rows;
 }
@@ -38,6 +37,7 @@ std::string markdown_page(const Command& command) {
   if (!command.flags.empty()) page += "\n## Flags\n\n" + flag_table(command.flags);
   page += "\nFlags of every command: [README.md](README.md#flags-of-every-command).\n";
   if (!command.examples.empty()) page += "\n## Examples\n";
+  if (examples_title(command) != "examples") page += "\nQUARRY_STORE is set to the store.\n";
   for (const auto& example : command.examples)
     page += fmt::format("\n{}:\n\n    {}\n", example.explanation, example.command);
   page += "\n## Exit codes\n\n";
@@ -85,8 +85,8 @@ std::string roff_paragraphs(std::string_view input) {
 
 std::string roff_flags(const std::vector<Flag>& flags) {
   std::string result;
-  for (const auto& flag : flags)
-    result += fmt::format(".TP\n.B {}\n{}", roff_word(text::trim(flag_heading(flag))), roff(flag_help(flag)));
+  for (const auto& row : flag_rows(flags))
+    result += fmt::format(".TP\n.B {}\n{}", roff_word(text::trim(row.heading)), roff(row.help));
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/help.hpp"
 #include "cli/parse.hpp"
+#include "cli/resolve.hpp"
 #include "cli/settings.hpp"
 #include <algorithm>
 #include <exception>
@@ -37,10 +38,13 @@ OutputOptions output_options(const World& world, const Arguments& arguments) {
   auto when = arguments.get("--color");
   return {.json = arguments.has("--json"),
           .quiet = arguments.has("--quiet"),
+          .verbose = arguments.has("--verbose"),
           .out_color = use_color(world, when, world.out_is_terminal),
           .err_color = use_color(world, when, world.err_is_terminal),
           .progress = progress_mode(world, arguments.get("--progress")),
-          .columns = world.columns};
+          .columns = world.columns,
+          .out_is_terminal = world.out_is_terminal,
+          .err_is_terminal = world.err_is_terminal};
 }
 
 /// Before the flags are parsed: what the words say plainly, so that an error is shown as it was asked for.
@@ -75,12 +79,11 @@ Result<int> no_command(const World& world, std::span<const Command> commands, co
                 fmt::format("missing subcommand; `quarry {}` has {}", resolved.group, text::join(verbs, ", ")),
                 fmt::format("see `quarry {} --help`", resolved.group));
   }
-  for (const auto& word : resolved.words) {
-    bool known = std::any_of(global_flags().begin(), global_flags().end(),
-                             [&](const Flag& flag) { return word.substr(0, word.find('=')) == flag.name; });
-    if (word.starts_with("--") && !known)
-      return fail(ErrorKind::invalid_argument, "C002", fmt::format("`quarry` has no flag {}", word),
-                  "`quarry help` lists the commands");
+  if (!resolved.words.empty()) {
+    static const Command k_flags_alone{};
+    TRY_DO(parse_words(k_flags_alone, resolved.words));
+    return fail(ErrorKind::invalid_argument, "C001", "the flags are not followed by a command",
+                "`quarry help` lists all commands");
   }
   world.out(overview(commands, world.columns));
   return 0;
@@ -113,8 +116,32 @@ Result<int> run_guarded(const Command& command, Context& context, const Argument
   }
 }
 
+/// "https://***@host/path" for a URL that holds a password.
+std::string without_userinfo(const std::string& value) {
+  auto scheme = value.find("://");
+  if (scheme == value.npos) return value;
+  auto begin = scheme + 3;
+  auto at = value.substr(begin, value.find('/', begin) - begin).rfind('@');
+  return at == std::string::npos ? value : value.substr(0, begin) + "***" + value.substr(begin + at);
+}
+
+/// What decides what the command does, but was not given on its command line.
+void trace_settings(Printer& printer, const Command& command, const Settings& settings, const Arguments& arguments) {
+  if (!printer.verbose()) return;
+  for (const auto& file : settings.files()) printer.trace("settings file " + file);
+  for (const auto* flags : {&command.flags, &global_flags()})
+    for (const auto& flag : *flags) {
+      auto origin = arguments.origins.find(flag.name);
+      if (origin != arguments.origins.end())
+        printer.trace(fmt::format("{}{} from {}", flag.name,
+                                  flag.value.empty() ? "" : " " + without_userinfo(arguments.get(flag.name)),
+                                  origin->second));
+    }
+}
+
 int execute(const World& world, const Command& command, const Settings& settings, const Arguments& arguments) {
   auto printer = make_printer(output_options(world, arguments), world.out, world.err, world.clock);
+  trace_settings(*printer, command, settings, arguments);
   auto jobs = text::parse_u64(arguments.get("--jobs")).value_or(world.processors);
   Context context{world.environment,           world.clock,   world.resources, *printer,
                   static_cast<unsigned>(jobs), world.program, &settings};
@@ -136,10 +163,8 @@ Error bug(std::string_view what) {
           "please report it with the command line and `quarry version --json`"};
 }
 
-int run_engine(const World& world, std::span<const Command> commands, const std::vector<std::string>& said) {
-  auto early = make_printer(early_options(world, said), world.out, world.err, world.clock);
-  auto words = said;
-  if (!words.empty() && (words[0] == "--version" || words[0] == "-V")) words[0] = "version";
+int run_engine(const World& world, std::span<const Command> commands, const std::vector<std::string>& words) {
+  auto early = make_printer(early_options(world, words), world.out, world.err, world.clock);
   auto resolved = resolve(commands, words);
   if (!resolved) return report(*early, resolved.error());
   if (resolved->help) {

@@ -201,6 +201,18 @@ TEST_F(Engine, ANounAloneNeedsAVerb) {
   EXPECT_THAT(world_.err, HasSubstr("C002"));
 }
 
+TEST_F(Engine, FlagsWithoutACommandAreAnError) {
+  const std::pair<std::vector<std::string>, std::string> k_cases[] = {
+      {{"-q"}, "C001"},        {{"-x"}, "C002"},  {{"-qx"}, "C002"},     {{"-j"}, "C003"},
+      {{"-j", "try"}, "C006"}, {{"-jx"}, "C006"}, {{"-j", "2"}, "C001"}, {{"-x", "try", "good"}, "C002"},
+      {{"--json"}, "C001"}};
+  for (const auto& [words, code] : k_cases) {
+    EXPECT_EQ(world_.run(commands_, words), 2) << ::testing::PrintToString(words);
+    EXPECT_THAT(world_.err, HasSubstr("error[" + code + "]")) << ::testing::PrintToString(words);
+    EXPECT_EQ(world_.out.empty(), words[0] != "--json") << world_.out;
+  }
+}
+
 TEST_F(Engine, VariablesAreDefaults) {
   world_.environment = {{"QUARRY_STORE", "v"}, {"QUARRY_JOBS", "3"}};
   world_.run(commands_, {"try", "good"});

@@ -66,7 +66,9 @@ private:
 
   Result<std::vector<forge::Run>> candidates() {
     TRY(auto access, forge::access_from(context_.environment));
-    forge::GitHub github(std::move(access), net::make_client(net::settings_from(context_.environment)), context_.clock);
+    auto settings = net::settings_from(context_.environment);
+    settings.trace = tracer(context_);
+    forge::GitHub github(std::move(access), net::make_client(std::move(settings)), context_.clock);
     if (!request_.run_id.empty()) {
       TRY(auto run, github.run(request_.repository, request_.run_id));
       return std::vector<forge::Run>{std::move(run)};
@@ -97,7 +99,7 @@ private:
     TRY(candidate.located, run::locate(origin, std::move(wanted)));
     candidate.run = std::move(run);
     candidate.place = request_.store.empty() ? "s3://" + candidate.located.location.bucket : request_.store;
-    TRY(auto opened, store::open_store(candidate.place, {environment_, context_.clock}));
+    TRY(auto opened, store::open_store(candidate.place, {environment_, context_.clock, tracer(context_)}));
     candidate.store = std::move(opened);
     TRY_DO(look_at(candidate), fmt::format("while looking at run {}", candidate.run.facts.id));
     return candidate;

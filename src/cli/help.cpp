@@ -98,6 +98,16 @@ std::string filled(std::string_view input, std::size_t indent, std::size_t colum
   return result;
 }
 
+namespace {
+/// A heading that is wider than its column: names after each other, filled, the lines behind the first further in.
+std::string hanging(const std::string& heading, std::size_t indent, std::size_t columns) {
+  constexpr std::size_t k_flag_indent = 4; // where the long names of flags begin
+  auto begin = std::min(heading.find_first_not_of(' '), k_flag_indent);
+  auto lines = filled(std::string_view(heading).substr(begin), indent + begin, columns);
+  return lines;
+}
+} // namespace
+
 std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows, std::size_t indent,
                         std::size_t columns) {
   std::size_t width = 0;
@@ -109,7 +119,7 @@ std::string two_columns(const std::vector<std::pair<std::string, std::string>>& 
     auto body = filled(right, start, columns);
     auto head = std::string(indent, ' ') + left;
     if (left.size() > width)
-      result += head + "\n" + body;
+      result += hanging(left, indent, columns) + body;
     else if (body.empty())
       result += head + "\n";
     else
@@ -128,6 +138,14 @@ std::string usage_line(const Command& command) {
   return command.takes_rest ? line + " [-- COMMAND...]" : line;
 }
 
+std::string examples_title(const Command& command) {
+  bool needs_store = std::any_of(command.flags.begin(), command.flags.end(),
+                                 [](const Flag& f) { return f.required && f.environment == "QUARRY_STORE"; });
+  bool unnamed = std::any_of(command.examples.begin(), command.examples.end(),
+                             [](const Example& e) { return e.command.find("--store") == std::string::npos; });
+  return needs_store && unnamed ? "examples (with QUARRY_STORE set to the store)" : "examples";
+}
+
 std::string flag_heading(const Flag& flag) {
   auto heading = flag.letter ? fmt::format("-{}, {}", flag.letter, flag.name) : "    " + flag.name;
   return flag.value.empty() ? heading : heading + " " + flag.value;
@@ -140,6 +158,36 @@ std::string flag_help(const Flag& flag) {
   if (!flag.fallback.empty()) help += fmt::format(" (default: {})", flag.fallback);
   if (!flag.environment.empty()) help += fmt::format(" [{}]", flag.environment);
   return help;
+}
+
+namespace {
+/// `--no-x` right behind `--x`, both switches.
+bool is_pair(const std::vector<Flag>& flags, std::size_t at) {
+  if (at + 1 >= flags.size()) return false;
+  const auto &on = flags[at], &off = flags[at + 1];
+  return on.value.empty() && off.value.empty() && off.name == "--no-" + on.name.substr(2);
+}
+} // namespace
+
+std::vector<FlagRow> flag_rows(const std::vector<Flag>& flags) {
+  std::vector<FlagRow> rows;
+  bool last_was_pair = false;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    const auto& flag = flags[i];
+    if (!is_pair(flags, i)) {
+      rows.push_back({flag_heading(flag), flag_help(flag) + (flag.required ? " (required)" : "")});
+      last_was_pair = false;
+      continue;
+    }
+    auto heading = (flag.letter ? fmt::format("-{}, ", flag.letter) : "    ") + "--[no-]" + flag.name.substr(2);
+    if (last_was_pair && rows.back().help == flag_help(flag))
+      rows.back().heading += ", " + std::string(text::trim(heading));
+    else
+      rows.push_back({std::move(heading), flag_help(flag)});
+    last_was_pair = true;
+    ++i;
+  }
+  return rows;
 }
 
 std::vector<std::string> ordered_groups(std::span<const Command> commands) {
@@ -169,10 +217,12 @@ std::string overview(std::span<const Command> commands, unsigned columns) {
   section(page, "daily", daily, usable(columns));
   section(page, "all nouns and their verbs", others, usable(columns));
   return page + "\n" +
-         filled("`quarry COMMAND --help` shows flags and examples, `quarry explain CODE` any error; `quarry doctor` "
-                "checks "
-                "this machine.",
-                0, usable(columns));
+         filled(
+             "Set QUARRY_STORE to the store that you use (such as `file:store` or `s3://bucket/prefix`), and commands "
+             "need no --store.\n"
+             "`quarry COMMAND --help` shows flags and examples, `quarry explain CODE` any error; `quarry doctor` "
+             "checks this machine.",
+             0, usable(columns));
 }
 
 std::string help_page(std::span<const Command> commands, unsigned columns) {
@@ -204,12 +254,11 @@ std::string command_page(const Command& command, unsigned columns) {
   if (!command.description.empty()) page += "\n" + filled(command.description, 0, width);
   std::vector<std::pair<std::string, std::string>> operands, flags, codes;
   for (const auto& operand : command.operands) operands.emplace_back(operand_usage(operand), operand.help);
-  for (const auto& flag : command.flags)
-    flags.emplace_back(flag_heading(flag), flag_help(flag) + (flag.required ? " (required)" : ""));
+  for (auto& row : flag_rows(command.flags)) flags.emplace_back(std::move(row.heading), std::move(row.help));
   for (const auto& [code, meaning] : command.exit_codes) codes.emplace_back(fmt::format("{:>3}", code), meaning);
   section(page, "operands", operands, width);
   section(page, "flags", flags, width);
-  if (!command.examples.empty()) page += "\nexamples\n";
+  if (!command.examples.empty()) page += fmt::format("\n{}\n", examples_title(command));
   for (const auto& example : command.examples)
     page += filled(example.explanation + ":", 2, width) + "    " + example.command + "\n";
   section(page, "exit codes", codes, width);

@@ -19,8 +19,18 @@ std::string command_page(const Command& command, unsigned columns);
 
 /// "quarry artifact fetch [REGEX]... --from LOCATOR [flags]".
 std::string usage_line(const Command& command);
+/// "examples", or what an example that names no store relies on.
+std::string examples_title(const Command& command);
 /// "-o, --output DIR".
 std::string flag_heading(const Flag& flag);
+
+/// A row of a list of flags.
+struct FlagRow {
+  std::string heading, help;
+};
+/// One row for each flag, and one for `--x` and `--no-x` together: "--[no-]x". Switches of both ways with one help
+/// text, such as the components of a script, share a row of names. Required flags say so.
+std::vector<FlagRow> flag_rows(const std::vector<Flag>& flags);
 /// The help with choices, default and variable: "…; one of a, b (default: a) [QUARRY_X]".
 std::string flag_help(const Flag& flag);
 

@@ -100,6 +100,12 @@ public:
     to_err(render(error));
     if (options_.json && !printed_document()) document(error_document(error));
   }
+  void trace(std::string_view text) override {
+    if (options_.verbose) to_err("trace: " + std::string(text) + "\n");
+  }
+  bool verbose() const override { return options_.verbose; }
+  Look data_look() const override { return {options_.out_is_terminal ? options_.columns : 0, options_.out_color}; }
+  Look note_look() const override { return {options_.err_is_terminal ? options_.columns : 0, false}; }
   bool json() const override { return options_.json; }
   bool printed_document() const override {
     std::lock_guard lock(mutex_);
@@ -134,6 +140,7 @@ private:
 PrinterProgress::PrinterProgress(StreamPrinter& printer, std::string label, std::uint64_t total) : printer_(printer) {
   std::lock_guard lock(printer_.mutex_);
   entry_ = printer_.board_.add(std::move(label), total, printer_.clock_.steady_ns());
+  if (auto text = printer_.board_.redrawn(printer_.clock_.steady_ns()); !text.empty()) printer_.err_(text);
 }
 void PrinterProgress::update(std::uint64_t done) {
   std::lock_guard lock(printer_.mutex_);

@@ -17,10 +17,11 @@ using Sink = std::function<void(std::string_view)>;
 enum class ProgressMode : std::uint8_t { bar, lines, none };
 
 struct OutputOptions {
-  bool json = false, quiet = false;
+  bool json = false, quiet = false, verbose = false;
   bool out_color = false, err_color = false; ///< decided already: flag, variables, terminal
   ProgressMode progress = ProgressMode::none;
   unsigned columns = 80;
+  bool out_is_terminal = false, err_is_terminal = false; ///< else tables have their full width
 };
 
 class Printer : public Output {

@@ -16,6 +16,10 @@ const std::vector<Flag>& global_flags() {
        .environment = "QUARRY_JOBS",
        .letter = 'j'},
       {.name = "--quiet", .value = "", .help = "no notes and no progress; errors and warnings stay", .letter = 'q'},
+      {.name = "--verbose",
+       .value = "",
+       .help = "show settings and their origin, and every request and retry",
+       .letter = 'v'},
       {.name = "--color",
        .value = "WHEN",
        .help = "colour on a terminal; NO_COLOR and FORCE_COLOR are obeyed",
@@ -35,24 +39,32 @@ const std::vector<Flag>& global_flags() {
 
 std::string name_of(const Command& command) { return text::join(command.path, " "); }
 
-namespace {
-
-Unexpected usage(std::string code, std::string message, std::string hint) {
-  return fail(ErrorKind::invalid_argument, std::move(code), std::move(message), std::move(hint));
-}
-std::string help_hint(const Command& command) { return fmt::format("see `quarry {} --help`", name_of(command)); }
-
 const Flag* find_flag(const std::vector<Flag>& flags, std::string_view name) {
   for (const auto& flag : flags)
     if (flag.name == name || std::find(flag.aliases.begin(), flag.aliases.end(), name) != flag.aliases.end())
       return &flag;
   return nullptr;
 }
+
 const Flag* find_letter(const std::vector<Flag>& flags, char letter) {
   for (const auto& flag : flags)
     if (flag.letter == letter) return &flag;
   return nullptr;
 }
+
+namespace {
+
+Unexpected usage(std::string code, std::string message, std::string hint) {
+  return fail(ErrorKind::invalid_argument, std::move(code), std::move(message), std::move(hint));
+}
+/// "quarry artifact fetch"; "quarry" while no command is known.
+std::string program_and_name(const Command& command) {
+  return command.path.empty() ? "quarry" : "quarry " + name_of(command);
+}
+std::string help_hint(const Command& command) {
+  return command.path.empty() ? "see `quarry help`" : fmt::format("see `{} --help`", program_and_name(command));
+}
+
 const Flag* long_flag(const Command& command, std::string_view name) {
   const Flag* own = find_flag(command.flags, name);
   return own ? own : find_flag(global_flags(), name);
@@ -138,7 +150,21 @@ private:
     if (at_ + 1 >= words_.size() || words_[at_ + 1] == "--") {
       return usage("C003", fmt::format("{} needs a value: {} {}", name, name, flag.value), help_hint(command_));
     }
+    const auto& word = words_[at_ + 1];
+    if (looks_like_flag(word))
+      return usage("C003", fmt::format("{} needs a value, but the next word is the flag `{}`", name, word),
+                   fmt::format("if `{}` is the value, write `{}={}`", word, name, word));
     return store(flag, words_[++at_], name);
+  }
+
+  /// A flag of this command, or a mistyped one. `--run-id --platform linux` lacks the value of --run-id.
+  bool looks_like_flag(const std::string& word) const {
+    if (word.starts_with("--")) {
+      auto name = word.substr(0, word.find('='));
+      return long_flag(command_, name) || !nearest(name, flag_names(command_)).empty();
+    }
+    return word.size() > 1 && word[0] == '-' &&
+           std::all_of(word.begin() + 1, word.end(), [&](char c) { return short_flag(command_, c) != nullptr; });
   }
 
   Result<void> store(const Flag& flag, std::string value, const std::string& name) {
@@ -153,7 +179,7 @@ private:
 
   Unexpected unknown(const std::string& name) {
     auto near = did_you_mean(name, flag_names(command_));
-    return usage("C002", fmt::format("`quarry {}` has no flag {}", name_of(command_), name),
+    return usage("C002", fmt::format("`{}` has no flag {}", program_and_name(command_), name),
                  near.empty() ? help_hint(command_) : near);
   }
 
@@ -163,84 +189,7 @@ private:
   Arguments result_;
 };
 
-/// A flag of every command that stands before or between the words of the command's name; 0 when `word` is none.
-std::size_t global_words(std::span<const std::string> words, std::size_t at) {
-  const auto& word = words[at];
-  if (word.size() < 2 || word[0] != '-' || word == "--") return 0;
-  bool has_value_inside = word.starts_with("--") ? word.find('=') != word.npos : word.size() > 2;
-  const Flag* flag = word.starts_with("--") ? find_flag(global_flags(), word.substr(0, word.find('=')))
-                                            : find_letter(global_flags(), word[1]);
-  if (!flag) return 0;
-  return flag->value.empty() || has_value_inside || at + 1 == words.size() ? 1 : 2;
-}
-
-bool is_help(const std::string& word) { return word == "--help" || word == "-h"; }
-
-/// `artifact fecth`: the noun is right, so only its verbs are near.
-Unexpected unknown_verb(const std::string& noun, const std::string& verb, const std::vector<std::string>& verbs) {
-  auto near = nearest(verb, verbs);
-  for (auto& name : near) name.insert(0, noun + " ");
-  auto hint = near.empty() ? fmt::format("`{}` knows {}", noun, text::join(verbs, ", "))
-                           : fmt::format("did you mean `{}`?", text::join(near, "` or `"));
-  return usage("C001", fmt::format("there is no command `{} {}`", noun, verb), std::move(hint));
-}
-
-Unexpected unknown_command(std::span<const Command> commands, const std::vector<std::string>& said) {
-  std::vector<std::string> names, verbs;
-  for (const auto& command : commands) {
-    if (command.hidden) continue;
-    names.push_back(command.path[0]);
-    if (command.path.size() == 2 && command.path[0] == said[0]) verbs.push_back(command.path[1]);
-  }
-  if (said.size() == 2) return unknown_verb(said[0], said[1], verbs);
-  auto near = did_you_mean(said[0], names);
-  return usage("C001", fmt::format("there is no command `{}`", said[0]),
-               near.empty() ? "`quarry help` lists them" : near);
-}
-
-bool is_group(std::span<const Command> commands, const std::string& noun) {
-  return std::any_of(commands.begin(), commands.end(),
-                     [&](const Command& c) { return c.path.size() == 2 && c.path[0] == noun; });
-}
-
-const Command* find_command(std::span<const Command> commands, std::span<const std::string> path) {
-  for (const auto& command : commands)
-    if (std::equal(command.path.begin(), command.path.end(), path.begin(), path.end())) return &command;
-  return nullptr;
-}
-
 } // namespace
-
-Result<Resolved> resolve(std::span<const Command> commands, std::span<const std::string> words) {
-  Resolved result;
-  std::vector<std::string> said;
-  std::size_t at = 0;
-  while (at < words.size() && !result.command) {
-    if (auto taken = global_words(words, at)) {
-      for (std::size_t i = 0; i < taken; ++i) result.words.push_back(words[at + i]);
-      at += taken;
-      continue;
-    }
-    if (words[at].starts_with("-") || said.size() == 2) break;
-    if (said.empty() && words[at] == "help" && !result.help) {
-      result.help = true;
-      ++at;
-      continue;
-    }
-    said.push_back(words[at++]);
-    result.command = find_command(commands, said);
-    if (result.command && at < words.size() && find_command(commands, std::vector{said[0], words[at]})) {
-      result.command = nullptr; // `version` and `version compute` live side by side
-      continue;
-    }
-    if (!result.command && !(said.size() == 1 && is_group(commands, said[0]))) return unknown_command(commands, said);
-  }
-  result.words.insert(result.words.end(), words.begin() + static_cast<std::ptrdiff_t>(at), words.end());
-  if (!result.command && !said.empty()) result.group = said[0];
-  auto end = std::find(result.words.begin(), result.words.end(), "--");
-  result.help = result.help || std::any_of(result.words.begin(), end, is_help);
-  return result;
-}
 
 Result<Arguments> parse_words(const Command& command, std::span<const std::string> words) {
   return Parser(command, words).run();
@@ -262,31 +211,61 @@ Result<void> check_value(const Flag& flag, const std::string& value, const std::
                near.empty() ? "choose one of them" : near);
 }
 
-Result<void> check_required(const Command& command, const Arguments& arguments) {
+namespace {
+
+/// A required flag or operand that was not given: "--dest-dir OUT", "packages are written to OUT/dist".
+struct Missing {
+  std::string heading, help;
+};
+
+std::vector<Missing> missing_of(const Command& command, const Arguments& arguments) {
+  std::vector<Missing> missing;
   std::size_t needed = 0;
-  bool open_end = false;
   for (const auto& operand : command.operands) {
     needed += operand.required ? 1 : 0;
-    open_end = open_end || operand.repeats;
-    if (operand.required && arguments.operands.size() < needed) {
-      return usage("C004", fmt::format("`quarry {}` needs {}: {}", name_of(command), operand.name, operand.help),
-                   help_hint(command));
-    }
-  }
-  // What must be said must say something; an optional operand that is empty is its command's business.
-  for (std::size_t i = 0; i < std::min(needed, arguments.operands.size()); ++i)
-    if (arguments.operands[i].empty())
-      return usage("C006", fmt::format("{} is empty", command.operands[i].name), "is a variable unset?");
-  if (!open_end && arguments.operands.size() > command.operands.size()) {
-    return usage("C005", fmt::format("unexpected argument `{}`", arguments.operands[command.operands.size()]),
-                 help_hint(command));
+    if (operand.required && arguments.operands.size() < needed) missing.push_back({operand.name, operand.help});
   }
   for (const auto& flag : command.flags) {
     if (!flag.required || arguments.find(flag.name)) continue;
     auto variable = flag.environment.empty() ? "" : fmt::format(" (or set {})", flag.environment);
-    return usage("C004", fmt::format("`quarry {}` needs {} {}: {}", name_of(command), flag.name, flag.value, flag.help),
-                 help_hint(command) + variable);
+    missing.push_back({flag.name + " " + flag.value, flag.help + variable});
   }
+  return missing;
+}
+
+Result<void> refuse_missing(const Command& command, const std::vector<Missing>& missing) {
+  if (missing.empty()) return {};
+  if (missing.size() == 1)
+    return usage("C004",
+                 fmt::format("`{}` needs {}: {}", program_and_name(command), missing[0].heading, missing[0].help),
+                 help_hint(command));
+  std::size_t width = 0;
+  for (const auto& each : missing) width = std::max(width, each.heading.size());
+  Error error{ErrorKind::invalid_argument,
+              "C004",
+              fmt::format("`{}` needs {} more arguments", program_and_name(command), missing.size()),
+              {},
+              {},
+              help_hint(command)};
+  for (const auto& each : missing) error.details.push_back(fmt::format("{:<{}}  {}", each.heading, width, each.help));
+  return fail(std::move(error));
+}
+
+} // namespace
+
+Result<void> check_required(const Command& command, const Arguments& arguments) {
+  const auto& operands = command.operands;
+  bool open_end = std::any_of(operands.begin(), operands.end(), [](const Operand& o) { return o.repeats; });
+  if (!open_end && arguments.operands.size() > operands.size())
+    return usage("C005", fmt::format("unexpected argument `{}`", arguments.operands[operands.size()]),
+                 help_hint(command));
+  TRY_DO(refuse_missing(command, missing_of(command, arguments)));
+  // A required operand must not be empty; an optional one that is empty is its command's business.
+  auto needed = static_cast<std::size_t>(
+      std::count_if(operands.begin(), operands.end(), [](const Operand& o) { return o.required; }));
+  for (std::size_t i = 0; i < std::min(needed, arguments.operands.size()); ++i)
+    if (arguments.operands[i].empty())
+      return usage("C006", fmt::format("{} is empty", operands[i].name), "is a variable unset?");
   return {};
 }
 

@@ -3,28 +3,25 @@
 #include "cli/command.hpp"
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quarry::cli {
 
-/// The flags that every command takes: --json, --jobs, --quiet, --color, --progress, --help.
+/// The flags that every command takes: --json, --jobs, --quiet, --verbose, --color, --progress, --help.
 const std::vector<Flag>& global_flags();
 
 /// "artifact fetch".
 std::string name_of(const Command& command);
 
-/// The command that the first words name, however flags of every command stand between them.
-struct Resolved {
-  const Command* command = nullptr; ///< null: no words at all, or `prefix` is a group such as "artifact"
-  std::string group;                ///< the noun alone: "artifact"; empty otherwise
-  std::vector<std::string> words;   ///< what remains for parse_words()
-  bool help = false;                ///< --help, -h or `help` was said
-};
-Result<Resolved> resolve(std::span<const Command> commands, std::span<const std::string> words);
+/// The flag of that name or alias ("--output-dir"), or letter; null if `flags` has no such flag.
+const Flag* find_flag(const std::vector<Flag>& flags, std::string_view name);
+const Flag* find_letter(const std::vector<Flag>& flags, char letter);
 
 /// Flags (`--name VALUE`, `--name=VALUE`, `-n VALUE`, `-nVALUE`, `-ab`), operands and, after `--`, the rest. Refuses
-/// what the table does not know, with the nearest name. Required flags and operands are checked by check_required(),
-/// after the configuration had its say.
+/// what the table does not know, with the nearest name, and a flag in the place of a value (C003). Required flags and
+/// operands are checked by check_required(), after variables and configuration files were applied; it names all that
+/// are missing at once (C004).
 Result<Arguments> parse_words(const Command& command, std::span<const std::string> words);
 Result<void> check_required(const Command& command, const Arguments& arguments);
 /// One of the flag's choices, a number for -j: C006.

@@ -1,8 +1,10 @@
 #include "cli/parse.hpp"
 
+#include "cli/resolve.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdexcept>
+#include <tuple>
 
 namespace quarry::cli {
 namespace {
@@ -138,6 +140,24 @@ TEST(ParseWords, RefusesWhatTheTableDoesNotKnow) {
   for (const auto& [words, code] : k_cases) EXPECT_EQ(refusal(fetch(), words), code) << ::testing::PrintToString(words);
 }
 
+// `--run-id --platform linux` must not take `--platform` as the run's id and then complain about `linux`.
+TEST(ParseWords, AFlagIsNotTakenAsAValue) {
+  for (const Words& words :
+       {Words{"--output-dir", "--dry-run"}, Words{"--output-dir", "--format=xz"},
+        Words{"--output-dir", "--from-store", "x"}, Words{"--output-dir", "--json"}, Words{"--output-dir", "--dry-rnu"},
+        Words{"-o", "-n"}, Words{"-no", "-nq"}, Words{"--exclude", "-o", "d"}}) {
+    auto result = parse_words(fetch(), words);
+    ASSERT_FALSE(result) << ::testing::PrintToString(words);
+    EXPECT_EQ(result.error().code, "C003") << ::testing::PrintToString(words);
+  }
+  auto result = parse_words(fetch(), Words{"--output-dir", "--dry-run"});
+  EXPECT_EQ(result.error().message, "--output-dir needs a value, but the next word is the flag `--dry-run`");
+  EXPECT_EQ(result.error().hint, "if `--dry-run` is the value, write `--output-dir=--dry-run`");
+  for (const Words& words : {Words{"--output-dir=--dry-run"}, Words{"--output-dir", "-x"}, Words{"--output-dir", "-"},
+                             Words{"-o=--dry-run"}, Words{"--output-dir", "--zzzz"}})
+    EXPECT_TRUE(parse_words(fetch(), words)) << ::testing::PrintToString(words);
+}
+
 TEST(ParseWords, SuggestsTheNearestFlag) {
   auto result = parse_words(fetch(), Words{"--outptu-dir", "d"});
   ASSERT_FALSE(result);
@@ -161,6 +181,26 @@ TEST(CheckRequired, CountsOperands) {
   EXPECT_EQ(refusal(command, Words{"1", "2", "3"}), "");
 }
 
+TEST(CheckRequired, NamesAllThatIsMissing) {
+  auto command = fetch();
+  command.operands = {{"DIR", "the directory"}, {"FILE", "an optional file", false}};
+  command.flags.push_back(
+      {.name = "--run-id", .value = "ID", .help = "the run", .environment = "RUN", .required = true});
+  auto arguments = parse_words(command, Words{});
+  ASSERT_TRUE(arguments);
+  auto checked = check_required(command, *arguments);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().code, "C004");
+  EXPECT_EQ(checked.error().message, "`quarry artifact fetch` needs 3 more arguments");
+  EXPECT_THAT(checked.error().details, ElementsAre("DIR               the directory", "--output-dir DIR  where",
+                                                   "--run-id ID       the run (or set RUN)"));
+  arguments = parse_words(command, Words{"d", "--run-id", "1"});
+  ASSERT_TRUE(arguments);
+  checked = check_required(command, *arguments);
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().message, "`quarry artifact fetch` needs --output-dir DIR: where");
+}
+
 class Resolving : public ::testing::Test {
 protected:
   Command named(std::vector<std::string> path) {
@@ -168,8 +208,8 @@ protected:
     command.path = std::move(path);
     return command;
   }
-  std::vector<Command> commands_{named({"artifact", "fetch"}), named({"artifact", "list"}), named({"publish"}),
-                                 named({"version"}), named({"version", "compute"})};
+  std::vector<Command> commands_{named({"artifact", "fetch"}), named({"artifact", "list"}),   named({"publish"}),
+                                 named({"version"}),           named({"version", "compute"}), named({"set", "list"})};
 };
 
 TEST_F(Resolving, FindsTheLongestName) {
@@ -208,9 +248,15 @@ TEST_F(Resolving, RefusesWithTheNearestName) {
   const std::pair<Words, std::string> k_cases[] = {
       {{"artfact"}, "did you mean `artifact`?"},
       {{"artifact", "fecth"}, "did you mean `artifact fetch`?"},
-      {{"artifact", "zzzzz"}, "`artifact` knows fetch, list"},
+      {{"artifact", "zzzzz"}, "`artifact` has fetch, list"},
+      {{"fetch"}, "did you mean `artifact fetch`?"},
+      {{"fecth"}, "did you mean `artifact fetch`?"},
+      {{"fetch", "artifact"}, "did you mean `artifact fetch`?"},
+      {{"list"}, "did you mean `artifact list` or `set list`?"},
       {{"publsh"}, "did you mean `publish`?"},
-      {{"qqqqqq"}, "`quarry help` lists them"},
+      {{"qqqqqq"}, "`quarry help` lists all commands"},
+      {{"-"}, "`quarry help` lists all commands"},
+      {{"--", "publish"}, "`quarry help` lists all commands"},
   };
   for (const auto& [words, hint] : k_cases) {
     auto resolved = resolve(commands_, words);
@@ -218,6 +264,39 @@ TEST_F(Resolving, RefusesWithTheNearestName) {
     EXPECT_EQ(resolved.error().code, "C001");
     EXPECT_EQ(resolved.error().hint, hint);
   }
+}
+
+TEST_F(Resolving, VersionIsAlsoAFlag) {
+  for (const Words& words : {Words{"--version"}, Words{"-V"}, Words{"-q", "--version"}}) {
+    auto resolved = resolve(commands_, words);
+    ASSERT_TRUE(resolved && resolved->command);
+    EXPECT_EQ(name_of(*resolved->command), "version");
+  }
+}
+
+// A command line that does nothing must not look like a success.
+TEST_F(Resolving, RefusesOtherFlagsBeforeTheCommand) {
+  const std::tuple<Words, std::string, std::string> k_cases[] = {
+      {{"-x", "publish"}, "C002", "`quarry` has no flag -x"},
+      {{"-C", "/path", "publish"}, "C002", "`quarry` has no flag -C"},
+      {{"-q", "-x", "publish"}, "C002", "`quarry` has no flag -x"},
+      {{"-x"}, "C002", "`quarry` has no flag -x"},
+      {{"-xq", "publish"}, "C002", "`quarry` has no flag -x"},
+      {{"-x", "--help"}, "C002", "`quarry` has no flag -x"},
+      {{"--bogus=1", "publish"}, "C002", "`quarry` has no flag --bogus"},
+      {{"artifact", "-x", "list"}, "C002", "`quarry artifact` has no flag -x"},
+      {{"artifact", "--bogus"}, "C002", "`quarry artifact` has no flag --bogus"},
+      {{"-j", "publish"}, "C006", "-j must be a number from 1 to 1024, not `publish`"},
+      {{"--color", "publish"}, "C006", "--color must be one of auto, always, never, not `publish`"},
+  };
+  for (const auto& [words, code, message] : k_cases) {
+    auto resolved = resolve(commands_, words);
+    ASSERT_FALSE(resolved) << ::testing::PrintToString(words);
+    EXPECT_EQ(resolved.error().code, code) << ::testing::PrintToString(words);
+    EXPECT_EQ(resolved.error().message, message);
+  }
+  EXPECT_EQ(resolve(commands_, Words{"--jsno", "publish"}).error().hint, "did you mean `--json`?");
+  EXPECT_THAT(resolve(commands_, Words{"artifact", "-n", "list"}).error().hint, HasSubstr("`quarry artifact list -n`"));
 }
 
 TEST(Arguments, AFlagOutsideTheTableIsABug) {

@@ -15,10 +15,14 @@ struct Work {
   std::uint64_t started_ns = 0, shown_ns = 0;
 };
 
-/// "61%  412 MB/s  0:02": share, rate since the start, time left. Without a total: "1.2 GB  412 MB/s".
+/// "61%  1.2 GB  412 MB/s  0:02": share, bytes, rate since the start, time left. Without a total: "1.2 GB  412 MB/s".
 std::string progress_facts(const Work& work, std::uint64_t now_ns);
-/// "label  [#####-----]  facts", cut to `columns` so that it never wraps.
-std::string progress_bar(const Work& work, std::uint64_t now_ns, unsigned columns);
+/// "61%  1.2 GB": for a narrow terminal.
+std::string progress_share(const Work& work);
+/// "label  [#####-----]  facts", shorter than `columns` so that it never wraps. Where that is too little, the bar is
+/// narrowed, then left out, then rate and time go; the label is shortened last. `label_width`: of the longest label
+/// that is shown, so that the bars of several works are aligned.
+std::string progress_bar(const Work& work, std::uint64_t now_ns, unsigned columns, std::size_t label_width = 0);
 /// "0:02", "1:02:03".
 std::string clock_time(std::uint64_t seconds);
 
@@ -32,6 +36,7 @@ public:
   std::string remove(Entry entry, std::uint64_t now_ns);
   std::string clear();                    ///< takes the bars off the screen, before other text
   std::string draw(std::uint64_t now_ns); ///< puts them back
+  std::string redrawn(std::uint64_t now_ns) { return redraw(now_ns); } ///< at once, when work begins
 
 private:
   std::string redraw(std::uint64_t now_ns);

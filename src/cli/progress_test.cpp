@@ -33,10 +33,28 @@ TEST(ClockTime, IsShort) {
 
 TEST(ProgressBar, FitsTheTerminal) {
   Work work{"core  rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl", 1000, 610, 0, 0};
-  EXPECT_THAT(progress_bar(work, 10 * k_second, 120), HasSubstr("[#########-------]   61%"));
-  for (unsigned columns : {40u, 60u, 80u, 100u, 200u})
-    EXPECT_LT(progress_bar(work, 10 * k_second, columns).size(), columns);
-  EXPECT_THAT(progress_bar(work, 10 * k_second, 80), HasSubstr("~  ["));
+  EXPECT_THAT(progress_bar(work, 10 * k_second, 120),
+              HasSubstr("whl  [#################------------]   61%  610 B  61 B/s"));
+  for (unsigned columns : {20u, 40u, 60u, 80u, 100u, 200u})
+    EXPECT_LT(progress_bar(work, 10 * k_second, columns).size(), columns) << columns;
+  EXPECT_THAT(progress_bar(work, 10 * k_second, 80), Not(HasSubstr("[#"))) << "the bar goes before the name does";
+  EXPECT_THAT(progress_bar(work, 10 * k_second, 80), HasSubstr("core  rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl "));
+}
+
+TEST(ProgressBar, AShortLabelKeepsItsBarOnANarrowTerminal) {
+  Work work{"verifying", 367'500'000, 100'000'000, 0, 0};
+  auto bar = progress_bar(work, 10 * k_second, 60);
+  EXPECT_TRUE(bar.starts_with("verifying  [")) << bar;
+  EXPECT_THAT(bar, HasSubstr("]   27%  100.0 MB  10.0 MB/s"));
+  EXPECT_THAT(progress_bar(work, 10 * k_second, 40), HasSubstr("verifying"));
+}
+
+TEST(ProgressBar, OnAWideTerminalItStaysBesideItsLabel) {
+  Work work{"verifying", 1000, 500, 0, 0};
+  auto bar = progress_bar(work, 10 * k_second, 200);
+  EXPECT_TRUE(bar.starts_with("verifying  [####################--------------------]   50%")) << bar;
+  EXPECT_TRUE(progress_bar(work, 10 * k_second, 200, 14).starts_with("verifying       [#"))
+      << "aligned with another bar";
 }
 
 TEST(ProgressBoard, OneLineEachTenSeconds) {

@@ -1,8 +1,11 @@
 #include "cli/records.hpp"
+#include "cli/table.hpp"
 
 #include "base/units.hpp"
 #include "run/find_runs.hpp"
 #include "sys/machine.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -21,11 +24,10 @@ Json files_json(const std::vector<registry::FileRecord>& files) {
   return list;
 }
 
-std::string files_text(const std::vector<registry::FileRecord>& files) {
-  std::string text;
-  for (const auto& file : files)
-    text += fmt::format("  {:>9}  {}  {}\n", units::bytes(file.size), file.sha256.short_hex(), file.filename);
-  return text;
+std::string files_text(const std::vector<registry::FileRecord>& files, Look look) {
+  TableRows rows;
+  for (const auto& file : files) rows.push_back({units::bytes(file.size), file.sha256.short_hex(), file.filename});
+  return table({{.right = true, .least = 9}, k_text, k_name}, rows, look, 2);
 }
 
 std::string short_time(std::string_view time) {
@@ -99,13 +101,51 @@ std::string addresses_text(const publish::Addresses& at) {
 
 Json url_json(const std::string& url) { return url.empty() ? Json(nullptr) : Json(url); }
 
+std::function<void(std::string_view)> tracer(const Context& context) {
+  if (!context.out.verbose()) return {};
+  return [&out = context.out](std::string_view line) { out.trace(line); };
+}
+
 std::string temporary_of(const Context& context) {
   auto said = context.variable("TMPDIR");
   return said.empty() ? "/tmp" : said;
 }
 
+namespace {
+/// The directory of a store on this machine; empty for others.
+std::string directory_of(const store::ObjectStore& store) {
+  constexpr std::string_view k_scheme = "file:";
+  auto shown = store.describe();
+  return shown.starts_with(k_scheme) ? shown.substr(k_scheme.size()) : std::string();
+}
+} // namespace
+
+Result<std::unique_ptr<store::ObjectStore>> open_store_to_write(const Context& context, const std::string& locator) {
+  return store::open_store(locator, {context.environment, context.clock, tracer(context)});
+}
+
 Result<std::unique_ptr<store::ObjectStore>> open_store(const Context& context, const std::string& locator) {
-  return store::open_store(locator, {context.environment, context.clock});
+  TRY(auto store, open_store_to_write(context, locator));
+  auto directory = directory_of(*store);
+  if (directory.empty() || sys::is_directory(directory)) return store;
+  TRY(auto absolute, sys::absolute(directory));
+  return fail(
+      ErrorKind::not_found, "C050",
+      fmt::format("there is no store at {}{}", path::normal(absolute), sys::exists(directory) ? ": it is a file" : ""),
+      "check --store and QUARRY_STORE; `quarry config show --origin` shows which store is used and why");
+}
+
+Result<void> check_writable(const store::ObjectStore& store, const std::string& locator) {
+  if (locator.starts_with("http:") || locator.starts_with("https:"))
+    return fail(ErrorKind::unsupported, "R030", fmt::format("{} can only be read: it is a web server", locator),
+                "use the store itself, such as `--store s3://bucket/prefix`");
+  auto directory = directory_of(store);
+  if (directory.empty()) return {};
+  TRY(auto at, sys::absolute(directory));
+  for (at = path::normal(at); !sys::exists(at) && at != "/"; at = path::dirname(at)) {
+  }
+  TRY(auto probe, sys::make_temporary_directory(at, ".quarry-probe-"), fmt::format("while looking at {}", locator));
+  return sys::remove_tree(probe);
 }
 
 Result<std::string> run_prefix(store::ObjectStore& store, const run::Locator& locator) {

@@ -15,7 +15,7 @@ namespace quarry::cli {
 /// [{project, filename, sha256, size}], in the order given.
 Json files_json(const std::vector<registry::FileRecord>& files);
 /// One line each: size, short digest, name.
-std::string files_text(const std::vector<registry::FileRecord>& files);
+std::string files_text(const std::vector<registry::FileRecord>& files, Look look);
 /// "2026-12-15T18:00:00Z" of an RFC 3339 time in UTC: the microseconds of a record help nobody.
 std::string short_time(std::string_view time);
 /// [{code, severity, place, message, fix}]
@@ -36,10 +36,20 @@ Result<publish::PublicUrl> public_url_of(const Arguments& arguments);
 std::string addresses_text(const publish::Addresses& at);
 /// null where it is empty.
 Json url_json(const std::string& url);
+/// Takes lines about requests for `--verbose`; empty without it.
+std::function<void(std::string_view)> tracer(const Context& context);
 /// Where temporary files may be put: TMPDIR, or /tmp.
 std::string temporary_of(const Context& context);
-/// The store that `locator` names, with what it may read of this command's surroundings: endpoint, region, credentials.
+/// The store that `locator` names, with endpoint, region and credentials from this command's environment. A directory
+/// that does not exist is not_found C050: a mistyped store must not look like an empty one. Looks at a directory, sends
+/// no request.
 Result<std::unique_ptr<store::ObjectStore>> open_store(const Context& context, const std::string& locator);
+/// The same for commands that may create the store: the directory need not exist.
+Result<std::unique_ptr<store::ObjectStore>> open_store_to_write(const Context& context, const std::string& locator);
+/// Whether files can be created in a store: unsupported R030 for a web server, or the file system's error for a
+/// directory (or the parent in which it would be created). Creates and removes an empty directory; sends no request, so
+/// a bucket that refuses writes is found later.
+Result<void> check_writable(const store::ObjectStore& store, const std::string& locator);
 /// "{external_repo}{run_id}-{platform}" of the one run that fits.
 Result<std::string> run_prefix(store::ObjectStore& store, const run::Locator& locator);
 

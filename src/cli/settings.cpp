@@ -122,13 +122,17 @@ Result<void> apply_settings(const std::vector<Flag>& flags, const std::map<std::
     auto variable = environment.find(flag.environment);
     if (variable != environment.end() && !variable->second.empty()) {
       if (is_switch(flag)) {
-        if (variable->second != "0") arguments.values[flag.name] = {""};
+        if (variable->second == "0") continue;
+        arguments.values[flag.name] = {""};
+        arguments.origins[flag.name] = flag.environment;
         continue;
       }
       TRY_DO(check_value(flag, variable->second, flag.environment));
       arguments.values[flag.name] = {variable->second};
+      arguments.origins[flag.name] = flag.environment;
     } else if (const auto* setting = settings.find(setting_key(flag.environment))) {
       arguments.values[flag.name] = {setting->value};
+      arguments.origins[flag.name] = setting->origin;
     }
   }
   return {};

@@ -162,7 +162,7 @@ void directory_checks(const Context& context, store::ObjectStore& store, const s
   while (!sys::exists(parent) && path::dirname(parent) != parent) parent = path::dirname(parent);
   auto directory = sys::make_temporary_directory(parent, ".quarry-doctor-");
   if (!directory) return checks.push_back(failed("store", directory.error(), "name a directory that you may write to"));
-  if (auto probe = open_store(context, "file:" + *directory)) Permissions(**probe, checks).run();
+  if (auto probe = open_store_to_write(context, "file:" + *directory)) Permissions(**probe, checks).run();
   auto removed = sys::remove_tree(*directory);
   if (!removed) checks.push_back(failed("store", removed.error()));
   if (parent != place)
@@ -176,7 +176,7 @@ bool is_read_only(const std::string& locator) { return locator.starts_with("http
 
 std::vector<Check> examine_store(const Context& context, const std::string& locator) {
   std::vector<Check> checks;
-  auto store = open_store(context, locator);
+  auto store = open_store_to_write(context, locator);
   if (!store) return {failed("store", store.error())};
   if (is_read_only(locator)) {
     auto there = (*store)->head("quarry-asks-for-what-is-not-there");

@@ -29,15 +29,18 @@ std::vector<std::string> nearest(std::string_view word, std::span<const std::str
   return result;
 }
 
-std::string did_you_mean(std::string_view word, std::span<const std::string> names) {
-  auto near = nearest(word, names);
-  if (near.empty()) return "";
+std::string meant(std::span<const std::string> names) {
+  if (names.empty()) return "";
   std::string text = "did you mean ";
-  for (std::size_t i = 0; i < near.size(); ++i) {
-    if (i) text += i + 1 == near.size() ? " or " : ", ";
-    text += "`" + near[i] + "`";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i) text += i + 1 == names.size() ? " or " : ", ";
+    text += "`" + names[i] + "`";
   }
   return text + "?";
+}
+
+std::string did_you_mean(std::string_view word, std::span<const std::string> names) {
+  return meant(nearest(word, names));
 }
 
 } // namespace quarry::cli

@@ -11,7 +11,10 @@ namespace quarry::cli {
 /// at most three.
 std::vector<std::string> nearest(std::string_view word, std::span<const std::string> names);
 
-/// "did you mean `a` or `b`?", or empty when nothing is near.
+/// "did you mean `a`, `b` or `c`?"; empty without names.
+std::string meant(std::span<const std::string> names);
+
+/// The same of the nearest names; empty when nothing is near.
 std::string did_you_mean(std::string_view word, std::span<const std::string> names);
 
 } // namespace quarry::cli

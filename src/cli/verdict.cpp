@@ -1,4 +1,5 @@
 #include "cli/verdict.hpp"
+#include "cli/table.hpp"
 
 #include "base/text.hpp"
 #include "run/find_runs.hpp"
@@ -52,7 +53,7 @@ Result<gate::Policy> load_policy(Context& context, const std::string& named) {
 Result<registry::Resolved> resolve_sets(store::ObjectStore& store, const std::string& locator) {
   TRY(auto parsed, run::parse_locator(locator));
   using Kind = run::LocatorKind;
-  TRY_DO(run::require_kind(parsed, {Kind::run, Kind::set, Kind::channel}, "promote from"));
+  TRY_DO(run::require_kind(parsed, {Kind::run, Kind::set, Kind::channel}, "take packages from"));
   if (parsed.kind == Kind::set) return registry::resolve_set(store, parsed.digest);
   if (parsed.kind == Kind::channel) return registry::resolve_channel(store, parsed.channel);
   TRY(auto layout, run::find_run(store, parsed));
@@ -97,19 +98,26 @@ std::string set_line(const gate::Subject& subject) {
   return fmt::format("  set:{}{}  {}\n", subject.digest.substr(0, 12), run, subject_name({subject}));
 }
 
-std::string table(const gate::Verdict& verdict, const std::vector<gate::Subject>& subjects) {
+Cell verdict_word(const gate::CellVerdict& c) {
+  if (c.verdict == gate::Decision::held) return {"HELD", Tone::bad};
+  return c.waived ? Cell{"WAIVED", Tone::doubtful} : Cell{"READY", Tone::good};
+}
+
+// Below the line of each set a table of its cells; all have the same columns.
+std::string cells_text(const gate::Verdict& verdict, const std::vector<gate::Subject>& subjects, Look look) {
   std::size_t width = 0;
   for (const auto& c : verdict.cells) width = std::max(width, cell_name(c.cell).size());
+  const std::vector<Column> columns{{.least = width}, {.least = std::string_view("WAIVED").size()}, k_text};
   std::string text, set;
   for (const auto& c : verdict.cells) {
     auto of_cell = [&](const gate::Subject& s) { return s.digest == c.set; };
     auto subject = std::find_if(subjects.begin(), subjects.end(), of_cell);
     if (c.set != set && subject != subjects.end()) text += set_line(*subject);
     set = c.set;
-    auto word = c.verdict == gate::Decision::held ? "HELD" : c.waived ? "WAIVED" : "READY";
+    TableRows rows;
     for (std::size_t i = 0; i < c.reasons.size(); ++i)
-      text += i == 0 ? fmt::format("    {:<{}}  {:<6}  {}\n", cell_name(c.cell), width, word, c.reasons[i])
-                     : fmt::format("    {:<{}}          {}\n", "", width, c.reasons[i]);
+      rows.push_back({i == 0 ? Cell(cell_name(c.cell)) : Cell(""), i == 0 ? verdict_word(c) : Cell(""), c.reasons[i]});
+    text += table(columns, rows, look, 4);
   }
   return text;
 }
@@ -117,12 +125,13 @@ std::string table(const gate::Verdict& verdict, const std::vector<gate::Subject>
 } // namespace
 
 std::string verdict_text(const gate::Verdict& verdict, const std::vector<gate::Subject>& subjects,
-                         const std::string& from, const std::string& to) {
+                         const VerdictLine& line) {
   auto ready = std::count_if(verdict.cells.begin(), verdict.cells.end(),
                              [](const auto& c) { return c.verdict == gate::Decision::ready; });
-  auto head = fmt::format("{}  {} -> {}", subject_name(subjects), from, to);
+  auto head = fmt::format("{}  {} -> {}", subject_name(subjects), line.from, line.to);
   if (verdict.cells.empty()) return head + "   the channel has all of it\n";
-  auto text = fmt::format("{}   {} of {} cells ready\n{}", head, ready, verdict.cells.size(), table(verdict, subjects));
+  auto text = fmt::format("{}   {} of {} cells ready\n{}", head, ready, verdict.cells.size(),
+                          cells_text(verdict, subjects, line.look));
   if (verdict.mode == gate::Mode::report_only)
     text += fmt::format("Policy {} only reports: nothing is held.\n", verdict.policy);
   return text;

@@ -16,9 +16,14 @@ Result<gate::Policy> load_policy(Context& context, const std::string& named);
 /// The sets that `--from` means: run:, set: or channel:. Only sealed ones; L008, L009, R0xx.
 Result<registry::Resolved> resolve_sets(store::ObjectStore& store, const std::string& locator);
 
+/// From where to where the sets go, and how the table looks.
+struct VerdictLine {
+  const std::string &from, &to;
+  Look look;
+};
 /// One line of headline, then the cells below the set that they are of: digest, run, version.
 std::string verdict_text(const gate::Verdict& verdict, const std::vector<gate::Subject>& subjects,
-                         const std::string& from, const std::string& to);
+                         const VerdictLine& line);
 
 /// What to type when a cell is held: first how to test it, then how to promote the others, at last the waiver. Empty
 /// when none is. `arguments` are those of `gate` or `promote`.

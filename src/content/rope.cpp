@@ -1,5 +1,6 @@
 #include "content/rope.hpp"
 
+#include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "sys/identity.hpp"
 #include <algorithm>
@@ -224,6 +225,7 @@ Result<void> pump(const Rope& rope, const std::function<Result<void>(std::span<c
 Result<Sha256> sha256_of(const Rope& rope) {
   Sha256Hasher hasher;
   TRY_DO(pump(rope, [&](std::span<const std::byte> chunk) -> Result<void> {
+    TRY_DO(sys::check_interrupted());
     hasher.update(chunk);
     return {};
   }));

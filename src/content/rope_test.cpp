@@ -1,10 +1,13 @@
 #include "content/rope.hpp"
 
+#include "sys/clock.hpp"
 #include "sys/file.hpp"
+#include <csignal>
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <random>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace quarry::content {
 namespace {
@@ -264,6 +267,17 @@ TEST(Pump, HandsOverEachByteOnceInBoundedChunks) {
   }));
   EXPECT_EQ(total, rope.size());
   EXPECT_LE(largest, 1u << 20);
+}
+
+// In a process of its own, since an interruption cannot be taken back.
+TEST(Sha256OfRopeDeathTest, StopsWhenInterrupted) {
+  auto digest_interrupted = [] {
+    sys::install_interrupt_handlers();
+    ::raise(SIGINT);
+    auto digest = sha256_of(Rope::zeros(5 << 20));
+    ::_exit(!digest && digest.error().code == "D006" ? 0 : 1);
+  };
+  EXPECT_EXIT(digest_interrupted(), ::testing::ExitedWithCode(0), "");
 }
 
 TEST(Pump, StopsAtTheFirstError) {

@@ -18,11 +18,17 @@ using State = SiteReply::State;
 
 constexpr std::string_view k_json_only = "application/vnd.pypi.simple.v1+json";
 
+net::Settings settings_of(const store::Surroundings& surroundings) {
+  auto settings = net::settings_from(surroundings.environment);
+  settings.trace = surroundings.trace;
+  return settings;
+}
+
 class WebSite final : public Site {
 public:
   WebSite(net::Url base, const store::Surroundings& surroundings, std::string temporary)
       : base_(std::move(base)), surroundings_(surroundings), temporary_(std::move(temporary)),
-        transport_(net::make_client(net::settings_from(surroundings_.environment))) {}
+        transport_(net::make_client(settings_of(surroundings))) {}
 
   std::string describe() const override { return base_.shown(); }
   std::string place_of(const std::string& directory) const override {

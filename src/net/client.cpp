@@ -1,4 +1,5 @@
 #include "net/lane.hpp"
+#include "net/trace.hpp"
 
 #include "base/text.hpp"
 #include "sys/clock.hpp"
@@ -208,7 +209,10 @@ Settings settings_from(const std::map<std::string, std::string>& environment) {
 std::shared_ptr<Transport> make_client(Settings settings) {
   for (const auto* file : k_ca_files)
     if (settings.ca_file.empty() && sys::exists(file)) settings.ca_file = file;
-  return std::make_shared<Client>(std::move(settings));
+  static const sys::RealClock k_clock;
+  auto trace = settings.trace;
+  std::shared_ptr<Transport> client = std::make_shared<Client>(std::move(settings));
+  return trace ? make_traced(std::move(client), std::move(trace), k_clock) : client;
 }
 
 } // namespace quarry::net

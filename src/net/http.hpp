@@ -68,6 +68,9 @@ struct Settings {
   std::uint64_t connect_ms = 10'000;
   std::uint64_t stall_max_ms = 300'000; ///< bounds Request::stall_ms
   bool allow_plain_http = false;        ///< to machines other than this one
+  /// Gets a line for each request: method, URL without its query, status or error, milliseconds. Called by the thread
+  /// that sends. Headers, and so credentials, are never in it.
+  std::function<void(std::string_view)> trace = {};
 };
 
 /// As curl reads them: `http_proxy` in lower case only (a CGI sets the other), HTTPS_PROXY, ALL_PROXY, NO_PROXY in

@@ -210,9 +210,15 @@ Result<void> refuse_names_of_the_base_index(ObjectStore& store, const registry::
   return {};
 }
 
-Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected collected, const std::string& now) {
+Result<void> check_target(const Target& target) {
   if (!target.channel.empty()) TRY_DO(registry::check_channel_name(target.channel));
   TRY_DO(refuse_area_without_platform(target.area, target.layout.platform()));
+  TRY_DO(target.layout.packages(target.area, target.group, target.form));
+  return {};
+}
+
+Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected collected, const std::string& now) {
+  TRY_DO(check_target(target));
   TRY(auto directory, target.layout.packages(target.area, target.group, target.form));
   Plan plan;
   plan.directory = directory.root.substr(0, directory.root.size() - 1);

@@ -52,6 +52,10 @@ constexpr std::string_view k_base_index = "python-deps";
 /// already_exists P017 when a file of the set is of a project of this store's base index.
 Result<void> refuse_names_of_the_base_index(store::ObjectStore& store, const registry::SetRecord& set);
 
+/// Whether the channel and the directory have valid names: R016, L020. Reads nothing, so it can be asked before the
+/// packages are verified.
+Result<void> check_target(const Target& target);
+
 /// The set's files get the upload time that an earlier sealed set of this directory gives them, else `now` (RFC 3339);
 /// a set of the same files that is sealed already is taken whole, so that publishing twice gives the same digest.
 /// already_exists P004 when a name is published with other bytes here, or R018 in the channel: both digests are named;

@@ -22,8 +22,9 @@ std::string without_slash(std::string text) {
 bool is_on_disk(const ObjectStore& store) { return store.url("x").starts_with(k_file_url); }
 
 Unexpected not_inside(const ObjectStore& store, const std::string& place) {
+  using Kind = run::LocatorKind;
   return fail(ErrorKind::invalid_argument, "P012", fmt::format("{} is not inside {}", place, store.describe()),
-              "publish it first: `quarry publish`");
+              run::bare_word_hint(place, {Kind::run, Kind::set, Kind::channel}, "publish it first: `quarry publish`"));
 }
 
 /// "s3://bucket/prefix/1-linux/python/g", or "1-linux/python/g" below it.

@@ -200,6 +200,26 @@ Result<Locator> parse_locator(std::string_view text) {
   return locator;
 }
 
+std::vector<std::string> bare_word_meanings(std::string_view text, const std::vector<LocatorKind>& accepted) {
+  if (!all_of(text, is_name)) return {};
+  std::string word(text);
+  auto takes = [&](LocatorKind kind) { return std::find(accepted.begin(), accepted.end(), kind) != accepted.end(); };
+  auto id = text.substr(0, text.find('-')); // of "43" and of "43-linux"
+  bool number = all_of(id, is_digit);
+  bool digest = word.size() >= k_set_digits_min && word.size() <= k_set_digits && all_of(word, is_hex);
+  std::vector<std::string> meanings;
+  if (takes(LocatorKind::run) && number && check_run_id(id)) meanings.push_back("run:" + word);
+  if (takes(LocatorKind::set) && digest) meanings.push_back("set:" + word);
+  bool channel = !number && parse_channel(Locator{}, word);
+  if (takes(LocatorKind::channel) && channel) meanings.push_back("channel:" + word);
+  return meanings;
+}
+
+std::string bare_word_hint(std::string_view word, const std::vector<LocatorKind>& accepted, std::string otherwise) {
+  auto meanings = bare_word_meanings(word, accepted);
+  return meanings.empty() ? otherwise : fmt::format("did you mean `{}`?", text::join(meanings, "` or `"));
+}
+
 Result<void> require_kind(const Locator& locator, const std::vector<LocatorKind>& accepted, std::string_view purpose) {
   if (std::find(accepted.begin(), accepted.end(), locator.kind) != accepted.end()) return {};
   std::vector<std::string> names;
@@ -216,8 +236,13 @@ Result<void> require_kind(const Locator& locator, const std::vector<LocatorKind>
         hint);
   default: break;
   }
+  if (!bare_word_meanings(locator.text, accepted).empty())
+    return fail(ErrorKind::invalid_argument, "L009",
+                fmt::format("cannot {} `{}`: a bare word is a path", purpose, locator.text),
+                bare_word_hint(locator.text, accepted, hint));
   return fail(ErrorKind::invalid_argument, "L009",
-              fmt::format("cannot {} {}: a {} makes no sense here", purpose, locator.text, to_string(locator.kind)),
+              fmt::format("cannot {} {}: it is a {}, which this command does not take", purpose, locator.text,
+                          to_string(locator.kind)),
               hint);
 }
 

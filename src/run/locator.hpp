@@ -30,6 +30,13 @@ struct Locator {
 /// L00x when the text fits no form.
 Result<Locator> parse_locator(std::string_view text);
 
+/// What a bare word may have been meant as, of the `accepted` kinds: {"run:43"} for "43", {"channel:staging"} for
+/// "staging", {"set:0e66efc9cb8b", "channel:0e66efc9cb8b"} for digits of a digest. Empty for anything that has a slash
+/// or a scheme, and for other kinds. Looks at nothing.
+std::vector<std::string> bare_word_meanings(std::string_view word, const std::vector<LocatorKind>& accepted);
+/// "did you mean `channel:staging`?" of those; `otherwise` if there are none.
+std::string bare_word_hint(std::string_view word, const std::vector<LocatorKind>& accepted, std::string otherwise);
+
 /// For the places that can use only some kinds: invalid_argument L008 (a place that this command does not reach) or
 /// L009 (a kind that makes no sense here), naming the command's `purpose` ("fetch artifacts from") and the kinds it
 /// takes.

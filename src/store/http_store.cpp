@@ -256,7 +256,9 @@ Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, con
   if (!base.query.empty())
     return fail(ErrorKind::invalid_argument, "R006", fmt::format("{} has a query: a store is a path", url));
   if (!base.path.ends_with("/")) base.path += '/';
-  auto transport = net::make_client(net::settings_from(surroundings.environment));
+  auto settings = net::settings_from(surroundings.environment);
+  settings.trace = surroundings.trace;
+  auto transport = net::make_client(std::move(settings));
   auto said = surroundings.environment.find("TMPDIR");
   bool none = said == surroundings.environment.end() || said->second.empty();
   return std::unique_ptr<ObjectStore>(std::make_unique<HttpStore>(

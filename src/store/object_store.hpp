@@ -111,6 +111,7 @@ public:
 struct Surroundings {
   std::map<std::string, std::string> environment;
   const sys::Clock& clock;
+  std::function<void(std::string_view)> trace = {}; ///< gets a line for each request and its answer; may be empty
 };
 
 /// With a clock, objects carry the time they were written.

@@ -360,7 +360,9 @@ Result<std::unique_ptr<ObjectStore>> open_s3_store(const std::string& locator, c
   auto profile = s3::profile_of(files.config, files.credentials, s3::profile_name(surroundings.environment));
   TRY(auto location, s3::parse_location(locator, surroundings.environment, profile));
   if (!location.prefix.empty()) TRY_DO(check_key(location.prefix));
-  auto transport = net::make_client(net::settings_from(surroundings.environment));
+  auto settings = net::settings_from(surroundings.environment);
+  settings.trace = surroundings.trace;
+  auto transport = net::make_client(std::move(settings));
   auto credentials = s3::make_credential_cache(surroundings.environment, std::move(files), transport,
                                                surroundings.clock, location.region);
   auto connection = std::make_shared<Connection>(location, transport, credentials, surroundings.clock, tuning);

@@ -102,7 +102,10 @@ private:
 
   /// A silent pause looks like a hang.
   Result<void> wait(std::uint64_t milliseconds) {
-    if (options_.on_note) options_.on_note(fmt::format("it failed; trying again in {} s", milliseconds / 1000));
+    if (options_.on_note)
+      options_.on_note(fmt::format("{} failed; trying again in {} s, for at most {} s in all",
+                                   to_string(request_.installer), milliseconds / 1000,
+                                   request_.retry_timeout_ms / 1000));
     return options_.wait ? options_.wait(milliseconds) : sys::pause_ms(milliseconds);
   }
 
@@ -135,7 +138,7 @@ private:
     std::erase_if(command, [](const std::string& word) { return word == "--reinstall" || word == "--requirement"; });
     command.insert(command.end(),
                    {"--generate-hashes", "--no-header", "--no-annotate", "--output-file", frozen, wanted});
-    InstallerHooks hooks{{}, options_.wait ? options_.wait : sys::pause_ms};
+    InstallerHooks hooks{{}, [this](std::uint64_t ms) { return wait(ms); }};
     TRY_DO(run_installer(command, environment_, source_, request_, variables_, hooks));
     TRY(auto text, sys::read_file(frozen, k_report_bytes_max));
     TRY(remote_, parse_hashed_requirements(text));

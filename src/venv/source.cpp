@@ -181,7 +181,8 @@ Result<Source> from_path(const std::string& path, const std::string& locator) {
   absolute = path::normal(absolute);
   if (!sys::exists(absolute))
     return fail(ErrorKind::not_found, "V008", fmt::format("{} does not exist", locator),
-                "check the name; packages are made by `quarry sdk build`");
+                run::bare_word_hint(locator, {run::LocatorKind::run, run::LocatorKind::set, run::LocatorKind::channel},
+                                    "check the name; packages are made by `quarry sdk build`"));
   if (!sys::is_directory(absolute)) {
     if (!absolute.ends_with(".html")) return plain_directory({absolute}, locator, "file:" + absolute);
     Source source;

@@ -4,6 +4,7 @@
 #include "cli/artifacts.hpp"
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
+#include "cli/table.hpp"
 #include "run/locator.hpp"
 #include <fmt/core.h>
 #include <map>
@@ -30,8 +31,8 @@ public:
     ++row.first;
     row.second += bytes;
   }
-  std::vector<std::vector<std::string>> table() const {
-    std::vector<std::vector<std::string>> out{{"component", "target", "artifacts", "size"}};
+  TableRows rows() const {
+    TableRows out{{"component", "target", "artifacts", "size"}};
     for (const auto& [key, row] : rows_)
       out.push_back(
           {dash_if_empty(key.first), dash_if_empty(key.second), std::to_string(row.first), units::bytes(row.second)});
@@ -54,7 +55,7 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
     source.findings.push_back({"A035", Severity::warning, source.description, line, "more may come, or be missing"});
   TRY(auto items, selected_artifacts(source, arguments, arguments.list("--include")));
   Json list = Json::array();
-  std::vector<std::vector<std::string>> rows{{"name", "component", "target", "form", "size", "checksum"}};
+  TableRows rows{{"name", "component", "target", "form", "size", "checksum"}};
   std::uint64_t total = 0;
   Totals totals;
   for (const auto& item : items) {
@@ -78,7 +79,8 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
     list.push_back(std::move(entry));
   }
   context.out.data(
-      text_table(rows) + "\n" + text_table(totals.table()) +
+      table({k_name, k_text, k_text, k_text, k_number, k_text}, rows, context.out.data_look()) + "\n" +
+      table({k_text, k_text, k_number, k_number}, totals.rows(), context.out.data_look()) +
       fmt::format("\n{}  {}  {}\n", units::things(items.size(), "artifact"), units::bytes(total), source.description));
   context.out.document({{"schema", "quarry.artifact-list/1"},
                         {"source", source.description},
@@ -141,7 +143,7 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
   auto seconds = meter.finish();
 
   Json list = Json::array();
-  std::vector<std::vector<std::string>> rows;
+  TableRows rows;
   std::size_t sound = 0;
   std::uint64_t looked_at = 0; // of archives, what is in them
   for (const auto& verdict : verdicts) {
@@ -154,7 +156,8 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
                                                       : "  no checksum file");
     looked_at += verdict.bytes;
     artifact::note_case_pairs(verdict.case_pairs, verdict.file, source.findings);
-    rows.push_back({state, verdict.file, facts});
+    auto tone = verdict.error ? Tone::bad : verdict.verified ? Tone::good : Tone::doubtful;
+    rows.push_back({{state, tone}, verdict.file, facts});
     auto entry = name_json(verdict.name);
     entry.update({{"file", verdict.file},
                   {"state", state},
@@ -168,7 +171,7 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
       ++sound;
     list.push_back(std::move(entry));
   }
-  context.out.data(text_table(rows));
+  context.out.data(table({k_text, k_name, k_text}, rows, context.out.data_look()));
   context.out.data(fmt::format("{} of {} sound  {}  {}\n", sound, units::things(verdicts.size(), "artifact"),
                                units::bytes(looked_at), units::seconds(seconds)));
   context.out.document({{"schema", "quarry.artifact-verify/1"},

@@ -5,6 +5,7 @@
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/records.hpp"
+#include "cli/table.hpp"
 #include "run/locator.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -62,7 +63,7 @@ bool is_kept(const artifact::SourceItem& item, const std::string& output, artifa
 
 void print_plan(Context& context, const artifact::Source& source, const std::vector<artifact::SourceItem>& items,
                 const std::function<bool(const artifact::SourceItem&)>& kept) {
-  std::vector<std::vector<std::string>> rows;
+  TableRows rows;
   std::uint64_t bytes = 0, count = 0;
   Json list = Json::array();
   for (const auto& item : items) {
@@ -76,8 +77,9 @@ void print_plan(Context& context, const artifact::Source& source, const std::vec
                   {"sha256", digest_json(item.checksum)}});
     list.push_back(std::move(entry));
   }
-  context.out.data(text_table(rows) + fmt::format("{}  {}  from {}\n", units::things(count, "artifact"),
-                                                  units::bytes(bytes), source.description));
+  context.out.data(
+      table({k_text, k_name, k_number}, rows, context.out.data_look()) +
+      fmt::format("{}  {}  from {}\n", units::things(count, "artifact"), units::bytes(bytes), source.description));
   context.out.document({{"schema", "quarry.artifact-fetch/1"},
                         {"source", source.description},
                         {"dry_run", true},
@@ -86,17 +88,21 @@ void print_plan(Context& context, const artifact::Source& source, const std::vec
 }
 
 void print_report(Context& context, const artifact::FetchReport& report, const std::string& output, double seconds) {
-  std::vector<std::vector<std::string>> rows;
+  TableRows rows;
   std::uint64_t bytes = 0, archive_bytes = 0;
   for (const auto& fetched : report.artifacts) {
     bool failed = fetched.state == Fetched::State::failed;
-    rows.push_back(
-        {state_text(fetched), fetched.source, failed ? "" : units::bytes(fetched.bytes), trust_text(fetched)});
+    rows.push_back({{state_text(fetched), failed ? Tone::bad : Tone::plain},
+                    fetched.source,
+                    failed ? "" : units::bytes(fetched.bytes),
+                    {trust_text(fetched), failed             ? Tone::bad
+                                          : fetched.verified ? Tone::good
+                                                             : Tone::doubtful}});
     if (failed) continue;
     bytes += fetched.bytes;
     archive_bytes += fetched.archive_bytes;
   }
-  context.out.data(text_table(rows));
+  context.out.data(table({k_text, k_name, k_number, k_text}, rows, context.out.data_look()));
   if (report.failures() == 0)
     context.out.data(fmt::format("{} in {}  {} from {}  {}\n", units::things(report.artifacts.size(), "artifact"),
                                  output, units::bytes(bytes), units::bytes(archive_bytes), units::seconds(seconds)));

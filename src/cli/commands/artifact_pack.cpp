@@ -5,6 +5,7 @@
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/records.hpp"
+#include "cli/table.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
@@ -50,7 +51,7 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
   Findings notes;
 
   Json list = Json::array();
-  std::vector<std::vector<std::string>> rows;
+  TableRows rows;
   for (const auto& p : packed) {
     archive_bytes += p.size;
     artifact::note_case_pairs(p.case_pairs, p.file, notes);
@@ -66,9 +67,9 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
     list.push_back(std::move(entry));
   }
   std::copy(notes.begin(), notes.end(), std::back_inserter(source.findings));
-  context.out.data(text_table(rows) + fmt::format("{} in {}  {} from {}  {}\n", units::things(packed.size(), "archive"),
-                                                  output, units::bytes(archive_bytes), units::bytes(total),
-                                                  units::seconds(seconds)));
+  context.out.data(table({k_text, k_name, k_number, k_number, k_text}, rows, context.out.data_look()) +
+                   fmt::format("{} in {}  {} from {}  {}\n", units::things(packed.size(), "archive"), output,
+                               units::bytes(archive_bytes), units::bytes(total), units::seconds(seconds)));
   context.out.document({{"schema", "quarry.artifact-pack/1"},
                         {"output_dir", output},
                         {"artifacts", list},

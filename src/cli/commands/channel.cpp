@@ -43,7 +43,7 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
                                record.previous.empty() ? "" : "   before that " + short_digest(record.previous)));
   TRY(auto at, publish::addresses_of(*store, public_url, registry::channel_directory(name), projects_of(view.record)));
   context.out.data(addresses_text(at));
-  context.out.data(files_text(files));
+  context.out.data(files_text(files, context.out.data_look()));
   if (merged.exists && !merged.current)
     context.out.warn(fmt::format("its merged index shows another view: `quarry index repair channel:{}`", name));
   if (shown < record.generation)
@@ -157,7 +157,7 @@ Result<run::StorePlace> place_of(Context& context, const std::string& text) {
   if (place) return place;
   auto whole = text;
   while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
-  auto store = open_store(context, whole);
+  auto store = open_store_to_write(context, whole);
   if (!store) return place;
   TRY(auto directory, publish::directory_of_distribution(**store));
   if (directory.empty() || !whole.ends_with("/" + directory)) return place;

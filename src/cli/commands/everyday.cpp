@@ -1,6 +1,5 @@
 #include "cli/codes.hpp"
 #include "cli/commands.hpp"
-#include "cli/completion.hpp"
 #include "cli/docs.hpp"
 #include "cli/doctor.hpp"
 #include "cli/families.hpp"
@@ -8,6 +7,7 @@
 #include "cli/parse.hpp"
 #include "cli/settings.hpp"
 #include "cli/storage_checks.hpp"
+#include "cli/table.hpp"
 #include "cli/version.hpp"
 
 #include "base/text.hpp"
@@ -70,12 +70,29 @@ Command version_command() {
 
 // doctor
 
+Tone tone_of(std::string_view health) {
+  if (health == to_string(Health::ok)) return Tone::good;
+  if (health == to_string(Health::failed)) return Tone::bad;
+  return health == to_string(Health::warning) ? Tone::doubtful : Tone::plain;
+}
+
+/// Colours the first word of each line that is a verdict: after the columns are filled, since colour takes no room.
+std::string with_painted_heads(const std::string& page, bool color) {
+  std::string result;
+  for (const auto& line : text::lines(page)) {
+    auto word = line.substr(0, line.find(' '));
+    result += painted(word, tone_of(word), color) + line.substr(word.size()) + "\n";
+  }
+  return result;
+}
+
 Result<int> run_doctor(Context& context, const Arguments& arguments) {
   auto store = arguments.find("--store");
   auto checks = store ? examine_store(context, *store) : examine(context);
   Json list = Json::array();
   Rows rows;
   bool quiet = arguments.has("--quiet");
+  bool color = context.out.data_look().color;
   for (const auto& check : checks) {
     list.push_back(
         {{"name", check.name}, {"health", to_string(check.health)}, {"found", check.found}, {"next", check.next}});
@@ -84,7 +101,7 @@ Result<int> run_doctor(Context& context, const Arguments& arguments) {
                       check.found + (check.next.empty() ? "" : "; " + check.next));
   }
   bool healthy = is_healthy(checks);
-  context.out.data(two_columns(rows, 0, k_columns));
+  context.out.data(with_painted_heads(two_columns(rows, 0, k_columns), color));
   auto good = store ? fmt::format("\n{} can be used.\n", *store)
                     : std::string("\nThis machine can build, publish, install and test.\n");
   if (!quiet) context.out.data(healthy ? good : "\nSome checks failed; fix the lines marked `failed`.\n");
@@ -165,42 +182,6 @@ Command explain_command() {
       .exit_codes = {{3, "there is no such code"}},
       .schema = "quarry.explanation/1",
       .run = run_explain};
-}
-
-// completion
-
-Result<int> run_completion(Context& context, const Arguments& arguments) {
-  auto commands = all_commands();
-  const auto& shell = arguments.operands[0];
-  std::string script;
-  if (shell == "bash")
-    script = bash_completion(commands);
-  else if (shell == "zsh")
-    script = zsh_completion(commands);
-  else if (shell == "fish")
-    script = fish_completion(commands);
-  else
-    return fail(ErrorKind::invalid_argument, "C006",
-                fmt::format("SHELL must be one of bash, zsh, fish, not `{}`", shell), "choose one of them");
-  context.out.data(script);
-  context.out.document({{"schema", "quarry.completion/1"}, {"shell", shell}, {"script", script}});
-  return 0;
-}
-
-Command completion_command() {
-  return {
-      .path = {"completion"},
-      .summary = "completion script for a shell",
-      .description = "Prints a script that completes commands, flags, their choices and files. It is static: pressing "
-                     "Tab does not run quarry.",
-      .operands = {{"SHELL", "bash, zsh or fish"}},
-      .flags = {},
-      .examples = {{"quarry completion bash > ~/.local/share/bash-completion/completions/quarry", "for every new bash"},
-                   {"source <(quarry completion bash)", "for this bash"},
-                   {"quarry completion fish > ~/.config/fish/completions/quarry.fish", "for fish"}},
-      .exit_codes = {},
-      .schema = "quarry.completion/1",
-      .run = run_completion};
 }
 
 // config show
@@ -304,8 +285,7 @@ Command docs_command() {
 } // namespace
 
 std::vector<Command> everyday_commands() {
-  return {doctor_command(),  explain_command(),    config_show_command(),
-          version_command(), completion_command(), docs_command()};
+  return {doctor_command(), explain_command(), config_show_command(), version_command(), docs_command()};
 }
 
 } // namespace quarry::cli

@@ -29,7 +29,7 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
   context.out.findings(input.notes);
   auto verdict = gate::judge(policy, input);
   auto name = source.generation ? fmt::format("{}@{}", source.source, source.generation) : source.source;
-  context.out.data(verdict_text(verdict, input.subjects, name, to));
+  context.out.data(verdict_text(verdict, input.subjects, {name, to, context.out.data_look()}));
   context.out.data(held_text(context, arguments, {policy, verdict, input.subjects}));
   auto document = verdict_json(verdict);
   document["schema"] = "quarry.gate/1";
@@ -43,23 +43,23 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
 }
 
 Command gate_command() {
-  return {.path = {"gate"},
-          .summary = "judge whether sets may move to a channel",
-          .description =
-              "Lays a policy over the sets of `--from` that the channel does not have, and over all evidence and "
-              "waivers in the store. A cell is ready when every required suite has passed, lately enough, on exactly "
-              "the files of that cell; silence holds. Nothing is changed.\n\nA policy is a TOML file "
-              "(docs/formats/policy.md), or the name of one inside the program: default, demo, incumbent-feb.",
-          .operands = {},
-          .flags = {{"--to", "CHANNEL", "where the sets are to go", {}, {}, {}, true},
-                    {"--from", "LOCATOR", "the sets: run:ID, set:DIGEST or channel:NAME", {}, {}, {}, true},
-                    {"--policy", "FILE", "a policy file, or the name of a shipped one", {}, "default"},
-                    k_store},
-          .examples = {{"quarry gate --to stable --from channel:staging --policy default --store file:store",
-                        "what would be held, and why"}},
-          .exit_codes = {{0, "every cell is ready, or the policy only reports"}, {10, "held"}},
-          .schema = "quarry.gate/1",
-          .run = run_gate};
+  return {
+      .path = {"gate"},
+      .summary = "judge whether sets may move to a channel",
+      .description =
+          "Lays a policy over the sets of `--from` that the channel does not have, and over all evidence and "
+          "waivers in the store. A cell is ready when every required suite has passed, lately enough, on exactly "
+          "the files of that cell; silence holds. Nothing is changed.\n\nA policy is a TOML file "
+          "(docs/formats/policy.md), or the name of one inside the program: default, demo, incumbent-feb.",
+      .operands = {},
+      .flags = {{"--to", "CHANNEL", "where the sets are to go", {}, {}, {}, true},
+                {"--from", "LOCATOR", "the sets: run:ID, set:DIGEST or channel:NAME", {}, {}, {}, true},
+                {"--policy", "FILE", "a policy file, or the name of a shipped one", {}, "default"},
+                k_store},
+      .examples = {{"quarry gate --to stable --from channel:staging --policy default", "what would be held, and why"}},
+      .exit_codes = {{0, "every cell is ready, or the policy only reports"}, {10, "held"}},
+      .schema = "quarry.gate/1",
+      .run = run_gate};
 }
 
 // waive
@@ -187,7 +187,7 @@ Command waive_command() {
                 {"--dry-run", "", "check and show it, write nothing", {}, {}, {}, false, false, 'n'},
                 k_store},
       .examples = {{"quarry waive --to stable --family gfx1153 --approver release-owner --expires 14d "
-                    "--reason \"no lab machine until December\" --store file:store",
+                    "--reason \"no lab machine until December\"",
                     "one family, for two weeks"}},
       .exit_codes = {{2, "the waiver would not count"}},
       .schema = "quarry.waive/1",

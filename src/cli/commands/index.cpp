@@ -130,7 +130,7 @@ Result<Place> place_in_store(const Context& context, const std::string& store, c
   }
   if (locator.kind == run::LocatorKind::http) {
     auto url = key.empty() ? store : store + (store.ends_with('/') ? "" : "/") + text::percent_encode(key);
-    TRY(auto site, index::web_site(url, {context.environment, context.clock}, temporary_of(context)));
+    TRY(auto site, index::web_site(url, {context.environment, context.clock, tracer(context)}, temporary_of(context)));
     return Place{url, std::move(site)};
   }
   TRY(auto place, run::split_store(store)); // from the bucket's root, since links may lead anywhere in it

@@ -132,11 +132,12 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
 
 Result<int> run_sync(Context& context, const Arguments& arguments) {
   TRY(auto wanted, wanted_of(context, arguments));
-  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   TRY(auto known, mirror::mirrored_files(*store), "while reading what is mirrored");
   TRY(auto owned, mirror::owned_names(*store, k_transfers), "while reading what the store publishes");
   TRY(auto scratch, Scratch::make(context));
   auto settings = net::settings_from(context.environment);
+  settings.trace = tracer(context);
   settings.allow_plain_http = context.variable("QUARRY_ALLOW_PLAIN_HTTP") == "1";
   mirror::Upstream upstream(net::make_client(std::move(settings)), context.clock,
                             {wanted.index, scratch.path(), context.jobs}, mirror::metadata_from(*store, known));

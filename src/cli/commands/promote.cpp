@@ -124,7 +124,8 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   const auto& verdict = receipt.plan.verdict;
   const auto& subjects = receipt.plan.subjects;
   if (!receipt.completed && !verdict.cells.empty())
-    context.out.data(verdict_text(verdict, subjects, request.source.source, request.channel));
+    context.out.data(
+        verdict_text(verdict, subjects, {request.source.source, request.channel, context.out.data_look()}));
   if (receipt.held) {
     context.out.data(fmt::format("held: nothing was moved, {} stays as it is\n", request.channel));
     context.out.data(held_text(context, arguments, {request.policy, verdict, subjects}));
@@ -184,10 +185,9 @@ Command promote_command() {
                 k_reason,
                 k_store,
                 public_url_flag()},
-      .examples = {{"quarry promote --from channel:staging --to stable --policy default --store file:store --dry-run",
+      .examples = {{"quarry promote --from channel:staging --to stable --policy default --dry-run",
                     "the plan and its digest"},
-                   {"quarry promote --from run:42 --to stable --policy default --store file:store --cells ready",
-                    "what is ready, now"},
+                   {"quarry promote --from run:42 --to stable --policy default --cells ready", "what is ready, now"},
                    {"quarry promote --from run:42 --to stable --policy default --store s3://builds --to-store "
                     "s3://dist --prefix v2/{family} --public-url s3://dist=https://repo.example.org",
                     "and copy it to the bucket that people install from"}},
@@ -242,8 +242,7 @@ Command rollback_command() {
                     k_reason,
                     k_store,
                     public_url_flag()},
-          .examples = {{"quarry rollback stable --store file:store --reason \"breaks import torch\"",
-                        "the release before, again"}},
+          .examples = {{"quarry rollback stable --reason \"breaks import torch\"", "the release before, again"}},
           .exit_codes = {{3, "there is no such channel, or no view before"},
                          {6, "a record was altered, or a file is gone"},
                          {7, "the channel was moved meanwhile, or rolled back already"}},

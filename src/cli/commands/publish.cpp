@@ -6,6 +6,7 @@
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/reviewed.hpp"
+#include "cli/table.hpp"
 #include "cli/version.hpp"
 #include "publish/outputs.hpp"
 #include "publish/refuse.hpp"
@@ -49,18 +50,16 @@ Result<publish::Target> target_of(const Arguments& arguments) {
   return target;
 }
 
-std::string plan_text(const publish::Plan& plan) {
+std::string plan_text(const publish::Plan& plan, Look look) {
   auto text = fmt::format("planning    {}  {} to store below {}\n", units::things(plan.files.size(), "file"),
                           units::bytes(plan.bytes_to_write()), plan.directory);
-  std::size_t width = 0;
-  for (const auto& file : plan.files) width = std::max(width, file.file.filename.size());
+  TableRows rows;
   for (const auto& file : plan.files)
-    text += fmt::format("  {:<8}  {:<{}}  {:>9}\n",
-                        file.present    ? "exists"
-                        : file.replaces ? "replaces"
-                                        : "new",
-                        file.file.filename, width, units::bytes(file.file.size));
-  return text;
+    rows.push_back({file.present    ? "exists"
+                    : file.replaces ? "replaces"
+                                    : "new",
+                    file.file.filename, units::bytes(file.file.size)});
+  return text + table({{.least = 8}, k_name, {.right = true, .least = 9}}, rows, look, 2);
 }
 
 std::string receipt_text(const publish::Plan& plan, const publish::Receipt& receipt) {
@@ -130,6 +129,9 @@ std::string next_step(const Context& context, const Arguments& arguments, const 
 
 Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, store::ObjectStore& store) {
   TRY(auto target, target_of(arguments));
+  // Before a byte is read: verifying packages takes minutes, and none of these needs them.
+  TRY_DO(publish::check_target(target));
+  if (!arguments.has("--dry-run")) TRY_DO(check_writable(store, arguments.get("--store")));
   auto progress = context.out.progress("verifying", 0);
   TRY(auto collected, publish::collect({arguments.operands.at(0), describe(), context.jobs,
                                         [&](std::uint64_t bytes) { progress->update(bytes); },
@@ -143,11 +145,11 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
 Result<int> run_publish(Context& context, const Arguments& arguments) {
   TRY_DO(check_execute(arguments));
   TRY(auto public_url, public_url_of(arguments));
-  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   TRY(auto plan, plan_of(context, arguments, *store));
   context.out.findings(plan.notes);
   TRY_DO(check_reviewed(arguments, plan.digest));
-  context.out.data(plan_text(plan));
+  context.out.data(plan_text(plan, context.out.data_look()));
   if (arguments.has("--dry-run")) {
     NextCommand next(context, "publish");
     next.operand(arguments.operands.at(0)).flags_of(arguments).drop("--dry-run").set("--execute", plan.digest);
@@ -290,7 +292,7 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
     context.out.data(fmt::format("sealed      {}  in {}\n", sealed.seal.time, sealed.set.directory));
     context.out.data(
         fmt::format("from        run {} {}{}\n", o.run_id, o.platform, o.commit.empty() ? "" : "  commit " + o.commit));
-    context.out.data(files_text(sealed.set.files));
+    context.out.data(files_text(sealed.set.files, context.out.data_look()));
   }
   context.out.document({{"schema", "quarry.set-show/1"},
                         {"source", resolved.source},
@@ -311,7 +313,8 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
   context.out.findings(found);
   context.out.data(fmt::format("{}  {}  {}  {}\n", units::things(resolved.sets.size(), "set"),
                                units::things(resolved.files.size(), "file"), units::bytes(total),
-                               found.empty() ? "all as sealed" : "NOT as sealed"));
+                               painted(found.empty() ? "all as sealed" : "NOT as sealed",
+                                       found.empty() ? Tone::good : Tone::bad, context.out.data_look().color)));
   auto digests = Json::array();
   for (const auto& sealed : resolved.sets) digests.push_back(sealed.digest);
   context.out.document({{"schema", "quarry.set-verify/1"},
@@ -365,7 +368,7 @@ Command show_command() {
                          "sealed sets are shown, and only if the record is what its name says.",
           .operands = {k_sealed},
           .flags = {k_store},
-          .examples = {{"quarry set show run:42-linux --store file:store", "what this run published"}},
+          .examples = {{"quarry set show run:42-linux", "what this run published"}},
           .exit_codes = {{3, "it does not exist, or not sealed yet"}, {6, "a record was altered"}},
           .schema = "quarry.set-show/1",
           .run = run_show};
@@ -379,7 +382,7 @@ Command verify_command() {
           "Reads every file and every metadata file of the sets and compares them with their records. Writes nothing.",
       .operands = {k_sealed},
       .flags = {k_store},
-      .examples = {{"quarry set verify channel:stable --store file:store", "all that people can install from stable"}},
+      .examples = {{"quarry set verify channel:stable", "all that people can install from stable"}},
       .exit_codes = {{3, "it does not exist, or not sealed yet"}, {6, "a file or a record is missing or altered"}},
       .schema = "quarry.set-verify/1",
       .run = run_verify};
@@ -394,7 +397,7 @@ Command adopt_command() {
                      "files, the set's record, its seal, pages. No file is moved or changed.",
       .operands = {{"LOCATOR", "run:ID, or a directory in the store"}},
       .flags = {k_store, {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'}},
-      .examples = {{"quarry set adopt run:42-linux --store file:store", "make a run of the scripts promotable"}},
+      .examples = {{"quarry set adopt run:42-linux", "make a run of the scripts promotable"}},
       .exit_codes = {{1, "a package has findings: `quarry wheel verify` lists them"},
                      {3, "there is no package"},
                      {6, "a package's container or RECORD is broken or ambiguous"},

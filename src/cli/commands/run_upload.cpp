@@ -5,6 +5,7 @@
 #include "cli/delegate.hpp"
 #include "cli/job_files.hpp"
 #include "cli/records.hpp"
+#include "cli/table.hpp"
 #include "index/listing.hpp"
 #include "sys/file.hpp"
 #include <fmt/core.h>
@@ -115,13 +116,13 @@ Json file_json(const artifact::OutputFile& file, std::string_view state) {
 }
 
 int print_plan(Context& context, const artifact::Outputs& outputs, const Json& packages) {
-  std::vector<std::vector<std::string>> rows;
+  TableRows rows;
   Json list = Json::array();
   for (const auto& file : outputs.files) {
     rows.push_back({"would upload", units::bytes(file.content.size()), file.key});
     list.push_back(file_json(file, "planned"));
   }
-  context.out.data(text_table(rows));
+  context.out.data(table({k_text, k_number, k_name}, rows, context.out.data_look()));
   context.out.document({{"schema", "quarry.run-upload/1"},
                         {"dry_run", true},
                         {"files", list},
@@ -132,13 +133,13 @@ int print_plan(Context& context, const artifact::Outputs& outputs, const Json& p
 
 void print_report(Context& context, const artifact::Outputs& outputs, const artifact::UploadReport& report,
                   const Links& links, double seconds) {
-  std::vector<std::vector<std::string>> rows;
+  TableRows rows;
   std::uint64_t bytes = 0;
   for (const auto& file : report.files) {
     rows.push_back({std::string(state_text(file.state)), units::bytes(file.size), file.key});
     bytes += file.size;
   }
-  context.out.data(text_table(rows));
+  context.out.data(table({k_text, k_number, k_name}, rows, context.out.data_look()));
   context.out.data(fmt::format("{}  {}  {} written  {}\n", units::things(outputs.files.size(), "file"),
                                units::bytes(bytes), units::things(report.writes, "object"), units::seconds(seconds)));
   for (const auto& [name, url] :
@@ -149,13 +150,15 @@ void print_report(Context& context, const artifact::Outputs& outputs, const arti
 Result<int> run_upload(Context& context, const Arguments& arguments) {
   TRY(auto public_url, public_url_of(arguments));
   TRY(auto request, request_of(context, arguments));
+  bool dry_run = arguments.has("--dry-run");
+  TRY(auto store, open_store_to_write(context, arguments.get("--store")));
+  if (!dry_run) TRY_DO(check_writable(*store, arguments.get("--store")));
   TRY(auto outputs, artifact::collect_outputs(request));
   // Packages that cannot be published are found before a run says that it has all.
   TRY(auto planned, plan_packages(context, arguments, outputs.findings),
       "nothing was uploaded: the packages cannot be published");
   context.out.findings(outputs.findings);
-  if (arguments.has("--dry-run")) return print_plan(context, outputs, planned);
-  TRY(auto store, open_store(context, arguments.get("--store")));
+  if (dry_run) return print_plan(context, outputs, planned);
   artifact::UploadRequest upload{.layout = request.layout, .group = request.group, .page = page_of};
   upload.build_failed = request.build_failed;
   upload.february = arguments.get("--layout") == "feb";

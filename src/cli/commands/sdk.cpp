@@ -4,6 +4,7 @@
 #include "base/units.hpp"
 #include "cli/records.hpp"
 #include "cli/switches.hpp"
+#include "cli/table.hpp"
 #include "dist/version.hpp"
 #include "sdk/build.hpp"
 #include "sdk/recipe_files.hpp"
@@ -94,6 +95,14 @@ Result<sdk::BuildRequest> request_of(const Context& context, const Arguments& ar
   return request;
 }
 
+/// What is done, file name, size, share or files. TableRows are printed as packages get ready, so the widths are given.
+std::vector<Column> package_columns(std::size_t verb_width, std::size_t name_width) {
+  return {{.least = verb_width},
+          {.shrinks = true, .least = name_width},
+          {.right = true, .least = 9},
+          {.right = true, .least = 5}};
+}
+
 // The three headline lines of the walk, then one line for each package.
 class Narrator {
 public:
@@ -109,7 +118,7 @@ public:
     e.checked = [this](const Findings& findings) { out_.findings(findings); };
     e.packing = [this](const std::string& dist, std::uint64_t total) {
       end_bar();
-      bar_ = out_.progress(dist, total);
+      bar_ = out_.progress("packing " + dist, total);
     };
     e.progress = [this](std::uint64_t done) {
       if (bar_) bar_->update(done);
@@ -129,7 +138,7 @@ private:
                           catalogue.directory));
     std::uint64_t bytes = 0;
     for (const auto& archive : catalogue.archives) bytes += archive.size;
-    if (archives > 0) bar_ = out_.progress(units::things(archives, "archive"), bytes);
+    if (archives > 0) bar_ = out_.progress("reading " + units::things(archives, "archive"), bytes);
   }
   void planned(const sdk::BuildPlan& plan) {
     end_bar();
@@ -143,12 +152,14 @@ private:
                           plan.families.empty() ? "none" : text::join(plan.families, " ")));
   }
   void built(const sdk::BuiltPackage& p) {
-    if (trees_)
-      return out_.note(fmt::format("wrote       {:<40} {:>9} {:>14}", p.file_name, units::bytes(p.input_bytes),
-                                   units::things(p.files, "file")));
+    if (trees_) return row({"wrote", p.file_name, units::bytes(p.input_bytes), units::things(p.files, "file")}, 38);
     auto ratio = p.logical == "meta" ? std::string()
                                      : units::percent(static_cast<double>(p.size), static_cast<double>(p.input_bytes));
-    out_.note(fmt::format("built       {:<72} {:>9} {:>6}", p.file_name, units::bytes(p.size), ratio));
+    row({"built", p.file_name, units::bytes(p.size), ratio}, 72);
+  }
+  void row(std::vector<Cell> cells, std::size_t name_width) {
+    auto line = table(package_columns(10, name_width), {std::move(cells)}, out_.note_look());
+    out_.note(line.substr(0, line.size() - 1));
   }
   Output& out_;
   bool trees_;
@@ -184,23 +195,24 @@ Json document(const sdk::BuildReport& report, double seconds, bool dry) {
           {"findings", findings_json(report.findings)}};
 }
 
-std::string dry_trees_text(const sdk::BuildReport& report, const std::string& directory) {
-  std::string text;
+std::string dry_rows(const sdk::BuildReport& report, const char* verb, Look look) {
+  TableRows rows;
   for (const auto& p : report.packages)
-    text += fmt::format("would write {:<40} {:>9} {:>14}\n", p.file_name,
-                        p.logical == "meta" ? "" : units::bytes(p.input_bytes), units::things(p.files, "file"));
-  return text + fmt::format("{} in {}  from {}: nothing was written\n", units::things(report.packages.size(), "tree"),
-                            directory, units::bytes(report.input_bytes));
+    rows.push_back(
+        {verb, p.file_name, p.logical == "meta" ? "" : units::bytes(p.input_bytes), units::things(p.files, "file")});
+  return table({k_text, k_name, k_number, k_number}, rows, look);
 }
 
-std::string dry_run_text(const sdk::BuildReport& report, const std::string& directory) {
-  std::string text;
-  for (const auto& p : report.packages)
-    text += fmt::format("would build {:<72} {:>9} {:>14}\n", p.file_name,
-                        p.logical == "meta" ? "" : units::bytes(p.input_bytes), units::things(p.files, "file"));
-  return text + fmt::format("{} in {}/dist  from {}: nothing was written\n",
-                            units::things(report.packages.size(), "package"), directory,
-                            units::bytes(report.input_bytes));
+std::string dry_trees_text(const sdk::BuildReport& report, const std::string& directory, Look look) {
+  return dry_rows(report, "would write", look) + fmt::format("{} in {}  from {}: nothing was written\n",
+                                                             units::things(report.packages.size(), "tree"), directory,
+                                                             units::bytes(report.input_bytes));
+}
+
+std::string dry_run_text(const sdk::BuildReport& report, const std::string& directory, Look look) {
+  return dry_rows(report, "would build", look) + fmt::format("{} in {}/dist  from {}: nothing was written\n",
+                                                             units::things(report.packages.size(), "package"),
+                                                             directory, units::bytes(report.input_bytes));
 }
 
 Result<int> build(Context& context, const Arguments& arguments) {
@@ -217,8 +229,9 @@ Result<int> build(Context& context, const Arguments& arguments) {
   auto seconds = static_cast<double>(context.clock.steady_ns() - begin) / 1e9;
   context.out.document(document(report, seconds, dry));
   if (dry) {
-    context.out.data(request.trees_only ? dry_trees_text(report, request.dest_dir)
-                                        : dry_run_text(report, request.dest_dir));
+    auto look = context.out.data_look();
+    context.out.data(request.trees_only ? dry_trees_text(report, request.dest_dir, look)
+                                        : dry_run_text(report, request.dest_dir, look));
     return 0;
   }
   if (request.trees_only) {

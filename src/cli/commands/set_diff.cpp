@@ -21,7 +21,13 @@ Result<std::vector<std::string>> files_of(const Context& context, const std::str
   using Kind = run::LocatorKind;
   TRY(auto locator, run::parse_locator(text));
   TRY_DO(run::require_kind(locator, {Kind::path, Kind::set, Kind::run, Kind::channel}, "compare packages of"));
-  if (locator.kind == Kind::path) return inspect::package_files(locator.path);
+  if (locator.kind == Kind::path) {
+    auto files = inspect::package_files(locator.path);
+    if (!files && files.error().kind == ErrorKind::not_found)
+      files.error().hint =
+          run::bare_word_hint(locator.text, {Kind::set, Kind::run, Kind::channel}, std::move(files.error().hint));
+    return files;
+  }
   auto place = arguments.find("--store");
   if (!place)
     return fail(ErrorKind::invalid_argument, "Q006", fmt::format("{} needs a store to look in", text),

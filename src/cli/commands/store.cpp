@@ -15,7 +15,7 @@ const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET
                    "QUARRY_STORE", true};
 
 Result<int> run_put(Context& context, const Arguments& arguments) {
-  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   const auto& key = arguments.operands.at(1);
   TRY(auto content, content::Rope::file(arguments.operands.at(0)));
   store::PutOptions options;

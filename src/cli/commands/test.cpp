@@ -2,6 +2,7 @@
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/scratch.hpp"
+#include "cli/table.hpp"
 #include "cli/version.hpp"
 
 #include "base/text.hpp"
@@ -72,7 +73,9 @@ Json subjects_json(const EvidenceRecord& e) {
   return list;
 }
 
-std::string failures_text(const EvidenceRecord& e) {
+Tone tone_of(const std::string& result) { return result == "passed" ? Tone::good : Tone::bad; }
+
+std::string failures_text(const EvidenceRecord& e, Look look) {
   std::string text;
   std::size_t shown = 0, all = 0;
   for (const auto& row : e.rows) {
@@ -80,8 +83,8 @@ std::string failures_text(const EvidenceRecord& e) {
     if (++all > k_failures_shown) continue;
     ++shown;
     auto message = text::lines(row.message);
-    text += fmt::format("  {}  {}{}\n", row.outcome == "failed" ? "FAILED" : "ERROR ", row.name,
-                        message.empty() ? "" : ": " + message[0]);
+    text += fmt::format("  {}  {}{}\n", painted(row.outcome == "failed" ? "FAILED" : "ERROR ", Tone::bad, look.color),
+                        row.name, message.empty() ? "" : ": " + message[0]);
   }
   if (all > shown) text += fmt::format("  and {} more\n", all - shown);
   return text;
@@ -115,7 +118,7 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
 
 void say_recorded(Context& context, const EvidenceRecord& evidence, const std::string& digest, const std::string& store,
                   std::string_view schema) {
-  context.out.data(failures_text(evidence));
+  context.out.data(failures_text(evidence, context.out.data_look()));
   context.out.data(fmt::format("evidence    {}\nlog         {}\n", digest, evidence.log));
   auto document = summary(evidence, digest);
   document["schema"] = schema;
@@ -131,7 +134,8 @@ Result<int> run_test(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto outcome, trial::run_trial(options, *store, context.environment, context.clock));
   const auto& e = outcome.evidence;
-  context.out.data(fmt::format("{}  {} on {}  {}{}\n", e.result, e.suite, cell_text(e.cell), counts_text(e),
+  auto result = painted(e.result, tone_of(e.result), context.out.data_look().color);
+  context.out.data(fmt::format("{}  {} on {}  {}{}\n", result, e.suite, cell_text(e.cell), counts_text(e),
                                e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
   say_recorded(context, e, outcome.digest, arguments.get("--store"), "quarry.test/1");
   return outcome.exit_code;
@@ -164,8 +168,8 @@ Command test_command() {
                 k_store},
       .takes_rest = true,
       .examples =
-          {{"quarry test --venv .venv --store file:store", "the tests inside the packages"},
-           {"quarry test --venv .venv --store file:store --suite smoke --junit r.xml -- pytest --junit-xml=r.xml tests",
+          {{"quarry test --venv .venv", "the tests inside the packages"},
+           {"quarry test --venv .venv --suite smoke --junit r.xml -- pytest --junit-xml=r.xml tests",
             "tests of your own"}},
       .exit_codes = {{0, "passed"},
                      {1, "failed; there is evidence of it"},
@@ -204,7 +208,8 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   auto kept = arguments.find("--kept");
   TRY(auto done, kept ? trial::record_kept(*kept, *store) : record_report(context, arguments, *store));
   const auto& e = done.evidence;
-  context.out.data(fmt::format("{}  {} on {}  {}\n", e.result, e.suite, cell_text(e.cell), counts_text(e)));
+  auto result = painted(e.result, tone_of(e.result), context.out.data_look().color);
+  context.out.data(fmt::format("{}  {} on {}  {}\n", result, e.suite, cell_text(e.cell), counts_text(e)));
   if (!kept) context.out.data(fmt::format("reported    by {}; quarry did not run there\n", e.machine.at("host")));
   say_recorded(context, e, done.digest, arguments.get("--store"), "quarry.evidence-record/1");
   return e.result == "passed" ? 0 : 1;
@@ -226,7 +231,7 @@ Command record_command() {
                     {"--family", "F", "the GPU family tested; else that of the installed libraries"},
                     {"--kept", "FILE", "instead of a report: the .json file that `quarry test` kept"},
                     k_store},
-          .examples = {{"quarry evidence record --from-report report.json --from run:42-windows --store file:store",
+          .examples = {{"quarry evidence record --from-report report.json --from run:42-windows",
                         "what a Windows job has tested"}},
           .exit_codes = {{1, "recorded, and it did not pass"},
                          {3, "the set is not in the store"},
@@ -249,22 +254,26 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
   std::stable_sort(records.begin(), records.end(),
                    [](const auto& a, const auto& b) { return a.record.ended > b.record.ended; });
   Json list = Json::array();
-  std::size_t width = 0;
-  for (const auto& [digest, e] : records) width = std::max(width, cell_text(e.cell).size());
+  TableRows rows;
   for (const auto& [digest, e] : records) {
     list.push_back(summary(e, digest));
-    context.out.data(fmt::format("{}  {}  {:<9}  {:<12}  {:<{}}  {}{}\n", digest.substr(0, 12), short_time(e.ended),
-                                 e.result, e.suite, cell_text(e.cell), width, counts_text(e), standing(e)));
+    rows.push_back({digest.substr(0, 12),
+                    short_time(e.ended),
+                    {e.result, tone_of(e.result)},
+                    e.suite,
+                    cell_text(e.cell),
+                    counts_text(e) + std::string(standing(e))});
   }
+  context.out.data(table({k_text, k_text, k_text, k_name, k_name, k_text}, rows, context.out.data_look()));
   if (records.empty()) context.out.note("there is no evidence in " + store->describe());
   context.out.document({{"schema", "quarry.evidence-list/1"}, {"evidence", list}, {"notes", findings_json(skipped)}});
   return 0;
 }
 
-std::string evidence_text(const std::string& digest, const EvidenceRecord& e) {
-  auto text = fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest, e.result,
-                          e.suite, cell_text(e.cell), counts_text(e), e.started, e.ended,
-                          e.set.empty() ? "none" : e.set, e.sealed ? "" : "  (unsealed source)");
+std::string evidence_text(const std::string& digest, const EvidenceRecord& e, Look look) {
+  auto text = fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest,
+                          painted(e.result, tone_of(e.result), look.color), e.suite, cell_text(e.cell), counts_text(e),
+                          e.started, e.ended, e.set.empty() ? "none" : e.set, e.sealed ? "" : "  (unsealed source)");
   if (!e.reported.empty())
     text += fmt::format("reported  {}: quarry did not run there, and takes its word\n", e.reported);
   for (const auto& subject : e.subjects)
@@ -272,14 +281,14 @@ std::string evidence_text(const std::string& digest, const EvidenceRecord& e) {
   for (const auto& [key, value] : e.machine) text += fmt::format("machine   {:<12}  {}\n", key, value);
   for (const auto& [key, value] : e.tools) text += fmt::format("tool      {:<12}  {}\n", key, value);
   text += fmt::format("log       {}\n", e.log);
-  return text + failures_text(e);
+  return text + failures_text(e, look);
 }
 
 Result<int> run_show(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto digest, registry::complete_digest(*store, "evidence/", arguments.operands.at(0)));
   TRY(auto e, registry::load_evidence(*store, digest));
-  context.out.data(evidence_text(digest, e));
+  context.out.data(evidence_text(digest, e, context.out.data_look()));
   TRY(auto record, json::parse(registry::to_json(e), "evidence"));
   context.out.document({{"schema", "quarry.evidence-show/1"}, {"evidence", digest}, {"record", record}});
   return 0;
@@ -324,7 +333,7 @@ Command list_command() {
                          "was altered, is told as a warning: it counts for nothing.",
           .operands = {},
           .flags = {{"--set", "DIGEST", "only evidence for this set"}, k_store},
-          .examples = {{"quarry evidence list --store file:store", "everything that was tested"}},
+          .examples = {{"quarry evidence list", "everything that was tested"}},
           .schema = "quarry.evidence-list/1",
           .run = run_list};
 }
@@ -335,7 +344,7 @@ Command show_command() {
           .description = "The files, the machine, the tools and the failures; with `--json` the whole record.",
           .operands = {{"DIGEST", "its digest, or the first 8 or more digits"}},
           .flags = {k_store},
-          .examples = {{"quarry evidence show 4f2a91c07d3e --store file:store", "what was tested there"}},
+          .examples = {{"quarry evidence show 4f2a91c07d3e", "what was tested there"}},
           .exit_codes = {{3, "there is no such record"}, {6, "it was altered"}},
           .schema = "quarry.evidence-show/1",
           .run = run_show};

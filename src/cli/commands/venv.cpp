@@ -59,6 +59,8 @@ Result<void> activate(Context& context, const venv::Environment& environment) {
 Result<venv::Created> create(Context& context, const Arguments& arguments, bool use_uv) {
   TRY(auto clean, switched(arguments, "--clean"));
   venv::CreateOptions options{arguments.operands.at(0), arguments.find("--python").value_or(""), clean, use_uv};
+  if (clean || !venv::is_environment(options.directory))
+    context.out.note(fmt::format("creating    {}", options.directory)); // pip takes seconds for it
   TRY(auto created, venv::create_environment(options, context.environment));
   context.out.note(fmt::format("environment {}  Python {}{}", options.directory, created.environment.version,
                                created.existed ? ", already existed (--clean makes it from scratch)" : ""));
@@ -162,14 +164,25 @@ void report(Context& context, const venv::InstallOutcome& outcome, const std::st
                      NextCommand(context, "test").set("--venv", directory).set("--store", receipt.store).text());
 }
 
+/// What the packages come from, as it was given.
+std::string source_name(const Arguments& arguments) {
+  for (const auto* flag : {"--from", "--index-url", "--index-name", "--find-links"})
+    if (auto given = arguments.find(flag); given && !given->empty()) return *given;
+  return "the index";
+}
+
 Result<int> run_install(Context& context, const Arguments& arguments) {
   std::unique_ptr<store::ObjectStore> store;
   if (auto named = arguments.find("--store")) {
-    TRY(store, open_store(context, *named));
+    auto from = run::parse_locator(arguments.find("--from").value_or(""));
+    using Kind = run::LocatorKind;
+    bool in_store = from && (from->kind == Kind::run || from->kind == Kind::set || from->kind == Kind::channel);
+    TRY(store, in_store ? open_store(context, *named) : open_store_to_write(context, *named));
   }
   TRY(auto clean, switched(arguments, "--clean"));
   TRY(auto activated, switched(arguments, k_activate));
   TRY(auto options, install_options(context, arguments, store.get()));
+  context.out.note("looking at  " + source_name(arguments));
   // A wrong locator is told before an environment is made for it.
   TRY(options.found, venv::find_source(options.source));
   if (clean || arguments.find("--python") || !venv::is_environment(options.directory))
@@ -228,9 +241,9 @@ Command install_command() {
       .operands = {{"DIR", "the environment"}},
       .flags = install_flags(),
       .examples =
-          {{"quarry venv install .venv --from channel:staging --packages \"rocm[libraries,devel]\" --store file:store",
+          {{"quarry venv install .venv --from channel:staging --packages \"rocm[libraries,devel]\"",
             "from a channel, with pip"},
-           {"quarry venv install .venv --from run:42 --packages rocm --installer uv --store file:store",
+           {"quarry venv install .venv --from run:42 --packages rocm --installer uv",
             "what one run built, with uv"},
            {"quarry venv install .venv --from out/dist --packages rocm", "what was just built: an unsealed source"}},
       .exit_codes = {{1, "the installer failed"},

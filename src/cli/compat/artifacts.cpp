@@ -143,7 +143,11 @@ Script fetch_script() {
               "the next flag. Archives below `logs/` or of another run are never taken.",
           .operands = {{"REGEX", "only artifacts whose name matches one of these", false, true}},
           .flags = fetch_flags(),
-          .refused = {{{"--no-delete-after-extract", "", ""},
+          .refused = {{{"--target", "T", ""},
+                       "an older form of the script had it, and it meant a group or a family by turns",
+                       "use --artifact-group GROUP for what the run calls gfx94X-dcgpu, or --amdgpu-targets gfx942 for "
+                       "targets"},
+                      {{"--no-delete-after-extract", "", ""},
                        "archives next to their own directories would be each artifact twice",
                        "fetch twice, with --no-extract into another directory"}},
           .only_feb = {},

@@ -112,7 +112,7 @@ constexpr std::string_view k_default_bucket = "therock-dev-python";
 Result<std::string> root_of(const Context& context, const Arguments& arguments) {
   auto bucket = context.variable("S3_BUCKET_PY");
   auto named = said(arguments, "--store").value_or("s3://" + (bucket.empty() ? std::string(k_default_bucket) : bucket));
-  auto store = open_store(context, named);
+  auto store = open_store_to_write(context, named);
   auto url = store ? (*store)->url("x") : std::string();
   if (url.starts_with("file://")) return path::dirname(text::percent_decode(std::string_view(url).substr(7)));
   return fail(ErrorKind::invalid_argument, "C043",

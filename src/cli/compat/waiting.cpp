@@ -19,6 +19,7 @@ Command waiting_command(const Waiting& waiting) {
   command.exit_codes = {{2, "always"}};
   command.schema = "quarry.error/1";
   command.raw = true;
+  command.hidden = true; // answers who calls it, but is not offered
   command.run = [waiting](Context&, const Arguments&) -> Result<int> {
     return fail(ErrorKind::invalid_argument, "C041",
                 fmt::format("{} is not implemented yet: it needs {}", waiting.name, waiting.for_what), waiting.hint);

@@ -1,0 +1,169 @@
+"""What a store holds, and how a wrong store, name or locator is refused."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from support.distributions import wheel  # noqa: E402
+from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Two runs in channel staging, the first one also in channel stable."""
+    root = tmp_path_factory.mktemp("listing")
+    locator = f"file:{root / 'store'}"
+    for run, version in (("42", "1.0"), ("43", "1.1")):
+        packages = root / run
+        packages.mkdir()
+        wheel(packages, "demo", version)
+        good("publish", packages, "--store", locator, "--run-id", run, "--platform", "linux", "--channel", "staging")
+    good("publish", root / "42", "--store", locator, "--run-id", "42", "--platform", "linux", "--channel", "stable")
+    return locator
+
+
+def test_channels_are_listed(store: str):
+    channels = good("channel", "list", "--store", store, "--json").json["channels"]
+    assert [(c["name"], c["generation"], len(c["sets"])) for c in channels] == [("stable", 1, 1), ("staging", 2, 2)]
+    text = good("channel", "list", "--store", store).out.splitlines()
+    assert re.match(r"channel +generation +sets +projects +moved", text[0])
+    assert re.match(r"stable +1 +1 +1 +20\d\d-.*Z  publish", text[1])
+
+
+def test_sets_are_listed_newest_first(store: str):
+    sets = good("set", "list", "--store", store, "--json").json["sets"]
+    assert [(s["package"], s["run_id"], s["channels"]) for s in sets] == [("demo 1.1", "43", ["staging"]), ("demo 1.0", "42", ["stable", "staging"])]
+    only = good("set", "list", "--store", store, "--channel", "stable", "--json").json["sets"]
+    assert [s["package"] for s in only] == ["demo 1.0"]
+    line = good("set", "list", "--store", store).out.splitlines()[1]
+    locator = line.split()[0]
+    assert good("set", "show", locator, "--store", store, "--json").json["sets"][0]["set"] == sets[0]["set"], "it can be pasted"
+
+
+def test_runs_are_listed(store: str):
+    runs = good("run", "list", "--store", store, "--json").json["runs"]
+    assert sorted((r["run"], r["kinds"]) for r in runs) == [("run:42-linux", ["packages"]), ("run:43-linux", ["packages"])]
+    locator = good("run", "list", "--store", store).out.splitlines()[1].split()[0]
+    good("set", "show", locator, "--store", store)
+
+
+def test_an_empty_store_is_not_an_error(tmp_path: Path):
+    for noun in ("channel", "set", "run"):
+        done = good(noun, "list", "--store", f"file:{tmp_path}")
+        assert not done.out and " has no " in done.err
+
+
+READERS = [
+    ("channel", "list"),
+    ("channel", "show", "stable"),
+    ("channel", "log", "stable"),
+    ("set", "list"),
+    ("set", "show", "channel:stable"),
+    ("set", "verify", "run:42"),
+    ("set", "adopt", "run:42"),
+    ("set", "diff", "run:42", "run:43"),
+    ("run", "list"),
+    ("evidence", "list"),
+    ("evidence", "show", "0123456789ab"),
+    ("gate", "--from", "channel:staging", "--to", "stable"),
+    ("promote", "--from", "channel:staging", "--to", "stable", "--policy", "default"),
+    ("rollback", "stable"),
+    ("venv", "install", "v", "--from", "channel:stable", "--packages", "rocm"),
+    ("index", "check", "channel:stable"),
+    ("index", "repair", "channel:stable"),
+    ("index", "rebuild", "run:42"),
+    ("artifact", "list", "run:42"),
+    ("artifact", "fetch", "--from", "run:42", "--output-dir", "o"),
+    ("gc",),
+]
+
+
+@pytest.mark.parametrize("words", READERS, ids=lambda words: " ".join(words[:2]))
+def test_a_store_that_does_not_exist_is_not_an_empty_one(words: tuple[str, ...], tmp_path: Path):
+    done = refused("C050", 3, *words, "--store", "file:nowhere", cwd=tmp_path)
+    assert f"there is no store at {tmp_path}/nowhere" in done.err
+    assert not any(tmp_path.iterdir()), "nothing was created"
+
+
+def test_a_file_is_not_a_store(tmp_path: Path):
+    (tmp_path / "store").write_text("x")
+    assert "it is a file" in refused("C050", 3, "channel", "list", "--store", f"file:{tmp_path}/store").err
+
+
+def test_a_source_outside_the_store_needs_no_store(tmp_path: Path):
+    """QUARRY_STORE may name a store that the first publish will create."""
+    done = quarry("venv", "install", tmp_path / "v", "--from", tmp_path / "nothing", "--packages", "demo", "--store", f"file:{tmp_path}/store")
+    assert "C050" not in done.err and "V008" in done.err
+
+
+@pytest.mark.parametrize(("more", "code", "exit_code"), [
+    (("--channel", "Stable"), "R016", 2),
+    (("--artifact-group", "gfx103X dgpu"), "L020", 2),
+    (("--artifact-group", "simple"), "L020", 2),
+    (("--external-repo", "a b"), "L020", 2),
+    (("--store", "https://example.com/store"), "R030", 2),
+])  # fmt: skip
+def test_wrong_names_are_refused_before_packages_are_read(more: tuple[str, ...], code: str, exit_code: int, tmp_path: Path):
+    (tmp_path / "broken-1.0-py3-none-any.whl").write_bytes(b"reading this would be another error")
+    store = () if "--store" in more else ("--store", f"file:{tmp_path}/store")
+    done = quarry("publish", tmp_path, "--run-id", "1", "--platform", "linux", *more, *store)
+    assert f"[{code}]" in done.err and done.code != 6, done.err
+    assert code == "R030" or done.code == exit_code
+
+
+@pytest.mark.parametrize("place", ["/proc/quarry-store", "/proc/1/quarry/store", "/dev/null/store"])
+def test_a_store_that_cannot_be_written_is_refused_before_packages_are_read(place: str, tmp_path: Path):
+    (tmp_path / "broken-1.0-py3-none-any.whl").write_bytes(b"reading this would be another error")
+    done = quarry("publish", tmp_path, "--run-id", "1", "--platform", "linux", "--store", f"file:{place}")
+    assert done.code not in (0, 6) and "broken" not in done.err, done.err
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs/a.log").write_text("x")
+    assert quarry("run", "upload", tmp_path, "--run-id", "1", "--platform", "linux", "--store", f"file:{place}").code not in (0, 6)
+
+
+@pytest.mark.parametrize(("words", "meant"), [
+    (("set", "show", "staging"), "channel:staging"),
+    (("set", "show", "43"), "run:43"),
+    (("set", "show", "43-linux"), "run:43-linux"),
+    (("set", "show", "0e66efc9cb8b"), "set:0e66efc9cb8b"),
+    (("gate", "--to", "stable", "--from", "43"), "run:43"),
+    (("promote", "--to", "stable", "--policy", "default", "--from", "staging"), "channel:staging"),
+    (("venv", "install", "v", "--packages", "demo", "--from", "staging"), "channel:staging"),
+    (("set", "diff", "staging", "stable"), "channel:staging"),
+    (("artifact", "list", "43"), "run:43"),
+])  # fmt: skip
+def test_a_bare_word_gets_the_locator_that_was_meant(words: tuple[str, ...], meant: str, store: str, tmp_path: Path):
+    done = quarry(*words, "--store", store, cwd=tmp_path)
+    assert done.code in (2, 3)
+    assert f"hint: did you mean `{meant}`" in done.err, done.err
+    assert "promote" not in done.err.split("hint:")[0] or words[0] == "promote"
+
+
+def test_a_name_with_a_slash_stays_a_path(store: str, tmp_path: Path):
+    assert "did you mean" not in quarry("set", "show", "./staging", "--store", store, cwd=tmp_path).err
+
+
+def test_channels_are_completed(store: str):
+    environment = clean_environment(QUARRY_STORE=store)
+    assert good("complete", "--", "channel", "show", "sta", environment=environment).out == f"stable\tchannel of {store}\nstaging\tchannel of {store}\n"
+    assert good("complete", "--", "promote", "--from", "channel:stab", environment=environment).out.startswith("channel:stable\t")
+    named = good("complete", "--", "channel", "show", "--store", store, "stag")
+    assert named.out.startswith("staging\t")
+    assert good("complete", "--", "channel", "show", "", environment=clean_environment(QUARRY_STORE="file:nowhere")).out == ""
+
+
+def test_verbose_says_where_settings_come_from(store: str, tmp_path: Path):
+    done = good("-v", "channel", "list", environment=clean_environment(QUARRY_STORE=store))
+    assert f"trace: --store {store} from QUARRY_STORE" in done.err
+    (tmp_path / "quarry.toml").write_text(f'store = "{store}"\n')
+    done = good("channel", "list", "--verbose", cwd=tmp_path)
+    assert f"trace: settings file {tmp_path}/quarry.toml" in done.err
+    assert f"trace: --store {store} from {tmp_path}/quarry.toml:1" in done.err
+    assert "trace:" not in good("channel", "list", "--store", store).err
+    secret = quarry("-v", "channel", "list", environment=clean_environment(QUARRY_STORE="https://me:hunter2@localhost:1/"))
+    assert "hunter2" not in secret.out + secret.err
