@@ -22,6 +22,29 @@ constexpr std::string_view k_manifest = "therock_manifest.json";
 constexpr std::string_view k_manifest_places[] = {"", "base/aux-overlay/build",
                                                   "artifacts/base_lib_generic/base/aux-overlay/stage/share/therock"};
 
+/// The first bytes of a log, to which a program may still be writing: what was listed is uploaded, and more is not an
+/// error as it is for other files.
+class LogSoFar final : public content::Source {
+public:
+  LogSoFar(std::string path, std::uint64_t size) : path_(std::move(path)), size_(size) {}
+  std::uint64_t size() const override { return size_; }
+  Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
+    TRY(auto file, sys::File::open_read(path_));
+    TRY(auto bytes, file.read_at(offset, into), "while reading " + path_);
+    if (bytes == into.size()) return {};
+    return fail(ErrorKind::corrupt, "D008", fmt::format("{} became shorter while it was read", path_),
+                "something else writes to it: run the command again when it is done");
+  }
+
+private:
+  std::string path_;
+  std::uint64_t size_;
+};
+
+content::Rope so_far(const std::string& path, std::uint64_t size) {
+  return content::Rope::of(std::make_shared<LogSoFar>(path, size));
+}
+
 class Collection {
 public:
   explicit Collection(const OutputsRequest& request) : request_(request) {}
@@ -125,7 +148,7 @@ private:
       for (const auto& entry : entries) {
         bool ours = entry.path == "index.html" || (request_.ninja_logs && entry.path == k_ninja_archive);
         if (entry.type == sys::EntryType::file && !ours)
-          TRY_DO(add(Kind::log, entry.path, content::Rope::file(path::join(at("logs"), entry.path), entry.size)));
+          TRY_DO(add(Kind::log, entry.path, so_far(path::join(at("logs"), entry.path), entry.size)));
       }
     }
     if (request_.ninja_logs) TRY_DO(ninja_logs());
@@ -164,8 +187,7 @@ private:
         });
     archive::TarWriter tar([&](std::span<const std::byte> b) { return gzip->write(b); });
     for (const auto& entry : found)
-      TRY_DO(tar.file(entry.path, content::Rope::file(at(entry.path), entry.size), false),
-             "while packing " + entry.path);
+      TRY_DO(tar.file(entry.path, so_far(at(entry.path), entry.size), false), "while packing " + entry.path);
     TRY_DO(tar.finish());
     TRY_DO(gzip->finish());
     return add(Kind::log, std::string(k_ninja_archive), content::Rope::literal(std::move(packed)));

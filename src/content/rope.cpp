@@ -1,11 +1,13 @@
 #include "content/rope.hpp"
 
 #include "sys/file.hpp"
+#include "sys/identity.hpp"
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <fmt/core.h>
 #include <mutex>
+#include <optional>
 
 namespace quarry::content {
 
@@ -25,6 +27,9 @@ private:
 };
 
 // Opens on demand and keeps the descriptor in a cache of few, so that a wheel of 100,000 files stays below any ulimit.
+// What is read is one state of one file: each opening, and the read that reaches the end, compare it with the first
+// opening. A file that grows, shrinks, is written to or replaced meanwhile would be packed as a mixture that looks
+// sound.
 class FileSource final : public Source {
 public:
   FileSource(std::string path, std::uint64_t size) : path_(std::move(path)), size_(size) {}
@@ -32,10 +37,8 @@ public:
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
     TRY(auto file, descriptor());
     TRY(auto n, file->read_at(offset, into), "while reading " + path_);
-    if (n != into.size())
-      return fail(ErrorKind::corrupt, "D008", fmt::format("{} became shorter while it was read", path_),
-                  "something else writes to it: run the command again when it is done");
-    return {};
+    if (n != into.size()) return changed();
+    return offset + into.size() == size_ ? check(*file) : Result<void>{};
   }
   void prefetch(std::uint64_t offset, std::uint64_t length) const override {
     if (auto file = descriptor()) (*file)->prefetch(offset, length);
@@ -51,6 +54,17 @@ private:
     static Cache instance;
     return instance;
   }
+  Unexpected changed() const {
+    return fail(ErrorKind::corrupt, "D008", fmt::format("{} changed while it was read", path_),
+                "something else writes to it: run the command again when it is done");
+  }
+  // The first time, this is the state that all others are compared with.
+  Result<void> check(const sys::File& file) const {
+    TRY(auto now, sys::identity_of(file), "while reading " + path_);
+    std::lock_guard lock(first_mutex_);
+    if (!first_) first_ = now;
+    return now == *first_ && now.size == size_ ? Result<void>{} : Result<void>(changed());
+  }
   Result<std::shared_ptr<sys::File>> descriptor() const {
     auto& c = cache();
     {
@@ -59,6 +73,7 @@ private:
         if (owner == this && file) return file;
     }
     TRY(auto opened, sys::File::open_read(path_));
+    TRY_DO(check(opened));
     auto file = std::make_shared<sys::File>(std::move(opened));
     std::lock_guard lock(c.mutex);
     c.slots[c.next++ % c.slots.size()] = {this, file};
@@ -76,6 +91,8 @@ public:
 private:
   std::string path_;
   std::uint64_t size_;
+  mutable std::mutex first_mutex_;
+  mutable std::optional<sys::FileIdentity> first_;
 };
 
 } // namespace

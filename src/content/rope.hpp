@@ -19,8 +19,8 @@ class Source {
 public:
   virtual ~Source() = default;
   virtual std::uint64_t size() const = 0;
-  /// Fills the whole span; [offset, offset + into.size()) lies inside size(). A source that became shorter is corrupt
-  /// (D008).
+  /// Fills the whole span; [offset, offset + into.size()) lies inside size(). A file that changed since it was
+  /// first opened is corrupt (D008).
   virtual Result<void> read(std::uint64_t offset, std::span<std::byte> into) const = 0;
   /// A hint: these bytes are read soon. Many small places that are said first and read then come side by side.
   virtual void prefetch(std::uint64_t offset, std::uint64_t length) const {
@@ -38,7 +38,7 @@ public:
   /// few descriptors.
   static Result<Rope> file(const std::string& path);
   static Rope file(const std::string& path,
-                   std::uint64_t size); ///< the size is known: not looked at before the first read
+                   std::uint64_t size); ///< as it was listed: D008 when the first read finds another
 
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }

@@ -1,8 +1,10 @@
 #include "content/rope.hpp"
 
 #include "sys/file.hpp"
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <random>
+#include <sys/stat.h>
 
 namespace quarry::content {
 namespace {
@@ -180,6 +182,71 @@ TEST(Rope, AFileThatBecameShorterIsCorrupt) {
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, "D008");
   EXPECT_EQ(result.error().kind, ErrorKind::corrupt);
+}
+
+// The listing said 100 bytes: more of them would be cut off without a word.
+TEST(Rope, AFileThatGrewSinceItWasListedIsCorrupt) {
+  TemporaryDirectory directory;
+  auto path = directory.file("f", std::string(101, 'x'));
+  auto rope = Rope::file(path, 100);
+  std::array<std::byte, 10> some{};
+  auto early = rope.read(0, some);
+  ASSERT_FALSE(early);
+  EXPECT_EQ(early.error().code, "D008");
+  EXPECT_EQ(early.error().kind, ErrorKind::corrupt);
+}
+
+struct Change {
+  const char* name;
+  void (*make)(const std::string& path);
+  bool of_the_open_file = true; ///< false: the open descriptor still has all of the old file
+};
+class RopeOfAFileThatChanges : public ::testing::TestWithParam<Change> {};
+// Between the first read and the last, whether the descriptor is still open or was closed for others.
+TEST_P(RopeOfAFileThatChanges, IsCorrupt) {
+  for (bool evicted : {false, true}) {
+    TemporaryDirectory directory;
+    auto path = directory.file("f", std::string(5000, 'x'));
+    auto rope = Rope::file(path).value();
+    std::array<std::byte, 1000> some{};
+    ASSERT_TRUE(rope.read(0, some));
+    GetParam().make(path);
+    for (int i = 0; evicted && i < 64; ++i)
+      EXPECT_EQ(read(Rope::file(directory.file(std::to_string(i), "y")).value()), "y");
+    auto last = rope.read(4000, some);
+    ASSERT_EQ(last.has_value(), !evicted && !GetParam().of_the_open_file) << evicted;
+    if (last) continue;
+    EXPECT_EQ(last.error().code, "D008");
+  }
+}
+// A date of its own, since the clock of file systems may not have moved between two writes.
+void write_at(const std::string& path, std::uint64_t offset, std::string_view text) {
+  auto file = sys::File(::open(path.c_str(), O_RDWR));
+  ASSERT_TRUE(file.write_at(offset, std::as_bytes(std::span(text))));
+  timespec times[2]{{1, 0}, {1, 0}};
+  ASSERT_EQ(::futimens(file.descriptor(), times), 0);
+}
+INSTANTIATE_TEST_SUITE_P(
+    , RopeOfAFileThatChanges,
+    ::testing::Values(Change{"Grows", [](const std::string& path) { write_at(path, 5000, "more"); }},
+                      Change{"IsWrittenTo", [](const std::string& path) { write_at(path, 4500, "other"); }},
+                      Change{"IsReplaced",
+                             [](const std::string& path) {
+                               ASSERT_TRUE(sys::write_file(path + ".new", std::string(5000, 'z')));
+                               ASSERT_TRUE(sys::rename(path + ".new", path));
+                             },
+                             false}),
+    [](const auto& made) { return std::string(made.param.name); });
+
+// A descriptor outlives the name: reading goes on in the file that was opened.
+TEST(Rope, AFileThatIsRemovedStaysReadableWhileItIsOpen) {
+  TemporaryDirectory directory;
+  auto path = directory.file("f", "0123456789");
+  auto rope = Rope::file(path).value();
+  std::array<std::byte, 4> some{};
+  ASSERT_TRUE(rope.read(0, some));
+  ASSERT_TRUE(sys::remove_file(path));
+  EXPECT_EQ(read(rope), "0123456789");
 }
 
 TEST(Rope, AMissingFileIsNotFound) {

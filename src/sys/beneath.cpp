@@ -8,10 +8,45 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <vector>
 
 namespace quarry::sys {
 
 namespace {
+// openat(2) of one component. With O_DIRECTORY a link is ENOTDIR; openat2(2) says ELOOP.
+int open_component(int directory, const std::string& name, int flags, unsigned mode) {
+  int fd = 0;
+  do fd = ::openat(directory, name.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, mode);
+  while (fd < 0 && errno == EINTR);
+  struct stat status{};
+  if (fd < 0 && errno == ENOTDIR)
+    errno = ::fstatat(directory, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode) ? ELOOP
+                                                                                                             : ENOTDIR;
+  return fd;
+}
+
+// What openat2(2) does, in steps: from each directory only its own entries are opened, and none that is a link.
+int walk_beneath(int root, std::string_view path, int flags, unsigned mode) {
+  if (path.starts_with('/')) return errno = EXDEV, -1;
+  std::vector<std::string> names;
+  for (auto& name : path::components(path)) {
+    if (name == "..") return errno = EXDEV, -1;
+    if (name != ".") names.push_back(std::move(name));
+  }
+  if (names.empty()) names.emplace_back(".");
+  File directory; // the one that the walk has reached; closed until it has left the root
+  for (std::size_t i = 0; i + 1 < names.size(); ++i) {
+    int fd = open_component(directory.is_open() ? directory.descriptor() : root, names[i], O_PATH | O_DIRECTORY, 0);
+    if (fd < 0) return -1;
+    directory = File(fd);
+  }
+  int fd = open_component(directory.is_open() ? directory.descriptor() : root, names.back(), flags, mode);
+  int number = errno; // closing may change it
+  directory.close();
+  errno = number;
+  return fd;
+}
+
 int open_beneath(int root, const std::string& path, int flags, unsigned mode) {
   if (path.find('\0') != path.npos) { // the kernel would stop reading there and open another file
     errno = EINVAL;
@@ -24,7 +59,9 @@ int open_beneath(int root, const std::string& path, int flags, unsigned mode) {
   long fd = 0;
   do fd = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
   while (fd < 0 && (errno == EINTR || errno == EAGAIN));
-  return static_cast<int>(fd);
+  // Linux before 5.6 (EL8 has 4.18) does not have the call; old filters of containers forbid it with EPERM.
+  bool missing = fd < 0 && (errno == ENOSYS || errno == EPERM);
+  return missing ? walk_beneath(root, path, flags, mode) : static_cast<int>(fd);
 }
 
 Error beneath_error(int number, std::string_view action, const std::string& path) {

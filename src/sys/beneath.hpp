@@ -1,6 +1,7 @@
 #pragma once
 // Writing below one directory and nowhere else, whatever names an archive holds: openat2(2) with RESOLVE_BENEATH and
-// RESOLVE_NO_SYMLINKS, so that neither `..` nor a link planted by an earlier member leads outside. Errors: T010 for an
+// RESOLVE_NO_SYMLINKS, so that neither `..` nor a link planted by an earlier member leads outside. Where the kernel has
+// no openat2(2) (before 5.6), the same by one openat(2) for each component, which takes no "..". Errors: T010 for an
 // escape.
 #include "base/result.hpp"
 #include "sys/file.hpp"

@@ -1,0 +1,19 @@
+#pragma once
+// Which file a descriptor has, and in which state: two equal values mean that nobody wrote to it in between.
+#include "base/result.hpp"
+#include "sys/file.hpp"
+#include <cstdint>
+
+namespace quarry::sys {
+
+struct FileIdentity {
+  std::uint64_t device = 0, inode = 0, size = 0;
+  std::int64_t modified_ns =
+      0; ///< the kernel's clock moves in steps of a few milliseconds: a change within one is missed
+  bool operator==(const FileIdentity&) const = default;
+};
+
+/// One fstat(2). D001.
+Result<FileIdentity> identity_of(const File& file);
+
+} // namespace quarry::sys
