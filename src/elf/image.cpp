@@ -143,10 +143,22 @@ Result<void> Image::read_dynamic() {
   TRY(auto bytes, read_bytes(segment->offset, dynamic_capacity * entry));
   for (std::size_t i = 0; i < dynamic_capacity; ++i) {
     auto d = header.is_64 ? to_dynamic(load<Elf64_Dyn>(bytes, i)) : to_dynamic(load<Elf32_Dyn>(bytes, i));
-    if (d.tag == DT_NULL) return {};
+    if (d.tag == DT_NULL) {
+      find_strings();
+      return {};
+    }
     dynamic.push_back(d);
   }
   return corrupt("its dynamic section has no end mark");
+}
+
+// Once, not for each of the strings: a file may have 16,384 dynamic entries and as many strings to look up.
+void Image::find_strings() {
+  auto table = value(DT_STRTAB), size = value(DT_STRSZ);
+  if (!table || !size) return;
+  strings_at_ = offset_of(*table, *size);
+  strings_size_ = *size;
+  if (strings_at_ && !fits(*strings_at_, strings_size_, file.size())) strings_at_.reset();
 }
 
 std::optional<std::uint64_t> Image::value(std::int64_t tag) const {
@@ -175,17 +187,13 @@ std::optional<std::uint64_t> Image::offset_of(std::uint64_t address, std::uint64
 }
 
 Result<std::string> Image::string_at(std::uint64_t offset) const {
-  auto table = value(DT_STRTAB), size = value(DT_STRSZ);
-  if (!table || !size) return corrupt("its dynamic section names no string table");
-  auto place = offset_of(*table, *size);
-  if (!place || !fits(*place, *size, file.size()))
-    return corrupt("its dynamic string table lies outside the loaded bytes");
-  if (offset >= *size)
-    return corrupt(fmt::format("a dynamic string at {} lies outside the table of {} bytes", offset, *size));
+  if (!strings_at_) return corrupt("its dynamic string table is missing or lies outside the loaded bytes");
+  if (offset >= strings_size_)
+    return corrupt(fmt::format("a dynamic string at {} lies outside the table of {} bytes", offset, strings_size_));
   std::string text;
-  for (std::uint64_t at = offset; at < *size && text.size() < k_string_max;) {
-    TRY(auto part, read_bytes(*place + at, std::min<std::uint64_t>(256, *size - at)));
-    strings_read_ += part.size();
+  for (std::uint64_t at = offset; at < strings_size_ && text.size() < k_string_max;) {
+    TRY(auto part, read_bytes(*strings_at_ + at, std::min<std::uint64_t>(256, strings_size_ - at)));
+    strings_read_ += 256; // what a read costs, however short it is
     if (strings_read_ > k_strings_max)
       return corrupt(fmt::format("its dynamic strings have more than {} bytes", k_strings_max));
     auto end = part.find('\0');
@@ -216,7 +224,7 @@ Result<std::vector<std::string>> section_names(const Image& image, const std::ve
   TRY(auto text, image.read_bytes(table.offset, std::min<std::uint64_t>(table.size, k_strings_max)));
   for (std::size_t i = 0; i < sections.size(); ++i) {
     if (sections[i].name >= text.size()) continue;
-    auto rest = std::string_view(text).substr(sections[i].name, 256); // no section that matters here has a longer name
+    auto rest = std::string_view(text).substr(sections[i].name, k_section_name_max);
     names[i] = rest.substr(0, rest.find('\0'));
   }
   return names;

@@ -13,10 +13,13 @@
 
 namespace quarry::elf {
 
-constexpr std::size_t k_segments_max = 4096;     // the gABI's 65,534 would let a header cost 4 MB; real files have < 20
-constexpr std::size_t k_sections_max = 1u << 20; // 64 MB of headers; -ffunction-sections objects reach 100,000
-constexpr std::size_t k_dynamic_max = 16384;     // entries; the largest seen has 200
-constexpr std::size_t k_string_max = 64u << 10;  // one dynamic string: an RPATH of 16 PATH_MAX
+constexpr std::size_t k_segments_max = 4096; // the gABI's 65,534 would let a header cost 4 MB; real files have < 20
+constexpr std::size_t k_loads_max =
+    256; // PT_LOADs of a file that is verified: each table and section is looked for in all
+constexpr std::size_t k_sections_max = 1u << 18;   // 16 MB of headers; -ffunction-sections objects reach 100,000
+constexpr std::size_t k_section_name_max = 64;     // as much of a name as is kept; ".hipFatBinSegment" has 17
+constexpr std::size_t k_dynamic_max = 16384;       // entries; the largest seen has 200
+constexpr std::size_t k_string_max = 64u << 10;    // one dynamic string: an RPATH of 16 PATH_MAX
 constexpr std::uint64_t k_strings_max = 16u << 20; // all dynamic strings of a file together
 
 struct Header {
@@ -87,8 +90,12 @@ private:
   Result<void> read_header();
   Result<void> read_segments();
   Result<void> read_dynamic();
+  void find_strings();
   Result<bool> is_debug_companion() const;
   mutable std::uint64_t strings_read_ = 0;
+  std::optional<std::uint64_t>
+      strings_at_; ///< place of the dynamic string table, of strings_size_ bytes, if it has one
+  std::uint64_t strings_size_ = 0;
 };
 
 /// The names of `sections` from the section name table; "" where a name cannot be read.

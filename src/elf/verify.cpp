@@ -155,6 +155,8 @@ Result<Subject> make_subject(const content::Rope& file, std::string_view name) {
   TRY(s.names, section_names(s.image, s.sections));
   for (const auto& segment : s.image.segments)
     if (segment.type == PT_LOAD) s.loads.push_back(segment);
+  if (s.loads.size() > k_loads_max && s.image.header.type != ET_CORE)
+    return s.image.corrupt(fmt::format("it has {} PT_LOADs, more than the {} we verify", s.loads.size(), k_loads_max));
   return s;
 }
 

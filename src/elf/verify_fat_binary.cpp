@@ -16,28 +16,34 @@ namespace {
 constexpr std::uint64_t k_wrapper_bytes = 24, k_binary_at = 8;
 constexpr std::uint32_t k_hip_magic =
     0x48495046; // "HIPF"; split (kpack) files write "HIPK" and keep their code elsewhere
-constexpr std::size_t k_wrappers_max = 1u << 16; // librocsparse has 111
-constexpr std::uint64_t k_head_bytes = 32;       // of what they point at: the longest magic has 24
+constexpr std::size_t k_wrappers_max = 1u << 14;       // of a file; librocsparse has 111
+constexpr std::size_t k_sections_of_wrappers_max = 16; // a linker makes one
+constexpr std::uint64_t k_head_bytes = 32;             // of what they point at: the longest magic has 24
 
 bool is_bundle(std::string_view bytes) {
   // Bundle, compressed bundle, plain ELF code object.
   return bytes.starts_with("__CLANG_OFFLOAD_BUNDLE__") || bytes.starts_with("CCOB") || bytes.starts_with(ELFMAG);
 }
 
-// RELATIVE relocations whose place lies inside [begin, end): place -> addend.
-Result<std::map<std::uint64_t, std::uint64_t>> relative_targets(const Image& image, std::uint64_t begin,
-                                                                std::uint64_t end) {
-  std::map<std::uint64_t, std::uint64_t> out;
+using Targets = std::map<std::uint64_t, std::uint64_t>; // place -> addend
+
+// RELATIVE relocations whose place lies inside one of `sections`. All of DT_RELA is read once, however many sections
+// there are: it may have as many entries as the file has bytes.
+Result<Targets> relative_targets(const Image& image, const std::vector<Section>& sections) {
+  Targets out;
   auto address = image.value(DT_RELA), size = image.value(DT_RELASZ);
   if (!address || !size) return out;
   auto at = image.offset_of(*address, *size);
   if (!at) return image.corrupt("DT_RELA lies outside the loaded bytes");
   const std::uint64_t relative = image.header.machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
+  auto inside = [&](std::uint64_t place) {
+    return std::any_of(sections.begin(), sections.end(),
+                       [&](const Section& s) { return place >= s.address && place - s.address < s.size; });
+  };
   Window window(image.file);
   for (std::uint64_t i = 0; i < *size / sizeof(Elf64_Rela); ++i) {
     TRY(auto rela, window.at<Elf64_Rela>(*at + i * sizeof(Elf64_Rela)));
-    if (rela.r_offset >= begin && rela.r_offset < end && ELF64_R_TYPE(rela.r_info) == relative &&
-        out.size() < 2 * k_wrappers_max)
+    if (ELF64_R_TYPE(rela.r_info) == relative && inside(rela.r_offset) && out.size() < 2 * k_wrappers_max)
       out[rela.r_offset] = static_cast<std::uint64_t>(rela.r_addend);
   }
   return out;
@@ -49,10 +55,10 @@ struct Wrapper {
 };
 
 // Those before the first that cannot be read.
-Result<void> find_wrappers(const Image& image, const Section& section, std::vector<Wrapper>& wrappers) {
-  TRY(auto targets, relative_targets(image, section.address, section.address + section.size));
+Result<void> find_wrappers(const Image& image, const Section& section, const Targets& targets,
+                           std::vector<Wrapper>& wrappers) {
   Window window(image.file);
-  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(section.size / k_wrapper_bytes, k_wrappers_max); ++i) {
+  for (std::uint64_t i = 0; i < section.size / k_wrapper_bytes && wrappers.size() < k_wrappers_max; ++i) {
     auto at = section.offset + i * k_wrapper_bytes;
     TRY(auto magic, window.at<std::uint32_t>(at));
     if (magic != k_hip_magic) continue;
@@ -64,9 +70,12 @@ Result<void> find_wrappers(const Image& image, const Section& section, std::vect
   return {};
 }
 
-Result<void> verify_wrappers(Subject& s, const Section& section) {
+Result<void> verify_wrappers(Subject& s, const std::vector<Section>& sections) {
+  TRY(auto targets, relative_targets(s.image, sections));
   std::vector<Wrapper> wrappers;
-  auto all = find_wrappers(s.image, section, wrappers);
+  Result<void> all;
+  for (const auto& section : sections)
+    if (all) all = find_wrappers(s.image, section, targets, wrappers);
   // A hundred bundles lie far apart: one after the other, a disk would be waited for a hundred times.
   for (const auto& wrapper : wrappers)
     if (wrapper.place) s.image.file.prefetch(*wrapper.place, k_head_bytes);
@@ -81,11 +90,17 @@ Result<void> verify_wrappers(Subject& s, const Section& section) {
 } // namespace
 
 void verify_fat_binary(Subject& s) {
+  std::vector<Section> sections;
   for (std::size_t i = 0; i < s.sections.size(); ++i)
     if (s.names[i] == ".hipFatBinSegment" && s.sections[i].has_bytes() &&
         fits(s.sections[i].offset, s.sections[i].size, s.image.file.size()) &&
         fits(s.sections[i].address, s.sections[i].size, UINT64_MAX))
-      if (auto done = verify_wrappers(s, s.sections[i]); !done) s.error("E113", done.error().message);
+      sections.push_back(s.sections[i]);
+  if (sections.size() > k_sections_of_wrappers_max)
+    return s.error("E113", fmt::format("there are {} sections called .hipFatBinSegment, more than the {} that are read",
+                                       sections.size(), k_sections_of_wrappers_max));
+  if (sections.empty()) return;
+  if (auto done = verify_wrappers(s, sections); !done) s.error("E113", done.error().message);
 }
 
 } // namespace quarry::elf

@@ -10,7 +10,7 @@ namespace quarry::elf {
 namespace {
 struct Range {
   std::uint64_t begin, end;
-  std::string name;
+  std::string_view name; ///< of the subject
 };
 
 bool inside_load(const Subject& s, const Section& section) {
@@ -43,14 +43,15 @@ void verify_section(Subject& s, std::size_t i) {
 
 void verify_against_dynamic(Subject& s) {
   auto strings = s.image.value(DT_STRTAB), symbols = s.image.value(DT_SYMTAB);
+  auto strings_size = s.image.value(DT_STRSZ).value_or(0);
   for (std::size_t i = 0; i < s.sections.size(); ++i) {
     const auto& section = s.sections[i];
     if (section.type == SHT_DYNSYM && symbols && section.address != *symbols)
       s.error("E112", fmt::format("section {} ({}) and DT_SYMTAB describe different places", i, s.names[i]));
     if (section.type != SHT_DYNAMIC || !strings || section.link >= s.sections.size()) continue;
     const auto& table = s.sections[section.link];
-    if (table.address != *strings || table.size != s.image.value(DT_STRSZ).value_or(0) || !table.allocated() ||
-        table.type != SHT_STRTAB || !section.allocated())
+    if (table.address != *strings || table.size != strings_size || !table.allocated() || table.type != SHT_STRTAB ||
+        !section.allocated())
       s.error("E112", "the section .dynstr and DT_STRTAB describe different places");
   }
 }

@@ -6,6 +6,7 @@
 
 #include "sys/tree.hpp"
 #include <algorithm>
+#include <cstring>
 #include <gmock/gmock.h>
 
 namespace quarry::elf {
@@ -225,6 +226,57 @@ TEST(Verify, CollectsABoundedNumberOfFindings) {
   file = file.overlay(offsetof(Elf64_Ehdr, e_shoff), encode_value(at))
              .overlay(offsetof(Elf64_Ehdr, e_shnum), encode_value(std::uint16_t{2000}));
   EXPECT_EQ(verify(file, "x").size(), k_findings_max);
+}
+
+// Counts the reads of a file that is in memory.
+class Counted final : public content::Source {
+public:
+  explicit Counted(std::string bytes) : bytes_(std::move(bytes)) {}
+  std::uint64_t size() const override { return bytes_.size(); }
+  Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
+    ++reads;
+    std::memcpy(into.data(), bytes_.data() + offset, into.size());
+    return {};
+  }
+  mutable std::size_t reads = 0;
+
+private:
+  std::string bytes_;
+};
+
+std::size_t reads_with_sections(std::uint16_t count) {
+  auto file = rope(hip_library());
+  auto sections = sections_of(file);
+  std::vector<Section> many(count, sections.at(section_index(file, ".hipFatBinSegment")));
+  many.at(0) = sections.at(image(file).header.names_index);
+  auto at = file.size();
+  file.append(content::Rope::literal(encode(many)));
+  file = file.overlay(offsetof(Elf64_Ehdr, e_shoff), encode_value(at))
+             .overlay(offsetof(Elf64_Ehdr, e_shnum), encode_value(count))
+             .overlay(offsetof(Elf64_Ehdr, e_shstrndx), encode_value(std::uint16_t{0}));
+  auto source = std::make_shared<Counted>(bytes(file));
+  (void)verify(content::Rope::of(source), "x");
+  return source->reads;
+}
+
+// All relocations were read once for each section called .hipFatBinSegment: 20,000 of them took seven seconds.
+TEST(Verify, ReadsRelocationsOnceHoweverManySectionsOfDeviceCodeThereAre) {
+  EXPECT_LE(reads_with_sections(20'000), reads_with_sections(2) + 10);
+}
+
+TEST(Verify, BoundsTheNumberOfLoadedSegments) {
+  auto file = rope(library());
+  auto parsed = image(file);
+  std::vector<Segment> many(300, *parsed.first(PT_LOAD));
+  many.push_back(*parsed.dynamic_segment);
+  auto at = file.size();
+  file.append(content::Rope::literal(encode(many)));
+  file = file.overlay(offsetof(Elf64_Ehdr, e_phoff), encode_value(at))
+             .overlay(offsetof(Elf64_Ehdr, e_phnum), encode_value(static_cast<std::uint16_t>(many.size())));
+  auto findings = verify(file, "x");
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].code, "E001");
+  EXPECT_NE(findings[0].message.find("300 PT_LOADs"), std::string::npos) << findings[0].message;
 }
 
 // What the distribution's linkers wrote in years must not be called wrong.
