@@ -31,10 +31,10 @@ struct TarVisitor {
 
 /// Push parser: feed the uncompressed stream in pieces of any size, then finish(). Refused (all corrupt): a header that
 /// fails its checksum (T004) or that two readers would understand differently (T005), odd pax records (T006), names
-/// that cannot stand side by side (T007), more than the limits (T008), device, fifo, sparse and unknown members (T009),
+/// that cannot be side by side (T007), more than the limits (T008), device, fifo, sparse and unknown members (T009),
 /// names and links that lead elsewhere (T010), a missing end marker, non-zero padding or bytes after the end (T003). A
 /// symlink is judged when all are known: a visitor makes links after finish(). After an error the reader may only be
-/// destroyed.
+/// destroyed. Memory: the names (NameTree) and one extension header of at most 1 MiB.
 class TarReader {
 public:
   TarReader(TarVisitor& visitor, std::string archive_name, TarLimits limits = {}); ///< the name is for messages
@@ -45,6 +45,7 @@ public:
   /// Passes over that many of them, for a stream that can be read at any place: the visitor does not see them.
   Result<void> skip(std::uint64_t bytes);
   Result<void> finish();
+  const CasePairs& case_pairs() const; ///< see TarPaths
 
 private:
   struct State;
@@ -55,7 +56,7 @@ private:
 /// reader's own codes what the reader would refuse, before a byte of that member is written.
 class TarWriter {
 public:
-  explicit TarWriter(ByteSink out);
+  explicit TarWriter(ByteSink out, CaseRule case_rule = CaseRule::refuse);
   /// Hands on ropes instead of bytes: a tar that is itself a rope, made without reading one file (see TarRope).
   struct Ropes {
     std::function<Result<void>(const content::Rope&)> out;
@@ -65,6 +66,11 @@ public:
   Result<void> symlink(const std::string& path, const std::string& target);
   Result<void> directory(const std::string& path);
   Result<void> finish(); ///< checks the links; two zero blocks, padded to 10,240 bytes as other tars do
+  /// T008 when a reader with the bounds of TarLimits::for_archive(archive_bytes, ratio) would refuse what was written.
+  /// After finish(), when the size of the compressed archive is known.
+  Result<void> check_readable(std::uint64_t archive_bytes, std::uint64_t ratio) const;
+  const CasePairs& case_pairs() const { return paths_.case_pairs(); }
+
 private:
   Result<void> member(const std::string& path, TarType type, std::uint64_t size, bool executable,
                       const std::string& link);
@@ -73,7 +79,7 @@ private:
   Result<void> pad();
   std::function<Result<void>(const content::Rope&)> out_;
   TarPaths paths_;
-  std::uint64_t written_ = 0;
+  std::uint64_t written_ = 0, data_ = 0; ///< of written_, bytes of files
 };
 
 } // namespace quarry::archive

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/core.h>
+#include <set>
 
 namespace quarry::archive::tar {
 
@@ -35,37 +36,50 @@ Result<std::string> text_field(std::span<const std::byte, k_block> block, Field 
   return std::string(text.substr(0, end));
 }
 
-/// Base-256 (GNU): the first bit marks it, the second is the sign.
-Result<std::uint64_t> binary_number(std::string_view text, std::string_view what, bool negative_allowed) {
+/// What a numeric field may hold.
+struct NumberRule {
+  std::string_view what;
+  std::int64_t lowest = 0, highest = INT64_MAX;
+  bool blank_is_zero = true; ///< NULs alone
+  bool binary = true;        ///< base-256 (GNU) may stand for octal digits
+};
+
+/// Base-256 (GNU): 0x80 and the number, or 0xFF and its two's complement. Some readers take the lower bits of the first
+/// byte for a part of the number; Python and GNU tar stop at any other first byte.
+Result<std::int64_t> binary_number(std::string_view text, const NumberRule& rule) {
   auto first = static_cast<unsigned char>(text[0]);
-  if (first & 0x40)
-    return negative_allowed ? Result<std::uint64_t>(0)
-                            : Result<std::uint64_t>(bad(fmt::format("has a negative {}", what)));
-  std::uint64_t value = first & 0x3f;
+  if (!rule.binary || (first != 0x80 && first != 0xff))
+    return bad(fmt::format("has a {} that is not a number for every reader", rule.what));
+  bool negative = first == 0xff;
+  std::uint64_t value = negative ? UINT64_MAX : 0;
   for (char c : text.substr(1)) {
-    if (value >> 55) return bad(fmt::format("has a {} that is too large", what));
+    if (value >> 55 != (negative ? 0x1ff : 0)) return bad(fmt::format("has a {} that is too large", rule.what));
     value = value << 8 | static_cast<unsigned char>(c);
   }
-  return value;
+  return static_cast<std::int64_t>(value);
 }
-
-enum class Blank : std::uint8_t { refused, zero };
 
 /// Octal digits after leading spaces, ended by spaces or NULs only. Python would also take "0o7" or "1_7", others stop
 /// there.
-Result<std::uint64_t> number(std::span<const std::byte, k_block> block, Field field, std::string_view what, Blank blank,
-                             bool negative_allowed = false) {
-  auto text = raw(block, field);
-  if (static_cast<unsigned char>(text[0]) & 0x80) return binary_number(text, what, negative_allowed);
+Result<std::int64_t> octal_number(std::string_view text, const NumberRule& rule) {
   auto begin = std::min(text.find_first_not_of(' '), text.size());
   auto end = std::min(text.find_first_not_of("01234567", begin), text.size());
   if (text.find_first_not_of(std::string_view(" \0", 2), end) != text.npos)
-    return bad(fmt::format("has a {} that is no octal number", what));
-  if (begin == end)
-    return blank == Blank::zero ? Result<std::uint64_t>(0) : Result<std::uint64_t>(bad(fmt::format("has no {}", what)));
-  std::uint64_t value = 0;
-  for (char c : text.substr(begin, end - begin))
-    value = value << 3 | static_cast<unsigned>(c - '0'); // 12 digits are 36 bits
+    return bad(fmt::format("has a {} that is not an octal number", rule.what));
+  if (begin == text.size()) // zero for Python, an error for GNU tar
+    return bad(fmt::format("has blanks for its {}", rule.what));
+  if (begin == end && !rule.blank_is_zero) return bad(fmt::format("has no {}", rule.what));
+  std::int64_t value = 0;
+  for (char c : text.substr(begin, end - begin)) value = value << 3 | (c - '0'); // 12 digits are 36 bits
+  return value;
+}
+
+Result<std::int64_t> number(std::span<const std::byte, k_block> block, Field field, const NumberRule& rule) {
+  auto text = raw(block, field);
+  bool binary = (static_cast<unsigned char>(text[0]) & 0x80) != 0;
+  TRY(auto value, binary ? binary_number(text, rule) : octal_number(text, rule));
+  if (value < rule.lowest) return bad(fmt::format("has a negative {}", rule.what));
+  if (value > rule.highest) return bad(fmt::format("has a {} that is too large", rule.what));
   return value;
 }
 
@@ -74,8 +88,8 @@ Result<void> check_sum(std::span<const std::byte, k_block> block) {
   for (std::size_t i = 0; i < k_block; ++i)
     if (i < k_checksum.offset || i >= k_checksum.offset + k_checksum.length)
       sum += std::to_integer<std::uint64_t>(block[i]);
-  auto stored = number(block, k_checksum, "checksum", Blank::refused);
-  if (stored && *stored == sum) return {};
+  auto stored = number(block, k_checksum, {.what = "checksum", .blank_is_zero = false, .binary = false});
+  if (stored && static_cast<std::uint64_t>(*stored) == sum) return {};
   return fail(ErrorKind::corrupt, "T004", "a tar header does not match its checksum",
               "fetch or make the archive again");
 }
@@ -98,13 +112,15 @@ Result<std::string> full_name(std::span<const std::byte, k_block> block) {
   return name.empty() ? Result<std::string>(bad("has a prefix and no name")) : Result<std::string>(prefix + "/" + name);
 }
 
-/// Read by nobody here, but a reader that cannot parse them stops, and takes the rest of the archive for absent.
+constexpr std::int64_t k_owner_max = UINT32_MAX; // uid_t: GNU tar ends with an error above it
+
+/// Not used here, but a reader that cannot parse them stops, and takes the rest of the archive for absent.
 Result<void> check_unused(std::span<const std::byte, k_block> block) {
-  TRY_DO(number(block, k_uid, "uid", Blank::zero, true));
-  TRY_DO(number(block, k_gid, "gid", Blank::zero, true));
-  TRY_DO(number(block, k_mtime, "time", Blank::zero, true));
-  TRY_DO(number(block, k_major, "device", Blank::zero));
-  TRY_DO(number(block, k_minor, "device", Blank::zero));
+  TRY_DO(number(block, k_uid, {.what = "uid", .highest = k_owner_max}));
+  TRY_DO(number(block, k_gid, {.what = "gid", .highest = k_owner_max}));
+  TRY_DO(number(block, k_mtime, {.what = "time", .lowest = INT64_MIN}));
+  TRY_DO(number(block, k_major, {.what = "device"}));
+  TRY_DO(number(block, k_minor, {.what = "device"}));
   TRY_DO(text_field(block, k_user, "user"));
   TRY_DO(text_field(block, k_group, "group"));
   return {};
@@ -120,8 +136,9 @@ Result<Header> parse_header(std::span<const std::byte, k_block> block) {
   Header header;
   TRY(header.name, full_name(block));
   TRY(header.link, text_field(block, k_link, "link name"));
-  TRY(header.size, number(block, k_size, "size", Blank::refused));
-  TRY(auto mode, number(block, k_mode, "mode", Blank::zero));
+  TRY(auto size, number(block, k_size, {.what = "size", .blank_is_zero = false}));
+  header.size = static_cast<std::uint64_t>(size);
+  TRY(auto mode, number(block, k_mode, {.what = "mode"}));
   header.mode = static_cast<unsigned>(mode & 07777);
   header.type = static_cast<char>(std::to_integer<unsigned char>(block[k_type]));
   TRY_DO(check_unused(block));
@@ -145,7 +162,28 @@ bool is_harmless(std::string_view keyword) {
   return false;
 }
 
+bool is_time(std::string_view keyword) { return keyword == "mtime" || keyword == "atime" || keyword == "ctime"; }
+bool is_owner(std::string_view keyword) { return keyword == "uid" || keyword == "gid"; }
+
+/// `[-]digits[.digits]`: with anything else GNU tar ends with an error, and Python puts a zero.
+bool is_pax_time(std::string_view value) {
+  constexpr std::size_t k_digits_max = 12; // the year 33,658
+  if (value.starts_with('-')) value.remove_prefix(1);
+  auto dot = value.find('.');
+  auto digits = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  };
+  auto whole = value.substr(0, dot);
+  return digits(whole) && whole.size() <= k_digits_max && (dot == value.npos || digits(value.substr(dot + 1)));
+}
+bool is_pax_owner(std::string_view value) {
+  auto number = text::parse_u64(value);
+  return number && *number <= UINT32_MAX;
+}
+
 Result<void> take(PaxRecords& records, std::string_view keyword, std::string_view value, bool global) {
+  if ((is_time(keyword) && !is_pax_time(value)) || (is_owner(keyword) && !is_pax_owner(value)))
+    return bad_pax(fmt::format("has the {} {:?}", keyword, std::string(value.substr(0, 100))));
   bool names = keyword == "path" || keyword == "linkpath", size = keyword == "size";
   if (names || size) {
     if (global) return bad_pax(fmt::format("sets {} for all members", keyword));
@@ -169,7 +207,7 @@ Result<void> take(PaxRecords& records, std::string_view keyword, std::string_vie
 
 Result<PaxRecords> parse_pax(std::string_view text, bool global) {
   PaxRecords records;
-  std::vector<std::string_view> seen;
+  std::set<std::string_view> seen;
   if (text.empty()) return bad_pax("is empty");
   while (!text.empty()) {
     auto space = std::min(text.find(' '), std::size_t{20}); // 20 digits: more than any length
@@ -184,9 +222,7 @@ Result<PaxRecords> parse_pax(std::string_view text, bool global) {
     if (record.back() != '\n' || equals == record.npos || equals == 0)
       return bad_pax("has a record that is not `keyword=value`");
     auto keyword = record.substr(0, equals);
-    if (std::find(seen.begin(), seen.end(), keyword) != seen.end())
-      return bad_pax(fmt::format("sets {:?} twice", std::string(keyword)));
-    seen.push_back(keyword);
+    if (!seen.insert(keyword).second) return bad_pax(fmt::format("sets {:?} twice", std::string(keyword)));
     if (seen.size() > 1000) return bad_pax("has more than 1,000 records");
     TRY_DO(take(records, keyword, record.substr(equals + 1, record.size() - equals - 2), global));
   }

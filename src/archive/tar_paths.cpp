@@ -1,7 +1,6 @@
 #include "archive/tar_paths.hpp"
 
 #include "archive/zip_names.hpp"
-#include "base/text.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -9,9 +8,12 @@ namespace quarry::archive {
 
 namespace {
 constexpr unsigned k_expansions_max = 40; // Linux's own bound on links in one walk (MAXSYMLINKS)
-constexpr std::uint64_t k_steps_max =
-    50'000'000; // over all links of an archive: seconds, and 1,000 times what a large SDK needs
-constexpr std::size_t k_target_bytes_max = 4095; // PATH_MAX without its NUL
+// Over all links of an archive together: a step costs about as much as 16 bytes of a name. A large SDK needs 2 MB; at
+// the bound it takes a quarter of a second.
+constexpr std::uint64_t k_work_max = 128u << 20, k_work_per_step = 16;
+constexpr std::size_t k_target_bytes_max = 4095;         // PATH_MAX without its NUL
+constexpr std::uint64_t k_targets_bytes_max = 16u << 20; // all together; 10,000 links of 50 bytes are much
+constexpr std::uint64_t k_stream_free = 1ull << 30, k_framing_free = 64ull << 20;
 
 Unexpected bad_name(std::string_view name, std::string_view why) {
   return fail(ErrorKind::corrupt, "T010", fmt::format("member \"{}\": {}", printable(name), why),
@@ -28,17 +30,27 @@ Unexpected conflict(std::string_view path, std::string_view why) {
 
 /// A target may lead up; what it names must still be names.
 bool has_odd_component(std::string_view target) {
-  auto parts = text::split(target, '/');
-  return std::any_of(parts.begin(), parts.end(), [](const std::string& part) {
-    return !part.empty() && part != "." && part != ".." && check_name(part);
-  });
-}
-
-std::string_view parent_of(std::string_view path) {
-  auto slash = path.rfind('/');
-  return slash == path.npos ? std::string_view{} : path.substr(0, slash);
+  if (check_characters(target)) return true;
+  for (auto rest = target;;) {
+    auto slash = rest.find('/');
+    auto part = rest.substr(0, slash);
+    if (part.size() > k_component_bytes_max || has_drive_letter(part)) return true;
+    if (slash == rest.npos) return false;
+    rest.remove_prefix(slash + 1);
+  }
 }
 } // namespace
+
+TarLimits TarLimits::for_archive(std::uint64_t archive_bytes, std::uint64_t ratio) {
+  TarLimits limits;
+  auto bound = [&](std::uint64_t most, std::uint64_t free) {
+    bool far = archive_bytes >= most / std::max<std::uint64_t>(ratio, 1);
+    return far ? most : std::min(most, free + ratio * archive_bytes);
+  };
+  limits.stream_bytes_max = bound(limits.stream_bytes_max, k_stream_free);
+  limits.framing_bytes_max = bound(limits.framing_bytes_max, k_framing_free);
+  return limits;
+}
 
 Result<std::string> checked_path(std::string_view name) {
   if (name == "." || name == "./") return std::string();
@@ -49,93 +61,130 @@ Result<std::string> checked_path(std::string_view name) {
   return std::string(path);
 }
 
-Result<void> TarPaths::check_case(const std::string& path, TarType type) {
-  auto [at, first] = folded_.try_emplace(folded_name(path), path);
-  if (first) return {};
-  auto other = entries_.find(at->second);
-  bool directories = type == TarType::directory && other != entries_.end() && other->second.type == TarType::directory;
-  if (directories) return {}; // Include/ and include/ merge elsewhere, and lose nothing
-  return conflict(path, fmt::format("and {} are one name on Windows or macOS", at->second));
-}
-
-Result<void> TarPaths::insert(const std::string& path, Entry entry) {
-  if (entries_.size() >= limits_.entries_max)
-    return fail(ErrorKind::corrupt, "T008", fmt::format("the archive holds more than {} entries", limits_.entries_max));
-  TRY_DO(check_case(path, entry.type));
-  if (entry.type == TarType::symlink) symlinks_.push_back(path);
-  entries_.emplace(path, std::move(entry));
+Result<void> TarPaths::check_case(Id added) {
+  auto other = tree_[added].first_alike;
+  // Include/ and include/ merge elsewhere, and lose nothing.
+  if (other == added || (type_of(added) == TarType::directory && type_of(other) == TarType::directory)) return {};
+  if (case_rule_ == CaseRule::refuse)
+    return conflict(tree_.path(added), fmt::format("and {} are one name on Windows or macOS", tree_.path(other)));
+  if (case_pairs_.count++ == 0) case_pairs_.first = tree_.path(other), case_pairs_.second = tree_.path(added);
   return {};
 }
 
-Result<void> TarPaths::add_parents(const std::string& path) {
-  auto parent = parent_of(path);
-  if (parent.empty()) return {};
-  std::string name(parent);
-  if (auto known = entries_.find(name); known != entries_.end()) {
-    if (known->second.type == TarType::directory) return {};
-    return conflict(path, fmt::format("lies below {}, which is no directory", name));
-  }
-  TRY_DO(add_parents(name));
-  return insert(name, Entry{TarType::directory, true, {}});
+Result<NameTree::Id> TarPaths::insert(Id parent, std::string_view name, TarType type, bool implied) {
+  auto id = tree_.add(parent, name, static_cast<std::uint8_t>(type), implied);
+  if (auto excess = tree_.exhausted(); !excess.empty())
+    return fail(ErrorKind::corrupt, "T008", "the archive " + excess, "the archive is hostile, or make several of it");
+  TRY_DO(check_case(id));
+  return id;
 }
 
-Result<void> TarPaths::add(const std::string& path, TarType type, std::string_view link) {
-  TRY_DO(add_parents(path));
-  if (auto known = entries_.find(path); known != entries_.end()) {
-    if (type != known->second.type) return conflict(path, "stands there twice, with different types");
-    if (type != TarType::directory) return conflict(path, "stands there twice");
-    known->second.implied = false;
-    return {};
+Result<NameTree::Id> TarPaths::directory_of(const std::string& path) {
+  auto at = NameTree::k_root;
+  for (std::size_t begin = 0, slash = 0; (slash = path.find('/', begin)) != path.npos; begin = slash + 1) {
+    auto name = std::string_view(path).substr(begin, slash - begin);
+    auto next = tree_.find(at, name);
+    if (next == NameTree::k_none) {
+      TRY(next, insert(at, name, TarType::directory, true));
+    } else if (type_of(next) != TarType::directory) {
+      return conflict(path, fmt::format("lies below {}, which is not a directory", tree_.path(next)));
+    }
+    at = next;
   }
+  return at;
+}
+
+NameTree::Id TarPaths::lookup(std::string_view path) const {
+  auto at = NameTree::k_root;
+  for (auto rest = path; at != NameTree::k_none;) {
+    auto slash = rest.find('/');
+    at = tree_.find(at, rest.substr(0, slash));
+    if (slash == rest.npos) break;
+    rest.remove_prefix(slash + 1);
+  }
+  return at;
+}
+
+Result<void> TarPaths::check_target(const std::string& path, TarType type, std::string_view link) const {
   if (type == TarType::symlink) {
     if (link.empty() || link.size() > k_target_bytes_max) return bad_link(path, link, "is empty or too long");
     if (link.front() == '/') return bad_link(path, link, "is absolute");
     if (has_odd_component(link)) return bad_link(path, link, "names what no member may be called");
   }
   if (type == TarType::hardlink) {
-    auto target = entries_.find(std::string(link));
+    auto target = lookup(link);
     bool is_file =
-        target != entries_.end() && (target->second.type == TarType::file || target->second.type == TarType::hardlink);
-    if (!is_file) return bad_link(path, link, "is a hard link to no file that came before");
+        target != NameTree::k_none && (type_of(target) == TarType::file || type_of(target) == TarType::hardlink);
+    if (!is_file) return bad_link(path, link, "is a hard link, but not to a file that came before");
   }
-  return insert(path, Entry{type, false, type == TarType::symlink ? std::string(link) : std::string()});
+  return {};
 }
 
-Result<void> TarPaths::follow(const std::string& path, const Entry& entry, std::uint64_t& steps) const {
-  std::string at(parent_of(path)); // where the walk stands, without links
-  std::vector<std::string> rest;   // components still to walk, the next one last
-  auto push = [&](std::string_view target) {
-    auto parts = text::split(target, '/');
-    rest.insert(rest.end(), std::make_move_iterator(parts.rbegin()), std::make_move_iterator(parts.rend()));
-  };
-  push(entry.link);
+Result<void> TarPaths::add(const std::string& path, TarType type, std::string_view link) {
+  TRY(auto parent, directory_of(path));
+  auto name = std::string_view(path).substr(path.rfind('/') + 1);
+  if (auto known = tree_.find(parent, name); known != NameTree::k_none) {
+    if (type != type_of(known)) return conflict(path, "occurs twice, with different types");
+    if (type != TarType::directory) return conflict(path, "occurs twice");
+    tree_.set_named(known);
+    return {};
+  }
+  TRY_DO(check_target(path, type, link));
+  TRY(auto id, insert(parent, name, type, false));
+  if (type != TarType::symlink) return {};
+  tree_[id].text = static_cast<std::uint32_t>(targets_.size());
+  target_bytes_ += link.size();
+  if (target_bytes_ > k_targets_bytes_max)
+    return fail(ErrorKind::corrupt, "T008",
+                fmt::format("the targets of the archive's links have more than {} bytes", k_targets_bytes_max),
+                "the archive is hostile, or make several of it");
+  targets_.emplace_back(link);
+  symlinks_.push_back(id);
+  return {};
+}
+
+Result<void> TarPaths::follow(Id link, std::uint64_t& work) const {
+  const auto& target = targets_[tree_[link].text];
+  auto at = tree_[link].parent;               // where the walk is, without links
+  std::uint64_t beyond = 0;                   // and how many components below that, which do not exist
+  std::vector<std::string_view> rest{target}; // what is still to walk, the innermost link's last
   for (unsigned expansions = 0; !rest.empty();) {
-    if (++steps > k_steps_max)
+    auto slash = rest.back().find('/');
+    auto part = rest.back().substr(0, slash);
+    if (slash == part.npos)
+      rest.pop_back();
+    else
+      rest.back().remove_prefix(slash + 1);
+    work += part.size() + k_work_per_step;
+    if (work > k_work_max)
       return fail(ErrorKind::corrupt, "T008", "the links of the archive take too much work to follow");
-    auto part = std::move(rest.back());
-    rest.pop_back();
     if (part.empty() || part == ".") continue;
     if (part == "..") {
-      if (at.empty()) return bad_link(path, entry.link, "leaves the archive's directory");
-      at = std::string(parent_of(at));
+      if (beyond > 0) {
+        --beyond;
+        continue;
+      }
+      if (at == NameTree::k_root) return bad_link(tree_.path(link), target, "leaves the archive's directory");
+      at = tree_[at].parent;
       continue;
     }
-    auto next = at.empty() ? part : at + "/" + part;
-    auto found = entries_.find(next);
-    if (found == entries_.end() || found->second.type != TarType::symlink) {
-      at = std::move(next); // what is not in the tree, or is no directory, still counts for a later ".."
-      continue;
+    auto next = beyond ? NameTree::k_none : tree_.find(at, part);
+    if (next == NameTree::k_none) {
+      ++beyond; // what does not exist still counts for a later ".."
+    } else if (type_of(next) != TarType::symlink) {
+      at = next;
+    } else {
+      if (++expansions > k_expansions_max)
+        return bad_link(tree_.path(link), target, "leads through too many links, or in a circle");
+      rest.push_back(targets_[tree_[next].text]);
     }
-    if (++expansions > k_expansions_max)
-      return bad_link(path, entry.link, "leads through too many links, or in a circle");
-    push(found->second.link);
   }
   return {};
 }
 
 Result<void> TarPaths::check_links() const {
-  std::uint64_t steps = 0;
-  for (const auto& path : symlinks_) TRY_DO(follow(path, entries_.at(path), steps));
+  std::uint64_t work = 0;
+  for (auto link : symlinks_) TRY_DO(follow(link, work));
   return {};
 }
 

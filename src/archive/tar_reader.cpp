@@ -10,6 +10,10 @@ namespace quarry::archive {
 namespace {
 constexpr std::uint64_t k_extension_bytes_max = 1u << 20; // pax and long-name data; xattrs of one file reach 64 KiB
 constexpr std::uint64_t k_trailing_bytes_max = 16u << 20; // zeros after the end: `tar -b` at its largest useful value
+// `git archive` writes one. Python reads each by a recursion that ends the program after some 300.
+constexpr unsigned k_global_headers_max = 64;
+
+constexpr const char* k_ratio_hint = "if this is meant, raise the bound with `--max-ratio`";
 
 Unexpected broken(std::string_view what) {
   return fail(ErrorKind::corrupt, "T003", std::string(what), "fetch or make the archive again");
@@ -41,8 +45,10 @@ struct TarReader::State {
   char extension_type = 0;
   std::string extension;
   Pending pending;
-  std::uint64_t declared = 0, trailing = 0;
+  unsigned global_headers = 0;
+  std::uint64_t trailing = 0;
   std::uint64_t position = 0; ///< in the stream, of what comes next
+  std::uint64_t framing = 0;  ///< bytes so far that are not data of files
 
   Result<void> feed(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
@@ -58,12 +64,28 @@ struct TarReader::State {
     return {};
   }
 
+  /// `bytes` of the stream that are not data of a file: headers, padding, what extension headers hold.
+  Result<void> pass_framing(std::uint64_t bytes) {
+    position += bytes;
+    framing += bytes;
+    if (framing > limits.framing_bytes_max)
+      return fail(ErrorKind::corrupt, "T008",
+                  fmt::format("the archive has more than {} bytes of headers", limits.framing_bytes_max), k_ratio_hint);
+    return check_position(0);
+  }
+  /// `more` bytes are to come.
+  Result<void> check_position(std::uint64_t more) const {
+    if (position <= limits.stream_bytes_max && more <= limits.stream_bytes_max - position) return {};
+    return fail(ErrorKind::corrupt, "T008",
+                fmt::format("the archive unpacks to more than {} bytes", limits.stream_bytes_max), k_ratio_hint);
+  }
+
   Result<void> take_block(std::span<const std::byte>& bytes) {
     auto n = std::min(bytes.size(), tar::k_block - block_fill);
     std::memcpy(block.data() + block_fill, bytes.data(), n);
     block_fill += n;
-    position += n;
     bytes = bytes.subspan(n);
+    TRY_DO(pass_framing(n));
     if (block_fill < tar::k_block) return {};
     block_fill = 0;
     bool zero = tar::is_zero(block);
@@ -105,6 +127,10 @@ struct TarReader::State {
 
   Result<void> begin_extension(const tar::Header& header) {
     bool global = header.type == 'g', pax = header.type == 'x';
+    if (global && ++global_headers > k_global_headers_max)
+      return fail(ErrorKind::corrupt, "T006",
+                  fmt::format("more than {} headers speak for all members", k_global_headers_max),
+                  "some readers give up on so many: make the archive again");
     bool repeated = pax                  ? pending.pax.has_value()
                     : header.type == 'L' ? pending.long_name.has_value()
                                          : pending.long_link.has_value();
@@ -157,15 +183,29 @@ struct TarReader::State {
                   "two readers would understand this archive differently: do not use it");
     };
     bool link = type == TarType::symlink || type == TarType::hardlink;
-    if (type != TarType::file && header.size != 0) return odd("is no file and yet has a size");
-    if (!link && !header.link.empty()) return odd("is no link and yet names a target");
-    if (type != TarType::directory && header.name.ends_with('/')) return odd("is no directory and yet ends in a slash");
+    if (type != TarType::file && header.size != 0) return odd("is not a file and yet has a size");
+    if (!link && !header.link.empty()) return odd("is not a link and yet names a target");
+    if (type != TarType::directory && header.name.ends_with('/'))
+      return odd("is not a directory and yet ends in a slash");
     return {};
   }
 
+  /// A member of the first tars' type is a directory when its name ends in a slash. Python looks at the name in the
+  /// header and does not skip the data of a directory; others look at the name that an extension header gives. So
+  /// `pax path=ok.txt`, header `ok/` is a file for us, and a directory followed by more members for Python.
+  Result<TarType> old_type(bool slash_in_header, const std::string& member) const {
+    if (slash_in_header == member.ends_with('/')) return slash_in_header ? TarType::directory : TarType::file;
+    return fail(ErrorKind::corrupt, "T005",
+                fmt::format("member {:?} is a directory by one of its two names and a file by the other", member),
+                "two readers would understand this archive differently: do not use it");
+  }
+
   Result<void> member(tar::Header header, TarType type) {
+    bool slash_in_header = header.name.ends_with('/');
     TRY_DO(apply_pending(header));
-    if (header.type == '\0' && header.name.ends_with('/')) type = TarType::directory; // as the first tars wrote them
+    if (header.type == '\0') {
+      TRY(type, old_type(slash_in_header, header.name));
+    }
     TRY_DO(check_shape(header, type));
     TarMember found;
     TRY(found.path, checked_path(header.name));
@@ -181,12 +221,7 @@ struct TarReader::State {
     if (type == TarType::hardlink) {
       TRY(found.link, checked_path(found.link));
     }
-    if (found.size > limits.declared_bytes_max - declared)
-      return fail(
-          ErrorKind::corrupt, "T008",
-          fmt::format("with member {} the archive declares more than {} bytes", found.path, limits.declared_bytes_max),
-          "if this is meant, raise the bound with `--max-ratio`");
-    declared += found.size;
+    TRY_DO(check_position(found.size), "before member " + found.path);
     TRY_DO(paths.add(found.path, type, found.link));
     TRY_DO(visitor.begin(found));
     return expect(At::data, found.size);
@@ -206,8 +241,11 @@ struct TarReader::State {
     else
       extension.append(reinterpret_cast<const char*>(part.data()), part.size());
     left -= part.size();
-    position += part.size();
     bytes = bytes.subspan(part.size());
+    if (at == At::data)
+      position += part.size();
+    else
+      TRY_DO(pass_framing(part.size()));
     return left == 0 ? end_data() : Result<void>{};
   }
 
@@ -225,17 +263,16 @@ struct TarReader::State {
     auto part = bytes.first(std::min<std::uint64_t>(bytes.size(), left));
     if (!tar::is_zero(part)) return broken("bytes hide in the padding between two members");
     left -= part.size();
-    position += part.size();
     bytes = bytes.subspan(part.size());
     if (left == 0) at = At::header;
-    return {};
+    return pass_framing(part.size());
   }
 
   Result<void> take_trailing(std::span<const std::byte> bytes) {
     trailing += bytes.size();
     if (!tar::is_zero(bytes)) return broken("bytes follow the end of the archive");
     if (trailing > k_trailing_bytes_max) return broken("too many zeros follow the end of the archive");
-    return {};
+    return pass_framing(bytes.size());
   }
 };
 
@@ -257,6 +294,8 @@ Result<void> TarReader::skip(std::uint64_t bytes) {
   TRY_DO(s.left == 0 ? s.end_data() : Result<void>{}, "while reading " + s.name);
   return {};
 }
+
+const CasePairs& TarReader::case_pairs() const { return state_->paths.case_pairs(); }
 
 Result<void> TarReader::finish() {
   auto& s = *state_;

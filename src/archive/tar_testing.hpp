@@ -3,12 +3,26 @@
 #include "archive/compression.hpp"
 #include "archive/tar.hpp"
 #include "archive/tar_header.hpp"
+#include <cctype>
 #include <cstring>
 #include <functional>
+#include <ostream>
 #include <string>
 #include <vector>
 
 namespace quarry::archive::testing {
+
+/// One row of a table: an archive, and the code of its refusal (empty: accepted).
+struct Case {
+  std::string what, archive, code;
+};
+inline void PrintTo(const Case& c, std::ostream* out) { *out << c.what; }
+/// Names a case of a table in the output of gtest.
+template <class Info> std::string name_of(const Info& info) {
+  std::string name = std::to_string(info.index) + "_";
+  for (char c : info.param.what) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+}
 
 struct Raw {
   std::string name = {}, link = {}, prefix = {};
@@ -74,6 +88,17 @@ inline std::string long_name(std::string name, char type = 'L') {
                  .magic = std::string("ustar  \0", 8)});
 }
 inline std::string end(std::size_t blocks = 2) { return std::string(blocks * 512, '\0'); }
+
+inline std::string with_field(std::size_t at, std::string bytes) {
+  return member({.name = "a", .data = "x", .before_sum = [=](std::string& b) { b.replace(at, bytes.size(), bytes); }});
+}
+inline std::string repeated(const std::string& part, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += part;
+  return text;
+}
+inline std::string deep(int levels) { return repeated("d/", levels) + "f"; }
+inline const std::string k_gnu("ustar  \0", 8), k_old(8, '\0');
 
 inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));

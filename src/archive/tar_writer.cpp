@@ -28,9 +28,9 @@ bool is_ascii(std::string_view text) {
 }
 } // namespace
 
-TarWriter::TarWriter(ByteSink out)
+TarWriter::TarWriter(ByteSink out, CaseRule case_rule)
     : out_([sink = std::move(out)](const content::Rope& part) { return content::pump(part, sink); }),
-      paths_(TarLimits{}) {}
+      paths_(TarLimits{.case_rule = case_rule}) {}
 
 Result<void> TarWriter::write(std::span<const std::byte> bytes) {
   written_ += bytes.size();
@@ -72,7 +72,7 @@ Result<void> TarWriter::member(const std::string& path, TarType type, std::uint6
                                const std::string& link) {
   TRY(auto plain, checked_path(path));
   if (plain != path)
-    return fail(ErrorKind::invalid_argument, "T010", fmt::format("member {:?} is no plain relative path", path));
+    return fail(ErrorKind::invalid_argument, "T010", fmt::format("member {:?} is not a plain relative path", path));
   TRY_DO(paths_.add(path, type, link));
   bool directory = type == TarType::directory;
   char letter = type == TarType::file ? '0' : directory ? '5' : '2';
@@ -87,12 +87,23 @@ Result<void> TarWriter::file(const std::string& path, const content::Rope& data,
   TRY_DO(member(path, TarType::file, data.size(), executable, {}));
   TRY_DO(out_(data), "while packing " + path);
   written_ += data.size();
+  data_ += data.size();
   return pad();
 }
 Result<void> TarWriter::symlink(const std::string& path, const std::string& target) {
   return member(path, TarType::symlink, 0, false, target);
 }
 Result<void> TarWriter::directory(const std::string& path) { return member(path, TarType::directory, 0, true, {}); }
+
+Result<void> TarWriter::check_readable(std::uint64_t archive_bytes, std::uint64_t ratio) const {
+  auto limits = TarLimits::for_archive(archive_bytes, ratio);
+  if (written_ <= limits.stream_bytes_max && written_ - data_ <= limits.framing_bytes_max) return {};
+  return fail(ErrorKind::invalid_argument, "T008",
+              fmt::format("{} bytes pack to {}, and readers refuse what unpacks to more than {}", written_,
+                          archive_bytes, limits.stream_bytes_max),
+              fmt::format("if this is meant, pack and fetch with `--max-ratio {}`",
+                          written_ / std::max<std::uint64_t>(archive_bytes, 1) + 1));
+}
 
 Result<void> TarWriter::finish() {
   TRY_DO(paths_.check_links());

@@ -12,7 +12,6 @@ using namespace zip;
 namespace {
 
 constexpr std::uint16_t k_extra_strong_encryption = 0x0017, k_extra_aes = 0x9901;
-constexpr std::uint8_t k_made_by_darwin = 19;
 
 // The fields of a header that ZIP64 can widen, in the order in which its field holds them.
 struct Wide {
@@ -97,11 +96,6 @@ void check_support(const ZipHeader& h, ZipFindings& findings) {
     findings.error("Z015", h.name, fmt::format("the entry needs version {} of the format", h.version & 255));
 }
 
-unsigned mode_of(std::uint16_t made_by, std::uint32_t attributes) {
-  auto system = made_by >> 8;
-  return system == k_made_by_unix || system == k_made_by_darwin ? attributes >> 16 : 0;
-}
-
 } // namespace
 
 std::optional<ZipHeader> parse_central_header(std::string_view in, ZipFindings& findings) {
@@ -116,7 +110,9 @@ std::optional<ZipHeader> parse_central_header(std::string_view in, ZipFindings& 
   h.crc = get32(in, 16);
   h.stored_size = get32(in, 20);
   h.size = get32(in, 24);
-  h.mode = mode_of(get16(in, 4), get32(in, 38));
+  h.maker = static_cast<std::uint8_t>(get16(in, 4) >> 8);
+  h.mode = get16(in, 40);
+  h.dos_attributes = get16(in, 38);
   h.header_offset = get32(in, 42);
   h.name = in.substr(k_central_bytes, name);
   std::uint64_t disk = get16(in, 34);

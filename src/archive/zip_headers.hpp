@@ -14,9 +14,11 @@ struct ZipHeader {
   std::uint16_t version = 0, flags = 0, method = 0;
   std::uint32_t crc = 0;
   std::uint64_t size = 0, stored_size = 0;
-  std::uint64_t header_offset = 0; ///< central only
-  unsigned mode = 0;               ///< central only
-  std::size_t bytes = 0;           ///< of the whole header with name and extra fields
+  std::uint64_t header_offset = 0;  ///< central only
+  unsigned mode = 0;                ///< central only; the upper half of the attributes, whoever made the entry
+  std::uint8_t maker = 0;           ///< central only; the system (APPNOTE 4.4.2)
+  std::uint16_t dos_attributes = 0; ///< central only; the lower half
+  std::size_t bytes = 0;            ///< of the whole header with name and extra fields
 };
 
 /// `bytes` starts at the header and holds at least its fixed part. nullopt when it is no such header or reaches beyond

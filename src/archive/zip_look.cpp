@@ -15,14 +15,12 @@ using namespace zip;
 
 namespace {
 
-// With the 64 KiB that a store reads at least for the member, below 128 KiB. Entries of dist-info take 1 or 2 of it.
+// With the 64 KiB that a store reads at least for the member, below 128 KiB beside the rest of the directory.
 constexpr std::uint64_t k_tail_bytes = 60u << 10;
 // All that end records and the longest comment can occupy: when nothing ends the shorter tail.
 constexpr std::uint64_t k_tail_bytes_max = k_end_bytes + 65535 + k_locator64_bytes + k_end64_bytes;
 // The largest wheel seen has a directory of 1.3 MB.
 constexpr std::uint64_t k_directory_bytes_max = 16u << 20;
-// Bytes of a header's signature also occur by chance, or on purpose; then all of the directory is read.
-constexpr unsigned k_starts_max = 64;
 // For the local header's extra fields, which the directory does not tell: ZIP64 and a time take 50.
 constexpr std::uint64_t k_extra_guess = 256;
 
@@ -98,28 +96,30 @@ private:
       Findings found;
       ZipFindings findings(found, name_);
       auto place = find_central_directory(known, findings);
-      if (place) {
+      bool last = tail_begin_ == 0 || wanted == k_tail_bytes_max;
+      if (place && (last || ends_within_tail(*place))) {
         place_ = *place;
         return {};
       }
-      if (tail_begin_ == 0 || wanted == k_tail_bytes_max) return refused(found);
+      if (last) return refused(found);
     }
     return {};
+  }
+
+  // With a long comment, the ZIP64 records may lie before the tail. Then the classic record alone seems to speak.
+  bool ends_within_tail(const CentralPlace& place) const {
+    return place.offset + place.size >= tail_begin_ + k_locator64_bytes + k_end64_bytes;
   }
 
   std::string_view in_tail(std::uint64_t begin, std::uint64_t end) const {
     return std::string_view(tail_).substr(begin - tail_begin_, end - begin);
   }
 
-  // The entry that is wanted, empty when there is none. First in what was read already, then in all.
+  // The entry that is wanted, empty when there is none. All of the directory is read: an entry is one only when those
+  // before it are known. An extra field that begins before the tail may hold whole entries, which chain into real ones.
   Result<std::string> find_entry() {
-    auto end = place_.offset + place_.size;
-    if (place_.offset < tail_begin_) {
-      TRY(auto entry, choose(last_entries(in_tail(std::min(tail_begin_, end), end))));
-      if (!entry.empty()) return entry;
-      TRY_DO(read_rest());
-    }
-    auto entries = entries_of(in_tail(place_.offset, end));
+    if (place_.offset < tail_begin_) TRY_DO(read_rest());
+    auto entries = entries_of(in_tail(place_.offset, place_.offset + place_.size));
     if (!entries) return broken("Z012", "the central directory is damaged, or holds another kind of record");
     if (entries->size() != place_.entries)
       return broken("Z008", fmt::format("the end record counts {} entries, the central directory holds {}",
@@ -133,15 +133,6 @@ private:
     TRY(auto front, bytes_at(place_.offset, tail_begin_ - place_.offset));
     tail_.insert(0, front);
     tail_begin_ = place_.offset;
-    return {};
-  }
-
-  static std::vector<std::string_view> last_entries(std::string_view bytes) {
-    std::string start;
-    put32(start, k_central_signature);
-    std::size_t at = 0;
-    for (unsigned tries = 0; tries < k_starts_max && (at = bytes.find(start, at)) != bytes.npos; ++tries, ++at)
-      if (auto entries = entries_of(bytes.substr(at))) return *entries;
     return {};
   }
 

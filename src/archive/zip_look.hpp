@@ -1,9 +1,8 @@
 #pragma once
-// A look at one member of a zip file that is far away: its end, and that member, in two reads where the directory's
-// last part holds the member's entry (writers of wheels put dist-info last). Not ZipReader: what is not looked at is
-// not judged. Checked are the end records, the chain of directory entries from where it is read to its end, the
-// member's two headers against each other, its sizes and its CRC. Not checked: entries before the part that was read
-// (all are read when that part lacks the member), names and places of other entries, whether records lie back to back.
+// A look at one member of a zip file that is far away, in three reads: its end, the rest of the central directory (none
+// when the end holds all of it), and the member. Not ZipReader: what is not looked at is not judged. Checked are the
+// end records, that the directory consists of as many entries as they say, the member's two headers against each other,
+// its sizes and its CRC. Not checked: names and places of other entries, whether records lie back to back.
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include <cstdint>

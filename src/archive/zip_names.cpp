@@ -92,25 +92,30 @@ std::optional<NameDefect> check_components(std::string_view name) {
   return std::nullopt;
 }
 
+} // namespace
+
 bool has_drive_letter(std::string_view name) {
   return name.size() >= 2 && name[1] == ':' && ((name[0] | 32) >= 'a' && (name[0] | 32) <= 'z');
 }
 
-} // namespace
+std::optional<NameDefect> check_characters(std::string_view name) {
+  if (!text::is_valid_utf8(name)) return NameDefect{"Z013", "name is not UTF-8"};
+  for (std::size_t at = 0; at < name.size();)
+    if (auto c = next_code_point(name, at); is_unprintable(c))
+      return NameDefect{"Z013", fmt::format("name holds the invisible or control character U+{:04X}", c)};
+  if (name.find('\\') != std::string_view::npos)
+    return NameDefect{"Z014", "name holds a backslash, a separator on Windows"};
+  return std::nullopt;
+}
 
 std::optional<NameDefect> check_name(std::string_view name, bool directory) {
   if (directory && name.ends_with('/')) name.remove_suffix(1);
   if (name.empty()) return NameDefect{"Z013", "name is empty"};
   if (name.size() > k_name_bytes_max)
     return NameDefect{"Z013", fmt::format("name has {} bytes, more than {}", name.size(), k_name_bytes_max)};
-  if (!text::is_valid_utf8(name)) return NameDefect{"Z013", "name is not UTF-8"};
-  for (std::size_t at = 0; at < name.size();)
-    if (auto c = next_code_point(name, at); is_unprintable(c))
-      return NameDefect{"Z013", fmt::format("name holds the invisible or control character U+{:04X}", c)};
+  if (auto defect = check_characters(name)) return defect;
   if (name.front() == '/') return NameDefect{"Z014", "name is an absolute path"};
   if (has_drive_letter(name)) return NameDefect{"Z014", "name starts with a drive letter"};
-  if (name.find('\\') != std::string_view::npos)
-    return NameDefect{"Z014", "name holds a backslash, a separator on Windows"};
   return check_components(name);
 }
 
@@ -146,31 +151,40 @@ std::string folded_name(std::string_view name) {
   return out;
 }
 
-std::optional<NameDefect> NameSet::add(std::string_view name, bool directory) {
-  if (directory && name.ends_with('/')) name.remove_suffix(1);
-  // The own path first: a repeated name is worth more as a message than its parents.
-  auto defect = add_path(name, directory ? Kind::directory : Kind::file);
-  for (auto slash = name.rfind('/'); !defect && slash != std::string_view::npos && slash > 0;
-       slash = name.rfind('/', slash - 1)) {
-    auto known = by_fold_.size();
-    defect = add_path(name.substr(0, slash), Kind::implied_directory);
-    if (by_fold_.size() == known) break; // seen, so its parents are as well
-  }
-  return defect;
+NameDefect NameSet::alike(NameTree::Id id, NameTree::Id other) const {
+  return {"Z017", fmt::format("\"{}\" and \"{}\" are one name on Windows or macOS", printable(tree_.path(other)),
+                              printable(tree_.path(id)))};
 }
 
-std::optional<NameDefect> NameSet::add_path(std::string_view path, Kind kind) {
-  auto [it, fresh] = by_fold_.try_emplace(folded_name(path), Seen{std::string(path), kind});
-  if (fresh) return std::nullopt;
-  auto& seen = it->second;
-  if (seen.name != path)
-    return NameDefect{"Z017", fmt::format("\"{}\" and \"{}\" are one name on Windows or macOS", printable(seen.name),
-                                          printable(path))};
-  if ((seen.kind == Kind::file) != (kind == Kind::file))
+std::optional<NameDefect> NameSet::insert(NameTree::Id parent, std::string_view name, Kind kind) {
+  if (auto excess = tree_.exhausted(); !excess.empty()) return NameDefect{"Z016", "the archive " + excess};
+  auto id = tree_.add(parent, name, static_cast<std::uint8_t>(kind), kind == Kind::implied_directory);
+  if (tree_[id].first_alike != id) return alike(id, tree_[id].first_alike);
+  return std::nullopt;
+}
+
+std::optional<NameDefect> NameSet::add(std::string_view name, bool directory) {
+  if (directory && name.ends_with('/')) name.remove_suffix(1);
+  auto both = [](std::string_view path) {
     return NameDefect{"Z018", fmt::format("\"{}\" is both a file and a directory", printable(path))};
-  if (kind == Kind::file || (kind == Kind::directory && seen.kind == Kind::directory))
-    return NameDefect{"Z001", fmt::format("\"{}\" occurs twice", printable(path))};
-  if (kind == Kind::directory) seen.kind = kind;
+  };
+  auto at = NameTree::k_root;
+  std::size_t begin = 0;
+  for (std::size_t slash = 0; (slash = name.find('/', begin)) != name.npos; begin = slash + 1) {
+    auto part = name.substr(begin, slash - begin);
+    if (tree_.find(at, part) == NameTree::k_none)
+      if (auto defect = insert(at, part, Kind::implied_directory)) return defect;
+    at = tree_.find(at, part);
+    if (kind_of(at) == Kind::file) return both(name.substr(0, slash));
+  }
+  auto known = tree_.find(at, name.substr(begin));
+  auto kind = directory ? Kind::directory : Kind::file;
+  if (known == NameTree::k_none) return insert(at, name.substr(begin), kind);
+  if ((kind_of(known) == Kind::file) != (kind == Kind::file)) return both(name);
+  if (kind_of(known) != Kind::implied_directory)
+    return NameDefect{"Z001", fmt::format("\"{}\" occurs twice", printable(name))};
+  tree_[known].kind = static_cast<std::uint8_t>(kind);
+  tree_.set_named(known);
   return std::nullopt;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
+#include <fmt/core.h>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -32,14 +34,16 @@ public:
         slots_(std::min(total_, workers_ * k_window_per_worker + k_window_extra)) {}
 
   Result<void> run(const ChunkConsumer& consume) {
-    std::vector<std::jthread> threads;
-    for (unsigned i = 0; i < std::min<std::size_t>(workers_, total_); ++i) threads.emplace_back([this] { work(); });
-    threads.emplace_back([this] { hash_large_entries(); });
-    auto result = deliver(consume);
-    std::lock_guard lock(mutex_);
-    stopped_ = true;
-    changed_.notify_all();
-    return result;
+    // Stopped before the threads are joined, also when `consume` throws: they would wait for room for ever.
+    struct Threads {
+      Pipeline& pipeline;
+      std::vector<std::jthread> all;
+      ~Threads() { pipeline.stop(); }
+    } threads{*this, {}};
+    for (unsigned i = 0; i < std::min<std::size_t>(workers_, total_); ++i)
+      threads.all.emplace_back([this] { guarded([this] { work(); }); });
+    threads.all.emplace_back([this] { guarded([this] { hash_large_entries(); }); });
+    return deliver(consume);
   }
 
 private:
@@ -51,6 +55,26 @@ private:
     for (const auto& e : entries) n += chunks_of(e);
     return n;
   }
+  void stop() {
+    std::lock_guard lock(mutex_);
+    stopped_ = true;
+    changed_.notify_all();
+  }
+
+  // An exception that leaves a thread would end the program.
+  template <class Work> void guarded(const Work& work) {
+    try {
+      work();
+    } catch (const std::exception& thrown) {
+      std::lock_guard lock(mutex_);
+      thrown_ =
+          Error{ErrorKind::resource_exhausted,     "D003", fmt::format("packing stopped: {}", thrown.what()), {}, {},
+                "run it again with fewer `--jobs`"};
+      stopped_ = true;
+      changed_.notify_all();
+    }
+  }
+
   Slot& slot(std::size_t number) { return slots_[number % slots_.size()]; }
 
   // Waits until `ready()`; false when the pipeline stops.
@@ -147,8 +171,9 @@ private:
       auto& s = slot(number);
       {
         std::unique_lock lock(mutex_);
-        wait(lock, [&] { return number < next_ && s.packed && s.hashed; });
-        if (s.error) return fail(std::move(*s.error));
+        bool ready = wait(lock, [&] { return number < next_ && s.packed && s.hashed; });
+        if (thrown_) return fail(*thrown_);
+        if (ready && s.error) return fail(std::move(*s.error));
       }
       TRY_DO(consume(s.chunk));
       std::lock_guard lock(mutex_);
@@ -170,6 +195,7 @@ private:
   std::size_t next_ = 0, delivered_ = 0, entry_ = 0;
   std::uint64_t offset_ = 0;
   bool stopped_ = false;
+  std::optional<Error> thrown_; ///< by a thread of ours
 };
 
 } // namespace

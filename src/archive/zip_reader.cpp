@@ -6,7 +6,9 @@
 #include "archive/zip_inflate.hpp"
 #include "base/units.hpp"
 #include <algorithm>
+#include <array>
 #include <fmt/core.h>
+#include <tuple>
 
 namespace quarry::archive {
 
@@ -15,8 +17,8 @@ using namespace zip;
 namespace {
 
 // 46 bytes and a name each; the largest wheel seen has 1.3 MB. More than this is no directory but an attack on memory.
-constexpr std::uint64_t k_central_bytes_max = 512ull << 20;
-constexpr std::uint64_t k_expansion_free = 64ull << 20; // PyPI ignores ratios below this too
+constexpr std::uint64_t k_central_bytes_max = 128ull << 20;
+constexpr std::uint64_t k_expansion_free = 1ull << 30; // an ordinary file of zeros: 200 MB packs to 200 kB
 constexpr unsigned k_special_bits = 07000;
 
 class Opener {
@@ -27,7 +29,7 @@ public:
   std::optional<std::vector<ZipMember>> run() {
     auto place = find_central_directory(archive_, findings_);
     if (!place || !within_limits(*place) || !read_central(*place)) return std::nullopt;
-    check_members();
+    if (!check_members()) return std::nullopt;
     check_work();
     if (!check_locals(place->offset)) return std::nullopt;
     return std::move(members_);
@@ -70,19 +72,37 @@ private:
     return false;
   }
 
-  void check_members() {
-    NameSet names;
+  bool check_members() {
+    NameSet names(limits_.entries_max);
+    members_.reserve(headers_.size());
     for (const auto& h : headers_) {
       ZipMember m{h.name, h.size, h.stored_size, h.header_offset, 0, h.crc, h.method, h.mode, h.name.ends_with('/')};
       auto defect = check_name(m.name, m.is_directory);
       if (!defect) defect = names.add(m.name, m.is_directory);
       if (defect) findings_.error(defect->code, m.name, defect->message);
+      if (defect && defect->code == "Z016") return false;
       check_type(m);
+      check_attributes(h);
       if (m.method == k_method_stored && m.size != m.stored_size)
         findings_.error("Z004", m.name,
                         fmt::format("stored without compression, but {} bytes stand for {}", m.stored_size, m.size));
       members_.push_back(std::move(m));
     }
+    return true;
+  }
+
+  // Readers take the upper half for a Unix mode whatever made the entry (pip, uv), or for some systems only (Info-ZIP
+  // creates links that BeOS made); 7-Zip takes a file with the DOS bit of directories for one.
+  void check_attributes(const ZipHeader& h) {
+    constexpr std::array<std::uint8_t, 6> k_known{0, 3, 10, 11, 14, 19}; // FAT, Unix, NTFS (twice), VFAT, macOS
+    constexpr unsigned k_dos_volume = 0x08, k_dos_directory = 0x10, k_dos_device = 0x40, k_reparse_point = 0x400;
+    if (h.mode != 0 && std::find(k_known.begin(), k_known.end(), h.maker) == k_known.end())
+      findings_.error("Z022", h.name,
+                      fmt::format("the mode {:o} of system {}, which readers understand differently", h.mode, h.maker));
+    if ((h.dos_attributes & k_dos_directory) && !h.name.ends_with('/'))
+      findings_.error("Z022", h.name, "named like a file, but a directory by its DOS attributes");
+    if (h.dos_attributes & (k_dos_volume | k_dos_device | k_reparse_point))
+      findings_.error("Z022", h.name, "a volume label, device or link by its DOS attributes");
   }
 
   void check_type(const ZipMember& m) {
@@ -103,11 +123,7 @@ private:
   void check_work() {
     std::uint64_t total = 0;
     for (const auto& m : members_) total = m.size > UINT64_MAX - total ? UINT64_MAX : total + m.size;
-    auto allowed =
-        std::min(limits_.declared_bytes_max,
-                 k_expansion_free + (archive_.size() > UINT64_MAX / 2 / std::max<std::uint64_t>(1, limits_.ratio_max)
-                                         ? UINT64_MAX / 2
-                                         : limits_.ratio_max * archive_.size()));
+    auto allowed = expansion_allowed(archive_.size(), limits_);
     if (total > allowed)
       findings_.error("Z016", {},
                       fmt::format("{} would become {}, more than the {} allowed", units::bytes(archive_.size()),
@@ -198,6 +214,12 @@ private:
 
 } // namespace
 
+std::uint64_t expansion_allowed(std::uint64_t archive_bytes, const ZipLimits& limits) {
+  bool far = archive_bytes >= limits.declared_bytes_max / std::max<std::uint64_t>(limits.ratio_max, 1);
+  return far ? limits.declared_bytes_max
+             : std::min(limits.declared_bytes_max, k_expansion_free + limits.ratio_max * archive_bytes);
+}
+
 std::optional<ZipReader> ZipReader::open(content::Rope archive, std::string name, Findings& findings,
                                          const ZipLimits& limits) {
   ZipFindings collected(findings, name);
@@ -205,13 +227,18 @@ std::optional<ZipReader> ZipReader::open(content::Rope archive, std::string name
   if (!members) return std::nullopt;
   ZipReader reader(std::move(archive), std::move(name));
   reader.members_ = std::move(*members);
-  for (std::size_t i = 0; i < reader.members_.size(); ++i) reader.by_name_.try_emplace(reader.members_[i].name, i);
+  const auto& all = reader.members_;
+  reader.by_name_.resize(all.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) reader.by_name_[i] = i;
+  std::sort(reader.by_name_.begin(), reader.by_name_.end(),
+            [&](auto a, auto b) { return std::tie(all[a].name, a) < std::tie(all[b].name, b); });
   return reader;
 }
 
 const ZipMember* ZipReader::find(std::string_view name) const {
-  auto it = by_name_.find(name);
-  return it == by_name_.end() ? nullptr : &members_[it->second];
+  auto it = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                             [&](auto number, std::string_view wanted) { return members_[number].name < wanted; });
+  return it == by_name_.end() || members_[*it].name != name ? nullptr : &members_[*it];
 }
 
 Result<void> ZipReader::read(const ZipMember& member,

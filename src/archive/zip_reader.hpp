@@ -7,7 +7,6 @@
 #include "digest/sha256.hpp"
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,7 +21,7 @@ struct ZipMember {
   std::uint64_t header_offset = 0, data_offset = 0;
   std::uint32_t crc = 0;
   std::uint16_t method = 0; ///< 0 stored, 8 deflate
-  unsigned mode = 0;        ///< Unix mode with type bits; 0 when the maker was not Unix
+  unsigned mode = 0;        ///< Unix mode with type bits, whoever made the entry, as pip and uv read it; 0: none
   bool is_directory = false;
   bool executable() const { return (mode & 0170000) == 0100000 && (mode & 0111); }
 };
@@ -30,8 +29,13 @@ struct ZipMember {
 struct ZipLimits {
   std::uint64_t entries_max = 1'000'000;
   std::uint64_t declared_bytes_max = 256ull << 30;
-  std::uint64_t ratio_max = 60; ///< declared bytes <= 64 MiB + ratio x file size
+  std::uint64_t ratio_max = 60; ///< see expansion_allowed()
 };
+
+/// How many bytes the members of an archive of that size may have together: 1 GiB and `ratio_max` times the archive, at
+/// most `declared_bytes_max`. Members are read in pieces, so the danger is the disk's space and time: 1 GiB takes less
+/// than two seconds.
+std::uint64_t expansion_allowed(std::uint64_t archive_bytes, const ZipLimits& limits = {});
 
 class ZipReader {
 public:
@@ -53,7 +57,7 @@ private:
   content::Rope archive_;
   std::string name_;
   std::vector<ZipMember> members_;
-  std::map<std::string, std::size_t, std::less<>> by_name_;
+  std::vector<std::uint32_t> by_name_; ///< the members' numbers, sorted by their names
 };
 
 } // namespace quarry::archive

@@ -3,6 +3,8 @@
 #include "archive/zip_layout.hpp"
 #include "archive/zip_names.hpp"
 #include "archive/zip_pipeline.hpp"
+#include "archive/zip_reader.hpp"
+#include "base/units.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -60,6 +62,11 @@ Result<ZipReport> write_zip(const std::vector<ZipEntry>& entries, const ZipTail&
   TRY(report.size, writer.layout().finish());
   report.entries = writer.layout().done();
   report.input_bytes = writer.input_bytes();
+  if (auto allowed = expansion_allowed(report.size, {.ratio_max = options.ratio_max}); report.input_bytes > allowed)
+    return fail(ErrorKind::invalid_argument, "Z016",
+                fmt::format("{} of files pack to {}, and readers take no more than {} from such an archive",
+                            units::bytes(report.input_bytes), units::bytes(report.size), units::bytes(allowed)),
+                "leave out files that hold nothing, or make them when they are needed");
   return report;
 }
 

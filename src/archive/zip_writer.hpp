@@ -37,7 +37,8 @@ struct ZipOptions {
   Profile profile = Profile::release;
   unsigned workers = 1; ///< deflate threads, at least 1
   std::function<void(std::uint64_t bytes_done)>
-      on_progress; ///< uncompressed bytes so far; from any one thread at a time
+      on_progress;              ///< uncompressed bytes so far; from any one thread at a time
+  std::uint64_t ratio_max = 60; ///< Z016 for what a reader with this ratio would refuse
 };
 
 struct ZipReport {
@@ -51,7 +52,7 @@ using ZipTail = std::function<Result<std::vector<ZipEntry>>(std::span<const ZipW
 
 /// Writes the archive to `into` from offset 0, in the order given. RSS is O(workers), not O(file). On failure `into`
 /// holds rubbish: write to an AtomicFile. Local headers are written late, so who wants the archive's digest reads it
-/// once it is complete.
+/// once it is complete. Z016 for what would be refused when it is read (expansion_allowed()).
 Result<ZipReport> write_zip(const std::vector<ZipEntry>& entries, const ZipTail& tail, const ZipOptions& options,
                             const sys::File& into);
 

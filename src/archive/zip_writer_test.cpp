@@ -3,11 +3,13 @@
 #include "archive/deflate_chunk.hpp"
 #include "archive/zip_format.hpp"
 #include "archive/zip_layout.hpp"
+#include "archive/zip_pipeline.hpp"
 #include "archive/zip_reader.hpp"
 #include "sys/process.hpp"
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <new>
 #include <random>
 
 namespace quarry::archive {
@@ -225,11 +227,36 @@ TEST_F(ZipWriter, ReportsProgressUpToTheInput) {
   EXPECT_EQ(made->report.input_bytes, 3 * k_chunk_bytes);
 }
 
+// What is written can be read: 200 MB of zeros pack to 200 kB.
+// The threads wait for room that only the consumer can make: an exception of his must end them, not wait for them.
+TEST_F(ZipWriter, AnExceptionOfTheConsumerComesBack) {
+  std::vector<ZipEntry> entries{{"zeros", content::Rope::zeros(100 * k_chunk_bytes), false}};
+  auto full = [](const PackedChunk&) -> Result<void> { throw std::bad_alloc(); };
+  EXPECT_THROW((void)run_pipeline(entries, Profile::ci, 2, full), std::bad_alloc);
+}
+
+TEST_F(ZipWriter, RefusesWhatAReaderWouldRefuseForItsSize) {
+  auto zeros = [&](std::uint64_t size) {
+    std::vector<ZipEntry> entries{{"zeros", content::Rope::zeros(size), false}};
+    return make(entries, with(Profile::ci, 2));
+  };
+  auto made = zeros(200u << 20);
+  ASSERT_TRUE(made) << render(made.error());
+  Findings findings;
+  auto zip = ZipReader::open(content::Rope::file(made->path).value(), "x", findings);
+  EXPECT_TRUE(zip && findings.empty()) << render(findings);
+  auto refused = zeros(1200u << 20);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "Z016");
+}
+
 TEST_F(ZipWriter, WritesZip64WhereSizesNeedIt) {
   // 4 GiB + 1 of zeros: the size needs ZIP64, the packed size does not.
   std::vector<ZipEntry> entries{
       entry("before", "x"), {"large", content::Rope::zeros((1ull << 32) + 1), false}, entry("after", "y")};
-  auto made = make(entries, with(Profile::ci, 2));
+  auto options = with(Profile::ci, 2);
+  options.ratio_max = 2000;
+  auto made = make(entries, options);
   ASSERT_TRUE(made) << render(made.error());
   auto bytes = sys::read_file(made->path).value();
   using namespace zip;

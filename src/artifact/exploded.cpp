@@ -1,6 +1,6 @@
 #include "artifact/exploded.hpp"
 
-#include "archive/tar_paths.hpp"
+#include "artifact/case_rule.hpp"
 #include "artifact/manifest.hpp"
 #include "sys/beneath.hpp"
 #include "sys/clock.hpp"
@@ -32,7 +32,7 @@ archive::TarType tar_type(EntryType type) {
 /// The checks are those of archives, and there is none yet.
 template <class T> Result<T> of_directory(Result<T> checked) {
   if (checked || (checked.error().code != "T007" && checked.error().code != "T010")) return checked;
-  checked.error().hint = "rename or mend it where the artifact is made";
+  checked.error().hint = "rename or fix it where the artifact is made";
   return checked;
 }
 } // namespace
@@ -45,8 +45,7 @@ Result<ExplodedTree> check_exploded(const SourceItem& item) {
   } else {
     TRY(tree.entries, sys::list_tree(item.directory));
   }
-  archive::TarLimits limits;
-  archive::TarPaths paths(limits);
+  archive::TarPaths paths(archive::TarLimits{.case_rule = case_rule_of(item)});
   for (const auto& entry : tree.entries) {
     auto where = fmt::format("in {}", item.directory);
     if (entry.type == EntryType::other)
@@ -64,6 +63,7 @@ Result<ExplodedTree> check_exploded(const SourceItem& item) {
     tree.bytes += entry.size;
   }
   TRY_DO(of_directory(paths.check_links()), fmt::format("in {}", item.directory));
+  tree.case_pairs = paths.case_pairs();
   return tree;
 }
 

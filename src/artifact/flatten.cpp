@@ -253,7 +253,7 @@ private:
   std::map<std::string, FlatState::Owner> fresh_;
   std::map<std::string, std::size_t> leaves_, directories_; // who brings what
   std::unordered_set<std::string> others_;                  // leaves of artifacts that are not replaced
-  archive::TarPaths paths_{archive::TarLimits{}};
+  archive::TarPaths paths_{archive::TarLimits{.case_rule = archive::CaseRule::note}}; // each was judged by itself
   std::vector<Move> moves_;
   std::vector<std::string> emptied_; // directories that make room for a file or link
 };

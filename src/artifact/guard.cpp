@@ -2,16 +2,11 @@
 
 #include "artifact/manifest.hpp"
 #include "artifact/name.hpp"
-#include <algorithm>
 #include <fmt/core.h>
 
 namespace quarry::artifact {
 
 using archive::TarType;
-
-bool ManifestGuard::is_parent_of_base(const std::string& path) const {
-  return std::any_of(bases_.begin(), bases_.end(), [&](const auto& base) { return base.starts_with(path + "/"); });
-}
 
 Result<void> ManifestGuard::begin(const archive::TarMember& member) {
   if (!manifest_done_) {
@@ -26,14 +21,15 @@ Result<void> ManifestGuard::begin(const archive::TarMember& member) {
     reading_manifest_ = true;
     return inner_.begin(member);
   }
-  const auto* base = base_of(bases_, member.path);
-  bool base_itself = base && base->size() == member.path.size();
+  auto base = base_tree_.find(member.path);
+  bool in_base = base != BaseTree::k_none;
+  bool base_itself = in_base && bases_[base].size() == member.path.size();
   if (base_itself && member.type != TarType::directory)
     return fail(ErrorKind::corrupt, "A008",
                 fmt::format("{} holds {}, a base directory, as something else", file_, member.path),
                 "the archive is hostile or was made wrongly: do not use it");
-  bool inside = base || (member.type == TarType::directory && is_parent_of_base(member.path));
-  bool link_inside = member.type != TarType::hardlink || base_of(bases_, member.link);
+  bool inside = in_base || (member.type == TarType::directory && base_tree_.leads_to_base(member.path));
+  bool link_inside = member.type != TarType::hardlink || base_tree_.find(member.link) != BaseTree::k_none;
   if (!inside || !link_inside)
     return fail(ErrorKind::corrupt, "A008",
                 fmt::format("{} holds {}, which lies in no base directory of its manifest", file_,
@@ -50,6 +46,7 @@ Result<void> ManifestGuard::data(std::span<const std::byte> chunk) {
 Result<void> ManifestGuard::end() {
   if (reading_manifest_) {
     TRY(bases_, parse_manifest(text_, fmt::format("the manifest of {}", file_)));
+    base_tree_ = BaseTree(bases_);
     reading_manifest_ = false;
     manifest_done_ = true;
   }

@@ -2,6 +2,7 @@
 // Between a tar reader and what takes its members: the rules of an artifact. The manifest first, then only what it
 // names.
 #include "archive/tar.hpp"
+#include "artifact/base_tree.hpp"
 #include <string>
 #include <vector>
 
@@ -17,11 +18,11 @@ public:
   std::vector<std::string>& bases() { return bases_; }
 
 private:
-  bool is_parent_of_base(const std::string& path) const;
   archive::TarVisitor& inner_;
   std::string file_, text_;
   bool reading_manifest_ = false, manifest_done_ = false;
   std::vector<std::string> bases_;
+  BaseTree base_tree_;
 };
 
 } // namespace quarry::artifact

@@ -1,6 +1,7 @@
 #include "artifact/pack.hpp"
 
 #include "archive/tar.hpp"
+#include "artifact/case_rule.hpp"
 #include "artifact/exploded.hpp"
 #include "artifact/manifest.hpp"
 #include "sys/clock.hpp"
@@ -61,15 +62,19 @@ Result<Packed> write_archive(const Job& job, const std::string& path, sys::File&
         size += bytes.size();
         return {};
       });
-  archive::TarWriter tar([&](std::span<const std::byte> bytes) -> Result<void> {
-    TRY_DO(sys::check_interrupted());
-    if (options.on_bytes) options.on_bytes(bytes.size());
-    return compressor->write(bytes);
-  });
+  archive::TarWriter tar(
+      [&](std::span<const std::byte> bytes) -> Result<void> {
+        TRY_DO(sys::check_interrupted());
+        if (options.on_bytes) options.on_bytes(bytes.size());
+        return compressor->write(bytes);
+      },
+      case_rule_of(*job.item));
   TRY_DO(write_members(tar, job));
   TRY_DO(compressor->finish());
-  return Packed{job.item->name, std::string(path::basename(path)), size, job.tree.files, job.tree.bytes,
-                hasher.finish()};
+  TRY_DO(tar.check_readable(size, options.max_ratio));
+  return Packed{
+      job.item->name,     std::string(path::basename(path)), size, job.tree.files, job.tree.bytes, hasher.finish(),
+      job.tree.case_pairs};
 }
 
 /// The old checksum goes first: in between there is an archive without one, which nobody trusts, never one with a wrong

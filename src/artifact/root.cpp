@@ -1,3 +1,4 @@
+#include "artifact/case_rule.hpp"
 #include "artifact/defects.hpp"
 #include "artifact/manifest.hpp"
 #include "artifact/page.hpp"
@@ -140,7 +141,8 @@ Result<void> look(store::ObjectStore& store, const std::string& key, bool announ
 class RootScan {
 public:
   RootScan(std::shared_ptr<store::ObjectStore> store, std::string prefix, const RunRoot& root, Names names)
-      : store_(std::move(store)), prefix_(std::move(prefix)), part_(root.part), names_(std::move(names)) {}
+      : store_(std::move(store)), prefix_(std::move(prefix)), part_(root.part), names_(std::move(names)),
+        windows_(names_windows(root.prefix.empty() ? root.description : root.prefix)) {}
   void run(Source& source, const std::vector<UploadRecord>& records) {
     for (const auto& [file, size] : names_) add(source, file, size.value_or(0));
     for (const auto& record : records)
@@ -161,6 +163,7 @@ private:
     item.file = file;
     item.compression = (*parsed)->compression;
     item.size = size;
+    item.windows = windows_;
     item.open = [store = store_, key] { return store->open(key); };
     item.look = [store = store_, key, announced = names_.contains(file + std::string(k_checksum_suffix))](
                     SourceItem& found) { return artifact::look(*store, key, announced, found); };
@@ -181,6 +184,7 @@ private:
   std::string prefix_;
   RunPart part_;
   Names names_;
+  bool windows_;
   std::set<Name> present_;
 };
 } // namespace

@@ -17,6 +17,7 @@ Result<void> extract(const SourceItem& item, const std::string& directory, const
   fetched.archive_bytes = unpacked.archive_bytes;
   fetched.files = unpacked.files;
   fetched.bytes = unpacked.bytes;
+  fetched.case_pairs = unpacked.case_pairs;
   return {};
 }
 
@@ -26,6 +27,7 @@ Result<void> copy(const SourceItem& item, const std::string& directory, const Un
   TRY_DO(copy_exploded(item, tree, directory));
   fetched.files = tree.files;
   fetched.bytes = tree.bytes;
+  fetched.case_pairs = tree.case_pairs;
   return options.on_bytes ? options.on_bytes(tree.bytes) : Result<void>{};
 }
 } // namespace

@@ -1,6 +1,6 @@
 #include "artifact/tree.hpp"
 
-#include "artifact/manifest.hpp"
+#include "artifact/base_tree.hpp"
 #include "artifact/unpack.hpp"
 #include "content/spool.hpp"
 #include "sys/path.hpp"
@@ -66,9 +66,10 @@ std::vector<TreeFile> files_of(const ArchivedArtifact& artifact, const std::vect
   std::vector<TreeFile> files;
   std::unordered_map<std::string, std::size_t> by_path; // for hard links, which name a member that came before
   std::set<std::string> directories;
+  BaseTree base_tree(bases);
   for (const auto& [member, offset] : members) {
-    const auto* base = base_of(bases, member.path);
-    auto path = base ? below(*base, member.path) : std::string();
+    auto base = base_tree.find(member.path);
+    auto path = base != BaseTree::k_none ? below(bases[base], member.path) : std::string();
     if (path.empty()) continue; // the manifest, a base, a parent of one
     TreeFile file{std::move(path),
                   type_of(member.type),

@@ -1,6 +1,7 @@
 #include "artifact/unpack.hpp"
 
 #include "archive/tar_extract.hpp"
+#include "artifact/case_rule.hpp"
 #include "artifact/guard.hpp"
 #include "base/units.hpp"
 #include "sys/clock.hpp"
@@ -13,7 +14,6 @@ namespace {
 // (13 MB), what is read ahead (24 MiB for four transfers) and their windows (3 MiB each), one transfer alone can have a
 // frame decoded beside it, and four none. Larger windows come on top: a stream cannot be read without its window.
 constexpr std::uint64_t k_remote_bytes = 32u << 20, k_transfer_bytes = 12u << 20;
-constexpr std::uint64_t k_ratio_free_bytes = 64u << 20; // small archives may shrink any amount: PyPI's own threshold
 
 class Counter final : public archive::TarVisitor {
 public:
@@ -27,10 +27,9 @@ public:
   std::uint64_t files = 0, bytes = 0;
 };
 
-archive::TarLimits limits_for(std::uint64_t archive_bytes, std::uint64_t max_ratio) {
-  archive::TarLimits limits;
-  if (archive_bytes < limits.declared_bytes_max / std::max<std::uint64_t>(max_ratio, 1))
-    limits.declared_bytes_max = std::min(limits.declared_bytes_max, k_ratio_free_bytes + max_ratio * archive_bytes);
+archive::TarLimits limits_for(const SourceItem& item, std::uint64_t archive_bytes, const UnpackOptions& options) {
+  auto limits = archive::TarLimits::for_archive(archive_bytes, options.max_ratio);
+  limits.case_rule = case_rule_of(item);
   return limits;
 }
 
@@ -63,7 +62,7 @@ Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope,
   result.archive_bytes = rope.size();
   ManifestGuard guard(into, item.file);
   bool whole = item.name.whole_sdk(); // has no manifest: all of it belongs
-  archive::TarReader reader(whole ? into : guard, item.file, limits_for(rope.size(), options.max_ratio));
+  archive::TarReader reader(whole ? into : guard, item.file, limits_for(item, rope.size(), options));
   auto read = archive::decompress(
       rope, item.compression, options.codec, [&](std::span<const std::byte> bytes) { return reader.feed(bytes); },
       [&](std::span<const std::byte> bytes) {
@@ -75,6 +74,7 @@ Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope,
   if (!whole) TRY_DO(guard.finish());
   result.digest = digest.hasher.finish();
   result.bases = std::move(guard.bases());
+  result.case_pairs = reader.case_pairs();
   return result;
 }
 
@@ -148,7 +148,7 @@ Result<Unpacked> index_archive(const SourceItem& item, const content::Rope& stre
   result.verified = true;
   result.archive_bytes = packed.size();
   ManifestGuard guard(into, item.file);
-  archive::TarReader reader(guard, item.file, limits_for(packed.size(), options.max_ratio));
+  archive::TarReader reader(guard, item.file, limits_for(item, packed.size(), options));
   TRY_DO(walk(stream, reader), "while reading " + item.file);
   TRY_DO(guard.finish());
   result.bases = std::move(guard.bases());

@@ -12,8 +12,8 @@ namespace quarry::artifact {
 
 struct UnpackOptions {
   archive::CodecOptions codec;
-  bool allow_unverified = false; ///< an archive without checksum file is read all the same
-  std::uint64_t max_ratio = 60;  ///< declared bytes <= 64 MiB + ratio x archive; a thinned 1.3 GB library reaches 29
+  bool allow_unverified = false;                      ///< an archive without checksum file is read all the same
+  std::uint64_t max_ratio = archive::k_tar_ratio_max; ///< see TarLimits::for_archive
   std::function<Result<void>(std::uint64_t)> on_bytes =
       {}; ///< compressed bytes read since the last call; an error stops; may be null
 };
@@ -29,6 +29,7 @@ struct Unpacked {
   bool verified = false; ///< equals what its checksum file says
   std::uint64_t archive_bytes = 0, files = 0, bytes = 0;
   std::vector<std::string> bases;
+  archive::CasePairs case_pairs; ///< T007 instead for Windows
 };
 
 /// The whole archive into `into`, which sees the manifest, then what lies below its bases. Errors: A010 no checksum

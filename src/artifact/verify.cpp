@@ -12,6 +12,7 @@ Result<void> examine(const SourceItem& item, const UnpackOptions& options, Verdi
     TRY(auto tree, check_exploded(item));
     verdict.files = tree.files;
     verdict.bytes = tree.bytes;
+    verdict.case_pairs = tree.case_pairs;
     return {};
   }
   TRY(auto unpacked, verify_archive(item, options));
@@ -19,6 +20,7 @@ Result<void> examine(const SourceItem& item, const UnpackOptions& options, Verdi
   verdict.digest = unpacked.digest;
   verdict.files = unpacked.files;
   verdict.bytes = unpacked.bytes;
+  verdict.case_pairs = unpacked.case_pairs;
   return {};
 }
 } // namespace

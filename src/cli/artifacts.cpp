@@ -79,7 +79,7 @@ std::vector<Flag> artifact_trust_flags() {
   return {{.name = "--allow-unverified", .value = "", .help = "accept archives that have no checksum file"},
           {.name = "--max-ratio",
            .value = "N",
-           .help = "refuse archives that unpack to more than 64 MiB + N times their size",
+           .help = "refuse archives that unpack to more than 1 GiB + N times their size",
            .fallback = "60"}};
 }
 

@@ -53,7 +53,7 @@ private:
 Result<std::string> pkg_info_of_tar(const std::string& path) {
   TRY(auto rope, content::Rope::file(path));
   PkgInfoFinder finder{std::string(path::basename(path))};
-  archive::TarReader reader(finder, path);
+  archive::TarReader reader(finder, path, archive::TarLimits::for_archive(rope.size(), archive::k_tar_ratio_max));
   TRY_DO(archive::decompress(rope, archive::Compression::gzip,
                              [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }));
   TRY_DO(reader.finish());

@@ -147,7 +147,7 @@ Result<Entries> read_tar(const Rope& packed, const std::string& name, Compressio
                          const ReadOptions& options) {
   TRY(auto spool, content::Spool::create(options.spool_directory));
   Lister lister(*spool);
-  archive::TarReader reader(lister, name);
+  archive::TarReader reader(lister, name, archive::TarLimits::for_archive(packed.size(), archive::k_tar_ratio_max));
   TRY_DO(archive::decompress(packed, compression, {options.workers, nullptr},
                              [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }),
          "while reading " + name);

@@ -105,7 +105,8 @@ Result<std::set<Sha256>> read_sdist(const std::string& path) {
   TRY(auto rope, content::Rope::file(path));
   TRY(auto compression, archive::compression_of(path));
   Hasher hasher;
-  archive::TarReader reader(hasher, std::string(path::basename(path)));
+  archive::TarReader reader(hasher, std::string(path::basename(path)),
+                            archive::TarLimits::for_archive(rope.size(), archive::k_tar_ratio_max));
   TRY_DO(archive::decompress(rope, compression, [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }));
   TRY_DO(reader.finish());
   std::set<Sha256> digests;

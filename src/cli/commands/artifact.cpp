@@ -1,3 +1,4 @@
+#include "artifact/case_rule.hpp"
 #include "artifact/verify.hpp"
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
@@ -152,6 +153,7 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
                                    : verdict.verified ? ""
                                                       : "  no checksum file");
     looked_at += verdict.bytes;
+    artifact::note_case_pairs(verdict.case_pairs, verdict.file, source.findings);
     rows.push_back({state, verdict.file, facts});
     auto entry = name_json(verdict.name);
     entry.update({{"file", verdict.file},

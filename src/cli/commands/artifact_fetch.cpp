@@ -1,3 +1,4 @@
+#include "artifact/case_rule.hpp"
 #include "artifact/fetch.hpp"
 #include "artifact/fetch_state.hpp"
 #include "base/text.hpp"
@@ -8,6 +9,7 @@
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
@@ -144,7 +146,13 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
   findings.insert(findings.end(), report.findings.begin(), report.findings.end());
   print_report(context, report, output, seconds);
   Json list = Json::array();
-  for (const auto& fetched : report.artifacts) list.push_back(fetched_json(fetched));
+  Findings notes;
+  for (const auto& fetched : report.artifacts) {
+    list.push_back(fetched_json(fetched));
+    artifact::note_case_pairs(fetched.case_pairs, fetched.source, notes);
+  }
+  context.out.findings(notes);
+  std::copy(notes.begin(), notes.end(), std::back_inserter(source.findings));
   context.out.document({{"schema", "quarry.artifact-fetch/1"},
                         {"source", source.description},
                         {"output_dir", output},

@@ -1,10 +1,13 @@
+#include "artifact/case_rule.hpp"
 #include "artifact/descriptor.hpp"
 #include "artifact/pack.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/records.hpp"
+#include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
@@ -32,6 +35,7 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
   artifact::PackOptions options;
   options.compression = arguments.get("--format") == "xz" ? archive::Compression::xz : archive::Compression::zstd;
   options.jobs = context.jobs;
+  TRY(options.max_ratio, max_ratio(arguments));
   std::uint64_t total = 0, archive_bytes = 0;
   for (const auto& item : source.items) {
     if (!item.exploded || item.defect) continue;
@@ -43,11 +47,13 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
   options.on_bytes = [&](std::uint64_t bytes) { meter.add(bytes); };
   TRY(auto packed, artifact::pack(source, output, options));
   auto seconds = meter.finish();
+  Findings notes;
 
   Json list = Json::array();
   std::vector<std::vector<std::string>> rows;
   for (const auto& p : packed) {
     archive_bytes += p.size;
+    artifact::note_case_pairs(p.case_pairs, p.file, notes);
     rows.push_back({"packed", p.file, units::bytes(p.size),
                     units::percent(static_cast<double>(p.size), static_cast<double>(p.bytes)),
                     "sha256 " + p.digest.short_hex()});
@@ -59,6 +65,7 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
                   {"size", p.bytes}});
     list.push_back(std::move(entry));
   }
+  std::copy(notes.begin(), notes.end(), std::back_inserter(source.findings));
   context.out.data(text_table(rows) + fmt::format("{} in {}  {} from {}  {}\n", units::things(packed.size(), "archive"),
                                                   output, units::bytes(archive_bytes), units::bytes(total),
                                                   units::seconds(seconds)));
@@ -66,6 +73,7 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
                         {"output_dir", output},
                         {"artifacts", list},
                         {"findings", findings_json(source.findings)}});
+  context.out.findings(notes);
   context.out.note(fmt::format("next: quarry artifact verify {}", text::shell_word(output)));
   return 0;
 }
@@ -92,6 +100,10 @@ Command artifact_pack_command() {
                  .help = "zst: fast; xz: smaller and much slower",
                  .choices = {"zst", "xz"},
                  .fallback = "zst"},
+                {.name = "--max-ratio",
+                 .value = "N",
+                 .help = "refuse trees of more than 1 GiB + N times their archive, which a fetch refuses, too",
+                 .fallback = "60"},
                 {.name = "--descriptor",
                  .value = "FILE",
                  .help = "take the files of stage directories as this artifact-NAME.toml says",

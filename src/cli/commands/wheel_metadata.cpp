@@ -137,11 +137,9 @@ Command wheel_metadata_command() {
   return {.path = {"wheel", "metadata"},
           .summary = "show METADATA of a wheel, of a far one without fetching it",
           .description =
-              "Prints METADATA as it stands in the wheel. Of a wheel on a server only the end is read, and the member: "
-              "less than 128 KiB in three requests at most, however large the wheel, when the last 60 KiB hold "
-              "METADATA's entry "
-              "of the zip directory and METADATA is below 64 KiB; else what more is needed, 16 MiB of directory at "
-              "most.\n\n"
+              "Prints METADATA as it is in the wheel. Of a wheel on a server only the end is read, the rest of the zip "
+              "directory (16 MiB at most) and the member: less than 128 KiB beside the directory, however large the "
+              "wheel, when METADATA is below 64 KiB.\n\n"
               "It is a look, not `quarry wheel verify`: checked are the zip's end, METADATA's headers, sizes and CRC, "
               "and that project and version are those of the file name. RECORD and all other members are not read. An "
               "object that changes in between is refused, by its ETag or its time.",
