@@ -462,15 +462,23 @@ def test_packages_that_cannot_be_built(code: str, exit_code: int, words: list, v
     assert not (tmp_path / "out/dist").exists()
 
 
-def test_split_artifacts_are_not_built_in_part(tmp_path: Path):
+@pytest.mark.parametrize("form", ["directories", "zst", "xz"])
+def test_split_artifacts_are_not_built_in_part(form: str, tmp_path: Path):
     artifacts = small_artifacts.make(tmp_path)
     manifest = small_artifacts.stage(artifacts, "base", "lib", "generic", "base/aux-overlay/stage") / "share/therock/therock_manifest.json"
-    words = ["--artifact-dir", artifacts, "--dest-dir", tmp_path / "out", "--version", "7.1.0"]
     for split in (True, False):
         small_artifacts.write(manifest, json.dumps({"flags": {"KPACK_SPLIT_ARTIFACTS": split}}))
+        given = artifacts
+        if form != "directories":
+            given = tmp_path / f"archives-{split}"
+            good("artifact", "pack", artifacts, "--output-dir", given, "--format", form)
+        words = ["--artifact-dir", given, "--dest-dir", tmp_path / "out", "--version", "7.1.0"]
         if split:
-            refuses("C041", "build_python_packages", *words)
-    compat("build_python_packages", *words)
+            done = refuses("S053", "build_python_packages", *words, exit_code=1)
+            assert "base_lib_generic" in done.err and "KPACK_SPLIT_ARTIFACTS" in done.err
+            assert not (tmp_path / "out").exists()
+        else:
+            compat("build_python_packages", *words)
 
 
 @pytest.fixture

@@ -57,6 +57,7 @@ Result<Edited> edit(const content::Rope& file, const Edit& edit, std::string_vie
   TRY(auto sections, image.read_sections());
   TRY(auto names, section_names(image, sections));
   TRY(auto layout, place(image, sections, names, intent));
+  if (!layout.inserted.empty()) TRY_DO(prove_tail(image, sections, layout.insert_at));
   auto edited = apply(file, layout);
   TRY_DO(prove(image, edit, layout, edited));
   return Edited{std::move(edited), layout.strategy, literal_bytes(layout)};

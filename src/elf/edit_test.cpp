@@ -281,8 +281,11 @@ TEST(Edit, OtherLayoutsToo) {
 
 TEST(Edit, AFileWithoutSectionHeadersStillGrows) {
   auto file = rope(library());
-  Elf64_Ehdr none{};
-  auto bare = file.overlay(offsetof(Elf64_Ehdr, e_shoff), encode_value(none.e_shoff))
+  std::uint64_t end = 0; // of the loaded bytes
+  for (const auto& segment : image(file).segments)
+    if (segment.type == PT_LOAD) end = std::max(end, segment.file_end());
+  auto bare = file.slice(0, end)
+                  .overlay(offsetof(Elf64_Ehdr, e_shoff), std::string(8, '\0'))
                   .overlay(offsetof(Elf64_Ehdr, e_shnum), std::string(4, '\0'));
   auto result = edited(bare, rpath(k_long));
   EXPECT_EQ(result.strategy, "S1");

@@ -240,6 +240,10 @@ struct Grower {
     if (segments.size() + 1 > k_segments_max) return refuse("there are too many segments");
     if (sections.empty()) return refuse("without sections it is not known what stands behind the program header table");
     auto used = first_used(table_end);
+    auto free = std::min(used, wanted);
+    TRY(auto bytes, image.read_bytes(table_end, free - table_end));
+    if (bytes.find_first_not_of('\0') != bytes.npos)
+      return refuse("bytes that no section describes stand behind the program header table");
     if (used >= wanted) return {};
     return take_along(used, wanted);
   }

@@ -143,9 +143,10 @@ Result<Table> read_table(const Image& image) {
   return Table{std::move(bytes), true};
 }
 
-// Every string offset that stays in use: entries, versions, symbols.
-Result<std::vector<std::uint64_t>> references(const Image& image, const Intent& intent,
-                                              const std::vector<Section>& sections) {
+// Every string offset that stays in use: entries, versions, symbols. nullopt if the number of symbols is not known: any
+// of them could name any string.
+Result<std::optional<std::vector<std::uint64_t>>> references(const Image& image, const Intent& intent,
+                                                             const std::vector<Section>& sections) {
   std::vector<std::uint64_t> out;
   for (const auto& d : intent.entries)
     for (auto tag :
@@ -157,11 +158,12 @@ Result<std::vector<std::uint64_t>> references(const Image& image, const Intent& 
   for (const auto& need : needs)
     if (!renamed.contains(need.field_at)) out.push_back(need.name);
   TRY(auto defined, read_version_definition_names(image));
-  TRY(auto count, count_dynamic_symbols(image, sections));
-  TRY(auto symbols, read_symbol_names(image, count));
+  TRY(auto symbol, count_dynamic_symbols(image, sections));
+  if (!symbol.exact) return std::nullopt;
+  TRY(auto symbols, read_symbol_names(image, symbol.count));
   out.insert(out.end(), defined.begin(), defined.end());
   out.insert(out.end(), symbols.begin(), symbols.end());
-  return out;
+  return std::optional(std::move(out));
 }
 
 // The room of an old string is ours when it is no tail of a longer one and nothing else points into it.
@@ -189,6 +191,7 @@ Result<bool> place_in_freed(const Image& image, const Intent& intent, const std:
     if (places.offsets[i]) continue;
     if (!used) {
       TRY(used, references(image, intent, sections));
+      if (!used) return false;
       for (std::size_t k = 0; k < intent.strings.size(); ++k)
         if (places.offsets[k]) used->push_back(places.offsets[k]);
     }

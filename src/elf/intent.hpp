@@ -32,7 +32,8 @@ struct StringPlaces {
   };
   std::vector<Overwrite> overwrites;
 };
-/// Reuses equal strings of the table, then the room of freed strings that nothing else names, else appends.
+/// Reuses equal strings of the table, then the room of freed strings that nothing else names (never if the number of
+/// dynamic symbols is not known), else appends.
 Result<StringPlaces> place_strings(const Image& image, const Intent& intent, const std::vector<Section>& sections);
 
 } // namespace quarry::elf

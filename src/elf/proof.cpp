@@ -114,6 +114,54 @@ Result<void> prove_facts(const Image& original, const Edit& edit, const content:
 }
 } // namespace
 
+namespace {
+struct Piece {
+  std::uint64_t begin = 0, end = 0;
+};
+
+// What the headers describe behind `from`, in the order of the file.
+std::vector<Piece> described(const Image& image, const std::vector<Section>& sections, std::uint64_t from) {
+  std::vector<Piece> out;
+  auto add = [&](std::uint64_t offset, std::uint64_t size) {
+    if (size && fits(offset, size, image.file.size()) && offset + size > from) out.push_back({offset, offset + size});
+  };
+  for (std::size_t i = 1; i < sections.size(); ++i)
+    if (sections[i].has_bytes()) add(sections[i].offset, sections[i].size);
+  const auto& h = image.header;
+  if (!sections.empty()) add(h.sections_at, std::uint64_t{h.section_count} * h.section_size);
+  std::sort(out.begin(), out.end(), [](const Piece& a, const Piece& b) { return a.begin < b.begin; });
+  return out;
+}
+
+// Linkers align what is not loaded to a page at most, and each earlier edit of ours left less than that.
+constexpr std::uint64_t k_padding_max = 4096;
+
+Result<bool> is_padding(const Image& image, std::uint64_t begin, std::uint64_t end) {
+  if (end - begin > k_padding_max) return false;
+  TRY(auto bytes, image.read_bytes(begin, end - begin));
+  return bytes.find_first_not_of('\0') == bytes.npos;
+}
+} // namespace
+
+Result<void> prove_tail(const Image& original, const std::vector<Section>& sections, std::uint64_t insert_at) {
+  auto pieces = described(original, sections, insert_at);
+  pieces.push_back({original.file.size(), original.file.size()});
+  auto at = insert_at;
+  for (const auto& piece : pieces) {
+    if (piece.begin > at) {
+      TRY(bool padding, is_padding(original, at, piece.begin));
+      if (!padding)
+        return fail(ErrorKind::unsupported, "E040",
+                    fmt::format("{} has {} bytes at {:#x} that no section describes, and the edit would move them",
+                                original.name, piece.begin - at, at),
+                    "link the program with a run path that is long enough, or append the payload as a section: objcopy "
+                    "--add-section");
+    }
+    at = std::max(at, piece.end);
+  }
+  return {};
+}
+
 Result<void> prove(const Image& original, const Edit& edit, const Layout& layout, const content::Rope& edited) {
   TRY_DO(prove_rules(original, edited));
   TRY_DO(prove_bytes(original, layout, edited));

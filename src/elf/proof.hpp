@@ -10,4 +10,10 @@ namespace quarry::elf {
 /// than planned.
 Result<void> prove(const Image& original, const Edit& edit, const Layout& layout, const content::Rope& edited);
 
+/// E15: an insertion at `insert_at` moves only bytes that a section or the section header table describes, and zero
+/// padding of at most a page between them. Programs with an appended payload (one-file programs, self-extracting
+/// archives) keep the payload's offset in the file; it would be wrong after the move. unsupported E040 with the first
+/// undescribed byte.
+Result<void> prove_tail(const Image& original, const std::vector<Section>& sections, std::uint64_t insert_at);
+
 } // namespace quarry::elf

@@ -77,8 +77,9 @@ Result<std::vector<std::uint64_t>> read_version_definition_names(const Image& im
 }
 
 namespace {
-// The chain of the highest bucket ends at the last symbol: its entry has the lowest bit set.
-Result<std::uint64_t> count_by_gnu_hash(const Image& image, std::uint64_t address) {
+// The chain of the highest bucket ends at the last symbol: its entry has the lowest bit set. Without a bucket in use,
+// the table tells nothing about the symbols before it.
+Result<SymbolCount> count_by_gnu_hash(const Image& image, std::uint64_t address) {
   TRY(auto at, table_at(image, address, 16, "GNU hash table"));
   Window window(image.file);
   TRY(auto buckets, window.at<std::uint32_t>(at));
@@ -90,30 +91,32 @@ Result<std::uint64_t> count_by_gnu_hash(const Image& image, std::uint64_t addres
     TRY(auto bucket, window.at<std::uint32_t>(bucket_at + i * 4));
     last = std::max<std::uint64_t>(last, bucket);
   }
-  if (last < first) return first;
+  if (last < first) return SymbolCount{first, false};
   for (auto chain = bucket_at + std::uint64_t{buckets} * 4;; ++last) {
     if (last > k_symbols_max) return image.corrupt("its GNU hash table has no end");
     TRY(auto hash, window.at<std::uint32_t>(chain + (last - first) * 4));
-    if (hash & 1) return last + 1;
+    if (hash & 1) return SymbolCount{last + 1, true};
   }
 }
 } // namespace
 
-Result<std::uint64_t> count_dynamic_symbols(const Image& image, const std::vector<Section>& sections) {
+Result<SymbolCount> count_dynamic_symbols(const Image& image, const std::vector<Section>& sections) {
   auto table = image.value(DT_SYMTAB);
-  if (!table) return 0;
-  std::uint64_t count = 0;
+  if (!table) return SymbolCount{};
+  SymbolCount found{0, false};
   if (auto hash = image.value(DT_GNU_HASH)) {
-    TRY(count, count_by_gnu_hash(image, *hash));
-  } else if (auto old_hash = image.value(DT_HASH)) {
-    TRY(auto at, table_at(image, *old_hash, 8, "hash table"));
+    TRY(found, count_by_gnu_hash(image, *hash));
+  }
+  if (auto hash = image.value(DT_HASH); hash && !found.exact) {
+    TRY(auto at, table_at(image, *hash, 8, "hash table"));
     Window window(image.file);
-    TRY(count, window.at<std::uint32_t>(at + 4));
+    TRY(auto chains, window.at<std::uint32_t>(at + 4));
+    found = {std::max<std::uint64_t>(found.count, chains), true};
   }
   for (const auto& s : sections)
-    if (s.type == SHT_DYNSYM && s.address == *table) count = std::max(count, s.size / sizeof(Elf64_Sym));
-  if (count > k_symbols_max) return image.corrupt(fmt::format("it claims {} dynamic symbols", count));
-  return count;
+    if (s.type == SHT_DYNSYM && s.address == *table) found = {std::max(found.count, s.size / sizeof(Elf64_Sym)), true};
+  if (found.count > k_symbols_max) return image.corrupt(fmt::format("it claims {} dynamic symbols", found.count));
+  return found;
 }
 
 Result<std::vector<std::uint32_t>> read_symbol_names(const Image& image, std::uint64_t count) {

@@ -13,8 +13,15 @@ struct VersionNeed {
 Result<std::vector<VersionNeed>> read_version_needs(const Image& image, std::vector<std::uint64_t>* names);
 /// Every string offset of DT_VERDEF.
 Result<std::vector<std::uint64_t>> read_version_definition_names(const Image& image);
-/// Number of dynamic symbols by DT_GNU_HASH, DT_HASH or the section header; 0 when there is no symbol table.
-Result<std::uint64_t> count_dynamic_symbols(const Image& image, const std::vector<Section>& sections);
+struct SymbolCount {
+  std::uint64_t count = 0;
+  bool exact = true; ///< false: the table may have more symbols than `count`
+};
+/// Number of dynamic symbols by DT_GNU_HASH, DT_HASH or the section header; 0 and exact without a symbol table. The
+/// number is not exact if there is neither a hash table nor a section header, or only a GNU hash table without symbols:
+/// the linker then writes 1 as its first symbol, however many symbols the file imports. corrupt E001: a table outside
+/// the loaded bytes, or an absurd number.
+Result<SymbolCount> count_dynamic_symbols(const Image& image, const std::vector<Section>& sections);
 /// st_name of every dynamic symbol.
 Result<std::vector<std::uint32_t>> read_symbol_names(const Image& image, std::uint64_t count);
 

@@ -113,8 +113,8 @@ void verify_dynamic(Subject& s) {
   verify_dynamic_place(s);
   auto symbols = count_dynamic_symbols(s.image, s.sections);
   if (!symbols) return s.error("E107", symbols.error().message);
-  verify_tables(s, *symbols);
-  if (auto done = verify_strings(s, *symbols); !done) return s.error("E108", done.error().message);
+  verify_tables(s, symbols->count);
+  if (auto done = verify_strings(s, symbols->count); !done) return s.error("E108", done.error().message);
   if (auto done = verify_versions(s); !done) s.error("E109", done.error().message);
 }
 

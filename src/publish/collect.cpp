@@ -121,8 +121,24 @@ Findings several_versions(const std::vector<std::string>& names) {
     if (std::vector<std::string> each(set.begin(), set.end()); each.size() > 1)
       found.push_back({"P016", Severity::warning, project,
                        fmt::format("{} versions of it are published together: {}", each.size(), text::join(each, ", ")),
-                       "a leftover of an earlier build? `rm` it and publish again under another run"});
+                       ""});
   return found;
+}
+
+// Installers take the newest version, and evidence must cover every file of a set: older packages of an earlier build
+// into the same directory make a set that can never be promoted.
+Result<void> check_versions(const Listing& found, bool allowed) {
+  if (allowed) return {};
+  auto several = several_versions(found.names);
+  if (several.empty()) return {};
+  Error error{ErrorKind::invalid_argument,
+              "P016",
+              fmt::format("{} holds several versions of {}", found.directory, several.front().place),
+              {},
+              {},
+              "delete the packages of the earlier build and publish again; --several-versions publishes all of them"};
+  for (const auto& each : several) error.details.push_back(each.place + ": " + each.message);
+  return fail(std::move(error));
 }
 
 // Wheels of one version for several machines or Pythons are as often meant as left over: whoever publishes is told.
@@ -162,6 +178,7 @@ Result<Collected> collect(const CollectOptions& options) {
                 "build some: `quarry sdk build --dest-dir DIR`");
   TRY_DO(check_distinct(found.names));
   TRY_DO(check_platform(found.names, options.platform));
+  TRY_DO(check_versions(found, options.several_versions));
   for (const auto& several : {several_versions, several_tags, several_families})
     for (auto& told : several(found.names)) found.notes.push_back(std::move(told));
   Collected collected{std::vector<Candidate>(found.names.size()), std::move(found.notes)};

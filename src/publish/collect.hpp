@@ -21,7 +21,7 @@ struct Candidate {
 
 struct Collected {
   std::vector<Candidate> candidates; ///< sorted by file name
-  Findings notes;                    ///< P003: files that are not published; P016: several versions of a project
+  Findings notes;                    ///< P003: files that are not published; P016: several versions, if allowed
 };
 
 struct CollectOptions {
@@ -29,12 +29,14 @@ struct CollectOptions {
   Describe describe;
   unsigned workers = 1;
   std::function<void(std::uint64_t)> on_progress = {}; ///< bytes verified so far
-  std::string platform = {}; ///< "linux" or "windows": that of every wheel that is not for any; empty: not asked
+  std::string platform = {};     ///< "linux" or "windows": that of every wheel that is not for any; empty: not asked
+  bool several_versions = false; ///< allow more than one version of a project
 };
 
 /// not_found P001 when there is nothing to publish; outcome_unknown P014 while `sdk build` writes there;
-/// invalid_argument P002 when two files are one distribution, P015 for a wheel of another platform; what `describe`
-/// says of an unsound one.
+/// invalid_argument P002 when two files are one distribution, P015 for a wheel of another platform, P016 for
+/// several versions of a project unless they are allowed; what `describe` says of an unsound one. Names are checked
+/// before the first file is read.
 Result<Collected> collect(const CollectOptions& options);
 
 /// One distribution has one identity, however its file name is spelled: project, version, tags.

@@ -76,11 +76,15 @@ TEST_F(Publish, WhatIsStillBeingBuiltIsNotPublished) {
   EXPECT_EQ(traits(refused.error().kind).exit_code, 8);
 }
 
-TEST_F(Publish, PackagesOfAnotherPlatformAreRefusedAndSeveralVersionsAreSaid) {
+TEST_F(Publish, PackagesOfAnotherPlatformAndSeveralVersionsAreRefused) {
   EXPECT_EQ(collect({packages_.path(), testing::fake_describe, 1, {}, "windows"}).error().code, "P015");
   ASSERT_TRUE(collect({packages_.path(), testing::fake_describe, 1, {}, "linux"}));
   packages_.add("dist/rocm_sdk_core-7.1.0-py3-none-linux_x86_64.whl");
-  auto collected = collect({packages_.path(), testing::fake_describe, 1, {}, "linux"});
+  auto refused = collect({packages_.path(), testing::fake_describe, 1, {}, "linux"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P016");
+  EXPECT_THAT(refused.error().details, ElementsAre(HasSubstr("rocm-sdk-core: 2 versions")));
+  auto collected = collect({packages_.path(), testing::fake_describe, 1, {}, "linux", true});
   ASSERT_TRUE(collected);
   ASSERT_EQ(collected->notes.size(), 1u);
   EXPECT_EQ(collected->notes.front().code, "P016");

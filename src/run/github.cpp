@@ -3,8 +3,6 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "sys/clock.hpp"
-#include <algorithm>
-#include <array>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -79,10 +77,7 @@ Result<bool> is_fork_event(std::string_view json, std::string_view what) {
   return (*at)["fork"].get<bool>();
 }
 
-bool has_pull_request(std::string_view event_name) {
-  constexpr std::array<std::string_view, 2> k_events = {"pull_request", "pull_request_target"};
-  return std::find(k_events.begin(), k_events.end(), event_name) != k_events.end();
-}
+bool may_be_of_fork(std::string_view event_name) { return event_name == "pull_request"; }
 
 Result<bool> is_fork(const JobFacts& facts, Era era) {
   if (era == Era::feb) return truth(facts.is_pr_from_fork);
@@ -90,7 +85,7 @@ Result<bool> is_fork(const JobFacts& facts, Era era) {
   if (era == Era::quarry) {
     TRY(said, truth(facts.is_pr_from_fork));
   }
-  if (!has_pull_request(facts.event_name)) return said;
+  if (!may_be_of_fork(facts.event_name)) return said;
   if (facts.event_payload) {
     TRY(auto from_event, is_fork_event(*facts.event_payload, "the event's payload"));
     return said || from_event;

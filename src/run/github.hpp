@@ -32,8 +32,9 @@ struct JobFacts {
   std::optional<std::string> event_payload; ///< content of GITHUB_EVENT_PATH, when there is one
   std::string is_pr_from_fork;              ///< IS_PR_FROM_FORK
 };
-/// Whether the event has a pull request in its payload.
-bool has_pull_request(std::string_view event_name);
+/// Whether a run of this event belongs to a fork if its pull request comes from one. A run of pull_request_target does
+/// not: GitHub runs it in the base repository, with that repository's token, so its outputs are that repository's.
+bool may_be_of_fork(std::string_view event_name);
 /// feb looks at IS_PR_FROM_FORK, aug at the event, ours at both: one that says fork is enough. L025 when a pull
 /// request's origin is not told, or the variable is neither true nor false.
 Result<bool> is_fork(const JobFacts& facts, Era era);

@@ -54,17 +54,26 @@ TEST(Fork, EachEraLooksWhereItLooked) {
     const char *event, *payload, *variable;
     bool fork;
   };
-  for (auto c :
-       {Case{Era::feb, "pull_request", k_fork, "", false}, Case{Era::feb, "", nullptr, "true", true},
-        Case{Era::feb, "", nullptr, "false", false}, Case{Era::feb, "", nullptr, "True", true},
-        Case{Era::feb, "", nullptr, "1", true}, Case{Era::feb, "", nullptr, "", false},
-        Case{Era::aug, "pull_request", k_fork, "", true}, Case{Era::aug, "pull_request_target", k_fork, "", true},
-        Case{Era::aug, "pull_request", k_branch, "true", false}, Case{Era::aug, "pull_request", k_deleted, "", true},
-        Case{Era::aug, "push", nullptr, "true", false}, Case{Era::aug, "workflow_dispatch", k_fork, "", false},
-        Case{Era::quarry, "pull_request", k_branch, "", false},
-        Case{Era::quarry, "pull_request", k_branch, "true", true},
-        Case{Era::quarry, "pull_request", k_fork, "false", true},
-        Case{Era::quarry, "pull_request", nullptr, "false", false}, Case{Era::quarry, "", nullptr, "true", true}}) {
+  for (auto c : {Case{Era::feb, "pull_request", k_fork, "", false},
+                 Case{Era::feb, "", nullptr, "true", true},
+                 Case{Era::feb, "", nullptr, "false", false},
+                 Case{Era::feb, "", nullptr, "True", true},
+                 Case{Era::feb, "", nullptr, "1", true},
+                 Case{Era::feb, "", nullptr, "", false},
+                 Case{Era::aug, "pull_request", k_fork, "", true},
+                 Case{Era::aug, "pull_request_target", k_fork, "", false},
+                 Case{Era::aug, "pull_request_target", k_deleted, "true", false},
+                 Case{Era::quarry, "pull_request_target", k_fork, "", false},
+                 Case{Era::quarry, "pull_request_target", nullptr, "true", true},
+                 Case{Era::aug, "pull_request", k_branch, "true", false},
+                 Case{Era::aug, "pull_request", k_deleted, "", true},
+                 Case{Era::aug, "push", nullptr, "true", false},
+                 Case{Era::aug, "workflow_dispatch", k_fork, "", false},
+                 Case{Era::quarry, "pull_request", k_branch, "", false},
+                 Case{Era::quarry, "pull_request", k_branch, "true", true},
+                 Case{Era::quarry, "pull_request", k_fork, "false", true},
+                 Case{Era::quarry, "pull_request", nullptr, "false", false},
+                 Case{Era::quarry, "", nullptr, "true", true}}) {
     auto fork = is_fork({c.event, c.payload ? std::optional<std::string>(c.payload) : std::nullopt, c.variable}, c.era);
     ASSERT_TRUE(fork) << render(fork.error());
     EXPECT_EQ(*fork, c.fork) << to_string(c.era) << " " << c.event << " " << (c.payload ? c.payload : "-") << " "

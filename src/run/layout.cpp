@@ -114,7 +114,7 @@ Result<PackageDirectory> Layout::packages(std::string_view area, std::string_vie
   TRY_DO(check_group(group));
   if (area != "python" && area != "pytorch" && area != "jax")
     return refused("package area", area, "is none of: python, pytorch, jax");
-  bool grouped = form != PackageForm::aug && !group.empty();
+  bool grouped = !group.empty() && (form != PackageForm::aug || !group.starts_with("multi-arch"));
   PackageDirectory d;
   d.root = prefix() + std::string(area) + "/" + (grouped ? std::string(group) + "/" : "");
   d.dist = form == PackageForm::quarry ? d.root + "dist/" : d.root;

@@ -36,8 +36,10 @@ TEST(Layout, PackageDirectories) {
   EXPECT_EQ(layout.python("")->dist, "42-linux/python/dist/");
   EXPECT_EQ(layout.packages("jax", "g")->dist, "42-linux/jax/g/dist/");
   EXPECT_EQ(layout.packages("python", "g", PackageForm::feb)->dist, "42-linux/python/g/");
-  EXPECT_EQ(layout.packages("python", "g", PackageForm::aug)->dist, "42-linux/python/");
-  EXPECT_EQ(layout.packages("python", "g", PackageForm::aug)->index_html, "42-linux/python/index.html");
+  EXPECT_EQ(layout.packages("python", "g", PackageForm::aug)->dist, "42-linux/python/g/");
+  EXPECT_EQ(layout.packages("python", "", PackageForm::aug)->dist, "42-linux/python/");
+  EXPECT_EQ(layout.packages("python", "multi-arch-release", PackageForm::aug)->dist, "42-linux/python/");
+  EXPECT_EQ(layout.packages("python", "", PackageForm::aug)->index_html, "42-linux/python/index.html");
   EXPECT_FALSE(layout.packages("rust", "g"));
 }
 

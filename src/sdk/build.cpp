@@ -3,6 +3,7 @@
 #include "archive/compression.hpp"
 #include "artifact/catalogue.hpp"
 #include "content/spool.hpp"
+#include "sdk/leftovers.hpp"
 #include "sdk/sdist.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
@@ -177,6 +178,17 @@ Result<BuildReport> planned(BuildReport report, const BuildPlan& plan, bool tree
   return report;
 }
 
+Result<void> refuse_leftovers(const BuildPlan& plan, const BuildRequest& request, const Recipe& recipe,
+                              const std::string& dist_dir, Findings& findings) {
+  Expected expected{recipe, request.version, {}};
+  if (!plan.sdist.file_name.empty()) expected.file_names.push_back(plan.sdist.file_name);
+  for (const auto& p : plan.packages) {
+    TRY(auto name, wheel::file_name_of(p.wheel));
+    expected.file_names.push_back(std::move(name));
+  }
+  return check_leftovers(dist_dir, expected, findings);
+}
+
 // Where a file without a name may lie before the packages' directory is made.
 std::string nearest_directory(std::string path) {
   while (!sys::is_directory(path) && path != "/" && path != ".") path = path::dirname(path);
@@ -203,9 +215,13 @@ Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const
   tell(events.planned, plan);
   report.findings = catalogue.findings;
   report.findings.insert(report.findings.end(), plan.findings.begin(), plan.findings.end());
+  report.unused = plan.unused;
 
   // 3. Whether it may be built.
   TRY_DO(refuse_errors(plan.findings, "the packages cannot be built from these artifacts"));
+  auto dist_dir = path::join(request.dest_dir, "dist");
+  if (!request.trees_only) TRY_DO(refuse_leftovers(plan, request, recipe, dist_dir, report.findings));
+  tell(events.checked, report.findings);
   if (plan_only) return planned(std::move(report), plan, request.trees_only);
   if (request.trees_only) {
     TRY_DO(write_trees(plan, request, events, report));
@@ -213,7 +229,6 @@ Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const
   }
 
   // 4. Bytes move, once: from the artifacts into the packages.
-  auto dist_dir = path::join(request.dest_dir, "dist");
   TRY_DO(sys::make_directories(dist_dir));
   auto marker = path::join(dist_dir, dist::k_being_built);
   TRY(auto ours, sys::FileLock::try_acquire(marker)); // the file stays when we are killed, the lock does not

@@ -21,6 +21,7 @@ struct BuildReport {
   std::vector<BuiltPackage> packages; ///< the sdist first
   std::uint64_t input_bytes = 0, output_bytes = 0;
   Findings findings;
+  std::vector<Unused> unused; ///< of the artifacts, what no package takes
 };
 
 /// What the walk tells its caller while it goes. All optional.
@@ -28,6 +29,7 @@ struct BuildEvents {
   std::function<void(const artifact::Catalogue&)> read;
   std::function<void(std::uint64_t)> archive_bytes; ///< of archives, read since the last call
   std::function<void(const BuildPlan&)> planned;
+  std::function<void(const Findings&)> checked; ///< all findings, none of them an error; before anything is written
   std::function<void(const std::string& dist, std::uint64_t total_bytes)> packing;
   std::function<void(std::uint64_t done)> progress;
   std::function<void(const BuiltPackage&)> built;
@@ -37,7 +39,8 @@ struct BuildEvents {
 /// there, so is the file dist::k_being_built, for which publishing refuses the directory. With `plan_only` nothing is
 /// written, and the report's packages have no path, size and digest; with `trees_only` directories
 /// `{dest_dir}/{project}/` are written instead (W015 when one is there). Findings of severity error stop before
-/// anything is written: invalid_argument/corrupt S030 with the first of them.
+/// anything is written: failed S030 with the first of them; so do packages of another version in that directory
+/// (already_exists S056).
 Result<BuildReport> build(const BuildRequest& request, const Recipe& recipe, const Resources& resources,
                           const BuildEvents& events, bool plan_only);
 

@@ -2,6 +2,7 @@
 
 #include "archive/tar_rope.hpp"
 #include "base/text.hpp"
+#include "sdk/run_path.hpp"
 #include "sdk/windows.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -39,6 +40,7 @@ public:
       else
         TRY_DO(file(path, entry));
     }
+    dropped_.report(options_.place, findings_);
     for (const auto& [path, planned] : out_.files) out_.bytes += planned.data.size();
     return std::move(out_);
   }
@@ -85,10 +87,10 @@ private:
     PlannedFile planned{entry.data, entry.executable, "file", entry.artifact};
     TRY(auto look, look_at(path, entry, options_.place, findings_));
     // Only what the loader looks at: relocatable objects and debug files have no dynamic section to normalise.
-    if (look.has_dynamic && look.uses_runpath) {
-      TRY(planned.data,
-          with_run_path(path, entry.data, look, run_path_for(path, look.run_path, {}), options_.place, findings_));
-      planned.kind = "elf";
+    if (look.has_dynamic && !look.run_path.empty()) {
+      auto wanted = run_path_for(path, dropped_.portable(path, look.run_path), {});
+      TRY(planned.data, with_run_path(path, entry.data, look, wanted, options_.place, findings_));
+      if (wanted != look.run_path || look.uses_runpath) planned.kind = "elf";
     }
     out_.files[path] = std::move(planned);
     return {};
@@ -99,6 +101,7 @@ private:
   const PopulateOptions& options_;
   Findings& findings_;
   DevelTree out_;
+  DroppedRunPaths dropped_;
 };
 
 } // namespace

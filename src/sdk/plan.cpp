@@ -7,6 +7,7 @@
 #include "sdk/platform_tag.hpp"
 #include "sdk/populate.hpp"
 #include "sdk/recipe_files.hpp"
+#include "sdk/split.hpp"
 #include "sdk/view.hpp"
 #include "sdk/windows.hpp"
 #include <algorithm>
@@ -44,7 +45,11 @@ Result<void> check_listed(const std::vector<std::string>& names, std::string_vie
   return {};
 }
 
-Result<std::vector<std::string>> choose_families(const BuildRequest& request,
+bool has_family_packages(const Recipe& recipe) {
+  return std::any_of(recipe.packages.begin(), recipe.packages.end(), [](const Package& p) { return p.per_family; });
+}
+
+Result<std::vector<std::string>> choose_families(const BuildRequest& request, const Recipe& recipe,
                                                  const std::vector<artifact::Name>& names) {
   std::set<std::string> present;
   for (const auto& name : names) {
@@ -56,6 +61,10 @@ Result<std::vector<std::string>> choose_families(const BuildRequest& request,
                   "targets are letters, digits and '-', such as gfx94X-dcgpu");
     present.insert(target);
   }
+  if (present.empty() && request.families.empty() && has_family_packages(recipe))
+    return fail(ErrorKind::not_found, "S005",
+                fmt::format("no artifact in {} is for a GPU family: all are generic", request.artifact_dir),
+                "fetch the artifacts of a family as well: `quarry artifact fetch --artifact-group FAMILY`");
   if (request.families.empty()) return std::vector<std::string>(present.begin(), present.end());
   auto wanted = in_order(request.families);
   for (const auto& family : wanted)
@@ -84,8 +93,11 @@ public:
     TRY_DO(check_files(recipe_, resources_));
     TRY_DO(check_listed(other_families(), windows() ? "linux" : "windows"));
     TRY(platform_tag_, platform_tag(request_, resources_));
-    TRY(plan_.families, choose_families(request_, trees_.names()));
-    TRY_DO(trees_.read_ahead(selected(), request_.workers));
+    TRY_DO(refuse_split(trees_));
+    TRY(plan_.families, choose_families(request_, recipe_, trees_.names()));
+    auto wanted = selected();
+    TRY_DO(trees_.read_ahead(wanted, request_.workers));
+    TRY_DO(refuse_split(trees_));
     TRY(auto launcher, resources_text("launcher"));
     launcher_ = content::Rope::literal(std::move(launcher));
     naming_ = Naming{&recipe_,
@@ -102,6 +114,8 @@ public:
     for (const auto& package : recipe_.packages)
       if (package.role == Role::devel) TRY_DO(devel(package));
     check_requirements();
+    TRY(plan_.unused, find_unused(trees_, wanted, plan_.families));
+    report_unused(plan_.unused, request_.artifact_dir, plan_.findings);
     TRY_DO(check_platform_tag(platform_tag_, plan_.packages, resources_, plan_.findings));
     if (const auto* meta = recipe_.meta()) {
       TRY(plan_.sdist, plan_sdist(*meta, naming_, resources_));
@@ -161,8 +175,22 @@ private:
     return options;
   }
 
+  // Each file once, in the first package that holds it: devel sees those of the others again.
+  void note_modes(const View& view, const std::string& place) {
+    std::vector<std::string> fresh;
+    for (const auto& [path, artifacts] : view.executable_in_some)
+      if (noted_modes_.insert(path).second) fresh.push_back(fmt::format("{} ({})", path, artifacts));
+    if (fresh.empty() || windows()) return;
+    plan_.findings.push_back(
+        {"S050", Severity::note, place,
+         fmt::format("{} is executable in one artifact and not in another, and is made executable{}", fresh.front(),
+                     fresh.size() == 1 ? "" : fmt::format("; so are {} more", fresh.size() - 1)),
+         ""});
+  }
+
   Result<void> runtime_instance(const Package& package, const std::string& family) {
     TRY(auto view, merged_view({recipe_, package, family}, trees_), "while planning " + naming_.dist(package, family));
+    note_modes(view, naming_.dist(package, family));
     TRY(auto population, (windows() ? populate_windows : populate)(view, options_for(package, family), plan_.findings),
         "while planning " + naming_.dist(package, family));
     if (population.files.empty()) return nothing(package, family);
@@ -278,6 +306,7 @@ private:
     // Its links name one family's libraries; where another family is in use, the expansion leads them there.
     auto family = naming_.devel_family();
     TRY(auto view, merged_view({recipe_, package, family}, trees_), "while planning " + package.dist);
+    note_modes(view, package.dist);
     std::vector<RuntimeTree> runtime;
     for (const auto& name : package.links_into) {
       const auto* other = recipe_.find(name);
@@ -331,7 +360,8 @@ private:
   std::string platform_tag_;
   std::vector<Script> scripts_; // of the package that is being planned, those whose program it holds
   std::map<std::pair<std::string, std::string>, Population> populations_;
-  std::set<std::string> left_out_; // logical names of packages without files
+  std::set<std::string> left_out_;    // logical names of packages without files
+  std::set<std::string> noted_modes_; // paths whose executable bit differed
   BuildPlan plan_;
 };
 

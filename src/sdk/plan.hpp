@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "dist/version.hpp"
 #include "sdk/recipe.hpp"
+#include "sdk/unused.hpp"
 #include "wheel/wheel.hpp"
 #include <map>
 #include <string>
@@ -53,10 +54,12 @@ struct BuildPlan {
   std::vector<PackagePlan> packages; ///< in the recipe's order, one for each family where per_family
   Findings findings;                 ///< nothing is written while it has errors
   std::size_t artifacts = 0;
+  std::vector<Unused> unused; ///< of the artifacts, what no package takes
 };
 
-/// Pure but for reading headers of the artifacts' files. Errors: S004 (no artifact), S005 (unknown family), S006
-/// (family without libraries), S007 (required package selects nothing), S008 (bad target name), S010… from the view.
+/// Pure but for reading headers of the artifacts' files. Errors: S004 (no artifact), S005 (unknown family, or no
+/// family at all for a recipe with packages of families), S006 (family without libraries), S007 (required package
+/// selects nothing), S008 (bad target name), S010… from the view, S053 (artifacts that are split by GPU target).
 Result<BuildPlan> plan_build(const BuildRequest& request, const Recipe& recipe, const artifact::Catalogue& catalogue,
                              const Resources& resources);
 

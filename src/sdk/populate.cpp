@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "elf/elf.hpp"
 #include "elf/launcher.hpp"
+#include "sdk/run_path.hpp"
 #include "sdk/windows.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -45,7 +46,9 @@ public:
       if (entry.type == sys::EntryType::file) TRY_DO(file(path, entry));
     }
     refuse_windows();
+    check_launchers(out_, options_.place, findings_);
     TRY_DO(edit_run_paths());
+    dropped_.report(options_.place, findings_);
     for (const auto& [path, planned] : out_.files) out_.bytes += planned.data.size();
     return std::move(out_);
   }
@@ -73,7 +76,7 @@ private:
       out_.libraries.push_back(path);
     }
     for (const auto& [path, elf] : elfs_) {
-      auto wanted = run_path_for(path, elf.run_path, options_.run_path);
+      auto wanted = run_path_for(path, dropped_.portable(path, elf.run_path), options_.run_path);
       for (const auto& directory : missing_directories(path, elf.needed, wanted, options_.platform, holds)) {
         wanted += (wanted.empty() ? "" : ":") + directory;
         findings_.push_back(
@@ -110,7 +113,7 @@ private:
       out_.aliases[path] = sibling(*target, elf->soname);
       return {};
     }
-    if (elf->is_program) return launcher(path, entry);
+    if (elf->is_program) return launcher(path, entry, *target);
     return take(path, *resolved, *elf);
   }
 
@@ -143,9 +146,12 @@ private:
     return {};
   }
 
-  Result<void> launcher(const std::string& path, const SourceEntry& entry) {
-    TRY(auto data, elf::launcher_for(options_.launcher, entry.link), "while planning " + path);
+  // The link's own text may lead through links to directories, which the package does not hold.
+  Result<void> launcher(const std::string& path, const SourceEntry& entry, const std::string& target) {
+    TRY(auto data, elf::launcher_for(options_.launcher, path::relative(target, path::dirname(path))),
+        "while planning " + path);
     out_.files[path] = {std::move(data), true, "launcher", entry.artifact};
+    out_.launches[path] = target;
     ++out_.launchers;
     return {};
   }
@@ -157,6 +163,7 @@ private:
   std::map<std::string, ElfLook> looks_;       // by path in the view
   std::map<std::string, ElfLook> elfs_;        // by path in the package
   std::map<std::string, std::string> windows_; // programs and DLLs of Windows, and their artifacts
+  DroppedRunPaths dropped_;
 };
 
 } // namespace
@@ -242,6 +249,20 @@ Result<content::Rope> with_run_path(const std::string& path, const content::Rope
   findings.push_back(
       {edited.error().code, Severity::error, place + "!" + path, edited.error().message, edited.error().hint});
   return data;
+}
+
+void check_launchers(const Population& population, const std::string& place, Findings& findings) {
+  for (const auto& [path, target] : population.launches) {
+    auto program = population.files.find(target);
+    if (program == population.files.end())
+      findings.push_back({"S048", Severity::error, place + "!" + path,
+                          fmt::format("stands for a link to {}, which this package does not hold", target),
+                          "let the recipe's `select` take the program as well, or exclude the link"});
+    else if (!program->second.executable)
+      findings.push_back({"S049", Severity::warning, place + "!" + path,
+                          fmt::format("runs {}, which is not executable (from {})", target, program->second.source),
+                          "set the mode where the artifact is made"});
+  }
 }
 
 Result<Population> populate(const View& view, const PopulateOptions& options, Findings& findings) {

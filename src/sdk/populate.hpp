@@ -19,9 +19,10 @@ struct PlannedFile {
 };
 
 struct Population {
-  std::map<std::string, PlannedFile> files;   ///< by path in the platform tree
-  std::map<std::string, std::string> aliases; ///< path -> path of the library that carries its SONAME
-  std::vector<std::string> libraries;         ///< of `files`, the shared objects of the host, sorted
+  std::map<std::string, PlannedFile> files;    ///< by path in the platform tree
+  std::map<std::string, std::string> aliases;  ///< path -> path of the library that carries its SONAME
+  std::vector<std::string> libraries;          ///< of `files`, the shared objects of the host, sorted
+  std::map<std::string, std::string> launches; ///< path of a launcher -> path of the program that it runs
   std::size_t elf_edits = 0, launchers = 0, dropped_links = 0;
   std::uint64_t bytes = 0;
 };
@@ -37,9 +38,12 @@ struct PopulateOptions {
 /// Findings of severity error (S020… and E0xx): the package must not be built.
 Result<Population> populate(const View& view, const PopulateOptions& options, Findings& findings);
 
-/// The run path that `file` (in a platform tree) needs for `edges`: its own first, then the edges as $ORIGIN/../…, no
-/// repeats.
+/// The run path that `file` (in a platform tree) needs for `edges`: its own first (as portable_run_path leaves it),
+/// then the edges as $ORIGIN/../…, no repeats.
 std::string run_path_for(const std::string& file, const std::string& own, const std::vector<std::string>& edges);
+
+/// S048 (error): a launcher's program is not in the package. S049 (warning): the program is not executable.
+void check_launchers(const Population& population, const std::string& place, Findings& findings);
 
 /// Reads an ELF file's facts; nullopt for everything else (text, archives, GPU code objects). A file that starts as ELF
 /// and does not hold together is a finding.

@@ -54,7 +54,16 @@ Result<void> add(View& view, const std::string& path, const SourceEntry& entry) 
   auto [it, fresh] = view.entries.try_emplace(path, entry);
   if (fresh) return {};
   TRY(bool same, same_content(it->second, entry));
-  if (same) return {};
+  if (same) {
+    auto& kept = it->second;
+    if (entry.type == sys::EntryType::file && kept.executable != entry.executable) {
+      const auto& yes = kept.executable ? kept : entry;
+      const auto& no = kept.executable ? entry : kept;
+      view.executable_in_some.emplace(path, fmt::format("{}, not {}", yes.artifact, no.artifact));
+      kept.executable = true;
+    }
+    return {};
+  }
   return fail(ErrorKind::corrupt, "S010",
               fmt::format("{} is brought by two artifacts with different content: {} and {}", path, it->second.artifact,
                           entry.artifact),
@@ -109,7 +118,9 @@ Result<std::vector<artifact::TreeFile>> ArtifactTrees::read(const artifact::Name
   return reader_.read(*std::find_if(catalogue_.archives.begin(), catalogue_.archives.end(), named));
 }
 
-Result<void> ArtifactTrees::read_ahead(const std::vector<artifact::Name>& names, unsigned workers) {
+Result<void> ArtifactTrees::read_ahead(const std::vector<artifact::Name>& wanted, unsigned workers) {
+  auto names = wanted;
+  std::erase_if(names, [&](const artifact::Name& name) { return cache_.contains(name); });
   std::vector<std::vector<artifact::TreeFile>> trees(names.size());
   TRY_DO(parallel_for(names.size(), workers, [&](std::size_t i) -> Result<void> {
     TRY(trees[i], read(names[i]));
@@ -119,15 +130,15 @@ Result<void> ArtifactTrees::read_ahead(const std::vector<artifact::Name>& names,
   return {};
 }
 
-Result<const std::vector<ArtifactTrees::File>*> ArtifactTrees::of(const artifact::Name& name) {
+Result<std::vector<ArtifactTrees::File>*> ArtifactTrees::of(const artifact::Name& name) {
   auto it = cache_.find(name);
   if (it != cache_.end()) return &it->second;
   TRY(auto files, read(name));
   return keep(name, std::move(files));
 }
 
-const std::vector<ArtifactTrees::File>* ArtifactTrees::keep(const artifact::Name& name,
-                                                            std::vector<artifact::TreeFile> files) {
+std::vector<ArtifactTrees::File>* ArtifactTrees::keep(const artifact::Name& name,
+                                                      std::vector<artifact::TreeFile> files) {
   auto& out = cache_[name];
   for (auto& f : files)
     out.push_back(
@@ -175,10 +186,12 @@ Result<View> merged_view(const SelectionContext& context, ArtifactTrees& trees) 
   for (const auto& selection : context.package.select)
     for (const auto& name : trees.names()) {
       if (!selects(context, selection, name)) continue;
-      TRY(const auto* files, trees.of(name));
-      for (const auto& file : *files)
-        if (file.entry.type == sys::EntryType::directory || globs_take(selection, file.path))
-          TRY_DO(add(view, file.path, file.entry));
+      TRY(auto* files, trees.of(name));
+      for (auto& file : *files) {
+        if (file.entry.type != sys::EntryType::directory && !globs_take(selection, file.path)) continue;
+        file.taken = true;
+        TRY_DO(add(view, file.path, file.entry));
+      }
     }
   return view;
 }

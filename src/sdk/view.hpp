@@ -29,6 +29,8 @@ struct SourceEntry {
 class View {
 public:
   std::map<std::string, SourceEntry> entries; ///< sorted bytewise; directories included
+  /// Files that are executable in some artifacts only, with the artifacts that say so first: they are executable here.
+  std::map<std::string, std::string> executable_in_some;
   const SourceEntry* find(const std::string& path) const;
   /// Follows links, also in the directories on the way, as the kernel would inside this tree: the path of a file or
   /// directory. nullopt: dangling, leaving the tree, absolute, or more than 40 hops (a loop).
@@ -51,16 +53,20 @@ public:
   struct File {
     std::string path; ///< below its base
     SourceEntry entry;
+    bool taken = false; ///< a selection of some package takes it
   };
   ArtifactTrees(const artifact::Catalogue& catalogue, artifact::TreeOptions options);
   const std::vector<artifact::Name>& names() const { return names_; } ///< sorted
-  /// Reads these now, several at a time; the first error in their order.
+  /// Reads those that have not been read, several at a time; the first error in their order.
   Result<void> read_ahead(const std::vector<artifact::Name>& names, unsigned workers);
-  Result<const std::vector<File>*> of(const artifact::Name& name);
+  Result<std::vector<File>*> of(const artifact::Name& name);
+  /// What has been read so far.
+  const std::map<artifact::Name, std::vector<File>>& all_read() const { return cache_; }
+  const artifact::Catalogue& catalogue() const { return catalogue_; }
 
 private:
   Result<std::vector<artifact::TreeFile>> read(const artifact::Name& name) const;
-  const std::vector<File>* keep(const artifact::Name& name, std::vector<artifact::TreeFile> files);
+  std::vector<File>* keep(const artifact::Name& name, std::vector<artifact::TreeFile> files);
   const artifact::Catalogue& catalogue_;
   artifact::TreeReader reader_;
   std::vector<artifact::Name> names_;
@@ -82,7 +88,9 @@ struct SelectionContext {
 
 /// Does `selection` take this artifact (name, component, target)?
 bool selects(const SelectionContext& context, const Selection& selection, const artifact::Name& name);
-/// The merged tree of all selections of a package. corrupt S010: two artifacts bring different content for one path.
+/// The merged tree of all selections of a package; marks in `trees` the files that it takes. A file with the same
+/// content in two artifacts is executable if it is executable in one of them. corrupt S010: two artifacts bring
+/// different content for one path.
 Result<View> merged_view(const SelectionContext& context, ArtifactTrees& trees);
 
 } // namespace quarry::sdk

@@ -171,7 +171,7 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
   }
   bool packages = std::none_of(items.begin(), items.end(), [](const auto& item) { return item.name.whole_sdk(); });
   if (options.form == artifact::FetchForm::exploded && packages)
-    context.out.note(fmt::format("next: quarry sdk build --artifact-dir {} --dest-dir out --version 1.0.dev0",
+    context.out.note(fmt::format("next: quarry sdk build --artifact-dir {} --dest-dir out --version VERSION",
                                  text::shell_word(output)));
   return 0;
 }

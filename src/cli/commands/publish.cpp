@@ -123,9 +123,9 @@ std::string next_step(const Arguments& arguments, const publish::Plan& plan) {
 Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, store::ObjectStore& store) {
   TRY(auto target, target_of(arguments));
   auto progress = context.out.progress("verifying", 0);
-  TRY(auto collected,
-      publish::collect({arguments.operands.at(0), describe(), context.jobs,
-                        [&](std::uint64_t bytes) { progress->update(bytes); }, arguments.get("--platform")}));
+  TRY(auto collected, publish::collect({arguments.operands.at(0), describe(), context.jobs,
+                                        [&](std::uint64_t bytes) { progress->update(bytes); },
+                                        arguments.get("--platform"), arguments.has("--several-versions")}));
   progress->finish();
   return publish::make_plan(store, target, std::move(collected), sys::rfc3339(context.clock.now_us()));
 }
@@ -209,6 +209,7 @@ Command publish_command() {
                      .help = "recorded as the origin",
                      .environment = "GITHUB_REPOSITORY"},
                     {.name = "--commit", .value = "SHA", .help = "recorded as the origin", .environment = "GITHUB_SHA"},
+                    {.name = "--several-versions", .value = "", .help = "allow several versions of one project"},
                     {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'}},
           .examples = {{"quarry publish out --store file:store --run-id 42 --platform linux --artifact-group "
                         "gfx94X-dcgpu --channel staging",

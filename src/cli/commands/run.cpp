@@ -41,7 +41,7 @@ Result<std::string> repository_of(const Context& context, const Arguments& argum
 Result<bool> fork_of_job(const Context& context, run::Era era) {
   run::JobFacts facts{context.variable("GITHUB_EVENT_NAME"), std::nullopt, context.variable("IS_PR_FROM_FORK")};
   auto path = context.variable("GITHUB_EVENT_PATH");
-  if (era != run::Era::feb && run::has_pull_request(facts.event_name) && !path.empty()) {
+  if (era != run::Era::feb && run::may_be_of_fork(facts.event_name) && !path.empty()) {
     TRY(facts.event_payload, sys::read_file(path, run::k_github_document_max), "while reading GITHUB_EVENT_PATH");
   }
   return run::is_fork(facts, era);

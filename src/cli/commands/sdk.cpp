@@ -106,6 +106,7 @@ public:
       if (bar_) bar_->update(read_ += bytes);
     };
     e.planned = [this](const sdk::BuildPlan& p) { planned(p); };
+    e.checked = [this](const Findings& findings) { out_.findings(findings); };
     e.packing = [this](const std::string& dist, std::uint64_t total) {
       end_bar();
       bar_ = out_.progress(dist, total);
@@ -155,6 +156,13 @@ private:
   std::uint64_t read_ = 0;
 };
 
+Json unused_json(const std::vector<sdk::Unused>& unused) {
+  Json list = Json::array();
+  for (const auto& u : unused)
+    list.push_back({{"artifact", u.artifact}, {"whole", u.whole}, {"files", u.files}, {"bytes", u.bytes}});
+  return list;
+}
+
 Json document(const sdk::BuildReport& report, double seconds, bool dry) {
   Json packages = Json::array();
   for (const auto& p : report.packages) {
@@ -172,6 +180,7 @@ Json document(const sdk::BuildReport& report, double seconds, bool dry) {
           {"input_bytes", report.input_bytes},
           {"seconds", seconds},
           {"output_bytes", report.output_bytes},
+          {"unused", unused_json(report.unused)},
           {"findings", findings_json(report.findings)}};
 }
 
@@ -206,7 +215,6 @@ Result<int> build(Context& context, const Arguments& arguments) {
   TRY(auto report, sdk::build(request, recipe, resources, narrator.events(), dry));
   narrator.end_bar();
   auto seconds = static_cast<double>(context.clock.steady_ns() - begin) / 1e9;
-  context.out.findings(report.findings);
   context.out.document(document(report, seconds, dry));
   if (dry) {
     context.out.data(request.trees_only ? dry_trees_text(report, request.dest_dir)
@@ -222,8 +230,9 @@ Result<int> build(Context& context, const Arguments& arguments) {
                                request.dest_dir, units::bytes(report.output_bytes), units::bytes(report.input_bytes),
                                units::seconds(seconds)));
   auto group = request.families.size() == 1 ? " --artifact-group " + request.families.front() : std::string();
-  context.out.note(fmt::format("next: quarry publish {} --store file:store --run-id 1 --platform {}{}",
-                               text::shell_word(request.dest_dir), request.platform, group));
+  auto store = context.variable("QUARRY_STORE").empty() ? " --store file:store" : "";
+  context.out.note(fmt::format("next: quarry publish {}{} --run-id RUN_ID --platform {}{}",
+                               text::shell_word(request.dest_dir), store, request.platform, group));
   return 0;
 }
 

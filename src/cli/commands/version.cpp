@@ -114,10 +114,11 @@ Result<release::VersionRequest> request_of(const Context& context, const Argumen
   request.prerelease = arguments.find("--prerelease-version");
   TRY_DO(read_bases(arguments, request));
   request.date = arguments.find("--date").value_or(release::date_of(context.clock.now_us()));
-  request.commit = arguments.find("--sha").value_or(context.variable("GITHUB_SHA"));
+  request.commit = arguments.get("--sha"); // empty is as absent: workflows pass an input that nobody has set
+  if (request.commit.empty()) request.commit = context.variable("GITHUB_SHA");
   bool needed = std::any_of(types.begin(), types.end(),
                             [&](PackageType type) { return release::needs_commit(request.release_type, type); });
-  if (needed && request.commit.empty() && !arguments.has("--sha")) {
+  if (needed && request.commit.empty()) {
     TRY(request.commit, git_commit(context));
   }
   return request;

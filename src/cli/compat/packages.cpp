@@ -13,25 +13,6 @@ namespace {
 
 // build_python_packages
 
-constexpr std::string_view k_manifest = "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json";
-constexpr std::uint64_t k_manifest_max = 16u << 20; // the incumbent's lists some hundred submodules
-
-/// A split build wants one wheel a target, which `sdk build` does not make.
-Result<void> refuse_split(const std::string& artifacts) {
-  auto name = path::join(artifacts, std::string(k_manifest));
-  if (!sys::exists(name)) return {};
-  TRY(auto text, sys::read_file(name, k_manifest_max));
-  TRY(auto manifest, json::parse(text, name));
-  if (!manifest.is_object())
-    return fail(ErrorKind::corrupt, "B002", fmt::format("{} is no JSON object", name), "fetch the artifact again");
-  const auto flags = manifest.value("flags", Json::object());
-  const auto split = flags.is_object() ? flags.value("KPACK_SPLIT_ARTIFACTS", Json(false)) : Json(false);
-  if (split.is_null() || split == false) return {};
-  return fail(ErrorKind::invalid_argument, "C041",
-              "the artifacts are split by target (KPACK_SPLIT_ARTIFACTS), and building device wheels is not there yet",
-              "keep the script for this run");
-}
-
 /// As bdist_wheel writes it.
 std::string tag_of(const Context& context) {
   return text::replace_all(text::replace_all(context.variable("ROCM_SDK_WHEEL_PLATFORM_TAG"), "-", "_"), ".", "_");
@@ -56,7 +37,6 @@ Result<std::string> version_of(Context& context, const Arguments& arguments) {
 Result<int> build_packages(Context& context, const Arguments& arguments) {
   for (const auto* name : {"--wheel-compression", "--build-packages", "--devel-tarball-compression"})
     TRY_DO(switched(arguments, name));
-  TRY_DO(refuse_split(arguments.get("--artifact-dir")));
   TRY(auto version, version_of(context, arguments));
   Words words{"sdk",
               "build",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import platform
 import struct
 import sys
@@ -25,6 +26,9 @@ NOT_ALONE = (
     "libexec/rocprofiler-sdk/", "libpyrocpd", "libpyroctx", "libtest_linking_lib", "opencl",
 )  # fmt: skip
 ELF_SHARED_OBJECT = 3  # e_type of the ELF specification
+# What launcher/launcher.c has before its target; the program that stands for a link to another program.
+LAUNCHER_MARK = b"QUARRY-LAUNCHER-TARGET-SLOT-1:\n\0"
+LAUNCHER_BYTES_MIN, LAUNCHER_BYTES_MAX = 4096, 64 << 10  # it has 9 kB, 4 of them for the path; no other file is read
 ELF_MACHINES = {"x86_64": 62, "amd64": 62, "aarch64": 183, "arm64": 183}  # e_machine
 
 
@@ -42,6 +46,8 @@ def cases() -> Iterator[Case]:
 def package_cases(package: _packages.Package, prefix: str) -> Iterator[Case]:
     yield Case(f"{prefix}.layout", functools.partial(_layout, package))
     yield Case(f"{prefix}.preload", functools.partial(_preload, package))
+    if launchers(package.platform):
+        yield Case(f"{prefix}.launchers", functools.partial(_launchers, package))
     for path in shared_objects(package.platform):
         relative = path.relative_to(package.platform).as_posix()
         yield Case(f"{prefix}.load.{relative}", functools.partial(_load, path, relative))
@@ -72,6 +78,37 @@ def _elf_header(path: Path) -> tuple[int, int] | None:
         return None
     kind, machine = struct.unpack_from("<HH", head, 16)
     return kind, machine
+
+
+def launchers(top: Path) -> dict[Path, str]:
+    """The launchers below `top`, each with the path that it runs, relative to its own directory."""
+    found = {path: _launched(path) for path in sorted(top.rglob("*")) if path.is_file() and not path.is_symlink()}
+    return {path: target for path, target in found.items() if target is not None}
+
+
+def _launched(path: Path) -> str | None:
+    if sys.platform == "win32" or not LAUNCHER_BYTES_MIN <= path.stat().st_size <= LAUNCHER_BYTES_MAX:
+        return None
+    data = path.read_bytes()
+    if not data.startswith(b"\x7fELF"):
+        return None
+    _, mark, slot = data.partition(LAUNCHER_MARK)
+    return os.fsdecode(slot.partition(b"\0")[0]) if mark else None
+
+
+def _launchers(package: _packages.Package) -> None:
+    """The kernel will find the program of each: the path in it is relative to the launcher's directory."""
+    wrong = []
+    for path, target in launchers(package.platform).items():
+        program = os.path.join(path.parent, target)
+        if not target or not os.path.isfile(program):
+            wrong.append(f"{path} runs {target}, which does not exist")
+        elif not os.access(program, os.X_OK):
+            wrong.append(f"{path} runs {target}, which is not executable")
+        elif not os.access(path, os.X_OK):
+            wrong.append(f"{path} is not executable")
+    if wrong:
+        raise Failed(f"{len(wrong)} launchers cannot run: {'; '.join(wrong[:5])}")
 
 
 def _not_installed(logical: str) -> None:
