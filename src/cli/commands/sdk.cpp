@@ -312,7 +312,8 @@ Command build_command() {
   c.exit_codes = {{1, "the artifacts cannot be packaged: the findings say why"},
                   {3, "no artifact, or none for a family"},
                   {6, "artifacts contradict each other"},
-                  {7, "another build writes there; with --no-build-packages: a tree is there already"}};
+                  {7, "another build writes there, or packages of another version are there; with "
+                      "--no-build-packages: a tree is there already"}};
   c.schema = "quarry.sdk-build/1";
   c.run = build;
   return c;
