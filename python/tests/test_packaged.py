@@ -120,6 +120,43 @@ def test_libraries_that_do_not_load_alone(plain: Site) -> None:
     assert "core.load.lib/text.so" not in found
 
 
+def launcher(path: Path, target: str, mode: int = 0o755) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"\x7fELF" + bytes(100) + b"QUARRY-LAUNCHER-TARGET-SLOT-1:\n\0" + target.encode().ljust(4096, b"\0"))
+    path.chmod(mode)
+
+
+@pytest.mark.parametrize(
+    ("target", "mode", "message"),
+    [
+        ("../lib/llvm/bin/clang-22", 0o755, ""),
+        ("../llvm/bin/clang-22", 0o755, "runs ../llvm/bin/clang-22, which does not exist"),  # through a link that wheels cannot hold
+        ("../lib/llvm/bin", 0o755, "which does not exist"),
+        ("../lib/llvm/bin/text", 0o755, "runs ../lib/llvm/bin/text, which is not executable"),
+        ("../lib/llvm/bin/clang-22", 0o644, "bin/amdclang is not executable"),
+        ("", 0o755, "which does not exist"),
+    ],
+)
+@pytest.mark.skipif(sys.platform == "win32", reason="launchers are programs for Linux")
+def test_launchers_find_their_programs(target: str, mode: int, message: str, plain: Site) -> None:
+    core = plain.path / "_rocm_sdk_core"
+    (core / "lib/llvm/bin").mkdir(parents=True, exist_ok=True)
+    for name, bits in (("clang-22", 0o755), ("text", 0o644)):
+        (core / "lib/llvm/bin" / name).write_text("#!/bin/sh\n")
+        (core / "lib/llvm/bin" / name).chmod(bits)
+    launcher(core / "bin/amdclang", target, mode)
+    launcher(core / "bin/sound", "../lib/llvm/bin/clang-22")
+    found = outcomes(plain, "--only", "core.launchers", code=1 if message else 0)
+    outcome, text = found["core.launchers"]
+    assert outcome == ("failed" if message else "passed")
+    assert message in text and "sound" not in text
+    assert text.startswith("1 launchers cannot run: ") or not message
+
+
+def test_without_launchers_there_is_no_test_of_them(plain: Site) -> None:
+    assert "core.launchers" not in outcomes(plain, "--only", "core.layout", "--only", "core.launchers", code=0)
+
+
 def test_a_file_that_is_not_in_record(plain: Site) -> None:
     (plain.path / "_rocm_sdk_core/share/extra").write_text("x")
     assert plain.run("init").returncode == 0

@@ -243,7 +243,7 @@ TEST_F(FlattenTest, LinksOfSeveralFetchesAreFollowedTogether) {
   pack("c", symlink("f", "."));
   pack("d", file("D"));
   ASSERT_EQ(code("a"), "");
-  for (const auto* name : {"b", "c", "d"}) {
+  for (const auto* name : {"b", "c"}) {
     auto report = flat(name);
     ASSERT_FALSE(report) << name;
     EXPECT_EQ(report.error().code, "A050") << name;
@@ -251,6 +251,8 @@ TEST_F(FlattenTest, LinksOfSeveralFetchesAreFollowedTogether) {
     EXPECT_EQ(traits(report.error().kind).exit_code, 7);
   }
   EXPECT_THAT(visible(), ElementsAre("d -> .", "e -> f/../secret"));
+  EXPECT_EQ(code("d"), ""); // names that differ by case are two names on Linux
+  EXPECT_THAT(visible(), ElementsAre("D", "d -> .", "e -> f/../secret"));
 }
 
 TEST_F(FlattenTest, AStateOfAnOlderVersionIsDoneAgainOnce) {

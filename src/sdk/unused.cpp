@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t k_named_max = 5; // a line or two; --json has all of them
 
 Result<Unused> whole(const artifact::Catalogue& catalogue, const artifact::Name& name) {
-  Unused out{name.text()};
+  Unused out;
+  out.artifact = name.text();
   auto named = [&](const auto& a) { return a.name == name; };
   auto archive = std::find_if(catalogue.archives.begin(), catalogue.archives.end(), named);
   if (archive != catalogue.archives.end()) {
@@ -27,7 +28,7 @@ Result<Unused> whole(const artifact::Catalogue& catalogue, const artifact::Name&
 }
 
 Unused left_over(const artifact::Name& name, const std::vector<ArtifactTrees::File>& files) {
-  Unused out{name.text(), false};
+  Unused out{.artifact = name.text(), .whole = false};
   for (const auto& file : files) {
     if (file.taken || file.entry.type != sys::EntryType::file) continue;
     if (out.files++ == 0) out.example = file.path;

@@ -13,7 +13,7 @@ struct Unused {
   bool whole = true;       ///< no package selects the artifact; false: a package does, but takes not all of its files
   std::size_t files = 0;   ///< 0 for a whole artifact that is an archive: it is not opened
   std::uint64_t bytes = 0; ///< of a whole artifact as it lies there, of single files uncompressed
-  std::string example;     ///< one of the files, unless `whole`
+  std::string example = {}; ///< one of the files, unless `whole`
 };
 
 /// Artifacts that are not in `selected`, and files that no view has taken. Artifacts of families that are not built are

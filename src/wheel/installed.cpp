@@ -32,9 +32,9 @@ std::string_view top_of(std::string_view path) { return path.substr(0, path.find
 /// The wheel, its members below `.data` by their places, and where findings go.
 class Installation {
 public:
-  Installation(const DistInfoCheck& check, const std::vector<dist::EntryPoint>& entry_points, Findings& findings)
-      : check(check), windows(installs_on_windows(check.name.tags)),
-        placing{data_directory(check.dist_info), check.name.project.str(), windows}, findings_(findings) {
+  Installation(const DistInfoCheck& wheel, const std::vector<dist::EntryPoint>& entry_points, Findings& findings)
+      : check(wheel), windows(installs_on_windows(wheel.name.tags)),
+        placing{data_directory(wheel.dist_info), wheel.name.project.str(), windows}, findings_(findings) {
     for (const auto& path : check.paths) take(path, false);
     for (const auto& path : check.directories) take(path, true);
     for (const auto& point : entry_points)

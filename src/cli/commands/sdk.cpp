@@ -325,7 +325,8 @@ Command build_command() {
   c.exit_codes = {{1, "the artifacts cannot be packaged: the findings say why"},
                   {3, "no artifact, or none for a family"},
                   {6, "artifacts contradict each other"},
-                  {7, "another build writes there; with --no-build-packages: a tree already exists"}};
+                  {7, "another build writes there, or packages of another version exist there; with "
+                      "--no-build-packages: a tree already exists"}};
   c.schema = "quarry.sdk-build/1";
   c.run = build;
   return c;

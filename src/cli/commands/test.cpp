@@ -334,6 +334,7 @@ Command list_command() {
           .operands = {},
           .flags = {{"--set", "DIGEST", "only evidence for this set"}, k_store},
           .examples = {{"quarry evidence list", "everything that was tested"}},
+          .exit_codes = {},
           .schema = "quarry.evidence-list/1",
           .run = run_list};
 }
