@@ -180,7 +180,7 @@ def test_a_dry_run_writes_nothing(wheelhouse, tmp_path):
 
 def test_the_index_of_a_channel_is_checked_by_name(wheelhouse, tmp_path):
     store = tmp_path / "store"
-    good("publish", wheelhouse, "--store", f"file:{store}", "--run-id", "7", "--platform", "linux", "--artifact-group", "g", "--channel", "staging")
+    good("publish", wheelhouse, "--store", f"file:{store}", "--run-id", "7", "--platform", "linux", "--artifact-group", "g", "--channel", "staging", "--several-versions")
     for locator in ("channel:staging", "run:7"):
         report = good("index", "check", locator, "--store", f"file:{store}", "--json").json
         assert report["findings"] == [] and report["files"] == 9

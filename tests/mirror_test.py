@@ -242,7 +242,7 @@ def test_one_index_for_runs_and_dependencies(upstream, requirements, tmp_path):
     done = good(*publish, "--run-id", "2", environment=clean_environment(GITHUB_OUTPUT=str(tmp_path / "outputs"), GITHUB_STEP_SUMMARY=str(tmp_path / "summary"))).json
     assert done["merged_index_url"].endswith("/2-linux/python/merged/simple/") and done["channel"]["merged_index_url"].endswith("/channels/staging/merged/simple/")
     assert f"package_merged_index_url={done['merged_index_url']}\n" in (tmp_path / "outputs").read_text()
-    assert f"--index-url {done['merged_index_url']}\n" in (tmp_path / "summary").read_text()
+    assert f"--index-url {done['merged_index_url']} " in (tmp_path / "summary").read_text()
     for place in ("1-linux/python", "2-linux/python", "channels/staging"):
         root = json.loads((store / place / "merged/simple-json/index.html").read_text())
         assert [project["name"] for project in root["projects"]] == ["demo-app", "demo-base", "demo-old", "ours", "setuptools", "wheel"]

@@ -8,7 +8,8 @@ std::vector<Command> sdk_commands();        // build
 std::vector<Command> wheel_commands();      // pack, unpack, verify, metadata
 std::vector<Command> elf_commands();        // show, edit
 std::vector<Command> index_commands();      // index build, check, repair, rebuild; gc
-std::vector<Command> publish_commands();    // publish; set show, verify, adopt
+std::vector<Command> publish_commands();    // publish
+std::vector<Command> set_commands();        // set show, verify, adopt
 std::vector<Command> mirror_commands();     // mirror sync
 std::vector<Command> set_diff_commands();   // set diff
 std::vector<Command> channel_commands();    // channel show, log

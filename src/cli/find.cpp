@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/families.hpp"
+#include "cli/records.hpp"
 #include "matrix/expand.hpp"
 #include "store/object_store.hpp"
 #include <algorithm>

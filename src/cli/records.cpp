@@ -3,8 +3,8 @@
 
 #include "base/units.hpp"
 #include "run/find_runs.hpp"
-#include "sys/machine.hpp"
 #include "sys/file.hpp"
+#include "sys/machine.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>

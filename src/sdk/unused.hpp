@@ -10,9 +10,9 @@ namespace quarry::sdk {
 
 struct Unused {
   std::string artifact;
-  bool whole = true;       ///< no package selects the artifact; false: a package does, but takes not all of its files
-  std::size_t files = 0;   ///< 0 for a whole artifact that is an archive: it is not opened
-  std::uint64_t bytes = 0; ///< of a whole artifact as it lies there, of single files uncompressed
+  bool whole = true;        ///< no package selects the artifact; false: a package does, but takes not all of its files
+  std::size_t files = 0;    ///< 0 for a whole artifact that is an archive: it is not opened
+  std::uint64_t bytes = 0;  ///< of a whole artifact as it lies there, of single files uncompressed
   std::string example = {}; ///< one of the files, unless `whole`
 };
 

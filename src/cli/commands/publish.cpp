@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/job_files.hpp"
 #include "cli/next_command.hpp"
+#include "cli/plan_text.hpp"
 #include "cli/records.hpp"
 #include "cli/reviewed.hpp"
 #include "cli/table.hpp"
@@ -48,18 +49,6 @@ Result<publish::Target> target_of(const Arguments& arguments) {
   target.repository = arguments.get("--repository");
   target.tool = fmt::format("quarry {}", program_version());
   return target;
-}
-
-std::string plan_text(const publish::Plan& plan, Look look) {
-  auto text = fmt::format("planning    {}  {} to store below {}\n", units::things(plan.files.size(), "file"),
-                          units::bytes(plan.bytes_to_write()), plan.directory);
-  TableRows rows;
-  for (const auto& file : plan.files)
-    rows.push_back({file.present    ? "exists"
-                    : file.replaces ? "replaces"
-                                    : "new",
-                    file.file.filename, units::bytes(file.file.size)});
-  return text + table({{.least = 8}, k_name, {.right = true, .least = 9}}, rows, look, 2);
 }
 
 std::string receipt_text(const publish::Plan& plan, const publish::Receipt& receipt) {
@@ -248,168 +237,8 @@ Command publish_command() {
       .run = run_publish};
 }
 
-// ---- set show, verify, adopt
-
-Json set_json(const registry::SealedSet& sealed) {
-  const auto& o = sealed.set.origin;
-  return {{"set", sealed.digest},
-          {"directory", sealed.set.directory},
-          {"sealed", sealed.seal.time},
-          {"files", files_json(sealed.set.files)},
-          {"origin",
-           {{"run_id", o.run_id},
-            {"platform", o.platform},
-            {"group", o.group},
-            {"commit", o.commit},
-            {"repository", o.repository},
-            {"tool", o.tool}}}};
-}
-
-/// What all the locators mean together, each set once.
-Result<registry::Resolved> resolve(store::ObjectStore& store, const std::vector<std::string>& locators) {
-  registry::Resolved all;
-  for (const auto& text : locators) {
-    TRY(auto locator, run::parse_locator(text));
-    TRY(auto resolved, publish::resolve(store, locator));
-    all.source += (all.source.empty() ? "" : " ") + resolved.source;
-    for (auto& sealed : resolved.sets) {
-      auto same = [&](const registry::SealedSet& known) { return known.digest == sealed.digest; };
-      if (std::none_of(all.sets.begin(), all.sets.end(), same)) all.sets.push_back(std::move(sealed));
-    }
-  }
-  TRY(all.files, registry::union_of(all.sets));
-  return all;
-}
-
-Result<int> run_show(Context& context, const Arguments& arguments) {
-  TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto resolved, resolve(*store, arguments.operands));
-  auto sets = Json::array();
-  for (const auto& sealed : resolved.sets) {
-    sets.push_back(set_json(sealed));
-    const auto& o = sealed.set.origin;
-    context.out.data(fmt::format("set:{}\n", sealed.digest));
-    context.out.data(fmt::format("sealed      {}  in {}\n", sealed.seal.time, sealed.set.directory));
-    context.out.data(
-        fmt::format("from        run {} {}{}\n", o.run_id, o.platform, o.commit.empty() ? "" : "  commit " + o.commit));
-    context.out.data(files_text(sealed.set.files, context.out.data_look()));
-  }
-  context.out.document({{"schema", "quarry.set-show/1"},
-                        {"source", resolved.source},
-                        {"sets", sets},
-                        {"files", files_json(resolved.files)}});
-  return 0;
-}
-
-Result<int> run_verify(Context& context, const Arguments& arguments) {
-  TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto resolved, resolve(*store, arguments.operands));
-  std::uint64_t total = 0;
-  for (const auto& file : resolved.files) total += file.size;
-  auto progress = context.out.progress("verifying", total);
-  TRY(auto found, publish::verify_sets(*store, resolved.sets,
-                                       {context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }}));
-  progress->finish();
-  context.out.findings(found);
-  context.out.data(fmt::format("{}  {}  {}  {}\n", units::things(resolved.sets.size(), "set"),
-                               units::things(resolved.files.size(), "file"), units::bytes(total),
-                               painted(found.empty() ? "all as sealed" : "NOT as sealed",
-                                       found.empty() ? Tone::good : Tone::bad, context.out.data_look().color)));
-  auto digests = Json::array();
-  for (const auto& sealed : resolved.sets) digests.push_back(sealed.digest);
-  context.out.document({{"schema", "quarry.set-verify/1"},
-                        {"sets", digests},
-                        {"files", resolved.files.size()},
-                        {"findings", findings_json(found)}});
-  return found.empty() ? 0 : 6;
-}
-
-Result<std::string> prefix_of(store::ObjectStore& store, const std::string& text) {
-  using Kind = run::LocatorKind;
-  TRY(auto locator, run::parse_locator(text));
-  TRY_DO(run::require_kind(locator, {Kind::run, Kind::path}, "adopt packages from"));
-  if (locator.kind == Kind::path) return publish::key_of_path(store, locator.path);
-  TRY(auto prefix, run_prefix(store, locator));
-  return prefix;
-}
-
-Result<int> run_adopt(Context& context, const Arguments& arguments) {
-  TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto prefix, prefix_of(*store, arguments.operands.at(0)));
-  auto now = sys::rfc3339(context.clock.now_us());
-  auto progress = context.out.progress("verifying", 0);
-  publish::AdoptOptions options{describe(), now, fmt::format("quarry {}", program_version()), context.jobs,
-                                [&](std::uint64_t bytes) { progress->update(bytes); }};
-  TRY(auto plans, publish::plan_adoptions(*store, prefix, options));
-  progress->finish();
-  auto sets = Json::array();
-  std::uint64_t writes = 0;
-  for (const auto& plan : plans) {
-    context.out.findings(plan.notes);
-    context.out.data(plan_text(plan));
-    sets.push_back({{"set", plan.set_digest}, {"directory", plan.directory}, {"files", files_json(plan.set.files)}});
-    if (arguments.has("--dry-run")) continue;
-    TRY(auto receipt, publish::execute(*store, plan, {now, who(context), {}, 1, {}, {}}));
-    writes += receipt.writes;
-    context.out.findings(receipt.notes);
-    context.out.data(
-        fmt::format("sealed      set:{}{}\n", receipt.set, receipt.newly_sealed ? "" : "  (it was already)"));
-  }
-  context.out.document({{"schema", "quarry.set-adopt/1"}, {"sets", sets}, {"writes", writes}});
-  return 0;
-}
-
-const Operand k_sealed{"LOCATOR", "set:DIGEST, run:ID, channel:NAME, or a directory in the store", true, true};
-
-Command show_command() {
-  return {.path = {"set", "show"},
-          .summary = "show sealed sets and their files",
-          .description = "A set is what was published together; its record names every file with size and sha256. Only "
-                         "sealed sets are shown, and only if the record is what its name says.",
-          .operands = {k_sealed},
-          .flags = {k_store},
-          .examples = {{"quarry set show run:42-linux", "what this run published"}},
-          .exit_codes = {{3, "it does not exist, or not sealed yet"}, {6, "a record was altered"}},
-          .schema = "quarry.set-show/1",
-          .run = run_show};
-}
-
-Command verify_command() {
-  return {
-      .path = {"set", "verify"},
-      .summary = "prove that every file of a set is as it was sealed",
-      .description =
-          "Reads every file and every metadata file of the sets and compares them with their records. Writes nothing.",
-      .operands = {k_sealed},
-      .flags = {k_store},
-      .examples = {{"quarry set verify channel:stable", "all that people can install from stable"}},
-      .exit_codes = {{3, "it does not exist, or not sealed yet"}, {6, "a file or a record is missing or altered"}},
-      .schema = "quarry.set-verify/1",
-      .run = run_verify};
-}
-
-Command adopt_command() {
-  return {
-      .path = {"set", "adopt"},
-      .summary = "seal packages that another tool published",
-      .description = "Verifies completely every package below a run or directory of the store, where it "
-                     "is, in today's layouts or in ours; then writes what is missing: metadata "
-                     "files, the set's record, its seal, pages. No file is moved or changed.",
-      .operands = {{"LOCATOR", "run:ID, or a directory in the store"}},
-      .flags = {k_store, {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'}},
-      .examples = {{"quarry set adopt run:42-linux", "make a run of the scripts promotable"}},
-      .exit_codes = {{1, "a package has findings: `quarry wheel verify` lists them"},
-                     {3, "there is no package"},
-                     {6, "a package's container or RECORD is broken or ambiguous"},
-                     {7, "a sealed name has other bytes"}},
-      .schema = "quarry.set-adopt/1",
-      .run = run_adopt};
-}
-
 } // namespace
 
-std::vector<Command> publish_commands() {
-  return {publish_command(), show_command(), verify_command(), adopt_command()};
-}
+std::vector<Command> publish_commands() { return {publish_command()}; }
 
 } // namespace quarry::cli

@@ -25,7 +25,7 @@ protected:
     ASSERT_TRUE(sys::write_file(place_ + "/policy.toml", k_policy));
     world_.environment["QUARRY_STORE"] = "file:" + place_ + "/store";
     world_.directory = place_;
-    for (auto* room : {publish_commands, channel_commands, gate_commands, promote_commands}) {
+    for (auto* room : {publish_commands, set_commands, channel_commands, gate_commands, promote_commands}) {
       auto more = room();
       std::move(more.begin(), more.end(), std::back_inserter(commands_));
     }

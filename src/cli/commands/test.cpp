@@ -167,10 +167,9 @@ Command test_command() {
                 pass_env_flag(),
                 k_store},
       .takes_rest = true,
-      .examples =
-          {{"quarry test --venv .venv", "the tests inside the packages"},
-           {"quarry test --venv .venv --suite smoke --junit r.xml -- pytest --junit-xml=r.xml tests",
-            "tests of your own"}},
+      .examples = {{"quarry test --venv .venv", "the tests inside the packages"},
+                   {"quarry test --venv .venv --suite smoke --junit r.xml -- pytest --junit-xml=r.xml tests",
+                    "tests of your own"}},
       .exit_codes = {{0, "passed"},
                      {1, "failed; there is evidence of it"},
                      {3, "no receipt, or its set is not in the store"},

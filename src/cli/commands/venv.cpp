@@ -225,34 +225,34 @@ std::vector<Flag> install_flags() {
 }
 
 Command install_command() {
-  return {
-      .path = {"venv", "install"},
-      .summary = "install packages from exactly one set, run, channel or directory",
-      .description = "Runs pip (or uv) so that nothing but the files of `--from` can be chosen: the user's "
-                     "configuration, variables and caches of "
-                     "both are out of the way. Quarry's own sets must be sealed, and their files are compared with the "
-                     "set before the installer "
-                     "runs and afterwards, file by file. `quarry-receipt.json` in the environment then says what is "
-                     "there.\n\nA source that cannot "
-                     "have a seal (a URL, a directory, a run that another tool laid out) is accepted, called an "
-                     "unsealed source and frozen by "
-                     "sha256 in `quarry-lock.json`; what is tested from it cannot be promoted.\n\nThe environment is "
-                     "made if it does not exist.",
-      .operands = {{"DIR", "the environment"}},
-      .flags = install_flags(),
-      .examples =
-          {{"quarry venv install .venv --from channel:staging --packages \"rocm[libraries,devel]\"",
-            "from a channel, with pip"},
-           {"quarry venv install .venv --from run:42 --packages rocm --installer uv",
-            "what one run built, with uv"},
-           {"quarry venv install .venv --from out/dist --packages rocm", "what was just built: an unsealed source"}},
-      .exit_codes = {{1, "the installer failed"},
-                     {3, "there is no such source, or it is not sealed yet"},
-                     {5, "the network failed"},
-                     {6, "a file is not the one that was sealed; there is no receipt"},
-                     {12, "the Python or the installer is not on this machine"}},
-      .schema = "quarry.venv-install/1",
-      .run = run_install};
+  return {.path = {"venv", "install"},
+          .summary = "install packages from exactly one set, run, channel or directory",
+          .description =
+              "Runs pip (or uv) so that nothing but the files of `--from` can be chosen: the user's "
+              "configuration, variables and caches of "
+              "both are out of the way. Quarry's own sets must be sealed, and their files are compared with the "
+              "set before the installer "
+              "runs and afterwards, file by file. `quarry-receipt.json` in the environment then says what is "
+              "there.\n\nA source that cannot "
+              "have a seal (a URL, a directory, a run that another tool laid out) is accepted, called an "
+              "unsealed source and frozen by "
+              "sha256 in `quarry-lock.json`; what is tested from it cannot be promoted.\n\nThe environment is "
+              "made if it does not exist.",
+          .operands = {{"DIR", "the environment"}},
+          .flags = install_flags(),
+          .examples = {{"quarry venv install .venv --from channel:staging --packages \"rocm[libraries,devel]\"",
+                        "from a channel, with pip"},
+                       {"quarry venv install .venv --from run:42 --packages rocm --installer uv",
+                        "what one run built, with uv"},
+                       {"quarry venv install .venv --from out/dist --packages rocm",
+                        "what was just built: an unsealed source"}},
+          .exit_codes = {{1, "the installer failed"},
+                         {3, "there is no such source, or it is not sealed yet"},
+                         {5, "the network failed"},
+                         {6, "a file is not the one that was sealed; there is no receipt"},
+                         {12, "the Python or the installer is not on this machine"}},
+          .schema = "quarry.venv-install/1",
+          .run = run_install};
 }
 
 } // namespace
