@@ -256,7 +256,7 @@ def test_a_run_of_another_repository_has_its_prefix(run_of_two_families: Path, t
         ("C042", 2, ["--artifact-group", FAMILY, "--dry-run", "--no-dry-run"]),
         ("C042", 2, ["--artifact-group", FAMILY, "--download-concurrency", "many"]),
         ("C040", 2, ["--artifact-group", FAMILY, "--no-delete-after-extract"]),
-        ("C002", 2, ["--artifact-group", FAMILY, "--target", "gfx942"]),
+        ("C040", 2, ["--artifact-group", FAMILY, "--target", "gfx942"]),
         ("C006", 2, ["--artifact-group", FAMILY, "--platform", "darwin"]),
     ],
 )
@@ -735,15 +735,19 @@ def guide() -> dict[str, dict[str, tuple[str, str]]]:
 
 @cache
 def scripts() -> list[str]:
-    return re.findall(r"^  compat (\S+)", good("compat", "--help").out, re.MULTILINE)
+    """Those of the overview, and those that wait, which it omits."""
+    return re.findall(r"^  compat (\S+)", good("compat", "--help").out, re.MULTILINE) + WAITING
 
 
 @cache
 def flags(script: str) -> dict[str, str]:
     """Every spelling of a flag in --help, with the text of its help."""
     page = good("compat", script, "--help").out.split("\nflags of every command")[0]
-    blocks = re.findall(r"^ +(?:-\w, +|    )?(--[\w-]+)(.*(?:\n {12,}(?!-).*)*)", page, re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in blocks}
+    blocks = re.findall(r"^ +(?:-\w, +|    )?(--(?:\[no-\])?[\w-]+)(.*(?:\n {12,}(?!-).*)*)", page, re.MULTILINE)
+    listed = [line for line in page.splitlines() if re.fullmatch(r" {6}(--\S+,? ?)+", line)]  # flags that share one help
+    blocks += [(name, "") for line in listed for name in re.findall(r"--(?:\[no-\])?[\w-]+", line)]
+    both = [(spelling, text) for name, text in blocks for spelling in ([name.replace("[no-]", no) for no in ("", "no-")] if "[no-]" in name else [name])]
+    return {name: " ".join(text.split()) for name, text in both}
 
 
 def test_the_guide_has_every_script():

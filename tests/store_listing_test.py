@@ -92,7 +92,7 @@ def test_a_store_that_does_not_exist_is_not_an_empty_one(words: tuple[str, ...],
 
 def test_a_file_is_not_a_store(tmp_path: Path):
     (tmp_path / "store").write_text("x")
-    assert "it is a file" in refused("C050", 3, "channel", "list", "--store", f"file:{tmp_path}/store").err
+    assert "is not a directory" in refused("R006", 2, "channel", "list", "--store", f"file:{tmp_path}/store").err
 
 
 def test_a_source_outside_the_store_needs_no_store(tmp_path: Path):

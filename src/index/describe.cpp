@@ -142,6 +142,35 @@ Result<dist::Metadata> read_sdist_metadata(const std::string& path) {
   return metadata;
 }
 
+std::optional<Described> describe_proven(const std::string& path, const wheel::Prover& prover) {
+  auto proof = prover.recall(path);
+  if (!proof) return std::nullopt;
+  auto name = dist::WheelName::parse(proof->file_name);
+  auto rope = content::Rope::file(path);
+  if (!name || !rope || rope->size() != proof->size) return std::nullopt;
+  Findings findings;
+  auto zip = archive::ZipReader::open(*rope, proof->file_name, findings);
+  if (!zip || !findings.empty()) return std::nullopt;
+  const auto* member = zip->find(name->dist_info() + "/METADATA");
+  auto text = member ? zip->read_all(*member, dist::k_metadata_bytes_max) : Result<std::string>(std::string());
+  if (!text || sha256(*text) != proof->metadata_sha256) return std::nullopt;
+  auto metadata = dist::Metadata::parse(*text);
+  if (!metadata) return std::nullopt;
+  Described described;
+  described.file.filename = proof->file_name;
+  described.file.project = name->project.str();
+  described.file.version = name->version.str();
+  described.file.size = proof->size;
+  described.file.sha256 = proof->sha256;
+  described.file.metadata_sha256 = proof->metadata_sha256;
+  described.file.requires_python = metadata->requires_python;
+  described.sidecar = std::move(*text);
+  described.holds_library = std::ranges::any_of(
+      zip->members(), [](const archive::ZipMember& m) { return is_library_name(m.name) && m.size != 0; });
+  described.hashed = false;
+  return described;
+}
+
 Result<Described> describe(const std::string& path, unsigned workers) {
   std::string file(path::basename(path));
   TRY(auto name, dist::DistributionName::parse(file));

@@ -122,8 +122,7 @@ Findings several_versions(const std::vector<std::string>& names) {
   for (const auto& [project, set] : versions)
     if (std::vector<std::string> each(set.begin(), set.end()); each.size() > 1)
       found.push_back({"P016", Severity::warning, project,
-                       fmt::format("{} versions are published together: {}", each.size(), text::join(each, ", ")),
-                       ""});
+                       fmt::format("{} versions are published together: {}", each.size(), text::join(each, ", ")), ""});
   return found;
 }
 
@@ -170,6 +169,15 @@ Findings several_families(const std::vector<std::string>& names) {
            "one of them a leftover of an earlier build? `rm` it before you publish"}};
 }
 
+// Below this, starting threads for the members of one wheel gains nothing.
+constexpr std::uint64_t k_large_bytes = 32u << 20;
+
+Result<bool> is_large(const std::string& path) {
+  TRY(auto file, sys::File::open_read(path));
+  TRY(auto size, file.size());
+  return size >= k_large_bytes;
+}
+
 } // namespace
 
 Result<Collected> collect(const CollectOptions& options) {
@@ -188,18 +196,26 @@ Result<Collected> collect(const CollectOptions& options) {
   std::vector<Findings> warnings(found.names.size());
   std::mutex mutex;
   std::uint64_t done = 0;
-  TRY_DO(parallel_for(found.names.size(), options.workers, [&](std::size_t i) -> Result<void> {
+  auto take = [&](std::size_t i, unsigned workers) -> Result<void> {
     auto path = path::join(found.directory, found.names[i]);
-    TRY(auto described, options.describe(path));
+    TRY(auto described, options.describe(path, workers));
     TRY_DO(refuse_libraries_without_library(described));
     warnings[i] = std::move(described.warnings);
     described.file.tags = tags_of(found.names[i]);
-    collected.candidates[i] = {path, std::move(described.file), std::move(described.sidecar)};
+    collected.candidates[i] = {path, std::move(described.file), std::move(described.sidecar), described.hashed};
     std::lock_guard lock(mutex);
     done += collected.candidates[i].file.size;
     if (options.on_progress) options.on_progress(done);
     return {};
-  }));
+  };
+  // Large ones one after another, their members side by side; of the small ones several at once.
+  std::vector<std::size_t> small;
+  for (std::size_t i = 0; i < found.names.size(); ++i) {
+    TRY(auto large, is_large(path::join(found.directory, found.names[i])));
+    if (!large) small.push_back(i);
+    if (large) TRY_DO(take(i, options.workers));
+  }
+  TRY_DO(parallel_for(small.size(), options.workers, [&](std::size_t i) { return take(small[i], 1); }));
   for (auto& of_one : warnings) std::ranges::move(of_one, std::back_inserter(collected.notes));
   return collected;
 }

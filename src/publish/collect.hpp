@@ -9,14 +9,15 @@
 
 namespace quarry::publish {
 
-/// Verifies one distribution and says what it is: index::describe, or a fake in tests. Called by several threads at
-/// once.
-using Describe = std::function<Result<index::Described>(const std::string& path)>;
+/// Verifies one distribution on `workers` threads and says what it is: index::describe, or a fake in tests. Called by
+/// several threads at once.
+using Describe = std::function<Result<index::Described>(const std::string& path, unsigned workers)>;
 
 struct Candidate {
   std::string path;          ///< on this machine
   registry::FileRecord file; ///< without key, upload_time and yanked
   std::string sidecar;       ///< bytes of `{file}.metadata`; wheels only
+  bool hashed = true;        ///< false: the digest is that of a proof (index::describe_proven)
 };
 
 struct Collected {

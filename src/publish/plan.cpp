@@ -231,7 +231,8 @@ Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected colle
   for (auto& candidate : collected.candidates) {
     candidate.file.key = directory.dist + candidate.file.filename;
     TRY_DO(store::check_key(candidate.file.key + ".metadata"));
-    plan.files.push_back({std::move(candidate.path), std::move(candidate.file), std::move(candidate.sidecar), false});
+    plan.files.push_back(
+        {std::move(candidate.path), std::move(candidate.file), std::move(candidate.sidecar), false, candidate.hashed});
   }
   return finish(store, std::move(plan), now, target.replace_unsealed_before_us);
 }

@@ -28,6 +28,7 @@ struct PlannedFile {
   registry::FileRecord file;
   std::string sidecar;  ///< wheels only
   bool present = false; ///< the store holds exactly these bytes
+  bool hashed = true;   ///< false: the digest is that of a proof, compared when the file is stored
   bool sealed = false;  ///< under a seal of this directory: it never changes
   /// The etag of other bytes that no seal names, which are replaced.
   std::optional<std::string> replaces = {};

@@ -13,6 +13,8 @@
 #include <csignal>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <map>
+#include <mutex>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,6 +72,55 @@ protected:
   Packages packages_;
   std::unique_ptr<store::ObjectStore> store_ = store::make_memory_store();
 };
+
+/// Believes that a file still has the bytes it had when it was packed, as a proof does.
+Describe from_proofs(const std::string& packed) {
+  return [packed](const std::string& path, unsigned) -> Result<index::Described> {
+    TRY(auto described, testing::fake_describe(path));
+    described.file.sha256 = sha256(packed + " of dist/" + described.file.filename);
+    described.hashed = false;
+    return described;
+  };
+}
+
+TEST_F(Publish, AFileThatChangedAfterItWasProvenIsRefusedWhenItIsStored) {
+  auto collected = collect({packages_.path(), from_proofs("other!!"), 1});
+  ASSERT_TRUE(collected);
+  auto planned = make_plan(*store_, target(), std::move(*collected), k_now);
+  ASSERT_TRUE(planned);
+  auto refused = execute(*store_, *planned, {k_now, "tester", {}, 1, {}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "R008");
+  EXPECT_TRUE(keys("").empty());
+}
+
+TEST_F(Publish, AProvenFileThatTheStoreHasIsHashedBeforeItCountsAsPublished) {
+  ASSERT_TRUE(publish(*store_, packages_, target()));
+  auto republish = [&] {
+    auto collected = collect({packages_.path(), from_proofs("content"), 1});
+    auto planned = make_plan(*store_, target(), std::move(*collected), k_now);
+    return execute(*store_, *planned, {k_now, "tester", {}, 1, {}});
+  };
+  EXPECT_TRUE(republish());
+  packages_.add("dist/rocm-7.2.0.tar.gz", "CONTENT");
+  auto refused = republish();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "R008");
+}
+
+TEST_F(Publish, LargeDistributionsGetAllWorkersAndSmallOnesOneEach) {
+  packages_.add("dist/big-1.0-py3-none-any.whl", std::string(33u << 20, 'x'));
+  std::mutex mutex;
+  std::map<std::string, unsigned> seen;
+  auto describe = [&](const std::string& path, unsigned workers) {
+    std::lock_guard lock(mutex);
+    seen[std::string(path::basename(path))] = workers;
+    return testing::fake_describe(path);
+  };
+  ASSERT_TRUE(collect({packages_.path(), describe, 3}));
+  EXPECT_EQ(seen["big-1.0-py3-none-any.whl"], 3u);
+  EXPECT_EQ(seen["rocm-7.2.0.tar.gz"], 1u);
+}
 
 TEST_F(Publish, WhatIsStillBeingBuiltIsNotPublished) {
   packages_.add(std::string("dist/") + dist::k_being_built);

@@ -53,7 +53,7 @@ TEST(Refuse, ALibrariesPackageWithoutALibrary) {
   Packages packages;
   packages.add("rocm_sdk_libraries_gfx942-1-py3-none-linux_x86_64.whl");
   std::optional<bool> holds;
-  auto describe = [&](const std::string& path) -> Result<index::Described> {
+  auto describe = [&](const std::string& path, unsigned) -> Result<index::Described> {
     TRY(auto described, testing::fake_describe(path));
     described.holds_library = holds;
     return described;
@@ -89,7 +89,7 @@ TEST(Refuse, JaxForWindows) {
 TEST(Refuse, WarningsOfPackagesAreNotes) {
   Packages packages;
   packages.add("a-1-py3-none-any.whl").add("b-1-py3-none-any.whl");
-  auto describe = [](const std::string& path) -> Result<index::Described> {
+  auto describe = [](const std::string& path, unsigned) -> Result<index::Described> {
     TRY(auto described, testing::fake_describe(path));
     described.warnings = {{"M010", Severity::warning, described.file.filename, "old", {}}};
     return described;

@@ -62,7 +62,7 @@ Result<std::uint64_t> restore_sidecar(ObjectStore& store, const registry::FileRe
   TRY(auto present, store::digest_of(store, key));
   if (present == file.metadata_sha256) return std::uint64_t{0};
   TRY(auto local, local_file(store, file.key, temporary));
-  TRY(auto described, describe(local.path()));
+  TRY(auto described, describe(local.path(), 1));
   if (described.file.sha256 != file.sha256)
     return fail(ErrorKind::corrupt, "P021", fmt::format("{} is not the wheel that was sealed", file.key),
                 "restore the file from a copy: a published name never gets other bytes");

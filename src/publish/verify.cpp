@@ -113,7 +113,7 @@ Result<Plan> plan_adoption_of(ObjectStore& store, const std::string& directory, 
   std::uint64_t done = 0;
   TRY_DO(parallel_for(keys.size(), options.workers, [&](std::size_t i) -> Result<void> {
     TRY(auto path, path_of_key(store, keys[i]));
-    TRY(auto described, options.describe(path));
+    TRY(auto described, options.describe(path, 1));
     TRY_DO(refuse_libraries_without_library(described));
     warnings[i] = std::move(described.warnings);
     described.file.key = keys[i];

@@ -1,12 +1,11 @@
 #include "s3/sigv4.hpp"
 
 #include "base/text.hpp"
+#include "digest/hmac.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <array>
 #include <fmt/core.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <span>
 
 namespace quarry::s3 {
@@ -16,11 +15,8 @@ namespace {
 constexpr std::string_view k_algorithm = "AWS4-HMAC-SHA256";
 
 std::string hmac(std::string_view key, std::string_view message) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> out{};
-  unsigned size = 0;
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(message.data()),
-       message.size(), out.data(), &size);
-  return {reinterpret_cast<const char*>(out.data()), size};
+  auto digest = hmac_sha256(key, message);
+  return {reinterpret_cast<const char*>(digest.bytes.data()), digest.bytes.size()};
 }
 
 std::string hex_of(std::string_view bytes) {

@@ -50,7 +50,8 @@ public:
     tell(events_.packing, package.dist, total);
     auto begin = clock_.steady_ns();
     TRY(auto packed,
-        wheel::begin_pack(package.wheel, dist_dir_, {request_.profile, request_.workers, events_.progress}),
+        wheel::begin_pack(package.wheel, dist_dir_,
+                          {request_.profile, request_.workers, events_.progress, request_.prover}),
         "while building " + package.dist);
     TRY_DO(finish(report));
     package_ = &package;

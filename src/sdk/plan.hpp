@@ -30,6 +30,7 @@ struct BuildRequest {
   std::string platform_tag;      ///< of the wheels; empty: linux_x86_64 or win_amd64 (platform_tag.hpp)
   archive::Compression payload = archive::Compression::none; ///< of the tar inside the devel package
   bool trees_only = false;                                   ///< unpacked trees instead of packages
+  std::shared_ptr<const wheel::Prover> prover = {};          ///< remembers each wheel as read back; null: none does
 };
 
 struct SdistPlan {

@@ -34,10 +34,13 @@ struct WheelSpec {
 /// The name that pack() gives it; invalid_argument M001, M004 for a project or version that is none.
 Result<std::string> file_name_of(const WheelSpec& spec);
 
+class Prover;
+
 struct PackOptions {
   archive::Profile profile = archive::Profile::release;
   unsigned workers = 1;
   std::function<void(std::uint64_t)> on_progress;
+  std::shared_ptr<const Prover> prover = {}; ///< leaves a proof beside the wheel (wheel/proof.hpp); null: none
 };
 
 struct Built {

@@ -4,6 +4,7 @@
 #include "sys/path.hpp"
 #include "wheel/dist_info.hpp"
 #include "wheel/installed.hpp"
+#include "wheel/proof.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <tuple>
@@ -155,6 +156,7 @@ struct Packed::State {
   std::string path;
   sys::AtomicFile file;
   archive::ZipReport report;
+  std::shared_ptr<const Prover> prover;
 };
 
 Packed::Packed(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -177,6 +179,10 @@ Result<Built> Packed::finish() && {
   built.file_count = report.entries.size();
   for (const auto& e : report.entries)
     if (e.name == state->draft.dist_info + "/METADATA") built.metadata_sha256 = e.sha256;
+  // The wheel is finished. Without its proof it is only verified once more when it is published.
+  if (state->prover)
+    static_cast<void>(
+        state->prover->record(built.path, {built.file_name, built.size, built.sha256, built.metadata_sha256}));
   return built;
 }
 
@@ -188,7 +194,7 @@ Result<Packed> write_draft(Draft draft, const std::string& output_dir, const Pac
   TRY(auto file, sys::AtomicFile::create(path));
   TRY(auto report, write_archive(draft, options, file.file()), "while packing " + path);
   return Packed(std::unique_ptr<Packed::State>(
-      new Packed::State{std::move(draft), std::move(path), std::move(file), std::move(report)}));
+      new Packed::State{std::move(draft), std::move(path), std::move(file), std::move(report), options.prover}));
 }
 
 } // namespace quarry::wheel

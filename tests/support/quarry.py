@@ -26,7 +26,7 @@ class Done:
 def clean_environment(**more: str) -> dict[str, str]:
     """What a fresh login has: nothing that pip, uv or quarry would read."""
     keep = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME", "LANG", "TMPDIR", "SSL_CERT_FILE")}
-    return {**keep, "PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "NO_COLOR": "1", **more}
+    return {**keep, "PIP_CONFIG_FILE": os.devnull, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "NO_COLOR": "1", "XDG_STATE_HOME": str(ROOT / "build/test-state"), **more}
 
 
 def quarry(*arguments: str | Path, environment: dict[str, str] | None = None, cwd: Path | None = None, timeout: float = 600) -> Done:

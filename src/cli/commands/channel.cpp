@@ -121,7 +121,7 @@ Command log_command() {
 // ---- index repair, rebuild
 
 publish::Describe describe() {
-  return [](const std::string& path) { return index::describe(path); };
+  return [](const std::string& path, unsigned workers) { return index::describe(path, workers); };
 }
 
 /// A directory of a store, by its key.

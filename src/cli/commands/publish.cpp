@@ -5,6 +5,7 @@
 #include "cli/job_files.hpp"
 #include "cli/next_command.hpp"
 #include "cli/plan_text.hpp"
+#include "cli/prover.hpp"
 #include "cli/records.hpp"
 #include "cli/reviewed.hpp"
 #include "cli/table.hpp"
@@ -25,8 +26,15 @@ namespace {
 const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
                    "QUARRY_STORE", true};
 
-publish::Describe describe() {
-  return [](const std::string& path) { return index::describe(path); };
+using ProverPointer = std::shared_ptr<const wheel::Prover>;
+
+// A wheel that this user has packed and read back on this machine is not inflated again. Null: every one is.
+publish::Describe describe(const ProverPointer& prover) {
+  return [prover](const std::string& path, unsigned workers) -> Result<index::Described> {
+    if (prover)
+      if (auto proven = index::describe_proven(path, *prover)) return std::move(*proven);
+    return index::describe(path, workers);
+  };
 }
 
 // ---- publish
@@ -116,13 +124,14 @@ std::string next_step(const Context& context, const Arguments& arguments, const 
                         .text();
 }
 
-Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, store::ObjectStore& store) {
+Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, store::ObjectStore& store,
+                              const ProverPointer& prover) {
   TRY(auto target, target_of(arguments));
   // Before a byte is read: verifying packages takes minutes, and none of these needs them.
   TRY_DO(publish::check_target(target));
   if (!arguments.has("--dry-run")) TRY_DO(check_writable(store, arguments.get("--store")));
   auto progress = context.out.progress("verifying", 0);
-  TRY(auto collected, publish::collect({arguments.operands.at(0), describe(), context.jobs,
+  TRY(auto collected, publish::collect({arguments.operands.at(0), describe(prover), context.jobs,
                                         [&](std::uint64_t bytes) { progress->update(bytes); },
                                         arguments.get("--platform"), arguments.has("--several-versions")}));
   progress->finish();
@@ -131,25 +140,25 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
   return publish::make_plan(store, target, std::move(collected), sys::rfc3339(context.clock.now_us()));
 }
 
-Result<int> run_publish(Context& context, const Arguments& arguments) {
-  TRY_DO(check_execute(arguments));
-  TRY(auto public_url, public_url_of(arguments));
-  TRY(auto store, open_store_to_write(context, arguments.get("--store")));
-  TRY(auto plan, plan_of(context, arguments, *store));
-  context.out.findings(plan.notes);
-  TRY_DO(check_reviewed(arguments, plan.digest));
-  context.out.data(plan_text(plan, context.out.data_look()));
-  if (arguments.has("--dry-run")) {
-    NextCommand next(context, "publish");
-    next.operand(arguments.operands.at(0)).flags_of(arguments).drop("--dry-run").set("--execute", plan.digest);
-    context.out.data(fmt::format("plan        {}\nnext: {}\n", plan.digest, next.text()));
-    auto document = plan_json(plan);
-    document["dry_run"] = true;
-    if (!plan.sealed) document["set"] = nullptr; // its record will hold the time of publication
-    document["writes"] = 0;
-    context.out.document(document);
-    return 0;
-  }
+// A proof is about the file as it was packed: only then can another digest mean that the file has changed since.
+bool rests_on_proofs(const publish::Plan& plan) {
+  return std::any_of(plan.files.begin(), plan.files.end(), [](const auto& file) { return !file.hashed; });
+}
+
+int show_dry_run(Context& context, const Arguments& arguments, const publish::Plan& plan) {
+  NextCommand next(context, "publish");
+  next.operand(arguments.operands.at(0)).flags_of(arguments).drop("--dry-run").set("--execute", plan.digest);
+  context.out.data(fmt::format("plan        {}\nnext: {}\n", plan.digest, next.text()));
+  auto document = plan_json(plan);
+  document["dry_run"] = true;
+  if (!plan.sealed) document["set"] = nullptr; // its record will hold the time of publication
+  document["writes"] = 0;
+  context.out.document(document);
+  return 0;
+}
+
+Result<publish::Receipt> store_plan(Context& context, store::ObjectStore& store, const publish::Plan& plan,
+                                    publish::PublicUrl public_url) {
   auto progress = context.out.progress("storing", plan.bytes_to_write());
   publish::ExecuteOptions options{sys::rfc3339(context.clock.now_us()),
                                   who(context),
@@ -157,12 +166,39 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
                                   4,
                                   [&](std::uint64_t bytes) { progress->update(bytes); },
                                   std::move(public_url)};
-  TRY(auto receipt, publish::execute(*store, plan, options));
+  TRY(auto receipt, publish::execute(store, plan, options));
   progress->finish();
-  context.out.findings(receipt.notes);
-  TRY_DO(tell_github(context, plan, receipt));
-  context.out.data(receipt_text(plan, receipt));
-  context.out.document(receipt_json(plan, receipt));
+  return receipt;
+}
+
+Result<int> run_publish(Context& context, const Arguments& arguments) {
+  TRY_DO(check_execute(arguments));
+  TRY(auto public_url, public_url_of(arguments));
+  TRY(auto store, open_store_to_write(context, arguments.get("--store")));
+  bool dry_run = arguments.has("--dry-run");
+  auto prover =
+      dry_run ? nullptr : prover_of(context); // a dry run reads everything: nothing is stored that would do so
+  auto planned = plan_of(context, arguments, *store, prover);
+  // A changed file may be refused already here, under the digest that it had: what it is now decides.
+  if (!planned && prover && planned.error().kind == ErrorKind::already_exists)
+    planned = plan_of(context, arguments, *store, nullptr);
+  if (!planned) return fail(std::move(planned).error());
+  auto plan = std::move(*planned);
+  context.out.findings(plan.notes);
+  TRY_DO(check_reviewed(arguments, plan.digest));
+  context.out.data(plan_text(plan, context.out.data_look()));
+  if (dry_run) return show_dry_run(context, arguments, plan);
+  auto receipt = store_plan(context, *store, plan, public_url);
+  if (!receipt && receipt.error().kind == ErrorKind::corrupt && rests_on_proofs(plan)) {
+    context.out.note("a package has changed since it was packed: verifying all of them");
+    TRY(plan, plan_of(context, arguments, *store, nullptr));
+    receipt = store_plan(context, *store, plan, public_url);
+  }
+  if (!receipt) return fail(std::move(receipt).error());
+  context.out.findings(receipt->notes);
+  TRY_DO(tell_github(context, plan, *receipt));
+  context.out.data(receipt_text(plan, *receipt));
+  context.out.document(receipt_json(plan, *receipt));
   context.out.note(next_step(context, arguments, plan));
   return 0;
 }
@@ -172,7 +208,8 @@ Command publish_command() {
       .path = {"publish"},
       .summary = "publish packages as a sealed set that people can install",
       .description =
-          "Verifies every package in `DIR` (or in `DIR/dist`), stores the files and the metadata of each wheel, "
+          "Verifies every package in `DIR` (or in `DIR/dist`); one that this user has packed here, and that Quarry has "
+          "read back then, is only hashed again, while it is sent. Stores the files and the metadata of each wheel, "
           "writes the set's record and its seal, then the pages "
           "of the index; with `--channel`, the set joins the channel and its pages follow. Nobody ever sees a page "
           "that names what does not exist.\n\n"

@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/prover.hpp"
 
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -221,6 +222,7 @@ Result<int> build(Context& context, const Arguments& arguments) {
   auto begin = context.clock.steady_ns();
   Narrator narrator(context, request.trees_only);
   bool dry = arguments.has("--dry-run");
+  if (!dry) request.prover = prover_of(context);
   auto directory = own_recipe_directory(arguments.get("--recipe"));
   sdk::RecipeFiles beside(directory.value_or(""), context.resources);
   const Resources& resources = directory ? static_cast<const Resources&>(beside) : context.resources;

@@ -19,7 +19,7 @@ const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET
                    "QUARRY_STORE", true};
 
 publish::Describe describe() {
-  return [](const std::string& path) { return index::describe(path); };
+  return [](const std::string& path, unsigned workers) { return index::describe(path, workers); };
 }
 
 Json set_json(const registry::SealedSet& sealed) {

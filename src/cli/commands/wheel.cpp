@@ -2,6 +2,7 @@
 
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/prover.hpp"
 #include "publish/collect.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
@@ -35,6 +36,7 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
   wheel::PackOptions options;
   options.profile = profile_of(arguments.get("--profile"));
   options.workers = context.jobs;
+  options.prover = prover_of(context);
   options.on_progress = [&](std::uint64_t done) { progress->update(done); };
   auto start = context.clock.steady_ns();
   TRY(auto built, wheel::pack_tree(tree, arguments.get("--output-dir"), options));

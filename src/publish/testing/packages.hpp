@@ -30,7 +30,7 @@ private:
 };
 
 /// Believes the file's name. A file whose bytes begin with "unsound" is refused as a reader would refuse it.
-inline Result<index::Described> fake_describe(const std::string& path) {
+inline Result<index::Described> fake_describe(const std::string& path, unsigned = 1) {
   std::string name(path::basename(path));
   TRY(auto parsed, dist::DistributionName::parse(name));
   TRY(auto bytes, sys::read_file(path));
