@@ -128,6 +128,19 @@ def test_the_address_is_where_readers_find_it(upstream, requirements, tmp_path):
         assert done.out.count("--index-url https://cdn.example/x/python-deps/simple/\n") == 1, done.out
 
 
+@pytest.mark.parametrize("metadata", [True, False])
+def test_a_file_that_installers_cannot_read_is_left_out(metadata, upstream, requirements, tmp_path):
+    upstream.wheel("demo-base", "1.2", requires=("six !!",))
+    upstream.wheel("demo-base", "1.3", requires_python="banana")
+    upstream.publish(metadata)
+    assert good(*words(upstream, requirements, tmp_path / "store"), "--dry-run", environment=DIRECT).err.count("warning[U013]") == 2
+    done = good(*words(upstream, requirements, tmp_path / "store"), "--json", environment=DIRECT).json
+    assert "demo_base-1.1" in names(done)
+    notes = [(note["code"], note["message"].split()[0]) for note in done["targets"][0]["notes"]]
+    assert notes == [("U013", f"demo_base-1.{minor}-py3-none-any.whl") for minor in (2, 3)]
+    assert not list((tmp_path / "store").rglob("*demo_base-1.[23]*"))
+
+
 def test_what_is_new_joins_what_is_there(upstream, requirements, tmp_path):
     good(*words(upstream, requirements, tmp_path / "store"), environment=DIRECT)
     upstream.wheel("demo-base", "1.2")

@@ -100,7 +100,7 @@ def test_a_script_file_and_an_entry_point(name, install, tmp_path):
 
 
 @pytest.mark.parametrize("name", INSTALLERS)
-@pytest.mark.parametrize("path", ["scripts/python", "data/bin/python3", "scripts/Python3.12", "scripts/pypy3"])
+@pytest.mark.parametrize("path", ["scripts/python", "data/bin/python3.99", "scripts/Python3.12", "scripts/pypy3"])
 def test_a_script_that_replaces_the_interpreter(name, path, install, tmp_path):
     wheel = foo(tmp_path, files={"foo.py": "", data(path): "text"})
     assert findings(wheel) == [("W020", "error")]

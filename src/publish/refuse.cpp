@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace quarry::publish {
 
@@ -35,6 +36,9 @@ std::string sorted_set(const std::string& tags) {
   return text::join(std::vector<std::string>(sorted.begin(), sorted.end()), ".");
 }
 
+/// All of a wheel's name but its platform: project, version (1 is 1.0), build, Python and ABI.
+using Release = std::tuple<dist::ProjectName, dist::Version, dist::BuildTag, std::string, std::string>;
+
 /// Which files of one project, version, build, Python and ABI are for which architecture.
 struct Pair {
   std::map<std::string, std::string> raw, repaired; // architecture -> file name
@@ -53,12 +57,12 @@ Result<void> refuse_libraries_without_library(const index::Described& described)
 }
 
 Result<void> refuse_raw_beside_repaired(const std::vector<std::string>& names, const std::string& directory) {
-  std::map<std::string, Pair> pairs;
+  std::map<Release, Pair> pairs;
   for (const auto& filename : names) {
     auto name = dist::WheelName::parse(filename);
     if (!name) continue;
-    auto& pair = pairs[fmt::format("{} {} {} {} {}", name->project.str(), name->version.str(), name->raw_build,
-                                   sorted_set(name->tags.python), sorted_set(name->tags.abi))];
+    auto& pair = pairs[{name->project, name->version, name->build.value_or(dist::BuildTag{}),
+                        sorted_set(name->tags.python), sorted_set(name->tags.abi)}];
     for (const auto& tag : text::split(text::lower(name->tags.platform), '.')) {
       if (auto raw = raw_architecture(tag); !raw.empty()) pair.raw.emplace(raw, filename);
       if (auto repaired = repaired_architecture(tag); !repaired.empty()) pair.repaired.emplace(repaired, filename);
