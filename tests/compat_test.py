@@ -508,10 +508,13 @@ def test_upload_python_packages(era: str, words: list, variables: dict, key: str
     environment = job(tmp_path, **variables)
     store = tmp_path / "store"
     common = ["upload_python_packages", "--input-packages-dir", packages, "--run-id", "42", "--era", era, *words]
-    compat(*common, "--output-dir", store, "--dry-run", environment=environment)
-    assert not (store / key).exists() and outputs(tmp_path) == {}
-    compat(*common, "--output-dir", store, environment=environment)
     page = store / key / "index.html"
+    compat(*common, "--output-dir", store, "--dry-run", environment=environment)
+    assert not (store / key).exists()
+    planned = outputs(tmp_path)
+    assert planned.pop("package_find_links_url") == f"file://{page}" and planned.get("kpack_split") == split and "package_set" not in planned
+    assert "a dry run" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
+    compat(*common, "--output-dir", store, environment=environment)
     assert PACKAGES <= {path.name for path in page.parent.iterdir()}
     assert 'href="demo_app-1.0%2Brocm7.1-py3-none-any.whl#sha256=' in page.read_text()
     found = outputs(tmp_path)

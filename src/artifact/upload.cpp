@@ -215,17 +215,13 @@ private:
   }
 
   Result<void> pages() {
-    auto any = [&](Kind kind) {
-      return std::any_of(outputs_.files.begin(), outputs_.files.end(), [&](const auto& f) { return f.kind == kind; });
-    };
+    auto known = pages_of(outputs_, request_);
     auto run = prefix_.substr(0, prefix_.size() - 1);
-    for (const auto& file : outputs_.files)
-      if (file.kind == Kind::manifest && report_.manifest.empty()) report_.manifest = file.key;
-    if (any(Kind::log)) {
-      report_.logs_page = below("logs") + "index.html";
-      TRY_DO(page(report_.logs_page, "Logs of " + run,
+    report_.manifest = known.manifest;
+    report_.logs_page = known.logs;
+    if (!known.logs.empty())
+      TRY_DO(page(known.logs, "Logs of " + run,
                   [](const std::string& name) { return name == "index.html" ? std::nullopt : std::optional(name); }));
-    }
     auto of_run = [](const std::string& name) -> std::optional<std::string> {
       bool direct = name.find('/') == name.npos;
       if (direct) return name.ends_with(".html") ? std::nullopt : std::optional(name);
@@ -235,7 +231,7 @@ private:
     std::vector<std::string> names{"index.html"};
     if (request_.february && !request_.group.empty()) names.push_back("index-" + request_.group + ".html");
     for (const auto& name : names) TRY_DO(page(prefix_ + name, "Outputs of " + run, of_run));
-    report_.artifacts_page = prefix_ + names.back();
+    report_.artifacts_page = known.artifacts;
     return {};
   }
 
@@ -269,6 +265,19 @@ std::string content_type_of(std::string_view name) {
   for (auto [ending, type] : k_types)
     if (name.ends_with(ending)) return std::string(type);
   return "application/octet-stream";
+}
+
+OutputPages pages_of(const Outputs& outputs, const UploadRequest& request) {
+  auto prefix = request.layout.prefix();
+  OutputPages pages;
+  for (const auto& file : outputs.files) {
+    if (file.kind == Kind::manifest && pages.manifest.empty()) pages.manifest = file.key;
+    if (file.kind == Kind::log)
+      pages.logs = prefix + "logs/" + (request.group.empty() ? "" : request.group + "/") + "index.html";
+  }
+  bool february = request.february && !request.group.empty();
+  pages.artifacts = prefix + (february ? "index-" + request.group + ".html" : "index.html");
+  return pages;
 }
 
 Result<UploadReport> upload_outputs(store::ObjectStore& store, const Outputs& outputs, const UploadRequest& request) {

@@ -24,6 +24,12 @@ struct UploadRequest {
   std::function<void(std::uint64_t)> on_bytes = {}; ///< of files that are done, from any thread
 };
 
+/// Keys of what people look at; the last two empty when there is none.
+struct OutputPages {
+  std::string artifacts, logs, manifest;
+};
+OutputPages pages_of(const Outputs& outputs, const UploadRequest& request);
+
 struct Uploaded {
   std::string key;
   std::uint64_t size = 0;

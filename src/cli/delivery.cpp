@@ -1,6 +1,7 @@
 #include "cli/delivery.hpp"
 
 #include "base/units.hpp"
+#include "cli/dry_run.hpp"
 #include "cli/records.hpp"
 #include "sys/file.hpp"
 #include <algorithm>
@@ -71,12 +72,17 @@ Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store
 }
 
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
-                         const std::vector<registry::SealedSet>& sets, const promote::Options& options) {
+                         const std::vector<registry::SealedSet>& sets, const promote::Options& options,
+                         bool without_looking) {
   Delivery done;
   TRY(done.sets, publish::plan_distribution(sets, to.prefix));
   for (const auto& set : done.sets) done.receipt.directories.push_back(set.set.directory);
   if (options.dry_run) {
-    TRY_DO(publish::check_distribution(*to.store, done.sets, std::max(4u, context.jobs)));
+    auto checked = publish::check_distribution(*to.store, done.sets, std::max(4u, context.jobs));
+    if (!checked && !(without_looking && could_not_look(checked.error()))) return fail(std::move(checked).error());
+    if (!checked)
+      done.receipt.notes.push_back(
+          not_looked(to.locator, checked.error(), "which names are there with other bytes or in its base index"));
   } else {
     TRY(done.receipt, publish::distribute(source, *to.store, done.sets, {options.when, std::max(4u, context.jobs)}));
   }

@@ -30,9 +30,11 @@ struct Delivery {
   std::vector<std::string> find_links; ///< of their pages of links, where nothing answers under `urls`
   std::vector<std::string> merged;     ///< of their merged indexes
 };
-/// Copies, or with `options.dry_run` looks whether it could.
+/// Copies, or with `options.dry_run` looks whether it could. `without_looking`: a target that does not let this user
+/// look is a note (P072) instead of an error.
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
-                         const std::vector<registry::SealedSet>& sets, const promote::Options& options);
+                         const std::vector<registry::SealedSet>& sets, const promote::Options& options,
+                         bool without_looking = false);
 /// What would stop the copy is found before the channel moves.
 Result<void> check_delivery(Context& context, store::ObjectStore& source, const Destination& to,
                             const promote::Request& request, const promote::Options& options);

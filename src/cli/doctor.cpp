@@ -117,8 +117,10 @@ void python_checks(const Context& context, std::vector<Check>& checks) {
 
 Check uv(const Context& context) {
   auto version = first_line(context, {"uv", "--version"});
-  if (!version.empty()) return {"uv", Health::ok, version, ""};
-  return {"uv", Health::note, "absent; pip is used", "for faster installs: `pip install uv`"};
+  if (!version.empty())
+    return {"uv", Health::ok, version + "; `venv install --installer uv` uses it instead of pip", ""};
+  return {"uv", Health::note, "absent; `venv install` uses pip",
+          "`pip install uv` makes `venv install --installer uv` possible, which installs faster"};
 }
 
 Check gpu() {

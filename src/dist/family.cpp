@@ -14,6 +14,17 @@ std::string family_key(std::string_view family) {
   return key;
 }
 
+std::string family_name(std::string_view family) {
+  constexpr std::string_view k_prefix = "gfx", k_hex = "0123456789abcdef";
+  auto key = family_key(family);
+  if (!key.starts_with(k_prefix)) return std::string(family);
+  auto end = key.find_first_not_of(k_hex, k_prefix.size());
+  if (end == k_prefix.size()) return std::string(family);
+  if (end == key.npos || key[end] != 'x') return key;
+  key[end] = 'X';
+  return key;
+}
+
 std::string family_of(std::string_view project, const std::vector<std::string>& patterns) {
   for (const auto& pattern : patterns) {
     auto at = pattern.find("{family}");

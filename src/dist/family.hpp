@@ -12,6 +12,9 @@ constexpr std::string_view k_libraries_project = "rocm-sdk-libraries-{family}";
 
 /// How families are compared: lower case, runs of - _ . as one '-' (a project's name keeps no more).
 std::string family_key(std::string_view family);
+/// How AMD's tables spell a family, from any spelling of it: "gfx103x-dgpu" is "gfx103X-dgpu". A name that does not
+/// begin like theirs ("gfx" and digits) stays as it is.
+std::string family_name(std::string_view family);
 /// The family whose project this is by the patterns, each with one "{family}", normalised; empty: none.
 std::string family_of(std::string_view project, const std::vector<std::string>& patterns);
 /// The family whose libraries this project is; empty: none.

@@ -20,5 +20,19 @@ TEST(Family, IsComparedAsAProjectKeepsIt) {
   EXPECT_EQ(family_key("GFX94X_._dcgpu"), "gfx94x-dcgpu");
 }
 
+TEST(Family, IsWrittenAsTheTablesDo) {
+  for (const auto& [any, written] : {std::pair{"gfx103x-dgpu", "gfx103X-dgpu"},
+                                     {"gfx94X-dcgpu", "gfx94X-dcgpu"},
+                                     {"GFX110x_all", "gfx110X-all"},
+                                     {"gfx90a", "gfx90a"},
+                                     {"gfx1151", "gfx1151"},
+                                     {"gfx120x", "gfx120X"},
+                                     {"gfxbox", "gfxbox"},
+                                     {"gfx", "gfx"},
+                                     {"Mine_x", "Mine_x"},
+                                     {"", ""}})
+    EXPECT_EQ(family_name(any), written);
+}
+
 } // namespace
 } // namespace quarry::dist

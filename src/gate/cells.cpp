@@ -151,7 +151,7 @@ private:
       if (auto name = written(rule.families); !name.empty()) return name;
     for (const auto& fact : policy_.families)
       if (auto name = written(fact.families); !name.empty()) return name;
-    return family;
+    return dist::family_name(family);
   }
 
   const Policy& policy_;

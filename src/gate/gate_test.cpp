@@ -429,7 +429,7 @@ TEST(Gate, EachPythonOfTheRuleIsACell) {
   pythons.requirements[0].pythons = {"3.11", "3.12"};
   auto verdict = judge_sets(pythons, {k_set}, {passed(k_set)});
   ASSERT_EQ(verdict.cells.size(), 2u);
-  EXPECT_EQ(verdict.cells[0].cell, (Cell{"linux", "gfx103x-dgpu", "3.11", ""}));
+  EXPECT_EQ(verdict.cells[0].cell, (Cell{"linux", "gfx103X-dgpu", "3.11", ""}));
   EXPECT_EQ(verdict.cells[0].verdict, Decision::ready);
   EXPECT_EQ(verdict.cells[1].cell.python, "3.12");
   EXPECT_EQ(verdict.cells[1].verdict, Decision::held);
@@ -502,7 +502,7 @@ TEST(Movable, FamiliesMoveWithoutTheHeldOnes) {
   EXPECT_THAT(moves[0].files, ElementsAre("rocm-7.2.0.tar.gz", "rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl",
                                           "rocm_sdk_devel-7.2.0-py3-none-linux_x86_64.whl",
                                           "rocm_sdk_libraries_gfx1151-7.2.0-py3-none-linux_x86_64.whl"));
-  EXPECT_THAT(moves[0].held, ElementsAre(Cell{"linux", "gfx103x-dgpu", "", ""}));
+  EXPECT_THAT(moves[0].held, ElementsAre(Cell{"linux", "gfx103X-dgpu", "", ""}));
 }
 
 TEST(Movable, AFamilyHeldOnOnePythonStays) {

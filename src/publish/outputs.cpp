@@ -77,8 +77,9 @@ std::string step_summary(const Plan& plan, const Receipt& receipt) {
   std::uint64_t bytes = 0;
   for (const auto& file : plan.set.files) bytes += file.size;
   auto text =
-      fmt::format("## Python packages\n\n{}, {}, sealed as `set:{}`.\n\n```\n{}\n```\n\n",
-                  units::things(plan.set.files.size(), "file"), units::bytes(bytes), receipt.set,
+      fmt::format("## Python packages\n\n{}, {}, {}.\n\n```\n{}\n```\n\n", units::things(plan.set.files.size(), "file"),
+                  units::bytes(bytes),
+                  receipt.set.empty() ? "not published: a dry run" : fmt::format("sealed as `set:{}`", receipt.set),
                   install_line(plan.set, receipt.directory_at));
   if (!receipt.channel.empty())
     text += fmt::format("Channel `{}` is at generation {}:\n\n```\n{}\n```\n\n", receipt.channel, receipt.generation,

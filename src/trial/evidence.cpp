@@ -15,12 +15,12 @@ Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, con
     if (auto family = dist::family_of_libraries(file.project); !family.empty()) found.push_back(std::move(family));
   if (!wanted.empty()) {
     auto key = dist::family_key(wanted);
-    if (found.empty() || std::find(found.begin(), found.end(), key) != found.end()) return wanted;
+    if (found.empty() || std::find(found.begin(), found.end(), key) != found.end()) return dist::family_name(wanted);
     return fail(ErrorKind::invalid_argument, "X002",
                 fmt::format("family {} is not installed; {} is", wanted, text::join(found, ", ")),
                 "omit --family, or install that family");
   }
-  if (found.size() <= 1) return found.empty() ? std::string() : found.front();
+  if (found.size() <= 1) return found.empty() ? std::string() : dist::family_name(found.front());
   return fail(ErrorKind::invalid_argument, "X002",
               fmt::format("several families are installed: {}", text::join(found, ", ")),
               "name the family of the tests with --family");

@@ -189,6 +189,7 @@ venv::Variables test_variables(const TrialOptions& options, const venv::Environm
                                const venv::Variables& variables, const std::string& work) {
   auto out = venv::activated_variables(environment, variables, options.passed);
   out["PYTHONPYCACHEPREFIX"] = path::join(work, "bytecode");
+  out["PYTHONUNBUFFERED"] = "1"; // what a suite has said when the deadline ends it is in the log
   return out;
 }
 
@@ -248,6 +249,19 @@ Report read_report(const Suite& suite, const sys::ProcessResult& done) {
   return std::move(*report);
 }
 
+std::string stopped_text(const TrialOptions& options) {
+  return fmt::format("stopped by the deadline of {}", units::seconds(static_cast<double>(options.deadline_ms) / 1000));
+}
+
+/// The tests that had ended before, if the suite's report says which, and one row that says why there are no more.
+Report stopped(Report report, const Suite& suite, const sys::ProcessResult& done, const TrialOptions& options) {
+  auto message = stopped_text(options) + "; --deadline D allows more";
+  bool nothing = suite.report.empty() || !sys::exists(suite.report);
+  if (nothing) return one_row("deadline", "error", message, done.seconds);
+  report.add({"deadline", "error", std::move(message), done.seconds});
+  return report;
+}
+
 /// Exit code and report must agree; the worse of the two is believed.
 std::string result_of(Report& report, const sys::ProcessResult& done) {
   if (done.timed_out) return "timed_out";
@@ -261,9 +275,10 @@ std::string result_of(Report& report, const sys::ProcessResult& done) {
   return report.errors ? "error" : "passed";
 }
 
-std::string log_text(const sys::ProcessResult& done) {
+std::string log_text(const sys::ProcessResult& done, const TrialOptions& options) {
   auto text = done.out;
   if (done.dropped_bytes) text += fmt::format("\n[{} more bytes were not kept]\n", done.dropped_bytes);
+  if (done.timed_out) text += fmt::format("\n[{}]\n", stopped_text(options));
   return text;
 }
 
@@ -304,6 +319,7 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   TRY_DO(prove_again(subject, environment, options.workers), "after the suite had run: there is no evidence");
 
   auto report = read_report(suite, done);
+  if (done.timed_out) report = stopped(std::move(report), suite, done, options);
   for (auto& row : report.rows) {
     row.name = redactor.apply(std::move(row.name));
     row.message = redactor.apply(std::move(row.message));
@@ -318,7 +334,7 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   evidence.sealed = subject.sealed;
   if (subject.sets.size() == 1) evidence.set = subject.sets.front();
   describe_tools(options, environment, subject, evidence);
-  auto log = log_text(done);
+  auto log = log_text(done, options);
   evidence.log = log_key(log);
   TRY(outcome.digest, store_or_keep(store, evidence, log, options.keep_in));
   outcome.exit_code = exit_code_of(evidence.result);

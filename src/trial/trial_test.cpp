@@ -87,7 +87,7 @@ TEST_F(Trial, ThePackagedSuitePasses) {
   EXPECT_EQ(e.passed, 1u);
   EXPECT_EQ(e.skipped, 1u);
   EXPECT_EQ(e.cell.platform, "linux");
-  EXPECT_EQ(e.cell.family, "gfx103x-dgpu");
+  EXPECT_EQ(e.cell.family, "gfx103X-dgpu");
   EXPECT_EQ(e.cell.python, must(venv::open_environment(world_->sealed)).minor());
   EXPECT_EQ(e.set, world_->set);
   EXPECT_TRUE(e.sealed);
@@ -137,6 +137,20 @@ TEST_F(Trial, TheDeadlineEndsTheWholeGroup) {
   ASSERT_TRUE(done) << render(done.error());
   EXPECT_EQ(done->exit_code, 124);
   EXPECT_EQ(done->evidence.result, "timed_out");
+  ASSERT_EQ(done->evidence.rows.size(), 1u);
+  EXPECT_EQ(done->evidence.rows[0].name, "deadline");
+  EXPECT_THAT(done->evidence.rows[0].message, HasSubstr("stopped by the deadline of 1.5 s"));
+}
+
+TEST_F(Trial, TheLogKeepsWhatWasSaidBeforeTheDeadline) {
+  // Python keeps output of a pipe in a buffer, which a signal discards.
+  options_.command = {"python", "-c", "import time; print('said before'); time.sleep(600)"};
+  options_.deadline_ms = 3000;
+  auto done = must(run());
+  EXPECT_EQ(done.exit_code, 124);
+  auto log = must(world_->store.store->get(done.evidence.log, 1u << 20));
+  ASSERT_TRUE(log);
+  EXPECT_THAT(*log, ::testing::AllOf(HasSubstr("said before\n"), HasSubstr("[stopped by the deadline of 3.0 s]")));
 }
 
 TEST_F(Trial, AnAlteredEnvironmentGivesNoEvidence) {
@@ -265,6 +279,10 @@ TEST_F(Trial, NamesOfSuites) {
 TEST_F(Trial, Families) {
   options_.family = "gfx103X-dgpu";
   EXPECT_EQ(must(run()).evidence.cell.family, "gfx103X-dgpu");
+  for (const auto* spelled : {"", "gfx103x-dgpu", "GFX103X_DGPU"}) {
+    options_.family = spelled;
+    EXPECT_EQ(must(run()).evidence.cell.family, "gfx103X-dgpu") << spelled;
+  }
   options_.family = "gfx1151";
   auto wrong = run();
   ASSERT_FALSE(wrong);

@@ -3,9 +3,11 @@
 #include "base/redact.hpp"
 #include "base/text.hpp"
 #include "sys/file.hpp"
+#include "sys/machine.hpp"
 #include "sys/path.hpp"
 #include "sys/process.hpp"
 #include "sys/tree.hpp"
+#include "venv/symptoms.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -114,6 +116,14 @@ Variables activated_variables(const Environment& environment, const Variables& v
   return clean;
 }
 
+Variables user_variables(const Environment& environment, const Variables& variables) {
+  auto mine = activated_variables(environment, variables);
+  for (const auto* name : {"PIP_CONFIG_FILE", "UV_NO_CONFIG"}) mine.erase(name);
+  for (const auto& [name, value] : variables)
+    if (name.starts_with("PIP_") || name.starts_with("UV_")) mine[name] = value;
+  return mine;
+}
+
 std::vector<std::string> last_lines(std::string_view output, std::size_t count) {
   std::vector<std::string> kept;
   for (auto& line : text::lines(output))
@@ -125,9 +135,16 @@ std::vector<std::string> last_lines(std::string_view output, std::size_t count) 
 namespace {
 
 constexpr const char* k_config = "pyvenv.cfg";
-constexpr std::size_t k_output_lines = 12; // pip's errors are one to six lines; a traceback's end is what helps
+constexpr std::uint64_t k_room_bytes = 1u << 20; // less than one file of pip may need: the disk is full
+constexpr std::size_t k_output_lines = 12;       // pip's errors are one to six lines; a traceback's end is what helps
 
-Unexpected cannot_create(const std::string& directory, const std::string& output) {
+Unexpected cannot_create(const std::string& directory, const std::string& output, bool disk_is_full) {
+  auto trouble = machine_trouble(output);
+  // venv does not show what ensurepip printed, so a full disk is seen by looking before anything is removed.
+  if (!trouble && disk_is_full)
+    trouble = MachineTrouble{ErrorKind::resource_exhausted, "No space left on device: " + directory};
+  if (trouble)
+    return fail(machine_trouble_error(*trouble, fmt::format("the environment {} could not be made", directory)));
   Error error{
       ErrorKind::missing_program, "V004", fmt::format("the environment {} could not be made", directory), {}, {}, {}};
   error.details = last_lines(output, k_output_lines);
@@ -189,12 +206,12 @@ Result<Created> create_environment(const CreateOptions& options, const Variables
   if (there && !options.clean) TRY_DO(clear(directory)); // empty, or the rest of an environment that was never finished
   auto done = run_creator(options, python, directory, variables);
   if (!done || done->exit_code != 0) {
-    if (there)
-      TRY_DO(empty_out(directory));
-    else
-      TRY_DO(sys::remove_tree(directory));
+    auto room = sys::is_directory(directory) ? directory : path::dirname(directory);
+    bool full = sys::is_directory(room) && sys::free_bytes(room) < k_room_bytes;
+    // What stops the creation mostly stops the removal, too (a read-only disk): the first is what the user asked for.
+    (void)(there ? empty_out(directory) : sys::remove_tree(directory)).has_value();
     if (!done) return fail(std::move(done).error());
-    return cannot_create(options.directory, done->out);
+    return cannot_create(options.directory, done->out, full);
   }
   TRY(auto environment, open_environment(directory));
   return Created{std::move(environment), false};

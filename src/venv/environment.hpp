@@ -34,6 +34,9 @@ Variables clean_variables(const Variables& variables, const PassedNames& passed 
 Variables activated_variables(const Environment& environment, const Variables& variables,
                               const PassedNames& passed = {});
 
+/// The same with the user's own configuration of pip and uv: for tools that the source does not have.
+Variables user_variables(const Environment& environment, const Variables& variables);
+
 struct Interpreter {
   std::string path, version;
 };

@@ -9,6 +9,8 @@
 #include "sys/path.hpp"
 #include "sys/process.hpp"
 #include "sys/tree.hpp"
+#include "venv/dependencies.hpp"
+#include "venv/extras.hpp"
 #include "venv/proof.hpp"
 #include "venv/stage.hpp"
 #include <algorithm>
@@ -20,13 +22,15 @@ namespace quarry::venv {
 
 namespace {
 
+constexpr std::size_t k_tool_lines = 6;
 constexpr std::uint64_t k_report_bytes_max = 256u << 20; // pip's report carries the metadata of every package
 
 /// Links to exactly the offered files: what is not in it cannot be chosen.
 Result<void> make_links(const Source& source, const std::string& directory) {
   TRY_DO(sys::make_directories(directory));
   TRY(auto links, sys::Beneath::open(directory));
-  for (const auto& offered : source.files) TRY_DO(links.symlink(offered.file.filename, offered.path));
+  for (const auto* files : {&source.files, &source.dependencies})
+    for (const auto& offered : *files) TRY_DO(links.symlink(offered.file.filename, offered.path));
   return {};
 }
 
@@ -66,16 +70,19 @@ public:
       earlier_ = std::move((*earlier)->files);
     TRY_DO(remove_receipt(environment_));
     TRY(auto work, Workplace::create(environment_));
+    TRY(source_.dependencies, find_dependencies(source_, environment_, request_.packages, options_.source.store));
     TRY_DO(stage_files(source_, options_.source.store, work.at("files"), options_.workers, verified_));
     TRY(auto choices, likely_choices(source_));
+    for (const auto& offered : source_.dependencies) choices.push_back(&offered);
     TRY_DO(verify_files(source_, choices, options_.workers, verified_));
     TRY_DO(replace_what_is_there());
     TRY_DO(install(work));
+    TRY(auto findings, check_extras());
     TRY_DO(prove(work));
     finish();
     TRY_DO(write_receipt(environment_, receipt_));
     return InstallOutcome{std::move(receipt_), path::join(environment_.directory, k_receipt_name),
-                          static_cast<double>(clock_.steady_ns() - begin) / 1e9};
+                          static_cast<double>(clock_.steady_ns() - begin) / 1e9, std::move(findings)};
   }
 
 private:
@@ -114,16 +121,57 @@ private:
     TRY(places.addresses, private_file(work.at("addresses.txt"), source_addresses(source_)));
     TRY(places.packages, private_file(work.at("packages.txt"), secret_packages(request_.packages)));
     if (!source_.is_remote()) TRY_DO(make_links(source_, places.links));
-    if (source_.is_remote() && request_.installer == Installer::uv) TRY_DO(freeze_with_uv(work, places.addresses));
-    auto command = installer_command(environment_, source_, request_, places);
-    InstallerHooks hooks{options_.on_output, [this](std::uint64_t ms) { return wait(ms); }};
-    auto done = run_installer(command, environment_, source_, request_, variables_, hooks);
+    auto done = install_once(work, places);
+    if (!done && done.error().code == "V014" && !request_.no_isolation) {
+      TRY_DO(add_build_tools(std::move(done).error()));
+      request_.no_isolation = true;
+      done = install_once(work, places);
+    }
     if (done) return {};
     // An altered file is the better explanation, when there is one.
     std::vector<const Offered*> all;
     for (const auto& offered : source_.files) all.push_back(&offered);
     TRY_DO(verify_files(source_, all, options_.workers, verified_));
     return done;
+  }
+
+  Result<void> install_once(const Workplace& work, const InstallerPlaces& places) {
+    bool freeze = source_.is_remote() && request_.installer == Installer::uv && request_.requirements.empty();
+    if (freeze) TRY_DO(freeze_with_uv(work, places.addresses));
+    auto command = installer_command(environment_, source_, request_, places);
+    InstallerHooks hooks{options_.on_output, [this](std::uint64_t ms) { return wait(ms); }};
+    return run_installer(command, environment_, source_, request_, variables_, hooks);
+  }
+
+  /// What setup_venv.py does before it installs from links alone: an sdist with a setup.py is built by the
+  /// environment's own tools. `reason` is the error that stays when they cannot be had.
+  Result<void> add_build_tools(Error reason) {
+    TRY(auto distributions, list_distributions(environment_));
+    auto present = [&](std::string_view project) {
+      return std::any_of(distributions.begin(), distributions.end(),
+                         [&](const auto& d) { return d.project == project; });
+    };
+    if (present("setuptools") && present("wheel")) return {};
+    if (options_.on_note) options_.on_note("a source distribution needs setuptools and wheel: installing them");
+    sys::ProcessSpec spec;
+    spec.argv = build_tools_command(environment_, request_.installer);
+    spec.environment = user_variables(environment_, variables_);
+    spec.merge_stderr = true;
+    TRY(auto done, sys::run_process(spec));
+    if (done.exit_code == 0) return {};
+    for (auto& line : last_lines(done.out, k_tool_lines))
+      reason.details.push_back("  " + redact::without_credentials(line));
+    return fail(std::move(reason));
+  }
+
+  Result<Findings> check_extras() const {
+    TRY(auto distributions, list_distributions(environment_));
+    auto unknown = unknown_extras(environment_, distributions, options_.installer.packages);
+    if (unknown.empty()) return Findings();
+    auto error = unknown_extra_error(unknown);
+    if (!options_.allow_unknown_extras) return fail(std::move(error));
+    return Findings{
+        {error.code, Severity::warning, source_.description, error.message + "; " + error.details.front(), error.hint}};
   }
 
   /// uv reports no digests when it installs, so what it would choose is resolved first and then installed by digest.

@@ -245,7 +245,7 @@ TEST_F(Install, LinksAreHandedToTheInstallerAndFrozen) {
     SCOPED_TRACE(to_string(installer));
     InstallOptions options;
     options.directory = env_;
-    options.source.find_links = scratch_.at("out");
+    options.source.find_links = {scratch_.at("out")};
     options.installer.installer = installer;
     options.installer.packages = {"rocm[libraries]"};
     auto done = venv::install(options, variables_, k_clock);
@@ -330,7 +330,7 @@ TEST_F(Install, WhatPipLeavesAloneStaysKnownWhileItIsAsItWasInstalled) {
   store_.publish("42", {});
   InstallOptions page;
   page.source.index_url = "";
-  page.source.find_links = links_without_digests("42");
+  page.source.find_links = {links_without_digests("42")};
   auto first = install(page, "rocm[libraries]", Installer::pip);
   ASSERT_TRUE(first) << render(first.error());
   ASSERT_EQ(first->receipt.files.size(), 3u);
@@ -343,7 +343,7 @@ TEST_F(Install, WhatPipLeavesAloneStaysKnownWhileItIsAsItWasInstalled) {
   EXPECT_EQ(edited->receipt.files.size(), 2u);
   EXPECT_THAT(edited->receipt.others, ::testing::Contains(OtherDistribution{"rocm-sdk-core", "1.0"}));
   must(sys::write_file(scratch_.at("elsewhere.html"), must(sys::read_file(scratch_.at("links.html")))));
-  page.source.find_links = scratch_.at("elsewhere.html");
+  page.source.find_links = {scratch_.at("elsewhere.html")};
   auto elsewhere = install(page, "rocm[libraries]", Installer::pip);
   ASSERT_TRUE(elsewhere) << render(elsewhere.error());
   EXPECT_EQ(elsewhere->receipt.files.size(), 0u); // what another page gave is not this one's
@@ -368,7 +368,7 @@ TEST_F(Install, WithOtherPips) {
     EXPECT_THAT(entry.path, HasSubstr("pip-" + done->receipt.installer_version + "-"));
     InstallOptions page;
     page.source.index_url = "";
-    page.source.find_links = links_without_digests("42");
+    page.source.find_links = {links_without_digests("42")};
     page.installer.reinstall = true;
     auto unsealed = install(page, "rocm[libraries]", Installer::pip);
     ASSERT_TRUE(unsealed) << render(unsealed.error());

@@ -7,6 +7,7 @@
 #include "sys/clock.hpp"
 #include "sys/path.hpp"
 #include "sys/process.hpp"
+#include "venv/symptoms.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -32,9 +33,11 @@ void add_sources(std::vector<std::string>& command, const Source& source, const 
     for (const auto& links : source.find_links) command.insert(command.end(), {"--find-links", links});
   else
     command.insert(command.end(), {"--requirement", places.addresses});
-  // An empty index URL is how setup_venv.py asks for find-links alone, with the build tools that are in the
-  // environment.
-  if (source.index_url && source.index_url->empty()) command.push_back("--no-build-isolation");
+}
+
+/// An empty index URL is how setup_venv.py asks for find-links alone, with the build tools that are in the environment.
+bool without_isolation(const Source& source, const InstallerRequest& request) {
+  return request.no_isolation || (source.index_url && source.index_url->empty());
 }
 
 std::vector<std::string> pip_command(const Environment& environment, const Source& source,
@@ -43,6 +46,7 @@ std::vector<std::string> pip_command(const Environment& environment, const Sourc
       environment.python, "-I", "-m", "pip", "--isolated", "--disable-pip-version-check", "--no-input", "install",
       "--progress-bar",   "off"};
   add_sources(command, source, places);
+  if (without_isolation(source, request)) command.push_back("--no-build-isolation");
   if (request.pre) command.push_back("--pre");
   if (request.reinstall) command.push_back("--force-reinstall");
   // pip keeps wheels that it built, by URL: of a local source that would be another file's wheel one day.
@@ -56,6 +60,7 @@ std::vector<std::string> uv_command(const Environment& environment, const Source
   std::vector<std::string> command = {
       "uv", "pip", "install", "--no-config", "--no-progress", "--python", environment.python};
   add_sources(command, source, places);
+  if (without_isolation(source, request)) command.push_back("--no-build-isolation");
   if (request.pre) command.push_back("--prerelease=allow");
   if (request.reinstall) command.push_back("--reinstall");
   if (request.disable_cache && source.is_remote()) command.push_back("--no-cache");
@@ -110,6 +115,24 @@ std::vector<std::string> installer_command(const Environment& environment, const
   return command;
 }
 
+std::vector<std::string> build_tools_command(const Environment& environment, Installer installer) {
+  if (installer == Installer::uv)
+    return {"uv",    "pip", "install",    "--no-progress", "--python", environment.python, "--only-binary",
+            ":all:", "--",  "setuptools", "wheel"};
+  return {environment.python,
+          "-I",
+          "-m",
+          "pip",
+          "--disable-pip-version-check",
+          "--no-input",
+          "install",
+          "--progress-bar",
+          "off",
+          "--",
+          "setuptools",
+          "wheel"};
+}
+
 Result<std::string> installer_version(const Environment& environment, Installer installer, const Variables& variables) {
   sys::ProcessSpec spec;
   spec.argv = {environment.python, "-I", "-m", "pip", "--isolated", "--version"};
@@ -161,7 +184,9 @@ bool nothing_fits(const sys::ProcessResult& done) {
 }
 
 /// A server that fails recovers, and an index lists a new file some minutes after its upload; nothing else heals.
-bool waiting_may_help(const sys::ProcessResult& done) { return looks_transient(done.out) || nothing_fits(done); }
+bool waiting_may_help(const sys::ProcessResult& done) {
+  return looks_transient(done.out) || (nothing_fits(done) && !lacks_build_tools(done.out));
+}
 
 /// Lines of output as people may see them: pip prints links with their queries.
 class Shown {
@@ -177,13 +202,34 @@ private:
   redact::Redactor redactor_;
 };
 
-Unexpected installer_failed(const sys::ProcessResult& done, const Source& source, const InstallerRequest& request,
-                            const Shown& shown) {
+Unexpected lacking_build_tools(const sys::ProcessResult& done, const Environment& environment, const std::string& asked,
+                               const Shown& shown) {
+  Error error{ErrorKind::failed,
+              "V014",
+              fmt::format("a source distribution for {} needs setuptools and wheel to be built", asked),
+              last_lines(done.out, k_output_lines),
+              {},
+              fmt::format("{}/bin/python -m pip install setuptools wheel, then run the same command again",
+                          environment.directory)};
+  for (auto& line : error.details) line = shown(line);
+  return fail(std::move(error));
+}
+
+Unexpected installer_failed(const sys::ProcessResult& done, const Environment& environment, const Source& source,
+                            const InstallerRequest& request, const Shown& shown) {
+  auto asked = redact::without_credentials(text::join(request.packages, " "));
+  if (auto trouble = machine_trouble(done.out)) {
+    trouble->line = shown(trouble->line);
+    auto action =
+        fmt::format("{} could not install {} into {}", to_string(request.installer), asked, environment.directory);
+    return fail(machine_trouble_error(*trouble, action));
+  }
+  if (lacks_build_tools(done.out)) return lacking_build_tools(done, environment, asked, shown);
   bool transient = source.is_remote() && looks_transient(done.out);
   Error error{transient ? ErrorKind::unavailable : ErrorKind::failed,
               "V010",
               redact::without_credentials(fmt::format("{} could not install {} from {}", to_string(request.installer),
-                                                      text::join(request.packages, " "), source.description)),
+                                                      asked, source.description)),
               {},
               {},
               {}};
@@ -233,7 +279,7 @@ Result<void> run_installer(const std::vector<std::string>& command, const Enviro
     if (done.exit_code == 0) return {};
     bool again = source.is_remote() && waiting_may_help(done) && request.retry_wait_ms &&
                  waited + request.retry_wait_ms <= request.retry_timeout_ms;
-    if (!again) return installer_failed(done, source, request, shown);
+    if (!again) return installer_failed(done, environment, source, request, shown);
     TRY_DO(hooks.wait(request.retry_wait_ms));
     waited += request.retry_wait_ms + static_cast<std::uint64_t>(done.seconds * 1000);
   }

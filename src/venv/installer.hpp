@@ -19,7 +19,8 @@ struct InstallerRequest {
   std::vector<std::string> packages; ///< "rocm[libraries,devel]==7.2.0"
   std::string requirements;          ///< instead of packages: a file that pins each of them by digest
   bool pre = false, disable_cache = false;
-  bool reinstall = false;                                ///< what is installed of the source's projects is replaced
+  bool no_isolation = false; ///< sdists are built with the setuptools and wheel of the environment
+  bool reinstall = false;    ///< what is installed of the source's projects is replaced
   std::uint64_t retry_timeout_ms = 0, retry_wait_ms = 0; ///< 0: one try
   PassedNames passed;                                    ///< variables besides those of the list
 };
@@ -44,7 +45,12 @@ std::vector<std::string> installer_command(const Environment& environment, const
 /// "23.2.1". missing_program V011: the environment has no pip, or there is no uv.
 Result<std::string> installer_version(const Environment& environment, Installer installer, const Variables& variables);
 
-/// failed V010 (with the last lines of the output), or unavailable V010 when the network was the reason. `wait` sleeps.
+/// Puts setuptools and wheel into the environment. They come from where the user's own configuration of pip or uv says,
+/// because the source does not have them.
+std::vector<std::string> build_tools_command(const Environment& environment, Installer installer);
+
+/// failed V010 (with the last lines of the output), or unavailable V010 when the network was the reason; V014 when an
+/// sdist lacks its build tools, V016 when this machine was the reason. `wait` sleeps.
 struct InstallerHooks {
   std::function<void(std::string_view)> on_line;                ///< each line of output; may be empty
   std::function<Result<void>(std::uint64_t milliseconds)> wait; ///< between tries

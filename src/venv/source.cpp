@@ -96,10 +96,10 @@ Result<Source> remote_source(const SourceRequest& request) {
   source.index_url = request.index_url;
   if (!request.index_name.empty()) source.index_url = named_index(request.index_name, !request.index_subdir.empty());
   if (!request.index_subdir.empty()) source.index_url = below(*source.index_url, request.index_subdir);
-  if (request.find_links) source.find_links.push_back(*request.find_links);
+  source.find_links = request.find_links;
   // The receipt and evidence repeat it, and the store of evidence may be public.
   source.locator = redact::without_credentials(
-      source.index_url && !source.index_url->empty() ? *source.index_url : request.find_links.value_or(""));
+      source.index_url && !source.index_url->empty() ? *source.index_url : text::join(request.find_links, " "));
   source.description = "url:" + source.locator;
   return source;
 }
@@ -243,7 +243,7 @@ Result<Source> from_run(store::ObjectStore& store, const run::Locator& locator) 
 
 Result<Source> find_source(const SourceRequest& request) {
   bool remote_flags =
-      request.index_url || request.find_links || !request.index_name.empty() || !request.index_subdir.empty();
+      request.index_url || !request.find_links.empty() || !request.index_name.empty() || !request.index_subdir.empty();
   if (request.locator.empty()) {
     if (!remote_flags)
       return fail(ErrorKind::invalid_argument, "V005", "nothing says where the packages come from",

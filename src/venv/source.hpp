@@ -23,6 +23,8 @@ struct Source {
   std::string locator, description;
   bool sealed = false;
   std::vector<Offered> files; ///< local sources; sorted by filename
+  /// Of the base index of the source's store (dependencies.hpp): offered, too, and not part of the source.
+  std::vector<Offered> dependencies;
   std::vector<registry::SealedSet> sets;
   std::string store; ///< describe() of the store; sealed sources
   std::string view;
@@ -35,7 +37,8 @@ struct Source {
 
 struct SourceRequest {
   std::string locator; ///< empty: the three below
-  std::optional<std::string> index_url, find_links;
+  std::optional<std::string> index_url;
+  std::vector<std::string> find_links; ///< pages or directories with links
   std::string index_name;              ///< stable, prerelease, nightly, dev
   std::string index_subdir;            ///< a family's directory below the index of the name or the URL
   store::ObjectStore* store = nullptr; ///< null: none was named

@@ -39,8 +39,9 @@ Result<void> download(store::ObjectStore& store, Offered& offered, const std::st
 Result<void> stage_files(Source& source, store::ObjectStore* store, const std::string& directory, unsigned workers,
                          VerifiedPaths& verified) {
   std::vector<Offered*> absent;
-  for (auto& offered : source.files)
-    if (offered.path.empty()) absent.push_back(&offered);
+  for (auto* files : {&source.files, &source.dependencies})
+    for (auto& offered : *files)
+      if (offered.path.empty()) absent.push_back(&offered);
   if (absent.empty()) return {};
   if (!store)
     return fail(ErrorKind::unsupported, "V006", fmt::format("the files of {} are not on this machine", source.store),

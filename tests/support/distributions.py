@@ -10,23 +10,26 @@ import zipfile
 from pathlib import Path
 
 
-def _metadata(name: str, version: str, requires_python: str, requires: tuple[str, ...]) -> str:
+def _metadata(name: str, version: str, requires_python: str, requires: tuple[str, ...], extras: tuple[str, ...] = ()) -> str:
     lines = ["Metadata-Version: 2.2", f"Name: {name}", f"Version: {version}"]
     lines += [f"Requires-Python: {requires_python}"] if requires_python else []
+    lines += [f"Provides-Extra: {extra}" for extra in extras]
     lines += [f"Requires-Dist: {requirement}" for requirement in requires]
     return "\n".join(lines) + "\n"
 
 
-def wheel(directory: Path, name: str, version: str, *, file_name: str = "", requires_python: str = "", requires: tuple[str, ...] = (), module: str = "") -> Path:
+def wheel(directory: Path, name: str, version: str, *, file_name: str = "", requires_python: str = "", requires: tuple[str, ...] = (), extras: tuple[str, ...] = (), module: str = "", payload: bytes = b"") -> Path:
     """A pure wheel that imports as `module` and knows its version. `file_name`: the form `{name}-{version}` in the file's name."""
     stem = file_name or f"{name.lower().replace('-', '_').replace('.', '_')}-{version}"
     module = module or stem.split("-")[0].lower()
     dist_info = f"{stem}.dist-info"
     files = {
         f"{module}.py": f"VERSION = {version!r}\n",
-        f"{dist_info}/METADATA": _metadata(name, version, requires_python, requires),
+        f"{dist_info}/METADATA": _metadata(name, version, requires_python, requires, extras),
         f"{dist_info}/WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
+    if payload:
+        files[f"{module}_payload.txt"] = payload.hex()
     record = "".join(f"{path},sha256={_digest(text)},{len(text.encode())}\n" for path, text in files.items())
     files[f"{dist_info}/RECORD"] = record + f"{dist_info}/RECORD,,\n"
     path = directory / f"{stem}-py3-none-any.whl"

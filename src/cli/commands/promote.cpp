@@ -4,6 +4,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/delivery.hpp"
+#include "cli/dry_run.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/reviewed.hpp"
@@ -106,7 +107,13 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   TRY(auto options, options_of(context, arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto to, destination_of(context, arguments));
-  TRY(auto request, request_of(context, arguments, to, *store));
+  auto asked_for = request_of(context, arguments, to, *store);
+  if (!asked_for && options.dry_run && could_not_look(asked_for.error())) {
+    // What is to be promoted must be read; of a public bucket nobody needs credentials for that.
+    TRY(store, open_unsigned(context, arguments.get("--store")));
+    if (auto unsigned_too = request_of(context, arguments, to, *store)) asked_for = std::move(unsigned_too);
+  }
+  TRY(auto request, std::move(asked_for));
   TRY_DO(check_delivery(context, *store, to, request, options));
   TRY(auto receipt, promote::promote(*store, request, options));
   context.out.findings(receipt.notes);
@@ -116,7 +123,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   std::optional<Delivery> delivery;
   if (to.store && !receipt.held) {
     TRY(auto sets, promoted_sets(*store, request, receipt));
-    TRY(delivery, deliver(context, *store, to, sets, options));
+    TRY(delivery, deliver(context, *store, to, sets, options, options.dry_run));
     context.out.findings(delivery->receipt.notes);
     document["distribution"] = delivery_json(to, *delivery);
   }

@@ -2,6 +2,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/dry_run.hpp"
 #include "cli/job_files.hpp"
 #include "cli/next_command.hpp"
 #include "cli/plan_text.hpp"
@@ -137,24 +138,28 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
   progress->finish();
   TRY(auto grace, duration_us(arguments, "--replace-unsealed-after"));
   target.replace_unsealed_before_us = context.clock.now_us() - grace;
-  return publish::make_plan(store, target, std::move(collected), sys::rfc3339(context.clock.now_us()));
+  auto now = sys::rfc3339(context.clock.now_us());
+  if (arguments.has("--dry-run")) return plan_without_credentials(store, target, std::move(collected), now);
+  return publish::make_plan(store, target, std::move(collected), now);
+}
+
+Result<int> end_dry_run(Context& context, const Arguments& arguments, store::ObjectStore& store,
+                        const publish::Plan& plan, const publish::PublicUrl& public_url) {
+  TRY(auto receipt, expected_receipt(store, plan, public_url));
+  TRY_DO(tell_github(context, plan, receipt));
+  NextCommand next(context, "publish");
+  next.operand(arguments.operands.at(0)).flags_of(arguments).drop("--dry-run").set("--execute", plan.digest);
+  context.out.data(fmt::format("plan        {}\nnext: {}\n", plan.digest, next.text()));
+  auto document = receipt_json(plan, receipt);
+  document["dry_run"] = true;
+  if (!plan.sealed) document["set"] = nullptr; // its record will hold the time of publication
+  context.out.document(document);
+  return 0;
 }
 
 // A proof is about the file as it was packed: only then can another digest mean that the file has changed since.
 bool rests_on_proofs(const publish::Plan& plan) {
   return std::any_of(plan.files.begin(), plan.files.end(), [](const auto& file) { return !file.hashed; });
-}
-
-int show_dry_run(Context& context, const Arguments& arguments, const publish::Plan& plan) {
-  NextCommand next(context, "publish");
-  next.operand(arguments.operands.at(0)).flags_of(arguments).drop("--dry-run").set("--execute", plan.digest);
-  context.out.data(fmt::format("plan        {}\nnext: {}\n", plan.digest, next.text()));
-  auto document = plan_json(plan);
-  document["dry_run"] = true;
-  if (!plan.sealed) document["set"] = nullptr; // its record will hold the time of publication
-  document["writes"] = 0;
-  context.out.document(document);
-  return 0;
 }
 
 Result<publish::Receipt> store_plan(Context& context, store::ObjectStore& store, const publish::Plan& plan,
@@ -187,7 +192,7 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
   context.out.findings(plan.notes);
   TRY_DO(check_reviewed(arguments, plan.digest));
   context.out.data(plan_text(plan, context.out.data_look()));
-  if (dry_run) return show_dry_run(context, arguments, plan);
+  if (dry_run) return end_dry_run(context, arguments, *store, plan, public_url);
   auto receipt = store_plan(context, *store, plan, public_url);
   if (!receipt && receipt.error().kind == ErrorKind::corrupt && rests_on_proofs(plan)) {
     context.out.note("a package has changed since it was packed: verifying all of them");
@@ -260,7 +265,7 @@ Command publish_command() {
                  .value = "D",
                  .help = "replace other bytes that an interrupted publish left, unsealed, when they are this old",
                  .fallback = "24h"},
-                {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'},
+                {.name = "--dry-run", .value = "", .help = "verify and plan; needs no credentials", .letter = 'n'},
                 {.name = "--execute", .value = "DIGEST", .help = "run exactly the plan of this digest"}},
       .examples = {{"quarry publish out --store file:store --run-id 42 --platform linux --artifact-group "
                     "gfx94X-dcgpu --channel staging",

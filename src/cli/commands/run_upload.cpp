@@ -100,7 +100,8 @@ Result<void> tell_github(Context& context, const Links& links, const Json& packa
     add_output(outputs, "package_find_links_url", packages["find_links_url"].get<std::string>());
     if (packages["index_url"].is_string()) // null: nothing answers under it
       add_output(outputs, "package_index_url", packages["index_url"].get<std::string>());
-    add_output(outputs, "package_set", packages["set"].get<std::string>());
+    if (packages["set"].is_string()) // null: a dry run of a set that is not sealed yet
+      add_output(outputs, "package_set", packages["set"].get<std::string>());
   }
   for (const auto& [name, url] :
        {std::pair{"Build Logs", links.logs}, {"Artifacts", links.artifacts}, {"TheRock Manifest", links.manifest}})
@@ -115,7 +116,19 @@ Json file_json(const artifact::OutputFile& file, std::string_view state) {
   return entry;
 }
 
-int print_plan(Context& context, const artifact::Outputs& outputs, const Json& packages) {
+/// The packages' own notes were heard by nobody else.
+void tell_packages(Context& context, const Json& packages) {
+  if (!packages.is_object()) return;
+  for (const auto& note : packages.value("notes", Json::array()))
+    if (note["code"] == "P072") context.out.warn(fmt::format("warning[P072]: {}", note["message"].get<std::string>()));
+}
+
+Result<int> print_plan(Context& context, const artifact::Outputs& outputs, const artifact::OutputPages& pages,
+                       const store::ObjectStore& store, const publish::PublicUrl& public_url, const Json& packages) {
+  auto url = [&](const std::string& key) { return key.empty() ? key : public_url.of(store, key); };
+  Links links{url(pages.logs), url(pages.artifacts), url(pages.manifest)};
+  TRY_DO(tell_github(context, links, packages));
+  tell_packages(context, packages);
   TableRows rows;
   Json list = Json::array();
   for (const auto& file : outputs.files) {
@@ -126,8 +139,12 @@ int print_plan(Context& context, const artifact::Outputs& outputs, const Json& p
   context.out.document({{"schema", "quarry.run-upload/1"},
                         {"dry_run", true},
                         {"files", list},
+                        {"build_logs_url", links.logs},
+                        {"artifacts_url", links.artifacts},
+                        {"manifest_url", links.manifest},
                         {"packages", packages},
                         {"findings", findings_json(outputs.findings)}});
+  context.out.note("the store was not asked which of these names it has, and with which bytes");
   return 0;
 }
 
@@ -158,10 +175,10 @@ Result<int> run_upload(Context& context, const Arguments& arguments) {
   TRY(auto planned, plan_packages(context, arguments, outputs.findings),
       "nothing was uploaded: the packages cannot be published");
   context.out.findings(outputs.findings);
-  if (dry_run) return print_plan(context, outputs, planned);
   artifact::UploadRequest upload{.layout = request.layout, .group = request.group, .page = page_of};
   upload.build_failed = request.build_failed;
   upload.february = arguments.get("--layout") == "feb";
+  if (dry_run) return print_plan(context, outputs, artifact::pages_of(outputs, upload), *store, public_url, planned);
   std::uint64_t total = 0;
   for (const auto& file : outputs.files) total += file.content.size();
   Meter meter(context, "uploading", total);
@@ -238,7 +255,10 @@ Command run_upload_command() {
            {.name = "--build-failed", .value = "", .help = "the build failed: take what there is"},
            {.name = "--no-artifacts", .value = "", .help = "logs and manifests only"},
            {.name = "--ninja-logs", .value = "", .help = "every .ninja_log of DIR as logs/ninja_logs.tar.gz, too"},
-           {.name = "--dry-run", .value = "", .help = "show what would be done, and do nothing", .letter = 'n'}},
+           {.name = "--dry-run",
+            .value = "",
+            .help = "show what would be done, write nothing but the job's outputs; needs no credentials",
+            .letter = 'n'}},
       .examples =
           {{"quarry run upload build --run-id 42 --platform linux --artifact-group gfx94X-dcgpu --store file:store",
             "after a build"},

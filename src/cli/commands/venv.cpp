@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "sys/directory_lock.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "venv/install.hpp"
@@ -67,9 +68,19 @@ Result<venv::Created> create(Context& context, const Arguments& arguments, bool 
   return created;
 }
 
+/// Two commands in one environment would each find the other's half of the files.
+Result<std::optional<sys::DirectoryLock>> hold(const std::string& directory) {
+  if (sys::exists(directory) && !sys::is_directory(directory)) return std::optional<sys::DirectoryLock>();
+  TRY(auto lock, sys::DirectoryLock::try_acquire(directory));
+  if (lock) return lock;
+  return fail(ErrorKind::precondition_failed, "V017", fmt::format("another quarry works in {}", directory),
+              "wait for its end, or name another directory");
+}
+
 Result<int> run_create(Context& context, const Arguments& arguments) {
   TRY(auto use_uv, switched(arguments, "--use-uv"));
   TRY(auto activated, switched(arguments, k_activate));
+  TRY(auto lock, hold(arguments.operands.at(0)));
   TRY(auto created, create(context, arguments, use_uv));
   if (activated)
     TRY_DO(activate(context, created.environment));
@@ -91,7 +102,8 @@ Command create_command() {
           .operands = {{"DIR", "where the environment is made"}},
           .flags = with_switches({k_python}),
           .examples = {{"quarry venv create .venv --python 3.12", "an environment of that Python"}},
-          .exit_codes = {{12, "the Python, venv or uv is not on this machine"}},
+          .exit_codes = {{7, "another quarry works in the directory"},
+                         {12, "the Python, venv or uv is not on this machine, or the disk is full or read-only"}},
           .schema = "quarry.venv-create/1",
           .run = run_create};
 }
@@ -111,7 +123,8 @@ Result<venv::InstallOptions> install_options(Context& context, const Arguments& 
   options.source.index_url = arguments.find("--index-url");
   options.source.index_name = arguments.find("--index-name").value_or("");
   options.source.index_subdir = arguments.find("--index-subdir").value_or("");
-  options.source.find_links = arguments.find("--find-links");
+  options.source.find_links = arguments.list("--find-links");
+  options.allow_unknown_extras = arguments.has("--allow-unknown-extras");
   options.source.store = store;
   options.installer.passed = arguments.list("--pass-env");
   TRY(options.installer.installer, chosen_installer(arguments));
@@ -130,7 +143,8 @@ Result<venv::InstallOptions> install_options(Context& context, const Arguments& 
   options.on_note = [&context](std::string_view line) { context.out.note(line); };
   options.on_output = [&context](std::string_view line) {
     if (line.starts_with("Processing ") || line.starts_with("Successfully ") || line.starts_with("Building ") ||
-        line.starts_with(" + "))
+        line.starts_with(" + ") || line.find("does not provide the extra") != line.npos ||
+        line.find("does not have an extra named") != line.npos)
       context.out.note(fmt::format("  {}", line));
   };
   return options;
@@ -138,6 +152,7 @@ Result<venv::InstallOptions> install_options(Context& context, const Arguments& 
 
 Json receipt_document(const venv::InstallOutcome& outcome) {
   Json document = Json::parse(venv::to_json(outcome.receipt));
+  document["findings"] = findings_json(outcome.findings);
   document["schema"] = "quarry.venv-install/1";
   document["receipt"] = outcome.receipt_path;
   return document;
@@ -185,9 +200,11 @@ Result<int> run_install(Context& context, const Arguments& arguments) {
   context.out.note("looking at  " + source_name(arguments));
   // A wrong locator is told before an environment is made for it.
   TRY(options.found, venv::find_source(options.source));
+  TRY(auto lock, hold(options.directory));
   if (clean || arguments.find("--python") || !venv::is_environment(options.directory))
     TRY_DO(create(context, arguments, options.installer.installer == venv::Installer::uv));
   TRY(auto outcome, venv::install(options, context.environment, context.clock));
+  context.out.findings(outcome.findings);
   report(context, outcome, options.directory);
   context.out.document(receipt_document(outcome));
   if (!activated) return 0;
@@ -214,7 +231,11 @@ std::vector<Flag> install_flags() {
         .value = "DIR",
         .help = "a family's directory below that index, such as gfx94X-dcgpu",
         .aliases = {"--index-subdirectory"}},
-       {"--find-links", "URL", "instead of --from, or with --index-url: a page or directory with links"},
+       {.name = "--find-links",
+        .value = "URL",
+        .help = "instead of --from, or with --index-url: a page or directory with links",
+        .repeats = true},
+       {"--allow-unknown-extras", "", "an extra that a package does not have is a warning, as pip has it"},
        pass_env_flag(),
        {"--install-retry-timeout-seconds",
         "N",
@@ -233,7 +254,10 @@ Command install_command() {
               "both are out of the way. Quarry's own sets must be sealed, and their files are compared with the "
               "set before the installer "
               "runs and afterwards, file by file. `quarry-receipt.json` in the environment then says what is "
-              "there.\n\nA source that cannot "
+              "there.\n\nWhere the store has a base index (`quarry mirror sync`), dependencies come from it, and the "
+              "receipt lists them as other packages.\n\nAn extra that a package does not have is an error. A source "
+              "distribution whose build needs setuptools and wheel gets them from where the user's own pip or uv "
+              "looks, if the source has none.\n\nA source that cannot "
               "have a seal (a URL, a directory, a run that another tool laid out) is accepted, called an "
               "unsealed source and frozen by "
               "sha256 in `quarry-lock.json`; what is tested from it cannot be promoted.\n\nThe environment is "
@@ -250,7 +274,8 @@ Command install_command() {
                          {3, "there is no such source, or it is not sealed yet"},
                          {5, "the network failed"},
                          {6, "a file is not the one that was sealed; there is no receipt"},
-                         {12, "the Python or the installer is not on this machine"}},
+                         {7, "another quarry works in the directory"},
+                         {12, "the Python or the installer is missing, or the disk is full or read-only"}},
           .schema = "quarry.venv-install/1",
           .run = run_install};
 }

@@ -58,7 +58,9 @@ Result<From> source_words(Context& context, const Arguments& arguments) {
   From from;
   // An empty URL is the script's way to say --no-index.
   if (auto url = arguments.find("--index-url")) from.words.insert(from.words.end(), {"--index-url", *url});
-  for (const auto* flag : {"--index-name", "--index-subdir", "--find-links"}) pass(from.words, arguments, flag);
+  for (const auto* flag : {"--index-name", "--index-subdir"}) pass(from.words, arguments, flag);
+  for (const auto& links : arguments.list("--find-links"))
+    if (!links.empty()) from.words.insert(from.words.end(), {"--find-links", links});
   return from;
 }
 
@@ -91,6 +93,7 @@ Result<int> setup_venv(Context& context, const Arguments& arguments) {
   words.insert(words.end(), source.words.begin(), source.words.end());
   if (pre) words.push_back("--pre");
   if (no_cache) words.push_back("--disable-cache");
+  words.push_back("--allow-unknown-extras"); // pip only warns, and so does the script
   words.insert(words.end(),
                {"--install-retry-timeout-seconds",
                 said(arguments, "--install-retry-timeout-seconds").value_or(is_feb(arguments) ? "0" : "180"),
@@ -114,7 +117,7 @@ std::vector<Flag> venv_flags() {
        .value = "DIR",
        .help = "the family's directory below the index, such as gfx94X-dcgpu",
        .aliases = {"--index-subdirectory"}},
-      {"--find-links", "URL", "a page or directory with links"},
+      {.name = "--find-links", .value = "URL", .help = "a page or directory with links", .repeats = true},
       {"--install-retry-timeout-seconds", "N", "keep trying for so long (default: 180; February: 0)"},
       {"--install-retry-wait-between-seconds", "N", "pause between tries", {}, "15"},
       {"--from-run-id", "ID", "Quarry only: exactly the packages of this run"},
