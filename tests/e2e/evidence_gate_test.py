@@ -120,7 +120,7 @@ def test_forged_evidence_stops_the_gate(tested):
 
 
 def test_waivers(store):
-    base = ("waive", "--to", "stable", "--reason", "no machine", "--store", f"file:{store}", "--policy", "demo")
+    base = ("waive", "--to", "stable", "--reason", "no machine", "--store", f"file:{store}", "--policy", "demo", "--everything")
     assert quarry(*base, "--approver", "eve", "--expires", "1h").code == 2
     assert quarry(*base, "--approver", "demo", "--expires", "30d").code == 2
     assert quarry(*base, "--approver", "demo", "--expires", "2020-01-01").code == 2

@@ -126,7 +126,7 @@ def test_a_rollback_to_where_the_channel_is_says_so(store, report_only_policy):
 def test_reasons_are_one_line_and_prefixes_are_not_empty(store, report_only_policy, tmp_path):
     promote = ("promote", "--from", "run:1", "--to", "stable", "--policy", report_only_policy, "--store", f"file:{store}")
     refused("O009", 2, *promote, "--reason", "fine\nstable@9  rollback by root")
-    waive = ("waive", "--to", "stable", "--approver", "lead", "--expires", "1d", "--store", f"file:{store}")
+    waive = ("waive", "--to", "stable", "--approver", "lead", "--expires", "1d", "--everything", "--store", f"file:{store}")
     refused("O009", 2, *waive, "--reason", "a\x1b[2Jb")
     for empty in ("", "/"):
         refused("O010", 2, *promote, "--to-store", f"file:{tmp_path}/other", "--prefix", empty)
