@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import json
 import shutil
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -125,3 +128,43 @@ def test_the_metadata_of_a_signed_link_is_beside_its_path(site):
         found = quarry("index", "check", url, "--project", "demo-app", "--json").json["findings"]
         assert [f for f in found if f["code"] in ("I010", "I014")] == []
         assert any(path.partition("?")[0].endswith("demo_app-1.0-py3-none-any.whl.metadata") for path in requested)
+
+
+@pytest.fixture
+def plain(request):
+    """python -m http.server, which knows no header for pages and lists directories."""
+
+    def start(directory: Path) -> str:
+        handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(directory))
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        handler.func.log_message = lambda *_: None
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        request.addfinalizer(server.server_close)
+        request.addfinalizer(server.shutdown)
+        return f"http://127.0.0.1:{server.server_port}"
+
+    return start
+
+
+def test_a_directory_behind_a_plain_web_server_is_sound(site, plain):
+    done = good("index", "check", plain(site))
+    assert "  sound\n" in done.out
+    found = good("index", "check", plain(site), "--json").json["findings"]
+    assert {(f["code"], f["severity"]) for f in found} == {("I022", "warning"), ("I023", "warning")}
+    assert {f["place"].split("/")[0] for f in found if f["code"] == "I022"} == {"simple-json"}
+    assert done.err.count("warning[I022]") == 1 and done.err.count("warning[I023]") == 1, "equal findings are said once"
+    assert done.err.count("hint:") <= 2 and " more: " in done.err
+
+
+def test_the_listing_of_a_directory_is_not_an_index(site, plain, tmp_path):
+    store = tmp_path / "store"
+    good("publish", site / "dist", "--store", f"file:{store}", "--run-id", "1", "--platform", "linux", "--channel", "staging")
+    url = plain(store)
+    done = refused("I008", 3, "index", "check", url)
+    assert f"`quarry index check {url}/channels/NAME/`" in done.err and len(done.err.splitlines()) < 6
+    good("index", "check", f"{url}/channels/staging/", "--no-content")
+    listed = tmp_path / "listed"
+    shutil.copytree(site / "simple", listed / "simple")
+    shutil.copytree(site / "dist", listed / "dist")
+    (listed / "simple/index.html").unlink()
+    assert good("index", "check", plain(listed), "--no-content", "--json").json["projects"] == 3, "a listing that leads to simple/"

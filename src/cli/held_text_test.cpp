@@ -61,7 +61,7 @@ protected:
   gate::Verdict verdict;
   std::vector<gate::Subject> subjects = {subject('a', "42", "7.2.0"), subject('b', "43", "7.2.1")};
   std::map<std::string, std::string> environment;
-  sys::FixedClock clock;
+  sys::FixedClock clock{0};
   testing::MapResources data;
   testing::Silent out;
   static constexpr auto k_held = gate::Decision::held, k_ready = gate::Decision::ready;

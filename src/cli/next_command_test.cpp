@@ -17,7 +17,7 @@ namespace {
 class NextCommandTest : public ::testing::Test {
 protected:
   std::map<std::string, std::string> environment;
-  sys::FixedClock clock;
+  sys::FixedClock clock{0};
   testing::MapResources data;
   testing::Silent out;
   Context context() { return {environment, clock, data, out, 1, "/quarry", nullptr}; }

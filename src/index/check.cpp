@@ -118,7 +118,10 @@ private:
     std::set<std::string> names;
     if (!root) return names;
     names.insert(root->projects.begin(), root->projects.end());
-    for (const auto& link : root->files) names.insert(link.filename);
+    for (const auto& link : root->files) { // a web server's own listing shows `rocm/` and the way up
+      auto name = link.filename.substr(0, link.filename.find('/'));
+      if (name != "..") names.insert(std::move(name));
+    }
     return names;
   }
 

@@ -92,7 +92,7 @@ TEST(Pages, ProjectPageInBothForms) {
               HasSubstr("<tr><td><a href=\"../../dist/rocm_sdk_core-7.12.0%2Brocm.1-py3-none-any.whl#sha256=" + sha +
                         "\" data-requires-python=\"&gt;=3.10,&lt;4\" data-core-metadata=\"sha256=" + metadata +
                         "\" data-size=\"1234\" data-upload-time=\"2026-11-21T09:30:00.123456Z\">"
-                        "rocm_sdk_core-7.12.0+rocm.1-py3-none-any.whl</a><td class=\"n\">1.2 kB<td "
+                        "rocm_sdk_core-7.12.0+rocm.1-py3-none-any.whl</a><td class=\"n\">1.23 kB<td "
                         "class=\"n\">2026-11-21<td><code>" +
                         sha.substr(0, 12) + "</code>\n</table>\n</body>\n</html>\n"));
   EXPECT_EQ(page(pages, "simple-json/rocm-sdk-core/index.html").bytes,

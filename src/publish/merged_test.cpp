@@ -39,7 +39,7 @@ Result<Receipt> publish(store::ObjectStore& store, const std::vector<std::string
 Result<Receipt> mirror(store::ObjectStore& store, const std::vector<std::string>& names) {
   Packages made;
   for (const auto& name : names) made.add(name);
-  TRY(auto collected, collect({made.path(), testing::fake_describe, 1}));
+  TRY(auto collected, collect({made.path(), testing::fake_describe, 1, {}, {}, true}));
   Plan plan;
   plan.directory = k_base_index;
   plan.set.directory = plan.directory;

@@ -390,6 +390,7 @@ TEST_F(Publish, TheIncumbentsFlatFormsHoldTheFilesBesideThePage) {
   EXPECT_EQ(testing::violations(*store_), "");
   auto aug = target({}, "43");
   aug.form = run::PackageForm::aug;
+  aug.group = "multi-arch-release"; // packages for all targets
   receipt = publish(*store_, packages_, aug);
   ASSERT_TRUE(receipt);
   EXPECT_TRUE(*store_->head("43-linux/python/rocm-7.2.0.tar.gz"));

@@ -191,7 +191,7 @@ def test_in_a_bucket_with_types_and_idempotent(bucket, build, tmp_path):
     for file in [*(f["key"] for f in first["files"]), "42-linux/index.html", f"42-linux/logs/{FAMILY}/index.html"]:
         with s3_server.DIRECT.open(f"{bucket.endpoint}/public/{bucket.bucket}/ci/{file}") as answer:
             types[Path(file).suffix] = (answer.headers["Content-Type"], "immutable" in answer.headers["Cache-Control"])
-    assert types == {".zst": ("application/zstd", True), ".log": ("text/plain; charset=utf-8", False), ".html": ("text/html; charset=utf-8", False), ".json": ("application/json", False)}
+    assert types == {".zst": ("application/zstd", True), ".log": ("text/plain; charset=utf-8", False), ".html": ("text/html; charset=utf-8", False), ".json": ("application/json", False), ".md": ("text/markdown; charset=utf-8", False)}
     good("artifact", "fetch", "--from", f"s3://{bucket.bucket}/ci/42-linux", "--output-dir", tmp_path / "out", environment=bucket.variables)
 
 
