@@ -75,12 +75,14 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
                          const std::vector<registry::SealedSet>& sets, const promote::Options& options,
                          bool without_looking) {
   Delivery done;
+  bool looked = true;
   TRY(done.sets, publish::plan_distribution(sets, to.prefix));
   for (const auto& set : done.sets) done.receipt.directories.push_back(set.set.directory);
   if (options.dry_run) {
     auto checked = publish::check_distribution(*to.store, done.sets, std::max(4u, context.jobs));
     if (!checked && !(without_looking && could_not_look(checked.error()))) return fail(std::move(checked).error());
-    if (!checked)
+    looked = checked.has_value();
+    if (!looked)
       done.receipt.notes.push_back(
           not_looked(to.locator, checked.error(), "which names are there with other bytes or in its base index"));
   } else {
@@ -88,8 +90,12 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
   }
   std::set<std::string> directories(done.receipt.directories.begin(), done.receipt.directories.end());
   for (const auto& directory : directories) {
-    TRY(auto at, publish::addresses_of(*to.store, options.public_url, directory));
     auto root = options.public_url.of(*to.store, directory) + "/";
+    if (!looked) {
+      done.urls.push_back(std::move(root));
+      continue;
+    }
+    TRY(auto at, publish::addresses_of(*to.store, options.public_url, directory));
     if (!at.find_links.empty()) done.find_links.push_back(root + "index.html");
     done.urls.push_back(std::move(root));
     if (!at.merged_url.empty()) done.merged.push_back(std::move(at.merged_url));

@@ -42,6 +42,15 @@ public:
     }
     return {};
   }
+  /// Whether a channel has moved since update(). Follows nothing, so it does not need the records of the move.
+  Result<bool> has_moved() {
+    TRY(auto names, registry::list_channels(store_));
+    for (const auto& name : names) {
+      TRY(auto channel, registry::read_channel(store_, name));
+      if (channel && ledgers_[name] != channel->record.ledger) return true;
+    }
+    return false;
+  }
   bool names(const std::string& key) const { return keys_.contains(key); }
 
 private:
@@ -152,12 +161,14 @@ public:
       TRY(auto bytes, store_.get(key, registry::k_record_bytes_max));
       if (bytes) records.push_back({key, std::move(*bytes)});
     }
-    TRY_DO(drop_named(records));
+    TRY_DO(reached_.update(garbage_.notes));
+    TRY(auto named, take_named(records));
     for (const auto& record : records) TRY_DO(store_.remove(record.key));
-    auto gone = records;
-    TRY_DO(drop_named(gone));
-    for (const auto& record : gone) garbage_.keys.push_back(record.key);
-    return restore_missing(store_, named_);
+    TRY(bool moved, reached_.has_moved());
+    if (moved) return restore_missing(store_, records); // any of them may be named now: the next run looks again
+    TRY(named, take_named(records));
+    for (const auto& record : records) garbage_.keys.push_back(record.key);
+    return restore_missing(store_, named);
   }
 
 private:
@@ -166,19 +177,18 @@ private:
     return std::any_of(objects.begin(), objects.end(),
                        [&](const ObjectInfo& o) { return o.key == key && o.modified_us == mark.modified_us; });
   }
-  /// Takes those out that a channel or a seal names by now, and remembers them.
-  Result<void> drop_named(std::vector<Named>& records) {
-    TRY_DO(reached_.update(garbage_.notes));
-    std::vector<Named> rest;
+  /// Takes those out of `records` that a channel or a seal names by now, and returns them.
+  Result<std::vector<Named>> take_named(std::vector<Named>& records) {
+    std::vector<Named> named, rest;
     for (auto& record : records) {
-      bool named = reached_.names(record.key);
-      if (!named && record.key.starts_with("sets/")) {
-        TRY(named, is_sealed(record));
+      bool is_named = reached_.names(record.key);
+      if (!is_named && record.key.starts_with("sets/")) {
+        TRY(is_named, is_sealed(record));
       }
-      (named ? named_ : rest).push_back(std::move(record));
+      (is_named ? named : rest).push_back(std::move(record));
     }
     records = std::move(rest);
-    return {};
+    return named;
   }
   Result<bool> is_sealed(const Named& record) {
     auto set = registry::parse_set(record.bytes, record.key);
@@ -190,7 +200,6 @@ private:
   ObjectStore& store_;
   Reachable& reached_;
   Garbage& garbage_;
-  std::vector<Named> named_;
 };
 
 } // namespace

@@ -131,8 +131,9 @@ TEST(Garbage, TheClockOfThisMachineDecidesNothing) {
 TEST(Garbage, MarksThatCannotBeReadAreMadeAnew) {
   World world;
   auto view = registry::view_key(*registry::put_view(*world.store, registry::ViewRecord{{}, {}, "{\"x\":1}"}));
-  for (const std::string marks : {"rot", "[]", R"({"schema":"quarry.gc-marks/2","marks":{}})",
-                                  R"({"schema":"quarry.gc-marks/1","marks":{")" + view + R"(":{"since_us":"x"}}})"}) {
+  for (const auto& marks :
+       std::vector<std::string>{"rot", "[]", R"({"schema":"quarry.gc-marks/2","marks":{}})",
+                                R"({"schema":"quarry.gc-marks/1","marks":{")" + view + R"(":{"since_us":"x"}}})"}) {
     ASSERT_TRUE(world.store->put(k_marks_key, content::Rope::literal(marks), {}));
     EXPECT_THAT(world.collect_garbage(k_at_once).marked, ElementsAre(view)) << marks;
   }

@@ -10,9 +10,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-class FindRuns : public ::testing::Test {
+class RunsOfAStore : public ::testing::Test {
 protected:
-  FindRuns() {
+  RunsOfAStore() {
     for (const std::string key :
          {"42-linux/python/g/dist/a.whl", "42-windows/index.html", "421-linux/x", "4-linux/x", "142-linux/x",
           "owner-repo/42-linux/x", "owner-repo/43-linux/x", "other-repo/421-windows/x", "channels/stable.json",
@@ -29,7 +29,7 @@ protected:
   std::unique_ptr<store::ObjectStore> store_ = store::make_memory_store();
 };
 
-TEST_F(FindRuns, ByNumberAtTheRootAndBelowRepositories) {
+TEST_F(RunsOfAStore, ByNumberAtTheRootAndBelowRepositories) {
   EXPECT_THAT(found("run:42"), ElementsAre("42-linux/", "42-windows/", "owner-repo/42-linux/"));
   EXPECT_THAT(found("run:42-windows"), ElementsAre("42-windows/"));
   EXPECT_THAT(found("run:421"), ElementsAre("421-linux/", "other-repo/421-windows/"));
@@ -70,14 +70,14 @@ private:
   store::ObjectStore& inner_;
 };
 
-TEST_F(FindRuns, ListsNamesAndNotWhatRunsHold) {
+TEST_F(RunsOfAStore, ListsNamesAndNotWhatRunsHold) {
   Shallow shallow(*store_);
   for (const std::string text : {"run:42", "run:42-linux", "run:owner-repo/42", "run:7"})
     EXPECT_TRUE(find_runs(shallow, *parse_locator(text))) << text;
   EXPECT_TRUE(find_run(shallow, *parse_locator("run:42-linux")));
 }
 
-TEST_F(FindRuns, AnEmptyDirectoryIsNotARun) {
+TEST_F(RunsOfAStore, AnEmptyDirectoryIsNotARun) {
   auto root = *sys::make_temporary_directory(::testing::TempDir(), "quarry-runs-");
   ASSERT_TRUE(sys::make_directories(root + "/42-linux"));
   ASSERT_TRUE(sys::make_directories(root + "/42-windows/x"));

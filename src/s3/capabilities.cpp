@@ -131,6 +131,10 @@ private:
                          .body = content::Rope::literal(body),
                          .body_sha256 = sha256(body).hex()});
   }
+  /// An answer that is not one of S3, such as a page without an ETag, is one: pages cannot be served from there.
+  static bool gave_no_answer(const Refusal& refusal) {
+    return refusal.error.kind != ErrorKind::corrupt && (refusal.status == 0 || refusal.status >= 500);
+  }
   /// As a page is written and read: below its directory first, then under the directory's own name. MinIO refuses the
   /// second, and a server that keeps files would give it the name without the slash.
   Result<bool> has_slash_keys() {
@@ -145,12 +149,12 @@ private:
     }
     for (const auto& [key, body] : {std::pair(page_, page), std::pair(below_, below)}) {
       auto got = bucket_.call({.action = "ask what the store can do", .key = key, .answer_bytes_max = k_record_max});
-      if (!got && (got.error().status == 0 || got.error().status >= 500)) return fail(std::move(got.error().error));
+      if (!got && gave_no_answer(got.error())) return fail(std::move(got.error().error));
       if (!got || got->response.body != body) return false;
     }
     auto file = bucket_.call(
         {.action = "ask what the store can do", .method = "HEAD", .key = page_.substr(0, page_.size() - 1)});
-    if (!file && (file.error().status == 0 || file.error().status >= 500)) return fail(std::move(file.error().error));
+    if (!file && gave_no_answer(file.error())) return fail(std::move(file.error().error));
     return !file;
   }
 

@@ -24,6 +24,7 @@ struct Web {
       : server(testing::s3_double(flags)), prefix("web/" + sys::random_hex(6)),
         writer(testing::open_at(server, prefix)), place("/public/" + server.bucket + "/" + prefix + "/"),
         reader(std::move(*open_store(server.endpoint + place, {{}, testing::clock()}))) {
+    EXPECT_TRUE(writer->conditional_writes()); // the questions are asked before requests are counted
     server.control("DELETE");
   }
   void put(const std::string& key, const std::string& bytes) {

@@ -191,7 +191,7 @@ TEST_P(Writing, LargeObjectsKeepConditionAndDigest) {
   options.sha256 = sha256(bytes);
   auto first = store_->put("large", Rope::literal(bytes), options);
   ASSERT_TRUE(first) << render(first.error());
-  if (GetParam().name != "file") EXPECT_EQ((*store_->head("large"))->etag, first->etag);
+  EXPECT_EQ((*store_->head("large"))->etag, GetParam().name == "file" ? "" : first->etag);
   auto second = store_->put("large", Rope::literal(bytes), options);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, "R002");
@@ -230,7 +230,7 @@ TEST_P(Reading, AnObjectReadsBackAsItWasPut) {
   auto head = store_->head("a/b+c é.txt");
   ASSERT_TRUE(head && *head);
   EXPECT_EQ((*head)->size, 5u);
-  if (GetParam().name != "file") EXPECT_EQ((*head)->etag, etag); // a head of the file store does not read the bytes
+  EXPECT_EQ((*head)->etag, GetParam().name == "file" ? "" : etag); // a head of the file store does not read the bytes
   EXPECT_EQ(*store_->open("a/b+c é.txt")->read_all(100), "hello");
 }
 

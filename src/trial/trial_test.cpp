@@ -358,7 +358,7 @@ private:
 
 TEST_F(Trial, AStoreThatCannotTakeEvidenceIsToldBeforeTheSuiteRuns) {
   Unasked store(*world_->store.store);
-  options_.keep_in = scratch_.path();
+  options_.keep_in = scratch_.path;
   options_.command = {"touch", scratch_.at("ran")};
   auto done = run_trial(options_, store, variables_, k_clock);
   ASSERT_FALSE(done);
