@@ -137,7 +137,7 @@ Result<std::unique_ptr<store::ObjectStore>> open_store(const Context& context, c
 
 Result<void> check_writable(const store::ObjectStore& store, const std::string& locator) {
   if (locator.starts_with("http:") || locator.starts_with("https:"))
-    return fail(ErrorKind::unsupported, "R030", fmt::format("{} can only be read: it is a web server", locator),
+    return fail(ErrorKind::invalid_argument, "R030", fmt::format("{} can only be read: it is a web server", locator),
                 "use the store itself, such as `--store s3://bucket/prefix`");
   auto directory = directory_of(store);
   if (directory.empty()) return {};

@@ -46,7 +46,7 @@ std::string temporary_of(const Context& context);
 Result<std::unique_ptr<store::ObjectStore>> open_store(const Context& context, const std::string& locator);
 /// The same for commands that may create the store: the directory need not exist.
 Result<std::unique_ptr<store::ObjectStore>> open_store_to_write(const Context& context, const std::string& locator);
-/// Whether files can be created in a store: unsupported R030 for a web server, or the file system's error for a
+/// Whether files can be created in a store: invalid_argument R030 for a web server, or the file system's error for a
 /// directory (or the parent in which it would be created). Creates and removes an empty directory; sends no request, so
 /// a bucket that refuses writes is found later.
 Result<void> check_writable(const store::ObjectStore& store, const std::string& locator);

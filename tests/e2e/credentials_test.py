@@ -7,6 +7,7 @@ import contextlib
 import functools
 import hashlib
 import http.server
+import os
 import sys
 import threading
 from pathlib import Path
@@ -16,10 +17,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import distributions  # noqa: E402
-from support.quarry import clean_environment, good, quarry  # noqa: E402
+from support.quarry import ROOT, clean_environment, good, quarry  # noqa: E402
 
 TOKEN = "S3CR3T-TOKEN-0123456789"
 QUERY = "signature=a1b2c3d4e5f6"
+WITH_UV = clean_environment(PATH=f"{ROOT}/build/tools/bin:{os.environ['PATH']}")
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
@@ -29,7 +31,8 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         for arguments in Path("/proc").glob("[0-9]*/cmdline"):
             with contextlib.suppress(OSError):
                 words = arguments.read_bytes()
-                self.server.shown += [words] if TOKEN.encode() in words and b"quarry\0" not in words else []
+                ours = f":{self.server.server_port}/".encode() in words and b"quarry\0" not in words
+                self.server.shown += [words] if TOKEN.encode() in words and ours else []
         expected = "Basic " + base64.b64encode(f"ci-user:{TOKEN}".encode()).decode()
         if self.headers.get("Authorization") != expected:
             self.send_response(401)
@@ -70,7 +73,7 @@ def texts_below(directory: Path, names: str) -> str:
 def test_credentials_of_an_index_stay_out_of_sight(index, tmp_path, installer):
     server, place = index
     environment, store = tmp_path / "env", tmp_path / "store"
-    done = good("venv", "install", environment, "--index-url", f"http://ci-user:{TOKEN}@{place}", "--packages", "demo", "--installer", installer)
+    done = good("venv", "install", environment, "--index-url", f"http://ci-user:{TOKEN}@{place}", "--packages", "demo", "--installer", installer, environment=WITH_UV)
     assert server.passed and server.shown == []
     tested = good("test", "--venv", environment, "--store", f"file:{store}", "--", "true")
     for text in (done.out, done.err, tested.out, tested.err, texts_below(environment, "quarry-*.json"), texts_below(store, "*")):
@@ -83,7 +86,7 @@ def test_a_failure_shows_no_credentials(index, tmp_path, installer):
     server, place = index
     words = ("--packages", "no-such-package", "--install-retry-timeout-seconds", "0", "--installer", installer)
     for source in (("--index-url", f"http://ci-user:{TOKEN}@{place}?{QUERY}"), ("--find-links", f"http://ci-user:{TOKEN}@{place}?{QUERY}")):
-        done = quarry("venv", "install", tmp_path / "env", *source, *words)
+        done = quarry("venv", "install", tmp_path / "env", *source, *words, environment=WITH_UV)
         assert done.code in (1, 5), done.err
         assert TOKEN not in done.err + done.out and QUERY not in done.err + done.out
     assert server.shown == []

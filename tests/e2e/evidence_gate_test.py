@@ -116,7 +116,9 @@ def test_forged_evidence_stops_the_gate(tested):
     record = next((store / "evidence").glob("*.json"))
     record.write_text(record.read_text().replace('"failed":0', '"failed":7'))
     done = gate(store, "channel:staging")
-    assert done.code == 6 and "R011" in done.err
+    assert done.code == 10, "an altered record counts for nothing"
+    shown = quarry("gate", "--to", "stable", "--from", "channel:staging", "--policy", "demo", "--store", f"file:{store}")
+    assert "R021" in shown.err and "was altered" in shown.err
 
 
 def test_waivers(store):

@@ -162,7 +162,7 @@ def test_wheels_that_may_be_leftovers_are_told(tmp_path):
     packages = tmp_path / "dist"
     packages.mkdir()
     for family in ("gfx94x-dcgpu", "gfx103x-dgpu"):
-        distributions.wheel(packages, f"rocm-sdk-libraries-{family}", "1.0")
+        distributions.wheel_of(packages, f"rocm_sdk_libraries_{family.replace('-', '_')}", "1.0", files={f"{family}/lib.so": "x"})
     words = ("publish", packages, "--store", f"file:{tmp_path}/store", *RUN, "--dry-run", "--json")
     assert [(n["code"], n["place"]) for n in good(*words).json["notes"]] == [("P046", "rocm-sdk-libraries-*")]
     (packages / "rocm_sdk_libraries_gfx94x_dcgpu-1.0-py3-none-any.whl").unlink()

@@ -308,12 +308,13 @@ def test_what_is_promoted_is_copied_to_a_distribution_bucket(ceph, bucket, packa
     public = ("--public-url", f"{dist.locator}=https://repo.example.org")
     done = promote("run:1", "staging", "--execute", dry["plan"], *public)["distribution"]
     assert done["repositories"] == [f"https://repo.example.org/v2-staging/{family}/"]
-    assert done["bytes_through"] == 0 and done["files"] == len([p for p in packages.rglob("*") if p.suffix in (".whl", ".gz")])
+    assert done["bytes_through"] > 0, "a copy on this server cannot keep its condition, and so passes through the client"
+    assert done["files"] == len([p for p in packages.rglob("*") if p.suffix in (".whl", ".gz")])
     copied = {key.rpartition("/")[2]: bytes_ for key, bytes_ in objects_of(dist).items() if key.endswith((".whl", ".gz"))}
     assert copied == {path.name: path.read_bytes() for path in packages.rglob("*") if path.suffix in (".whl", ".gz")}
 
     moved = promote("channel:staging", "stable")["distribution"]
-    assert [row["directory"] for row in moved["sets"]] == [f"v2/{family}"] and moved["bytes_through"] == 0
+    assert [row["directory"] for row in moved["sets"]] == [f"v2/{family}"]
     promote("run:2", "stable")
     before = objects_of(dist)
     assert promote("run:2", "stable")["distribution"]["writes"] == 0

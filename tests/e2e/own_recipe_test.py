@@ -71,7 +71,7 @@ def toolkit(followed, tmp_path) -> Path:
 def test_the_guide_leads_where_it_says(followed):
     directory, said = followed
     assert said[-1] == "hello from acme\n"
-    assert {f.name.split("-")[0] for f in (directory / "out/dist").iterdir()} == {"acme_runtime", "acme_headers"}
+    assert {f.name.split("-")[0] for f in (directory / "out/dist").glob("[!.]*")} == {"acme_runtime", "acme_headers"}
     with zipfile.ZipFile(next((directory / "out/dist").glob("acme_runtime*"))) as wheel:
         names = set(wheel.namelist())
     assert "_acme_runtime/lib/libacme.so.1" in names and "acme_runtime/_cli.py" in names
@@ -133,7 +133,7 @@ def test_a_package_that_nobody_needs_is_left_out_and_said(toolkit):
     recipe.write_text(recipe.read_text().replace('include = ["include/**"]', 'include = ["none/**"]'))
     done = good("sdk", "build", "--recipe", recipe, "--artifact-dir", toolkit / "artifacts", "--dest-dir", toolkit / "out", "--version", "1.0")
     assert "S026" in done.err and "package.headers.select" in done.err
-    assert [f.name.split("-")[0] for f in (toolkit / "out/dist").iterdir()] == ["acme_runtime"]
+    assert [f.name.split("-")[0] for f in (toolkit / "out/dist").glob("[!.]*")] == ["acme_runtime"]
 
 
 def test_the_same_artifact_twice(toolkit):

@@ -23,7 +23,7 @@ FAMILY_MODULE = "gfx103X_dgpu"
 
 
 def digests(directory: Path) -> dict[str, str]:
-    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted(directory.iterdir())}
+    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted(directory.glob("[!.]*"))}
 
 
 def test_packages_hold_what_the_recipe_says(packages):
@@ -134,7 +134,7 @@ def test_archive_without_checksum_file(artifacts, tmp_path):
 def test_second_build_replaces_the_first(artifacts, tmp_path):
     for _ in range(2):
         good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path, "--version", "1.0", "--profile", "ci")
-    assert len(list((tmp_path / "dist").iterdir())) == 4
+    assert len(list((tmp_path / "dist").glob("[!.]*"))) == 4
 
 
 def test_dry_run_writes_nothing(artifacts, tmp_path):
@@ -142,7 +142,7 @@ def test_dry_run_writes_nothing(artifacts, tmp_path):
     assert done.json["schema"] == "quarry.sdk-build/1" and done.json["dry_run"] is True
     assert not (tmp_path / "out").exists()
     good("sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--profile", "ci")
-    assert sorted(p["file"] for p in done.json["packages"]) == sorted(f.name for f in (tmp_path / "out/dist").iterdir())
+    assert sorted(p["file"] for p in done.json["packages"]) == sorted(f.name for f in (tmp_path / "out/dist").glob("[!.]*"))
 
 
 def test_two_families_are_each_complete(tmp_path):
@@ -387,7 +387,7 @@ def test_an_announced_archive_that_is_gone(archives, tmp_path):
 
 
 def test_a_pipe_in_place_of_a_file(own_artifacts, tmp_path):
-    pipe = tmp_path / "pipe"
+    pipe = tmp_path / "pipe-1.0-py3-none-any.whl"
     os.mkfifo(pipe)
     (own_artifacts / "base_run_generic/artifact_manifest.txt").unlink()
     os.mkfifo(own_artifacts / "base_run_generic/artifact_manifest.txt")
@@ -415,7 +415,7 @@ def test_full_disk(artifacts, tmp_path):
     try:
         refused("D003", 12, "sdk", "build", "--artifact-dir", artifacts, "--dest-dir", small, "--version", "1.0", "--profile", "stored")
         left = [f for f in small.rglob("*") if f.is_file() and f.name != ".quarry-being-built"]
-        assert all(f.suffix in (".whl", ".gz") for f in left), "no temporary file stays"
+        assert all(f.suffix in (".whl", ".gz", ".proof") for f in left), "no temporary file stays"
         refused("P014", 8, "publish", small, "--store", f"file:{tmp_path / 'store'}", "--run-id", "1", "--platform", "linux")
         for wheel in small.rglob("*.whl"):
             good("wheel", "verify", wheel)  # packages that were complete before the disk was full
@@ -442,4 +442,4 @@ def test_one_file_is_enough(artifacts, tmp_path):
     shutil.copy2(PROGRAM, program)
     command = [program, "sdk", "build", "--artifact-dir", artifacts, "--dest-dir", tmp_path / "out", "--version", "1.0", "--profile", "ci"]
     subprocess.run(command, cwd=tmp_path, env=clean_environment(), check=True, capture_output=True)
-    assert len(list((tmp_path / "out/dist").iterdir())) == 4
+    assert len(list((tmp_path / "out/dist").glob("[!.]*"))) == 4

@@ -214,15 +214,15 @@ def test_a_program_with_an_appended_payload_is_not_moved(own_artifacts, tmp_path
 def test_another_version_in_the_directory_is_refused(artifacts, tmp_path):
     out = tmp_path / "out"
     build(artifacts, out, version="7.2.0")
-    before = sorted(f.name for f in (out / "dist").iterdir())
+    before = sorted(f.name for f in (out / "dist").glob("[!.]*"))
     for more in ([], ["--dry-run"]):
         done = refused("S056", 7, *words(artifacts, out, *more, version="7.2.1"))
         assert "rocm-7.2.0.tar.gz" in done.err
-    assert sorted(f.name for f in (out / "dist").iterdir()) == before, "nothing was removed, and nothing is left of the attempt"
+    assert sorted(f.name for f in (out / "dist").glob("[!.]*")) == before, "nothing was removed, and nothing is left of the attempt"
     command = done.err.split("delete them: ")[1].strip()
     subprocess.run(["sh", "-ec", command], check=True)
     build(artifacts, out, version="7.2.1")
-    assert sorted(f.name for f in (out / "dist").iterdir()) == [name.replace("7.2.0", "7.2.1") for name in before]
+    assert sorted(f.name for f in (out / "dist").glob("[!.]*")) == [name.replace("7.2.0", "7.2.1") for name in before]
 
 
 def test_foreign_packages_in_the_directory_are_reported(artifacts, tmp_path):

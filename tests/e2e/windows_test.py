@@ -37,7 +37,7 @@ def build_refused(code: str, exit_code: int, artifacts: Path, out: Path):
 
 
 def digests(directory: Path) -> dict[str, str]:
-    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted(directory.iterdir())}
+    return {f.name: hashlib.sha256(f.read_bytes()).hexdigest() for f in sorted(directory.glob("[!.]*"))}
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_nothing_is_edited(windows_artifacts, windows_packages):
 
 
 def test_names_tags_and_facts(windows_packages):
-    names = sorted(f.name for f in (windows_packages / "dist").iterdir())
+    names = sorted(f.name for f in (windows_packages / "dist").glob("[!.]*"))
     assert names == [
         "rocm-7.2.0.tar.gz",
         "rocm_sdk_core-7.2.0-py3-none-win_amd64.whl",
@@ -152,7 +152,7 @@ def test_two_platforms_and_families_in_one_place(release, tmp_path):
     together.mkdir()
     store = f"file:{tmp_path / 'store'}"
     for platform in ("linux", "windows"):
-        for file in (release / platform / "dist").iterdir():
+        for file in (release / platform / "dist").glob("[!.]*"):
             (together / file.name).write_bytes(file.read_bytes())
         good("publish", release / platform, "--store", store, "--run-id", "1", "--platform", platform, "--channel", "staging")
     assert len(list(together.iterdir())) == 9, "one sdist and four wheels of each platform"

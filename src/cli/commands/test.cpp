@@ -131,7 +131,7 @@ void say_recorded(Context& context, const EvidenceRecord& evidence, const std::s
 
 Result<int> run_test(Context& context, const Arguments& arguments) {
   TRY(auto options, trial_options(context, arguments));
-  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   TRY(auto outcome, trial::run_trial(options, *store, context.environment, context.clock));
   const auto& e = outcome.evidence;
   auto result = painted(e.result, tone_of(e.result), context.out.data_look().color);
@@ -203,7 +203,7 @@ Result<void> check_record_flags(const Arguments& arguments) {
 
 Result<int> run_record(Context& context, const Arguments& arguments) {
   TRY_DO(check_record_flags(arguments));
-  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   auto kept = arguments.find("--kept");
   TRY(auto done, kept ? trial::record_kept(*kept, *store) : record_report(context, arguments, *store));
   const auto& e = done.evidence;

@@ -5,6 +5,7 @@
 #include "cli/switches.hpp"
 #include "cli/version.hpp"
 
+#include "base/redact.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "sys/directory_lock.hpp"
@@ -179,10 +180,10 @@ void report(Context& context, const venv::InstallOutcome& outcome, const std::st
                      NextCommand(context, "test").set("--venv", directory).set("--store", receipt.store).text());
 }
 
-/// What the packages come from, as it was given.
+/// What the packages come from, as it was given but without credentials.
 std::string source_name(const Arguments& arguments) {
   for (const auto* flag : {"--from", "--index-url", "--index-name", "--find-links"})
-    if (auto given = arguments.find(flag); given && !given->empty()) return *given;
+    if (auto given = arguments.find(flag); given && !given->empty()) return redact::without_credentials(*given);
   return "the index";
 }
 
