@@ -17,7 +17,7 @@ struct SourceItem {
   Name name;
   std::string file; ///< base name of the archive or exploded directory, for messages
   bool exploded = false;
-  bool windows = false; ///< known to be for Windows, where names that differ by case are one
+  bool windows = false;        ///< known to be for Windows, where names that differ by case are one
   std::optional<Error> defect; ///< known before it is opened: its checksum file is malformed, its manifest is missing …
 
   archive::Compression compression = archive::Compression::zstd; // archives

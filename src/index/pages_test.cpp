@@ -158,7 +158,7 @@ TEST(Pages, SayHowToInstall) {
     auto begin = bytes.find("<pre>") + 5;
     return bytes.substr(begin, bytes.find("</pre>") - begin);
   };
-  auto pages = all_pages(sample(), {.install = "\"rocm[libraries]\" --pre"});
+  auto pages = all_pages(sample(), {.directory = {}, .install = "\"rocm[libraries]\" --pre"});
   const std::string address = "pip install --index-url <i>ADDRESS_OF_THIS_PAGE</i>";
   EXPECT_EQ(line(page(pages, "index.html").bytes), address + "/simple/ &quot;rocm[libraries]&quot; --pre");
   EXPECT_EQ(line(page(pages, "simple/index.html").bytes), address + " PROJECT");
