@@ -144,7 +144,8 @@ TEST_F(HeldText, RowsStandBelowTheirSet) {
   verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_ready),
                    cell(subjects[1], {"linux", "gfx1151", "", ""}, k_held)};
   subjects[1].set.origin.group = "g";
-  EXPECT_EQ(verdict_text(verdict, subjects, "channel:staging@2", "stable"),
+  const std::string from = "channel:staging@2", to = "stable";
+  EXPECT_EQ(verdict_text(verdict, subjects, {from, to, {}}),
             "rocm 7.2.0, 7.2.1  channel:staging@2 -> stable   1 of 2 cells ready\n"
             "  set:aaaaaaaaaaaa  run 42-linux  rocm 7.2.0\n"
             "    linux gfx1151 any python  READY   because\n"

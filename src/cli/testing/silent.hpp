@@ -11,6 +11,10 @@ public:
   void warn(std::string_view) override {}
   void document(const Json&) override {}
   void findings(const Findings&) override {}
+  void trace(std::string_view) override {}
+  bool verbose() const override { return false; }
+  Look data_look() const override { return {}; }
+  Look note_look() const override { return {}; }
   bool json() const override { return false; }
   std::unique_ptr<Progress> progress(std::string, std::uint64_t) override { return nullptr; }
 };
