@@ -432,8 +432,8 @@ def test_build_python_packages(tmp_path: Path):
     core = "dist/rocm_sdk_core-7.1.0-py3-none-linux_x86_64.whl"
     assert (tmp_path / "b" / core).stat().st_size > (tmp_path / "c" / core).stat().st_size
     assert b"_rocm_sdk_corex1/" in (tmp_path / "b" / core).read_bytes()
-    names = {path.name for path in (tmp_path / "b/dist").iterdir()}
-    assert names == {path.name for path in (tmp_path / "c/dist").iterdir()} and len(names) == 4
+    names = {path.name for path in (tmp_path / "b/dist").glob("[!.]*")}
+    assert names == {path.name for path in (tmp_path / "c/dist").glob("[!.]*")} and len(names) == 4
     compat(*words, tmp_path / "d", "--version=7.1.0", "--devel-tarball-compression", environment=job(tmp_path, ROCM_SDK_WHEEL_PLATFORM_TAG="linux-x86_64"))
     with zipfile.ZipFile(tmp_path / "d/dist/rocm_sdk_devel-7.1.0-py3-none-linux_x86_64.whl") as devel:
         assert "rocm_sdk_devel/_devel.tar.xz" in devel.namelist()

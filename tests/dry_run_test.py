@@ -48,7 +48,7 @@ def test_publish(packages, job, tmp_path):
     done = good(*words, "--dry-run", "--json", environment=job)
     assert done.json["dry_run"] and done.json["writes"] == 0 and len(done.json["files"]) == 2
     assert [note["code"] for note in done.json["notes"] if note["severity"] == "warning"] == ["P072"]
-    assert "s3://no-such-bucket-here" in done.err and "K011" in done.err
+    assert "s3://no-such-bucket-here" in done.out and "K011" in done.out
     place = f"https://cdn.example.org/42-linux/python/{FAMILY}"
     assert outputs(tmp_path) == {"package_find_links_url": f"{place}/index.html", "package_index_url": f"{place}/simple/"}
     assert "a dry run" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text() and f"--index-url {place}/simple/" in (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
@@ -103,7 +103,7 @@ def test_promote_into_a_bucket(packages, job, tmp_path):
     policy = tmp_path / "policy.toml"
     policy.write_text((Path(__file__).resolve().parents[1] / "data/policies/demo.toml").read_text())
     words = ["promote", "--from", "run:42", "--to", "stable", "--policy", policy, "--store", store, "--to-store", "s3://no-such-bucket-here", "--prefix", "v2/{family}"]
-    good("waive", "--to", "stable", "--reason", "a test", "--approver", "demo", "--suite", "rocm-sdk", "--expires", "12h", "--store", store)
+    good("waive", "--to", "stable", "--reason", "a test", "--approver", "demo", "--suite", "rocm-sdk", "--expires", "12h", "--policy", "demo", "--store", store)
     done = good(*words, "--dry-run", "--json", environment=job)
     assert [note["code"] for note in done.json["distribution"]["notes"]] == ["P072"]
     refused("K011", 4, *words, environment=job)

@@ -212,7 +212,7 @@ def store_with_base(tmp_path_factory) -> Path:
     upstream, ours = root / "upstream", root / "packages"
     (upstream / "files").mkdir(parents=True)
     ours.mkdir()
-    for name, version, requires in (("demo-dep", "2.0", ("demo-deeper>=1",)), ("demo-deeper", "1.5", ()), ("demo-unneeded", "1.0", ())):
+    for name, version, requires in (("demo-dep", "2.0", ("demo-deeper>=1",)), ("demo-deeper", "1.5", ()), ("demo-unneeded", "1.0", ()), ("setuptools", "80.0", ()), ("wheel", "0.45", ())):
         path = distributions.wheel(upstream / "files", name, version, requires=requires)
         page = upstream / "simple" / name / "index.html"
         page.parent.mkdir(parents=True)
