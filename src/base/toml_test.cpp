@@ -59,7 +59,7 @@ TEST(Toml, AMissingKeyNamesTheOneThatLooksLikeIt) {
   auto missing = table->integer("tiers", tiers, true);
   ASSERT_FALSE(missing);
   ASSERT_EQ(missing.error().details.size(), 1u);
-  EXPECT_EQ(missing.error().details[0], "line 1: \"teirs\" is not a known key: is tiers meant?");
+  EXPECT_EQ(missing.error().details[0], "line 1: \"teirs\" is not a known key: did you mean tiers?");
   EXPECT_TRUE(table->integer("others", tiers, true).error().details.empty()) << "a key that was asked for is known";
 }
 

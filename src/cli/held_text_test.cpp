@@ -105,7 +105,7 @@ TEST_F(HeldText, ASuiteOfOnesOwnAndAPythonAreNamed) {
   verdict.cells[0].untested = {"smoke"};
   auto said = text();
   EXPECT_THAT(said, HasSubstr("1 of 1 cells is not ready.\n"));
-  EXPECT_THAT(said, HasSubstr("--python 3.12 "));
+  EXPECT_THAT(said, HasSubstr("--python 3.12"));
   EXPECT_THAT(said, HasSubstr("quarry test --venv .venv --suite smoke --store file:s -- COMMAND\n"));
   EXPECT_THAT(said, HasSubstr("--python 3.12+ --framework torch"));
 }

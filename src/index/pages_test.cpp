@@ -196,7 +196,8 @@ TEST(Listing, AChecksumFileIsALinkInTheRowOfItsFile) {
       "logs", {{"a.log.sha256sum", false, 64}, {"a.log", false, 3}, {"b.sha256sum", false, 64}, {"d", true, 0}},
       Parent::none);
   std::vector<std::string> links;
-  for (const auto& file : read_html_page(html, "t")->files) links.push_back(file.url);
+  const auto read = read_html_page(html, "t");
+  for (const auto& file : read->files) links.push_back(file.url);
   EXPECT_THAT(links, ElementsAre("d/", "a.log", "a.log.sha256sum", "b.sha256sum"));
   EXPECT_EQ(read_html_page(listing_page("t", {}, Parent::linked), "t")->files.at(0).url, "../");
 }

@@ -245,7 +245,7 @@ TEST_F(Promote, AFileThatIsGoneOrAlteredIsNeverPromoted) {
 
 TEST_F(Promote, ReadyCellsMoveAsAPartOfTheSetAndTheRestFollows) {
   auto set = release(*store_, "7.0", {"gfx94x_dcgpu", "gfx110x_all"});
-  pass(*store_, request({set}), "gfx94x-dcgpu");
+  pass(*store_, request({set}), "gfx94X-dcgpu");
   EXPECT_TRUE(go({set})->held);
   auto ready = request({set});
   ready.ready_cells_only = true;
@@ -264,7 +264,7 @@ TEST_F(Promote, ReadyCellsMoveAsAPartOfTheSetAndTheRestFollows) {
   auto part = *registry::resolve_channel(*store_, "stable");
   EXPECT_EQ(promote(*store_, request(part.sets, "lts"), options())->generation, 1u);
   // Once the other family passes, the whole set follows.
-  pass(*store_, request({set}), "gfx110x-all");
+  pass(*store_, request({set}), "gfx110X-all");
   EXPECT_EQ(go({set})->generation, 2u);
   EXPECT_EQ(shown().size(), 4u);
 }
@@ -474,7 +474,7 @@ TEST_P(Interrupted, PartialPromotion) {
   };
   auto prepare = [&](store::ObjectStore& store) {
     auto set = release(store, "7.0", {"gfx94x_dcgpu", "gfx110x_all"});
-    pass(store, request({set}), "gfx94x-dcgpu");
+    pass(store, request({set}), "gfx94X-dcgpu");
     digest = promote(store, *ready(store), options({}, true))->digest;
   };
   survive(prepare, [&](store::ObjectStore& store) -> Result<Receipt> {

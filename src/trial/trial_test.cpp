@@ -116,6 +116,7 @@ struct Mode {
 class Modes : public Trial, public ::testing::WithParamInterface<Mode> {};
 TEST_P(Modes, AreEvidenceOfFailure) {
   variables_["TINY_SDK"] = GetParam().mode;
+  options_.passed = {"TINY_SDK"};
   auto done = run();
   ASSERT_TRUE(done) << render(done.error());
   EXPECT_EQ(done->exit_code, 1);
@@ -132,6 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Table, Modes,
 
 TEST_F(Trial, TheDeadlineEndsTheWholeGroup) {
   variables_["TINY_SDK"] = "hang";
+  options_.passed = {"TINY_SDK"};
   options_.deadline_ms = 1500;
   auto done = run();
   ASSERT_TRUE(done) << render(done.error());

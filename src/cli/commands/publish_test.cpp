@@ -61,7 +61,9 @@ protected:
     return words;
   }
   void waive() {
-    ASSERT_EQ(run({"waive", "--to", "stable", "--approver", "lead", "--reason", "a test", "--expires", "12h"}), 0)
+    ASSERT_EQ(run({"waive", "--to", "stable", "--approver", "lead", "--reason", "a test", "--expires", "12h",
+                   "--everything", "--policy", place_ + "/policy.toml"}),
+              0)
         << world_.err;
   }
   std::string wheel_in_store(const std::string& run_id) {
