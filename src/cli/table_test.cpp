@@ -10,13 +10,13 @@ const std::vector<Column> k_columns{{}, {.shrinks = true}, {.right = true}, {.ri
 const TableRows k_rows{{"built", "rocm_sdk_libraries_gfx103x_dgpu-7.2.0-py3-none-linux_x86_64.whl", "335.1 MB", "31 %"},
                        {"built", "rocm-7.2.0.tar.gz", "33.2 kB", ""}};
 
-TEST(Table, NumbersEndInOneColumnAndNoLineEndsInABlank) {
+TEST(TextTable, NumbersEndInOneColumnAndNoLineEndsInABlank) {
   auto lines = text::lines(table(k_columns, k_rows, {}));
   EXPECT_EQ(lines[0], "built  rocm_sdk_libraries_gfx103x_dgpu-7.2.0-py3-none-linux_x86_64.whl  335.1 MB  31 %");
   EXPECT_EQ(lines[1], "built  rocm-7.2.0.tar.gz                                                 33.2 kB");
 }
 
-TEST(Table, FitsTheTerminal) {
+TEST(TextTable, FitsTheTerminal) {
   for (std::size_t columns : {40u, 60u, 79u, 80u, 81u, 82u, 200u})
     for (const auto& line : text::lines(table(k_columns, k_rows, {.columns = columns}))) {
       EXPECT_LE(line.size(), columns) << line;
@@ -26,26 +26,26 @@ TEST(Table, FitsTheTerminal) {
   EXPECT_EQ(narrow[0], "built  rocm_sdk_libraries_...-none-linux_x86_64.whl  335.1 MB  31 %") << narrow[0].size();
 }
 
-TEST(Table, APipeGetsWholeNames) {
+TEST(TextTable, APipeGetsWholeNames) {
   EXPECT_NE(table(k_columns, k_rows, {.columns = 0}).find("rocm_sdk_libraries_gfx103x_dgpu-7.2.0-py3"),
             std::string::npos);
 }
 
-TEST(Table, WhatDoesNotShrinkStaysWhole) {
+TEST(TextTable, WhatDoesNotShrinkStaysWhole) {
   EXPECT_EQ(table({{}, {}}, {{"cell", "a reason that is longer than the terminal"}}, {.columns = 20}),
             "cell  a reason that is longer than the terminal\n");
 }
 
-TEST(Table, AnEmptyColumnTakesNoRoom) { EXPECT_EQ(table({{}, {}, {}}, {{"a", "", "b"}}, {}), "a  b\n"); }
+TEST(TextTable, AnEmptyColumnTakesNoRoom) { EXPECT_EQ(table({{}, {}, {}}, {{"a", "", "b"}}, {}), "a  b\n"); }
 
-TEST(Table, RowsThatArePrintedOneByOneAreAligned) {
+TEST(TextTable, RowsThatArePrintedOneByOneAreAligned) {
   std::vector<Column> columns{{.shrinks = true, .least = 30}, {.right = true, .least = 8}};
   EXPECT_EQ(table(columns, {{"short.whl", "9 B"}}, {}), "short.whl                            9 B\n");
   EXPECT_EQ(table(columns, {{"longer-name.whl", "1.00 GB"}}, {}), "longer-name.whl                  1.00 GB\n");
   EXPECT_EQ(table(columns, {{"short.whl", "9 B"}}, {.columns = 30}), "short.whl                  9 B\n");
 }
 
-TEST(Table, ColourTakesNoRoom) {
+TEST(TextTable, ColourTakesNoRoom) {
   auto text = table({{}, {}}, {{{"READY", Tone::good}, "a"}, {{"HELD", Tone::bad}, "b"}}, {.color = true});
   EXPECT_EQ(text, "\x1b[32mREADY\x1b[0m  a\n\x1b[1;31mHELD\x1b[0m   b\n");
 }
