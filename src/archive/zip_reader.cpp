@@ -19,7 +19,7 @@ namespace {
 
 // 46 bytes and a name each; the largest wheel seen has 1.3 MB. More than this is no directory but an attack on memory.
 constexpr std::uint64_t k_central_bytes_max = 128ull << 20;
-constexpr std::uint64_t k_expansion_free = 1ull << 30; // an ordinary file of zeros: 200 MB packs to 200 kB
+constexpr std::uint64_t k_expansion_free = 256ull << 20; // an ordinary file of zeros: 200 MB packs to 200 kB
 constexpr unsigned k_special_bits = 07000;
 
 class Opener {
