@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
@@ -9,8 +10,10 @@ import re
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -251,7 +254,8 @@ def test_a_reader_that_has_enough_is_fine():
 def on_a_terminal(*arguments: str | Path, columns: int = 80) -> tuple[int, str]:
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ.update(TERM="xterm", COLUMNS=str(columns))
+        fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack("HHHH", 30, columns, 0, 0))
+        os.environ.update(TERM="xterm")
         os.environ.pop("NO_COLOR", None)
         os.execv(PROGRAM, [str(PROGRAM), *map(str, arguments)])
     screen = b""
@@ -275,6 +279,29 @@ def test_a_terminal_gets_a_bar_and_keeps_nothing_of_it(large_artifact: Path, tmp
     # Every bar that was drawn was cleared before other text came.
     for part in screen.split("\r\x1b[K"):
         assert "[#" not in part or "\n" not in part, part
+
+
+@pytest.mark.parametrize("columns", [64, 80, 200])
+def test_tables_and_bars_fit_the_terminal(columns: int, large_artifact: Path, tmp_path: Path):
+    code, screen = on_a_terminal("artifact", "pack", large_artifact, "--output-dir", tmp_path / "out", columns=columns)
+    assert code == 0
+    lines = [re.sub(r"\x1b\[[0-9;]*[mK]", "", line) for line in re.split(r"\r\n|\r\x1b\[K|\x1b\[1A", screen)]
+    bars = [line for line in lines if re.search(r"\d+%", line)]
+    rows = [line for line in lines if line.startswith("packed ")]
+    assert bars and len(rows) == 1
+    for line in bars + rows:
+        assert len(line) <= columns and not line.endswith(" "), repr(line)
+    assert ("blas_lib_gfx1030.tar.zst" in rows[0]) == (columns >= 80)
+    whole = good("artifact", "pack", large_artifact, "--output-dir", tmp_path / "again").out
+    assert "blas_lib_gfx1030.tar.zst" in whole, "a pipe gets whole names"
+
+
+def test_verdicts_are_coloured(tmp_path: Path):
+    broken = tmp_path / "a-1.0-py3-none-any.whl"
+    broken.write_bytes(b"no zip")
+    assert ": \x1b[1;31mbroken\x1b[0m\n" in quarry("wheel", "verify", broken, "--color", "always").out
+    assert f"{broken}: broken\n" == quarry("wheel", "verify", broken).out
+    assert "\x1b[32mok\x1b[0m" in quarry("doctor", "--color=always").out
 
 
 def test_a_log_gets_no_control_characters(large_artifact: Path, tmp_path: Path):

@@ -129,10 +129,8 @@ Result<std::unique_ptr<store::ObjectStore>> open_store(const Context& context, c
   auto directory = directory_of(*store);
   if (directory.empty() || sys::is_directory(directory)) return store;
   TRY(auto absolute, sys::absolute(directory));
-  return fail(
-      ErrorKind::not_found, "C050",
-      fmt::format("there is no store at {}{}", path::normal(absolute), sys::exists(directory) ? ": it is a file" : ""),
-      "check --store and QUARRY_STORE; `quarry config show --origin` shows which store is used and why");
+  return fail(ErrorKind::not_found, "C050", fmt::format("there is no store at {}", path::normal(absolute)),
+              "check --store and QUARRY_STORE; `quarry config show --origin` shows which store is used and why");
 }
 
 Result<void> check_writable(const store::ObjectStore& store, const std::string& locator) {

@@ -3,6 +3,8 @@
 #include "cli/commands.hpp"
 #include "cli/grouped.hpp"
 #include "cli/records.hpp"
+#include "cli/sizes.hpp"
+#include "cli/table.hpp"
 #include "index/build.hpp"
 #include "index/check.hpp"
 #include "publish/resolve.hpp"
@@ -60,7 +62,7 @@ std::string build_summary(const index::BuildPlan& plan, const index::BuildResult
 
 Result<int> run_build(Context& context, const Arguments& arguments) {
   bool dry_run = arguments.has("--dry-run");
-  auto progress = context.out.progress("verifying", 0);
+  auto progress = context.out.progress("verifying", bytes_of_packages(arguments.operands.at(0)));
   index::BuildOptions options{arguments.operands.at(0), arguments.get("--output-dir"), context.jobs,
                               [&](std::uint64_t bytes) { progress->update(bytes); }};
   TRY(auto plan, index::plan_build(options, context.clock));
@@ -207,9 +209,10 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   int code = index::exit_code(report);
   context.out.findings(grouped(report.findings));
   context.out.document(check_json(report));
-  context.out.data(fmt::format("{}  {}  {}  {}\n", units::things(report.pages, "page"),
-                               units::things(report.projects, "project"), units::things(report.files, "file"),
-                               code == 0 ? "sound" : "not sound"));
+  context.out.data(fmt::format(
+      "{}  {}  {}  {}\n", units::things(report.pages, "page"), units::things(report.projects, "project"),
+      units::things(report.files, "file"),
+      painted(code == 0 ? "sound" : "not sound", code == 0 ? Tone::good : Tone::bad, context.out.data_look().color)));
   return code;
 }
 

@@ -58,7 +58,7 @@ Result<int> list_channels_of(Context& context, const Arguments& arguments) {
                     {"who", move.who}});
   }
   print_rows(context, {k_name, k_number, k_number, k_number, k_text, k_text, k_text},
-             {"channel", "generation", "sets", "projects", "moved", "by", ""}, std::move(rows),
+             {"channel", "generation", "sets", "projects", "moved", "action", "who"}, std::move(rows),
              store->describe() + " has no channels");
   context.out.document({{"schema", "quarry.channel-list/1"}, {"channels", list}});
   return 0;

@@ -9,6 +9,7 @@
 #include "cli/prover.hpp"
 #include "cli/records.hpp"
 #include "cli/reviewed.hpp"
+#include "cli/sizes.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
 #include "publish/outputs.hpp"
@@ -131,7 +132,7 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
   // Before a byte is read: verifying packages takes minutes, and none of these needs them.
   TRY_DO(publish::check_target(target));
   if (!arguments.has("--dry-run")) TRY_DO(check_writable(store, arguments.get("--store")));
-  auto progress = context.out.progress("verifying", 0);
+  auto progress = context.out.progress("verifying", bytes_of_packages(arguments.operands.at(0)));
   TRY(auto collected, publish::collect({arguments.operands.at(0), describe(prover), context.jobs,
                                         [&](std::uint64_t bytes) { progress->update(bytes); },
                                         arguments.get("--platform"), arguments.has("--several-versions")}));

@@ -3,6 +3,8 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/prover.hpp"
+#include "cli/sizes.hpp"
+#include "cli/table.hpp"
 #include "publish/collect.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
@@ -102,8 +104,11 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
   auto files = Json::array(), all = Json::array();
   int code = 0;
   TRY(auto paths, wheels_of(context, arguments.operands));
+  std::uint64_t done = 0;
+  auto progress = context.out.progress("verifying", bytes_of_files(paths));
   for (const auto& path : paths) {
     auto verified = wheel::verify(path, context.jobs);
+    progress->update(done += bytes_of_files({path}));
     if (!verified && paths.size() == 1) return fail(std::move(verified).error());
     if (!verified) { // one that cannot be read says nothing about the others
       TRY_DO(sys::check_interrupted());
@@ -118,7 +123,11 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
     code = worse(code, wheel::exit_code(report));
     context.out.findings(report.findings);
     bool sound = wheel::exit_code(report) == 0;
-    context.out.data(fmt::format("{}: {}\n", path, sound ? "sound" : report.container_broken ? "broken" : "not sound"));
+    context.out.data(fmt::format("{}: {}\n", path,
+                                 painted(sound                     ? "sound"
+                                         : report.container_broken ? "broken"
+                                                                   : "not sound",
+                                         sound ? Tone::good : Tone::bad, context.out.data_look().color)));
     for (const auto& f : report.findings) all.push_back(finding_to_json(f));
     files.push_back({{"path", path}, {"size", report.size}, {"sha256", report.sha256.hex()}, {"sound", sound}});
   }
