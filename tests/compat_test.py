@@ -210,6 +210,8 @@ GENERIC = {"amd-llvm_run_generic", "core-hip_lib_generic", "core-hip_dev_generic
         (["--artifact-group", FAMILY, "--exclude", "_dev_", "_run_", "--platform", "linux"], {"core-hip_lib_generic", f"blas_lib_{FAMILY}"}),
         (["blas", r"core-(hip|runtime)_lib", "--artifact-group", "gfx1151", "--extract"], {"core-hip_lib_generic", "blas_lib_gfx1151", "blas_dev_gfx1151"}),
         (["_lib_", "--artifact-group", FAMILY, "--amdgpu-targets", "gfx942", "--extract-concurrency", "1"], {"core-hip_lib_generic", f"blas_lib_{FAMILY}", "miopen_lib_gfx942"}),
+        (["", "blas", "--artifact-group", FAMILY, "--exclude", "_dev_"], {"amd-llvm_run_generic", "base_run_generic", "core-hip_lib_generic", f"blas_lib_{FAMILY}"}),
+        (["_lib_", "--artifact-group", "gfx950-dcgpu", "--amdgpu-targets=gfx942:xnack+"], {"core-hip_lib_generic", "miopen_lib_gfx942"}),
         (["_lib_", "--artifact-group", "gfx950-dcgpu", "--amdgpu-targets=gfx942", "--download-concurrency=2"], {"core-hip_lib_generic", "miopen_lib_gfx942"}),
     ],
 )

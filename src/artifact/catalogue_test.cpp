@@ -206,7 +206,10 @@ TEST_F(SelectionTest, ByTargetAlwaysWithTheGenericOnes) {
               ElementsAre("amd-llvm_lib_generic", "blas_dev_gfx94X-dcgpu", "blas_lib_gfx94X-dcgpu"));
   EXPECT_THAT(chosen({.targets = {"gfx1201"}}),
               ElementsAre("amd-llvm_lib_generic", "blas_lib_gfx1201", "rand_lib_gfx1201:xnack-"));
-  EXPECT_THAT(chosen({.targets = {"gfx1201:xnack-"}}), ElementsAre("amd-llvm_lib_generic", "rand_lib_gfx1201:xnack-"));
+  for (auto variant : {"gfx1201:xnack-", "gfx1201:xnack+"})
+    EXPECT_THAT(chosen({.targets = {variant}}),
+                ElementsAre("amd-llvm_lib_generic", "blas_lib_gfx1201", "rand_lib_gfx1201:xnack-"))
+        << variant;
   EXPECT_THAT(chosen({.group = "generic"}), ElementsAre("amd-llvm_lib_generic"));
 }
 

@@ -7,10 +7,9 @@
 
 namespace quarry::artifact {
 
-std::string_view Name::target_base() const {
+std::string_view target_base(std::string_view target) {
   auto colon = target.find(':');
-  if (colon == target.npos || colon == 0) return target;
-  return std::string_view(target).substr(0, colon);
+  return colon == 0 ? target : target.substr(0, colon);
 }
 
 std::string_view Name::target_feature() const {

@@ -16,13 +16,15 @@ constexpr std::array<std::string_view, 6> k_components{"lib", "run", "dbg", "dev
 constexpr std::string_view k_manifest_name = "artifact_manifest.txt";
 constexpr std::string_view k_checksum_suffix = ".sha256sum";
 
+/// A target before its ':' (`gfx942` of `gfx942:xnack+`); one that begins with ':' is its own base.
+std::string_view target_base(std::string_view target);
+
 struct Name {
   std::string name, component, target;
   std::string text() const { return whole_sdk() ? name : name + "_" + component + "_" + target; }
   /// A tarball of a whole SDK: `name` is its file name without the ending, the component is empty.
   bool whole_sdk() const { return component.empty(); }
-  /// The target before ':' (`gfx942` of `gfx942:xnack+`); a target that begins with ':' is its own base.
-  std::string_view target_base() const;
+  std::string_view target_base() const { return artifact::target_base(target); }
   std::string_view target_feature() const; ///< "xnack+", or empty
   auto operator<=>(const Name&) const = default;
 };

@@ -52,13 +52,13 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments)
 }
 
 Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store, const promote::Request& request,
-                                                       const promote::Receipt& receipt) {
+                                                       const promote::Plan& plan) {
   std::set<std::string> asked;
   for (const auto& sealed : request.source.sets) asked.insert(sealed.digest);
   auto is_asked = [&](const registry::SealedSet& s) {
     return asked.contains(s.digest) || asked.contains(s.set.subset_of);
   };
-  std::vector<registry::SealedSet> sets = receipt.plan.sets;
+  std::vector<registry::SealedSet> sets = plan.sets;
   TRY(auto now, registry::read_channel(store, request.channel));
   if (!now) return sets;
   TRY(auto view, registry::load_view(store, now->record.view));
@@ -103,17 +103,10 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
   return done;
 }
 
-Result<void> check_delivery(Context& context, store::ObjectStore& source, const Destination& to,
-                            const promote::Request& request, const promote::Options& options) {
-  if (!to.store || options.dry_run) return {};
-  auto looking = options;
-  looking.dry_run = true;
-  looking.execute.reset();
-  TRY(auto planned, promote::promote(source, request, looking));
-  if (planned.held) return {};
-  TRY(auto sets, promoted_sets(source, request, planned));
-  TRY_DO(deliver(context, source, to, sets, looking));
-  return {};
+Result<void> check_delivery(const Context& context, const Destination& to,
+                            const std::vector<registry::SealedSet>& sets) {
+  TRY(auto planned, publish::plan_distribution(sets, to.prefix));
+  return publish::check_distribution(*to.store, planned, std::max(4u, context.jobs));
 }
 
 std::string delivery_text(const Destination& to, const Delivery& done, bool dry_run) {

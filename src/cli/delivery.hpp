@@ -19,9 +19,10 @@ struct Destination {
 /// rules; those of the store.
 Result<Destination> destination_of(Context& context, const Arguments& arguments);
 
-/// What the channel shows of the source's sets, whole or in part: the new ones, and those of an earlier run that died.
+/// What the channel shows of the source's sets, whole or in part: the plan's new ones, and those of an earlier run that
+/// died.
 Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store, const promote::Request& request,
-                                                       const promote::Receipt& receipt);
+                                                       const promote::Plan& plan);
 
 struct Delivery {
   std::vector<publish::Distributed> sets;
@@ -35,9 +36,9 @@ struct Delivery {
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
                          const std::vector<registry::SealedSet>& sets, const promote::Options& options,
                          bool without_looking = false);
-/// What would stop the copy is found before the channel moves.
-Result<void> check_delivery(Context& context, store::ObjectStore& source, const Destination& to,
-                            const promote::Request& request, const promote::Options& options);
+/// What would stop the copy, for before the channel moves. Reads no package.
+Result<void> check_delivery(const Context& context, const Destination& to,
+                            const std::vector<registry::SealedSet>& sets);
 
 std::string delivery_text(const Destination& to, const Delivery& done, bool dry_run);
 Json delivery_json(const Destination& to, const Delivery& done);

@@ -117,9 +117,10 @@ Cell make_cell(const Families& families, const Family& family, const Variant& va
   if (auto kinds = families.build_runners.find(request.platform); kinds != families.build_runners.end())
     if (auto kind = kinds->second.find(variant.build); kind != kinds->second.end())
       cell.build_runner = pick(&kind->second, "build");
-  bool sanitizer = variant.name.ends_with("asan") || variant.name.ends_with("tsan");
-  const auto* sandbox = sanitizer ? cell.place->find("sandbox") : nullptr;
-  cell.test_runner = pick(sandbox ? sandbox : cell.place->find("test"), "test");
+  const Runners* testers = nullptr;
+  for (const auto& purpose : variant.test)
+    if (!testers) testers = cell.place->find(purpose);
+  cell.test_runner = pick(testers, "test");
   cell.multi_gpu_runner = pick(cell.place->find("multi-gpu"), "multi-gpu");
   cell.benchmark_runner = pick(cell.place->find("benchmark"), "benchmark");
   cell.state = state_of(cell);

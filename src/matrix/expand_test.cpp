@@ -73,6 +73,22 @@ TEST(Expand, VariantsHaveTheirGroupsAndMachines) {
               ElementsAre("gfx110x is not built as asan"));
 }
 
+TEST(Expand, AVariantIsTestedOnTheRunnersThatItNames) {
+  auto families = small_families();
+  families.variants["linux"][2].expected_failure = false;
+  auto runners = [&] {
+    std::vector<std::string> found;
+    for (const auto& cell : expand(families, on_linux("pull_request", {"gfx94x"}, {"all"}))->cells)
+      found.push_back(cell.test_runner);
+    return found;
+  };
+  EXPECT_THAT(runners(), ElementsAre("two", "sandbox", "two")) << "tsan is not for the sandbox";
+  families.families[0].places[0].runners.erase("sandbox");
+  EXPECT_THAT(runners(), ElementsAre("two", "", "two")) << "asan runs in the sandbox or not at all";
+  families.variants["linux"][1].test = {"sandbox", "test"};
+  EXPECT_THAT(runners(), ElementsAre("two", "two", "two"));
+}
+
 TEST(Expand, AFamilyWithoutARunnerIsHeldAndStays) {
   auto families = small_families();
   auto nightly = *expand(families, on_linux("nightly"));

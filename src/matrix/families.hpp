@@ -30,6 +30,8 @@ struct Target {
 struct Variant {
   std::string name, suffix, preset; ///< suffix of the artifact group; CMake preset; both may be empty
   std::string build = "default";    ///< which of the platform's build runners
+  /// Purposes of runners that may test it: the first that a family has is used, and none means no test.
+  std::vector<std::string> test = {"test"};
   bool expected_failure = false;
   bool operator==(const Variant&) const = default;
 };

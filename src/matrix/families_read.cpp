@@ -103,6 +103,16 @@ private:
     return {};
   }
 
+  Result<void> read_test_purposes(TomlTable& table, std::vector<std::string>& test) {
+    std::vector<std::string> said;
+    TRY_DO(read_names(table, "test", said));
+    for (const auto& purpose : said)
+      if (!contains(purposes(), purpose))
+        return table.error("test", fmt::format("{:?} is not one of {}", purpose, text::join(purposes(), ", ")));
+    if (!said.empty()) test = std::move(said);
+    return {};
+  }
+
   Result<void> read_variants(TomlTable& table) {
     for (const auto& platform : platform_names())
       TRY_DO(table.named_tables(platform, [&](const std::string& name, TomlTable& t) -> Result<void> {
@@ -114,6 +124,7 @@ private:
         TRY_DO(t.text("preset", variant.preset));
         if (!variant.preset.empty() && !is_name(variant.preset)) return t.error("preset", "is not a name");
         TRY_DO(t.text("build", variant.build));
+        TRY_DO(read_test_purposes(t, variant.test));
         TRY_DO(t.flag("expected_failure", variant.expected_failure));
         for (const auto& other : out_.variants[platform])
           if (other.suffix == variant.suffix) return t.error("suffix", fmt::format("is that of {} too", other.name));

@@ -89,6 +89,7 @@ TEST(Families, RefusesWithFileLineAndKey) {
         Change{"trigger.pull_request = [\"presubmit\"]", "trigger.pull_request = [\"postsubmit\"]",
                "trigger.pull_request: postsubmit is not one of"},
         Change{"build = \"sanitizer\"", "build = \"other\"", "build_runners.linux has no"},
+        Change{"test = [\"sandbox\"]", "test = [\"sandpit\"]", "test: \"sandpit\" is not one of test, sandbox"},
         Change{"suffix = \"tsan\"", "suffix = \"asan\"", "suffix: is that of asan too"},
         Change{"[family.gfx900.linux]\nvariants = [\"release\"]\n", "", "is built on no platform"},
         Change{"[family.gfx900.linux]", "[family.gfx900.macos]", "family.gfx900"},

@@ -58,13 +58,15 @@ std::string place_text(const Family& family, const Place& place) {
 }
 
 std::string variants_text(const Families& families) {
-  std::string out = "\n# How things are built: suffix of the artifact group, CMake preset, which build runners.\n";
+  std::string out =
+      "\n# How things are built: suffix of the artifact group, CMake preset, which runners build and test it.\n";
   for (const auto& [platform, variants] : families.variants)
     for (const auto& variant : variants) {
       std::vector<std::string> parts;
       if (!variant.suffix.empty()) parts.push_back("suffix = " + quoted(variant.suffix));
       if (!variant.preset.empty()) parts.push_back("preset = " + quoted(variant.preset));
       if (variant.build != "default") parts.push_back("build = " + quoted(variant.build));
+      if (variant.test != Variant().test) parts.push_back("test = " + list(variant.test));
       if (variant.expected_failure) parts.push_back("expected_failure = true");
       out += fmt::format("variant.{}.{} = {{{}{}}}\n", platform, key_of(variant.name), parts.empty() ? "" : " ",
                          parts.empty() ? "" : text::join(parts, ", ") + " ");

@@ -236,6 +236,7 @@ private:
     bool sanitizer = name.ends_with("asan") || name.ends_with("tsan");
     if (sanitizer && kinds != out_.build_runners.end() && kinds->second.contains("sanitizer"))
       variant.build = "sanitizer";
+    if (name.ends_with("asan")) variant.test = {"sandbox"};
     return variant;
   }
 

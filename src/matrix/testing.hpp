@@ -12,7 +12,7 @@ trigger.pull_request = ["presubmit"]
 trigger.schedule = ["presubmit", "nightly"]
 trigger.workflow_dispatch = []
 variant.linux.release = {}
-variant.linux.asan = { suffix = "asan", preset = "linux-asan", build = "sanitizer" }
+variant.linux.asan = { suffix = "asan", preset = "linux-asan", build = "sanitizer", test = ["sandbox"] }
 variant.linux.tsan = { suffix = "tsan", expected_failure = true }
 variant.windows.release = { preset = "windows-release" }
 build_runners.linux.default = { builder = 1 }

@@ -144,6 +144,7 @@ Result<Receipt> run(ObjectStore& store, const Plan& plan, const Options& options
   auto receipt = receipt_of(plan);
   if (options.execute) TRY_DO(check_reviewed(store, plan, *options.execute));
   if (plan.held || options.dry_run) return receipt;
+  if (options.before_writing) TRY_DO(options.before_writing(plan));
   TRY_DO(execute(store, plan, options, receipt));
   receipt.moved = plan.moves();
   receipt.writes = publish::writes_between(before, store.counters());

@@ -18,6 +18,9 @@ struct Options {
   bool dry_run = false;
   std::optional<std::uint64_t> to_generation = {}; ///< of a rollback: whose view is restored
   publish::PublicUrl public_url = {};              ///< of the links in the receipt
+  /// Called with the plan that is about to be executed, before anything is written; an error stops it. Not called by a
+  /// dry run, for a held plan, or for one that an earlier run executed.
+  std::function<Result<void>(const Plan&)> before_writing = {};
 };
 
 struct Receipt {

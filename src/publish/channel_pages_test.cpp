@@ -116,7 +116,9 @@ TEST_F(ChannelPages, CopiesThatAreMissingAlteredOrLeftAreRepaired) {
 TEST_F(ChannelPages, ALargeChannelOfAnOlderProgramGetsEveryCopy) {
   const auto listed = *store_->list("channels/");
   for (const auto& object : listed)
-    if (object.key.ends_with('/')) ASSERT_TRUE(store_->remove(object.key));
+    if (object.key.ends_with('/')) {
+      ASSERT_TRUE(store_->remove(object.key));
+    }
   auto state = parse_pages_state(get("channels/nightly/pages.json"));
   EXPECT_TRUE(state.slash_keys);
   state.slash_keys = false;

@@ -84,9 +84,10 @@ private:
       if (views[i])
         add(*views[i]);
       else
-        notes.push_back({"P080", Severity::warning, fmt::format("{}@{}", channel.name, steps[i].generation),
-                         lost[i] + ": the channel cannot go back there",
-                         fmt::format("quarry index rebuild channel:{}", channel.name)});
+        notes.push_back(
+            {"P080", Severity::warning, fmt::format("{}@{}", channel.name, steps[i].generation),
+             lost[i] + ": the channel cannot go back there",
+             "what installers see is not touched; restore the view from a copy of the store if you need it"});
     }
     return {};
   }

@@ -508,7 +508,9 @@ TEST_F(Publish, PagesWithoutCopiesGetThemFromTheNextRun) { // an older program w
   ASSERT_TRUE(publish(*store_, packages_, target("staging")));
   const auto expected = testing::snapshot(*store_);
   for (const auto& key : keys(""))
-    if (key.ends_with('/')) ASSERT_TRUE(store_->remove(key));
+    if (key.ends_with('/')) {
+      ASSERT_TRUE(store_->remove(key));
+    }
   auto state = **store_->get("channels/staging/pages.json", 1 << 20);
   auto at = state.find(",\"slash_keys\":true");
   ASSERT_NE(at, state.npos);

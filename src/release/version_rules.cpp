@@ -73,7 +73,6 @@ Result<std::string> suffix_of(const VersionRequest& request, PackageType type) {
   }
   if (kind == "nightly-bkc") {
     TRY_DO(check_date(request.date, "the date"));
-    TRY_DO(check_date(request.base_date, "the base date"));
     if (request.base_date > request.date)
       return wrong("N003", fmt::format("the base date {} is after {}", request.base_date, request.date),
                    "correct --base-date or --date");
@@ -126,6 +125,7 @@ bool needs_commit(std::string_view release_type, PackageType type) {
 
 Result<std::string> compute_version(const VersionRequest& request, PackageType type) {
   TRY_DO(check_base(request.base));
+  if (request.release_type.ends_with("-bkc")) TRY_DO(check_date(request.base_date, "the base date"));
   std::string version;
   if (request.custom_suffix) {
     if (request.custom_suffix->size() > k_suffix_max)
@@ -152,7 +152,15 @@ Result<VersionFile> parse_version_file(std::string_view json, std::string_view w
   VersionFile file{text_at(document, "rocm-version"), ""};
   if (file.base.empty())
     return wrong("N007", fmt::format("{} has no text \"rocm-version\"", what), std::string(k_hint));
-  if (document.contains("release-metadata")) file.base_date = text_at(document["release-metadata"], "base-date");
+  auto metadata = document.find("release-metadata");
+  if (metadata == document.end()) return file;
+  // Refused even where the release type does not need it: the file is wrong, and the next bkc release would fail.
+  auto date = metadata->is_object() ? metadata->find("base-date") : metadata->end();
+  bool is_text = metadata->is_object() && (date == metadata->end() || date->is_string());
+  file.base_date = text_at(*metadata, "base-date");
+  if (!is_text || (!file.base_date.empty() && !check_date(file.base_date, "")))
+    return wrong("N007", fmt::format("\"release-metadata\" of {} is malformed", what),
+                 "it is an object whose \"base-date\", if any, is a day such as \"20260811\"");
   return file;
 }
 

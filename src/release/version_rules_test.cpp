@@ -81,8 +81,12 @@ TEST(VersionRules, RefusesWhatMakesNoVersion) {
   auto late = request("nightly-bkc");
   late.base_date = "20261122";
   EXPECT_EQ(code(late), "N003");
-  late.base_date = "";
-  EXPECT_EQ(code(late), "N003");
+  for (auto type : {"nightly-bkc", "dev-bkc"})
+    for (auto base_date : {"", "20261301"}) {
+      auto r = request(type);
+      r.base_date = base_date;
+      EXPECT_EQ(code(r), "N003") << type << " " << base_date;
+    }
   for (auto sha : {"", "abc", "0123456789abcdef0123456789abcdef0123456", "g123456789abcdef0123456789abcdef01234567"}) {
     auto r = request("dev");
     r.commit = sha;
@@ -128,6 +132,16 @@ TEST(VersionFile, HoldsTheBase) {
   EXPECT_EQ(parse_version_file(R"({"rocm-version": "10.1.0"})", "f")->base_date, "");
   for (auto bad : {"{}", "[]", R"({"rocm-version": 7})", R"({"rocm-version": ""})"})
     EXPECT_EQ(parse_version_file(bad, "f").error().code, "N007") << bad;
+  for (auto metadata : {"7", "null", "[]", "\"20260801\"", R"({"base-date": 20260801})", R"({"base-date": "20260231"})",
+                        R"({"base-date": "2026-08-01"})"})
+    EXPECT_EQ(
+        parse_version_file(R"({"rocm-version": "10.1.0", "release-metadata": )" + std::string(metadata) + "}", "f")
+            .error()
+            .code,
+        "N007")
+        << metadata;
+  EXPECT_EQ(parse_version_file(R"({"rocm-version": "10.1.0", "release-metadata": {"base-date": ""}})", "f")->base_date,
+            "");
   EXPECT_FALSE(parse_version_file("rocm", "f"));
 }
 

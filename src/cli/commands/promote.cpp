@@ -114,7 +114,13 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     if (auto unsigned_too = request_of(context, arguments, to, *store)) asked_for = std::move(unsigned_too);
   }
   TRY(auto request, std::move(asked_for));
-  TRY_DO(check_delivery(context, *store, to, request, options));
+  bool checked = false;
+  if (to.store)
+    options.before_writing = [&](const promote::Plan& plan) -> Result<void> {
+      TRY(auto sets, promoted_sets(*store, request, plan));
+      checked = true;
+      return check_delivery(context, to, sets);
+    };
   TRY(auto receipt, promote::promote(*store, request, options));
   context.out.findings(receipt.notes);
   auto document = to_json(receipt, "quarry.promote/1", options.dry_run);
@@ -122,7 +128,8 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   document["distribution"] = nullptr;
   std::optional<Delivery> delivery;
   if (to.store && !receipt.held) {
-    TRY(auto sets, promoted_sets(*store, request, receipt));
+    TRY(auto sets, promoted_sets(*store, request, receipt.plan));
+    if (!checked && !options.dry_run) TRY_DO(check_delivery(context, to, sets)); // of a plan that was executed before
     TRY(delivery, deliver(context, *store, to, sets, options, options.dry_run));
     context.out.findings(delivery->receipt.notes);
     document["distribution"] = delivery_json(to, *delivery);

@@ -77,7 +77,7 @@ std::vector<PackageType> package_types(const Arguments& arguments) {
 Result<void> read_bases(const Arguments& arguments, release::VersionRequest& request) {
   request.base = arguments.get("--base");
   request.base_date = arguments.get("--base-date");
-  bool needs_file = request.base.empty() || (request.release_type == "nightly-bkc" && request.base_date.empty());
+  bool needs_file = request.base.empty() || (request.release_type.ends_with("-bkc") && request.base_date.empty());
   if (!needs_file && !arguments.has("--version-file")) return {};
   auto name = arguments.get("--version-file");
   if (!request.base.empty() && !arguments.has("--version-file") && !sys::exists(name)) return {};

@@ -1,3 +1,4 @@
+#include "artifact/name.hpp"
 #include "base/text.hpp"
 #include "cli/compat/components.hpp"
 #include "cli/compat/script.hpp"
@@ -27,7 +28,7 @@ struct Holdings {
   std::set<std::string> targets;
   bool has_target(const std::string& target) const {
     return std::any_of(targets.begin(), targets.end(),
-                       [&](const auto& held) { return held == target || held.substr(0, held.find(':')) == target; });
+                       [&](const auto& held) { return artifact::target_base(held) == artifact::target_base(target); });
   }
 };
 
@@ -57,7 +58,10 @@ Words fetch_from(const Place& place, const std::string& output) {
   return {"artifact", "fetch", "--from", place.locator(), "--store", place.store, "--output-dir", output};
 }
 
+/// An empty expression matches every name, so the others beside it do not matter: `"${{ inputs.artifacts }}"` of a
+/// workflow whose input was not given.
 void add_includes(Words& words, const std::vector<std::string>& includes) {
+  if (std::find(includes.begin(), includes.end(), "") != includes.end()) return;
   words.push_back("--"); // an expression may begin with a dash
   words.insert(words.end(), includes.begin(), includes.end());
 }
