@@ -52,6 +52,18 @@ def test_the_key_is_private_and_the_proof_is_not_published(tmp_path, home):
     assert not list((tmp_path / "store").rglob("*.proof"))
 
 
+def test_what_was_reviewed_is_not_replaced_by_what_changed_since(tmp_path, home):
+    """The proof still names the reviewed bytes; the file beside it is another sound wheel of the same name and size."""
+    wheel = pack(tmp_path, home)
+    publish = ("publish", wheel.parent, *RUN, "--store", f"file:{tmp_path}/store")
+    plan = next(line.split()[1] for line in good(*publish, "--dry-run", environment=home).out.splitlines() if line.startswith("plan "))
+    swapped = distributions.wheel(tmp_path / "tree", "demo", "1.0", payload=b"")
+    assert swapped.name == wheel.name
+    wheel.write_bytes(swapped.read_bytes())
+    done = refused("O011", 7, *publish, "--execute", plan, environment=home)
+    assert "reviewed" in done.err and not list((tmp_path / "store").rglob("*.whl"))
+
+
 def test_an_altered_file_is_verified_in_full_and_refused(tmp_path, home):
     wheel = pack(tmp_path, home)
     alter(wheel)

@@ -107,6 +107,23 @@ def test_several_pages_of_links(tmp_path):
 
 
 @pytest.mark.parametrize("installer", ["pip", "uv"])
+def test_packages_that_do_not_fit_what_is_there_get_no_receipt(tmp_path, installer):
+    if installer == "uv" and not shutil.which("uv"):
+        pytest.skip("uv is not on PATH")
+    links, env = tmp_path / "links", tmp_path / "env"
+    links.mkdir()
+    for version in ("1.0", "1.1"):
+        distributions.wheel(links, "core-part", version)
+        distributions.wheel(links, "lib-part", version, requires=(f"core-part=={version}", "not-here>3; extra == 'more'", "core-part<1; sys_platform == 'win32'"))
+    words = ["venv", "install", env, "--from", links, "--installer", installer, "--packages"]
+    good(*words, "lib-part==1.0")
+    done = refused("V018", 1, *words, "core-part==1.1")
+    assert "lib-part 1.0 requires core-part==1.0, and 1.1 is installed" in done.err
+    assert not (env / "quarry-receipt.json").exists()
+    good(*words, "core-part==1.1 lib-part==1.1")
+
+
+@pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_a_misspelt_extra_is_an_error_that_lists_the_extras(packages_with_extras, tmp_path, installer):
     if installer == "uv" and not shutil.which("uv"):
         pytest.skip("uv is not on PATH")

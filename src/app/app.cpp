@@ -1,6 +1,7 @@
 #include "app/app.hpp"
 
 #include "app/resources.hpp"
+#include "base/redact.hpp"
 #include "cli/commands.hpp"
 #include "cli/engine.hpp"
 #include "cli/settings.hpp"
@@ -8,6 +9,7 @@
 #include "sys/file.hpp"
 #include "sys/machine.hpp"
 #include "sys/path.hpp"
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <map>
@@ -22,12 +24,17 @@ namespace quarry::app {
 namespace {
 constexpr int k_internal = 11, k_machine = 12; // docs/exit-codes.md
 
-std::map<std::string, std::string> read_environment() {
+/// Copies the variables, and overwrites credentials where the kernel shows them: a program that Quarry starts (the code
+/// under test) could read them in /proc/PARENT/environ.
+std::map<std::string, std::string> take_environment() {
   std::map<std::string, std::string> variables;
   for (char** entry = environ; entry && *entry; ++entry) {
     std::string text = *entry;
-    if (auto equals = text.find('='); equals != text.npos)
-      variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+    auto equals = text.find('=');
+    if (equals == text.npos) continue;
+    auto name = text.substr(0, equals);
+    if (redact::is_secret_name(name)) std::fill_n(*entry + equals + 1, text.size() - equals - 1, '*');
+    variables.emplace(std::move(name), text.substr(equals + 1));
   }
   return variables;
 }
@@ -54,7 +61,7 @@ private:
 };
 
 int run_world(int argc, char** argv, Stream& out, Stream& err) {
-  auto environment = read_environment();
+  auto environment = take_environment();
   sys::RealClock clock;
   auto program = sys::read_link("/proc/self/exe");
   auto directory = sys::absolute(".");

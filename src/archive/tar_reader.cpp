@@ -219,6 +219,11 @@ struct TarReader::State {
                                         : Result<void>(fail(ErrorKind::corrupt, "T010",
                                                             "a member is called like the archive's own directory"));
     if (type == TarType::hardlink) {
+      if (found.link.ends_with('/')) // Python and we read a file's name, GNU tar a directory's
+        return fail(
+            ErrorKind::corrupt, "T005",
+            fmt::format("the hard link {:?} leads to {:?}, which is a directory's name", found.path, found.link),
+            "two readers would understand this archive differently: do not use it");
       TRY(found.link, checked_path(found.link));
     }
     TRY_DO(check_position(found.size), "before member " + found.path);

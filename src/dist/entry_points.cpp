@@ -105,7 +105,9 @@ private:
     if (!is_reference || point.attribute.empty())
       return error(fmt::format("{} = {:?} does not name a function as module:attribute", point.name, point.module));
     if (!is_script_name(point.name)) return error(fmt::format("{:?} cannot be the name of a script", point.name));
-    if (is_interpreter_name(point.name))
+    if (is_interpreter_settings(point.name))
+      return error(fmt::format("a script called {} would be read as settings of the interpreter", point.name));
+    if (is_interpreter_name(point.name) || is_interpreter_name(windows_script(point.name)))
       return error(fmt::format("a script called {} would replace the interpreter", point.name));
     return {};
   }

@@ -20,7 +20,7 @@ bool is_interpreter_version(std::string_view text) {
 
 bool is_script_name(std::string_view name) {
   bool plain = std::none_of(name.begin(), name.end(), [](char c) {
-    return (c >= 0 && c < ' ') || c == 0x7f || std::string_view("/\\:*?\"<>|").find(c) != std::string_view::npos;
+    return (c >= 0 && c <= ' ') || c == 0x7f || std::string_view("/\\:*?\"<>|[]").find(c) != std::string_view::npos;
   });
   return plain && !name.empty() && name != "." && name != "..";
 }
@@ -32,6 +32,17 @@ bool is_interpreter_name(std::string_view name) {
   for (std::string_view interpreter : {"pythonw", "python", "pypyw", "pypy"})
     if (rest.starts_with(interpreter)) return is_interpreter_version(rest.substr(interpreter.size()));
   return false;
+}
+
+std::string windows_script(std::string_view name) {
+  auto dot = name.rfind('.');
+  bool python = dot != name.npos && dot != 0 && name.substr(dot).starts_with(".py");
+  return std::string(python ? name.substr(0, dot) : name) + ".exe";
+}
+
+bool is_interpreter_settings(std::string_view name) {
+  auto lower = text::lower(name);
+  return lower == "pyvenv.cfg" || lower.ends_with("._pth");
 }
 
 bool is_activation_name(std::string_view name) {

@@ -13,6 +13,10 @@
 namespace quarry::index {
 
 namespace {
+/// For the page. Old metadata may hold what no installer reads today: pip ends with a traceback on such a page.
+std::string readable(const std::string& requires_python) {
+  return dist::Specifiers::parse(requires_python) ? requires_python : std::string();
+}
 
 constexpr std::size_t k_details_max = 10; // of an error
 
@@ -94,7 +98,7 @@ Result<Described> describe_wheel(const std::string& path, unsigned workers) {
   described.file.size = report.size;
   described.file.sha256 = report.sha256;
   described.file.metadata_sha256 = sha256(described.sidecar);
-  described.file.requires_python = report.metadata->requires_python;
+  described.file.requires_python = readable(report.metadata->requires_python);
   described.warnings = std::move(report.findings);
   described.holds_library = std::any_of(report.record.begin(), report.record.end(), [](const dist::RecordRow& row) {
     return is_library_name(row.path) && row.size != 0;
@@ -123,7 +127,7 @@ Result<Described> describe_sdist(const std::string& path, const dist::SdistName&
   described.file.version = name.version.str();
   described.file.size = rope.size();
   TRY(described.file.sha256, content::sha256_of(rope));
-  described.file.requires_python = metadata.requires_python;
+  described.file.requires_python = readable(metadata.requires_python);
   return described;
 }
 

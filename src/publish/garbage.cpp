@@ -220,9 +220,10 @@ Result<Garbage> collect_garbage(ObjectStore& store, const CollectGarbageOptions&
   for (const auto& object : found) {
     Mark mark{object.modified_us, now};
     auto known = old.find(object.key);
-    bool marked = known != old.end() && known->second.modified_us == object.modified_us;
+    // A mark without a time is none: it would count as older than any grace.
+    bool marked = known != old.end() && known->second.modified_us == object.modified_us && known->second.since_us > 0;
     if (marked) mark.since_us = std::min(known->second.since_us, now);
-    if (marked && now != 0 && mark.since_us <= now - options.grace_us)
+    if (marked && now > 0 && mark.since_us <= now - options.grace_us)
       due.emplace_back(object.key, mark);
     else
       marks[object.key] = mark;
@@ -238,7 +239,7 @@ Result<Garbage> collect_garbage(ObjectStore& store, const CollectGarbageOptions&
         Sweep(store, reached, garbage)
             .run({due.begin() + static_cast<std::ptrdiff_t>(begin), due.begin() + static_cast<std::ptrdiff_t>(end)}));
   }
-  if (marks != old) TRY_DO(write_marks(store, marks));
+  if (marks != old && now > 0) TRY_DO(write_marks(store, marks)); // a store that tells no time begins no grace
   TRY(garbage.leftovers, store.remove_leftovers(now == 0 ? 0 : now - options.grace_us));
   return garbage;
 }

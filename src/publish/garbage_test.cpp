@@ -121,6 +121,24 @@ TEST(Garbage, ARecordThatIsWrittenAgainIsMarkedAnew) {
   EXPECT_THAT(world.collect_garbage().keys, ElementsAre(view));
 }
 
+TEST(Garbage, AMarkWithoutATimeIsNone) { // a second gc took the object that tells the store's time
+  World world;
+  auto view = registry::view_key(*registry::put_view(*world.store, registry::ViewRecord{{}, {}, "{\"x\":1}"}));
+  world.collect_garbage();
+  auto marks = *read_marks(*world.store);
+  marks.at(view).since_us = 0;
+  ASSERT_TRUE(write_marks(*world.store, marks));
+  EXPECT_THAT(world.collect_garbage().keys, IsEmpty());
+  EXPECT_GT(read_marks(*world.store)->at(view).since_us, 0);
+  auto timeless = store::make_memory_store();
+  for (const auto& [key, bytes] : testing::snapshot(*world.store))
+    if (!key.starts_with("gc/")) {
+      ASSERT_TRUE(timeless->put(key, content::Rope::literal(bytes), {}));
+    }
+  for (int run = 0; run < 3; ++run) EXPECT_THAT(publish::collect_garbage(*timeless, k_at_once)->keys, IsEmpty());
+  EXPECT_FALSE(*timeless->head(k_marks_key)) << "a store that tells no time begins no grace";
+}
+
 TEST(Garbage, TheClockOfThisMachineDecidesNothing) {
   World world;
   EXPECT_TRUE(registry::put_view(*world.store, registry::ViewRecord{{}, {}, "{\"x\":1}"}));

@@ -52,6 +52,22 @@ Result<std::vector<SealedSet>> sets_of(ObjectStore& store, const std::string& di
   return below;
 }
 
+/// One run makes one version. Later ones beside it are nearly always an earlier run's id, and the sets of a run are
+/// tested and promoted together.
+Result<void> refuse_other_versions(const std::vector<SealedSet>& sets, const std::vector<PlannedFile>& files,
+                                   const std::string& directory) {
+  for (const auto& sealed : sets)
+    for (const auto& known : sealed.set.files)
+      for (const auto& ours : files)
+        if (known.project == ours.file.project && known.version != ours.file.version)
+          return fail(
+              ErrorKind::already_exists, "P016",
+              fmt::format("{} has {} {} already, and this would add {}", directory, known.project, known.version,
+                          ours.file.version),
+              "nothing was changed; give the id of the run that made these packages, or add --several-versions");
+  return {};
+}
+
 /// Upload time and yank of a file that is published already.
 Result<void> keep_history(const std::vector<SealedSet>& sets, FileRecord& file) {
   for (const auto& sealed : sets)
@@ -151,10 +167,12 @@ std::string digest_of(const Plan& plan) {
   return sha256(json.dump()).hex();
 }
 
-Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now, std::int64_t replace_before_us) {
+Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now, std::int64_t replace_before_us,
+                    bool several_versions) {
   std::sort(plan.files.begin(), plan.files.end(),
             [](const auto& a, const auto& b) { return a.file.filename < b.file.filename; });
   TRY(auto sets, sets_of(store, plan.directory));
+  if (!several_versions) TRY_DO(refuse_other_versions(sets, plan.files, plan.directory));
   for (auto& file : plan.files) {
     file.file.upload_time = now;
     TRY_DO(keep_history(sets, file.file));
@@ -234,7 +252,7 @@ Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected colle
     plan.files.push_back(
         {std::move(candidate.path), std::move(candidate.file), std::move(candidate.sidecar), false, candidate.hashed});
   }
-  return finish(store, std::move(plan), now, target.replace_unsealed_before_us);
+  return finish(store, std::move(plan), now, target.replace_unsealed_before_us, target.several_versions);
 }
 
 Result<Plan> plan_adoption(ObjectStore& store, const std::string& directory, registry::Origin origin,
@@ -243,7 +261,7 @@ Result<Plan> plan_adoption(ObjectStore& store, const std::string& directory, reg
   plan.directory = directory;
   plan.set.origin = std::move(origin);
   plan.files = std::move(files);
-  return finish(store, std::move(plan), now, 0);
+  return finish(store, std::move(plan), now, 0, true);
 }
 
 } // namespace quarry::publish

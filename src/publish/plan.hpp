@@ -21,6 +21,7 @@ struct Target {
   /// A file that no seal names and that was written before this time may be replaced: an interrupted publish left it.
   /// 0: none is.
   std::int64_t replace_unsealed_before_us = 0;
+  bool several_versions = false; ///< of one project, in this directory
 };
 
 struct PlannedFile {
@@ -60,7 +61,8 @@ Result<void> check_target(const Target& target);
 /// The set's files get the upload time that an earlier sealed set of this directory gives them, else `now` (RFC 3339);
 /// a set of the same files that is sealed already is taken whole, so that publishing twice gives the same digest.
 /// already_exists P004 when a name is published with other bytes here, or R018 in the channel: both digests are named;
-/// P017 for a project of the base index. Other bytes that no seal names and that are old enough are replaced, which the
+/// P017 for a project of the base index; P016 when the directory has another version of a project, unless the target
+/// allows several. Other bytes that no seal names and that are old enough are replaced, which the
 /// plan notes (P081).
 Result<Plan> make_plan(store::ObjectStore& store, const Target& target, Collected collected, const std::string& now);
 

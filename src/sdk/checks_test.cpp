@@ -24,12 +24,26 @@ std::vector<std::string> codes(const Findings& findings) {
 
 TEST(RunPath, OnlyWhatBeginsWithOriginIsPortable) {
   for (const char* part : {"$ORIGIN", "${ORIGIN}", "$ORIGIN/../lib", "${ORIGIN}/x"})
-    EXPECT_EQ(kind_of_part(part), RunPathPart::portable) << part;
+    EXPECT_EQ(kind_of_part(part, "lib/a.so"), RunPathPart::portable) << part;
   for (const char* part :
        {"", ".", "lib", "./lib", "../lib", "$LIB/x", "$ORIGINAL", "$ORIGIN2/x", "$PLATFORM", "~/lib", "x/$ORIGIN"})
-    EXPECT_EQ(kind_of_part(part), RunPathPart::relative) << part;
-  for (const char* part : {"/", "/opt/rocm/lib", "//x", "/home/builder/$ORIGIN"})
-    EXPECT_EQ(kind_of_part(part), RunPathPart::absolute) << part;
+    EXPECT_EQ(kind_of_part(part, "lib/a.so"), RunPathPart::relative) << part;
+  for (const char* part : {"/", "/opt/rocm/lib", "//x", "/home/builder/$ORIGIN", "$ORIGIN/../../../tmp",
+                           "${ORIGIN}/x/../../../../home/builder", "$ORIGIN/../../.."})
+    EXPECT_EQ(kind_of_part(part, "lib/a.so"), RunPathPart::absolute) << part;
+}
+
+TEST(RunPath, ItMayLeadToOtherPackagesAndNoFurther) {
+  EXPECT_EQ(kind_of_part("$ORIGIN/../../_rocm_sdk_core/lib", "lib/a.so"), RunPathPart::portable);
+  EXPECT_EQ(kind_of_part("$ORIGIN/../../..", "lib/rocprofiler/a.so"), RunPathPart::portable);
+  EXPECT_EQ(kind_of_part("$ORIGIN/..", "a.so"), RunPathPart::portable);
+  EXPECT_EQ(kind_of_part("$ORIGIN/../..", "a.so"), RunPathPart::absolute);
+  DroppedRunPaths dropped;
+  EXPECT_EQ(dropped.portable("lib/a.so", "$ORIGIN/../../../../tmp/evil:$ORIGIN"), "$ORIGIN");
+  Findings findings;
+  dropped.report("pkg", findings);
+  ASSERT_THAT(codes(findings), ElementsAre("S052"));
+  EXPECT_THAT(findings[0].message, HasSubstr("leads out of the installed packages"));
 }
 
 TEST(RunPath, WhatIsDroppedIsReportedOncePerPart) {

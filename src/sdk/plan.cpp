@@ -1,6 +1,8 @@
 #include "sdk/plan.hpp"
 
 #include "base/text.hpp"
+#include "base/units.hpp"
+#include "dist/family.hpp"
 #include "sdk/devel.hpp"
 #include "sdk/dist_info.hpp"
 #include "sdk/metadata.hpp"
@@ -194,6 +196,11 @@ private:
     TRY(auto population, (windows() ? populate_windows : populate)(view, options_for(package, family), plan_.findings),
         "while planning " + naming_.dist(package, family));
     if (population.files.empty()) return nothing(package, family);
+    if (!dist::family_of_libraries(naming_.dist(package, family)).empty() && population.libraries.empty())
+      return fail(ErrorKind::unsupported, "S053",
+                  fmt::format("{} would hold {} and no library: the artifacts of {} are split by GPU target",
+                              naming_.dist(package, family), units::things(population.files.size(), "file"), family),
+                  "take artifacts of a run that was built with KPACK_SPLIT_ARTIFACTS=OFF");
     auto& out = plan_.packages.emplace_back();
     TRY_DO(describe(package, family, out));
     scripts(package, population, out);

@@ -1,5 +1,6 @@
 #pragma once
-// Which parts of a file's own run path hold wherever a package is installed: those that begin with $ORIGIN.
+// Which parts of a file's own run path hold wherever a package is installed: those that begin with $ORIGIN and stay in
+// site-packages.
 #include "base/finding.hpp"
 #include <cstdint>
 #include <map>
@@ -12,9 +13,10 @@ namespace quarry::sdk {
 enum class RunPathPart : std::uint8_t {
   portable, ///< $ORIGIN or ${ORIGIN}, alone or with a path behind it
   relative, ///< to the working directory of whoever runs the program: "lib", ".", "", also "$LIB/x" and "$ORIGINx"
-  absolute, ///< a directory of the machine that built the file
+  absolute, ///< a directory of the machine that built the file, also by way of $ORIGIN/../../../../..
 };
-RunPathPart kind_of_part(std::string_view part);
+/// `file`: its path in the package's own directory of site-packages, such as lib/libamdhip64.so.6.
+RunPathPart kind_of_part(std::string_view part, std::string_view file);
 
 /// Removes the parts of run paths that are not portable, and remembers them. A relative part in DT_RPATH loads
 /// libraries from the user's working directory, before LD_LIBRARY_PATH; an absolute one names a directory that somebody

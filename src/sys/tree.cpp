@@ -38,14 +38,14 @@ Result<std::string> link_target(int parent, const char* name, const std::string&
   return std::string(buffer, static_cast<std::size_t>(n));
 }
 
-/// Other processes remove files meanwhile; on NFS the handle of a removed one is stale.
-bool is_gone(int error) { return error == ENOENT || error == ESTALE; }
-
 struct Walk {
   std::string root;
   std::size_t max_entries;
-  bool recursive;
+  bool recursive; ///< then also strict: what vanishes while it is listed is an error
   std::vector<TreeEntry> entries;
+
+  /// Other processes remove files meanwhile; on NFS the handle of a removed one is stale.
+  bool is_gone(int error) const { return !recursive && (error == ENOENT || error == ESTALE); }
 
   Result<void> directory(int descriptor, const std::string& prefix, int depth) {
     if (depth > k_depth_max)
@@ -76,7 +76,7 @@ struct Walk {
     take_status(e, status);
     if (e.type == EntryType::symlink) {
       auto link = link_target(parent, name, path::join(root, e.path));
-      if (!link && link.error().kind == ErrorKind::not_found) return {};
+      if (!link && !recursive && link.error().kind == ErrorKind::not_found) return {};
       TRY(e.link, std::move(link));
     }
     if (entries.size() >= max_entries)

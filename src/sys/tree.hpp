@@ -21,11 +21,11 @@ struct TreeEntry {
   bool executable() const { return (mode & 0111) != 0; }
 };
 
-/// All entries below `root` (not the root itself), sorted bytewise by path. What another process removes meanwhile is
-/// not listed. At most `max_entries`, else
-/// resource_exhausted D005.
+/// All entries below `root` (not the root itself), sorted bytewise by path. An entry that another process removes
+/// meanwhile is not_found D001: a package must not lack it silently. At most `max_entries`, else resource_exhausted
+/// D005.
 Result<std::vector<TreeEntry>> list_tree(const std::string& root, std::size_t max_entries = 1'000'000);
-/// Only the direct entries of `directory`, sorted bytewise.
+/// Only the direct entries of `directory`, sorted bytewise. What another process removes meanwhile is not listed.
 Result<std::vector<TreeEntry>> list_directory(const std::string& directory);
 
 /// lstat(2) of `name` in the open `directory`; the entry is called `path`. nullopt when it does not exist.

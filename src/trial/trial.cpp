@@ -185,11 +185,16 @@ Result<Suite> choose_suite(const TrialOptions& options, const venv::Environment&
 }
 
 /// In-tree bytecode is not used: it is not in the wheels, and could say something else than the sources beside it.
-venv::Variables test_variables(const TrialOptions& options, const venv::Environment& environment,
-                               const venv::Variables& variables, const std::string& work) {
+/// The home directory is an empty one, unless it is passed: the user's own holds credentials (~/.aws, ~/.netrc).
+Result<venv::Variables> test_variables(const TrialOptions& options, const venv::Environment& environment,
+                                       const venv::Variables& variables, const std::string& work) {
   auto out = venv::activated_variables(environment, variables, options.passed);
   out["PYTHONPYCACHEPREFIX"] = path::join(work, "bytecode");
   out["PYTHONUNBUFFERED"] = "1"; // what a suite has said when the deadline ends it is in the log
+  if (std::find(options.passed.begin(), options.passed.end(), "HOME") == options.passed.end()) {
+    out["HOME"] = path::join(work, "home");
+    TRY_DO(sys::make_directories(out["HOME"]));
+  }
   return out;
 }
 
@@ -314,7 +319,8 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   evidence.started = sys::rfc3339(clock.now_us());
   // The store may be public. Actions masks what a job prints, and not what it stores.
   redact::Redactor redactor(variables);
-  TRY(auto done, run_suite(suite, options, test_variables(options, environment, variables, work.path()), redactor));
+  TRY(auto suite_variables, test_variables(options, environment, variables, work.path()));
+  TRY(auto done, run_suite(suite, options, suite_variables, redactor));
   evidence.ended = sys::rfc3339(clock.now_us());
   TRY_DO(prove_again(subject, environment, options.workers), "after the suite had run: there is no evidence");
 

@@ -9,6 +9,7 @@
 #include "sys/path.hpp"
 #include "sys/process.hpp"
 #include "sys/tree.hpp"
+#include "venv/consistency.hpp"
 #include "venv/dependencies.hpp"
 #include "venv/extras.hpp"
 #include "venv/proof.hpp"
@@ -79,6 +80,7 @@ public:
     TRY_DO(install(work));
     TRY(auto findings, check_extras());
     TRY_DO(prove(work));
+    TRY_DO(check_fit());
     finish();
     TRY_DO(write_receipt(environment_, receipt_));
     return InstallOutcome{std::move(receipt_), path::join(environment_.directory, k_receipt_name),
@@ -172,6 +174,13 @@ private:
     if (!options_.allow_unknown_extras) return fail(std::move(error));
     return Findings{
         {error.code, Severity::warning, source_.description, error.message + "; " + error.details.front(), error.hint}};
+  }
+
+  Result<void> check_fit() const {
+    TRY(auto distributions, list_distributions(environment_));
+    std::set<std::string> installed;
+    for (const auto& file : receipt_.files) installed.insert(file.project);
+    return check_consistency(environment_, distributions, installed);
   }
 
   /// uv reports no digests when it installs, so what it would choose is resolved first and then installed by digest.

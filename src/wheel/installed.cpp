@@ -3,6 +3,7 @@
 #include "archive/windows_names.hpp"
 #include "archive/zip_names.hpp"
 #include "base/text.hpp"
+#include "dist/family.hpp"
 #include "dist/script_name.hpp"
 #include "wheel/installed_place.hpp"
 #include <algorithm>
@@ -72,6 +73,12 @@ bool is_project_metadata(std::string_view top) {
   return lower.ends_with(".dist-info") || lower.ends_with(".egg-info");
 }
 
+/// What pip lists as a project beside the dist-info directories.
+bool is_egg(std::string_view top) {
+  auto lower = text::lower(top);
+  return lower.ends_with(".egg-info") || lower.ends_with(".egg-link") || lower.ends_with(".egg");
+}
+
 void check_projects(Installation& wheel) {
   std::set<std::string, std::less<>> reported;
   for (const auto& member : wheel.from_data) {
@@ -83,10 +90,27 @@ void check_projects(Installation& wheel) {
                   fmt::format("{} is installed beside the wheel's own {}, or over it", top, wheel.check.dist_info),
                   "remove it: tools would read its METADATA");
   }
-  for (const auto& path : wheel.check.paths)
-    if (auto top = top_of(path); text::lower(top).ends_with(".egg-info") && reported.emplace(top).second)
-      wheel.report("W019", Severity::warning, top, "tools list it as an installed project of its own",
-                   "remove it from the wheel");
+  for (const auto& path : wheel.check.paths) {
+    auto top = top_of(path);
+    if (!is_egg(top) || !reported.emplace(top).second) continue;
+    auto stem = top.substr(0, std::min(top.find('-'), top.rfind('.')));
+    bool own = dist::family_key(stem) == dist::family_key(wheel.placing.project);
+    wheel.report("W019", own ? Severity::error : Severity::warning, top,
+                 own ? "tools read it instead of the wheel's own METADATA"
+                     : "tools list it as an installed project of its own",
+                 "remove it from the wheel");
+  }
+}
+
+/// A file where every environment has a directory, or a directory where it has its interpreter.
+bool replaces_part_of_environment(const Member& member) {
+  if (member.directory) return false;
+  auto lower = text::lower(member.place.path);
+  bool in_data = member.place.tree == Tree::data &&
+                 (lower == "bin" || lower == "lib" || lower == "lib64" || lower == "include" || lower == "scripts");
+  bool below = member.place.path.find('/') != std::string::npos;
+  return in_data ||
+         (member.place.tree == Tree::scripts && below && dist::is_interpreter_name(top_of(member.place.path)));
 }
 
 void check_script_member(Installation& wheel, const Member& member) {
@@ -105,7 +129,11 @@ void check_script_member(Installation& wheel, const Member& member) {
 void check_environment(Installation& wheel) {
   for (const auto& member : wheel.from_data) {
     if (member.place.tree == Tree::scripts) check_script_member(wheel, member);
-    if (member.place.tree == Tree::data && text::lower(member.place.path) == "pyvenv.cfg")
+    if (replaces_part_of_environment(member))
+      wheel.error("W020", member.name, "it would replace a directory or an interpreter of the environment",
+                  "choose another name");
+    bool settings = member.place.tree == Tree::scripts && dist::is_interpreter_settings(member.place.path);
+    if (settings || (member.place.tree == Tree::data && text::lower(member.place.path) == "pyvenv.cfg"))
       wheel.error("W020", member.name, "it would replace the settings of the virtual environment",
                   "install it under another name");
   }
@@ -141,8 +169,15 @@ public:
       scripts_.insert(archive::folded_name(script));
     }
     if (!wheel_.windows) return;
-    for (const auto& script : wheel_.scripts)
-      if (!names_.add(script + ".exe")) keep(file, script + ".exe");
+    std::map<std::string, std::string> made;
+    for (const auto& script : wheel_.scripts) {
+      auto program = dist::windows_script(script);
+      auto [other, added] = made.emplace(archive::folded_name(program), script);
+      if (!added && archive::folded_name(other->second) != archive::folded_name(script))
+        wheel_.error("W018", file, fmt::format("{} and {} both make {} on Windows", other->second, script, program),
+                     "rename one of them");
+      if (!names_.add(program)) keep(file, program);
+    }
   }
 
   // What setuptools made for an entry point on Windows. pip and uv skip it, `installer` installs it.

@@ -102,6 +102,11 @@ def test_the_code_under_test_gets_no_credentials(tmp_path, packages):
     assert "WANTED=it is here" in log and "HIP_VISIBLE_DEVICES=0" in log and "PATH=" in log
     assert not [name for name in (*job, TOKEN) if name in log and name not in ("WANTED", "HIP_VISIBLE_DEVICES")]
     assert TOKEN not in done.out + done.err
+    assert "HOME=" in log and f"HOME={job.get('HOME', 'none')}" not in log
+    # The values are not in the parent's environment either, in any encoding.
+    reader = "tr '\\0' '\\n' < /proc/$PPID/environ | rev"
+    good("test", "--venv", environment, "--store", f"file:{store}", "--", "sh", "-c", reader, environment=clean_environment(**job))
+    assert TOKEN[::-1] not in texts_below(store / "evidence" / "logs", "*.txt")
     leak = tmp_path / "leak"
     leak.write_text(f"found {job['GITHUB_TOKEN']} in a file\n")
     good("test", "--venv", environment, "--store", f"file:{store}", "--", "cat", leak, environment=clean_environment(**job))

@@ -246,6 +246,31 @@ def test_publish_refuses_several_versions_of_one_project(packages, next_packages
     assert "warning[P016]" in good(*publish, "--several-versions").err
 
 
+def test_publish_refuses_another_version_in_a_run(packages, next_packages, tmp_path):
+    publish = ["--store", f"file:{tmp_path / 'store'}", "--run-id", "43", "--platform", "linux", "--artifact-group", "g"]
+    good("publish", packages, *publish)
+    done = refused("P016", 7, "publish", next_packages, *publish)
+    assert "7.2.0 already" in done.err and "--several-versions" in done.err
+    good("publish", next_packages, *publish, "--several-versions")
+
+
+def test_a_split_that_nothing_declares_is_refused(artifacts, tmp_path):
+    """The family's own artifact holds device code alone; its library is in the generic one."""
+    tree = tmp_path / "split"
+    shutil.copytree(artifacts, tree, symlinks=True)
+    moved = [directory for directory in tree.iterdir() if directory.is_dir() and directory.name.split("_")[1] == "lib" and not directory.name.endswith("_generic")]
+    assert moved
+    for directory in moved:
+        for library in [path for path in directory.rglob("*") if ".so" in path.name]:
+            library.unlink()
+        (directory / "artifact_manifest.txt").read_text()
+        base = directory / (directory / "artifact_manifest.txt").read_text().splitlines()[0]
+        (base / "lib/rocblas/library").mkdir(parents=True, exist_ok=True)
+        (base / "lib/rocblas/library/kernels.co").write_bytes(b"device code")
+    refused("S053", 1, *words(tree, tmp_path / "out"))
+    assert not list((tmp_path / "out").rglob("*.whl"))
+
+
 # --- what is printed
 
 

@@ -138,6 +138,7 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
                                         arguments.get("--platform"), arguments.has("--several-versions")}));
   progress->finish();
   TRY(auto grace, duration_us(arguments, "--replace-unsealed-after"));
+  target.several_versions = arguments.has("--several-versions");
   target.replace_unsealed_before_us = context.clock.now_us() - grace;
   auto now = sys::rfc3339(context.clock.now_us());
   if (arguments.has("--dry-run")) return plan_without_credentials(store, target, std::move(collected), now);
@@ -198,6 +199,7 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
   if (!receipt && receipt.error().kind == ErrorKind::corrupt && rests_on_proofs(plan)) {
     context.out.note("a package has changed since it was packed: verifying all of them");
     TRY(plan, plan_of(context, arguments, *store, nullptr));
+    TRY_DO(check_reviewed(arguments, plan.digest)); // what was reviewed was about the bytes that the proof names
     receipt = store_plan(context, *store, plan, public_url);
   }
   if (!receipt) return fail(std::move(receipt).error());

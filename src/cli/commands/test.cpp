@@ -152,8 +152,10 @@ Command test_command() {
           "result is written to the "
           "store as evidence for exactly the files that are installed: their sha256, the machine, the "
           "tools, every test's outcome and "
-          "the log.\n\nThe suite gets the variables that it needs to run (PATH, HOME, LANG, those that choose "
-          "GPUs, proxies and certificates) and those of `--pass-env`. It gets no credentials of the job, and "
+          "the log.\n\nThe suite gets the variables that it needs to run (PATH, LANG, those that choose "
+          "GPUs, proxies and certificates) and those of `--pass-env`, and an empty home directory unless HOME is "
+          "passed. "
+          "It gets no variable that holds a credential, and "
           "values of the job's secrets are replaced in the log.\n\nAn environment needs the receipt of `quarry venv "
           "install`; without one, `--from` "
           "says what its files must be.",
