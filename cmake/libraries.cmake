@@ -1,5 +1,9 @@
-# Everything that comes from outside, in one place, each with its reason. All are Debian 12 packages (see tools/setup).
-# They are linked statically: a copy of quarry alone runs on any machine with glibc 2.36 (docs/decisions/0004).
+# Everything that comes from outside, in one place, each with its reason. All are Debian 12 packages (see tools/setup), but for
+# libdeflate, whose source tools/setup fetches. They are linked statically: a copy of quarry alone runs on any machine with glibc
+# 2.36, one of the preset portable with glibc 2.28 (docs/decisions/0004, 0030).
+if(QUARRY_PORTABLE)
+  include(cmake/portable.cmake)
+endif()
 set(OPENSSL_USE_STATIC_LIBS TRUE)
 set(ZLIB_USE_STATIC_LIBS TRUE)
 find_package(Threads REQUIRED)
@@ -9,13 +13,24 @@ find_package(nlohmann_json REQUIRED)
 find_path(FMT_INCLUDE fmt/format-inl.h REQUIRED)         # std::format is absent in g++ 12
 find_path(TL_EXPECTED_INCLUDE tl/expected.hpp REQUIRED)  # std::expected is C++23 and has no and_then in g++ 12
 find_path(TOMLPP_INCLUDE toml++/toml.h REQUIRED)         # TOML with source positions for error messages
-find_library(DEFLATE_LIBRARY libdeflate.a REQUIRED)      # deflate, release profile: smaller and 2.5x faster than zlib
 find_library(ISAL_SHARED isal REQUIRED)                  # deflate, ci profile; inflate
 find_library(ZSTD_LIBRARY libzstd.a REQUIRED)            # .tar.zst
 find_library(LZMA_LIBRARY liblzma.a REQUIRED)            # .tar.xz
 find_library(CURL_ARCHIVE libcurl.a REQUIRED)            # HTTP
 find_path(CURL_INCLUDE curl/curl.h REQUIRED)
 include_directories(SYSTEM "${TL_EXPECTED_INCLUDE}")
+
+# libdeflate: deflate of the release profile, smaller and 2.5x faster than zlib; crc32. Always compiled by the C compiler with
+# these flags, so that every preset writes the same bytes at the same speed.
+set(DEFLATE_SOURCE "${CMAKE_SOURCE_DIR}/build/sources/libdeflate")
+if(NOT EXISTS "${DEFLATE_SOURCE}/libdeflate.h")
+  message(FATAL_ERROR "${DEFLATE_SOURCE} is missing: run tools/setup --minimal")
+endif()
+set(DEFLATE_LIBRARY deflate_static)
+add_library(deflate_static STATIC
+  ${DEFLATE_SOURCE}/lib/utils.c ${DEFLATE_SOURCE}/lib/deflate_compress.c ${DEFLATE_SOURCE}/lib/crc32.c ${DEFLATE_SOURCE}/lib/x86/cpu_features.c)
+target_include_directories(deflate_static SYSTEM PUBLIC "${DEFLATE_SOURCE}")
+target_compile_options(deflate_static PRIVATE -O2 -w -fno-sanitize=all)
 
 # Debian has fmt as a shared library only; its body is one header.
 file(GENERATE OUTPUT "${CMAKE_BINARY_DIR}/fmt.cpp" CONTENT "#include <fmt/format-inl.h>
@@ -52,7 +67,9 @@ set_target_properties(curl_static PROPERTIES IMPORTED_LOCATION "${CURL_ARCHIVE}"
 target_include_directories(curl_static SYSTEM INTERFACE "${CURL_INCLUDE}")
 target_link_libraries(curl_static INTERFACE curl_absent OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB ${ZSTD_LIBRARY})
 
-if(NOT QUARRY_SANITIZE)
+if(QUARRY_PORTABLE)
+  add_link_options(-s)
+elseif(NOT QUARRY_SANITIZE)
   add_link_options(-static-libstdc++ -static-libgcc)
 endif()
 if(QUARRY_TESTS)

@@ -10,6 +10,9 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
 endif()
 # Assertions in the standard library stay on in every build: a wrong index must stop the program, not write elsewhere.
 add_compile_definitions(_GLIBCXX_ASSERTIONS _FILE_OFFSET_BITS=64)
+if(QUARRY_PORTABLE) # the compiler sets it to none, and is told of another value only behind -U
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-U_LIBCPP_HARDENING_MODE> $<$<COMPILE_LANGUAGE:CXX>:-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_FAST>)
+endif()
 if(QUARRY_SANITIZE)
   add_compile_options(-fsanitize=${QUARRY_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${QUARRY_SANITIZE})

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -96,7 +97,11 @@ __attribute__((target("pclmul,sse4.1"))) std::uint64_t by_folding(std::uint64_t 
 }
 
 bool can_fold() {
-  static const bool can = __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1");
+  // Not __builtin_cpu_supports: its table is in libgcc, which the compiler of the preset portable does not have.
+  static const bool can = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_PCLMUL) != 0 && (c & bit_SSE4_1) != 0;
+  }();
   return can;
 }
 #endif
