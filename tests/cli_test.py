@@ -168,6 +168,19 @@ def test_every_command_speaks_json_when_it_fails():
         assert done.json["schema"] == "quarry.error/1" and done.json["code"] == "C002", name
 
 
+def test_help_speaks_json():
+    everything = good("help", "--json").json
+    assert everything["schema"] == "quarry.help/1" and len(everything["commands"]) > 40
+    (one,) = good("artifact", "fetch", "--help", "--json").json["commands"]
+    assert one["command"] == "artifact fetch" and "--from" in [flag["name"] for flag in one["flags"] if flag["required"]]
+
+
+def test_names_with_blanks_are_refused(tmp_path: Path):
+    assert "repeat the flag" in refused("C006", 2, "test", "--venv", tmp_path, "--store", f"file:{tmp_path}", "--pass-env", "A B").err
+    assert "without blanks" in refused("C006", 2, "test", "--venv", tmp_path, "--store", f"file:{tmp_path}", "--suite", "a b", "--", "true").err
+    assert "`quarry channel list`" in refused("C004", 2, "channel", "show", "--store", f"file:{tmp_path}").err
+
+
 def test_every_code_is_explained():
     codes = good("explain", "--list", "--json").json["codes"]
     assert len(codes) > 50
@@ -294,6 +307,21 @@ def test_tables_and_bars_fit_the_terminal(columns: int, large_artifact: Path, tm
     assert ("blas_lib_gfx1030.tar.zst" in rows[0]) == (columns >= 80)
     whole = good("artifact", "pack", large_artifact, "--output-dir", tmp_path / "again").out
     assert "blas_lib_gfx1030.tar.zst" in whole, "a pipe gets whole names"
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_lists_and_checks_fit_the_terminal(columns: int, large_artifact: Path, tmp_path: Path):
+    packages, store = tmp_path / "packages", f"file:{tmp_path / 'store'}"
+    packages.mkdir()
+    distributions.wheel(packages, "demo-with-a-name", "1.0.0rc20261122")
+    for channel in ("staging", "nightly"):
+        good("publish", packages, "--store", store, "--run-id", "42", "--platform", "linux", "--artifact-group", "gfx94X-dcgpu", "--channel", channel)
+    words = [(noun, "list", "--store", store) for noun in ("set", "channel", "run")] + [("doctor",), ("doctor", "--store", store), ("explain", "A012"), ("explain", "--list"), ("artifact", "list", large_artifact)]
+    for command in words:
+        code, screen = on_a_terminal(*command, columns=columns)
+        assert code == 0, screen
+        for line in re.sub(r"\x1b\[[0-9;]*[mK]", "", screen).split("\r\n"):
+            assert len(line) <= columns or "/" in line, (command, line)  # a path stays whole
 
 
 def test_verdicts_are_coloured(tmp_path: Path):

@@ -168,3 +168,18 @@ def test_the_listing_of_a_directory_is_not_an_index(site, plain, tmp_path):
     shutil.copytree(site / "dist", listed / "dist")
     (listed / "simple/index.html").unlink()
     assert good("index", "check", plain(listed), "--no-content", "--json").json["projects"] == 3, "a listing that leads to simple/"
+
+
+def test_a_store_is_not_an_index_at_any_of_its_directories(plain, tmp_path):
+    packages, store = tmp_path / "packages", tmp_path / "store"
+    packages.mkdir()
+    distributions.wheel(packages, "demo", "1.0")
+    good("publish", packages, "--store", f"file:{store}", "--run-id", "42", "--platform", "linux", "--artifact-group", "gfx94X-dcgpu", "--channel", "stable")
+    url = plain(store)
+    for below in ("", "/channels/", "/42-linux/", "/42-linux/python/"):
+        done = refused("I008", 3, "index", "check", url + below)
+        assert "`quarry index check " in done.err or "name the directory" in done.err, below
+    assert f"`quarry index check {url}/channels/stable/`" in refused("I008", 3, "index", "check", f"{url}/channels/").err
+    findings(f"{url}/channels/stable/", "--no-content", code=0)
+    assert "one of its channels" in refused("I001", 3, "index", "check", store).err
+    assert "nowhere does not exist" in refused("I001", 3, "index", "check", tmp_path / "nowhere").err

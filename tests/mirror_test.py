@@ -103,6 +103,14 @@ def test_the_closure_for_each_python_and_platform(upstream, requirements, tmp_pa
     assert page["files"][0]["upload-time"] == "2026-01-02T03:04:05.000006Z"
 
 
+def test_a_dry_run_needs_no_credentials(upstream, requirements, tmp_path):
+    environment = clean_environment(HOME=str(tmp_path), AWS_EC2_METADATA_DISABLED="true", AWS_ENDPOINT_URL_S3="http://127.0.0.1:9", NO_PROXY="127.0.0.1")
+    command = ["s3://no-such-bucket-here" if str(word).startswith("file:") else word for word in words(upstream, requirements, tmp_path)]
+    done = good(*command, "--dry-run", "--json", environment=environment)
+    assert [note["code"] for note in done.json["notes"]] == ["P072"] and len(done.json["files"]) == 4
+    refused("K011", 4, *command, environment=environment)
+
+
 def test_where_a_file_came_from_is_recorded(upstream, requirements, tmp_path):
     good(*words(upstream, requirements, tmp_path / "store"), environment=DIRECT)
     record = json.loads((tmp_path / "store/python-deps/provenance/demo_app-1.0-py3-none-any.whl.json").read_text())

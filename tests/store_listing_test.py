@@ -144,6 +144,36 @@ def test_a_bare_word_gets_the_locator_that_was_meant(words: tuple[str, ...], mea
     assert "promote" not in done.err.split("hint:")[0] or words[0] == "promote"
 
 
+def test_the_store_decides_what_a_bare_word_means(store: str, tmp_path: Path):
+    digest = good("set", "list", "--store", store, "--json").json["sets"][0]["set"][:12]
+    hint = refused("P012", 2, "set", "show", digest, "--store", store, cwd=tmp_path).err
+    assert f"did you mean `set:{digest}`?" in hint and "did you mean `channel:" not in hint and "or `channel:" not in hint
+    done = refused("P012", 2, "promote", "--to", "stable", "--from", "nowhere", "--store", store, cwd=tmp_path)
+    assert "`nowhere` is not a locator" in done.err and "did you mean" not in done.err and "set:DIGEST" in done.err
+
+
+def test_a_directory_of_the_store_is_adopted_by_its_key(store: str, tmp_path: Path):
+    for place in ("1-linux/python/g", "v2/x"):
+        (tmp_path / "foreign" / place).mkdir(parents=True)
+        wheel(tmp_path / "foreign" / place, "demo", "1.0")
+    for place in ("1-linux/python/g", "1-linux/python/g/", "foreign/1-linux/python/g"):
+        done = good("set", "adopt", place, "--store", "file:foreign", cwd=tmp_path)
+        assert "sealed      set:" in done.out
+    assert "(was sealed before)" in done.out
+    refused("P001", 3, "set", "adopt", "v2/x", "--store", "file:foreign", cwd=tmp_path)
+    refused("P012", 2, "set", "adopt", "v2/y", "--store", "file:foreign", cwd=tmp_path)
+
+
+def test_a_waiver_warns_of_names_that_do_not_exist(store: str):
+    words = ["waive", "--reason", "a test", "--approver", "demo", "--policy", "demo", "--store", store, "--dry-run"]
+    done = good(*words, "--to", "stabel", "--family", "gfx999", "--expires", "12h", "--json")
+    assert [note["place"] for note in done.json["notes"]] == ["--to", "--family"]
+    done = good(*words, "--to", "stabel", "--family", "gfx999", "--expires", "12h")
+    assert "warning[G008]" in done.err and "no channel stabel" in done.err and "`stable`" in done.err
+    assert good(*words, "--to", "stable", "--family", "gfx942", "--expires", "12h", "--json").json["notes"] == []
+    assert "such as 7d" in refused("G004", 2, *words, "--to", "stable", "--family", "gfx942", "--expires", "7y").err
+
+
 def test_a_name_with_a_slash_stays_a_path(store: str, tmp_path: Path):
     assert "did you mean" not in quarry("set", "show", "./staging", "--store", store, cwd=tmp_path).err
 

@@ -263,3 +263,30 @@ def test_an_altered_file_of_the_base_index_is_refused(store_with_base, tmp_path)
     wheel = next(store.rglob("demo_deeper-*.whl"))
     wheel.write_bytes(wheel.read_bytes()[:-1] + b"!")
     refused("V007", 6, "venv", "install", tmp_path / "env", "--from", "run:7", "--store", f"file:{store}", "--packages", "demo-torch")
+
+
+def test_what_is_not_a_requirement_is_refused_before_an_environment_is_made(packages_with_extras, tmp_path):
+    for wrong in ("rocm[", "rocm==", "--pre"):
+        done = refused("V005", 2, "venv", "install", tmp_path / "env", "--from", packages_with_extras, f"--packages={wrong}")
+        assert f"`{wrong}` is not a requirement" in done.err and "hint: write names as pip takes them" in done.err
+    assert not (tmp_path / "env").exists()
+
+
+def test_wheels_for_windows_are_not_called_pre_releases(tmp_path):
+    dist = tmp_path / "dist"
+    dist.mkdir()
+    distributions.wheel_of(dist, "demo", "1.0", files={"demo.py": ""}, tag="py3-none-win_amd64")
+    done = refused("V010", 1, "venv", "install", tmp_path / "env", "--from", dist, "--packages", "demo")
+    assert "are for Windows" in done.err and "--pre" not in done.err
+
+
+def test_a_pause_says_why_pip_failed(tmp_path):
+    words = ["--index-url=http://127.0.0.1:9/simple/", "--install-retry-timeout-seconds", "2", "--install-retry-wait-between-seconds", "1"]
+    done = quarry("compat", "setup_venv", tmp_path / "env", "--packages", "rocm", *words, timeout=300)
+    assert done.code == 5 and "pip failed: No matching distribution found for rocm (Connection refused); trying again in 1 s" in done.err, done.err
+
+
+def test_the_script_names_its_own_flags(tmp_path):
+    done = refused("V005", 2, "compat", "setup_venv", tmp_path / "env", "--packages", "rocm")
+    assert "--index-name NAME, --index-url URL, --find-links URL, or --from-run-id ID" in done.err and "--from LOCATOR" not in done.err
+    assert not (tmp_path / "env").exists()

@@ -257,6 +257,21 @@ def test_jax_for_windows_is_refused(tmp_path):
     good(*publish(tmp_path, "--platform", "linux", "--area", "jax"))
 
 
+def test_jax_for_windows_is_refused_in_every_area(tmp_path):
+    for area in ("python", "pytorch"):
+        directory = tmp_path / area
+        distributions.wheel_of(directory / "out", "jax_rocm7_plugin", "0.8.0", files={"jax_rocm7_plugin/x.py": ""}, tag="cp312-cp312-win_amd64")
+        done = refused("P062", 2, *publish(directory, "--platform", "windows", "--area", area))
+        assert "jax_rocm7_plugin-0.8.0-cp312-cp312-win_amd64.whl" in done.err
+        assert not (directory / "store").exists()
+
+
+def test_a_wheel_named_twice_is_verified_once(tmp_path):
+    foo(tmp_path / "out/dist", files={"foo.py": ""})
+    done = good("wheel", "verify", tmp_path / "out/dist", tmp_path / "out", "--json")
+    assert len(done.json["files"]) == 1
+
+
 def test_one_error_for_a_file_that_is_not_a_wheel(tmp_path):
     sdist = distributions.sdist(tmp_path, "foo", "1.0")
     (tmp_path / "notes.txt").write_text("text")

@@ -203,7 +203,8 @@ Error failure_of(const FetchReport& report, const std::string& output_directory)
                    [](auto a, auto b) { return rank(a->error->kind) < rank(b->error->kind); });
   auto total = report.artifacts.size();
   auto complete = fmt::format("{} of {} artifacts are complete in {}; {} not extracted", total - failed.size(), total,
-                              output_directory, failed.size() == 1 ? "this one was" : "these were");
+                              output_directory,
+                              failed.size() == 1 ? "this one was" : fmt::format("the other {} were", failed.size()));
   if (failed.size() == 1) return Error(*failed[0]->error).with_detail(std::move(complete));
   bool alike =
       std::all_of(failed.begin(), failed.end(), [&](auto f) { return f->error->code == failed[0]->error->code; });

@@ -186,7 +186,7 @@ TEST_F(FetchTest, OneBadArchiveDoesNotStopTheOthers) {
   error = failure_of(*run(), "out");
   EXPECT_EQ(error.code, "A013");
   EXPECT_EQ(traits(error.kind).exit_code, 6);
-  EXPECT_EQ(error.details.back(), "1 of 3 artifacts are complete in out; these were not extracted");
+  EXPECT_EQ(error.details.back(), "1 of 3 artifacts are complete in out; the other 2 were not extracted");
 }
 
 TEST_F(FetchTest, ASecondRunKeepsWhatIsCompleteAndMendsTheRest) {

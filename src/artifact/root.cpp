@@ -3,6 +3,7 @@
 #include "artifact/manifest.hpp"
 #include "artifact/page.hpp"
 #include "artifact/upload_record.hpp"
+#include "base/text.hpp"
 #include "store/denied.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -31,14 +32,18 @@ Names names_listed(const std::vector<store::ObjectInfo>& objects, const std::str
 /// `refused`: what the server said where it did not say that a page is absent.
 Unexpected no_page(const store::ObjectStore& store, const RunRoot& root, const std::vector<std::string>& pages,
                    const std::string& refused) {
+  const std::string bucket =
+      "or read the bucket itself: `s3://BUCKET/PREFIX`, with QUARRY_S3_ANONYMOUS=1 when it is public";
   Error error{ErrorKind::not_found,
               "A034",
               fmt::format("{} {} page that lists its artifacts", store.url(root.prefix),
                           refused.empty() ? "has no" : "shows no"),
               {},
               {},
-              "name the family with `--artifact-group`, or read the bucket itself: `s3://BUCKET/PREFIX`, with "
-              "QUARRY_S3_ANONYMOUS=1 when it is public"};
+              root.groups.empty()
+                  ? "name the family with `--artifact-group`, " + bucket
+                  : fmt::format("check the URL and the name of the group ({}), ", text::join(root.groups, ", ")) +
+                        bucket};
   for (const auto& page : pages) error.details.push_back("looked for  " + page);
   if (!refused.empty()) error.details.push_back("answer      " + refused);
   return fail(std::move(error));

@@ -1,6 +1,7 @@
 #include "cli/artifacts.hpp"
 
 #include "base/text.hpp"
+#include "cli/families.hpp"
 #include "cli/find.hpp"
 #include "cli/records.hpp"
 #include "net/url.hpp"
@@ -209,8 +210,24 @@ Result<void> require_complete(Source& source, std::vector<SourceItem>& items, co
               "wait until the upload has ended");
 }
 
-Result<std::vector<SourceItem>> selected_artifacts(const Source& source, const Arguments& arguments,
-                                                   std::vector<std::string> include) {
+namespace {
+/// A group that no archive is named by, where archives are named by its targets: which of them the source has.
+std::vector<std::string> targets_instead(const Context& context, const Source& source, const std::string& group) {
+  auto families = load_families(context, "");
+  std::vector<std::string> found;
+  if (!families || group.empty()) return found;
+  auto has = [&](const std::string& target) {
+    return std::ranges::any_of(source.items, [&](const SourceItem& item) { return item.name.target_base() == target; });
+  };
+  if (has(group)) return found;
+  for (const auto& target : families->targets_of(group))
+    if (has(target)) found.push_back(target);
+  return found;
+}
+} // namespace
+
+Result<std::vector<SourceItem>> selected_artifacts(const Context& context, const Source& source,
+                                                   const Arguments& arguments, std::vector<std::string> include) {
   artifact::SelectionOptions options;
   options.include = std::move(include);
   options.exclude = arguments.list("--exclude");
@@ -222,7 +239,13 @@ Result<std::vector<SourceItem>> selected_artifacts(const Source& source, const A
                   "name targets such as gfx942, or omit the flag");
     std::move(targets.begin(), targets.end(), std::back_inserter(options.targets));
   }
-  TRY(auto items, artifact::select(source, options));
+  auto selected = artifact::select(source, options);
+  if (!selected && selected.error().code == "A022")
+    if (auto targets = targets_instead(context, source, options.group); !targets.empty())
+      selected.error().hint =
+          fmt::format("its archives are named by target: use `--amdgpu-targets {}` instead of `--artifact-group {}`",
+                      text::join(targets, ","), options.group);
+  TRY(auto items, std::move(selected));
   TRY(auto at_once, archives_at_once(source, arguments));
   TRY_DO(artifact::look_up(items, std::max(at_once, k_lookups)));
   return items;

@@ -31,7 +31,8 @@ std::vector<Flag> artifact_trust_flags();
 /// A030 for a run without a store.
 Result<artifact::Source> artifact_source(const Context& context, const std::string& locator,
                                          const Arguments& arguments);
-Result<std::vector<artifact::SourceItem>> selected_artifacts(const artifact::Source& source, const Arguments& arguments,
+Result<std::vector<artifact::SourceItem>> selected_artifacts(const Context& context, const artifact::Source& source,
+                                                             const Arguments& arguments,
                                                              std::vector<std::string> include);
 Result<std::uint64_t> max_ratio(const Arguments& arguments); ///< A031
 /// --transfers, else four from a network; 0: as many as there are jobs. A036.

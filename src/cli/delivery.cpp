@@ -112,10 +112,11 @@ Result<void> check_delivery(const Context& context, const Destination& to,
 std::string delivery_text(const Destination& to, const Delivery& done, bool dry_run) {
   std::size_t files = 0;
   for (const auto& set : done.sets) files += set.set.files.size();
-  auto text = dry_run ? fmt::format("distribute  {} to {}\n", units::things(files, "file"), to.locator)
-                      : fmt::format("distributed {} to {}  {} written, {} bytes of files through here\n",
-                                    units::things(files, "file"), to.locator,
-                                    units::things(done.receipt.writes, "object"), done.receipt.bytes_through_us);
+  auto text = dry_run
+                  ? fmt::format("distribute  {} to {}\n", units::things(files, "file"), to.locator)
+                  : fmt::format("distributed {} to {}  {} written, {} of files through here\n",
+                                units::things(files, "file"), to.locator, units::things(done.receipt.writes, "object"),
+                                units::bytes(done.receipt.bytes_through_us));
   for (const auto& url : done.urls) text += fmt::format("repository  {}\n", url);
   for (const auto& url : done.find_links) text += fmt::format("find-links  {}\n", url);
   for (const auto& url : done.merged) text += fmt::format("merged      {}\n", url);

@@ -66,6 +66,32 @@ std::string page_for(const World& world, std::span<const Command> commands, cons
                                 : group_page(commands, resolved.group, world.columns);
 }
 
+Json flags_json(const std::vector<Flag>& flags) {
+  auto list = Json::array();
+  for (const auto& flag : flags)
+    list.push_back({{"name", flag.name},
+                    {"value", flag.value.empty() ? Json(nullptr) : Json(flag.value)},
+                    {"help", flag.help},
+                    {"required", flag.required},
+                    {"repeats", flag.repeats}});
+  return list;
+}
+
+/// `--help --json`: the commands that the words name, all of them for `quarry help`.
+Json help_json(std::span<const Command> commands, const Resolved& resolved) {
+  auto list = Json::array();
+  for (const auto& command : commands) {
+    bool named =
+        resolved.command ? &command == resolved.command : resolved.group.empty() || command.path[0] == resolved.group;
+    if (!named || (command.hidden && !resolved.command)) continue;
+    list.push_back({{"command", text::join(command.path, " ")},
+                    {"summary", command.summary},
+                    {"usage", usage_line(command)},
+                    {"flags", flags_json(command.flags)}});
+  }
+  return {{"schema", "quarry.help/1"}, {"commands", list}, {"flags", flags_json(global_flags())}};
+}
+
 Result<int> no_command(const World& world, std::span<const Command> commands, const Resolved& resolved) {
   if (!resolved.group.empty()) {
     std::vector<std::string> verbs;
@@ -168,7 +194,10 @@ int run_engine(const World& world, std::span<const Command> commands, const std:
   auto resolved = resolve(commands, words);
   if (!resolved) return report(*early, resolved.error());
   if (resolved->help) {
-    world.out(page_for(world, commands, *resolved));
+    if (early_options(world, words).json)
+      early->document(help_json(commands, *resolved));
+    else
+      world.out(page_for(world, commands, *resolved));
     return 0;
   }
   if (!resolved->command) {

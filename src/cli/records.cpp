@@ -76,6 +76,16 @@ Flag pass_env_flag() {
           .repeats = true};
 }
 
+Result<std::vector<std::string>> passed_variables(const Arguments& arguments) {
+  auto names = arguments.list("--pass-env");
+  for (const auto& name : names)
+    if (name.empty() || name.find_first_of(" \t\n=,") != name.npos)
+      return fail(ErrorKind::invalid_argument, "C006",
+                  fmt::format("--pass-env must be the name of one variable, not {:?}", name),
+                  "repeat the flag for several: `--pass-env A --pass-env B`");
+  return names;
+}
+
 Result<std::int64_t> duration_us(const Arguments& arguments, const std::string& flag) {
   auto text = arguments.get(flag);
   auto ms = units::parse_duration_ms(text);

@@ -29,6 +29,8 @@ std::string who(const Context& context);
 Flag public_url_flag();
 /// `--pass-env NAME`, repeated: a variable that installers and tests get besides those of the list.
 Flag pass_env_flag();
+/// Its names; invalid_argument C006 for several in one value.
+Result<std::vector<std::string>> passed_variables(const Arguments& arguments);
 /// A flag's "90m", "24h" or "0s" in microseconds; invalid_argument P031.
 Result<std::int64_t> duration_us(const Arguments& arguments, const std::string& flag);
 Result<publish::PublicUrl> public_url_of(const Arguments& arguments);

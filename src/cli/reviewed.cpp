@@ -17,7 +17,8 @@ Result<void> check_execute(const Arguments& arguments) {
 Result<void> check_reviewed(const Arguments& arguments, const std::string& digest) {
   if (!arguments.has("--execute")) return {};
   auto digits = arguments.get("--execute");
-  if (digits.size() < k_digits_min)
+  bool hex = digits.find_first_not_of("0123456789abcdef") == digits.npos;
+  if (digits.size() < k_digits_min || digits.size() > digest.size() || !hex)
     return fail(ErrorKind::invalid_argument, "O005", fmt::format("`{}` is not the digest of a plan", digits),
                 "`--dry-run` prints it");
   if (digest.starts_with(digits)) return {};

@@ -35,7 +35,8 @@ struct Column {
 const Column k_text{}, k_name{.shrinks = true}, k_number{.right = true};
 
 /// One line for each row, columns two blanks apart, no blank at the end of a line. With `look.columns`, the columns
-/// that shrink are shortened, the widest first, until every row fits or they have k_shrunk_min columns.
+/// that shrink are shortened, the widest first, until every row fits or they have k_shrunk_min columns. If that is not
+/// enough, the last column is wrapped at its blanks, or columns go to a further, indented line of each row.
 std::string table(const std::vector<Column>& columns, const TableRows& rows, Look look, std::size_t indent = 0);
 
 constexpr std::size_t k_shrunk_min = 16; // shorter names cannot be told apart

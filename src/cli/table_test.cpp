@@ -31,9 +31,29 @@ TEST(TextTable, APipeGetsWholeNames) {
             std::string::npos);
 }
 
-TEST(TextTable, WhatDoesNotShrinkStaysWhole) {
-  EXPECT_EQ(table({{}, {}}, {{"cell", "a reason that is longer than the terminal"}}, {.columns = 20}),
+TEST(TextTable, WordsAreWrappedWhereTheyStand) {
+  EXPECT_EQ(table({{}, {}}, {{"cell", "a reason that is longer than the terminal"}, {"more", "no"}}, {.columns = 30}),
+            "cell  a reason that is longer\n      than the terminal\nmore  no\n");
+  EXPECT_EQ(table({{}, {}}, {{"cell", "a reason that is longer than the terminal"}}, {}),
             "cell  a reason that is longer than the terminal\n");
+}
+
+TEST(TextTable, ColumnsWithoutRoomGoToAFurtherLine) {
+  const std::vector<Column> columns{{}, {.right = true}, {}, {}};
+  const TableRows rows{{"set", "files", "sealed", "channels"},
+                       {"set:0123456789ab", "12", "2026-11-22T20:13:24Z", "staging, stable"},
+                       {"set:ba9876543210", "3", "2026-11-21T20:13:24Z", ""}};
+  EXPECT_EQ(table(columns, rows, {.columns = 40}), "set               files\n"
+                                                   "    sealed\n"
+                                                   "    channels\n"
+                                                   "set:0123456789ab     12\n"
+                                                   "    2026-11-22T20:13:24Z\n"
+                                                   "    staging, stable\n"
+                                                   "set:ba9876543210      3\n"
+                                                   "    2026-11-21T20:13:24Z\n");
+  for (std::size_t width = 26; width < 100; ++width)
+    for (const auto& line : text::lines(table(columns, rows, {.columns = width})))
+      EXPECT_LE(line.size(), width) << line;
 }
 
 TEST(TextTable, AnEmptyColumnTakesNoRoom) { EXPECT_EQ(table({{}, {}, {}}, {{"a", "", "b"}}, {}), "a  b\n"); }

@@ -36,8 +36,11 @@ public:
 
   Result<CheckReport> run() {
     TRY(auto top, site_.page(""));
-    if (site_.served())
+    if (site_.served()) {
       if (auto listing = listing_instead_of_index(site_, top)) return fail(std::move(*listing));
+      TRY(auto other, listing_of_other_directories(site_, top));
+      if (other) return fail(std::move(*other));
+    }
     bool root = top.there() && is_root(top.text);
     bool html = false, json = false;
     if (!root || !site_.served() || is_listing(top.text)) { // a server's root may have a project of this name

@@ -1,5 +1,6 @@
 #include "index/refused.hpp"
 
+#include "sys/file.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/format.h>
@@ -61,13 +62,32 @@ Result<Refused> why_refused(Site& site, const std::string& directory, const Site
   return not_known(bucket);
 }
 
+namespace {
+
+std::string hint_without_index(const Site& site) {
+  if (site.served())
+    return "check the URL: an index is the directory that holds index.html, simple/ or simple-json/; that of a "
+           "store's channel is channels/NAME/";
+  auto place = site.describe();
+  if (!sys::exists(place)) return "check the path";
+  if (sys::is_directory(path::join(place, "channels")))
+    return fmt::format("it is a store: name one of its channels, `quarry index check {}/NAME`",
+                       path::join(place, "channels"));
+  return "name channels/NAME of a store, or make an index of packages with `quarry index build DIR`";
+}
+
+} // namespace
+
 Error no_index(Site& site, const SiteReply& top) {
+  bool exists = site.served() || sys::exists(site.describe());
   Error error{ErrorKind::not_found,
               "I001",
-              fmt::format("{} holds no index: neither index.html nor simple/ nor simple-json/", site.describe()),
+              exists
+                  ? fmt::format("{} holds no index: neither index.html nor simple/ nor simple-json/", site.describe())
+                  : fmt::format("{} does not exist", site.describe()),
               {},
               {},
-              "make one with `quarry index build DIR`"};
+              hint_without_index(site)};
   if (top.state != SiteReply::State::denied) return error;
   error.message = fmt::format("{} shows no index", site.describe());
   error.details = {"answer    " + top.refusal};

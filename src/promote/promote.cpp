@@ -116,7 +116,8 @@ Receipt receipt_of(const Plan& plan) {
 }
 
 Result<void> check_reviewed(ObjectStore& store, const Plan& plan, const std::string& digits) {
-  if (digits.size() < k_digest_digits_min)
+  bool hex = digits.find_first_not_of("0123456789abcdef") == digits.npos;
+  if (digits.size() < k_digest_digits_min || digits.size() > plan.digest.size() || !hex)
     return fail(ErrorKind::invalid_argument, "O005", fmt::format("`{}` is not the digest of a plan", digits),
                 "`--dry-run` prints it");
   if (names(digits, plan.digest)) return {};

@@ -237,6 +237,9 @@ Result<void> check_target(const Target& target) {
 
 Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected collected, const std::string& now) {
   TRY_DO(check_target(target));
+  std::vector<std::string> names;
+  for (const auto& candidate : collected.candidates) names.push_back(candidate.file.filename);
+  TRY_DO(refuse_packages_without_platform(names, target.layout.platform()));
   TRY(auto directory, target.layout.packages(target.area, target.group, target.form));
   Plan plan;
   plan.directory = directory.root.substr(0, directory.root.size() - 1);

@@ -85,4 +85,18 @@ Result<void> refuse_area_without_platform(std::string_view area, std::string_vie
               "use `--platform linux`, or `--area python` or `--area pytorch`");
 }
 
+Result<void> refuse_packages_without_platform(const std::vector<std::string>& names, std::string_view platform) {
+  if (platform != "windows") return {};
+  for (const auto& filename : names) {
+    auto name = dist::WheelName::parse(filename);
+    if (!name) continue;
+    const auto& project = name->project.str();
+    bool jax = project.starts_with("jax-rocm") || project == "jaxlib" || project.starts_with("jaxlib-");
+    if (!jax) continue;
+    return fail(ErrorKind::invalid_argument, "P062", fmt::format("{}: JAX wheels for Windows do not exist", filename),
+                "publish it with `--platform linux`, or remove it from the directory");
+  }
+  return {};
+}
+
 } // namespace quarry::publish

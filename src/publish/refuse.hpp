@@ -20,4 +20,8 @@ Result<void> refuse_raw_beside_repaired(const std::vector<std::string>& names, c
 /// invalid_argument P062 for an area of packages that do not exist for a platform: JAX on Windows.
 Result<void> refuse_area_without_platform(std::string_view area, std::string_view platform);
 
+/// invalid_argument P062 when one of the wheels is of a project that does not exist for the platform, whatever the area
+/// is called: JAX's plugins (`jax-rocm7-plugin`) and jaxlib on Windows. `jax` itself is pure Python.
+Result<void> refuse_packages_without_platform(const std::vector<std::string>& names, std::string_view platform);
+
 } // namespace quarry::publish

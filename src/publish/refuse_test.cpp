@@ -86,6 +86,14 @@ TEST(Refuse, JaxForWindows) {
     EXPECT_EQ(code_of(refuse_area_without_platform(area, platform)), "") << area << " " << platform;
 }
 
+TEST(Refuse, JaxWheelsForWindows) {
+  const std::string plugin = "jax_rocm7_plugin-0.8.0-cp312-cp312-win_amd64.whl", jax = "jax-0.8.0-py3-none-any.whl";
+  EXPECT_EQ(code_of(refuse_packages_without_platform({jax, plugin}, "windows")), "P062");
+  EXPECT_EQ(code_of(refuse_packages_without_platform({"jaxlib-0.8.0-cp312-cp312-win_amd64.whl"}, "windows")), "P062");
+  EXPECT_EQ(code_of(refuse_packages_without_platform({jax}, "windows")), "");
+  EXPECT_EQ(code_of(refuse_packages_without_platform({jax, plugin}, "linux")), "");
+}
+
 TEST(Refuse, WarningsOfPackagesAreNotes) {
   Packages packages;
   packages.add("a-1-py3-none-any.whl").add("b-1-py3-none-any.whl");

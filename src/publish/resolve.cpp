@@ -21,10 +21,37 @@ std::string without_slash(std::string text) {
 
 bool is_on_disk(const ObjectStore& store) { return store.url("x").starts_with(k_file_url); }
 
+using Kind = run::LocatorKind;
+const std::vector<Kind> k_in_a_store{Kind::run, Kind::set, Kind::channel};
+
 Unexpected not_inside(const ObjectStore& store, const std::string& place) {
-  using Kind = run::LocatorKind;
+  if (!run::bare_word_meanings(place, k_in_a_store).empty())
+    return fail(ErrorKind::invalid_argument, "P012", fmt::format("`{}` is not a locator", place),
+                "the forms are run:ID, set:DIGEST, channel:NAME, or a directory in the store");
   return fail(ErrorKind::invalid_argument, "P012", fmt::format("{} is not inside {}", place, store.describe()),
-              run::bare_word_hint(place, {Kind::run, Kind::set, Kind::channel}, "publish it first: `quarry publish`"));
+              "publish it first: `quarry publish`");
+}
+
+bool exists(ObjectStore& store, const std::string& meaning) {
+  auto locator = run::parse_locator(meaning);
+  if (!locator) return false;
+  if (locator->kind == Kind::channel) {
+    auto channel = registry::read_channel(store, locator->channel);
+    return channel && *channel;
+  }
+  if (locator->kind == Kind::set) return registry::resolve_set(store, locator->digest).has_value();
+  return run::find_run(store, *locator).has_value();
+}
+
+/// What the store has decides which locator a bare word was meant for. A word that it lacks is never called a channel.
+Error with_meaning(ObjectStore& store, const std::string& word, Error error) {
+  auto meanings = run::bare_word_meanings(word, k_in_a_store);
+  if (error.code != "P012" || meanings.empty()) return error;
+  auto meant = meanings;
+  std::erase_if(meant, [&](const std::string& meaning) { return !exists(store, meaning); });
+  if (meant.empty() && !meanings.front().starts_with("channel:")) meant.push_back(meanings.front());
+  if (!meant.empty()) error.hint = fmt::format("did you mean `{}`? {}", text::join(meant, "` or `"), error.hint);
+  return error;
 }
 
 /// "s3://bucket/prefix/1-linux/python/g", or "1-linux/python/g" below it.
@@ -42,7 +69,9 @@ Result<std::string> key_of_place(const ObjectStore& store, std::string place) {
 
 Result<Resolved> resolve_directory(ObjectStore& store, const run::Locator& locator) {
   bool path = locator.kind == run::LocatorKind::path;
-  TRY(auto key, path ? key_of_path(store, locator.path) : key_of_place(store, locator.url));
+  auto found = path ? key_of_path(store, locator.path) : key_of_place(store, locator.url);
+  if (!found) return fail(with_meaning(store, locator.text, std::move(found).error()));
+  const auto& key = *found;
   TRY(auto resolved, registry::resolve_run(store, key));
   resolved.source = "directory:" + key;
   return resolved;
@@ -64,12 +93,17 @@ Result<std::string> key_of_path(const ObjectStore& store, const std::string& pat
   TRY(auto inside, path_of_key(store, "x"));
   auto root = inside.substr(0, inside.size() - 1); // ends in '/'
   auto key = without_slash(absolute);
+  // Relative to the store, as keys are printed, if the current directory has nothing of that name. A bare word is not.
+  bool key_like = path.find('/') != path.npos && path.front() != '/' && path.front() != '.';
+  bool relative = key_like && !key.starts_with(root) && !sys::exists(absolute);
+  if (relative && sys::is_directory(root + path)) {
+    TRY(key, sys::absolute(root + without_slash(path)));
+  }
   if (!key.starts_with(root) || key.size() == root.size()) return not_inside(store, path);
   return key.substr(root.size());
 }
 
 Result<Resolved> resolve(ObjectStore& store, const run::Locator& locator) {
-  using Kind = run::LocatorKind;
   TRY_DO(run::require_kind(locator, {Kind::set, Kind::run, Kind::channel, Kind::path, Kind::s3, Kind::http},
                            "find sealed sets in"));
   switch (locator.kind) {

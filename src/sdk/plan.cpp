@@ -228,7 +228,8 @@ private:
                               recipe_.place(package, "select"), request_.platform));
     auto what =
         fmt::format("{}: nothing is selected for the package {}", recipe_.place(package, "select"), package.dist);
-    constexpr const char* k_hint = "`quarry artifact list` shows what there is";
+    constexpr const char* k_hint =
+        "`quarry artifact list DIR` shows what there is, with the directory of `--artifact-dir`";
     if (package.required) return fail(ErrorKind::not_found, "S007", what + ", which is required", k_hint);
     left_out_.insert(package.name);
     plan_.findings.push_back({"S026", Severity::warning, package.dist, what + "; it is left out", k_hint});

@@ -19,7 +19,13 @@ Error errno_error(int number, std::string_view action, std::string_view path) {
             {},
             {},
             reads ? "check the path" : "check that the directory exists"};
-  case EEXIST: return {ErrorKind::already_exists, "D002", std::move(message), {}, {}, {}};
+  case EEXIST:
+    return {ErrorKind::already_exists,
+            "D002",
+            std::move(message),
+            {},
+            {},
+            "something of that name exists: name another place, or remove it"};
   case ENOSPC:
   case EDQUOT:
   case EFBIG:

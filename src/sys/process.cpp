@@ -158,7 +158,8 @@ Result<ProcessResult> run_process(const ProcessSpec& spec) {
   result.exit_code = WIFSIGNALED(status) ? 128 + result.signal : WEXITSTATUS(status);
   result.max_rss_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
   if (interrupted())
-    return fail(ErrorKind::cancelled, "D006", fmt::format("interrupted while running {}", spec.argv[0]));
+    return fail(ErrorKind::cancelled, "D006", fmt::format("interrupted while running {}", spec.argv[0]),
+                "run the same command again");
   return result;
 }
 

@@ -10,19 +10,22 @@
 namespace quarry::trial {
 
 Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, const std::string& wanted) {
-  std::vector<std::string> found;
+  std::vector<std::string> found, shown;
   for (const auto& file : files)
-    if (auto family = dist::family_of_libraries(file.project); !family.empty()) found.push_back(std::move(family));
+    if (auto family = dist::family_of_libraries(file.project); !family.empty()) {
+      shown.push_back(dist::family_name(family));
+      found.push_back(std::move(family));
+    }
   if (!wanted.empty()) {
     auto key = dist::family_key(wanted);
     if (found.empty() || std::find(found.begin(), found.end(), key) != found.end()) return dist::family_name(wanted);
     return fail(ErrorKind::invalid_argument, "X002",
-                fmt::format("family {} is not installed; {} is", wanted, text::join(found, ", ")),
+                fmt::format("family {} is not installed; {} is", wanted, text::join(shown, ", ")),
                 "omit --family, or install that family");
   }
   if (found.size() <= 1) return found.empty() ? std::string() : dist::family_name(found.front());
   return fail(ErrorKind::invalid_argument, "X002",
-              fmt::format("several families are installed: {}", text::join(found, ", ")),
+              fmt::format("several families are installed: {}", text::join(shown, ", ")),
               "name the family of the tests with --family");
 }
 

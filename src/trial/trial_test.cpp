@@ -289,6 +289,7 @@ TEST_F(Trial, Families) {
   auto wrong = run();
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, "X002");
+  EXPECT_EQ(wrong.error().message, "family gfx1151 is not installed; gfx103X-dgpu is");
 }
 
 TEST_F(Trial, AProgramThatIsNotThere) {

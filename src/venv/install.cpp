@@ -110,10 +110,10 @@ private:
   }
 
   /// A silent pause looks like a hang.
-  Result<void> wait(std::uint64_t milliseconds) {
+  Result<void> wait(std::uint64_t milliseconds, const std::string& reason) {
     if (options_.on_note)
-      options_.on_note(fmt::format("{} failed; trying again in {} s, for at most {} s in all",
-                                   to_string(request_.installer), milliseconds / 1000,
+      options_.on_note(fmt::format("{} failed: {}; trying again in {} s, for at most {} s in all",
+                                   to_string(request_.installer), reason, milliseconds / 1000,
                                    request_.retry_timeout_ms / 1000));
     return options_.wait ? options_.wait(milliseconds) : sys::pause_ms(milliseconds);
   }
@@ -141,7 +141,8 @@ private:
     bool freeze = source_.is_remote() && request_.installer == Installer::uv && request_.requirements.empty();
     if (freeze) TRY_DO(freeze_with_uv(work, places.addresses));
     auto command = installer_command(environment_, source_, request_, places);
-    InstallerHooks hooks{options_.on_output, [this](std::uint64_t ms) { return wait(ms); }};
+    InstallerHooks hooks{options_.on_output,
+                         [this](std::uint64_t ms, const std::string& reason) { return wait(ms, reason); }};
     return run_installer(command, environment_, source_, request_, variables_, hooks);
   }
 
@@ -195,7 +196,7 @@ private:
     std::erase_if(command, [](const std::string& word) { return word == "--reinstall" || word == "--requirement"; });
     command.insert(command.end(),
                    {"--generate-hashes", "--no-header", "--no-annotate", "--output-file", frozen, wanted});
-    InstallerHooks hooks{{}, [this](std::uint64_t ms) { return wait(ms); }};
+    InstallerHooks hooks{{}, [this](std::uint64_t ms, const std::string& reason) { return wait(ms, reason); }};
     TRY_DO(run_installer(command, environment_, source_, request_, variables_, hooks));
     TRY(auto text, sys::read_file(frozen, k_report_bytes_max));
     TRY(remote_, parse_hashed_requirements(text));
@@ -206,7 +207,9 @@ private:
 
   Result<void> prove(const Workplace& work) {
     if (source_.is_remote()) return freeze_remote(work);
-    TRY(auto proof, venv::prove(environment_, source_, options_.workers, verified_));
+    std::vector<std::string> packages;
+    for (const auto& wanted : options_.installer.packages) packages.push_back(redact::without_credentials(wanted));
+    TRY(auto proof, venv::prove(environment_, source_, options_.workers, verified_, packages));
     receipt_.files = std::move(proof.files);
     receipt_.others = std::move(proof.others);
     return {};

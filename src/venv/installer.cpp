@@ -7,6 +7,7 @@
 #include "sys/clock.hpp"
 #include "sys/path.hpp"
 #include "sys/process.hpp"
+#include "venv/offers.hpp"
 #include "venv/symptoms.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -151,7 +152,7 @@ Result<std::string> installer_version(const Environment& environment, Installer 
       "it was made by uv, it seems: use --installer uv, or make it from scratch with `quarry venv create --clean`");
 }
 
-bool looks_transient(std::string_view output) {
+std::string_view transient_sign(std::string_view output) {
   static constexpr std::string_view k_signs[] = {"Temporary failure in name resolution",
                                                  "Name or service not known",
                                                  "Connection refused",
@@ -172,9 +173,12 @@ bool looks_transient(std::string_view output) {
                                                  "504 Server Error",
                                                  "429 Client Error",
                                                  "Failed to fetch"};
-  return std::any_of(std::begin(k_signs), std::end(k_signs),
-                     [&](std::string_view sign) { return output.find(sign) != output.npos; });
+  const auto* at = std::find_if(std::begin(k_signs), std::end(k_signs),
+                                [&](std::string_view sign) { return output.find(sign) != output.npos; });
+  return at == std::end(k_signs) ? std::string_view() : *at;
 }
+
+bool looks_transient(std::string_view output) { return !transient_sign(output).empty(); }
 
 namespace {
 
@@ -237,8 +241,10 @@ Unexpected installer_failed(const sys::ProcessResult& done, const Environment& e
   for (auto& line : error.details) line = shown(line);
   if (transient)
     error.hint = "run it again; --install-retry-timeout-seconds N keeps trying";
-  else if (nothing_fits(done) && !request.pre)
-    error.hint = "if only pre-releases fit, add --pre";
+  else if (nothing_fits(done))
+    error.hint = offers_hint(source, request.packages, done.out, request.pre);
+  if (error.hint.empty() && source.is_remote() && nothing_fits(done) && !request.pre)
+    error.hint = "check the names and versions; if only pre-releases fit, add --pre";
   return fail(std::move(error));
 }
 
@@ -280,7 +286,7 @@ Result<void> run_installer(const std::vector<std::string>& command, const Enviro
     bool again = source.is_remote() && waiting_may_help(done) && request.retry_wait_ms &&
                  waited + request.retry_wait_ms <= request.retry_timeout_ms;
     if (!again) return installer_failed(done, environment, source, request, shown);
-    TRY_DO(hooks.wait(request.retry_wait_ms));
+    TRY_DO(hooks.wait(request.retry_wait_ms, shown(failure_reason(done.out))));
     waited += request.retry_wait_ms + static_cast<std::uint64_t>(done.seconds * 1000);
   }
 }

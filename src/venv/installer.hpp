@@ -52,8 +52,9 @@ std::vector<std::string> build_tools_command(const Environment& environment, Ins
 /// failed V010 (with the last lines of the output), or unavailable V010 when the network was the reason; V014 when an
 /// sdist lacks its build tools, V016 when this machine was the reason. `wait` sleeps.
 struct InstallerHooks {
-  std::function<void(std::string_view)> on_line;                ///< each line of output; may be empty
-  std::function<Result<void>(std::uint64_t milliseconds)> wait; ///< between tries
+  std::function<void(std::string_view)> on_line; ///< each line of output; may be empty
+  /// Between tries; `reason` is why the last one failed.
+  std::function<Result<void>(std::uint64_t milliseconds, const std::string& reason)> wait;
 };
 Result<void> run_installer(const std::vector<std::string>& command, const Environment& environment,
                            const Source& source, const InstallerRequest& request, const Variables& variables,
@@ -61,6 +62,8 @@ Result<void> run_installer(const std::vector<std::string>& command, const Enviro
 
 /// Whether the output of pip or uv says that the network or a server failed, so that trying again may help.
 bool looks_transient(std::string_view output);
+/// The words that say so ("Connection refused"); empty: none.
+std::string_view transient_sign(std::string_view output);
 
 /// pip's `--report` (formats 0 and 1): what it installed from where. corrupt V012.
 Result<std::vector<InstalledFile>> parse_pip_report(std::string_view text, const std::string& what);

@@ -8,6 +8,7 @@
 #include "sys/tree.hpp"
 #include "thread/pool.hpp"
 #include "venv/packed.hpp"
+#include "venv/reinstall.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
@@ -36,7 +37,6 @@ public:
       if (error.details.size() < k_defects_shown) error.details.push_back(text);
     if (texts_.size() > k_defects_shown)
       error.details.push_back(fmt::format("and {} more", texts_.size() - k_defects_shown));
-    error.hint = fmt::format("install again: `quarry venv install {} --clean …`", environment.directory);
     return fail(std::move(error));
   }
 
@@ -160,7 +160,6 @@ private:
                 {}};
     for (const auto* offer : offered)
       if (error.details.size() < k_defects_shown) error.details.push_back("offered  " + offer->file.filename);
-    error.hint = fmt::format("install it from there: `quarry venv install {} --clean …`", environment_.directory);
     return fail(std::move(error));
   }
 
@@ -357,8 +356,10 @@ private:
 
 } // namespace
 
-Result<Proof> prove(const Environment& environment, const Source& source, unsigned workers, VerifiedPaths& verified) {
-  return Prover(environment, source, workers, verified).prove();
+Result<Proof> prove(const Environment& environment, const Source& source, unsigned workers, VerifiedPaths& verified,
+                    const std::vector<std::string>& packages) {
+  auto proof = Prover(environment, source, workers, verified).prove();
+  return proof ? std::move(proof) : fail(with_reinstall(std::move(proof).error(), environment, source, packages));
 }
 
 std::vector<std::string> holding_sets(const Source& source, const std::vector<InstalledFile>& files) {
@@ -392,7 +393,8 @@ Result<void> prove_unchanged(const std::vector<Distribution>& distributions, con
       if (row.sha256) checks.push_back({path, *row.sha256, row.size});
   }
   TRY_DO(run_checks(environment.site_packages, std::move(checks), workers, defects));
-  return defects.done(environment);
+  auto unchanged = defects.done(environment);
+  return unchanged ? unchanged : fail(with_reinstall(std::move(unchanged).error(), environment, receipt));
 }
 
 } // namespace quarry::venv

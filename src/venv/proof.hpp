@@ -18,7 +18,9 @@ struct Proof {
 /// Against the wheels and sdists themselves, whose bytes are verified first (`verified` as in verify_files). corrupt
 /// V031: a file that differs, is missing or does not belong; V032: a distribution of one of the source's projects that
 /// none of its files gives. not_found V033 when no project of the source is installed at all.
-Result<Proof> prove(const Environment& environment, const Source& source, unsigned workers, VerifiedPaths& verified);
+/// `packages`: what was asked for, for the hint; empty: the receipt's, or what is installed.
+Result<Proof> prove(const Environment& environment, const Source& source, unsigned workers, VerifiedPaths& verified,
+                    const std::vector<std::string>& packages = {});
 
 /// The sets that these files are in: the newest sealed one that holds all of them, if there is one; else every set that
 /// holds some, by time of the seal.

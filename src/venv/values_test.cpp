@@ -1,7 +1,10 @@
 // The parts of the room that are pure, or nearly.
+#include "dist/name.hpp"
 #include "venv/environment.hpp"
 #include "venv/installer.hpp"
+#include "venv/offers.hpp"
 #include "venv/receipt.hpp"
+#include "venv/reinstall.hpp"
 #include "venv/source.hpp"
 #include "venv/testing/tiny_sdk.hpp"
 #include <fcntl.h>
@@ -191,6 +194,7 @@ TEST(FindSource, IndexesHaveNames) {
 struct Attempts {
   int waits = 0;
   std::uint64_t waited = 0;
+  std::string reason;
 };
 
 TEST(RunInstaller, TriesAgainUntilTheTimeIsUp) {
@@ -201,7 +205,8 @@ TEST(RunInstaller, TriesAgainUntilTheTimeIsUp) {
   request.retry_timeout_ms = 60'000;
   request.retry_wait_ms = 25'000;
   Attempts attempts;
-  InstallerHooks hooks{{}, [&](std::uint64_t ms) -> Result<void> {
+  InstallerHooks hooks{{}, [&](std::uint64_t ms, const std::string& reason) -> Result<void> {
+                         attempts.reason = reason;
                          ++attempts.waits;
                          attempts.waited += ms;
                          return {};
@@ -214,6 +219,7 @@ TEST(RunInstaller, TriesAgainUntilTheTimeIsUp) {
   ASSERT_FALSE(done);
   EXPECT_EQ(traits(done.error().kind).exit_code, 5);
   EXPECT_EQ(attempts.waits, 2);
+  EXPECT_EQ(attempts.reason, "Connection refused");
   attempts = {};
   request.retry_timeout_ms = 0;
   EXPECT_FALSE(run());
@@ -232,6 +238,52 @@ TEST(RunInstaller, TriesAgainUntilTheTimeIsUp) {
   ASSERT_FALSE(local);
   EXPECT_EQ(attempts.waits, 0);
   EXPECT_EQ(traits(local.error().kind).exit_code, 1);
+}
+
+Source offering(std::initializer_list<std::pair<const char*, const char*>> files) {
+  Source source;
+  source.description = "run:42-linux";
+  for (const auto& [name, version] : files) {
+    Offered offered;
+    offered.file.filename = name;
+    offered.file.project = must(dist::DistributionName::parse(name)).project.str();
+    offered.file.version = version;
+    source.files.push_back(std::move(offered));
+  }
+  return source;
+}
+
+TEST(OffersHint, SaysWhatTheSourceHas) {
+  auto source = offering({{"rocm-7.1.0.tar.gz", "7.1.0"},
+                          {"rocm-7.2.0.tar.gz", "7.2.0"},
+                          {"soon-1.0rc1-py3-none-any.whl", "1.0rc1"},
+                          {"other-1.0-cp39-cp39-linux_x86_64.whl", "1.0"},
+                          {"dlls-1.0-py3-none-win_amd64.whl", "1.0"}});
+  auto hint = [&](const std::string& package) { return offers_hint(source, {package}, "", false); };
+  EXPECT_EQ(hint("nosuch"), "run:42-linux has no nosuch; it has: dlls, other, rocm, soon");
+  EXPECT_EQ(hint("rocm==9.9"), "run:42-linux has rocm 7.2.0, 7.1.0");
+  EXPECT_EQ(hint("soon"), "only pre-releases of soon fit (1.0rc1): add --pre");
+  EXPECT_EQ(hint("dlls"), "the wheels of dlls in run:42-linux are for Windows: install them there");
+  EXPECT_EQ(hint("other"), "no file of other fits this Python and platform: other-1.0-cp39-cp39-linux_x86_64.whl");
+  EXPECT_EQ(offers_hint(source, {"rocm"}, "ERROR: No matching distribution found for dlls==1.0 (from rocm)\n", false),
+            hint("dlls"));
+  EXPECT_EQ(offers_hint(Source{}, {"rocm"}, "", false), "");
+}
+
+TEST(FailureReason, IsTheLastErrorAndTheNetworksFailure) {
+  EXPECT_EQ(failure_reason("WARNING: Retrying after '[Errno 111] Connection refused': /simple/x/\n"
+                           "ERROR: Could not find a version\nERROR: No matching distribution found for x\n\n"),
+            "No matching distribution found for x (Connection refused)");
+  EXPECT_EQ(failure_reason("a\nlast words\n"), "last words");
+  EXPECT_EQ(failure_reason(""), "");
+}
+
+TEST(ReinstallCommand, IsWhole) {
+  EXPECT_EQ(reinstall_command({"/x/my env", "channel:staging", "file:/srv/store", {"rocm[libraries]", "numpy"}}),
+            "quarry venv install '/x/my env' --clean --from channel:staging --store file:/srv/store "
+            "--packages 'rocm[libraries] numpy'");
+  EXPECT_EQ(reinstall_command({"/x", "dist", "", {"rocm"}}),
+            "quarry venv install /x --clean --from dist --packages rocm");
 }
 
 TEST(RunInstaller, LastLinesAreKept) {

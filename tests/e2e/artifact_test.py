@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -111,3 +112,16 @@ def test_what_is_read_is_not_written(own_artifacts, tmp_path):
     before = sorted((tmp_path / "archives").iterdir())
     refused("A090", 2, "artifact", "fetch", "--from", tmp_path / "archives", "--output-dir", tmp_path / "archives" / ".")
     assert sorted((tmp_path / "archives").iterdir()) == before
+
+
+def test_archives_named_by_target_are_offered_by_target(own_artifacts, tmp_path):
+    """The group's targets are in the families table; the archives carry a target's name."""
+    archives = tmp_path / "archives"
+    archives.mkdir()
+    for directory in own_artifacts.iterdir():
+        shutil.copytree(directory, archives / directory.name.replace(small_artifacts.FAMILY, "gfx942"), symlinks=True)
+    done = refused("A022", 3, "artifact", "fetch", "--from", archives, "--output-dir", tmp_path / "a", "--artifact-group", "gfx94X-dcgpu")
+    assert "use `--amdgpu-targets gfx942` instead of `--artifact-group gfx94X-dcgpu`" in done.err
+    good("artifact", "fetch", "--from", archives, "--output-dir", tmp_path / "a", "--amdgpu-targets", "gfx942")
+    done = refused("A022", 3, "artifact", "fetch", "--from", archives, "--output-dir", tmp_path / "b", "--artifact-group", "gfx906")
+    assert "it has: generic, gfx942" in done.err

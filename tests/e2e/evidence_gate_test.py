@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -97,6 +98,8 @@ def test_an_altered_environment_gives_no_evidence(tested):
     done = test_env(store, env)
     assert done.code == 6, done.err
     assert "V031" in done.err and library.name in done.err
+    again = next(line for line in done.err.splitlines() if "hint:" in line)
+    assert re.search(rf"`quarry venv install {env} --clean --from \S+ --store file:{store} --packages '?rocm.*`", again), again
     assert len(list((store / "evidence").glob("*.json"))) == before
 
 
@@ -171,6 +174,9 @@ def test_python_and_installer_must_be_there(store, tmp_path):
     assert no_uv.code in (0, 12), "12, or there is an uv in /usr/bin"
     failing = quarry("venv", "install", tmp_path / "env", "--from", "run:1", "--packages", "no-such", "--store", f"file:{store}")
     assert failing.code == 1 and "V010" in failing.err
+    assert re.search(r"hint: run:1-linux has no no-such; it has: .*rocm", failing.err), failing.err
+    other = quarry("venv", "install", tmp_path / "env", "--from", "run:1", "--packages", "rocm==9.9", "--store", f"file:{store}")
+    assert other.code == 1 and re.search(r"hint: run:1-linux has rocm \d", other.err), other.err
     assert not (tmp_path / "env/quarry-receipt.json").exists()
 
 

@@ -103,6 +103,19 @@ def test_the_command_after_a_dry_run_is_the_same_command(store, tmp_path, report
     assert re.search(r"^   1  \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ  ", good("channel", "log", "stable", "--store", f"file:{store}").out)
 
 
+def test_a_copy_of_what_the_channel_has_already_prints_its_plan(store, tmp_path, report_only_policy):
+    words = ["--from", "run:1", "--to", "stable", "--policy", report_only_policy, "--store", f"file:{store}"]
+    good("promote", *words)
+    dry = good("promote", *words, "--to-store", f"file:{tmp_path}/other", "--prefix", "v2/{family}", "--dry-run")
+    assert "has all of it and stays" in dry.out and "nothing to do" not in dry.out and re.search("^plan        [0-9a-f]{64}$", dry.out, re.M)
+    (command,) = commands(dry.out, "promote")
+    done = paste(command)
+    assert done.code == 0 and (tmp_path / "other/v2").is_dir(), done.err
+    assert re.search(r"written, [\d.]+ k?M?B of files through here", done.out)
+    for wrong in ("deadbee", "not a digest", "f" * 65):
+        refused("O005", 2, "promote", *words, "--execute", wrong)
+
+
 def test_a_rollback_after_its_dry_run(store, next_packages, report_only_policy):
     publish(next_packages, store, "2")
     for run in ("1", "2"):
@@ -133,7 +146,8 @@ def test_publish_prints_the_command_that_runs_its_plan(tmp_path):
     changed = paste(command)
     assert changed.code == 7 and "[O011]" in changed.err
     words = ("publish", packages, "--store", f"file:{tmp_path}/store", *RUN)
-    refused("O005", 2, *words, "--execute", "abc")
+    for wrong in ("abc", "not a digest", "f" * 65):
+        refused("O005", 2, *words, "--execute", wrong)
     refused("O006", 2, *words, "--execute", "abcdefgh", "--dry-run")
 
 

@@ -53,7 +53,7 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
   TRY(auto source, artifact_source(context, arguments.operands[0], arguments));
   for (const auto& line : source.incomplete)
     source.findings.push_back({"A035", Severity::warning, source.description, line, "more may come, or be missing"});
-  TRY(auto items, selected_artifacts(source, arguments, arguments.list("--include")));
+  TRY(auto items, selected_artifacts(context, source, arguments, arguments.list("--include")));
   Json list = Json::array();
   TableRows rows{{"name", "component", "target", "form", "size", "checksum"}};
   std::uint64_t total = 0;
@@ -128,7 +128,7 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
   TRY(auto source, artifact_source(context, arguments.operands[0], arguments));
   for (const auto& line : source.incomplete)
     source.findings.push_back({"A035", Severity::warning, source.description, line, "more may come, or be missing"});
-  TRY(auto items, selected_artifacts(source, arguments, arguments.list("--include")));
+  TRY(auto items, selected_artifacts(context, source, arguments, arguments.list("--include")));
   artifact::VerifyOptions options;
   options.jobs = context.jobs;
   TRY(options.at_once, archives_at_once(source, arguments));

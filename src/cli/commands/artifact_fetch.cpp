@@ -130,7 +130,7 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
   TRY(auto source, artifact_source(context, arguments.get("--from"), arguments));
   TRY(options.at_once, archives_at_once(source, arguments));
   options.remote = source.remote;
-  TRY(auto items, selected_artifacts(source, arguments, arguments.operands));
+  TRY(auto items, selected_artifacts(context, source, arguments, arguments.operands));
   TRY_DO(require_complete(source, items, arguments));
   context.out.findings(source.findings);
   bool any_exploded = std::any_of(items.begin(), items.end(), [](const auto& item) { return item.exploded; });

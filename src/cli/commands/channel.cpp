@@ -69,7 +69,7 @@ Command show_command() {
           .summary = "show what a channel offers and where it came from",
           .description =
               "The generation, the view that it points to, and every file that pip and uv see under its URL.",
-          .operands = {{"NAME", "the channel"}},
+          .operands = {{"NAME", "the channel; `quarry channel list` names them"}},
           .flags = {k_store, public_url_flag()},
           .examples = {{"quarry channel show stable --store file:store", "what people install from stable"}},
           .exit_codes = {{3, "there is no such channel"}, {6, "a record was altered"}},
@@ -110,7 +110,7 @@ Command log_command() {
           .summary = "list the moves of a channel, newest first",
           .description = "Follows the ledger from the channel to its first move. Each entry names the one before by "
                          "its digest, so a move cannot be changed or left out unnoticed.",
-          .operands = {{"NAME", "the channel"}},
+          .operands = {{"NAME", "the channel; `quarry channel list` names them"}},
           .flags = {k_store},
           .examples = {{"quarry channel log stable --store file:store", "who moved stable, when and why"}},
           .exit_codes = {{3, "there is no such channel"}, {6, "the ledger is broken"}},

@@ -25,6 +25,12 @@ namespace {
 constexpr std::size_t k_columns = 100;
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
+/// Text for people is filled to the terminal, in a file to k_columns.
+std::size_t columns_of(const Context& context) {
+  auto columns = context.out.data_look().columns;
+  return columns == 0 ? k_columns : std::min(columns, k_columns);
+}
+
 /// Names may be long and are to be copied whole: nothing is wrapped.
 std::string one_line_each(const Rows& rows) {
   std::size_t width = 0;
@@ -45,7 +51,7 @@ Result<int> run_version(Context& context, const Arguments&) {
   }
   std::string commit(build_commit());
   context.out.data(fmt::format("quarry {}{}\n", program_version(), commit.empty() ? "" : " (" + commit + ")"));
-  context.out.data(two_columns(rows, 2, k_columns));
+  context.out.data(two_columns(rows, 2, columns_of(context)));
   context.out.document({{"schema", "quarry.version/1"},
                         {"version", program_version()},
                         {"commit", commit},
@@ -101,7 +107,7 @@ Result<int> run_doctor(Context& context, const Arguments& arguments) {
                       check.found + (check.next.empty() ? "" : "; " + check.next));
   }
   bool healthy = is_healthy(checks);
-  context.out.data(with_painted_heads(two_columns(rows, 0, k_columns), color));
+  context.out.data(with_painted_heads(two_columns(rows, 0, columns_of(context)), color));
   auto good = store ? fmt::format("\n{} can be used.\n", *store)
                     : std::string("\nThis machine can build, publish, install and test.\n");
   if (!quiet) context.out.data(healthy ? good : "\nSome checks failed; fix the lines marked `failed`.\n");
@@ -144,7 +150,7 @@ Result<int> list_codes(Context& context, const std::map<std::string, Explanation
     list.push_back(to_json(explanation));
     rows.emplace_back(code, explanation.title);
   }
-  context.out.data(two_columns(rows, 0, k_columns));
+  context.out.data(two_columns(rows, 0, columns_of(context)));
   context.out.document({{"schema", "quarry.explanation-list/1"}, {"codes", list}});
   return 0;
 }
@@ -156,12 +162,13 @@ Result<int> run_explain(Context& context, const Arguments& arguments) {
     return fail(ErrorKind::invalid_argument, "C004", "`quarry explain` needs CODE, such as A012",
                 "`quarry explain --list` shows them all");
   TRY(auto found, find_code(codes, arguments.operands[0]));
-  auto text = fmt::format("{}: {}\n\n{}\nfix: {}", found.code, found.title, filled(found.about, 0, k_columns),
-                          filled(found.fix, 0, k_columns));
+  auto columns = columns_of(context);
+  auto text = fmt::format("{}\n{}\n{}", filled(found.code + ": " + found.title, 0, columns),
+                          filled(found.about, 0, columns), filled("fix: " + found.fix, 0, columns));
   auto near = neighbours(codes, found);
   Rows others;
   for (const auto& code : near) others.emplace_back(code, codes.at(code).title);
-  if (!near.empty()) text += "\nnear:\n" + two_columns(others, 2, k_columns);
+  if (!near.empty()) text += "\nnear:\n" + two_columns(others, 2, columns);
   context.out.data(text);
   auto document = to_json(found);
   document["schema"] = "quarry.explanation/1";
@@ -220,7 +227,7 @@ Result<int> run_config_show(Context& context, const Arguments& arguments) {
     data.push_back({{"name", name}, {"origin", origin}});
     data_rows.emplace_back(name, origin);
   }
-  context.out.data(two_columns(setting_rows, 0, k_columns));
+  context.out.data(two_columns(setting_rows, 0, columns_of(context)));
   if (origins) context.out.data("\n" + one_line_each(data_rows));
   context.out.document(
       {{"schema", "quarry.config/1"}, {"settings", settings}, {"files", context.settings->files()}, {"data", data}});

@@ -1,6 +1,8 @@
 #include "cli/commands.hpp"
+#include "cli/families.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
+#include "cli/suggest.hpp"
 #include "cli/verdict.hpp"
 
 #include "base/text.hpp"
@@ -71,7 +73,28 @@ Unexpected cannot_waive(std::string message, std::string hint) {
 /// An age ("14d"), a day or a time.
 Result<std::int64_t> expiry(const std::string& text, std::int64_t now_us) {
   if (auto age = gate::parse_age(text)) return now_us + *age;
-  return gate::parse_until(text);
+  auto until = gate::parse_until(text);
+  if (until) return until;
+  until.error().hint = "write it as an age such as 7d or 12h, as 2026-12-15, or as 2026-12-15T18:00:00Z";
+  return until;
+}
+
+/// A name that nothing has is a mistake or early: the waiver counts for nothing until it exists. Best effort: what
+/// cannot be looked up is not mentioned.
+Findings unknown_names(const Context& context, store::ObjectStore& store, const registry::WaiverRecord& waiver) {
+  Findings found;
+  auto channels = registry::list_channels(store);
+  if (channels && std::find(channels->begin(), channels->end(), waiver.channel) == channels->end())
+    found.push_back({"G008", Severity::warning, "--to",
+                     fmt::format("there is no channel {} in {} yet", waiver.channel, store.describe()),
+                     channels->empty() ? "" : did_you_mean(waiver.channel, *channels)});
+  const auto& family = waiver.cell.family;
+  auto families = load_families(context, "");
+  if (!family.empty() && families && families->targets_of(family).empty())
+    found.push_back({"G008", Severity::warning, "--family",
+                     fmt::format("the families table has neither a family nor a target {}", family),
+                     "`quarry matrix targets` lists them"});
+  return found;
 }
 
 Result<void> check_waiver(Context& context, const Arguments& arguments, const registry::WaiverRecord& waiver,
@@ -146,6 +169,8 @@ Result<int> run_waive(Context& context, const Arguments& arguments) {
   TRY(auto waiver, make_waiver(arguments, *store, context.clock.now_us()));
   TRY(auto expires_us, sys::parse_rfc3339(waiver.expires));
   TRY_DO(check_waiver(context, arguments, waiver, expires_us));
+  auto unknown = unknown_names(context, *store, waiver);
+  context.out.findings(unknown);
   bool dry = arguments.has("--dry-run");
   auto digest = sha256(registry::to_json(waiver)).hex();
   if (!dry) {
@@ -158,7 +183,8 @@ Result<int> run_waive(Context& context, const Arguments& arguments) {
                         {"waiver", digest},
                         {"written", !dry},
                         {"channel", waiver.channel},
-                        {"expires", waiver.expires}});
+                        {"expires", waiver.expires},
+                        {"notes", findings_json(unknown)}});
   return 0;
 }
 

@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/dry_run.hpp"
 #include "cli/records.hpp"
 #include "cli/scratch.hpp"
 #include "cli/version.hpp"
@@ -120,7 +121,7 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
   context.out.data(fmt::format("fetched     {}, {}\nsealed      set:{}{}\n\n{}\n",
                                units::things(receipt.files_fetched, "file"), units::bytes(receipt.bytes_fetched),
                                receipt.published.set.substr(0, 12),
-                               receipt.published.newly_sealed ? "" : "  (it was already)",
+                               receipt.published.newly_sealed ? "" : "  (was sealed before)",
                                publish::installer_words(receipt.published.directory_at)));
   context.out.findings(receipt.merged.notes);
   if (!receipt.merged.directories.empty())
@@ -130,11 +131,30 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
   return {};
 }
 
+struct There {
+  std::map<std::string, registry::FileRecord> known; ///< mirrored already
+  std::map<std::string, std::string> owned;          ///< names that the store publishes itself
+};
+/// A dry run goes on without them where it may not look, and says so.
+Result<There> what_is_there(store::ObjectStore& store, bool dry_run, Findings& notes) {
+  There there;
+  auto known = mirror::mirrored_files(store);
+  if (!known && dry_run && could_not_look(known.error())) {
+    notes.push_back(not_looked(store.describe(), known.error(), "what is mirrored or published there already"));
+    return there;
+  }
+  TRY(there.known, std::move(known), "while reading what is mirrored");
+  TRY(there.owned, mirror::owned_names(store, k_transfers), "while reading what the store publishes");
+  return there;
+}
+
 Result<int> run_sync(Context& context, const Arguments& arguments) {
   TRY(auto wanted, wanted_of(context, arguments));
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
-  TRY(auto known, mirror::mirrored_files(*store), "while reading what is mirrored");
-  TRY(auto owned, mirror::owned_names(*store, k_transfers), "while reading what the store publishes");
+  bool dry = arguments.has("--dry-run");
+  Findings notes;
+  TRY(auto there, what_is_there(*store, dry, notes));
+  auto& [known, owned] = there;
   TRY(auto scratch, Scratch::make(context));
   auto settings = net::settings_from(context.environment);
   settings.trace = tracer(context);
@@ -143,12 +163,14 @@ Result<int> run_sync(Context& context, const Arguments& arguments) {
                             {wanted.index, scratch.path(), context.jobs}, mirror::metadata_from(*store, known));
   TRY(auto plan, mirror::plan_sync(upstream, known, wanted.asked, wanted.targets,
                                    mirror::make_guard(wanted.reserved, std::move(owned))));
+  context.out.findings(notes);
   for (const auto& one : plan.targets) context.out.findings(one.resolution.notes);
   context.out.data(plan_text(plan));
   auto document = plan_json(plan);
-  document["dry_run"] = arguments.has("--dry-run");
+  document["dry_run"] = dry;
   document["writes"] = 0;
-  if (!arguments.has("--dry-run")) TRY_DO(pump(context, *store, upstream, known, plan, wanted, document));
+  document["notes"] = findings_json(notes);
+  if (!dry) TRY_DO(pump(context, *store, upstream, known, plan, wanted, document));
   context.out.document(document);
   return 0;
 }

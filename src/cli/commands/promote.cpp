@@ -80,11 +80,16 @@ std::string plan_text(const promote::Plan& plan) {
                             plan.generation(), plan.view.digest.substr(0, 12));
 }
 
-/// The end of a dry run: what to type next.
-std::string dry_run_text(const promote::Receipt& receipt, NextCommand command) {
-  if (!receipt.plan.moves()) return moved_text(receipt);
+/// The end of a dry run: what to type next. A channel that has all of it may still have to be copied (`delivers`).
+std::string dry_run_text(const promote::Receipt& receipt, NextCommand command, bool delivers = false) {
+  bool moves = receipt.plan.moves();
+  if (!moves && !delivers) return moved_text(receipt);
   command.drop("--dry-run").set("--execute", receipt.digest);
-  return plan_text(receipt.plan) + fmt::format("plan        {}\nnext: {}\n", receipt.digest, command.text());
+  auto what = moves
+                  ? plan_text(receipt.plan)
+                  : fmt::format("promote     {}@{} has all of it and stays; a run copies what the other store lacks\n",
+                                receipt.plan.channel, receipt.generation);
+  return what + fmt::format("plan        {}\nnext: {}\n", receipt.digest, command.text());
 }
 
 // ---- promote
@@ -146,8 +151,9 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     return k_exit_held;
   }
   if (delivery && options.dry_run) context.out.data(delivery_text(to, *delivery, true));
-  context.out.data(options.dry_run ? dry_run_text(receipt, NextCommand(context, "promote").flags_of(arguments))
-                                   : moved_text(receipt));
+  context.out.data(
+      options.dry_run ? dry_run_text(receipt, NextCommand(context, "promote").flags_of(arguments), delivery.has_value())
+                      : moved_text(receipt));
   if (delivery && !options.dry_run) context.out.data(delivery_text(to, *delivery, false));
   if (receipt.moved && receipt.generation > 1) // a first view has nothing before it
     context.out.note(

@@ -125,7 +125,7 @@ Result<int> run_adopt(Context& context, const Arguments& arguments) {
     writes += receipt.writes;
     context.out.findings(receipt.notes);
     context.out.data(
-        fmt::format("sealed      set:{}{}\n", receipt.set, receipt.newly_sealed ? "" : "  (it was already)"));
+        fmt::format("sealed      set:{}{}\n", receipt.set, receipt.newly_sealed ? "" : "  (was sealed before)"));
   }
   context.out.document({{"schema", "quarry.set-adopt/1"}, {"sets", sets}, {"writes", writes}});
   return 0;
@@ -166,7 +166,9 @@ Command adopt_command() {
       .summary = "seal packages that another tool published",
       .description = "Verifies completely every package below a run or directory of the store, where it "
                      "is, in today's layouts or in ours; then writes what is missing: metadata "
-                     "files, the set's record, its seal, pages. No file is moved or changed.",
+                     "files, the set's record, its seal, pages. No file is moved or changed.\n\n"
+                     "The packages are read from the store, also with `--dry-run`, so credentials that may read them "
+                     "are needed there.",
       .operands = {{"LOCATOR", "run:ID, or a directory in the store"}},
       .flags = {k_store, {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'}},
       .examples = {{"quarry set adopt run:42-linux", "make a run of the scripts promotable"}},

@@ -99,7 +99,11 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
   options.family = arguments.find("--family").value_or("");
   options.suite = arguments.find("--suite").value_or("");
   options.command = arguments.rest;
-  options.passed = arguments.list("--pass-env");
+  if (options.suite.find_first_of(" \t\n") != options.suite.npos)
+    return fail(ErrorKind::invalid_argument, "C006",
+                fmt::format("--suite must be a name without blanks, not {:?}", options.suite),
+                "policies and waivers name suites, such as rocm-sdk or smoke-tests");
+  TRY(options.passed, passed_variables(arguments));
   options.junit = arguments.find("--junit").value_or("");
   if (!options.junit.empty() && options.command.empty())
     return fail(ErrorKind::invalid_argument, "X006", "--junit names the report of a command, and there is none",

@@ -8,6 +8,7 @@
 #include "base/redact.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "dist/requirement.hpp"
 #include "sys/directory_lock.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -75,7 +76,7 @@ Result<std::optional<sys::DirectoryLock>> hold(const std::string& directory) {
   TRY(auto lock, sys::DirectoryLock::try_acquire(directory));
   if (lock) return lock;
   return fail(ErrorKind::precondition_failed, "V017", fmt::format("another quarry works in {}", directory),
-              "wait for its end, or name another directory");
+              "wait until it ends, or name another directory");
 }
 
 Result<int> run_create(Context& context, const Arguments& arguments) {
@@ -115,6 +116,20 @@ Result<std::uint64_t> seconds_flag(const Arguments& arguments, const std::string
   return fail(ErrorKind::invalid_argument, "V005", fmt::format("{} is not a number of seconds up to a day", name));
 }
 
+/// A requirement that pip would refuse is refused before an environment is made for it. Files and URLs are pip's.
+Result<void> check_packages(const std::vector<std::string>& packages) {
+  for (const auto& package : packages) {
+    bool file = package.find('/') != package.npos || package.ends_with(".whl") || package.ends_with(".tar.gz");
+    if (file) continue;
+    auto read = dist::Requirement::parse(package);
+    if (read) continue;
+    return fail(ErrorKind::invalid_argument, "V005",
+                fmt::format("--packages: `{}` is not a requirement: {}", package, read.error().message),
+                "write names as pip takes them: --packages \"rocm[libraries,devel]\", or rocm==7.2.0");
+  }
+  return {};
+}
+
 Result<venv::InstallOptions> install_options(Context& context, const Arguments& arguments, store::ObjectStore* store) {
   venv::InstallOptions options;
   options.directory = arguments.operands.at(0);
@@ -127,12 +142,13 @@ Result<venv::InstallOptions> install_options(Context& context, const Arguments& 
   options.source.find_links = arguments.list("--find-links");
   options.allow_unknown_extras = arguments.has("--allow-unknown-extras");
   options.source.store = store;
-  options.installer.passed = arguments.list("--pass-env");
+  TRY(options.installer.passed, passed_variables(arguments));
   TRY(options.installer.installer, chosen_installer(arguments));
   options.installer.packages = text::split_any(arguments.get("--packages"), " \t\n");
   if (options.installer.packages.empty())
     return fail(ErrorKind::invalid_argument, "V005", "--packages names nothing",
                 "for example --packages \"rocm[libraries,devel]\"");
+  TRY_DO(check_packages(options.installer.packages));
   TRY(options.installer.pre, switched(arguments, "--pre"));
   TRY(options.installer.disable_cache, switched(arguments, "--disable-cache"));
   TRY(options.installer.retry_timeout_ms, seconds_flag(arguments, "--install-retry-timeout-seconds"));

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace quarry::cli {
 
@@ -97,6 +98,12 @@ Result<std::vector<std::string>> wheels_of(Context& context, const std::vector<s
       return fail(ErrorKind::not_found, "W022", fmt::format("{} holds no wheel", operand),
                   "name the directory that `quarry sdk build --dest-dir` wrote");
   }
+  // Two operands may lead to one wheel: `out` stands for out/dist, too.
+  std::set<std::string> seen;
+  std::erase_if(paths, [&](const std::string& path) {
+    auto real = sys::real_path(path);
+    return real && !seen.insert(*real).second;
+  });
   return paths;
 }
 

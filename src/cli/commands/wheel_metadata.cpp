@@ -118,8 +118,8 @@ Result<int> run_metadata(Context& context, const Arguments& arguments) {
   TRY(auto look, wheel::look_at_metadata(opened.rope, opened.file_name), "while looking at " + opened.place);
   auto cost = cost_of(opened);
   context.out.data(look.text);
-  context.out.note(fmt::format("read {} of {} in {} {}", units::bytes(cost.bytes), units::bytes(opened.rope.size()),
-                               cost.requests, opened.counted ? "reads" : "requests"));
+  context.out.note(fmt::format("read {} of {} in {}", units::bytes(cost.bytes), units::bytes(opened.rope.size()),
+                               units::things(cost.requests, opened.counted ? "read" : "request")));
   context.out.document({{"schema", "quarry.wheel-metadata/1"},
                         {"file", opened.place},
                         {"project", look.name.project.str()},

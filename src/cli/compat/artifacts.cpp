@@ -148,7 +148,7 @@ Script fetch_script() {
           .operands = {{"REGEX", "only artifacts whose name matches one of these", false, true}},
           .flags = fetch_flags(),
           .refused = {{{"--target", "T", ""},
-                       "an older form of the script had it, and it meant a group or a family by turns",
+                       "in an older form of the script it named a group or a family, depending on the version",
                        "use --artifact-group GROUP for what the run calls gfx94X-dcgpu, or --amdgpu-targets gfx942 for "
                        "targets"},
                       {{"--no-delete-after-extract", "", ""},

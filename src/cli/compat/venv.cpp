@@ -89,6 +89,9 @@ Result<int> setup_venv(Context& context, const Arguments& arguments) {
     if (!source.words.empty()) context.out.note("note: without --packages nothing is installed");
     return run_words(context, words);
   }
+  if (source.words.empty())
+    return fail(ErrorKind::invalid_argument, "V005", "nothing says where the packages come from",
+                "add --index-name NAME, --index-url URL, --find-links URL, or --from-run-id ID");
   words.insert(words.end(), {"--packages", *packages});
   words.insert(words.end(), source.words.begin(), source.words.end());
   if (pre) words.push_back("--pre");
