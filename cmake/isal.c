@@ -3,6 +3,7 @@
 // means that the bytes of the ci profile are the same everywhere. Thread-safe.
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <isa-l.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -28,8 +29,24 @@ extern const char quarry_isal[], quarry_isal_end[];
 FUNCTIONS(DECLARE)
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void* open_library(void) {
+// A file without a name: in memory, or where the kernel or a container's filter refuses that, in a directory for
+// temporary files.
+static int nameless_file(void) {
   int file = memfd_create("libisal", MFD_CLOEXEC);
+  const char* own = getenv("TMPDIR");
+  const char* directories[] = {own ? own : "/tmp", "/tmp", "/var/tmp", "/dev/shm"};
+  for (size_t i = 0; file < 0 && i < sizeof directories / sizeof *directories; ++i) {
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/quarry-XXXXXX", directories[i]);
+    if (length <= 0 || (size_t)length >= sizeof path) continue;
+    file = mkostemp(path, O_CLOEXEC);
+    if (file >= 0) unlink(path);
+  }
+  return file;
+}
+
+static void* open_library(void) {
+  int file = nameless_file();
   if (file < 0) return NULL;
   for (const char* at = quarry_isal; at < quarry_isal_end;) {
     ssize_t written = write(file, at, (size_t)(quarry_isal_end - at));
@@ -46,8 +63,8 @@ static void* open_library(void) {
   return library;
 }
 
-// A machine that forbids both memory files and has no libisal2 cannot run this code; abort is the honest end, since
-// isal_deflate_init has no way to report.
+// A machine that allows neither memory files nor temporary ones and has no libisal2 cannot run this code; abort is the
+// honest end, since isal_deflate_init has no way to report.
 static void load(void) {
   void* library = open_library();
   if (!library) library = dlopen("libisal.so.2", RTLD_NOW | RTLD_LOCAL);

@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
 #include "wheel/writing.hpp"
@@ -71,6 +72,20 @@ Result<std::vector<Member>> members_of(const std::string& tree, const std::vecto
   return members;
 }
 
+/// What is read proves itself. A file that was empty is not read, and may have got its content since it was listed.
+Result<void> check_empty_files(const std::string& tree, const std::vector<sys::TreeEntry>& entries) {
+  for (const auto& e : entries) {
+    if (e.type != sys::EntryType::file || e.size != 0) continue;
+    auto path = path::join(tree, e.path);
+    TRY(auto file, sys::File::open_read(path));
+    TRY(auto size, file.size());
+    if (size != 0)
+      return fail(ErrorKind::corrupt, "D008", fmt::format("{} changed while it was read", path),
+                  "something else writes to it: run the command again when it is done");
+  }
+  return {};
+}
+
 } // namespace
 
 Result<Built> pack_tree(const std::string& tree, const std::string& output_dir, const PackOptions& options) {
@@ -80,6 +95,7 @@ Result<Built> pack_tree(const std::string& tree, const std::string& output_dir, 
   TRY(draft.file_name, file_name_of(tree, draft.dist_info));
   TRY(draft.members, members_of(tree, entries, draft.dist_info));
   TRY(auto packed, write_draft(std::move(draft), output_dir, options));
+  TRY_DO(check_empty_files(tree, entries));
   return std::move(packed).finish();
 }
 

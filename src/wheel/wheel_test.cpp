@@ -144,6 +144,19 @@ TEST_F(Wheel, PacksATreeByWhatWheelSays) {
   EXPECT_EQ(exit_code(verify(built->path).value()), 0);
 }
 
+TEST_F(Wheel, AnEmptyFileThatGetsItsContentWhileOthersArePackedIsNotPackedEmpty) {
+  auto built = build(spec()).value();
+  auto tree = *unpack(built.path, directory_ + "/out");
+  ASSERT_TRUE(sys::write_file(tree + "/demo/late.py", ""));
+  ASSERT_TRUE(pack_tree(tree, directory_ + "/quiet", {}));
+  PackOptions options;
+  options.on_progress = [&](std::uint64_t) { EXPECT_TRUE(sys::write_file(tree + "/demo/late.py", "1\n")); };
+  auto refused = pack_tree(tree, directory_ + "/race", options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "D008");
+  EXPECT_FALSE(sys::exists(directory_ + "/race/" + built.file_name));
+}
+
 TEST_F(Wheel, RefusesTreesThatAreNoWheels) {
   auto tree = directory_ + "/tree", info = tree + "/x-1.dist-info";
   auto expect = [&](const char* code) {
