@@ -12,6 +12,7 @@
 #include "sdk/split.hpp"
 #include "sdk/view.hpp"
 #include "sdk/windows.hpp"
+#include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
@@ -196,7 +197,11 @@ private:
     TRY(auto population, (windows() ? populate_windows : populate)(view, options_for(package, family), plan_.findings),
         "while planning " + naming_.dist(package, family));
     if (population.files.empty()) return nothing(package, family);
-    if (!dist::family_of_libraries(naming_.dist(package, family)).empty() && population.libraries.empty())
+    // Libraries of Windows in artifacts for Linux get a finding of their own (S036).
+    bool has_library = std::any_of(population.files.begin(), population.files.end(), [](const auto& file) {
+      return file.first.ends_with(".dll") || path::basename(file.first).find(".so") != std::string::npos;
+    });
+    if (!dist::family_of_libraries(naming_.dist(package, family)).empty() && !has_library)
       return fail(ErrorKind::unsupported, "S053",
                   fmt::format("{} would hold {} and no library: the artifacts of {} are split by GPU target",
                               naming_.dist(package, family), units::things(population.files.size(), "file"), family),

@@ -61,7 +61,7 @@ Result<void> check_consistency(const Environment& environment, const std::vector
               fmt::format("packages in {} do not fit each other", environment.directory),
               std::move(broken),
               {},
-              fmt::format("install {} together with them, or make the environment anew with --clean",
+              fmt::format("install {} together with them, or make the environment from scratch with --clean",
                           text::join(std::vector<std::string>(again.begin(), again.end()), ", "))};
   return fail(std::move(error));
 }

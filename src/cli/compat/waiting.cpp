@@ -7,7 +7,7 @@ namespace quarry::cli::compat {
 namespace {
 
 struct Waiting {
-  std::string name, for_what, lacks, hint;
+  std::string name, for_what, hint;
 };
 
 Command waiting_command(const Waiting& waiting) {
@@ -22,7 +22,7 @@ Command waiting_command(const Waiting& waiting) {
   command.hidden = true; // answers who calls it, but is not offered
   command.run = [waiting](Context&, const Arguments&) -> Result<int> {
     return fail(ErrorKind::invalid_argument, "C041",
-                fmt::format("{} is not implemented yet: {} missing", waiting.name, waiting.lacks), waiting.hint);
+                fmt::format("{} is not implemented yet: it needs {}", waiting.name, waiting.for_what), waiting.hint);
   };
   return command;
 }
@@ -31,12 +31,11 @@ Command waiting_command(const Waiting& waiting) {
 
 std::vector<Command> waiting_scripts() {
   static const Waiting k_waiting[] = {
-      {"promote_wheels_based_on_policy", "evidence from the results of a job", "evidence from a job's results is",
+      {"promote_wheels_based_on_policy", "evidence from the results of a job",
        "`quarry gate` decides from evidence of `quarry test`"},
-      {"sanity_check_wheel", "the script's own rules for wheels", "the script's own rules for wheels are",
+      {"sanity_check_wheel", "the script's own rules for wheels",
        "`quarry wheel verify FILE` proves container, RECORD and metadata"},
       {"update_dependencies", "one command for the packages of every family",
-       "one command for the packages of every family is",
        "`quarry mirror sync` copies dependencies into an index that its file describes (docs/formats/mirror.md)"}};
   std::vector<Command> commands;
   for (const auto& waiting : k_waiting) commands.push_back(waiting_command(waiting));
