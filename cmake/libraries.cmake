@@ -67,6 +67,27 @@ set_target_properties(curl_static PROPERTIES IMPORTED_LOCATION "${CURL_ARCHIVE}"
 target_include_directories(curl_static SYSTEM INTERFACE "${CURL_INCLUDE}")
 target_link_libraries(curl_static INTERFACE curl_absent OpenSSL::SSL OpenSSL::Crypto ZLIB::ZLIB ${ZSTD_LIBRARY})
 
+# The licence of everything inside, for `quarry version --licenses`: Debian's copyright file of each package.
+set(LICENSE_FILES "licenses/quarry=${CMAKE_SOURCE_DIR}/LICENSE" "licenses/libdeflate=${DEFLATE_SOURCE}/COPYING")
+set(packages fmt=libfmt-dev nlohmann-json=nlohmann-json3-dev toml++=libtomlplusplus-dev expected=libexpected-dev openssl=libssl-dev
+  libcurl=libcurl4-openssl-dev zlib=zlib1g-dev isa-l=libisal-dev zstd=libzstd-dev liblzma=liblzma-dev)
+if(QUARRY_PORTABLE)
+  file(GLOB llvm "${CMAKE_SOURCE_DIR}/build/tools/zig/lib/python3*/site-packages/ziglang/lib/libcxx/LICENSE.TXT")
+  list(APPEND LICENSE_FILES "licenses/libc++=${llvm}")
+else()
+  list(APPEND packages libstdc++=libstdc++-12-dev)
+endif()
+foreach(pair IN LISTS packages)
+  string(REPLACE "=" ";" pair "${pair}")
+  list(GET pair 0 name)
+  list(GET pair 1 package)
+  set(file "/usr/share/doc/${package}/copyright")
+  if(NOT EXISTS "${file}")
+    message(FATAL_ERROR "${file} is missing: the program carries the licence of ${name}; reinstall ${package}")
+  endif()
+  list(APPEND LICENSE_FILES "licenses/${name}=${file}")
+endforeach()
+
 if(QUARRY_PORTABLE)
   add_link_options(-s)
 elseif(NOT QUARRY_SANITIZE)

@@ -408,3 +408,12 @@ def test_no_message_speaks_the_old_dialect():
     shown = [good("explain", entry["code"]).out for entry in good("explain", "--list", "--json").json["codes"]]
     found = [text.splitlines()[0] for text in shown if re.search(r"(?<!here )\b(is|are|was) no [a-z]|\bmend|\banew\b|\bbeside\b|\bstands there\b|\blies there\b", text)]
     assert not [line for line in found if "is no longer" not in line]
+
+
+def test_the_licence_of_everything_inside_travels_with_the_program():
+    inside = set(good("version", "--json").json["libraries"])
+    licenses = good("version", "--licenses", "--json").json["licenses"]
+    assert inside <= set(licenses) and "quarry" in licenses
+    assert all(len(text) > 500 for text in licenses.values())
+    printed = good("version", "--licenses").out
+    assert all(text in printed for text in licenses.values())

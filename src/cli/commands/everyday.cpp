@@ -42,7 +42,22 @@ std::string one_line_each(const Rows& rows) {
 
 // version
 
-Result<int> run_version(Context& context, const Arguments&) {
+/// The licences of everything inside, each below the name of the library.
+Result<int> print_licenses(Context& context) {
+  auto licenses = Json::object();
+  for (const auto& name : context.resources.list("licenses/")) {
+    auto text = context.resources.read(name);
+    if (!text) continue;
+    auto library = name.substr(name.find('/') + 1);
+    context.out.data(fmt::format("{:=<100}\n\n{}\n", "==== " + library + " ", *text));
+    licenses[library] = *text;
+  }
+  context.out.document({{"schema", "quarry.licenses/1"}, {"licenses", std::move(licenses)}});
+  return 0;
+}
+
+Result<int> run_version(Context& context, const Arguments& arguments) {
+  if (arguments.has("--licenses")) return print_licenses(context);
   Json libraries = Json::object();
   Rows rows;
   for (const auto& [name, version] : library_versions()) {
@@ -67,7 +82,7 @@ Command version_command() {
                          "the libraries inside. The versions of packages are the business of `quarry version compute` "
                          "and `quarry version write`.",
           .operands = {},
-          .flags = {},
+          .flags = {{"--licenses", "", "print the licences of everything inside"}},
           .examples = {{"quarry version --json", "for a log or a bug report"}},
           .exit_codes = {},
           .schema = "quarry.version/1",
