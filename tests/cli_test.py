@@ -415,5 +415,8 @@ def test_the_licence_of_everything_inside_travels_with_the_program():
     licenses = good("version", "--licenses", "--json").json["licenses"]
     assert inside <= set(licenses) and "quarry" in licenses
     assert all(len(text) > 500 for text in licenses.values())
+    sbom = good("version", "--sbom").json
+    assert (sbom["bomFormat"], sbom["specVersion"], sbom["metadata"]["component"]["name"]) == ("CycloneDX", "1.5", "quarry")
+    assert {part["name"] for part in sbom["components"]} == inside == set(licenses) - {"quarry"}
     printed = good("version", "--licenses").out
     assert all(text in printed for text in licenses.values())

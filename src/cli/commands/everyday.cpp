@@ -56,13 +56,39 @@ Result<int> print_licenses(Context& context) {
   return 0;
 }
 
+/// CycloneDX 1.5 (ECMA-424), the same text with and without --json: other tools read it.
+Result<int> print_sbom(Context& context) {
+  auto component = [](const char* type, const std::string& name, const std::string& version,
+                      const std::string& license) {
+    return Json{{"type", type},
+                {"bom-ref", name},
+                {"name", name},
+                {"version", version},
+                {"licenses", Json::array({{{"expression", license}}})}};
+  };
+  auto inside = Json::array();
+  for (const auto& library : libraries())
+    inside.push_back(component("library", library.name, library.version, library.license));
+  auto program = component("application", "quarry", std::string(program_version()), "Apache-2.0");
+  program["properties"] = Json::array({{{"name", "quarry:commit"}, {"value", build_commit()}}});
+  Json document{{"bomFormat", "CycloneDX"},
+                {"specVersion", "1.5"},
+                {"version", 1},
+                {"metadata", {{"component", std::move(program)}}},
+                {"components", std::move(inside)}};
+  context.out.data(document.dump(2) + "\n");
+  context.out.document(document);
+  return 0;
+}
+
 Result<int> run_version(Context& context, const Arguments& arguments) {
   if (arguments.has("--licenses")) return print_licenses(context);
-  Json libraries = Json::object();
+  if (arguments.has("--sbom")) return print_sbom(context);
+  Json versions = Json::object();
   Rows rows;
-  for (const auto& [name, version] : library_versions()) {
-    libraries[name] = version;
-    rows.emplace_back(name, version);
+  for (const auto& library : libraries()) {
+    versions[library.name] = library.version;
+    rows.emplace_back(library.name, library.version);
   }
   std::string commit(build_commit());
   context.out.data(fmt::format("quarry {}{}\n", program_version(), commit.empty() ? "" : " (" + commit + ")"));
@@ -70,7 +96,7 @@ Result<int> run_version(Context& context, const Arguments& arguments) {
   context.out.document({{"schema", "quarry.version/1"},
                         {"version", program_version()},
                         {"commit", commit},
-                        {"libraries", libraries},
+                        {"libraries", versions},
                         {"program", context.program}});
   return 0;
 }
@@ -82,7 +108,8 @@ Command version_command() {
                          "the libraries inside. The versions of packages are the business of `quarry version compute` "
                          "and `quarry version write`.",
           .operands = {},
-          .flags = {{"--licenses", "", "print the licences of everything inside"}},
+          .flags = {{"--licenses", "", "print the licences of everything inside"},
+                    {"--sbom", "", "print what is inside as a CycloneDX document"}},
           .examples = {{"quarry version --json", "for a log or a bug report"}},
           .exit_codes = {},
           .schema = "quarry.version/1",
