@@ -61,7 +61,6 @@ Result<void> write_beneath(const std::string& directory) {
   return {};
 }
 
-/// Extraction needs openat2(2), which Linux has from 5.6 on and some container sandboxes refuse.
 Check temporary(const Context& context) {
   auto below = context.variable("TMPDIR").empty() ? "/tmp" : context.variable("TMPDIR");
   auto directory = sys::make_temporary_directory(below, "quarry-doctor-");
@@ -70,9 +69,8 @@ Check temporary(const Context& context) {
   auto written = write_beneath(*directory);
   auto removed = sys::remove_tree(*directory);
   if (!written)
-    return {"temporary", Health::failed, written.error().message,
-            "extraction needs openat2(2): Linux 5.6 or later, and a container that allows it"};
-  return {"temporary", removed ? Health::ok : Health::warning, below + " is writable, openat2 works", ""};
+    return {"temporary", Health::failed, written.error().message, "set TMPDIR to a directory that you may write to"};
+  return {"temporary", removed ? Health::ok : Health::warning, below + " is writable", ""};
 }
 
 Check home(const Context& context) {
