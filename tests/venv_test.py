@@ -20,11 +20,18 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from support import clients, distributions, static_server  # noqa: E402
-from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
+from support.quarry import ROOT, clean_environment, good, quarry, refused  # noqa: E402
 
 SETUP = """from setuptools import setup
 setup(name="rocm", version="7.1", py_modules=["rocm_here"], install_requires=["rocm-core-part==7.1"], extras_require={"libraries": ["rocm-lib-part==7.1"], "devel": []})
 """
+
+
+@pytest.fixture(autouse=True)
+def uv_is_on_path(monkeypatch):
+    """The one that tools/setup installs; a new environment inherits no other."""
+    assert (ROOT / "build/tools/bin/uv").exists(), "run tools/setup --test"
+    monkeypatch.setenv("PATH", f"{ROOT}/build/tools/bin:{os.environ['PATH']}")
 
 
 def legacy_sdist(directory: Path) -> None:
@@ -108,8 +115,6 @@ def test_several_pages_of_links(tmp_path):
 
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_packages_that_do_not_fit_what_is_there_get_no_receipt(tmp_path, installer):
-    if installer == "uv" and not shutil.which("uv"):
-        pytest.skip("uv is not on PATH")
     links, env = tmp_path / "links", tmp_path / "env"
     links.mkdir()
     for version in ("1.0", "1.1"):
@@ -125,8 +130,6 @@ def test_packages_that_do_not_fit_what_is_there_get_no_receipt(tmp_path, install
 
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_a_misspelt_extra_is_an_error_that_lists_the_extras(packages_with_extras, tmp_path, installer):
-    if installer == "uv" and not shutil.which("uv"):
-        pytest.skip("uv is not on PATH")
     env = tmp_path / "env"
     words = ["venv", "install", env, "--from", packages_with_extras, "--installer", installer, "--packages"]
     done = refused("V015", 2, *words, "demo-app[libaries,devel]")
@@ -246,8 +249,6 @@ def store_with_base(tmp_path_factory) -> Path:
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 @pytest.mark.parametrize("source", ["run:7", "channel:staging"])
 def test_dependencies_come_from_the_base_index(store_with_base, tmp_path, source, installer):
-    if installer == "uv" and not shutil.which("uv"):
-        pytest.skip("uv is not on PATH")
     env = tmp_path / "env"
     good("venv", "create", env)
     good("venv", "install", env, "--from", source, "--store", f"file:{store_with_base}", "--packages", "demo-torch", "--installer", installer)
