@@ -78,8 +78,8 @@ TEST(Expand, AVariantIsTestedOnTheRunnersThatItNames) {
   families.variants["linux"][2].expected_failure = false;
   auto runners = [&] {
     std::vector<std::string> found;
-    for (const auto& cell : expand(families, on_linux("pull_request", {"gfx94x"}, {"all"}))->cells)
-      found.push_back(cell.test_runner);
+    auto matrix = expand(families, on_linux("pull_request", {"gfx94x"}, {"all"})); // outlives the loop over its cells
+    for (const auto& cell : matrix->cells) found.push_back(cell.test_runner);
     return found;
   };
   EXPECT_THAT(runners(), ElementsAre("two", "sandbox", "two")) << "tsan is not for the sandbox";
