@@ -364,6 +364,18 @@ def test_doctor_quietly_prints_failures_only(tmp_path: Path):
     assert all(line.startswith(("failed ", "         ")) for line in failed.out.splitlines()), failed.out
 
 
+def test_doctor_looks_at_the_certificates_that_are_trusted(tmp_path: Path):
+    empty = tmp_path / "empty.pem"
+    empty.write_text("none\n")
+    for file, said in ((tmp_path / "missing.pem", "missing.pem"), (empty, "holds no certificate")):
+        failed = quarry("doctor", "--self", environment=clean_environment(SSL_CERT_FILE=str(file)))
+        line = next(line for line in failed.out.splitlines() if "certificates" in line)
+        assert failed.code == 1 and line.startswith("failed") and said in failed.out and "SSL_CERT_FILE" in failed.out
+    hidden = good("doctor", "--self", environment=clean_environment(HTTPS_PROXY="http://user:secret@proxy.example:1"))
+    assert "HTTPS_PROXY" in hidden.out and "secret" not in hidden.out
+    refused("C042", 2, "doctor", "--self", "--store", f"file:{tmp_path}")
+
+
 def test_explain_names_near_codes_with_their_titles():
     near = good("explain", "A012").out.split("\nnear:\n")[1].splitlines()
     titles = {entry["code"]: entry["title"] for entry in good("explain", "--list", "--json").json["codes"]}

@@ -41,10 +41,6 @@ Check processors(const Context& context) {
                                            : fmt::format("--jobs or QUARRY_JOBS limits the work to {}", context.jobs)};
 }
 
-Check system_check() {
-  return {"system", Health::ok, fmt::format("{}, Linux {}", sys::os_release(), sys::kernel_release()), ""};
-}
-
 Check disk() {
   auto free = sys::free_bytes(".");
   auto health = free < k_disk_least ? Health::failed : free < k_disk_enough ? Health::warning : Health::ok;
@@ -125,14 +121,6 @@ Check gpu() {
   if (sys::has_gpu_device()) return {"gpu", Health::ok, "an AMD GPU driver runs (/dev/kfd)", ""};
   return {"gpu", Health::note, "no AMD GPU driver (/dev/kfd)", "tests that need a GPU are counted as skipped here"};
 }
-
-Check data_files(const Context& context) {
-  auto count = context.resources.list("").size();
-  bool launcher = context.resources.read("launcher").has_value();
-  return {"data", launcher ? Health::ok : Health::failed,
-          fmt::format("{} files travel with {}", count, context.program),
-          launcher ? "" : "this build is incomplete: build quarry again"};
-}
 } // namespace
 
 std::string_view to_string(Health health) {
@@ -143,6 +131,18 @@ std::string_view to_string(Health health) {
   case Health::failed: return "failed";
   }
   return "";
+}
+
+Check system_check() {
+  return {"system", Health::ok, fmt::format("{}, Linux {}", sys::os_release(), sys::kernel_release()), ""};
+}
+
+Check data_check(const Context& context) {
+  auto count = context.resources.list("").size();
+  bool launcher = context.resources.read("launcher").has_value();
+  return {"data", launcher ? Health::ok : Health::failed,
+          fmt::format("{} files travel with {}", count, context.program),
+          launcher ? "" : "this build is incomplete: build quarry again"};
 }
 
 std::vector<Check> installer_variables(const std::map<std::string, std::string>& environment) {
@@ -176,7 +176,7 @@ std::vector<Check> examine(const Context& context) {
   python_checks(context, checks);
   checks.push_back(uv(context));
   checks.push_back(gpu());
-  checks.push_back(data_files(context));
+  checks.push_back(data_check(context));
   auto more = installer_variables(context.environment);
   checks.insert(checks.end(), more.begin(), more.end());
   std::vector<std::string> known;

@@ -18,7 +18,12 @@ struct Check {
 };
 
 std::vector<Check> examine(const Context& context);
+/// The program itself and what it asks of this machine: libraries, C library, system calls, certificates, proxies.
+std::vector<Check> examine_self(const Context& context);
 bool is_healthy(const std::vector<Check>& checks); ///< no check failed
+
+Check system_check();
+Check data_check(const Context& context); ///< the files that travel inside the program
 
 /// Variables that pip and uv obey and that so change what an installation does.
 std::vector<Check> installer_variables(const std::map<std::string, std::string>& environment);

@@ -6,7 +6,8 @@
 
 namespace quarry::cli {
 
-std::string_view program_version(); ///< "0.1.0", from CMakeLists.txt
+std::string_view program_version(); ///< "0.1.0": that of the tag, else that of CMakeLists.txt
+std::string_view build_tag();       ///< "v0.1.0"; empty unless the commit has such a tag and the tree is that commit's
 std::string_view build_commit();    ///< full id, with "+changes" when the tree differed; empty outside a git checkout
 
 struct Library {

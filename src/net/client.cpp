@@ -206,9 +206,15 @@ Settings settings_from(const std::map<std::string, std::string>& environment) {
   return settings;
 }
 
-std::shared_ptr<Transport> make_client(Settings settings) {
+std::string trusted_certificates(const Settings& settings) {
+  if (!settings.ca_file.empty()) return settings.ca_file;
   for (const auto* file : k_ca_files)
-    if (settings.ca_file.empty() && sys::exists(file)) settings.ca_file = file;
+    if (sys::exists(file)) return file;
+  return "";
+}
+
+std::shared_ptr<Transport> make_client(Settings settings) {
+  settings.ca_file = trusted_certificates(settings);
   static const sys::RealClock k_clock;
   auto trace = settings.trace;
   std::shared_ptr<Transport> client = std::make_shared<Client>(std::move(settings));

@@ -77,6 +77,10 @@ struct Settings {
 /// both; AWS_CA_BUNDLE, then CURL_CA_BUNDLE, then SSL_CERT_FILE; QUARRY_STALL_SECONDS (1 to 300) for stall_max_ms.
 Settings settings_from(const std::map<std::string, std::string>& environment);
 
+/// The file of certificates that a client with these settings trusts: the one that they name, else the first that
+/// exists of the places where Debian, Fedora and Alpine keep theirs; "" when there is none. Reads no contents.
+std::string trusted_certificates(const Settings& settings);
+
 /// Who sends requests: the real client, or a fake in tests.
 class Transport {
 public:

@@ -96,6 +96,7 @@ Result<int> run_version(Context& context, const Arguments& arguments) {
   context.out.document({{"schema", "quarry.version/1"},
                         {"version", program_version()},
                         {"commit", commit},
+                        {"tag", build_tag()},
                         {"libraries", versions},
                         {"program", context.program}});
   return 0;
@@ -136,7 +137,11 @@ std::string with_painted_heads(const std::string& page, bool color) {
 
 Result<int> run_doctor(Context& context, const Arguments& arguments) {
   auto store = arguments.find("--store");
-  auto checks = store ? examine_store(context, *store) : examine(context);
+  bool self = arguments.has("--self");
+  if (store && self)
+    return fail(ErrorKind::invalid_argument, "C042", "--store and --self exclude each other",
+                "run `quarry doctor` once for each");
+  auto checks = store ? examine_store(context, *store) : self ? examine_self(context) : examine(context);
   Json list = Json::array();
   Rows rows;
   bool quiet = arguments.has("--quiet");
@@ -150,8 +155,9 @@ Result<int> run_doctor(Context& context, const Arguments& arguments) {
   }
   bool healthy = is_healthy(checks);
   context.out.data(with_painted_heads(two_columns(rows, 0, columns_of(context)), color));
-  auto good = store ? fmt::format("\n{} can be used.\n", *store)
-                    : std::string("\nThis machine can build, publish, install and test.\n");
+  auto good = store  ? fmt::format("\n{} can be used.\n", *store)
+              : self ? std::string("\nThe program can work on this machine.\n")
+                     : std::string("\nThis machine can build, publish, install and test.\n");
   if (!quiet) context.out.data(healthy ? good : "\nSome checks failed; fix the lines marked `failed`.\n");
   context.out.document({{"schema", "quarry.doctor/1"}, {"healthy", healthy}, {"checks", list}});
   return healthy ? 0 : 1;
@@ -162,14 +168,19 @@ Command doctor_command() {
           .summary = "what this machine lacks",
           .description = "Looks at processors, disk, openat2, HOME, Python, pip, uv, the GPU driver and variables that "
                          "steer installers. Nothing is changed.\n\n"
+                         "With `--self` it looks at the program instead: the libraries inside, the C library and the "
+                         "system calls that it finds here, the certificates that it trusts, and proxies. What an old "
+                         "kernel or a container's filter refuses is done in another way; the line says how.\n\n"
                          "With `--store` it looks at a store instead: where credentials come from, how far this "
                          "machine's clock is off, whether the server honours conditional writes and checksums, and "
                          "whether we may write, read, copy, list and delete there, with an object that is removed "
                          "again. Each failure names the next step.",
           .operands = {},
-          .flags = {{.name = "--store", .value = "LOCATOR", .help = "look at this store instead of the machine"}},
+          .flags = {{.name = "--store", .value = "LOCATOR", .help = "look at this store instead of the machine"},
+                    {"--self", "", "look at the program and what it finds here instead of the machine"}},
           .examples = {{"quarry doctor", "before the first run on a machine"},
-                       {"quarry doctor --store s3://bucket/prefix", "before the first publish to a bucket"}},
+                       {"quarry doctor --store s3://bucket/prefix", "before the first publish to a bucket"},
+                       {"quarry doctor --self", "in an old or restricted container"}},
           .exit_codes = {{0, "nothing that is needed is missing"}, {1, "a check failed; its line says what to do"}},
           .schema = "quarry.doctor/1",
           .run = run_doctor};
