@@ -1,5 +1,6 @@
 # Says in cli/version which version and commit this is. Looked at on every build, written only when it changed, so that the
-# same commit gives the same program and a new commit compiles one small file.
+# same commit gives the same program and a new commit compiles one small file. A tag such as v1.2.3 on the commit makes it
+# version 1.2.3, whatever CMakeLists.txt says; elsewhere the version is that of CMakeLists.txt.
 #   add_version(target)         in a CMakeLists
 #   cmake -P version.cmake      the step of the build
 if(NOT CMAKE_SCRIPT_MODE_FILE)
@@ -16,11 +17,18 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 set(commit "")
+set(tag "")
 if(EXISTS "${SOURCE}/.git")
   execute_process(COMMAND git -C "${SOURCE}" rev-parse HEAD OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   execute_process(COMMAND git -C "${SOURCE}" diff --quiet HEAD -- src data python launcher cmake RESULT_VARIABLE changed ERROR_QUIET)
   if(commit AND changed)
     string(APPEND commit "+changes")
+  elseif(commit)
+    execute_process(COMMAND git -C "${SOURCE}" describe --exact-match --tags --match "v[0-9]*" HEAD
+      OUTPUT_VARIABLE tag OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+    if(tag)
+      string(SUBSTRING "${tag}" 1 -1 VERSION)
+    endif()
   endif()
 endif()
 file(CONFIGURE OUTPUT "${OUTPUT}" @ONLY CONTENT [[// Made by cmake/version.cmake.
@@ -28,5 +36,6 @@ file(CONFIGURE OUTPUT "${OUTPUT}" @ONLY CONTENT [[// Made by cmake/version.cmake
 namespace quarry::cli {
 std::string_view program_version() { return "@VERSION@"; }
 std::string_view build_commit() { return "@commit@"; }
+std::string_view build_tag() { return "@tag@"; }
 }  // namespace quarry::cli
 ]])

@@ -35,7 +35,8 @@ def test_actionlint_and_githubs_schema_accept_them(tmp_path):
     actionlint = ROOT / "build/tools/bin/actionlint"
     assert actionlint.exists(), "actionlint is missing: tools/setup --test"
     place = tmp_path / ".github/workflows"
-    shutil.copytree(WORKFLOWS, place, ignore=shutil.ignore_patterns("*.md"))
+    shutil.copytree(ROOT / ".github/workflows", place)
+    shutil.copytree(WORKFLOWS, place, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.md", "setup-quarry"))
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     linted = subprocess.run([actionlint, "-no-color"], cwd=tmp_path, capture_output=True, text=True)
     assert linted.returncode == 0, linted.stdout + linted.stderr
@@ -45,6 +46,19 @@ def test_actionlint_and_githubs_schema_accept_them(tmp_path):
     broken = place / "broken.yml"
     broken.write_text((WORKFLOWS / "ci_example.yml").read_text().replace("rocm_version: ${{ inputs.rocm_version }}", "rocm_versoin: ${{ inputs.rocm_version }}", 1))
     assert subprocess.run([actionlint, "-no-color"], cwd=tmp_path, capture_output=True).returncode != 0, "the callee's inputs are looked at"
+
+
+def test_githubs_schema_accepts_the_action():
+    schema = client("check-jsonschema").bin / "check-jsonschema"
+    checked = subprocess.run([schema, "--builtin-schema", "vendor.github-actions", WORKFLOWS / "setup-quarry/action.yml"], capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_the_program_is_installed_the_same_way_everywhere():
+    action = load("setup-quarry/action.yml")
+    scripts = {step["run"] for step in action["runs"]["steps"]}
+    scripts |= {step["run"] for name in NAMES for job in load(name)["jobs"].values() for step in job.get("steps", []) if step["name"] == "Install quarry"}
+    assert len(scripts) == 1
 
 
 def test_every_workflow_is_looked_at():
@@ -116,7 +130,7 @@ def variables(place, tmp_path_factory):
     site = tmp_path_factory.mktemp("site")
     shutil.copy(PROGRAM, site / "quarry")
     with static_server.serve(site) as (url, _):
-        yield {"QUARRY_STORE": place.locator, "QUARRY_URL": f"{url}/quarry", "QUARRY_SHA256": hashlib.sha256(PROGRAM.read_bytes()).hexdigest(), "AWS_ROLE_ARN": "", "AWS_TEST_ROLE_ARN": "", "AWS_REGION": "us-east-1"}
+        yield {"QUARRY_STORE": place.locator, "QUARRY_URL": f"{url}/quarry", "QUARRY_SHA256": hashlib.sha256(PROGRAM.read_bytes()).hexdigest(), "QUARRY_REQUIREMENT": "", "AWS_ROLE_ARN": "", "AWS_TEST_ROLE_ARN": "", "AWS_REGION": "us-east-1"}
 
 
 def run_job(place, variables: dict, directory: Path, workflow_name: str, job_name: str, expected: int = 0, **inputs: str) -> Job:
@@ -193,6 +207,27 @@ def test_another_program_is_not_run(place, variables, tmp_path):
     other = variables | {"QUARRY_SHA256": "0" * 64}
     job = run_job(place, other, tmp_path, "build_rocm_packages.yml", "build", expected=1, artifact_group="g", rocm_version="1")
     assert [step.name for step in job.steps] == ["Install quarry"]
+
+
+def test_pip_installs_the_program_by_its_hash(place, variables, tmp_path):
+    made = subprocess.run([sys.executable, ROOT / "tools/program-wheel", "--program", PROGRAM, "--output-dir", tmp_path / "wheels", "--profile", "ci"], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    wheel = next((tmp_path / "wheels").glob("*.whl"))
+    digest, version = hashlib.sha256(wheel.read_bytes()).hexdigest(), wheel.name.split("-")[1]
+    step = load("setup-quarry/action.yml")["runs"]["steps"][0]
+
+    def install(name: str, digest: str) -> subprocess.CompletedProcess[str]:
+        temporary = tmp_path / name
+        temporary.mkdir()
+        environment = runner_environment(RUNNER_TEMP=str(temporary), GITHUB_PATH=str(temporary / "path"), QUARRY_REQUIREMENT=f"quarry-ship=={version} --hash=sha256:{digest}", PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheel.parent))
+        return subprocess.run(["bash", "-eo", "pipefail", "-c", step["run"]], env=environment, capture_output=True, text=True)
+
+    done = install("same", digest)
+    assert done.returncode == 0, done.stderr
+    ran = subprocess.run([Path((tmp_path / "same/path").read_text().strip()) / "quarry", "version"], capture_output=True, text=True, env=runner_environment())
+    assert ran.stdout == good("version").out
+    other = install("other", "0" * 64)
+    assert other.returncode != 0 and "hash" in other.stderr.lower() and not (tmp_path / "other/path").exists()
 
 
 def test_an_input_is_never_code(place, variables, tmp_path):

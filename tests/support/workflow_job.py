@@ -17,9 +17,10 @@ WORKFLOWS = ROOT / "workflows"
 
 
 def load(name: str) -> dict:
-    """The workflow; YAML 1.1 reads the key `on` as true."""
+    """The workflow, or the action, which has no `on`; YAML 1.1 reads that key as true."""
     workflow = yaml.safe_load((WORKFLOWS / name).read_text())
-    workflow["on"] = workflow.pop(True)
+    if True in workflow:
+        workflow["on"] = workflow.pop(True)
     return workflow
 
 
