@@ -14,7 +14,8 @@ namespace quarry::buildlog {
 constexpr std::size_t k_context_lines = 5;    ///< before and behind; noise is left out
 constexpr std::size_t k_candidates_max = 256; ///< causes that are remembered while no failure is proven
 constexpr std::uint64_t k_cause_distance_max =
-    2'000; ///< lines between a cause and the proof, if no step begins between
+    2'000;                                           ///< lines between a cause and the proof, if no step begins between
+constexpr std::uint64_t k_traceback_lines_max = 200; ///< Python prints at most that many of a deep recursion
 
 struct ContextLine {
   std::uint64_t number = 0;
@@ -44,7 +45,9 @@ private:
     ContextLine line;
     std::vector<ContextLine> before, behind;
   };
+  int end_traceback(const Line& line, int rule);
   const Rules& rules_;
+  bool traceback_ = false; ///< the last cause is a traceback that goes on
   std::deque<ContextLine> recent_;
   std::deque<Candidate> causes_;
   std::optional<Candidate> proof_;

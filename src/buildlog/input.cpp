@@ -81,7 +81,7 @@ Result<std::vector<Input>> zip_inputs(const std::string& path, Findings& finding
   std::vector<Input> inputs;
   for (const auto& member : zip->members()) {
     if (member.is_directory || !is_log_name(member.name) || repeats_a_job(member.name, jobs)) continue;
-    if (stem(member.name) == "system") continue; // the runner's own, beside every step
+    if (stem(member.name) == "system") continue; // what the runner says about itself
     inputs.push_back({path + "!" + member.name, stem(member.name), member.size, [zip, &member](const Block& block) {
                         return zip->read(member, [&](std::span<const std::byte> bytes) -> Result<void> {
                           block(chars(bytes));

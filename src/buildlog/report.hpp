@@ -1,7 +1,7 @@
 #pragma once
 // What is in a log: noise by source, runs of it, the first failure, warnings once each, deprecations with their days,
-// what passing tests print, tools that are verbose in one step alone, wheels that lie there twice. One pass; memory
-// does not grow with the log.
+// what passing tests print, tools that are verbose in one step alone, wheels that have two files in one directory. One
+// pass; memory does not grow with the log.
 #include "base/finding.hpp"
 #include "buildlog/failure.hpp"
 #include "buildlog/input.hpp"

@@ -103,10 +103,10 @@ Findings findings_of(const std::vector<LogReport>& reports, const Rules& rules, 
     insecure(report, rules, found);
     verbose_calls(report, rules, found);
     for (const auto& copy : report.copies)
-      found.push_back(
-          finding("X513", Severity::warning, at(report, copy.line),
-                  fmt::format("{} lies there twice: {} and {}", copy.project, copy.first_name, copy.second_name),
-                  "remove the wheel that auditwheel has read: a glob takes the first one"));
+      found.push_back(finding(
+          "X513", Severity::warning, at(report, copy.line),
+          fmt::format("{} has two files in one directory: {} and {}", copy.project, copy.first_name, copy.second_name),
+          "remove the wheel that auditwheel has read: a glob takes the first one"));
     for (const auto& warning : report.passing)
       found.push_back(finding(
           "X514", Severity::warning, at(report, warning.first),

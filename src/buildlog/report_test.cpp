@@ -152,6 +152,23 @@ TEST(Failure, NothingIsReportedOfAJobThatWentWell) {
   EXPECT_TRUE(codes(read).empty());
 }
 
+TEST(Failure, ATracebackEndsWithWhatFailed) {
+  auto read = report("Traceback (most recent call last):\n  File \"a.py\", line 1\nother: output\n    "
+                     "x()\nmodule.ValueError: no such x\n"
+                     "##[error]Process completed with exit code 1.\n");
+  ASSERT_TRUE(read.failure);
+  EXPECT_EQ(read.failure->text, "module.ValueError: no such x");
+  EXPECT_EQ(read.failure->name, "Python exception");
+  EXPECT_EQ(read.failure->before.back().text, "    x()");
+}
+
+TEST(Failure, ATimeLimitIsTheFailureWhateverCameBefore) {
+  auto read = report("ImportError: no x\n##[error]The action 'Test' has timed out after 360 minutes.\n");
+  ASSERT_TRUE(read.failure);
+  EXPECT_EQ(read.failure->kind, "timeout");
+  EXPECT_EQ(read.failure->line, 2u);
+}
+
 TEST(Failure, KindsTellWhatToDo) {
   auto kind = [](const std::string& line) {
     auto read = report(line + "\n##[error]Process completed with exit code 1.\n");

@@ -85,6 +85,7 @@ private:
     TRY_DO(table.choice("kind", rule.kind, k_failure_kinds, true));
     TRY_DO(table.flag("proof", rule.proof));
     TRY_DO(table.flag("effect", rule.effect));
+    TRY_DO(table.flag("traceback", rule.traceback));
     TRY_DO(lines(table, out_.failure_base + static_cast<int>(out_.failures.size())));
     out_.failures.push_back(std::move(rule));
     return {};

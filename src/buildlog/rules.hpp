@@ -24,6 +24,7 @@ struct FailureRule {
   std::string name, kind; ///< "compiler error"; code, test, network, disk, memory, runner, timeout, cancelled, access
   bool proof = false;     ///< the job has failed if this line is there
   bool effect = false;    ///< follows from another failure: never the first one if there is a cause
+  bool traceback = false; ///< the next line that names an exception says what failed
 };
 
 /// Lines that tests print although they pass.

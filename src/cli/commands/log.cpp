@@ -210,7 +210,7 @@ Command report_command() {
           "and again.\n\n"
           "Findings are deadlines, HTTPS requests whose certificate is not checked, a tool that is verbose in one call "
           "and "
-          "not in the others, a wheel that lies in one directory before and after auditwheel, and the first failure of "
+          "not in the others, a wheel that is in one directory before and after auditwheel, and the first failure of "
           "a "
           "job that failed. A line that says `error` is a failure only if another line proves that the job failed.\n\n"
           "A FILE is a log, a zip of a run's logs as GitHub gives it, or a directory; `LABEL=FILE` names it. Stamps of "
