@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <cstring>
 
 namespace quarry::buildlog {
 
@@ -69,24 +68,33 @@ std::int64_t days_of(std::string_view date) {
   return day.ok() ? std::chrono::sys_days(day).time_since_epoch().count() : -1;
 }
 
-/// The stamp of GitHub's logs: 20 characters of date and time, 7 digits of a fraction, "Z ".
+/// The stamp of GitHub's logs: 20 characters of date and time, 7 digits of a fraction, "Z ". Lines of the same minute
+/// share the first 17 characters, which are read once.
 struct Stamps {
-  static constexpr std::size_t k_length = 29;
-  static bool present(std::string_view text) {
-    return text.size() >= k_length - 1 && text[10] == 'T' && text[13] == ':' && text[16] == ':' && text[19] == '.' &&
-           text[27] == 'Z' && (text.size() < k_length || text[28] == ' ') && digits(text.substr(11, 2)) &&
-           digits(text.substr(14, 2)) && digits(text.substr(17, 2)) && digits(text.substr(20, 7));
-  }
-  static std::int64_t time(LineSplitter& splitter, std::string_view text) {
-    if (text.substr(0, 10) != splitter.day_) {
-      auto day = days_of(text.substr(0, 10));
-      if (day < 0) return k_no_time;
-      splitter.day_ = text.substr(0, 10);
-      splitter.day_us_ = day * 86'400'000'000;
+  static constexpr std::size_t k_length = 29, k_minute = 17;
+  static bool read(LineSplitter& splitter, std::string_view text, std::int64_t& time) {
+    if (text.size() < k_length - 1 || text[19] != '.' || text[27] != 'Z') return false;
+    if (text.size() >= k_length && text[28] != ' ') return false;
+    std::int64_t tail = 0; // of seconds, fraction: 9 digits
+    for (std::size_t i = k_minute; i < 27; ++i) {
+      if (i == 19) continue;
+      auto digit = static_cast<unsigned char>(text[i]) - unsigned{'0'};
+      if (digit > 9) return false;
+      tail = tail * 10 + digit;
     }
-    std::int64_t seconds = two(&text[11]) * 3600 + two(&text[14]) * 60 + two(&text[17]), fraction = 0;
-    for (std::size_t i = 20; i < 26; ++i) fraction = fraction * 10 + (text[i] - '0');
-    return splitter.day_us_ + seconds * 1'000'000 + fraction;
+    if (text.substr(0, k_minute) != splitter.minute_ && !read_minute(splitter, text)) return false;
+    time = splitter.minute_us_ + tail / 10;
+    return true;
+  }
+  static bool read_minute(LineSplitter& splitter, std::string_view text) {
+    bool shaped = text[10] == 'T' && text[13] == ':' && text[16] == ':' && digits(text.substr(11, 2)) &&
+                  digits(text.substr(14, 2));
+    auto day = shaped ? days_of(text.substr(0, 10)) : -1;
+    if (day < 0) return false;
+    splitter.minute_ = text.substr(0, k_minute);
+    splitter.minute_us_ =
+        day * 86'400'000'000 + (two(&text[11]) * 3600 + two(&text[14]) * 60) * std::int64_t{1'000'000};
+    return true;
   }
 };
 
@@ -98,19 +106,20 @@ void LineSplitter::line(std::string_view raw, std::uint64_t bytes) {
   if (number_ == 1 && text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
   if (!text.empty() && is_digit(text.front())) {
-    if (Stamps::present(text)) {
-      out.time_us = Stamps::time(*this, text);
-      if (out.time_us != k_no_time) text.remove_prefix(std::min(Stamps::k_length, text.size()));
+    if (Stamps::read(*this, text, out.time_us)) {
+      text.remove_prefix(std::min(Stamps::k_length, text.size()));
     } else if (auto [seconds, length] = teatime_stamp(text); length > 0) {
       out.time_us = static_cast<std::int64_t>(seconds * 1e6);
       text.remove_prefix(length);
     }
   }
-  // A bar that draws over itself: what a person would see is what was drawn last.
-  if (auto carriage = text.rfind('\r'); carriage != text.npos) text.remove_prefix(carriage + 1);
-  if (std::memchr(text.data(), 0x1b, text.size()) != nullptr) {
-    copy_plain(text, plain_);
-    text = plain_;
+  if (controls_) {
+    // A bar that draws over itself: what a person would see is what was drawn last.
+    if (auto carriage = text.rfind('\r'); carriage != text.npos) text.remove_prefix(carriage + 1);
+    if (text.find('\x1b') != text.npos) {
+      copy_plain(text, plain_);
+      text = plain_;
+    }
   }
   if (!text.empty() && text.front() == '#')
     if (auto [step, length] = docker_stamp(text); length > 0) {
@@ -122,6 +131,9 @@ void LineSplitter::line(std::string_view raw, std::uint64_t bytes) {
 }
 
 void LineSplitter::feed(std::string_view block) {
+  // Most blocks have neither, and two fast searches of a block are cheaper than two for each line.
+  auto has = [&](char c) { return block.find(c) != block.npos; };
+  controls_ = (partial_bytes_ > 0 && controls_) || has('\r') || has('\x1b');
   while (!block.empty()) {
     auto end = block.find('\n');
     auto piece = block.substr(0, end);

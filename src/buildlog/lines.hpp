@@ -33,8 +33,9 @@ private:
   std::function<void(const Line&)> take_;
   std::string partial_, plain_;
   std::uint64_t partial_bytes_ = 0, number_ = 0;
-  std::string day_; ///< the date of the last stamp, and its microseconds: stamps of one log share it
-  std::int64_t day_us_ = 0;
+  bool controls_ = false; ///< the block, or what is left of the one before, has escapes or carriage returns
+  std::string minute_;    ///< "2026-02-24T10:11:" of the last stamp, and its microseconds
+  std::int64_t minute_us_ = 0;
   friend struct Stamps;
 };
 

@@ -44,8 +44,9 @@ std::optional<Pattern> Pattern::parse(std::string_view text) {
 
 std::optional<std::size_t> Pattern::take(const Part& part, std::string_view line, std::size_t at) const {
   if (part.kind == Kind::literal) {
-    bool fits = line.substr(at).starts_with(part.text);
-    return fits ? std::optional(at + part.text.size()) : std::nullopt;
+    const auto& text = part.text;
+    bool fits = line.size() - at >= text.size() && line[at] == text[0] && line.compare(at, text.size(), text) == 0;
+    return fits ? std::optional(at + text.size()) : std::nullopt;
   }
   for (std::size_t blanks = 0; blanks < k_blanks_max && at < line.size() && line[at] == ' '; ++blanks) ++at;
   auto begin = at;
