@@ -58,7 +58,7 @@ def test_findings_of_a_build_log_are_those_of_the_review(logs):
     assert sorted(found) == [("note", "X515"), ("warning", "X510"), ("warning", "X512"), ("warning", "X513"), ("warning", "X513"), ("warning", "X513")]
     by_code = {f["code"]: f["message"] for f in document["findings"]}
     assert "2026-Mar-20, 24 days left" in by_code["X510"] and "LICENSE.txt" in by_code["X510"] and "2 times" in by_code["X510"]
-    assert "verbose for jaxlib and not for jax_rocm7_plugin, jax_rocm7_pjrt: 1,700 lines" in by_code["X512"]
+    assert "verbose for jaxlib and not for jax_rocm7_pjrt, jax_rocm7_plugin: 1,700 lines" in by_code["X512"]
     copies = document["logs"][0]["wheel_copies"]
     assert sorted(copy["project"] for copy in copies) == sorted(review.PROJECTS)
     assert document["logs"][0]["failure"] is None

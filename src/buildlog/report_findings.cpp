@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
+#include <set>
 
 namespace quarry::buildlog {
 
@@ -57,20 +58,30 @@ void insecure(const LogReport& report, const Rules& rules, Findings& into) {
                          rule == rules.noise.end() ? "" : rule->hint));
 }
 
+/// Each name once, and no more than a line holds.
+std::string names_of(const std::set<std::string>& names) {
+  constexpr std::size_t k_names_shown = 6;
+  std::vector<std::string> shown;
+  for (const auto& name : names)
+    if (shown.size() < k_names_shown) shown.push_back(name);
+  auto more = names.size() - shown.size();
+  return text::join(shown, ", ") + (more > 0 ? fmt::format(" and {} more", more) : "");
+}
+
 void verbose_calls(const LogReport& report, const Rules& rules, Findings& into) {
   for (const auto& tool : rules.tools) {
-    std::vector<std::string> loud, quiet;
+    std::set<std::string> loud, quiet;
     std::uint64_t lines = 0, first = 0;
     for (const auto& call : report.calls) {
       if (call.tool != tool.name) continue;
-      (call.noise > 0 ? loud : quiet).push_back(call.subject);
+      (call.noise > 0 ? loud : quiet).insert(call.subject);
       lines += call.noise;
       if (call.noise > 0 && first == 0) first = call.line;
     }
     if (loud.empty() || quiet.empty()) continue;
     into.push_back(finding("X512", Severity::warning, at(report, first),
-                           fmt::format("{} is verbose for {} and not for {}: {} lines", tool.name,
-                                       text::join(loud, ", "), text::join(quiet, ", "), units::count(lines)),
+                           fmt::format("{} is verbose for {} and not for {}: {} lines", tool.name, names_of(loud),
+                                       names_of(quiet), units::count(lines)),
                            tool.fix));
   }
 }

@@ -198,6 +198,9 @@ TEST(Tools, OneVerboseCall) {
                      "a-1-py3-none-linux_x86_64.whl\nDEBUG:auditwheel.x:1\nDEBUG:auditwheel.x:2\n";
   EXPECT_THAT(codes(report(loud + quiet)), ElementsAre("warning X512"));
   EXPECT_TRUE(codes(report(loud)).empty());
+  auto found = findings_of({report(loud + quiet + loud + quiet)}, rules(), {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message, "auditwheel is verbose for a and not for b: 4 lines"); // each name once
   EXPECT_TRUE(codes(report(quiet + quiet)).empty());
 }
 
