@@ -10,7 +10,7 @@ namespace quarry::buildlog {
 namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-int two(const char* at) { return (at[0] - '0') * 10 + (at[1] - '0'); }
+int two(std::string_view text, std::size_t at) { return (text[at] - '0') * 10 + (text[at + 1] - '0'); }
 
 bool digits(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_digit); }
 
@@ -36,8 +36,9 @@ std::pair<double, std::size_t> teatime_stamp(std::string_view text) {
   auto tab = text.substr(0, k_digits_max).find('\t');
   if (tab == text.npos || tab == 0) return {0, 0};
   double value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + tab, value);
-  bool whole = error == std::errc{} && end == text.data() + tab && text[tab - 1] != '.';
+  auto figure = text.substr(0, tab);
+  auto [end, error] = std::from_chars(figure.data(), figure.data() + figure.size(), value);
+  bool whole = error == std::errc{} && end == figure.data() + figure.size() && text[tab - 1] != '.';
   return whole && is_digit(text[0]) && text.find('.') < tab ? std::pair{value, tab + 1}
                                                             : std::pair{0.0, std::size_t{0}};
 }
@@ -62,9 +63,9 @@ std::int64_t days_of(std::string_view date) {
   if (date.size() != 10 || date[4] != '-' || date[7] != '-' || !digits(date.substr(0, 4)) ||
       !digits(date.substr(5, 2)) || !digits(date.substr(8)))
     return -1;
-  int year = two(date.data()) * 100 + two(date.data() + 2);
-  std::chrono::year_month_day day{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(two(&date[5]))),
-                                  std::chrono::day(static_cast<unsigned>(two(&date[8])))};
+  int year = two(date, 0) * 100 + two(date, 2);
+  std::chrono::year_month_day day{std::chrono::year(year), std::chrono::month(static_cast<unsigned>(two(date, 5))),
+                                  std::chrono::day(static_cast<unsigned>(two(date, 8)))};
   return day.ok() ? std::chrono::sys_days(day).time_since_epoch().count() : -1;
 }
 
@@ -92,8 +93,7 @@ struct Stamps {
     auto day = shaped ? days_of(text.substr(0, 10)) : -1;
     if (day < 0) return false;
     splitter.minute_ = text.substr(0, k_minute);
-    splitter.minute_us_ =
-        day * 86'400'000'000 + (two(&text[11]) * 3600 + two(&text[14]) * 60) * std::int64_t{1'000'000};
+    splitter.minute_us_ = day * 86'400'000'000 + (two(text, 11) * 3600 + two(text, 14) * 60) * std::int64_t{1'000'000};
     return true;
   }
 };

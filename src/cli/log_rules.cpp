@@ -4,6 +4,7 @@
 #include "sys/file.hpp"
 #include "thread/pool.hpp"
 #include <atomic>
+#include <cmath>
 #include <fmt/core.h>
 #include <iterator>
 
@@ -64,7 +65,7 @@ void print_report(Context& context, const Arguments& arguments, const std::vecto
 
 std::string duration_text(double seconds) {
   if (seconds < 3600) return units::seconds(seconds);
-  auto minutes = static_cast<std::uint64_t>(seconds / 60 + 0.5);
+  auto minutes = std::llround(seconds / 60);
   return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
 }
 

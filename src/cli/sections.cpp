@@ -55,8 +55,9 @@ std::string sections_markdown(const std::vector<Section>& sections) {
     if (is_empty(section)) continue;
     if (!out.empty()) out += "\n";
     if (!section.title.empty()) out += "### " + markdown_cell(section.title) + "\n\n";
-    if (!section.text.empty()) out += markdown_cell(section.text) + "\n\n";
+    if (!section.text.empty()) out += markdown_cell(section.text) + "\n";
     if (section.rows.empty()) continue;
+    if (!section.text.empty()) out += "\n";
     out += "|";
     for (const auto& name : section.header) out += fmt::format(" {} |", name);
     out += "\n|";
