@@ -17,6 +17,8 @@ std::vector<Command> gate_commands();       // gate, waive
 std::vector<Command> promote_commands();    // promote, rollback
 std::vector<Command> venv_commands();       // venv create, install
 std::vector<Command> test_commands();       // test; evidence record, list, show, log
+std::vector<Command> log_commands();        // log report, diff
+std::vector<Command> time_commands();       // time report, compare
 std::vector<Command> matrix_commands();     // matrix expand, targets, show, check, import
 std::vector<Command> run_commands();        // run locate, upload
 std::vector<Command> version_commands();    // version compute, write
@@ -27,6 +29,7 @@ std::vector<Command> everyday_commands();   // version, doctor, explain, docs, c
 std::vector<Command> completion_commands(); // completion, complete
 
 Command wheel_metadata_command(); // commands/wheel_metadata.cpp; in wheel_commands()
+Command test_report_command();    // commands/test_report.cpp; in test_commands()
 
 /// The whole table, in the order of the rooms (registry.cpp).
 std::vector<Command> all_commands();

@@ -359,7 +359,7 @@ Command show_command() {
 } // namespace
 
 std::vector<Command> test_commands() {
-  return {test_command(), record_command(), list_command(), show_command(), log_command()};
+  return {test_command(), test_report_command(), record_command(), list_command(), show_command(), log_command()};
 }
 
 } // namespace quarry::cli

@@ -1,0 +1,34 @@
+#pragma once
+// Where logs come from: a file, the logs in a zip such as GitHub gives of a run, the `.txt` and `.log` files below a
+// directory. Read in blocks, so that memory does not grow with the log.
+#include "base/finding.hpp"
+#include "base/result.hpp"
+#include "buildlog/lines.hpp"
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace quarry::buildlog {
+
+constexpr std::size_t k_inputs_max = 10'000;      ///< logs of one command; a run of 256 jobs has 256
+constexpr std::size_t k_block_bytes = 256u << 10; ///< stays in the second-level cache
+
+struct Input {
+  std::string name;    ///< "build.log", "logs.zip!0_build.txt"
+  std::string variant; ///< what tables call it: the name without directories and ending
+  std::uint64_t size = 0;
+  /// Hands the log over in blocks; may be called again. Stops when the program is interrupted (D006).
+  std::function<Result<void>(const std::function<void(std::string_view)>&)> read;
+};
+
+/// The logs that `named` stands for: `FILE`, or `LABEL=FILE` if no file has the whole name. Of a run's zip the logs of
+/// jobs are taken; the files of their steps repeat them. Defects of a zip's framing that do not hide bytes go to
+/// `findings`. Errors: D001, X502 (no log in it, not a zip that can be read), Zxxx.
+Result<std::vector<Input>> find_inputs(const std::string& named, Findings& findings);
+
+/// Line by line. Errors: those of reading.
+Result<void> read_lines(const Input& input, const std::function<void(const Line&)>& take);
+
+} // namespace quarry::buildlog

@@ -1,0 +1,175 @@
+#include "buildlog/noise.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include <algorithm>
+#include <charconv>
+#include <fmt/core.h>
+
+namespace quarry::buildlog {
+
+namespace {
+constexpr std::string_view k_stuck = "Bazel progress of stuck actions";
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// A number with commas, and blanks before it; moves `at` behind it.
+bool take_number(std::string_view line, std::size_t& at, std::uint64_t& into) {
+  while (at < line.size() && line[at] == ' ') ++at;
+  auto begin = at;
+  into = 0;
+  constexpr std::size_t k_digits_max = 15;
+  for (; at < line.size() && at - begin < k_digits_max && (is_digit(line[at]) || (line[at] == ',' && at > begin)); ++at)
+    if (line[at] != ',') into = into * 10 + static_cast<std::uint64_t>(line[at] - '0');
+  return at > begin;
+}
+
+/// "Compiling x.cc; 512s local" to the action and its seconds.
+void parse_action(std::string_view text, BazelProgress& into) {
+  if (auto running = text.find(" running; "); running != text.npos) text.remove_prefix(running + 10);
+  if (auto end = text.find(" ... ("); end != text.npos) text = text.substr(0, end);
+  auto semicolon = text.rfind("; ");
+  if (semicolon == text.npos) {
+    into.action = text::trim(text);
+    return;
+  }
+  auto figure = text.substr(semicolon + 2);
+  unsigned seconds = 0;
+  auto [end, error] = std::from_chars(figure.data(), figure.data() + figure.size(), seconds);
+  bool timed = error == std::errc{} && end < figure.data() + figure.size() && *end == 's';
+  if (timed) into.seconds = seconds;
+  into.action = text::trim(timed ? text.substr(0, semicolon) : text);
+}
+} // namespace
+
+bool parse_bazel(std::string_view line, BazelProgress& into) {
+  into = {};
+  if (line.starts_with("    ")) {
+    parse_action(line, into);
+    return into.seconds >= 0;
+  }
+  std::size_t at = 1;
+  if (!line.starts_with('[') || !take_number(line, at, into.done) || !line.substr(at).starts_with(" / ")) return false;
+  at += 3;
+  if (!take_number(line, at, into.total) || !line.substr(at).starts_with("]")) return false;
+  parse_action(line.substr(at + 1), into);
+  return true;
+}
+
+std::string shown(std::string_view text, std::size_t max) {
+  bool cut = text.size() > max;
+  if (cut) {
+    while (max > 0 && (static_cast<unsigned char>(text[max]) & 0xC0) == 0x80) --max;
+    text = text.substr(0, max);
+  }
+  std::string out(text);
+  if (!text::is_valid_utf8(out)) {
+    out.clear();
+    for (char c : text) // one replacement for each foreign byte: how many there were can be seen
+      if (static_cast<unsigned char>(c) < 0x80)
+        out += c;
+      else
+        out += "\xEF\xBF\xBD";
+  }
+  for (auto& c : out)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  return cut ? out + "…" : out;
+}
+
+void NoiseCounter::take(const Line& line, int rule) {
+  auto& count = counts_[static_cast<std::size_t>(rule)];
+  ++count.lines;
+  count.bytes += line.bytes;
+  std::string_view subject;
+  BazelProgress progress;
+  if (rules_.noise[static_cast<std::size_t>(rule)].kind == NoiseRule::Kind::bazel && parse_bazel(line.text, progress))
+    subject = progress.action;
+  if (rule != run_rule_ || subject != run_.subject) {
+    close();
+    run_rule_ = rule;
+    run_ = {{}, std::string(subject), line.number, 0, 0};
+    run_bytes_ = 0;
+    run_begin_us_ = line.time_us;
+  }
+  ++run_.lines;
+  run_bytes_ += line.bytes;
+  run_end_us_ = line.time_us;
+}
+
+void NoiseCounter::interrupt(const Line&) {
+  if (run_rule_ >= 0) close();
+  run_rule_ = -1;
+}
+
+bool NoiseCounter::continues(const Line& line) const {
+  if (run_rule_ < 0) return false;
+  const auto& patterns = rules_.noise[static_cast<std::size_t>(run_rule_)].continues;
+  return std::any_of(patterns.begin(), patterns.end(), [&](const Pattern& p) { return p.matches(line.text); });
+}
+
+void NoiseCounter::close() {
+  if (run_rule_ < 0 || run_.lines < k_run_lines_min) return;
+  const auto& rule = rules_.noise[static_cast<std::size_t>(run_rule_)];
+  run_.source = rule.name;
+  if (run_begin_us_ != k_no_time && run_end_us_ != k_no_time) run_.span_us = run_end_us_ - run_begin_us_;
+  if (rule.kind == NoiseRule::Kind::bazel && !run_.subject.empty()) {
+    run_.source = k_stuck;
+    auto& count = counts_[static_cast<std::size_t>(run_rule_)];
+    count.lines -= run_.lines;
+    count.bytes -= run_bytes_;
+    stuck_.lines += run_.lines;
+    stuck_.bytes += run_bytes_;
+    auto subject = shown(run_.subject);
+    if (stuck_subjects_.size() < k_subjects_max || stuck_subjects_.contains(subject))
+      stuck_subjects_[subject] += run_.lines;
+  }
+  run_.subject = shown(run_.subject);
+  runs_.push_back(run_);
+  if (runs_.size() >= 2 * k_runs_max) {
+    auto kept = runs();
+    runs_ = std::move(kept);
+  }
+}
+
+void NoiseCounter::finish() {
+  close();
+  run_rule_ = -1;
+}
+
+std::vector<NoiseRow> NoiseCounter::rows() const {
+  std::vector<NoiseRow> rows;
+  for (std::size_t i = 0; i < counts_.size(); ++i)
+    if (counts_[i].lines > 0)
+      rows.push_back({rules_.noise[i].name, rules_.noise[i].hint, "", counts_[i].lines, counts_[i].bytes});
+  if (stuck_.lines > 0) {
+    auto most = std::max_element(stuck_subjects_.begin(), stuck_subjects_.end(),
+                                 [](const auto& a, const auto& b) { return a.second < b.second; });
+    auto remark = fmt::format("{} of {}", units::count(most->second), most->first);
+    auto bazel = std::find_if(rules_.noise.begin(), rules_.noise.end(),
+                              [](const NoiseRule& rule) { return rule.kind == NoiseRule::Kind::bazel; });
+    rows.push_back({std::string(k_stuck), bazel->hint, remark, stuck_.lines, stuck_.bytes});
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.lines > b.lines; });
+  return rows;
+}
+
+std::vector<NoiseRun> NoiseCounter::runs() const {
+  auto sorted = runs_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.lines > b.lines; });
+  if (sorted.size() > k_runs_max) sorted.resize(k_runs_max);
+  return sorted;
+}
+
+std::uint64_t NoiseCounter::lines() const {
+  std::uint64_t sum = stuck_.lines;
+  for (const auto& count : counts_) sum += count.lines;
+  return sum;
+}
+
+std::uint64_t NoiseCounter::lines_of(std::string_view source) const {
+  for (std::size_t i = 0; i < counts_.size(); ++i)
+    if (rules_.noise[i].name == source) return counts_[i].lines;
+  return 0;
+}
+
+} // namespace quarry::buildlog

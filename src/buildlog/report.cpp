@@ -1,0 +1,184 @@
+#include "buildlog/report.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <unordered_map>
+
+namespace quarry::buildlog {
+
+namespace {
+
+/// The same for two lines that differ in numbers only. FNV-1a, 64 bits: 20,000 templates meet with 1e-11.
+std::uint64_t template_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  bool digit = false;
+  for (char c : text.substr(0, k_shown_bytes_max)) {
+    bool is_digit = c >= '0' && c <= '9';
+    if (is_digit && digit) continue;
+    digit = is_digit;
+    hash = (hash ^ static_cast<unsigned char>(is_digit ? '0' : c)) * 0x100000001b3;
+  }
+  return hash;
+}
+
+/// "= 1482 passed, 11 skipped in 181.22s =" of pytest.
+bool is_test_summary(std::string_view text) {
+  return (text.starts_with("=") || (!text.empty() && text[0] >= '0' && text[0] <= '9')) &&
+         text.find(" passed") != text.npos && text.find(" in ") != text.npos;
+}
+
+std::string wheel_project(std::string_view line) {
+  auto end = line.find(".whl");
+  if (end == line.npos) return {};
+  auto begin = line.find_last_of(" /'\"", end);
+  auto name = line.substr(begin == line.npos ? 0 : begin + 1);
+  return std::string(name.substr(0, name.find('-')));
+}
+
+class Analyzer {
+public:
+  explicit Analyzer(const Rules& rules)
+      : rules_(rules), noise_(rules), failures_(rules), passing_(rules.passing.size()) {}
+
+  void take(const Line& line) {
+    ++out_.lines;
+    out_.bytes += line.bytes;
+    if (line.time_us != k_no_time) {
+      if (out_.begin_us == k_no_time) out_.begin_us = line.time_us;
+      out_.end_us = std::max(out_.end_us, line.time_us);
+    }
+    auto match = rules_.lines.match(line.text);
+    if (match.rule < 0 && noise_.continues(line)) return noise_.take(line, noise_.last());
+    if (match.rule >= 0 && match.rule < rules_.failure_base) return noise(line, match.rule);
+    noise_.interrupt(line);
+    significant(line, match);
+  }
+
+  LogReport finish() {
+    noise_.finish();
+    warnings_.finish();
+    out_.noise = noise_.rows();
+    out_.runs = noise_.runs();
+    out_.noise_lines = noise_.lines();
+    out_.warnings = warnings_.warnings();
+    out_.deprecations = warnings_.deprecations();
+    out_.uncounted_warnings = warnings_.uncounted();
+    out_.copies = wheels_.copies();
+    out_.failure = failures_.first();
+    if (out_.failure) out_.test_passed = false;
+    if (out_.is_test && out_.test_passed)
+      for (auto& warning : passing_)
+        if (warning.count > 0) out_.passing.push_back(std::move(warning));
+    repeated();
+    return std::move(out_);
+  }
+
+private:
+  void noise(const Line& line, int rule) {
+    noise_.take(line, rule);
+    switch (rules_.noise[static_cast<std::size_t>(rule)].kind) {
+    case NoiseRule::Kind::compiler: warnings_.compiler(line); break;
+    case NoiseRule::Kind::insecure:
+      if (out_.insecure_requests++ == 0) out_.insecure_first = line.number;
+      break;
+    case NoiseRule::Kind::bazel:
+    case NoiseRule::Kind::plain: break;
+    }
+    if (!out_.calls.empty())
+      for (auto tool = rules_.tools.begin(); tool != rules_.tools.end(); ++tool)
+        if (tool->noise == rules_.noise[static_cast<std::size_t>(rule)].name) count_for_call(*tool);
+  }
+
+  void count_for_call(const ToolRule& tool) {
+    for (auto call = out_.calls.rbegin(); call != out_.calls.rend(); ++call)
+      if (call->tool == tool.name) {
+        ++call->noise;
+        return;
+      }
+  }
+
+  void significant(const Line& line, const PatternSet::Match& match) {
+    int failure =
+        match.rule >= rules_.failure_base && match.rule < rules_.passing_base ? match.rule - rules_.failure_base : -1;
+    failures_.take(line, failure);
+    if (match.rule >= rules_.passing_base) passing(line, match.rule - rules_.passing_base);
+    if (line.text.starts_with("##[group]Run ")) failures_.begin_step(line.number);
+    bool wheel = (match.words >> k_wheel & 1) != 0;
+    if (wheel || match.rule < 0) tool_calls(line, wheel);
+    if (wheel) wheels_.take(line);
+    if ((match.words >> k_passed & 1) != 0 && is_test_summary(line.text)) test_summary(line);
+    if ((match.words & ((1u << k_wheel) - 1)) != 0)
+      warnings_.words(line, match.words);
+    else
+      warnings_.other(line);
+    if (match.rule < 0) count_template(line);
+  }
+
+  void passing(const Line& line, int rule) {
+    const auto& meaning = rules_.passing[static_cast<std::size_t>(rule)];
+    auto& warning = passing_[static_cast<std::size_t>(rule)];
+    if (warning.count++ == 0) warning = {meaning.name, meaning.fix, shown(text::trim(line.text)), 1, line.number};
+  }
+
+  void tool_calls(const Line& line, bool wheel) {
+    if (!wheel || out_.calls.size() >= k_calls_max) return;
+    for (const auto& tool : rules_.tools)
+      if (std::any_of(tool.begin.begin(), tool.begin.end(), [&](const Pattern& p) { return p.matches(line.text); }))
+        out_.calls.push_back({tool.name, wheel_project(line.text), line.number, 0});
+  }
+
+  void test_summary(const Line& line) {
+    bool failed = line.text.find(" failed") != line.text.npos || line.text.find(" error") != line.text.npos;
+    out_.test_passed = (!out_.is_test || out_.test_passed) && !failed;
+    out_.is_test = true;
+    auto text = text::trim(line.text);
+    while (text.starts_with('=')) text.remove_prefix(1);
+    while (text.ends_with('=')) text.remove_suffix(1);
+    out_.test_summary = shown(text::trim(text));
+  }
+
+  void count_template(const Line& line) {
+    auto text = text::trim(line.text);
+    if (text.empty()) return;
+    auto hash = template_of(text);
+    auto at = templates_.find(hash);
+    if (at == templates_.end()) {
+      if (templates_.size() >= k_templates_max) return;
+      at = templates_.emplace(hash, RepeatedLine{shown(text), 0, line.number}).first;
+    }
+    ++at->second.count;
+  }
+
+  void repeated() {
+    constexpr std::uint64_t k_repeats_min = 10;
+    for (auto& [hash, line] : templates_)
+      if (line.count >= k_repeats_min) out_.repeated.push_back(std::move(line));
+    std::sort(out_.repeated.begin(), out_.repeated.end(),
+              [](const auto& a, const auto& b) { return a.count != b.count ? a.count > b.count : a.first < b.first; });
+    if (out_.repeated.size() > k_repeated_max) out_.repeated.resize(k_repeated_max);
+  }
+
+  const Rules& rules_;
+  LogReport out_;
+  NoiseCounter noise_;
+  FailureFinder failures_;
+  WarningCounter warnings_;
+  WheelWatcher wheels_;
+  std::vector<PassingWarning> passing_;
+  std::unordered_map<std::uint64_t, RepeatedLine> templates_;
+};
+
+} // namespace
+
+Result<LogReport> report_log(const Input& input, const Rules& rules) {
+  Analyzer analyzer(rules);
+  TRY_DO(read_lines(input, [&](const Line& line) { analyzer.take(line); }));
+  auto report = analyzer.finish();
+  report.name = input.name;
+  report.variant = input.variant;
+  return report;
+}
+
+} // namespace quarry::buildlog

@@ -1,0 +1,370 @@
+#include "buildlog/report.hpp"
+
+#include "base/text.hpp"
+#include "buildlog/compare.hpp"
+#include "buildlog/difference.hpp"
+#include "buildlog/times.hpp"
+#include "sys/file.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace quarry::buildlog {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const Rules& rules() {
+  static const Rules shipped = [] {
+    auto text = sys::read_file(QUARRY_SOURCE_DIR "/data/log-rules.toml");
+    auto parsed = parse_rules(text.value(), "data/log-rules.toml");
+    if (!parsed) ADD_FAILURE() << parsed.error().message;
+    return std::move(parsed).value();
+  }();
+  return shipped;
+}
+
+Input input(std::string text, std::string name = "build.log") {
+  return {name, "build", text.size(), [text](const auto& block) -> Result<void> {
+            block(text);
+            return {};
+          }};
+}
+
+LogReport report(const std::string& text) {
+  auto read = report_log(input(text), rules());
+  EXPECT_TRUE(read);
+  return std::move(read).value();
+}
+
+std::vector<std::string> codes(const LogReport& of, std::int64_t fail_within = -1) {
+  std::vector<std::string> found;
+  for (const auto& f : findings_of({of}, rules(), {days_of("2026-02-24"), fail_within}))
+    found.push_back(std::string(to_string(f.severity)) + " " + f.code);
+  return found;
+}
+
+std::string repeated(const std::string& line, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += line + "\n";
+  return out;
+}
+
+TEST(Noise, CountsEveryLineOnceAndNamesStuckActions) {
+  auto read = report(repeated("[1 / 9] Compiling slow.cc; 4s local", 12) +
+                     "[2 / 9] Compiling a.cc; 1s local\n[3 / 9] Compiling b.cc\n    Compiling c.cc; 8s local\n" +
+                     "-- Installing: /x\nsomething else\n");
+  EXPECT_EQ(read.lines, 17u);
+  EXPECT_EQ(read.noise_lines, 16u);
+  ASSERT_EQ(read.noise.size(), 3u);
+  EXPECT_EQ(read.noise[0].source, "Bazel progress of stuck actions");
+  EXPECT_EQ(read.noise[0].remark, "12 of Compiling slow.cc");
+  EXPECT_EQ(read.noise[1].lines, 3u);
+  ASSERT_EQ(read.runs.size(), 1u);
+  EXPECT_EQ(read.runs[0].subject, "Compiling slow.cc");
+}
+
+TEST(Noise, LinesBelowAWarningBelongToIt) {
+  auto read = report("a.cpp:1:2: warning: old [-Wold]\n   12 | int x;\n      |     ^\na.cpp:3:2: note: declared "
+                     "here\nint x;\n   12 | not after a warning\n");
+  EXPECT_EQ(read.noise_lines, 4u);
+  ASSERT_EQ(read.warnings.size(), 1u);
+  EXPECT_EQ(read.warnings[0].flag, "-Wold");
+  EXPECT_EQ(read.warnings[0].place, "a.cpp:1:2");
+}
+
+TEST(Noise, BazelsProgress) {
+  BazelProgress progress;
+  ASSERT_TRUE(parse_bazel(
+      "[5,340 / 13,216] 16 actions, 15 running; Compiling x.cc; 512s local ... (16 actions running)", progress));
+  EXPECT_EQ(progress.done, 5340u);
+  EXPECT_EQ(progress.total, 13216u);
+  EXPECT_EQ(progress.action, "Compiling x.cc");
+  EXPECT_EQ(progress.seconds, 512);
+  EXPECT_FALSE(parse_bazel("[ 42%] Building x", progress));
+  EXPECT_FALSE(parse_bazel("    a line of a list", progress));
+}
+
+TEST(Deprecations, DatesAreFoundAndLinesAreCountedOnce) {
+  std::string warning = "/x/setuptools/dist.py:7: SetuptoolsDeprecationWarning: Cannot find any files.\n!!\n\n        "
+                        "****\n        Pattern 'LICENSE.txt' did not match any files.\n\n"
+                        "        By 2026-Mar-20, you need to update your project and remove deprecated calls\n        "
+                        "or your builds will no longer be supported.\n        ****\n\n!!\n";
+  auto read = report(warning + "between\n" + warning);
+  ASSERT_EQ(read.deprecations.size(), 1u);
+  EXPECT_EQ(read.deprecations[0].subject,
+            "SetuptoolsDeprecationWarning: Cannot find any files. Pattern 'LICENSE.txt' did not match any files.");
+  EXPECT_EQ(read.deprecations[0].deadline, "2026-Mar-20");
+  EXPECT_EQ(read.deprecations[0].count, 2u);
+  EXPECT_THAT(codes(read), ElementsAre("warning X510"));
+  EXPECT_THAT(codes(read, 23), ElementsAre("warning X510"));
+  EXPECT_THAT(codes(read, 24), ElementsAre("error X510"));
+}
+
+TEST(Deprecations, FormsOfDeadlines) {
+  struct Case {
+    const char *line, *deadline;
+    bool dated;
+  };
+  const Case cases[] = {
+      {"##[warning]Node.js 20 actions are deprecated and will be removed on June 2, 2026.", "June 2, 2026", true},
+      {"x.py:3: FutureWarning: gone after 2026-05-01", "2026-05-01", true},
+      {"x.py:3: DeprecationWarning: support ends on 3 May 2026", "3 May 2026", true},
+      {"tarfile.py:1: DeprecationWarning: Python 3.14 will, by default, filter extracted tar archives", "Python 3.14",
+       false},
+      {"pip: x is deprecated and will be removed in 26.1.", "version 26.1", false},
+      {"x.py:3: DeprecationWarning: do not", "", false},
+  };
+  for (const auto& c : cases) {
+    auto read = report(std::string(c.line) + "\n");
+    ASSERT_EQ(read.deprecations.size(), 1u) << c.line;
+    EXPECT_EQ(read.deprecations[0].deadline, c.deadline) << c.line;
+    EXPECT_EQ(read.deprecations[0].day >= 0, c.dated) << c.line;
+  }
+  EXPECT_TRUE(report("cc -Wno-deprecated -c x.c\nthe 20 March 2026 report\n").deprecations.empty());
+}
+
+TEST(Failure, TheCauseAndNotWhatFollowsFromIt) {
+  auto read = report("##[group]Run configure\nprobe.c:1:1: error: no such header\n##[endgroup]\n##[group]Run make\ncc "
+                     "a.c\na.c:3:1: error: expected ';'\nmake: *** [a.o] Error 1\n"
+                     "##[error]Process completed with exit code 2.\n");
+  ASSERT_TRUE(read.failure);
+  EXPECT_EQ(read.failure->line, 6u);
+  EXPECT_EQ(read.failure->name, "compiler error");
+  EXPECT_EQ(read.failure->proof_line, 7u);
+  ASSERT_EQ(read.failure->before.back().text, "cc a.c");
+  EXPECT_EQ(read.failure->behind.front().text, "make: *** [a.o] Error 1");
+  EXPECT_THAT(codes(read), ElementsAre("error X517"));
+}
+
+TEST(Failure, CausesMayFollowTheProof) {
+  auto read = report(
+      "FAILED: [code=1] a.o\ncc -c a.c\na.c:3:1: error: expected ';'\nninja: build stopped: subcommand failed.\n");
+  ASSERT_TRUE(read.failure);
+  EXPECT_EQ(read.failure->line, 3u);
+  EXPECT_EQ(read.failure->proof_line, 1u);
+}
+
+TEST(Failure, NothingIsReportedOfAJobThatWentWell) {
+  auto read = report(
+      "probe.c:1:1: error: no such header\nTraceback (most recent call last):\n-- Performing Test X - Failed\ndone\n");
+  EXPECT_FALSE(read.failure);
+  EXPECT_TRUE(codes(read).empty());
+}
+
+TEST(Failure, ATracebackEndsWithWhatFailed) {
+  auto read = report("Traceback (most recent call last):\n  File \"a.py\", line 1\nother: output\n    "
+                     "x()\nmodule.ValueError: no such x\n"
+                     "##[error]Process completed with exit code 1.\n");
+  ASSERT_TRUE(read.failure);
+  EXPECT_EQ(read.failure->text, "module.ValueError: no such x");
+  EXPECT_EQ(read.failure->name, "Python exception");
+  EXPECT_EQ(read.failure->before.back().text, "    x()");
+}
+
+TEST(Failure, ATimeLimitIsTheFailureWhateverCameBefore) {
+  auto read = report("ImportError: no x\n##[error]The action 'Test' has timed out after 360 minutes.\n");
+  ASSERT_TRUE(read.failure);
+  EXPECT_EQ(read.failure->kind, "timeout");
+  EXPECT_EQ(read.failure->line, 2u);
+}
+
+TEST(Failure, KindsTellWhatToDo) {
+  auto kind = [](const std::string& line) {
+    auto read = report(line + "\n##[error]Process completed with exit code 1.\n");
+    return read.failure ? read.failure->kind : "none";
+  };
+  EXPECT_EQ(kind("cp: write error: No space left on device"), "disk");
+  EXPECT_EQ(kind("c++: fatal error: Killed signal terminated program cc1plus"), "memory");
+  EXPECT_EQ(kind("curl: (6) Could not resolve host: x.example"), "network");
+  EXPECT_EQ(kind("upload failed: An error occurred (AccessDenied)"), "access");
+  EXPECT_EQ(kind("nothing"), "code");
+  EXPECT_EQ(report("##[error]The operation was canceled.\n").failure->kind, "cancelled");
+}
+
+TEST(Passing, OnlyTestsThatPassHaveSuchWarnings) {
+  std::string warning = "rocm_plugin_extension not found\n";
+  auto good = report(warning + warning + "===== 12 passed, 1 skipped in 3.20s =====\n");
+  ASSERT_EQ(good.passing.size(), 1u);
+  EXPECT_EQ(good.passing[0].count, 2u);
+  EXPECT_EQ(good.test_summary, "12 passed, 1 skipped in 3.20s");
+  EXPECT_TRUE(report(warning + "===== 1 failed, 12 passed in 3.20s =====\n").passing.empty());
+  EXPECT_TRUE(report(warning).passing.empty());
+}
+
+TEST(Tools, OneVerboseCall) {
+  std::string quiet = "INFO:auditwheel.main_repair:Repairing b-1-py3-none-linux_x86_64.whl\n";
+  std::string loud = "INFO:auditwheel.main_repair:Repairing "
+                     "a-1-py3-none-linux_x86_64.whl\nDEBUG:auditwheel.x:1\nDEBUG:auditwheel.x:2\n";
+  EXPECT_THAT(codes(report(loud + quiet)), ElementsAre("warning X512"));
+  EXPECT_TRUE(codes(report(loud)).empty());
+  auto found = findings_of({report(loud + quiet + loud + quiet)}, rules(), {});
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].message, "auditwheel is verbose for a and not for b: 4 lines"); // each name once
+  EXPECT_TRUE(codes(report(quiet + quiet)).empty());
+}
+
+TEST(Wheels, CopiesInOneDirectory) {
+  const std::string raw = "a-1-cp312-cp312-linux_x86_64.whl", fixed = "a-1-cp312-cp312-manylinux_2_28_x86_64.whl";
+  EXPECT_THAT(codes(report("Processing dist/" + raw + "\nProcessing ./dist/" + fixed + "\n")),
+              ElementsAre("warning X513"));
+  EXPECT_THAT(codes(report("-rw-r--r-- 1 root root 12 Feb 24 10:00 " + raw +
+                           "\n-rw-r--r-- 1 root root 12 Feb 24 10:00 " + fixed + "\n")),
+              ElementsAre("warning X513"));
+  EXPECT_TRUE(codes(report("Repairing dist/" + raw + "\nFixed-up wheel written to dist/" + fixed + "\n")).empty());
+  EXPECT_TRUE(codes(report("ls dist/" + raw + "\nls wheelhouse/" + fixed + "\n")).empty());
+  EXPECT_TRUE(codes(report("ls dist/" + raw + "\nls dist/" + raw + "\n")).empty());
+}
+
+TEST(Repeated, LinesThatDifferInNumbers) {
+  std::string text;
+  for (int i = 0; i < 25; ++i) text += "waiting for worker " + std::to_string(i) + "\n";
+  auto read = report(text);
+  ASSERT_EQ(read.repeated.size(), 1u);
+  EXPECT_EQ(read.repeated[0].count, 25u);
+  EXPECT_EQ(read.repeated[0].text, "waiting for worker 0");
+}
+
+TEST(Bounds, ForeignBytesAndManyDifferentLines) {
+  std::string text = std::string("\0\xff\xfe: error: \x1b[31m", 14) + "\n##[error]\xff\n";
+  for (int i = 0; i < 30'000; ++i) {
+    std::string name;
+    for (int n = i + 1; n > 0; n /= 26) name += static_cast<char>('a' + n % 26);
+    text += name + " line\n" + name + ".c:1:1: warning: " + name + " [-W" + name + "]\n";
+  }
+  auto read = report(text);
+  EXPECT_EQ(read.lines, 60'002u);
+  EXPECT_EQ(read.warnings.size(), k_warnings_max);
+  EXPECT_EQ(read.uncounted_warnings, 20'000u);
+  EXPECT_EQ(read.failure->proof, "##[error]\xEF\xBF\xBD");
+}
+
+TEST(Rules, RefuseWhatTheyDoNotKnow) {
+  struct Case {
+    const char *text, *code, *says;
+  };
+  const std::string head = "schema = \"quarry.log-rules/1\"\n";
+  const Case cases[] = {
+      {"x", "X500", "1"},
+      {"schema = \"quarry.log-rules/2\"", "X501", "schema"},
+      {"[[noise]]\nname = \"a\"\nlines = [\"*\"]", "X501", "not a pattern"},
+      {"[[noise]]\nname = \"a\"\nline = [\"b\"]", "X501", "lines"},
+      {"[[noise]]\nname = \"a\"\nlines = [\"b\"]\n[[noise]]\nname = \"a\"\nlines = [\"c\"]", "X501", "twice"},
+      {"[[failure]]\nname = \"a\"\nkind = \"bad\"\nlines = [\"b\"]", "X501", "kind"},
+      {"[[tool]]\nname = \"a\"\nnoise = \"none\"\nbegin = [\"b\"]", "X501", "no [[noise]]"},
+      {"[[phase]]\nname = \"a\"", "X501", "nothing begins"}};
+  for (const auto& c : cases) {
+    auto parsed = parse_rules(std::string(c.text).starts_with("[") ? head + c.text : c.text, "rules.toml");
+    ASSERT_FALSE(parsed) << c.text;
+    EXPECT_EQ(parsed.error().code, c.code) << c.text;
+    EXPECT_THAT(parsed.error().message, HasSubstr(c.says));
+    EXPECT_THAT(parsed.error().message, HasSubstr("rules.toml:"));
+  }
+}
+
+TEST(Difference, NumbersDigestsAndTemporaryNamesDoNotCount) {
+  EXPECT_EQ(comparable("took 12.5 s at 0a1b2c3d4e5f in /tmp/tmpXyZ_1/a"),
+            comparable("took 3.25 s at ffee00112233 in /tmp/other/a"));
+  EXPECT_NE(comparable("took long"), comparable("took longer"));
+  EXPECT_EQ(comparable("deadbeef"), "deadbeef"); // a word, as far as one can know
+  auto found =
+      compare_logs(input("step 1\nok\n"), input("step 2\nnew 1\nnew 2\n[1 / 2] Compiling x\n##[error]no\n"), rules());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->fresh_lines, 3u);
+  ASSERT_EQ(found->fresh.size(), 2u);
+  EXPECT_EQ(found->fresh[0].text, "new 1");
+  EXPECT_EQ(found->fresh[0].count, 2u);
+  EXPECT_TRUE(found->fresh[1].failure);
+  ASSERT_TRUE(found->failure);
+  EXPECT_EQ(found->failure->line, 5u);
+}
+
+std::string stamp(int seconds) {
+  return "2026-02-24T10:" + std::string(seconds / 60 < 10 ? "0" : "") + std::to_string(seconds / 60) + ":" +
+         (seconds % 60 < 10 ? "0" : "") + std::to_string(seconds % 60) + ".0000000Z ";
+}
+
+std::string build(int slow) {
+  return stamp(0) + "##[group]Run docker build .\n" + stamp(0) + "#5 [1/2] RUN ./llvm.sh\n" + stamp(60 * slow) +
+         "#5 DONE 60.0s\n" + stamp(70 * slow) + "Starting local Bazel server (7)\n" + stamp(70 * slow) +
+         "INFO: Analyzed target //x:pjrt_wheel (1 packages loaded).\n" + stamp(80 * slow) +
+         "[1 / 9] Compiling a.cu.cc; 1s local\n" + stamp(170 * slow) + "[2 / 9] Compiling a.cu.cc; 91s local\n" +
+         stamp(190 * slow) + "INFO: Elapsed time: 120.5s, Critical Path: 100.25s\n" + stamp(190 * slow) +
+         "INFO: Build completed successfully, 1,234 total actions\n" + stamp(200 * slow) + "##[group]Run upload.sh\n" +
+         stamp(230 * slow) + "done\n";
+}
+
+TEST(Times, PhasesAndTheRest) {
+  auto read = report_times(input(build(1)), rules());
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->total, 230);
+  ASSERT_EQ(read->phases.size(), 3u);
+  EXPECT_EQ(read->phases[0].name, "Bazel pjrt");
+  EXPECT_EQ(read->phases[0].seconds, 120);
+  EXPECT_EQ(read->phases[1].name, "LLVM");
+  EXPECT_EQ(read->phases[2].name, "upload");
+  EXPECT_EQ(read->unattributed, 20);
+  ASSERT_EQ(read->actions.size(), 1u);
+  EXPECT_EQ(read->actions[0].phase, "Bazel pjrt");
+  EXPECT_EQ(read->actions[0].alone, 90);
+  EXPECT_TRUE(read->actions[0].device);
+  ASSERT_EQ(read->builds.size(), 1u);
+  EXPECT_EQ(read->builds[0].critical, 100.25);
+  EXPECT_EQ(read->builds[0].actions, 1234u);
+}
+
+TEST(Times, WithoutStampsToolsSayHowLongTheyTook) {
+  auto read = report_times(
+      input("#5 [1/2] RUN ./llvm.sh\n#5 DONE 540.5s\nINFO: Elapsed time: 120.5s, Critical Path: 100s\n"), rules());
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(read->stamped);
+  EXPECT_EQ(read->total, 661);
+  EXPECT_EQ(read->unattributed, 0);
+  auto nothing = report_times(input("no time\n"), rules());
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().code, "X503");
+}
+
+TEST(Times, SavingsAreNeverMoreThanWhatWasWaitedFor) {
+  std::vector<TimeReport> reports;
+  for (int slow : {1, 2}) reports.push_back(report_times(input(build(slow)), rules()).value());
+  auto targets = fewer_targets(reports, {9, 3});
+  EXPECT_NEAR(targets.seconds[0], 91 * 6 / 9.0, 0.01); // of 91 s that the line says
+  EXPECT_EQ(cached_phase(reports, "llvm")->total, 180);
+  EXPECT_EQ(shared_phase(reports, "PJRT")->total, 120);
+  EXPECT_EQ(cached_phase(reports, "nothing").error().code, "X505");
+  for (const char* text : {"", "9", "9=", "2=9", "0=0", "9=-1", "99999=1"}) EXPECT_FALSE(parse_targets(text)) << text;
+  EXPECT_EQ(parse_targets("9=2")->then, 2u);
+}
+
+TEST(Compare, ARunnerIsSlowerInEverything) {
+  std::vector<TimeReport> reports;
+  for (int slow : {1, 2}) reports.push_back(report_times(input(build(slow)), rules()).value());
+  auto found = compare_times(reports);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_NEAR(found->runners[0].factor, 1, 0.001);
+  EXPECT_NEAR(found->runners[1].factor, 2, 0.03);
+  EXPECT_GT(found->runner_share, 0.99);
+  EXPECT_TRUE(found->same_actions);
+  EXPECT_TRUE(found->effects.empty());
+  EXPECT_EQ(compare_times({reports[0]}).error().code, "X504");
+}
+
+TEST(Compare, ContentIsSlowerInOneThing) {
+  std::vector<TimeReport> reports(3);
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    reports[i].variant = std::string(1, static_cast<char>('a' + i));
+    for (int k = 1; k <= 9; ++k)
+      reports[i].phases.push_back({"phase " + std::to_string(k), 10.0 * k * (i == 2 && k == 4 ? 3 : 1), 1});
+  }
+  auto found = compare_times(reports);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->effects.size(), 1u);
+  EXPECT_EQ(found->effects[0].variant, "c");
+  EXPECT_NEAR(found->effects[0].expected, 40, 0.01);
+  EXPECT_NEAR(found->runners[2].factor, 1, 0.001);
+  EXPECT_NEAR(found->runners[2].content, 80, 0.01);
+}
+
+} // namespace
+} // namespace quarry::buildlog

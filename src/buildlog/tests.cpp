@@ -1,0 +1,136 @@
+#include "buildlog/tests.hpp"
+
+#include "sys/file.hpp"
+#include "sys/tree.hpp"
+#include "trial/report.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+
+namespace quarry::buildlog {
+
+namespace {
+struct Outcomes { // of one test in one variant
+  std::uint64_t passed = 0, failed = 0, skipped = 0;
+  std::string message;
+  double seconds = 0;
+};
+
+std::string stem(std::string_view path) {
+  auto name = path.substr(path.rfind('/') + 1); // npos + 1 is 0
+  return std::string(name.substr(0, name.rfind('.')));
+}
+
+class Collector {
+public:
+  Result<void> add(const JunitFile& file) {
+    TRY(auto text, sys::read_file(file.path, trial::k_report_bytes_max));
+    TRY(auto report, trial::parse_junit(text, file.path));
+    auto number = variant(file.variant);
+    auto& counts = out_.variants[number];
+    ++counts.reports;
+    counts.passed += report.passed;
+    counts.failed += report.failed + report.errors;
+    counts.skipped += report.skipped;
+    counts.run += report.passed + report.failed + report.errors;
+    for (const auto& row : report.rows) {
+      counts.seconds += row.seconds;
+      auto& outcomes = tests_[row.name][number];
+      outcomes.passed += row.outcome == "passed";
+      outcomes.skipped += row.outcome == "skipped";
+      outcomes.failed += row.outcome != "passed" && row.outcome != "skipped";
+      outcomes.seconds = std::max(outcomes.seconds, row.seconds);
+      if (outcomes.message.empty()) outcomes.message = row.message;
+    }
+    return {};
+  }
+
+  TestsReport finish() {
+    for (const auto& [test, by_variant] : tests_) judge(test, by_variant);
+    std::stable_sort(slow_.begin(), slow_.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+    if (slow_.size() > k_slowest) slow_.resize(k_slowest);
+    out_.slowest = std::move(slow_);
+    return std::move(out_);
+  }
+
+private:
+  std::size_t variant(const std::string& name) {
+    auto at =
+        std::find_if(out_.variants.begin(), out_.variants.end(), [&](const auto& v) { return v.variant == name; });
+    if (at != out_.variants.end()) return static_cast<std::size_t>(at - out_.variants.begin());
+    out_.variants.push_back({name, 0, 0, 0, 0, 0, 0});
+    return out_.variants.size() - 1;
+  }
+
+  void judge(const std::string& test, const std::map<std::size_t, Outcomes>& by_variant) {
+    TestInVariants failed{test, "", {}}, skipped{test, "", {}};
+    const SlowTest* slowest = nullptr;
+    SlowTest candidate;
+    for (const auto& [number, outcomes] : by_variant) {
+      const auto& name = out_.variants[number].variant;
+      if (outcomes.failed > 0 && outcomes.passed > 0)
+        out_.flaky.push_back({test, name, outcomes.passed, outcomes.failed});
+      auto& list = outcomes.failed > 0 ? failed : skipped;
+      bool counts = outcomes.passed == 0 && (outcomes.failed > 0 || outcomes.skipped > 0);
+      if (counts) {
+        list.variants.push_back(name);
+        if (list.message.empty()) list.message = outcomes.message;
+      }
+      if (!slowest || outcomes.seconds > candidate.seconds) {
+        candidate = {test, name, outcomes.seconds};
+        slowest = &candidate;
+      }
+    }
+    if (slowest && candidate.seconds > 0) slow_.push_back(candidate);
+    if (slow_.size() > k_slow_kept) trim();
+    if (!failed.variants.empty()) out_.failed.push_back(std::move(failed));
+    if (skipped.variants.empty()) return;
+    bool everywhere = skipped.variants.size() == out_.variants.size();
+    (everywhere ? out_.skipped_everywhere : out_.skipped_in_some).push_back(std::move(skipped));
+  }
+
+  void trim() {
+    std::stable_sort(slow_.begin(), slow_.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+    slow_.resize(k_slowest);
+  }
+
+  static constexpr std::size_t k_slow_kept = 1'000;
+  TestsReport out_;
+  std::map<std::string, std::map<std::size_t, Outcomes>> tests_;
+  std::vector<SlowTest> slow_;
+};
+} // namespace
+
+Result<std::vector<JunitFile>> find_reports(const std::vector<std::string>& named) {
+  std::vector<JunitFile> files;
+  for (const auto& name : named) {
+    auto path = name, label = std::string();
+    if (auto equals = name.find('='); equals != name.npos && equals > 0 && !sys::exists(name)) {
+      label = name.substr(0, equals);
+      path = name.substr(equals + 1);
+    }
+    if (!sys::is_directory(path)) {
+      files.push_back({path, label.empty() ? stem(path) : label});
+      continue;
+    }
+    TRY(auto entries, sys::list_tree(path));
+    auto before = files.size();
+    for (const auto& entry : entries)
+      if (entry.type == sys::EntryType::file && entry.path.ends_with(".xml"))
+        files.push_back({path + "/" + entry.path, label.empty() ? stem(entry.path) : label});
+    if (files.size() == before)
+      return fail(ErrorKind::invalid_argument, "X502", fmt::format("{}: no .xml file is below it", path),
+                  "name JUnit reports, or a directory with them");
+  }
+  if (files.size() <= k_reports_max) return files;
+  return fail(ErrorKind::invalid_argument, "X502",
+              fmt::format("{} reports are more than {}", files.size(), k_reports_max), "report fewer at once");
+}
+
+Result<TestsReport> report_tests(const std::vector<JunitFile>& files) {
+  Collector collector;
+  for (const auto& file : files) TRY_DO(collector.add(file));
+  return collector.finish();
+}
+
+} // namespace quarry::buildlog

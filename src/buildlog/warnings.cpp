@@ -1,0 +1,246 @@
+#include "buildlog/warnings.hpp"
+
+#include "base/text.hpp"
+#include "buildlog/noise.hpp"
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fmt/core.h>
+
+namespace quarry::buildlog {
+
+namespace {
+constexpr std::size_t k_subject_bytes_max = 240;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+
+/// 1 to 12 for "Mar" or "March"; 0 for another word.
+unsigned month_of(std::string_view word) {
+  static constexpr std::array<std::string_view, 12> k_names = {"january",   "february", "march",    "april",
+                                                               "may",       "june",     "july",     "august",
+                                                               "september", "october",  "november", "december"};
+  auto lower = text::lower(word);
+  for (unsigned i = 0; i < k_names.size(); ++i)
+    if (lower == k_names[i] || lower == k_names[i].substr(0, 3)) return i + 1;
+  return 0;
+}
+
+std::int64_t day_of(std::string_view year, unsigned month, std::string_view day) {
+  if (month == 0 || year.size() != 4 || day.empty() || day.size() > 2) return -1;
+  return days_of(fmt::format("{}-{:02}-{:0>2}", year, month, day));
+}
+
+/// Words and numbers of a text with the places where they begin.
+struct Token {
+  std::string_view text;
+  std::size_t at = 0;
+};
+
+std::vector<Token> words_of(std::string_view text) {
+  constexpr std::size_t k_looked_at = 512; // a date behind it is not the point of the line
+  std::vector<Token> words;
+  text = text.substr(0, k_looked_at);
+  for (std::size_t i = 0; i < text.size();) {
+    auto begin = i;
+    if (is_digit(text[i]))
+      while (i < text.size() && is_digit(text[i])) ++i;
+    else if (is_letter(text[i]))
+      while (i < text.size() && is_letter(text[i])) ++i;
+    if (i > begin)
+      words.push_back({text.substr(begin, i - begin), begin});
+    else
+      ++i;
+  }
+  return words;
+}
+
+/// The subject's key: places, numbers and addresses differ between equal warnings.
+std::string masked(std::string_view text) {
+  std::string out;
+  for (char c : text)
+    if (!is_digit(c))
+      out += c;
+    else if (out.empty() || out.back() != '0')
+      out += '0';
+  return out;
+}
+
+/// "Python 3.14" in "Python 3.14 will, by default, …", "pip 26.0" in "will be removed in pip 26.0", "version 9".
+std::string version_deadline(std::string_view text) {
+  auto is_version = [](std::string_view word) {
+    return !word.empty() && is_digit(word.front()) &&
+           std::all_of(word.begin(), word.end(), [](char c) { return is_digit(c) || c == '.'; });
+  };
+  auto parts = text::split_any(text.substr(0, 1024), " \t,;()`'\"");
+  bool announced = text.find(" will") != text.npos || text.find("removed in") != text.npos;
+  for (std::size_t i = 1; announced && i < parts.size(); ++i) {
+    auto number = std::string_view(parts[i]);
+    while (number.ends_with('.')) number.remove_suffix(1);
+    bool word = std::all_of(parts[i - 1].begin(), parts[i - 1].end(), is_letter);
+    bool removal = parts[i - 1] == "in" && i > 1 && parts[i - 2] == "removed";
+    if (!is_version(number) || !word || (number.find('.') == number.npos && parts[i - 1] != "version")) continue;
+    return removal ? "version " + std::string(number) : parts[i - 1] + " " + std::string(number);
+  }
+  return {};
+}
+
+/// The category of "…/dist.py:759: SetuptoolsDeprecationWarning: message"; empty if the line is not such a warning.
+std::string_view category_of(std::string_view text, std::size_t& message) {
+  auto at = text.find("Warning: ");
+  if (at == text.npos) return {};
+  auto begin = at;
+  while (begin > 0 && (is_letter(text[begin - 1]) || text[begin - 1] == '_')) --begin;
+  message = at + 9;
+  return text.substr(begin, at + 7 - begin);
+}
+
+bool says_deprecated(std::string_view text, std::uint64_t words) {
+  auto has = [&](Word word) { return (words >> word & 1) != 0; };
+  if (has(k_removed) || has(k_unsupported) || has(k_end_of_life)) return true;
+  return has(k_deprecated) && text.find(" deprecated") != text.npos; // not in -Wno-deprecated
+}
+
+bool is_deprecation(std::string_view category) {
+  return category.find("Deprecat") != category.npos || category == "FutureWarning";
+}
+
+bool decorates(std::string_view line) {
+  return line.find_first_not_of("*!=- ") == line.npos; // the frame that setuptools draws
+}
+} // namespace
+
+std::optional<NamedDay> find_day(std::string_view text) {
+  auto words = words_of(text);
+  for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+    const auto &a = words[i], &b = words[i + 1], &c = words[i + 2];
+    std::int64_t day = -1;
+    auto between = text.substr(a.at + a.text.size(), b.at - a.at - a.text.size());
+    bool dashed = between == "-" && text.substr(b.at + b.text.size(), c.at - b.at - b.text.size()) == "-";
+    if (dashed && is_letter(b.text.front()))
+      day = day_of(a.text, month_of(b.text), c.text);
+    else if (dashed && b.text.size() == 2 && a.text.size() == 4 && c.text.size() == 2)
+      day = days_of(text.substr(a.at, 10));
+    else if (!dashed && is_letter(a.text.front()))
+      day = day_of(c.text, month_of(a.text), b.text);
+    else if (!dashed && is_letter(b.text.front()))
+      day = day_of(c.text, month_of(b.text), a.text);
+    if (day >= 0) return NamedDay{std::string(text.substr(a.at, c.at + c.text.size() - a.at)), day};
+  }
+  return std::nullopt;
+}
+
+void WarningCounter::compiler(const Line& line) {
+  close();
+  constexpr std::string_view k_sign = ": warning: ";
+  auto sign = line.text.find(k_sign);
+  auto bracket = line.text.rfind("[-W");
+  if (sign == line.text.npos || bracket == line.text.npos || bracket < sign + k_sign.size()) return;
+  auto flag = line.text.substr(bracket + 1);
+  flag = flag.substr(0, flag.find(']'));
+  auto place = line.text.substr(0, sign);
+  auto message = text::trim(line.text.substr(sign + k_sign.size(), bracket - sign - k_sign.size()));
+  auto key = std::string(flag) + '\n' + std::string(place) + '\n' + masked(message.substr(0, k_subject_bytes_max));
+  auto at = warnings_.find(key);
+  if (at == warnings_.end()) {
+    if (warnings_.size() >= k_warnings_max) {
+      ++uncounted_;
+      return;
+    }
+    at = warnings_.emplace(key, Warning{shown(flag), shown(message), shown(place), 0, line.number}).first;
+  }
+  ++at->second.count;
+}
+
+void WarningCounter::words(const Line& line, std::uint64_t words) {
+  if (open_ && line.text.starts_with(' ') && line.text.find("Warning: ") == line.text.npos) return other(line);
+  close();
+  std::size_t message = 0;
+  auto category = category_of(line.text, message);
+  bool deprecated = is_deprecation(category) || says_deprecated(line.text, words);
+  if (!deprecated && category.empty()) return;
+  auto said = text::trim(message > 0 ? line.text.substr(message) : line.text);
+  if (said.starts_with("##[warning]")) said.remove_prefix(11);
+  if (!deprecated) {
+    auto key = std::string(category) + '\n' + masked(said.substr(0, k_subject_bytes_max));
+    if (warnings_.size() >= k_warnings_max && !warnings_.contains(key)) {
+      ++uncounted_;
+      return;
+    }
+    auto place = shown(text::trim(line.text.substr(0, message - 9 - (category.size() - 7))));
+    auto& warning =
+        warnings_.emplace(key, Warning{std::string(category), shown(said), place, 0, line.number}).first->second;
+    ++warning.count;
+    return;
+  }
+  Deprecation found;
+  found.subject = (category.empty() ? "" : std::string(category) + ": ") + shown(said, k_subject_bytes_max);
+  found.count = 1;
+  found.first = line.number;
+  if (auto day = find_day(said)) {
+    found.deadline = day->text;
+    found.day = day->day;
+  } else {
+    found.deadline = version_deadline(said);
+  }
+  open_ = std::move(found);
+  open_lines_ = 0;
+  framed_ = false;
+  if (category.empty()) close(); // a sentence alone: nothing below explains it
+}
+
+void WarningCounter::other(const Line& line) {
+  if (!open_) return;
+  auto text = text::trim(line.text);
+  framed_ = framed_ || text == "!!";
+  bool inside = text.empty() || line.text.starts_with(' ') || decorates(text);
+  if (!inside || ++open_lines_ > k_block_lines_max) return close();
+  if (text.empty() || decorates(text)) return;
+  if (framed_ && detail_.empty()) detail_ = shown(text, k_subject_bytes_max);
+  if (open_->day >= 0) return;
+  if (auto day = find_day(text)) {
+    open_->deadline = day->text;
+    open_->day = day->day;
+  }
+}
+
+void WarningCounter::close() {
+  if (!open_) return;
+  auto found = std::move(*open_);
+  open_.reset();
+  if (!detail_.empty()) found.subject += " " + detail_;
+  detail_.clear();
+  auto key = masked(found.subject);
+  auto at = deprecations_.find(key);
+  if (at == deprecations_.end()) {
+    if (deprecations_.size() < k_warnings_max)
+      deprecations_.emplace(std::move(key), std::move(found));
+    else
+      ++uncounted_;
+    return;
+  }
+  ++at->second.count;
+  if (at->second.day < 0 && found.day >= 0) {
+    at->second.day = found.day;
+    at->second.deadline = found.deadline;
+  }
+}
+
+void WarningCounter::finish() { close(); }
+
+std::vector<Warning> WarningCounter::warnings() const {
+  std::vector<Warning> sorted;
+  for (const auto& [key, warning] : warnings_) sorted.push_back(warning);
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+  return sorted;
+}
+
+std::vector<Deprecation> WarningCounter::deprecations() const {
+  std::vector<Deprecation> sorted;
+  for (const auto& [key, deprecation] : deprecations_) sorted.push_back(deprecation);
+  auto order = [](const Deprecation& d) { return d.day >= 0 ? d.day : INT64_MAX - (d.deadline.empty() ? 0 : 1); };
+  std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  return sorted;
+}
+
+} // namespace quarry::buildlog

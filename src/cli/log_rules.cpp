@@ -1,0 +1,72 @@
+#include "cli/log_rules.hpp"
+
+#include "base/units.hpp"
+#include "sys/file.hpp"
+#include "thread/pool.hpp"
+#include <atomic>
+#include <cmath>
+#include <fmt/core.h>
+#include <iterator>
+
+namespace quarry::cli {
+
+namespace {
+constexpr const char* k_shipped = "data/log-rules.toml";
+}
+
+Flag log_rules_flag() {
+  return {"--rules", "FILE", "what lines mean (default: data/log-rules.toml of the repository, else the one inside)"};
+}
+
+Result<buildlog::Rules> load_log_rules(const Context& context, const Arguments& arguments) {
+  if (auto file = arguments.find("--rules")) {
+    TRY(auto text, sys::read_file(*file, buildlog::k_rules_bytes_max + 1), "while reading --rules");
+    return buildlog::parse_rules(text, *file);
+  }
+  auto text = context.resources.read(k_shipped);
+  if (!text) return fail(ErrorKind::internal, "X500", fmt::format("{} is missing from the program", k_shipped));
+  auto origin = context.resources.origin(k_shipped);
+  return buildlog::parse_rules(*text, origin == "embedded" ? k_shipped : origin);
+}
+
+Result<std::vector<buildlog::Input>> find_logs(const Arguments& arguments, Findings& findings) {
+  std::vector<buildlog::Input> logs;
+  for (const auto& operand : arguments.operands) {
+    TRY(auto found, buildlog::find_inputs(operand, findings));
+    std::move(found.begin(), found.end(), std::back_inserter(logs));
+  }
+  return logs;
+}
+
+Result<void> read_logs(Context& context, const std::vector<buildlog::Input>& logs,
+                       const std::function<Result<void>(std::size_t)>& read) {
+  std::uint64_t total = 0;
+  for (const auto& log : logs) total += log.size;
+  auto progress = context.out.progress("reading", total);
+  std::atomic<std::uint64_t> done = 0;
+  TRY_DO(parallel_for(logs.size(), context.jobs, [&](std::size_t i) -> Result<void> {
+    TRY_DO(read(i));
+    progress->update(done += logs[i].size);
+    return {};
+  }));
+  progress->finish();
+  return {};
+}
+
+void print_report(Context& context, const Arguments& arguments, const std::vector<Section>& sections,
+                  const Findings& findings) {
+  if (arguments.get("--format") == "markdown") {
+    context.out.data(sections_markdown(sections) + findings_markdown(findings));
+    return;
+  }
+  context.out.data(sections_text(sections, context.out.data_look()));
+  context.out.findings(findings);
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 3600) return units::seconds(seconds);
+  auto minutes = std::llround(seconds / 60);
+  return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+}
+
+} // namespace quarry::cli

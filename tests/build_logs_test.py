@@ -1,0 +1,194 @@
+"""`quarry log`, `quarry time` and `quarry test report` against logs with the figures of a review: they find exactly those."""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from support import review_logs as review  # noqa: E402
+from support.quarry import good, quarry, refused  # noqa: E402
+
+VARIANTS = list(review.JOB_MINUTES)
+
+
+@pytest.fixture(scope="session")
+def logs(tmp_path_factory) -> Path:
+    directory = tmp_path_factory.mktemp("logs")
+    for variant in VARIANTS:
+        review.build_log(variant).write(directory / f"{variant}.log")
+    review.test_log().write(directory / "tests.log")
+    return directory
+
+
+@cache
+def read(*words: str) -> dict:
+    return good(*words, "--json").json
+
+
+def log_of(path: Path) -> dict:
+    return read("log", "report", str(path), "--today", review.TODAY)["logs"][0]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_line_of_noise_is_counted_and_no_other(logs, variant):
+    log = log_of(logs / f"{variant}.log")
+    expected = review.build_log(variant)
+    assert log["lines"] == review.LINES
+    assert {row["source"]: row["lines"] for row in log["noise"]} == expected.noise
+    assert 0.77 <= log["noise_lines"] / log["lines"] <= 0.83
+    stuck = next(row for row in log["noise"] if "stuck" in row["source"])
+    assert stuck["remark"] == f"1,489 of {review.STUCK}"
+
+
+def test_warnings_are_said_once(logs):
+    log = log_of(logs / "py3.12.log")
+    assert sum(warning["count"] for warning in log["warnings"]) == 584
+    assert {warning["kind"] for warning in log["warnings"]} == {"-Wattributes", "-Wdangling-reference"}
+    assert len(log["warnings"]) == 40  # the kinds that the log was made with
+
+
+def test_findings_of_a_build_log_are_those_of_the_review(logs):
+    document = read("log", "report", str(logs / "py3.12.log"), "--today", review.TODAY)
+    found = [(f["severity"], f["code"]) for f in document["findings"]]
+    assert sorted(found) == [("note", "X515"), ("warning", "X510"), ("warning", "X512"), ("warning", "X513"), ("warning", "X513"), ("warning", "X513")]
+    by_code = {f["code"]: f["message"] for f in document["findings"]}
+    assert "2026-Mar-20, 24 days left" in by_code["X510"] and "LICENSE.txt" in by_code["X510"] and "2 times" in by_code["X510"]
+    assert "verbose for jaxlib and not for jax_rocm7_pjrt, jax_rocm7_plugin: 1,700 lines" in by_code["X512"]
+    copies = document["logs"][0]["wheel_copies"]
+    assert sorted(copy["project"] for copy in copies) == sorted(review.PROJECTS)
+    assert document["logs"][0]["failure"] is None
+
+
+def test_findings_of_a_test_log_are_those_of_the_review(logs):
+    document = read("log", "report", str(logs / "tests.log"), "--today", review.TODAY)
+    assert sorted(f["code"] for f in document["findings"]) == ["X511", "X514", "X514"]
+    log = document["logs"][0]
+    assert log["insecure_requests"] == 333
+    assert {row["source"]: row["lines"] for row in log["noise"]} == {"insecure requests": 666} and log["lines"] == 3_000
+    assert {p["name"]: p["count"] for p in log["passing_warnings"]} == {"`rocm_plugin_extension` is not found": 3, "tar archives are extracted without `filter`": 3}
+    assert [(d["deadline"], d["days_left"], d["count"]) for d in log["deprecations"]] == [("Python 3.14", None, 3)]
+
+
+@pytest.mark.parametrize(("days", "code"), [("23d", 0), ("24d", 1), ("60", 1)])
+def test_a_near_deadline_fails(logs, days, code):
+    done = quarry("log", "report", logs / "py3.12.log", "--today", review.TODAY, "--fail-within", days)
+    assert done.code == code, done.err
+
+
+def test_the_phases_are_those_of_the_review(logs):
+    log = read("time", "report", str(logs / "py3.11.log"))["logs"][0]
+    assert log["total"] == pytest.approx(72 * 60, abs=1)
+    share = {phase["name"]: phase["seconds"] / log["total"] for phase in log["phases"]}
+    expected = review.SHARES | review.SET_UP_SHARES
+    assert set(share) == set(expected)
+    for name, value in expected.items():
+        assert share[name] == pytest.approx(value, abs=0.005), name
+    assert log["unattributed"] / log["total"] == pytest.approx(1 - sum(expected.values()), abs=0.005)
+    longest = log["actions"][0]
+    assert longest["name"] == review.STUCK and 10 * 60 <= longest["seconds"] <= 20 * 60 and longest["phase"] == "Bazel pjrt"
+
+
+def test_what_changes_would_save(logs):
+    document = read("time", "report", *(str(logs / f"{v}.log") for v in VARIANTS), "--targets", "9=2", "--cached", "llvm", "--shared", "pjrt")
+    targets, cached, shared = document["savings"]
+    stuck = [log["actions"][0]["seconds"] for log in document["logs"]]
+    assert targets["seconds"] == pytest.approx([seconds * 7 / 9 for seconds in stuck], rel=0.02)
+    assert 36 * 60 <= cached["total"] <= 52 * 60
+    pjrt = [next(p["seconds"] for p in log["phases"] if p["name"] == "Bazel pjrt") for log in document["logs"]]
+    assert shared["total"] == pytest.approx(sum(pjrt) - max(pjrt), abs=0.1)
+
+
+def test_the_runner_is_slow_and_not_the_content(logs):
+    document = read("time", "compare", *(str(logs / f"{v}.log") for v in VARIANTS))
+    factors = {v["variant"]: v["factor"] for v in document["variants"]}
+    for variant, minutes in review.JOB_MINUTES.items():
+        assert factors[variant] == pytest.approx(minutes / 51, abs=0.01)
+    assert document["runner_share"] > 0.99 and document["same_actions"] and document["effects"] == []
+
+
+def test_the_page_stands_alone(logs, tmp_path):
+    good("time", "report", logs / "py3.12.log", "--html", tmp_path / "times.html", "--cached", "llvm")
+    page = (tmp_path / "times.html").read_text()
+    assert page.startswith("<!doctype html>") and "Bazel pjrt" in page and "--cached llvm" in page
+    assert "http" not in page and "<script" not in page and "src=" not in page
+
+
+def test_reports_of_tests(tmp_path):
+    for variant in VARIANTS:
+        (tmp_path / f"{variant}.xml").write_text(review.junit(review.SKIPPED, 181))
+    document = read("test", "report", str(tmp_path))
+    assert {v["variant"]: (v["run"], v["failed"], v["skipped"], round(v["seconds"])) for v in document["variants"]} == {v: (1_482, 0, 11, 182) for v in VARIANTS}
+    assert sorted(s["test"].split("::")[1] for s in document["skipped_everywhere"]) == sorted(review.SKIPPED)
+    assert document["skipped_in_some"] == document["failed"] == document["flaky"] == []
+    markdown = good("test", "report", tmp_path, "--format", "markdown").out
+    assert "| py3.11 | 1,482 | 1,482 | 0 | 11 | 3 min 02 s |" in markdown
+
+
+def test_failures_skips_of_some_and_flaky_tests(tmp_path):
+    (tmp_path / "a.xml").write_text(review.junit(review.SKIPPED, 10, 20, ("test_3", "test_4")))
+    (tmp_path / "b.xml").write_text(review.junit(review.SKIPPED[1:], 10, 20, ("test_3",)))
+    apart = quarry("test", "report", f"x={tmp_path}/a.xml", f"y={tmp_path}/b.xml", "--json")
+    assert apart.code == 1
+    assert [(f["test"].split("::")[1], f["variants"]) for f in apart.json["failed"]] == [("test_3", ["x", "y"]), ("test_4", ["x"])]
+    assert [(s["test"].split("::")[1], s["variants"]) for s in apart.json["skipped_in_some"]] == [(review.SKIPPED[0], ["x"])]
+    together = quarry("test", "report", f"x={tmp_path}/a.xml", f"x={tmp_path}/b.xml", "--json").json
+    assert [f["test"].split("::")[1] for f in together["flaky"]] == ["test_4"] and len(together["failed"]) == 1
+
+
+def test_a_zip_of_a_run(logs, tmp_path):
+    text = (logs / "tests.log").read_bytes()
+    with zipfile.ZipFile(tmp_path / "run.zip", "w", zipfile.ZIP_DEFLATED) as zipped:
+        zipped.writestr("0_build (py3.12).txt", (logs / "py3.12.log").read_bytes())
+        zipped.writestr("1_test.txt", text)
+        zipped.writestr("test/3_Run tests.txt", text)
+        zipped.writestr("test/system.txt", b"runner\n")
+    document = read("log", "report", str(tmp_path / "run.zip"), "--today", review.TODAY)
+    assert [(log["variant"], log["lines"]) for log in document["logs"]] == [("0_build (py3.12)", review.LINES), ("1_test", 3_000)]
+    whole = (tmp_path / "run.zip").read_bytes()
+    (tmp_path / "cut.zip").write_bytes(whole[: len(whole) // 2])
+    refused("X502", 6, "log", "report", tmp_path / "cut.zip")
+    changed = bytearray(whole)
+    changed[500] ^= 1
+    (tmp_path / "changed.zip").write_bytes(changed)
+    assert quarry("log", "report", tmp_path / "changed.zip").code == 6
+    with zipfile.ZipFile(tmp_path / "empty.zip", "w") as zipped:
+        zipped.writestr("image.png", b"x")
+    refused("X502", 2, "log", "report", tmp_path / "empty.zip")
+
+
+def test_the_first_failure_and_what_is_new_in_a_bad_log(logs, tmp_path):
+    lines = (logs / "py3.12.log").read_text().splitlines()
+    at = lines[20_000][:29]
+    bad = [*lines[:20_000], f"{at}gcc -c /tmp/build-12/a.c", f"{at}a.c:3:1: error: expected ';'", f"{at}make: *** [a.o] Error 1", f"{at}##[error]Process completed with exit code 2."]
+    (tmp_path / "bad.log").write_text("\n".join(bad) + "\n")
+    done = quarry("log", "report", tmp_path / "bad.log", "--today", review.TODAY)
+    assert done.code == 1 and "error[X517]" in done.err and ":20002: compiler error: a.c:3:1: error: expected ';'" in done.err
+    new = quarry("log", "diff", logs / "py3.13.log", tmp_path / "bad.log", "--json")
+    assert new.code == 1
+    assert [line["text"] for line in new.json["lines"]] == ["gcc -c /tmp/build-12/a.c", "a.c:3:1: error: expected ';'", "make: *** [a.o] Error 1", "##[error]Process completed with exit code 2."]
+    same = quarry("log", "diff", logs / "py3.13.log", logs / "py3.12.log", "--json")
+    assert same.code == 0 and same.json["new_lines"] == 0
+
+
+def test_bad_input(tmp_path):
+    binary = tmp_path / "binary.log"
+    binary.write_bytes(bytes(range(256)) * 2_000 + b"a" * (1 << 20) + b"\n\xff\xfe no end")
+    document = read("log", "report", str(binary))
+    assert document["logs"][0]["bytes"] == binary.stat().st_size and document["findings"] == []
+    (tmp_path / "empty.log").write_bytes(b"")
+    assert read("log", "report", str(tmp_path / "empty.log"))["logs"][0]["lines"] == 0
+    refused("D001", 3, "log", "report", tmp_path / "missing.log")
+    refused("X503", 2, "time", "report", tmp_path / "empty.log")
+    refused("X503", 2, "time", "compare", binary)
+    refused("X505", 2, "log", "report", binary, "--today", "24.2.2026")
+    refused("X505", 2, "log", "report", binary, "--fail-within", "soon")
+    refused("X505", 2, "time", "report", binary, "--targets", "2=9")
+    (tmp_path / "bomb.xml").write_text('<!DOCTYPE a [<!ENTITY x "y">]><testsuite name="&x;"/>')
+    assert "bomb.xml:1:" in refused("X010", 6, "test", "report", tmp_path / "bomb.xml").err
+    (tmp_path / "rules.toml").write_text('schema = "quarry.log-rules/1"\n[[noise]]\nname = "a"\nlinse = ["b"]\n')
+    assert "rules.toml:2" in refused("X501", 2, "log", "report", binary, "--rules", tmp_path / "rules.toml").err
