@@ -72,7 +72,7 @@ Flag public_url_flag() {
 Flag pass_env_flag() {
   return {.name = "--pass-env",
           .value = "NAME",
-          .help = "also give this variable to the programs that it runs; may be repeated",
+          .help = "also give this variable to the programs that it runs",
           .repeats = true};
 }
 
