@@ -18,6 +18,7 @@ std::vector<Command> promote_commands();    // promote, rollback
 std::vector<Command> venv_commands();       // venv create, install
 std::vector<Command> test_commands();       // test; evidence record, list, show, log
 std::vector<Command> matrix_commands();     // matrix expand, targets, show, check, import
+std::vector<Command> workflow_commands();   // workflow lint
 std::vector<Command> run_commands();        // run locate, upload
 std::vector<Command> version_commands();    // version compute, write
 std::vector<Command> store_commands();      // store put, get (hidden)
