@@ -16,6 +16,8 @@ find_path(TOMLPP_INCLUDE toml++/toml.h REQUIRED)         # TOML with source posi
 find_library(ISAL_SHARED isal REQUIRED)                  # deflate, ci profile; inflate
 find_library(ZSTD_LIBRARY libzstd.a REQUIRED)            # .tar.zst
 find_library(LZMA_LIBRARY liblzma.a REQUIRED)            # .tar.xz
+find_library(FYAML_LIBRARY libfyaml.a REQUIRED)          # YAML of workflows, with positions and anchors
+find_path(FYAML_INCLUDE libfyaml.h REQUIRED)
 find_library(CURL_ARCHIVE libcurl.a REQUIRED)            # HTTP
 find_path(CURL_INCLUDE curl/curl.h REQUIRED)
 include_directories(SYSTEM "${TL_EXPECTED_INCLUDE}")
@@ -70,7 +72,7 @@ target_link_libraries(curl_static INTERFACE curl_absent OpenSSL::SSL OpenSSL::Cr
 # The licence of everything inside, for `quarry version --licenses`: Debian's copyright file of each package.
 set(LICENSE_FILES "licenses/quarry=${CMAKE_SOURCE_DIR}/LICENSE" "licenses/libdeflate=${DEFLATE_SOURCE}/COPYING")
 set(packages fmt=libfmt-dev nlohmann-json=nlohmann-json3-dev toml++=libtomlplusplus-dev expected=libexpected-dev openssl=libssl-dev
-  libcurl=libcurl4-openssl-dev zlib=zlib1g-dev isa-l=libisal-dev zstd=libzstd-dev liblzma=liblzma-dev)
+  libcurl=libcurl4-openssl-dev zlib=zlib1g-dev isa-l=libisal-dev zstd=libzstd-dev liblzma=liblzma-dev libfyaml=libfyaml-dev)
 if(QUARRY_PORTABLE)
   file(GLOB llvm "${CMAKE_SOURCE_DIR}/build/tools/zig/lib/python3*/site-packages/ziglang/lib/libcxx/LICENSE.TXT")
   list(APPEND LICENSE_FILES "licenses/libc++=${llvm}")

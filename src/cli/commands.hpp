@@ -20,6 +20,7 @@ std::vector<Command> test_commands();       // test; evidence record, list, show
 std::vector<Command> log_commands();        // log report, diff
 std::vector<Command> time_commands();       // time report, compare
 std::vector<Command> matrix_commands();     // matrix expand, targets, show, check, import
+std::vector<Command> workflow_commands();   // workflow lint
 std::vector<Command> run_commands();        // run locate, upload
 std::vector<Command> version_commands();    // version compute, write
 std::vector<Command> store_commands();      // store put, get (hidden)

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 #include <isa-l.h>
 #include <libdeflate.h>
+#include <libfyaml.h>
 #include <lzma.h>
 #include <nlohmann/json_fwd.hpp>
 #include <openssl/opensslv.h>
@@ -35,6 +36,7 @@ std::vector<Library> libraries() {
       cpp_library(),
       {"libcurl", LIBCURL_VERSION, "curl"},
       {"libdeflate", LIBDEFLATE_VERSION_STRING, "MIT"},
+      {"libfyaml", fy_library_version(), "MIT"},
       {"liblzma", LZMA_VERSION_STRING, "0BSD"},
       {"nlohmann-json", dotted(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH),
        "MIT"},

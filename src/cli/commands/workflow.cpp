@@ -1,0 +1,223 @@
+#include "cli/annotations.hpp"
+#include "cli/codes.hpp"
+#include "cli/commands.hpp"
+#include "cli/records.hpp"
+#include "cli/table.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "sys/file.hpp"
+#include "workflow/lint.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+using workflow::Located;
+
+std::string root_of(const Arguments& arguments) { return arguments.operands.empty() ? "." : arguments.operands[0]; }
+
+workflow::GitPlace git_place(const Context& context, std::string directory, std::string revision) {
+  return {std::move(directory), std::move(revision), context.environment};
+}
+
+// --with OWNER/REPO=PLACE
+
+/// A directory, a bare repository (its HEAD), or DIR@REV.
+Result<std::unique_ptr<workflow::Tree>> open_place(const Context& context, const std::string& place) {
+  if (sys::exists(place + "/objects") && sys::exists(place + "/HEAD"))
+    return workflow::open_revision(git_place(context, place, "HEAD"));
+  auto at = place.rfind('@');
+  if (!sys::is_directory(place) && at != place.npos)
+    return workflow::open_revision(git_place(context, place.substr(0, at), place.substr(at + 1)));
+  return workflow::open_directory(place);
+}
+
+struct Others {
+  std::vector<std::unique_ptr<workflow::Tree>> trees;
+  std::map<std::string, workflow::Tree*> by_name;
+};
+
+Result<Others> others_of(const Context& context, const Arguments& arguments) {
+  Others others;
+  for (const auto& said : arguments.list("--with")) {
+    auto equals = said.find('=');
+    auto slash = said.find('/');
+    if (equals == said.npos || slash == said.npos || slash > equals || equals + 1 == said.size())
+      return fail(ErrorKind::invalid_argument, "C006", fmt::format("--with `{}` is not OWNER/REPO=DIR", said),
+                  "write, for example, `--with ROCm/jax=../jax`");
+    TRY(auto tree, open_place(context, said.substr(equals + 1)), "while opening " + said.substr(0, equals));
+    others.by_name[said.substr(0, equals)] = tree.get();
+    others.trees.push_back(std::move(tree));
+  }
+  return others;
+}
+
+// workflow lint
+
+Json finding_json(const Located& one) {
+  auto finding = workflow::to_finding(one);
+  return {{"code", one.code},        {"severity", to_string(one.severity)},
+          {"file", one.file},        {"line", one.at.line},
+          {"column", one.at.column}, {"place", finding.place},
+          {"message", one.message},  {"fix", one.fix}};
+}
+
+std::size_t count_of(const workflow::Report& report, Severity severity) {
+  return static_cast<std::size_t>(std::count_if(report.findings.begin(), report.findings.end(),
+                                                [&](const Located& one) { return one.severity == severity; }));
+}
+
+std::map<std::string, std::size_t> by_code(const workflow::Report& report) {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& one : report.findings) ++counts[one.code];
+  return counts;
+}
+
+Json document_of(const workflow::Report& report, const std::string& directory, std::size_t known) {
+  Json findings = Json::array(), suppressed = Json::array();
+  for (const auto& one : report.findings) findings.push_back(finding_json(one));
+  for (const auto& one : report.suppressed) {
+    auto entry = finding_json(one.finding);
+    entry["reason"] = one.reason;
+    entry["until"] = one.until;
+    suppressed.push_back(std::move(entry));
+  }
+  return {{"schema", "quarry.workflow-lint/1"},
+          {"directory", directory},
+          {"workflows", report.workflows},
+          {"actions", report.actions},
+          {"calls", report.calls},
+          {"dispatches", report.dispatches},
+          {"errors", count_of(report, Severity::error)},
+          {"warnings", count_of(report, Severity::warning)},
+          {"notes", count_of(report, Severity::note)},
+          {"known", known},
+          {"by_code", by_code(report)},
+          {"not_looked_at", report.not_looked_at},
+          {"findings", findings},
+          {"suppressed", suppressed}};
+}
+
+using Codes = std::map<std::string, Explanation>;
+
+std::string title_of(const Codes& codes, const std::string& code) {
+  auto found = codes.find(code);
+  return found == codes.end() ? std::string() : found->second.title;
+}
+
+std::string summary(const workflow::Report& report, const Codes& codes, std::size_t known, Look look) {
+  TableRows rows;
+  for (const auto& [code, count] : by_code(report)) {
+    auto severity = Severity::note;
+    for (const auto& one : report.findings)
+      if (one.code == code) severity = std::max(severity, one.severity);
+    auto tone = severity == Severity::error ? Tone::bad : severity == Severity::warning ? Tone::doubtful : Tone::plain;
+    rows.push_back({code, units::count(count), Cell(std::string(to_string(severity)), tone), title_of(codes, code)});
+  }
+  auto text = table({k_text, k_number, k_text, k_name}, rows, look);
+  text += fmt::format("{}, {}, {}, {}: {}, {}, {}\n", units::things(report.workflows, "workflow"),
+                      units::things(report.actions, "action"), units::things(report.calls, "call"),
+                      report.dispatches == 1 ? "1 dispatch" : units::count(report.dispatches) + " dispatches",
+                      units::things(count_of(report, Severity::error), "error"),
+                      units::things(count_of(report, Severity::warning), "warning"),
+                      units::things(count_of(report, Severity::note), "note"));
+  if (known > 0) text += fmt::format("{} existed in the baseline\n", units::things(known, "finding"));
+  if (!report.suppressed.empty())
+    text += fmt::format("{} suppressed\n", units::things(report.suppressed.size(), "finding"));
+  for (const auto& [what, count] : report.not_looked_at)
+    text += fmt::format("not looked at: {} {}\n", units::count(count), what);
+  return text;
+}
+
+Result<std::size_t> apply_baseline(const Context& context, const Arguments& arguments,
+                                   const workflow::LintOptions& options, workflow::Report& report) {
+  auto revision = arguments.find("--baseline");
+  if (!revision) return 0;
+  TRY(auto tree, workflow::open_revision(git_place(context, root_of(arguments), *revision)),
+      "while reading --baseline");
+  auto before = workflow::lint(*tree, options);
+  if (!before && before.error().code == "Y152") return 0; // the change adds the first workflow
+  if (!before) return fail(std::move(before).error());
+  return workflow::remove_known(report, *before);
+}
+
+Result<void> print(Context& context, const Arguments& arguments, const workflow::Report& report, std::size_t known) {
+  auto format = arguments.get("--format");
+  TRY(auto codes, load_codes(context.resources));
+  if (format == "json") context.out.data(json::pretty(document_of(report, root_of(arguments), known)));
+  if (format == "github") context.out.data(annotations(report.findings));
+  if (format == "sarif") {
+    std::vector<Rule> rules;
+    for (const auto& [code, count] : by_code(report)) rules.push_back({code, title_of(codes, code)});
+    context.out.data(json::pretty(sarif(report.findings, rules, "1")));
+  }
+  if (format == "text" || format == "github") {
+    Findings shown;
+    for (const auto& one : report.findings)
+      if (one.severity != Severity::note || arguments.has("--notes")) shown.push_back(workflow::to_finding(one));
+    if (format == "text") context.out.findings(shown);
+    auto text = summary(report, codes, known, format == "text" ? context.out.data_look() : context.out.note_look());
+    if (format == "text")
+      context.out.data(text);
+    else
+      context.out.note(text::trim(text));
+    auto notes = count_of(report, Severity::note);
+    if (notes > 0 && !arguments.has("--notes") && format == "text")
+      context.out.note(fmt::format("hint: --notes shows the {} as well", units::things(notes, "note")));
+  }
+  context.out.document(document_of(report, root_of(arguments), known));
+  return {};
+}
+
+Result<int> run_lint(Context& context, const Arguments& arguments) {
+  TRY(auto tree, workflow::open_directory(root_of(arguments)));
+  TRY(auto others, others_of(context, arguments));
+  workflow::LintOptions options{sys::rfc3339(context.clock.now_us()).substr(0, 10), others.by_name};
+  TRY(auto report, workflow::lint(*tree, options));
+  TRY(auto known, apply_baseline(context, arguments, options, report));
+  TRY_DO(print(context, arguments, report, known));
+  return count_of(report, Severity::error) > 0 ? traits(ErrorKind::failed).exit_code : 0;
+}
+
+Command lint_command() {
+  return {
+      .path = {"workflow", "lint"},
+      .summary = "defects across the workflow files of a repository",
+      .description =
+          "Reads .github/workflows and the composite actions that they use, follows calls and dispatches between them, "
+          "and reports what no check of a single file sees: an input that is not forwarded, one ref for several "
+          "repositories, a dispatch that passes no ref or an unknown input, defaults that drift apart, permissions "
+          "that a "
+          "caller does not grant, scripts that do not exist, jobs without a deadline, downloads that nobody verifies. "
+          "What "
+          "actionlint and zizmor find is not repeated; run them as well. Nothing is executed and no network is "
+          "used.\n\n"
+          "--with gives another repository that the workflows check out, as a directory, a bare clone or DIR@REV: "
+          "paths in "
+          "it are checked. Without it such places are counted as not looked at.\n\n"
+          "A comment `# quarry: ignore Y125 reason=\"…\" until=2027-01-31` accepts a finding of its line, or of the "
+          "next "
+          "line when it stands alone. An error ends with exit code 1; warnings and notes do not.",
+      .operands = {{"DIR", "the root of a repository, or a directory of workflow files (default: .)", false}},
+      .flags = {{.name = "--with",
+                 .value = "OWNER/REPO=DIR",
+                 .help = "the files of another repository that is checked out",
+                 .repeats = true},
+                {"--baseline", "REV", "report only findings that this revision of DIR does not have"},
+                {"--format", "F", "how findings are written", {"text", "json", "github", "sarif"}, "text"},
+                {.name = "--notes", .value = "", .help = "show notes, too; they are always counted"}},
+      .examples = {{"quarry workflow lint", "the repository of the working directory"},
+                   {"quarry workflow lint --baseline origin/main --format github", "in CI: only what a change adds"},
+                   {"quarry workflow lint --with ROCm/jax=../jax --notes", "and the paths in a checkout of ROCm/jax"}},
+      .exit_codes = {{1, "a finding is an error"}, {3, "no workflow file, or no such revision"}},
+      .schema = "quarry.workflow-lint/1",
+      .run = run_lint};
+}
+} // namespace
+
+std::vector<Command> workflow_commands() { return {lint_command()}; }
+
+} // namespace quarry::cli

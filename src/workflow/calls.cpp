@@ -1,0 +1,210 @@
+// Who is called or dispatched, with which inputs.
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "sys/path.hpp"
+#include "workflow/model_parts.hpp"
+#include "workflow/shell.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace quarry::workflow {
+
+namespace {
+
+std::vector<Argument> arguments_of(const Node* with) {
+  std::vector<Argument> found;
+  if (!with) return found;
+  for (const auto& member : with->members)
+    found.push_back({member.key, member.value.text, member.at, member.value.kind});
+  return found;
+}
+
+bool is_workflow_path(std::string_view uses) {
+  auto path = uses.substr(0, uses.find('@'));
+  return path.ends_with(".yml") || path.ends_with(".yaml");
+}
+bool is_local(std::string_view uses) { return uses.starts_with("./") || uses.starts_with("$/"); }
+
+// dispatch JSON
+
+/// The text with each expression replaced by `\u0001N\u0001`, quoted where it stood outside of quotes, so that JSON can
+/// be parsed; the expressions, by N.
+struct Masked {
+  std::string text;
+  std::vector<std::string> expressions;
+  bool outside = false; ///< an expression stood outside of quotes: it may be more than one value
+};
+
+Masked mask(std::string_view text) {
+  Masked masked;
+  bool quoted = false;
+  for (const auto& piece : split_template(text)) {
+    if (!piece.is_expression) {
+      for (std::size_t i = 0; i < piece.text.size(); ++i)
+        if (piece.text[i] == '"' && (i == 0 || piece.text[i - 1] != '\\')) quoted = !quoted;
+      masked.text += piece.text;
+      continue;
+    }
+    auto name = fmt::format("\\u0001{}\\u0001", masked.expressions.size());
+    masked.text += quoted ? name : "\"" + name + "\"";
+    masked.outside |= !quoted;
+    masked.expressions.push_back("${{" + piece.text + "}}");
+  }
+  return masked;
+}
+
+std::string unmask(const std::string& text, const Masked& masked) {
+  auto parts = text::split(text, '\1');
+  std::string shown;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    auto number = i % 2 == 1 ? text::parse_u64(parts[i]) : std::nullopt;
+    shown += number && *number < masked.expressions.size() ? masked.expressions[*number] : parts[i];
+  }
+  return shown;
+}
+
+void read_json_inputs(const Node& inputs, Call& call) {
+  auto masked = mask(inputs.text);
+  auto parsed = json::parse(masked.text, "inputs");
+  if (!parsed || !parsed->is_object()) {
+    call.unknown |= masked.outside;
+    if (!masked.outside)
+      call.defect = !parsed ? parsed.error().message : std::string("it is not an object"), call.defect_at = inputs.at;
+    return;
+  }
+  for (const auto& [name, value] : parsed->items()) {
+    auto offset = inputs.text.find("\"" + name + "\"");
+    Argument argument{
+        unmask(name, masked), {}, position_in(inputs, offset == std::string::npos ? 0 : offset), Node::Kind::text};
+    argument.value = unmask(value.is_string() ? value.get<std::string>() : value.dump(), masked);
+    if (value.is_number()) argument.kind = Node::Kind::number;
+    if (value.is_boolean()) argument.kind = Node::Kind::boolean;
+    if (argument.name.find("${{") != std::string::npos) call.unknown = true;
+    call.arguments.push_back(std::move(argument));
+  }
+}
+
+/// `uses: OWNER/workflow-dispatch@…` with `workflow`, `inputs` (JSON), `ref`, `repo`.
+void add_dispatch_action(File& file, int job, int step) {
+  const auto& from = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
+  const auto* with = from.node->find("with");
+  if (!with) return;
+  Call call;
+  call.kind = Call::Kind::dispatch;
+  call.how = from.uses.substr(0, from.uses.find('@'));
+  call.target = with->text_at("workflow");
+  call.job = job;
+  call.step = step;
+  call.at = from.at;
+  if (const auto* workflow = with->find("workflow")) call.at = workflow->at;
+  call.unknown = call.target.find("${{") != std::string::npos;
+  auto repository = with->text_at("repo");
+  call.foreign = !repository.empty() && repository.find("github.repository") == std::string::npos;
+  if (const auto* ref = with->find("ref")) call.ref = ref->text;
+  if (const auto* inputs = with->find("inputs"); inputs && inputs->is_scalar() && !inputs->text.empty())
+    read_json_inputs(*inputs, call);
+  file.calls.push_back(std::move(call));
+}
+
+// gh in scripts
+
+std::optional<std::string> option(const std::vector<Word>& words, std::size_t& at, std::string_view name) {
+  const auto& word = words[at].text;
+  if (word == name && at + 1 < words.size()) return words[++at].text;
+  if (name.starts_with("--") && word.starts_with(std::string(name) + "=")) return word.substr(name.size() + 1);
+  return std::nullopt;
+}
+
+void add_field(const std::string& field, Position at, Call& call) {
+  auto equals = field.find('=');
+  if (equals == field.npos) return;
+  auto name = field.substr(0, equals);
+  if (name == "ref" && call.how == "gh api") {
+    call.ref = field.substr(equals + 1);
+    return;
+  }
+  if (name.starts_with("inputs[") && name.ends_with("]")) name = name.substr(7, name.size() - 8);
+  if (name.find('$') != name.npos) call.unknown = true;
+  call.arguments.push_back({name, field.substr(equals + 1), at, Node::Kind::text});
+}
+
+/// `gh workflow run FILE -f name=value --ref R` and `gh api repos/O/R/actions/workflows/FILE/dispatches -f …`.
+std::optional<Call> gh_call(const std::vector<Word>& words, const Node& script) {
+  if (words.size() < 3 || words[0].text != "gh") return std::nullopt;
+  Call call;
+  call.kind = Call::Kind::dispatch;
+  bool run = words[1].text == "workflow" && words[2].text == "run";
+  if (!run && words[1].text != "api") return std::nullopt;
+  call.how = run ? "gh workflow run" : "gh api";
+  call.at = position_in(script, words[0].offset);
+  for (std::size_t i = run ? 3 : 2; i < words.size(); ++i) {
+    auto at = position_in(script, words[i].offset);
+    bool taken = false;
+    for (std::string_view name : {"-f", "-F", "--field", "--raw-field"})
+      if (auto field = option(words, i, name)) add_field(*field, at, call), taken = true;
+    for (std::string_view name : {"-r", "--ref"})
+      if (auto ref = run ? option(words, i, name) : std::nullopt) call.ref = *ref, taken = true;
+    for (std::string_view name : {"-R", "--repo"})
+      if (auto repo = run ? option(words, i, name) : std::nullopt)
+        call.foreign = repo->find('$') == repo->npos, call.unknown |= !call.foreign, taken = true;
+    const auto& word = words[i].text;
+    if (word == "--json" || word == "--input") call.unknown = true;
+    if (taken || word.starts_with('-')) continue;
+    if (run && call.target.empty()) call.target = word;
+    auto marker = word.find("/actions/workflows/");
+    if (run || marker == word.npos || !word.ends_with("/dispatches")) continue;
+    auto begin = marker + std::string_view("/actions/workflows/").size();
+    call.target = word.substr(begin, word.size() - begin - std::string_view("/dispatches").size());
+    auto owner = word.substr(0, marker);
+    call.foreign = owner.find('$') == owner.npos && owner.find('{') == owner.npos;
+  }
+  if (call.target.empty()) return std::nullopt;
+  call.unknown |= call.target.find('$') != call.target.npos;
+  return call;
+}
+
+void add_script_calls(File& file, int job, int step) {
+  const auto& script = *file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)].run;
+  if (script.text.find("gh ") == std::string::npos) return;
+  for (const auto& command : shell_commands(script.text)) {
+    auto call = gh_call(command.words, script);
+    if (!call) continue;
+    call->job = job;
+    call->step = step;
+    file.calls.push_back(std::move(*call));
+  }
+}
+
+void add_use(File& file, const std::string& uses, const Node& node, int job, int step) {
+  Call call;
+  call.kind = is_workflow_path(uses) ? Call::Kind::workflow : Call::Kind::action;
+  call.how = "uses";
+  call.target = uses;
+  call.foreign = !is_local(uses);
+  call.job = job;
+  call.step = step;
+  call.at = node.at;
+  if (const auto* place = node.find("uses")) call.at = place->at;
+  call.arguments = arguments_of(node.find("with"));
+  file.calls.push_back(std::move(call));
+}
+} // namespace
+
+void collect_calls(File& file) {
+  for (std::size_t j = 0; j < file.jobs.size(); ++j) {
+    const auto job = static_cast<int>(j);
+    if (!file.jobs[j].uses.empty()) add_use(file, file.jobs[j].uses, *file.jobs[j].node, job, -1);
+    for (std::size_t s = 0; s < file.jobs[j].steps.size(); ++s) {
+      const auto& step = file.jobs[j].steps[s];
+      auto index = static_cast<int>(s);
+      auto action = text::lower(step.uses.substr(0, step.uses.find('@')));
+      if (action.ends_with("workflow-dispatch")) add_dispatch_action(file, job, index);
+      if (is_local(step.uses)) add_use(file, step.uses, *step.node, job, index);
+      if (step.run) add_script_calls(file, job, index);
+    }
+  }
+}
+
+} // namespace quarry::workflow

@@ -1,0 +1,247 @@
+#include "workflow/expression.hpp"
+
+#include "base/text.hpp"
+#include <fmt/core.h>
+#include <utility>
+
+namespace quarry::workflow {
+
+namespace {
+
+bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool in_name(char c) { return starts_name(c) || (c >= '0' && c <= '9') || c == '-'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+Expression node(Expression::Kind kind, std::size_t offset) {
+  Expression made;
+  made.kind = kind;
+  made.offset = offset;
+  return made;
+}
+
+/// Recursive descent, by precedence: || && == != < <= > >= ! postfix.
+class Parser {
+public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  ParsedExpression parse() {
+    auto whole = disjunction(0);
+    blanks();
+    if (!failed_ && at_ != text_.size()) error(fmt::format("`{}` is not expected here", text_[at_]));
+    if (failed_) return {std::nullopt, error_};
+    return {std::move(whole), {}};
+  }
+
+private:
+  void error(std::string message) {
+    if (!failed_) error_ = {at_, std::move(message)};
+    failed_ = true;
+  }
+  void blanks() {
+    while (at_ < text_.size() && std::string_view(" \t\r\n").find(text_[at_]) != std::string_view::npos) ++at_;
+  }
+  bool take(std::string_view token) {
+    blanks();
+    if (!text_.substr(at_).starts_with(token)) return false;
+    at_ += token.size();
+    return true;
+  }
+
+  Expression binary(std::string_view operation, Expression left, Expression right) {
+    auto made = node(Expression::Kind::binary, left.offset);
+    made.text = operation;
+    made.parts.push_back(std::move(left));
+    made.parts.push_back(std::move(right));
+    return made;
+  }
+
+  Expression disjunction(std::size_t depth) {
+    if (depth > k_expression_depth_max) error("the expression is nested too deeply");
+    if (failed_) return {};
+    auto left = conjunction(depth);
+    while (!failed_ && take("||")) left = binary("||", std::move(left), conjunction(depth));
+    return left;
+  }
+  Expression conjunction(std::size_t depth) {
+    auto left = comparison(depth);
+    while (!failed_ && take("&&")) left = binary("&&", std::move(left), comparison(depth));
+    return left;
+  }
+  Expression comparison(std::size_t depth) {
+    auto left = unary(depth);
+    while (!failed_) {
+      std::string_view found;
+      for (std::string_view operation : {"==", "!=", "<=", ">=", "<", ">"})
+        if (found.empty() && take(operation)) found = operation;
+      if (found.empty()) break;
+      left = binary(found, std::move(left), unary(depth));
+    }
+    return left;
+  }
+  Expression unary(std::size_t depth) {
+    if (depth > k_expression_depth_max) error("the expression is nested too deeply");
+    if (failed_) return {};
+    blanks();
+    auto begin = at_;
+    if (text_.substr(at_).starts_with("!=") || !take("!")) return postfix(depth);
+    auto made = node(Expression::Kind::unary, begin);
+    made.parts.push_back(unary(depth + 1));
+    return made;
+  }
+
+  Expression postfix(std::size_t depth) {
+    auto value = primary(depth);
+    while (!failed_) {
+      if (take(".")) {
+        blanks();
+        auto property = take("*") ? std::string("*") : name();
+        if (property.empty()) error("a property's name is missing after `.`");
+        extend(value, property);
+      } else if (take("[")) {
+        auto key = take("*") ? star() : disjunction(depth + 1);
+        if (!failed_ && !take("]")) error("`]` is missing");
+        if (key.kind == Expression::Kind::literal)
+          extend(value, key.text);
+        else
+          index(value, std::move(key));
+      } else {
+        break;
+      }
+    }
+    return value;
+  }
+  static Expression star() {
+    Expression made;
+    made.text = "*";
+    return made;
+  }
+  void extend(Expression& value, const std::string& property) {
+    if (value.kind == Expression::Kind::name) {
+      value.path.push_back(property);
+      return;
+    }
+    Expression key;
+    key.text = property;
+    index(value, std::move(key));
+  }
+  void index(Expression& value, Expression key) {
+    auto made = node(Expression::Kind::index, value.offset);
+    made.parts.push_back(std::move(value));
+    made.parts.push_back(std::move(key));
+    value = std::move(made);
+  }
+
+  std::string name() {
+    auto begin = at_;
+    if (at_ < text_.size() && starts_name(text_[at_]))
+      while (at_ < text_.size() && in_name(text_[at_])) ++at_;
+    return std::string(text_.substr(begin, at_ - begin));
+  }
+
+  Expression primary(std::size_t depth) {
+    blanks();
+    auto begin = at_;
+    if (at_ == text_.size()) {
+      error("the expression ends too early");
+      return {};
+    }
+    if (take("(")) {
+      auto inside = disjunction(depth + 1);
+      if (!failed_ && !take(")")) error("`)` is missing");
+      return inside;
+    }
+    char c = text_[at_];
+    if (c == '\'') return quoted();
+    if (is_digit(c) || c == '-' || c == '+' || c == '.') return number();
+    auto word = name();
+    if (word.empty()) {
+      error(c == '"' ? "texts stand in single quotes" : fmt::format("`{}` is not expected here", c));
+      return {};
+    }
+    if (take("(")) return call(text::lower(word), begin, depth);
+    for (auto constant : {"true", "false", "null"})
+      if (word == constant) {
+        auto made = node(Expression::Kind::literal, begin);
+        made.text = word == "null" ? "" : word;
+        return made;
+      }
+    auto made = node(Expression::Kind::name, begin);
+    made.path.push_back(word);
+    return made;
+  }
+  Expression quoted() {
+    auto made = node(Expression::Kind::literal, at_);
+    for (++at_; at_ < text_.size(); ++at_) {
+      if (text_[at_] == '\'') {
+        if (at_ + 1 >= text_.size() || text_[at_ + 1] != '\'') {
+          ++at_;
+          return made;
+        }
+        ++at_;
+      }
+      made.text += text_[at_];
+    }
+    error("the text has no closing quote");
+    return made;
+  }
+  Expression number() {
+    auto made = node(Expression::Kind::literal, at_);
+    auto begin = at_++;
+    while (at_ < text_.size() && (in_name(text_[at_]) || text_[at_] == '.')) ++at_;
+    made.text = std::string(text_.substr(begin, at_ - begin));
+    return made;
+  }
+  Expression call(std::string function, std::size_t begin, std::size_t depth) {
+    auto made = node(Expression::Kind::call, begin);
+    made.text = std::move(function);
+    if (take(")")) return made;
+    do made.parts.push_back(disjunction(depth + 1));
+    while (!failed_ && take(","));
+    if (!failed_ && !take(")")) error("`)` is missing");
+    return made;
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  bool failed_ = false;
+  ExpressionError error_;
+};
+
+std::size_t end_of_expression(std::string_view text, std::size_t at) {
+  bool in_text = false;
+  for (; at < text.size(); ++at) {
+    if (text[at] == '\'') in_text = !in_text;
+    if (!in_text && text.substr(at).starts_with("}}")) return at;
+  }
+  return text.npos;
+}
+} // namespace
+
+ParsedExpression parse_expression(std::string_view text) {
+  if (text.size() > k_expression_bytes_max)
+    return {std::nullopt, {0, fmt::format("the expression has more than {} bytes", k_expression_bytes_max)}};
+  return Parser(text).parse();
+}
+
+std::vector<Piece> split_template(std::string_view text) {
+  std::vector<Piece> pieces;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    auto begin = text.find("${{", at);
+    auto end = begin == text.npos ? text.npos : end_of_expression(text, begin + 3);
+    if (end == text.npos) begin = text.size();
+    if (begin > at) pieces.push_back({false, std::string(text.substr(at, begin - at)), at});
+    if (end == text.npos) break;
+    pieces.push_back({true, std::string(text.substr(begin + 3, end - begin - 3)), begin + 3});
+    at = end + 2;
+  }
+  return pieces;
+}
+
+std::optional<Expression> only_expression(std::string_view text) {
+  auto pieces = split_template(text::trim(text));
+  if (pieces.size() != 1 || !pieces[0].is_expression) return std::nullopt;
+  return parse_expression(pieces[0].text).expression;
+}
+
+} // namespace quarry::workflow

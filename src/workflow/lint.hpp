@@ -1,0 +1,45 @@
+#pragma once
+// `workflow lint`: findings over all workflows of a repository, with suppressions and a baseline.
+#include "workflow/model.hpp"
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace quarry::workflow {
+
+/// A finding that a comment in the file accepts.
+struct Suppressed {
+  Located finding;
+  std::string reason, until;
+};
+
+struct Report {
+  std::vector<Located> findings; ///< by file, line, column, code
+  std::vector<Suppressed> suppressed;
+  std::map<std::string, std::size_t> not_looked_at; ///< what could not be checked, with its number of places
+  std::size_t workflows = 0, actions = 0, calls = 0, dispatches = 0;
+};
+
+struct LintOptions {
+  std::string today;                   ///< "2026-11-22": suppressions expire by it
+  std::map<std::string, Tree*> others; ///< OWNER/REPO -> its files
+};
+
+/// Reads the workflows of `tree` and applies every rule. Fails only when there is no workflow (Y152). Linear in the
+/// files, but for calls, which are followed at most 10 deep.
+Result<Report> lint(Tree& tree, const LintOptions& options);
+
+/// Removes the findings that `before` has as well: same code, file and message, wherever their lines are now; as many
+/// of equal ones as there were. Returns how many were removed.
+std::size_t remove_known(Report& report, const Report& before);
+
+/// "file:line:column" and the rest as other commands show it.
+Finding to_finding(const Located& located);
+
+/// Applies `# quarry: ignore CODE[,CODE…] reason="…" until=YYYY-MM-DD` of `file` to the findings of that file: those on
+/// the comment's line or the line below it. Adds findings for a suppression without reason or date (Y105), one whose
+/// day has passed (Y106) and one that nothing needs (Y107).
+void apply_suppressions(const File& file, const std::string& today, Report& report);
+
+} // namespace quarry::workflow

@@ -1,0 +1,248 @@
+#include "workflow/model.hpp"
+
+#include "base/text.hpp"
+#include "sys/path.hpp"
+#include "workflow/model_parts.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+#include <utility>
+
+namespace quarry::workflow {
+
+namespace {
+
+bool same_name(std::string_view a, std::string_view b) { return text::lower(a) == text::lower(b); }
+
+bool is_true(const Node* node) { return node && text::lower(node->text) == "true"; }
+
+Input read_input(const Member& member) {
+  Input input;
+  input.name = member.key;
+  input.at = member.at;
+  if (auto type = member.value.text_at("type"); !type.empty()) input.type = type;
+  input.required = is_true(member.value.find("required"));
+  if (const auto* fallback = member.value.find("default"); fallback && fallback->is_scalar())
+    input.fallback = fallback->kind == Node::Kind::null ? "" : fallback->text;
+  if (const auto* options = member.value.find("options"))
+    for (const auto& option : options->items) input.options.push_back(option.text);
+  return input;
+}
+
+Entry read_entry(const Member& member) {
+  Entry entry;
+  entry.at = member.at;
+  if (const auto* inputs = member.value.find("inputs"))
+    for (const auto& input : inputs->members) entry.inputs.push_back(read_input(input));
+  return entry;
+}
+
+void read_triggers(const Node& on, File& file) {
+  for (const auto& member : on.members) {
+    if (member.key == "workflow_dispatch") file.dispatch = read_entry(member);
+    if (member.key != "workflow_call") continue;
+    file.call = read_entry(member);
+    if (const auto* outputs = member.value.find("outputs")) file.outputs = outputs->members;
+  }
+  auto named = [&](const Node& word) {
+    Entry entry;
+    entry.at = word.at;
+    if (word.text == "workflow_dispatch") file.dispatch = entry;
+    if (word.text == "workflow_call") file.call = entry;
+  };
+  if (on.is_scalar()) named(on);
+  for (const auto& item : on.items) named(item);
+}
+
+std::vector<Step> read_steps(const Node* steps) {
+  std::vector<Step> found;
+  if (!steps) return found;
+  for (const auto& node : steps->items) {
+    Step step;
+    step.node = &node;
+    step.at = node.at;
+    step.uses = node.text_at("uses");
+    step.run = node.find("run");
+    for (const auto& label : {node.text_at("name"), node.text_at("id"), step.uses})
+      if (step.label.empty()) step.label = label.substr(0, label.find('@'));
+    if (step.label.empty()) step.label = fmt::format("step {}", found.size() + 1);
+    found.push_back(std::move(step));
+  }
+  return found;
+}
+
+void read_matrix(const Node& matrix, Job& job) {
+  job.has_matrix = true;
+  if (!matrix.is_mapping()) {
+    job.dynamic_matrix = true;
+    return;
+  }
+  std::size_t product = 1, rows = 0;
+  bool columns = false;
+  for (const auto& member : matrix.members) {
+    if (member.key == "exclude") continue;
+    if (!member.value.is_sequence()) {
+      job.dynamic_matrix = true;
+    } else if (member.key == "include") {
+      rows = member.value.items.size();
+    } else {
+      columns = true;
+      product *= std::max<std::size_t>(member.value.items.size(), 1);
+    }
+  }
+  // Rows of `include` may extend combinations instead of adding one: without columns each is a job.
+  job.legs = columns ? product : std::max<std::size_t>(rows, 1);
+  if (columns && rows > 0) job.legs = std::max(product, std::size_t{2});
+}
+
+Job read_job(const Member& member) {
+  Job job;
+  job.id = member.key;
+  job.at = member.at;
+  job.node = &member.value;
+  job.uses = member.value.text_at("uses");
+  job.steps = read_steps(member.value.find("steps"));
+  if (const auto* needs = member.value.find("needs")) {
+    if (needs->is_scalar() && !needs->text.empty()) job.needs.push_back(needs->text);
+    for (const auto& need : needs->items) job.needs.push_back(need.text);
+  }
+  if (const auto* strategy = member.value.find("strategy"))
+    if (const auto* matrix = strategy->find("matrix")) read_matrix(*matrix, job);
+  return job;
+}
+
+void read_action(File& file) {
+  Entry entry;
+  if (const auto* inputs = file.root.find("inputs"))
+    for (const auto& input : inputs->members) entry.inputs.push_back(read_input(input));
+  file.call = std::move(entry);
+  const auto* runs = file.root.find("runs");
+  if (!runs) return;
+  Job job;
+  job.id = "runs";
+  job.at = runs->at;
+  job.node = runs;
+  job.steps = read_steps(runs->find("steps"));
+  file.jobs.push_back(std::move(job));
+}
+
+/// "./.github/actions/setup" -> ".github/actions/setup/action.yml", whichever of its names exists.
+std::string action_file(Tree& tree, const std::string& uses) {
+  auto directory = path::normal(uses.substr(2));
+  for (auto name : {"action.yml", "action.yaml"}) {
+    auto file = directory == "." ? name : directory + "/" + name;
+    if (tree.exists(file)) return file;
+  }
+  return "";
+}
+
+void read_actions(Repository& repository) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < repository.files.size(); ++i) { // actions found on the way are looked at, too
+    for (std::size_t c = 0; c < repository.files[i]->calls.size(); ++c) {
+      auto& call = repository.files[i]->calls[c];
+      if (call.kind != Call::Kind::action) continue;
+      call.file = action_file(*repository.tree, call.target);
+      if (call.file.empty() || !seen.insert(call.file).second) continue;
+      auto text = repository.tree->read(call.file, 4 * k_file_bytes_max);
+      if (!text) continue;
+      auto file = read_file_model(call.file, std::move(*text), true, repository.defects);
+      if (file->root.find("runs")) repository.files.push_back(std::move(file)), ++repository.actions;
+    }
+  }
+}
+
+void resolve_workflows(Repository& repository) {
+  for (auto& file : repository.files)
+    for (auto& call : file->calls) {
+      if (call.kind == Call::Kind::action || call.foreign || call.unknown) continue;
+      for (const auto& target : repository.files) {
+        bool by_name = call.kind == Call::Kind::dispatch && target->name == call.target;
+        if (!target->action && (target->basename() == path::basename(call.target) || by_name)) call.file = target->path;
+      }
+    }
+}
+} // namespace
+
+const Input* Entry::find(std::string_view wanted) const {
+  for (const auto& input : inputs)
+    if (same_name(input.name, wanted)) return &input;
+  return nullptr;
+}
+
+const Argument* Call::find(std::string_view wanted) const {
+  for (const auto& argument : arguments)
+    if (same_name(argument.name, wanted)) return &argument;
+  return nullptr;
+}
+
+std::string File::basename() const { return std::string(path::basename(path)); }
+
+const Input* File::input(std::string_view wanted) const {
+  for (const auto* entry : {&call, &dispatch})
+    if (*entry)
+      if (const auto* found = (*entry)->find(wanted)) return found;
+  return nullptr;
+}
+
+std::vector<std::string> File::input_names() const {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (const auto* entry : {&call, &dispatch}) {
+    if (!*entry) continue;
+    for (const auto& one : (*entry)->inputs)
+      if (seen.insert(text::lower(one.name)).second) names.push_back(one.name);
+  }
+  return names;
+}
+
+const File* Repository::find(std::string_view wanted) const {
+  for (const auto& file : files)
+    if (file->path == wanted) return file.get();
+  return nullptr;
+}
+
+std::unique_ptr<File> read_file_model(std::string path, std::string text, bool action, std::vector<Located>& defects) {
+  auto file = std::make_unique<File>();
+  auto parsed = parse_yaml(text, path);
+  for (auto& defect : parsed.defects) defects.push_back(std::move(defect));
+  file->path = std::move(path);
+  file->text = std::move(text);
+  file->action = action;
+  file->root = std::move(parsed.root);
+  file->name = file->root.text_at("name");
+  if (!parsed.readable) return file;
+  if (action) {
+    read_action(*file);
+  } else {
+    if (const auto* on = file->root.find("on")) read_triggers(*on, *file);
+    if (const auto* jobs = file->root.find("jobs"))
+      for (const auto& member : jobs->members) file->jobs.push_back(read_job(member));
+  }
+  collect_reads(*file, defects);
+  collect_calls(*file);
+  return file;
+}
+
+Result<Repository> read_repository(Tree& tree) {
+  Repository repository;
+  repository.tree = &tree;
+  for (const auto& path : workflow_files(tree)) {
+    // The bound on a file's size is a finding; reading stops a little later.
+    auto text = tree.read(path, 64 * k_file_bytes_max);
+    if (!text) {
+      repository.defects.push_back({path, {}, "Y102", Severity::error, text.error().message, ""});
+      continue;
+    }
+    repository.files.push_back(read_file_model(path, std::move(*text), false, repository.defects));
+  }
+  if (repository.files.empty())
+    return fail(ErrorKind::not_found, "Y152", "there is no workflow file",
+                "name a directory with .github/workflows, or one that holds .yml files");
+  repository.workflows = repository.files.size();
+  read_actions(repository);
+  resolve_workflows(repository);
+  return repository;
+}
+
+} // namespace quarry::workflow

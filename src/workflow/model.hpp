@@ -1,0 +1,123 @@
+#pragma once
+// Workflows as values: what starts them, what they take, whom they call, and every place where an expression reads
+// something. Pointers lead into the file's own tree of values, which lives as long as the File.
+#include "workflow/expression.hpp"
+#include "workflow/tree.hpp"
+#include "workflow/yaml.hpp"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::workflow {
+
+struct Input {
+  std::string name;
+  Position at;
+  std::string type = "string"; ///< string, boolean, number, choice, environment
+  bool required = false;
+  std::optional<std::string> fallback; ///< its `default`
+  std::vector<std::string> options;    ///< of a choice
+};
+
+/// One way to start a workflow: by hand (workflow_dispatch), by a caller (workflow_call), or a composite action's
+/// inputs.
+struct Entry {
+  Position at;
+  std::vector<Input> inputs;
+  const Input* find(std::string_view name) const; ///< without case, as GitHub compares
+};
+
+struct Step {
+  const Node* node = nullptr;
+  Position at;
+  std::string uses;          ///< empty for a script
+  const Node* run = nullptr; ///< the script
+  /// What people call it: its name, its id, its action, or its position.
+  std::string label;
+};
+
+struct Job {
+  std::string id;
+  Position at;
+  const Node* node = nullptr;
+  std::string uses; ///< a reusable workflow; empty for a job of steps
+  std::vector<Step> steps;
+  std::vector<std::string> needs;
+  bool has_matrix = false;
+  bool dynamic_matrix = false; ///< an expression makes its rows or columns
+  std::size_t legs = 1;        ///< jobs of a matrix without expressions; exclude not looked at
+};
+
+/// One place where an expression reads a context: `inputs.ref`.
+struct Read {
+  std::vector<std::string> path; ///< in lower case, but for the names of inputs and jobs as written
+  Position at;
+  bool has_fallback = false; ///< a `||` with another value stands to its right
+  int job = -1, step = -1;   ///< indexes; -1 outside
+  std::string slot;          ///< "run", "with.ref", "env.FAMILY", "name", "if", "strategy.matrix.python"
+  bool whole = false;        ///< the context itself: toJSON(inputs), inputs[…]
+};
+
+struct Argument {
+  std::string name, value;
+  Position at;
+  Node::Kind kind = Node::Kind::text;
+};
+
+/// A job or step that hands inputs to a workflow or composite action.
+struct Call {
+  enum class Kind : std::uint8_t { workflow, action, dispatch };
+  Kind kind = Kind::workflow;
+  std::string how;    ///< "uses", "benc-uk/workflow-dispatch", "gh workflow run", "gh api"
+  std::string target; ///< "build.yml" or "./.github/actions/setup": as written
+  std::string file;   ///< of the target in this repository; empty when it is not here
+  bool foreign = false;
+  bool unknown = false; ///< an expression makes the target or its inputs: nothing can be said about them
+  int job = -1, step = -1;
+  Position at;
+  std::vector<Argument> arguments;
+  std::string defect; ///< why the inputs are not JSON
+  Position defect_at;
+  std::optional<std::string> ref;                    ///< the revision that is dispatched, where the call names one
+  const Argument* find(std::string_view name) const; ///< without case
+};
+
+struct File {
+  std::string path;
+  bool action = false; ///< a composite action
+  Node root;
+  std::string name;
+  std::string text; ///< for comments, which are no values
+  std::optional<Entry> dispatch, call;
+  std::vector<Member> outputs; ///< of workflow_call; copies
+  std::vector<Job> jobs;
+  std::vector<Read> reads;
+  std::vector<Call> calls;
+  bool reads_all_inputs = false; ///< toJSON(inputs), inputs[expression]
+
+  File() = default;
+  File(const File&) = delete; // pointers lead into root
+  File& operator=(const File&) = delete;
+  std::string basename() const;
+  /// The input of either entry.
+  const Input* input(std::string_view name) const;
+  std::vector<std::string> input_names() const; ///< of both entries, each once, in their order
+};
+
+struct Repository {
+  Tree* tree = nullptr;
+  std::vector<std::unique_ptr<File>> files; ///< workflows, then the composite actions that they use
+  std::vector<Located> defects;             ///< of reading
+  std::size_t workflows = 0, actions = 0;
+  const File* find(std::string_view path) const;
+};
+
+/// Reads every workflow of the tree and the composite actions that they name. Defects of single files are collected;
+/// not_found Y152 when there is no workflow file at all. One read for each file.
+Result<Repository> read_repository(Tree& tree);
+
+/// The model of one file; used by read_repository. Defects: of YAML and of expressions (Y104).
+std::unique_ptr<File> read_file_model(std::string path, std::string text, bool action, std::vector<Located>& defects);
+
+} // namespace quarry::workflow

@@ -1,0 +1,113 @@
+// Every place where an expression reads a context.
+#include "base/text.hpp"
+#include "workflow/model_parts.hpp"
+#include <fmt/core.h>
+
+namespace quarry::workflow {
+
+namespace {
+
+/// Contexts whose names of properties are kept as written; GitHub's own are lower case.
+std::vector<std::string> normal_path(const std::vector<std::string>& path) {
+  auto made = path;
+  if (!made.empty()) made[0] = text::lower(made[0]);
+  return made;
+}
+
+struct Where {
+  int job = -1, step = -1;
+  std::string slot;
+};
+
+class Walker {
+public:
+  Walker(File& file, std::vector<Located>& defects) : file_(file), defects_(defects) {}
+
+  void file() {
+    for (const auto& member : file_.root.members)
+      if (member.key != "jobs" && !(file_.action && member.key == "runs"))
+        node(member.value, {-1, -1, member.key}, false);
+    for (std::size_t j = 0; j < file_.jobs.size(); ++j) job(file_.jobs[j], static_cast<int>(j));
+  }
+
+private:
+  void job(const Job& job, int index) {
+    for (const auto& member : job.node->members)
+      if (member.key != "steps") node(member.value, {index, -1, member.key}, member.key == "if");
+    for (std::size_t s = 0; s < job.steps.size(); ++s)
+      for (const auto& member : job.steps[s].node->members)
+        node(member.value, {index, static_cast<int>(s), member.key}, member.key == "if");
+  }
+
+  void node(const Node& value, const Where& where, bool bare) {
+    for (const auto& item : value.items) node(item, where, false);
+    for (const auto& member : value.members) {
+      auto inner = where;
+      inner.slot += "." + member.key;
+      node(member.value, inner, false);
+    }
+    if (!value.is_scalar() || value.text.empty()) return;
+    if (bare && value.text.find("${{") == std::string::npos) {
+      piece(value, value.text, 0, where); // an `if` needs no braces
+      return;
+    }
+    if (value.text.find("${{") == std::string::npos) return;
+    for (const auto& part : split_template(value.text))
+      if (part.is_expression) piece(value, part.text, part.offset, where);
+  }
+
+  void piece(const Node& scalar, std::string_view text, std::size_t offset, const Where& where) {
+    auto parsed = parse_expression(text);
+    if (parsed.expression) {
+      expression(*parsed.expression, scalar, offset, where, false);
+      return;
+    }
+    defects_.push_back({file_.path, position_in(scalar, offset + parsed.error.offset), "Y104", Severity::error,
+                        fmt::format("the expression `{}` cannot be parsed: {}", text::trim(text), parsed.error.message),
+                        "correct it; actionlint explains GitHub's expression language"});
+  }
+
+  void add(const Expression& name, const Node& scalar, std::size_t offset, const Where& where, bool fallback,
+           bool whole) {
+    Read read;
+    read.path = normal_path(name.path);
+    read.at = position_in(scalar, offset + name.offset);
+    read.has_fallback = fallback;
+    read.job = where.job;
+    read.step = where.step;
+    read.slot = where.slot;
+    read.whole = whole || read.path.size() == 1 || read.path.back() == "*";
+    bool inputs =
+        read.path[0] == "inputs" || (read.path.size() >= 2 && read.path[0] == "github" && read.path[1] == "event" &&
+                                     (read.path.size() == 2 || (read.path.size() == 3 && read.path[2] == "inputs")));
+    if (read.whole && inputs) file_.reads_all_inputs = true;
+    if (inputs && read.path[0] == "github" && read.path.size() <= 3) file_.reads_all_inputs = true;
+    file_.reads.push_back(std::move(read));
+  }
+
+  void expression(const Expression& value, const Node& scalar, std::size_t offset, const Where& where, bool fallback) {
+    using Kind = Expression::Kind;
+    if (value.kind == Kind::name) add(value, scalar, offset, where, fallback, false);
+    for (std::size_t i = 0; i < value.parts.size(); ++i) {
+      const auto& part = value.parts[i];
+      if (value.kind == Kind::index && i == 0 && part.kind == Kind::name) {
+        add(part, scalar, offset, where, fallback, true);
+        continue;
+      }
+      bool covered = value.kind == Kind::binary && value.text == "||" && i == 0;
+      // A comparison, a negation and a function make something of an empty value that is not empty.
+      bool decided = value.kind == Kind::call || value.kind == Kind::unary ||
+                     (value.kind == Kind::binary && value.text != "||" && value.text != "&&");
+      bool condition = value.kind == Kind::binary && value.text == "&&" && i == 0;
+      expression(part, scalar, offset, where, fallback || covered || decided || condition);
+    }
+  }
+
+  File& file_;
+  std::vector<Located>& defects_;
+};
+} // namespace
+
+void collect_reads(File& file, std::vector<Located>& defects) { Walker(file, defects).file(); }
+
+} // namespace quarry::workflow

@@ -1,0 +1,53 @@
+#pragma once
+// The rules of `workflow lint`: each looks across files for defects that checkers of single files do not see. Private
+// to the room; lint.hpp is the way in.
+#include "workflow/lint.hpp"
+#include "workflow/model.hpp"
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace quarry::workflow {
+
+/// What a rule works on and writes to.
+struct Rules {
+  const Repository& repository;
+  const std::map<std::string, Tree*>& others; ///< OWNER/REPO in lower case, as given by --with
+  Report& report;
+
+  void add(const File& file, Position at, std::string code, Severity severity, std::string message,
+           std::string fix = {}) const {
+    report.findings.push_back({file.path, at, std::move(code), severity, std::move(message), std::move(fix)});
+  }
+  void not_looked_at(const std::string& what) const { ++report.not_looked_at[what]; }
+};
+
+/// One checkout: a step of actions/checkout.
+struct Checkout {
+  int job = 0, step = 0;
+  Position at;
+  std::string repository; ///< as written; empty: this repository
+  std::string ref;
+  std::string path;
+  Position ref_at;
+  bool has_ref = false, ours = false; ///< ours: this repository, or what an input puts in its place
+};
+std::vector<Checkout> checkouts_of(const File& file);
+
+/// The job's name and the step's label for messages: "job `build`, step `Checkout JAX`".
+std::string step_name(const File& file, int job, int step);
+/// "a, b and 3 more".
+std::string first_few(const std::vector<std::string>& names, std::size_t count = 5);
+
+/// Whether an expression of the file reads the input, alone or with all others.
+bool is_read(const File& file, std::string_view name);
+
+void check_interfaces(const Rules& rules); ///< Y118 - Y122, Y124, Y128
+void check_calls(const Rules& rules);      ///< Y110 - Y117
+void check_graph(const Rules& rules);      ///< Y129, Y132, Y133, Y135
+void check_checkouts(const Rules& rules);  ///< Y125 - Y127, Y136, Y137, Y141
+void check_steps(const Rules& rules);      ///< Y134, Y138, Y140
+void check_paths(const Rules& rules);      ///< Y139
+void check_targets(const Rules& rules);    ///< Y123, Y130, Y131
+
+} // namespace quarry::workflow

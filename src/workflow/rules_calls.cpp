@@ -1,0 +1,141 @@
+// What callers hand over, against what is taken.
+#include "base/text.hpp"
+#include "workflow/rules.hpp"
+#include "workflow/values.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::workflow {
+
+namespace {
+
+bool literal_fits(const std::string& type, std::string_view value) {
+  if (type == "boolean") return value == "true" || value == "false";
+  if (type != "number") return true;
+  return !value.empty() && value.find_first_not_of("0123456789.-+eE") == value.npos;
+}
+
+void check_literals(const Rules& rules, const File& file, const Call& call, const Entry& entry) {
+  for (const auto& argument : call.arguments) {
+    const auto* input = entry.find(argument.name);
+    if (!input || is_dynamic(argument.value)) continue;
+    bool text_for_other = call.kind == Call::Kind::workflow && argument.kind == Node::Kind::text &&
+                          (input->type == "boolean" || input->type == "number");
+    if (text_for_other || !literal_fits(input->type, argument.value))
+      rules.add(file, argument.at, "Y110", Severity::error,
+                fmt::format("input `{}` of {} is a {} and gets the text `{}`", input->name, call.target, input->type,
+                            argument.value),
+                fmt::format("write a {} without quotes", input->type));
+    bool chosen = input->type == "choice" && !input->options.empty();
+    if (chosen && std::find(input->options.begin(), input->options.end(), argument.value) == input->options.end())
+      rules.add(file, argument.at, "Y114", Severity::error,
+                fmt::format("`{}` is not among the options of input `{}` of {}: {}", argument.value, input->name,
+                            call.target, first_few(input->options)),
+                "GitHub refuses the dispatch; pass one of the options");
+  }
+}
+
+/// Whether another call of this file passes its own input of that name on.
+const Call* forwards_elsewhere(const File& file, const Call& but, const std::string& name) {
+  for (const auto& call : file.calls) {
+    if (&call == &but) continue;
+    const auto* argument = call.find(name);
+    if (!argument) continue;
+    auto names = inputs_in(argument->value);
+    for (const auto& read : names)
+      if (text::lower(read) == text::lower(name)) return &call;
+  }
+  return nullptr;
+}
+
+void check_forwarding(const Rules& rules, const File& file, const Call& call, const Entry& entry) {
+  const auto* target = rules.repository.find(call.file);
+  for (const auto& input : entry.inputs) {
+    const auto* own = file.input(input.name);
+    if (!own || input.required || call.find(input.name) || !target || !is_read(*target, input.name)) continue;
+    auto value = input.fallback.value_or("");
+    auto fix = fmt::format("pass `{}: ${{{{ inputs.{} }}}}`", input.name, own->name);
+    const auto* elsewhere = forwards_elsewhere(file, call, input.name);
+    if (call.kind != Call::Kind::dispatch) {
+      rules.add(file, call.at, "Y111", elsewhere ? Severity::error : Severity::warning,
+                fmt::format(
+                    "input `{}` is not forwarded to {}, which then uses its default `{}`{}", own->name, call.target,
+                    value,
+                    elsewhere ? fmt::format("; line {} forwards it to {}", elsewhere->at.line, elsewhere->target) : ""),
+                fix);
+    } else if (text::lower(input.name) == "ref") {
+      rules.add(file, call.at, "Y117", Severity::error,
+                fmt::format("the dispatch of {} passes no `ref`: the workflow builds the default branch whatever "
+                            "revision this one builds",
+                            call.target),
+                "pass \"ref\": \"${{ inputs.ref }}\" among its inputs");
+    } else {
+      rules.add(file, call.at, "Y116", Severity::note,
+                fmt::format("input `{}` is left to the default `{}` of {}; this workflow has a value of that name",
+                            own->name, value, call.target),
+                fix);
+    }
+  }
+}
+
+void check_dispatched_inputs(const Rules& rules, const File& file, const Call& call, const File& target) {
+  for (const auto& argument : call.arguments) {
+    if (target.dispatch->find(argument.name)) continue;
+    rules.add(
+        file, argument.at, "Y112", Severity::error,
+        fmt::format("{} has no workflow_dispatch input `{}`: GitHub refuses the dispatch", call.target, argument.name),
+        "declare it there, or remove it here");
+  }
+  for (const auto& input : target.dispatch->inputs)
+    if (input.required && !input.fallback && !call.find(input.name))
+      rules.add(
+          file, call.at, "Y115", Severity::error,
+          fmt::format("required input `{}` of {} is missing: GitHub refuses the dispatch", input.name, call.target),
+          fmt::format("pass `{}`", input.name));
+}
+
+void check_dispatch(const Rules& rules, const File& file, const Call& call) {
+  if (!call.defect.empty())
+    rules.add(file, call.defect_at, "Y113", Severity::error,
+              fmt::format("the inputs of the dispatch of {} are not a JSON object: {}", call.target, call.defect),
+              "correct the JSON");
+  if (call.how == "gh workflow run" && !call.ref)
+    rules.add(file, call.at, "Y117", Severity::warning,
+              fmt::format("`gh workflow run {}` without `--ref` runs the workflow of the default branch", call.target),
+              "add `--ref \"$GITHUB_REF_NAME\"`");
+  if (call.file.empty()) {
+    rules.add(file, call.at, "Y113", Severity::error,
+              fmt::format("dispatched workflow {} does not exist in this repository", call.target),
+              "correct the file name");
+    return;
+  }
+  const auto* target = rules.repository.find(call.file);
+  if (!target->dispatch) {
+    rules.add(file, call.at, "Y113", Severity::error,
+              fmt::format("{} has no workflow_dispatch: GitHub refuses the dispatch", call.target),
+              "add the trigger there");
+    return;
+  }
+  if (!call.defect.empty()) return;
+  check_dispatched_inputs(rules, file, call, *target);
+  check_literals(rules, file, call, *target->dispatch);
+  check_forwarding(rules, file, call, *target->dispatch);
+}
+
+void check_call(const Rules& rules, const File& file, const Call& call) {
+  if (call.unknown) return rules.not_looked_at("dispatches whose target or inputs an expression makes");
+  if (call.foreign) return rules.not_looked_at("calls of workflows in other repositories");
+  if (call.kind == Call::Kind::dispatch) return check_dispatch(rules, file, call);
+  const auto* target = call.file.empty() ? nullptr : rules.repository.find(call.file);
+  if (!target || !target->call) return; // actionlint reports a local target that does not exist
+  check_literals(rules, file, call, *target->call);
+  check_forwarding(rules, file, call, *target->call);
+}
+} // namespace
+
+void check_calls(const Rules& rules) {
+  for (const auto& file : rules.repository.files)
+    for (const auto& call : file->calls) check_call(rules, *file, call);
+}
+
+} // namespace quarry::workflow

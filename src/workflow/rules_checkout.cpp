@@ -1,0 +1,170 @@
+// What is built: revisions of checkouts, and whether anything says which.
+#include "base/text.hpp"
+#include "workflow/rules.hpp"
+#include "workflow/values.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::workflow {
+
+namespace {
+
+bool is_commit(std::string_view ref) {
+  return ref.size() == 40 && ref.find_first_not_of("0123456789abcdefABCDEF") == ref.npos;
+}
+
+std::string repository_name(const Checkout& checkout) {
+  return checkout.repository.empty() ? "this repository" : checkout.repository;
+}
+
+void check_shared_ref(const Rules& rules, const File& file, const std::vector<Checkout>& checkouts) {
+  std::set<std::pair<int, std::string>> told;
+  for (const auto& one : checkouts) {
+    if (one.ref.find("${{") == std::string::npos) continue;
+    auto reads = only_expression(one.ref);
+    bool triggering = reads && reads->kind == Expression::Kind::name && text::lower(reads->path[0]) == "github";
+    auto ref = canonical(one.ref);
+    std::vector<std::string> names;
+    std::set<std::string> different;
+    for (const auto& other : checkouts) {
+      if (other.job != one.job || canonical(other.ref) != ref) continue;
+      if (different.insert(text::lower(canonical(other.repository))).second) names.push_back(repository_name(other));
+    }
+    if (triggering || names.size() < 2 || !told.insert({one.job, ref}).second) continue;
+    const auto* second = &one;
+    for (const auto& other : checkouts)
+      if (other.job == one.job && canonical(other.ref) == ref &&
+          canonical(other.repository) != canonical(one.repository))
+        second = &other;
+    rules.add(file, second->ref_at, "Y125", Severity::error,
+              fmt::format(
+                  "`{}` is the revision of {} repositories in job `{}`: {}; a branch of that name must exist in each",
+                  text::trim(one.ref), names.size(), file.jobs[static_cast<std::size_t>(one.job)].id, first_few(names)),
+              "take one input for each repository");
+  }
+}
+
+void check_empty_ref(const Rules& rules, const File& file, const Checkout& one) {
+  if (one.ours) return; // an empty ref of this repository is the revision that started the run
+  if (!one.has_ref || text::trim(one.ref).empty()) {
+    rules.add(file, one.at, "Y126", Severity::warning,
+              fmt::format("{} checks out {} without `ref`: its default branch, whatever that is on the day",
+                          step_name(file, one.job, one.step), repository_name(one)),
+              "name a commit or take an input");
+    return;
+  }
+  auto empty = emptiness(rules.repository, file, one.job, one.ref);
+  if (empty == Emptiness::never || empty == Emptiness::unknown) return;
+  rules.add(file, one.ref_at, "Y136", empty == Emptiness::happens ? Severity::warning : Severity::note,
+            fmt::format("`{}` {}; an empty ref builds the default branch of {} silently", text::trim(one.ref),
+                        empty == Emptiness::happens ? "is empty unless somebody passes it" : "may be passed empty",
+                        repository_name(one)),
+            "write a fallback, such as `|| 'v1.2'`, or fail when it is empty");
+}
+
+void check_moving_ref(const Rules& rules, const File& file, const Checkout& one) {
+  if (one.ours || one.ref.empty() || is_dynamic(one.ref) || is_commit(one.ref)) return;
+  rules.add(file, one.ref_at, "Y141", Severity::note,
+            fmt::format("{} is checked out at `{}`, a branch or tag that can move: nobody verifies its bytes",
+                        repository_name(one), one.ref),
+            "name a commit, and the branch in a comment");
+}
+
+/// A checkout of this repository that takes the triggering revision, where others of the workflow take an input.
+void check_own_ref(const Rules& rules, const File& file, const std::vector<Checkout>& checkouts) {
+  std::set<std::string> used;
+  const Checkout* example = nullptr;
+  for (const auto& one : checkouts) {
+    if (!one.ours) continue;
+    auto names = inputs_in(one.ref);
+    if (!names.empty()) used.insert(names.front()), example = example ? example : &one;
+  }
+  if (!example || !file.input(*used.begin())) return;
+  for (const auto& one : checkouts) {
+    if (!one.ours || !one.repository.empty() || one.has_ref) continue;
+    rules.add(file, one.at, "Y127", Severity::warning,
+              fmt::format("{} checks out the revision that started the run, not `inputs.{}`, which line {} takes",
+                          step_name(file, one.job, one.step), *used.begin(), example->at.line),
+              fmt::format("add `ref: {}`", text::trim(example->ref)));
+  }
+}
+
+/// OWNER/REPO spelled in more than one way; GitHub does not mind, caches, comparisons and other hosts do.
+void check_owners(const Rules& rules) {
+  struct Spelling {
+    const File* file;
+    Position at;
+    std::size_t count;
+  };
+  std::map<std::string, std::map<std::string, Spelling>> owners;
+  auto note = [&](const File& file, Position at, std::string_view name) {
+    auto slash = name.find('/');
+    if (slash == name.npos || slash == 0 || is_dynamic(name) || name.starts_with('.')) return;
+    auto owner = std::string(name.substr(0, slash));
+    auto [entry, fresh] = owners[text::lower(owner)].try_emplace(owner, Spelling{&file, at, 0});
+    ++entry->second.count;
+  };
+  for (const auto& file : rules.repository.files) {
+    for (const auto& one : checkouts_of(*file)) note(*file, one.at, one.repository);
+    for (const auto& job : file->jobs)
+      for (const auto& step : job.steps)
+        if (!step.uses.starts_with("docker:")) note(*file, step.at, step.uses);
+    for (const auto& name : file->input_names()) {
+      const auto* input = file->input(name);
+      if (text::lower(name).find("repo") != name.npos) note(*file, input->at, input->fallback.value_or(""));
+    }
+  }
+  for (const auto& [owner, spellings] : owners) {
+    if (spellings.size() < 2) continue;
+    auto order = [](const auto& a, const auto& b) { return a.second.count < b.second.count; };
+    auto rarest = std::min_element(spellings.begin(), spellings.end(), order);
+    auto usual = std::max_element(spellings.begin(), spellings.end(), order);
+    rules.add(
+        *rarest->second.file, rarest->second.at, "Y137", Severity::warning,
+        fmt::format("owner `{}` is spelled `{}` in {}", rarest->first, usual->first,
+                    usual->second.count == 1 ? "another place" : fmt::format("{} other places", usual->second.count)),
+        fmt::format("write `{}` everywhere", usual->first));
+  }
+}
+} // namespace
+
+std::vector<Checkout> checkouts_of(const File& file) {
+  std::vector<Checkout> found;
+  for (std::size_t j = 0; j < file.jobs.size(); ++j)
+    for (std::size_t s = 0; s < file.jobs[j].steps.size(); ++s) {
+      const auto& step = file.jobs[j].steps[s];
+      if (!step.uses.starts_with("actions/checkout@")) continue;
+      Checkout one;
+      one.job = static_cast<int>(j);
+      one.step = static_cast<int>(s);
+      one.at = one.ref_at = step.at;
+      if (const auto* with = step.node->find("with")) {
+        one.repository = with->text_at("repository");
+        one.path = with->text_at("path");
+        if (const auto* ref = with->find("ref")) one.has_ref = true, one.ref = ref->text, one.ref_at = ref->at;
+      }
+      auto repository = text::lower(one.repository);
+      one.ours = repository.empty() || repository.find("github.repository") != repository.npos;
+      // `repository` is the input by which callers build their fork of this repository.
+      auto names = inputs_in(one.repository);
+      one.ours |= names.size() == 1 && text::lower(names[0]) == "repository";
+      found.push_back(std::move(one));
+    }
+  return found;
+}
+
+void check_checkouts(const Rules& rules) {
+  for (const auto& file : rules.repository.files) {
+    auto checkouts = checkouts_of(*file);
+    check_shared_ref(rules, *file, checkouts);
+    check_own_ref(rules, *file, checkouts);
+    for (const auto& one : checkouts) {
+      check_empty_ref(rules, *file, one);
+      check_moving_ref(rules, *file, one);
+    }
+  }
+  check_owners(rules);
+}
+
+} // namespace quarry::workflow

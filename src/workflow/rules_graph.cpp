@@ -1,0 +1,189 @@
+// What only the graph of jobs and calls shows: permissions along a chain, outputs of matrices, GitHub's bounds, gates.
+#include "base/text.hpp"
+#include "workflow/rules.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <optional>
+#include <set>
+
+namespace quarry::workflow {
+
+namespace {
+// GitHub's bounds: docs.github.com, "Reusing workflows" and "Limits"; since November 2025 10 levels and 50 calls.
+constexpr std::size_t k_matrix_jobs_max = 256, k_levels_max = 10, k_calls_max = 50;
+
+// permissions
+
+/// Scope -> 0 none, 1 read, 2 write; nullopt: not said, so the setting of the repository decides.
+using Grant = std::optional<std::map<std::string, int>>;
+constexpr std::string_view k_all = "*";
+
+int level(std::string_view word) { return word == "write" ? 2 : word == "read" ? 1 : 0; }
+
+Grant permissions_of(const Node& node) {
+  const auto* said = node.find("permissions");
+  if (!said) return std::nullopt;
+  std::map<std::string, int> grant;
+  if (said->is_scalar()) grant[std::string(k_all)] = said->text == "write-all" ? 2 : said->text == "read-all" ? 1 : 0;
+  for (const auto& member : said->members) grant[member.key] = level(member.value.text);
+  return grant;
+}
+
+int granted(const std::map<std::string, int>& grant, const std::string& scope) {
+  if (auto found = grant.find(scope); found != grant.end()) return found->second;
+  auto all = grant.find(std::string(k_all));
+  return all == grant.end() ? 0 : all->second;
+}
+
+/// The first scope of `wanted` that `given` lacks, as "id-token: write".
+std::string shortfall(const std::map<std::string, int>& wanted, const std::map<std::string, int>& given) {
+  for (const auto& [scope, needed] : wanted)
+    if (needed > granted(given, scope)) return scope + (needed == 2 ? ": write" : ": read");
+  return "";
+}
+
+class Permissions {
+public:
+  explicit Permissions(const Rules& rules) : rules_(rules) {}
+
+  void check(const File& file, const Grant& given, std::size_t depth) {
+    if (depth > k_levels_max) return;
+    auto own = permissions_of(file.root);
+    for (const auto& call : file.calls) {
+      if (call.kind != Call::Kind::workflow || call.file.empty()) continue;
+      const auto& job = file.jobs[static_cast<std::size_t>(call.job)];
+      auto passed = permissions_of(*job.node);
+      if (!passed) passed = own ? own : given;
+      const auto* callee = rules_.repository.find(call.file);
+      if (callee && passed) look(file, call, *callee, *passed);
+      if (callee) check(*callee, passed, depth + 1);
+    }
+  }
+
+private:
+  void look(const File& file, const Call& call, const File& callee, const std::map<std::string, int>& passed) {
+    auto tell = [&](const Grant& wanted, const std::string& who) {
+      auto missing = wanted ? shortfall(*wanted, passed) : "";
+      if (missing.empty() || !told_.insert(file.path + call.target + who + missing).second) return;
+      rules_.add(file, call.at, "Y129", Severity::error,
+                 fmt::format("{} of {} asks for `{}`, which this job does not grant: the run fails before it starts",
+                             who, call.target, missing),
+                 fmt::format("add `{}` to the permissions of this job and of its callers", missing));
+    };
+    tell(permissions_of(callee.root), "the workflow");
+    for (const auto& job : callee.jobs) tell(permissions_of(*job.node), fmt::format("job `{}`", job.id));
+  }
+
+  const Rules& rules_;
+  std::set<std::string> told_;
+};
+
+// outputs of a matrix
+
+bool is_matrix(const Job& job) { return job.has_matrix && (job.dynamic_matrix || job.legs > 1); }
+
+void check_matrix_outputs(const Rules& rules, const File& file) {
+  std::set<std::string> told;
+  for (const auto& read : file.reads) {
+    if (read.path.size() < 4 || (read.path[0] != "needs" && read.path[0] != "jobs") || read.path[2] != "outputs")
+      continue;
+    for (const auto& job : file.jobs) {
+      if (text::lower(job.id) != text::lower(read.path[1]) || !is_matrix(job)) continue;
+      if (!told.insert(job.id + "." + read.path[3]).second) continue;
+      rules.add(file, read.at, "Y132", Severity::warning,
+                fmt::format("output `{}` of job `{}` is read as one value, and each leg of its matrix writes it: the "
+                            "last to end wins",
+                            read.path[3], job.id),
+                "write one output or artifact for each leg, or let one job decide");
+    }
+  }
+}
+
+// bounds
+
+std::size_t levels(const Rules& rules, const File& file, std::set<std::string>& seen, std::size_t depth) {
+  std::size_t deepest = depth;
+  if (depth > k_levels_max + 1) return depth;
+  for (const auto& call : file.calls) {
+    if (call.kind != Call::Kind::workflow || call.file.empty()) continue;
+    seen.insert(call.file);
+    const auto* callee = rules.repository.find(call.file);
+    if (callee) deepest = std::max(deepest, levels(rules, *callee, seen, depth + 1));
+  }
+  return deepest;
+}
+
+void check_bounds(const Rules& rules, const File& file) {
+  for (const auto& job : file.jobs)
+    if (!job.dynamic_matrix && job.legs > k_matrix_jobs_max)
+      rules.add(file, job.at, "Y133", Severity::error,
+                fmt::format("the matrix of job `{}` makes {} jobs; GitHub starts at most {}", job.id, job.legs,
+                            k_matrix_jobs_max),
+                "split it by a reusable workflow");
+  std::set<std::string> called;
+  auto deepest = levels(rules, file, called, 1);
+  if (deepest > k_levels_max)
+    rules.add(file, {1, 1}, "Y133", Severity::error,
+              fmt::format("workflows call each other more than {} levels deep from here", k_levels_max),
+              "call the inner workflow directly");
+  if (called.size() > k_calls_max)
+    rules.add(
+        file, {1, 1}, "Y133", Severity::error,
+        fmt::format("{} workflows are called from here, directly or not; GitHub allows {}", called.size(), k_calls_max),
+        "dispatch a part of them");
+}
+
+// gates
+
+/// A job that runs whatever happened and looks at the results of others: what branch protection waits for.
+bool is_gate(const File& file, const Job& job, int index) {
+  auto condition = text::lower(job.node->text_at("if"));
+  if (job.needs.size() < 2 || condition.find("always()") == condition.npos) return false;
+  auto name = text::lower(job.id + " " + job.node->text_at("name"));
+  bool named = false;
+  for (auto word : {"summary", "gate", "status", "required", "all_", "all-"}) named |= name.find(word) != name.npos;
+  return named && std::any_of(file.reads.begin(), file.reads.end(), [&](const Read& read) {
+           return read.job == index && read.path[0] == "needs" && (read.whole || read.path.back() == "result");
+         });
+}
+
+void needed(const File& file, const std::string& id, std::set<std::string>& seen) {
+  if (!seen.insert(id).second) return;
+  for (const auto& job : file.jobs)
+    if (job.id == id)
+      for (const auto& need : job.needs) needed(file, need, seen);
+}
+
+void check_gates(const Rules& rules, const File& file) {
+  for (std::size_t i = 0; i < file.jobs.size(); ++i) {
+    const auto& gate = file.jobs[i];
+    if (!is_gate(file, gate, static_cast<int>(i))) continue;
+    std::set<std::string> covered;
+    needed(file, gate.id, covered);
+    std::vector<std::string> missing;
+    for (const auto& job : file.jobs) {
+      std::set<std::string> before;
+      needed(file, job.id, before);
+      if (!covered.contains(job.id) && !before.contains(gate.id)) missing.push_back("`" + job.id + "`");
+    }
+    if (missing.empty()) continue;
+    rules.add(file, gate.at, "Y135", Severity::warning,
+              fmt::format("job `{}` reports for the whole workflow and does not need {}", gate.id, first_few(missing)),
+              "add them to its `needs`: their failure passes unseen");
+  }
+}
+} // namespace
+
+void check_graph(const Rules& rules) {
+  Permissions permissions(rules);
+  for (const auto& file : rules.repository.files) {
+    if (file->action) continue;
+    check_matrix_outputs(rules, *file);
+    check_bounds(rules, *file);
+    check_gates(rules, *file);
+    // A workflow that is only called gets what its callers grant, so the chain is followed from where runs start.
+    if (!file->call || file->dispatch) permissions.check(*file, std::nullopt, 0);
+  }
+}
+
+} // namespace quarry::workflow

@@ -1,0 +1,194 @@
+// What a workflow takes, compared between its ways to start it, with what it reads, and with other files.
+#include "base/text.hpp"
+#include "workflow/rules.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::workflow {
+
+namespace {
+
+bool same(std::string_view a, std::string_view b) { return text::lower(a) == text::lower(b); }
+
+/// Whether the read names input `name`: inputs.NAME or github.event.inputs.NAME.
+bool reads_input(const Read& read, std::string_view name) {
+  if (read.path.size() >= 2 && read.path[0] == "inputs") return same(read.path[1], name);
+  return read.path.size() >= 4 && read.path[0] == "github" && same(read.path[1], "event") &&
+         same(read.path[2], "inputs") && same(read.path[3], name);
+}
+
+bool reads_through_event(const Read& read, std::string_view name) {
+  return read.path[0] == "github" && reads_input(read, name);
+}
+
+} // namespace
+
+bool is_read(const File& file, std::string_view name) {
+  if (file.reads_all_inputs || file.text.find("GITHUB_EVENT_PATH") != std::string::npos) return true;
+  return std::any_of(file.reads.begin(), file.reads.end(), [&](const Read& read) { return reads_input(read, name); });
+}
+
+namespace {
+
+/// A read that an empty value would reach. A checkout of this repository takes an empty ref for the triggering one.
+const Read* bare_read(const File& file, std::string_view name) {
+  for (const auto& read : file.reads)
+    if (read.path[0] == "inputs" && reads_input(read, name) && !read.has_fallback && !read.slot.ends_with("name") &&
+        read.slot != "with.ref" && read.slot != "with.repository")
+      return &read;
+  return nullptr;
+}
+
+std::string general_type(const std::string& type) {
+  return type == "choice" || type == "environment" ? "string" : type;
+}
+
+std::string shown(const Input& input) {
+  if (!input.fallback) return input.type == "boolean" ? "false" : "";
+  return *input.fallback;
+}
+
+/// In a called workflow `github` is that of the caller, so a callee may read what its caller's form asked for.
+bool read_by_callees(const Rules& rules, const File& file, std::string_view name, std::set<std::string>& seen) {
+  for (const auto& call : file.calls) {
+    if (call.file.empty() || call.kind == Call::Kind::dispatch || !seen.insert(call.file).second) continue;
+    const auto* callee = rules.repository.find(call.file);
+    if (!callee) continue;
+    for (const auto& read : callee->reads)
+      if (reads_through_event(read, name) || (read.whole && read.path[0] == "github" && read.path.size() > 1))
+        return true;
+    if (read_by_callees(rules, *callee, name, seen)) return true;
+  }
+  return false;
+}
+
+void check_unread(const Rules& rules, const File& file) {
+  for (const auto& name : file.input_names()) {
+    if (is_read(file, name)) continue;
+    std::set<std::string> seen;
+    if (file.dispatch && file.dispatch->find(name) && read_by_callees(rules, file, name, seen)) continue;
+    const auto* input = file.input(name);
+    rules.add(file, input->at, "Y122", Severity::warning, fmt::format("input `{}` is declared and never read", name),
+              "use it, or remove it here and at the callers");
+  }
+}
+
+void check_one_sided(const Rules& rules, const File& file, const Entry& here, const Entry& there,
+                     std::string_view here_name, std::string_view there_name) {
+  for (const auto& input : here.inputs) {
+    if (there.find(input.name) || input.type == "boolean") continue;
+    const auto* read = bare_read(file, input.name);
+    if (!read || file.reads_all_inputs) continue;
+    rules.add(file, input.at, "Y118", Severity::warning,
+              fmt::format("input `{}` exists under {} only: started by {} it is empty where line {} reads it",
+                          input.name, here_name, there_name, read->at.line),
+              fmt::format("declare it under {}, too, or write a fallback: `inputs.{} || …`", there_name, input.name));
+  }
+}
+
+void check_pair(const Rules& rules, const File& file, const Input& called, const Input& started) {
+  auto a = general_type(called.type), b = general_type(started.type);
+  if (a != b) {
+    rules.add(file, started.at, "Y119", Severity::warning,
+              fmt::format("input `{}` is a {} when called and a {} when dispatched", called.name, a, b),
+              "declare one type: `inputs` holds what the start gave, and comparisons change with it");
+    return;
+  }
+  if (!called.required && !(started.required && !started.fallback) && shown(called) != shown(started)) {
+    rules.add(file, started.at, "Y120", Severity::note,
+              fmt::format("default of input `{}` is `{}` when called and `{}` when dispatched", called.name,
+                          shown(called), shown(started)),
+              "give both one default, or say in the description why they differ");
+  }
+  const auto& optional = called.required ? started : called;
+  if (called.required == started.required || !shown(optional).empty() || !bare_read(file, called.name)) return;
+  rules.add(file, optional.at, "Y121", Severity::note,
+            fmt::format("input `{}` is required when {} and may be empty when {}", called.name,
+                        called.required ? "called" : "dispatched", called.required ? "dispatched" : "called"),
+            "require it in both, or give it a default");
+}
+
+void check_entries(const Rules& rules, const File& file) {
+  if (!file.call || !file.dispatch) return;
+  check_one_sided(rules, file, *file.call, *file.dispatch, "workflow_call", "workflow_dispatch");
+  check_one_sided(rules, file, *file.dispatch, *file.call, "workflow_dispatch", "workflow_call");
+  for (const auto& called : file.call->inputs)
+    if (const auto* started = file.dispatch->find(called.name)) check_pair(rules, file, called, *started);
+}
+
+/// Whether any caller's job of this workflow is read as needs.JOB.outputs.NAME or as a whole.
+bool output_is_read(const Rules& rules, const File& file, const std::string& name, bool& called) {
+  for (const auto& caller : rules.repository.files)
+    for (const auto& call : caller->calls) {
+      if (call.file != file.path || call.kind == Call::Kind::dispatch) continue;
+      called = true;
+      const auto& id = caller->jobs[static_cast<std::size_t>(call.job)].id;
+      for (const auto& read : caller->reads) {
+        bool needs = read.path[0] == "needs" || read.path[0] == "jobs";
+        if (needs && (read.path.size() < 4 || (same(read.path[1], id) && same(read.path[3], name)))) {
+          if (read.path.size() == 1 || same(read.path[1], id)) {
+            if (read.path.size() != 3 || read.path[2] != "result") return true;
+          }
+        }
+      }
+    }
+  return false;
+}
+
+void check_outputs(const Rules& rules, const File& file) {
+  for (const auto& output : file.outputs) {
+    bool called = false;
+    if (output_is_read(rules, file, output.key, called) || !called) continue;
+    rules.add(file, output.at, "Y124", Severity::note,
+              fmt::format("no caller in this repository reads output `{}`", output.key),
+              "remove it, or keep it for callers elsewhere");
+  }
+}
+
+/// One input name, one meaning: the same name with several defaults over the files of a repository.
+void check_drift(const Rules& rules) {
+  struct Use {
+    const File* file;
+    const Input* input;
+  };
+  std::map<std::string, std::map<std::string, std::vector<Use>>> names;
+  for (const auto& file : rules.repository.files) {
+    if (file->action) continue;
+    for (const auto* entry : {&file->call, &file->dispatch}) {
+      if (!*entry) continue;
+      for (const auto& input : (*entry)->inputs)
+        if (input.fallback && !input.fallback->empty() && input.type != "boolean")
+          names[input.name][*input.fallback].push_back({file.get(), &input});
+    }
+  }
+  for (const auto& [name, defaults] : names) {
+    if (defaults.size() < 2) continue;
+    std::vector<std::string> told;
+    const Use* rarest = nullptr;
+    std::size_t fewest = SIZE_MAX;
+    std::set<std::string> files;
+    for (const auto& [value, uses] : defaults) {
+      told.push_back(fmt::format("`{}` x{}", value, uses.size()));
+      for (const auto& use : uses) files.insert(use.file->path);
+      if (uses.size() < fewest) fewest = uses.size(), rarest = &uses.front();
+    }
+    if (files.size() < 2) continue;
+    rules.add(*rarest->file, rarest->input->at, "Y128", Severity::note,
+              fmt::format("input `{}` has {} different defaults in {} files: {}", name, defaults.size(), files.size(),
+                          first_few(told)),
+              "raise all of them together, or pass the value from one place");
+  }
+}
+} // namespace
+
+void check_interfaces(const Rules& rules) {
+  for (const auto& file : rules.repository.files) {
+    check_unread(rules, *file);
+    check_entries(rules, *file);
+    if (!file->action) check_outputs(rules, *file);
+  }
+  check_drift(rules);
+}
+
+} // namespace quarry::workflow

@@ -1,0 +1,187 @@
+// Scripts, tests and requirements that commands name: do they exist where the checkout puts them?
+#include "base/text.hpp"
+#include "sys/path.hpp"
+#include "workflow/rules.hpp"
+#include "workflow/shell.hpp"
+#include "workflow/values.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <optional>
+#include <set>
+
+namespace quarry::workflow {
+
+namespace {
+
+/// A path without the spellings of the workspace, which is the working directory of a job.
+std::string relative_to_workspace(std::string_view word) {
+  auto text = canonical(word);
+  for (std::string_view prefix : {"${{github.workspace}}", "${GITHUB_WORKSPACE}", "$GITHUB_WORKSPACE"}) {
+    if (text == prefix) return ".";
+    if (text.starts_with(std::string(prefix) + "/")) return text.substr(prefix.size() + 1);
+  }
+  return std::string(word);
+}
+
+bool is_plain(std::string_view word) {
+  return !word.empty() && word.find_first_of("$*?<>{}()=~`\\") == word.npos && !word.starts_with('/') &&
+         !word.starts_with('-');
+}
+
+std::string file_part(const std::string& word) { return word.substr(0, word.find("::")); }
+
+bool is_script(std::string_view word) {
+  return word.ends_with(".py") || word.ends_with(".sh") || word.ends_with(".ps1");
+}
+
+/// The words of a command that must be files: the script of an interpreter, tests of pytest, requirements of pip.
+std::vector<Word> files_of(const std::vector<Word>& words) {
+  std::vector<Word> found;
+  auto program = std::string(path::basename(words[0].text));
+  bool python = program == "python" || program == "python3";
+  bool pytest = program == "pytest";
+  bool pip = program == "pip" || program == "pip3" || program == "uv";
+  bool shell = program == "bash" || program == "sh" || program == "source" || program == ".";
+  if (words[0].text.starts_with("./") && is_script(words[0].text)) found.push_back(words[0]);
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const auto& word = words[i].text;
+    bool requirement = i > 0 && (words[i - 1].text == "-r" || words[i - 1].text == "--requirement");
+    if ((pip || (python && pip)) && requirement && word.ends_with(".txt")) found.push_back(words[i]);
+    if (pytest && (word.ends_with(".py") || word.find(".py::") != word.npos))
+      found.push_back({file_part(word), words[i].offset});
+    if (python && word == "-m" && i + 1 < words.size()) {
+      const auto& module = words[i + 1].text;
+      pytest = module == "pytest";
+      pip = module == "pip";
+      if (!pytest && !pip) break;
+      continue;
+    }
+    if (word == "-c" && (python || shell)) break;
+    if ((python || shell) && !pytest && !pip && !word.starts_with('-')) {
+      if (is_script(word)) found.push_back(words[i]);
+      break;
+    }
+  }
+  return found;
+}
+
+class Paths {
+public:
+  explicit Paths(const Rules& rules) : rules_(rules), tree_(*rules.repository.tree) {
+    auto modules = tree_.exists(".gitmodules") ? tree_.read(".gitmodules", k_file_bytes_max) : Result<std::string>("");
+    if (!modules) return;
+    for (const auto& line : text::lines(*modules)) {
+      auto equals = line.find('=');
+      if (equals != line.npos && text::trim(std::string_view(line).substr(0, equals)) == "path")
+        submodules_.insert(std::string(text::trim(std::string_view(line).substr(equals + 1))));
+    }
+  }
+
+  void check(const File& file) {
+    auto checkouts = checkouts_of(file);
+    if (file.action) { // runs in the caller's checkout of this repository
+      Checkout root;
+      root.ours = true;
+      root.step = -1;
+      checkouts.push_back(root);
+    }
+    for (std::size_t j = 0; j < file.jobs.size(); ++j)
+      for (std::size_t s = 0; s < file.jobs[j].steps.size(); ++s)
+        if (file.jobs[j].steps[s].run) script(file, static_cast<int>(j), static_cast<int>(s), checkouts);
+  }
+
+private:
+  std::optional<std::string> directory(const File& file, const Job& job, const Step& step) {
+    auto said = step.node->text_at("working-directory");
+    for (const auto* node : {job.node, &file.root})
+      if (const auto* defaults = node->find("defaults"); defaults && said.empty())
+        if (const auto* run = defaults->find("run")) said = run->text_at("working-directory");
+    if (said.empty()) return ".";
+    auto relative = relative_to_workspace(said);
+    if (!is_plain(relative)) return std::nullopt;
+    return relative;
+  }
+
+  void script(const File& file, int job, int step, const std::vector<Checkout>& checkouts) {
+    const auto& one = file.jobs[static_cast<std::size_t>(job)].steps[static_cast<std::size_t>(step)];
+    auto here = directory(file, file.jobs[static_cast<std::size_t>(job)], one);
+    std::vector<std::optional<std::string>> stack;
+    for (const auto& command : shell_commands(one.run->text)) {
+      const auto& words = command.words;
+      const auto& program = words[0].text;
+      if (program == "pushd") stack.push_back(here);
+      if (program == "cd" || program == "pushd") {
+        auto to = words.size() > 1 ? relative_to_workspace(words[1].text) : "";
+        here = here && is_plain(to) ? std::optional(path::normal(path::join(*here, to))) : std::nullopt;
+        continue;
+      }
+      if (program == "popd" && !stack.empty()) {
+        here = stack.back();
+        stack.pop_back();
+      }
+      if (program.starts_with('(')) here = std::nullopt; // a subshell: where it ends is not known
+      if (program == "docker" || program == "ssh" || program == "chroot") continue; // another file system
+      for (const auto& word : files_of(words)) {
+        auto name = relative_to_workspace(word.text);
+        if (here && is_plain(name))
+          path_in(file, job, step, *one.run, {path::normal(path::join(*here, name)), word.offset}, checkouts);
+      }
+    }
+  }
+
+  void path_in(const File& file, int job, int step, const Node& run, const Word& path,
+               const std::vector<Checkout>& checkouts) {
+    const Checkout* best = nullptr;
+    std::size_t length = 0;
+    for (const auto& one : checkouts) {
+      if (one.job != job || one.step >= step) continue;
+      auto place = path::normal(relative_to_workspace(one.path.empty() ? "." : one.path));
+      bool inside = place == "." || path.text.starts_with(place + "/");
+      if (inside && (!best || place.size() >= length || place != "."))
+        best = &one, length = place == "." ? 0 : place.size();
+    }
+    if (!best) return;
+    auto inner = length == 0 ? path.text : path.text.substr(length + 1);
+    auto* tree = tree_of(*best);
+    if (!tree) return rules_.not_looked_at(fmt::format("paths in {} (give it by --with)", best->repository));
+    if (tree->exists(inner) || (best->ours && is_made_here(*tree, file, job, inner))) return;
+    rules_.add(file, position_in(run, path.offset), "Y139", Severity::error,
+               fmt::format("{} names {}, which does not exist in {}", step_name(file, job, step), path.text,
+                           best->ours ? "this repository" : best->repository),
+               "correct the path");
+  }
+
+  Tree* tree_of(const Checkout& checkout) {
+    if (checkout.ours) return &tree_;
+    auto found = rules_.others.find(text::lower(checkout.repository));
+    return found == rules_.others.end() ? nullptr : found->second;
+  }
+
+  /// Files that a step makes are no defect: in a directory that the repository does not have, in a submodule, or
+  /// named in the job more than once.
+  bool is_made_here(Tree& tree, const File& file, int job, const std::string& inner) {
+    auto top = inner.substr(0, inner.find('/'));
+    if (top == ".." || (top != inner && !tree.exists(path::dirname(inner)))) return true;
+    for (const auto& module : submodules_)
+      if (inner.starts_with(module + "/")) return true;
+    if (top != inner) return false;
+    std::size_t named = 0;
+    for (const auto& step : file.jobs[static_cast<std::size_t>(job)].steps)
+      if (step.run)
+        for (auto at = step.run->text.find(inner); at != std::string::npos; at = step.run->text.find(inner, at + 1))
+          ++named;
+    return named > 1;
+  }
+
+  const Rules& rules_;
+  Tree& tree_;
+  std::set<std::string> submodules_;
+};
+} // namespace
+
+void check_paths(const Rules& rules) {
+  Paths paths(rules);
+  for (const auto& file : rules.repository.files) paths.check(*file);
+}
+
+} // namespace quarry::workflow

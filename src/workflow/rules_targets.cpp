@@ -1,0 +1,236 @@
+// GPU targets: lists written down in several places, lists that no input reaches, families that do not reach a build.
+#include "base/text.hpp"
+#include "sys/path.hpp"
+#include "workflow/rules.hpp"
+#include "workflow/shell.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::workflow {
+
+namespace {
+constexpr std::size_t k_list_targets_min = 3;     // two targets are a condition more often than a list
+constexpr std::size_t k_scanned_files_max = 2000; // build files; the largest repository of the field has 700
+constexpr std::uint64_t k_scanned_bytes_max = 1u << 20;
+
+struct TargetList {
+  std::string repository; ///< empty: this one
+  std::string file, name; ///< of the constant: TF_ROCM_AMDGPU_TARGETS; empty when it has none
+  Position at;
+  std::set<std::string> targets;
+  bool from_variable = false; ///< ${VAR:-…} or a Dockerfile's ARG: can be set from outside
+};
+
+bool is_build_file(const std::string& path) {
+  auto name = text::lower(path::basename(path));
+  return name.find("dockerfile") != name.npos || name.ends_with(".bazelrc") || name.ends_with(".lst");
+}
+
+/// "gfx942", "gfx90a", "gfx9-4-generic"; not families such as gfx94X-dcgpu.
+std::size_t target_length(std::string_view text) {
+  if (!text.starts_with("gfx")) return 0;
+  std::size_t at = 3, digits = 0;
+  while (at < text.size() && ((text[at] >= '0' && text[at] <= '9') || (text[at] >= 'a' && text[at] <= 'f')))
+    ++at, ++digits;
+  auto rest = text.substr(at);
+  for (std::size_t i = 0; rest.starts_with('-') && i < rest.size(); ++i) {
+    if (rest.substr(i).starts_with("-generic")) return at + i + std::string_view("-generic").size();
+    if (rest[i] != '-' && (rest[i] < '0' || rest[i] > '9')) break;
+  }
+  bool ends = rest.empty() || !(rest[0] == '-' || rest[0] == '_' || (rest[0] >= 'A' && rest[0] <= 'z'));
+  return digits >= 3 && digits <= 4 && ends ? at : 0;
+}
+
+/// The identifier before the list: NAME=gfx…, NAME="gfx…", --repo_env=NAME=gfx….
+std::string constant_name(std::string_view line, std::size_t begin) {
+  while (begin > 0 && std::string_view("\"' ").find(line[begin - 1]) != std::string_view::npos) --begin;
+  if (begin == 0 || (line[begin - 1] != '=' && line[begin - 1] != ':' && line[begin - 1] != '-')) return "";
+  auto end = begin - 1;
+  if (end > 0 && line[end] == '-' && line[end - 1] == ':') --end; // ${NAME:-gfx…}
+  auto first = end;
+  auto in_name = [](char c) {
+    return c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  while (first > 0 && in_name(line[first - 1])) --first;
+  return std::string(line.substr(first, end - first));
+}
+
+void lists_in_line(std::string_view line, std::uint32_t number, const TargetList& origin,
+                   std::vector<TargetList>& found) {
+  for (std::size_t at = line.find("gfx"); at != line.npos; at = line.find("gfx", at)) {
+    auto list = origin;
+    auto begin = at;
+    while (auto length = target_length(line.substr(at))) {
+      list.targets.insert(std::string(line.substr(at, length)));
+      at += length;
+      auto next = line.find_first_not_of(",; '\"", at);
+      if (next == line.npos || next == at || !line.substr(next).starts_with("gfx")) break;
+      at = next;
+    }
+    if (at == begin) at += 3;
+    if (list.targets.size() < k_list_targets_min) continue;
+    list.at = {number, static_cast<std::uint32_t>(begin + 1)};
+    list.name = constant_name(line, begin);
+    auto trimmed = text::trim(line);
+    list.from_variable = trimmed.starts_with("ARG ") || line.substr(0, begin).find(":-") != line.npos;
+    found.push_back(std::move(list));
+  }
+}
+
+void lists_of_tree(Tree& tree, const std::string& repository, std::vector<TargetList>& found) {
+  std::size_t scanned = 0;
+  for (const auto& path : tree.files()) {
+    if (!is_build_file(path) || ++scanned > k_scanned_files_max) continue;
+    auto text = tree.read(path, k_scanned_bytes_max);
+    if (!text || text->find("gfx") == std::string::npos) continue;
+    TargetList origin;
+    origin.repository = repository;
+    origin.file = path;
+    std::uint32_t number = 0;
+    for (const auto& line : text::lines(*text)) {
+      ++number;
+      if (!text::trim(line).starts_with('#')) lists_in_line(line, number, origin, found);
+    }
+  }
+}
+
+void lists_of_workflows(const Repository& repository, std::vector<TargetList>& found) {
+  for (const auto& file : repository.files) {
+    if (file->text.find("gfx") == std::string::npos) continue;
+    TargetList origin;
+    origin.file = file->path;
+    std::uint32_t number = 0;
+    for (const auto& line : text::lines(file->text)) {
+      ++number;
+      auto trimmed = text::trim(line);
+      bool words = trimmed.starts_with('#') || trimmed.starts_with("description:");
+      if (!words && line.find("gfx") != line.npos) lists_in_line(line, number, origin, found);
+    }
+  }
+}
+
+std::string place_of(const TargetList& list) {
+  return fmt::format("{}{}:{}", list.repository.empty() ? "" : list.repository + ":", list.file, list.at.line);
+}
+
+/// Copies of one list: at least half of all their targets are common.
+bool alike(const TargetList& a, const TargetList& b) {
+  std::vector<std::string> common;
+  std::set_intersection(a.targets.begin(), a.targets.end(), b.targets.begin(), b.targets.end(),
+                        std::back_inserter(common));
+  return 2 * common.size() >= a.targets.size() + b.targets.size() - common.size();
+}
+
+void add_at(const Rules& rules, const TargetList& list, std::string code, std::string message, std::string fix) {
+  rules.report.findings.push_back({list.repository.empty() ? list.file : list.repository + ":" + list.file, list.at,
+                                   std::move(code), Severity::warning, std::move(message), std::move(fix)});
+}
+
+void check_copies(const Rules& rules, const std::vector<TargetList>& lists) {
+  std::vector<bool> told(lists.size());
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    std::vector<std::string> places;
+    const TargetList* different = nullptr;
+    for (std::size_t k = i + 1; k < lists.size() && !told[i]; ++k) {
+      if (told[k] || !alike(lists[i], lists[k])) continue;
+      if (lists[k].file == lists[i].file && lists[k].name != lists[i].name) continue;
+      told[k] = true;
+      if (lists[k].targets == lists[i].targets) continue;
+      different = &lists[k];
+      places.push_back(place_of(lists[k]));
+    }
+    if (!different) continue;
+    std::vector<std::string> only;
+    std::set_symmetric_difference(lists[i].targets.begin(), lists[i].targets.end(), different->targets.begin(),
+                                  different->targets.end(), std::back_inserter(only));
+    add_at(
+        rules, lists[i], "Y130",
+        fmt::format("this list of {} GPU targets is written again with other contents in {}; the first differs in {}",
+                    lists[i].targets.size(), first_few(places), first_few(only)),
+        "write the list once and pass it");
+  }
+}
+
+/// A list in a build file that nothing outside can set: the family that a workflow asks for does not reach it.
+void check_reach(const Rules& rules, const std::vector<TargetList>& lists) {
+  for (const auto& list : lists) {
+    if (list.from_variable || !is_build_file(list.file)) continue;
+    auto mentioned = [&](const std::unique_ptr<File>& file) {
+      return !list.name.empty() && file->text.find(list.name) != std::string::npos;
+    };
+    const auto& files = rules.repository.files;
+    if (std::any_of(files.begin(), files.end(), mentioned)) continue;
+    add_at(rules, list, "Y131",
+           fmt::format("these {} GPU targets{} are fixed here: no input of a workflow reaches the list",
+                       list.targets.size(), list.name.empty() ? "" : " of `" + list.name + "`"),
+           "take them from an argument or a variable that the workflow sets from its family");
+  }
+}
+
+// families that do not reach a build
+
+bool names_family(std::string_view input) {
+  auto name = text::lower(input);
+  if (name.starts_with("test_")) return false;
+  for (std::string_view word : {"amdgpu_famil", "amdgpu_target", "gfx_arch", "gpu_target", "gpu_arch", "gpu_famil"})
+    if (name.find(word) != name.npos) return true;
+  return false;
+}
+
+bool compiles(const Step& step) {
+  if (!step.run) return false;
+  for (const auto& command : shell_commands(step.run->text)) {
+    const auto& words = command.words;
+    auto program = path::basename(words[0].text);
+    auto second = words.size() > 1 ? std::string(path::basename(words[1].text)) : std::string();
+    if (program == "bazel" || program == "ninja" || program == "make") return true;
+    if ((program == "cmake" && second == "--build") || (program == "docker" && second == "build")) return true;
+    bool script = program == "python" || program == "python3" || program == "bash";
+    if (script && (second.find("build") != second.npos || second == "setup.py") && second.find("find") == second.npos)
+      return true;
+  }
+  return false;
+}
+
+/// Whether the value goes into what a step runs with, rather than into a label.
+bool is_used(const Read& read) {
+  for (auto slot : {"run", "env", "with", "container", "strategy", "defaults", "runs-on"})
+    if (read.slot == slot || read.slot.starts_with(std::string(slot) + ".")) return true;
+  return false;
+}
+
+void check_family(const Rules& rules, const File& file, int index) {
+  const auto& job = file.jobs[static_cast<std::size_t>(index)];
+  // The last one: what a job builds first may be a tool for the rest.
+  auto last = std::find_if(job.steps.rbegin(), job.steps.rend(), compiles);
+  if (last == job.steps.rend()) return;
+  const auto build = last.base() - 1;
+  const auto step = static_cast<int>(build - job.steps.begin());
+  const Read* labelled = nullptr;
+  for (const auto& read : file.reads) {
+    if (read.path[0] != "inputs" || read.path.size() < 2 || !names_family(read.path[1])) continue;
+    bool here = read.job == index || read.job == -1;
+    if (here && is_used(read) && read.step <= step) return;
+    if (read.job == index) labelled = &read;
+  }
+  if (!labelled || file.reads_all_inputs) return;
+  rules.add(file, build->at, "Y123", Severity::warning,
+            fmt::format("input `{}` labels the result of job `{}` and does not reach its build, step `{}`",
+                        labelled->path[1], job.id, build->label),
+            "pass the family's targets to the build, or drop the input");
+}
+} // namespace
+
+void check_targets(const Rules& rules) {
+  for (const auto& file : rules.repository.files)
+    for (std::size_t j = 0; j < file->jobs.size(); ++j) check_family(rules, *file, static_cast<int>(j));
+  std::vector<TargetList> lists;
+  lists_of_workflows(rules.repository, lists);
+  lists_of_tree(*rules.repository.tree, "", lists);
+  for (const auto& [name, tree] : rules.others) lists_of_tree(*tree, name, lists);
+  check_copies(rules, lists);
+  check_reach(rules, lists);
+}
+
+} // namespace quarry::workflow

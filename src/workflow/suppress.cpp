@@ -1,0 +1,97 @@
+// Comments that accept a finding: `# quarry: ignore Y125 reason="one release branch" until=2026-12-31`.
+#include "base/text.hpp"
+#include "workflow/lint.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <optional>
+#include <utility>
+
+namespace quarry::workflow {
+
+namespace {
+constexpr std::string_view k_marker = "# quarry: ignore";
+
+struct Suppression {
+  Position at;
+  std::vector<std::string> codes;
+  std::string reason, until;
+  bool used = false, own_line = false;
+};
+
+bool is_code(std::string_view word) {
+  return word.size() == 4 && word[0] == 'Y' && word.find_first_not_of("0123456789", 1) == word.npos;
+}
+
+/// "2026-12-31"; days are compared as text.
+bool is_day(std::string_view text) {
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return false;
+  auto month = text::parse_u64(text.substr(5, 2)), day = text::parse_u64(text.substr(8, 2));
+  return text::parse_u64(text.substr(0, 4)) && month && day && *month >= 1 && *month <= 12 && *day >= 1 && *day <= 31;
+}
+
+std::string quoted_after(std::string_view line, std::string_view key) {
+  auto at = line.find(key);
+  if (at == line.npos) return "";
+  auto rest = line.substr(at + key.size());
+  if (!rest.starts_with('"')) return std::string(rest.substr(0, rest.find_first_of(" \t")));
+  auto end = rest.find('"', 1);
+  return end == rest.npos ? "" : std::string(rest.substr(1, end - 1));
+}
+
+std::optional<Suppression> read(std::string_view line, std::uint32_t number) {
+  auto at = line.find(k_marker);
+  if (at == line.npos) return std::nullopt;
+  Suppression found;
+  found.at = {number, static_cast<std::uint32_t>(at + 1)};
+  found.own_line = text::trim(line.substr(0, at)).empty();
+  auto rest = line.substr(at + k_marker.size());
+  found.reason = quoted_after(rest, "reason=");
+  found.until = quoted_after(rest, "until=");
+  auto head = rest.substr(0, std::min(rest.find("reason="), rest.find("until=")));
+  found.codes = text::split_any(head, ", \t");
+  return found;
+}
+
+std::string defect_of(const Suppression& one) {
+  if (one.codes.empty()) return "it names no code";
+  for (const auto& code : one.codes)
+    if (!is_code(code)) return fmt::format("`{}` is not a code of this check", code);
+  if (one.reason.empty()) return "it gives no reason=\"…\"";
+  if (!is_day(one.until)) return "it has no until=YYYY-MM-DD";
+  return "";
+}
+
+bool covers(const Suppression& one, const Located& finding) {
+  auto line = one.own_line ? one.at.line + 1 : one.at.line;
+  return finding.at.line == line && std::find(one.codes.begin(), one.codes.end(), finding.code) != one.codes.end();
+}
+} // namespace
+
+void apply_suppressions(const File& file, const std::string& today, Report& report) {
+  if (file.text.find(k_marker) == std::string::npos) return;
+  std::uint32_t number = 0;
+  for (const auto& line : text::lines(file.text)) {
+    auto one = read(line, ++number);
+    if (!one) continue;
+    auto tell = [&](std::string code, Severity severity, std::string message, std::string fix) {
+      report.findings.push_back({file.path, one->at, std::move(code), severity, std::move(message), std::move(fix)});
+    };
+    if (auto defect = defect_of(*one); !defect.empty()) {
+      tell("Y105", Severity::error, fmt::format("this suppression has no effect: {}", defect),
+           "write `# quarry: ignore Y125 reason=\"why\" until=2027-01-31`");
+      continue;
+    }
+    if (one->until < today) {
+      tell("Y106", Severity::warning, fmt::format("this suppression ended on {}: {}", one->until, one->reason),
+           "fix the finding, or set a new day");
+      continue;
+    }
+    auto covered = [&](const Located& finding) { return finding.file == file.path && covers(*one, finding); };
+    for (const auto& finding : report.findings)
+      if (covered(finding)) report.suppressed.push_back({finding, one->reason, one->until});
+    if (std::erase_if(report.findings, covered) == 0)
+      tell("Y107", Severity::warning, "this suppression matches no finding", "remove the comment");
+  }
+}
+
+} // namespace quarry::workflow

@@ -1,0 +1,147 @@
+#include "workflow/tree.hpp"
+
+#include "base/text.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include "sys/process.hpp"
+#include "sys/tree.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <utility>
+
+namespace quarry::workflow {
+
+namespace {
+
+class DirectoryTree final : public Tree {
+public:
+  explicit DirectoryTree(std::string root) : root_(std::move(root)) {}
+
+  bool exists(const std::string& path) override { return sys::exists(path::join(root_, path)); }
+
+  std::vector<std::string> names_in(const std::string& directory) override {
+    std::vector<std::string> names;
+    auto listed = sys::list_directory(path::join(root_, directory));
+    if (!listed) return names;
+    for (const auto& entry : *listed) names.push_back(entry.path);
+    return names;
+  }
+
+  std::vector<std::string> files() override {
+    std::vector<std::string> found;
+    walk("", 0, found);
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  Result<std::string> read(const std::string& path, std::uint64_t bytes_max) override {
+    auto text = sys::read_file(path::join(root_, path), bytes_max);
+    if (!text) return fail(text.error().kind, "Y150", fmt::format("{} cannot be read: {}", path, text.error().message));
+    return std::move(*text);
+  }
+
+private:
+  void walk(const std::string& directory, std::size_t depth, std::vector<std::string>& found) {
+    auto listed = sys::list_directory(directory.empty() ? root_ : path::join(root_, directory));
+    if (!listed) return;
+    for (const auto& entry : *listed) {
+      if (found.size() >= k_listed_files_max) return;
+      auto path = directory.empty() ? entry.path : directory + "/" + entry.path;
+      if (entry.type == sys::EntryType::file) found.push_back(path);
+      bool inside = entry.type == sys::EntryType::directory && entry.path != ".git" && depth < k_listed_depth_max;
+      // A directory with a `.git` of its own is another repository.
+      if (inside && !sys::exists(path::join(root_, path + "/.git"))) walk(path, depth + 1, found);
+    }
+  }
+
+  std::string root_;
+};
+
+class RevisionTree final : public Tree {
+public:
+  RevisionTree(GitPlace place, std::vector<std::string> files) : place_(std::move(place)), files_(std::move(files)) {
+    for (const auto& file : files_)
+      for (auto slash = file.find('/'); slash != file.npos; slash = file.find('/', slash + 1))
+        directories_.insert(file.substr(0, slash));
+  }
+
+  bool exists(const std::string& path) override {
+    auto name = path::normal(path);
+    return std::binary_search(files_.begin(), files_.end(), name) || directories_.contains(name) || name == ".";
+  }
+
+  std::vector<std::string> names_in(const std::string& directory) override {
+    std::vector<std::string> names;
+    auto prefix = directory.empty() ? "" : directory + "/";
+    for (auto at = std::lower_bound(files_.begin(), files_.end(), prefix);
+         at != files_.end() && at->starts_with(prefix); ++at) {
+      auto name = at->substr(prefix.size());
+      name = name.substr(0, name.find('/'));
+      if (names.empty() || names.back() != name) names.push_back(std::move(name));
+    }
+    return names;
+  }
+
+  std::vector<std::string> files() override { return files_; }
+
+  Result<std::string> read(const std::string& path, std::uint64_t bytes_max) override {
+    auto text = git(place_, {"cat-file", "blob", place_.revision + ":" + path::normal(path)});
+    if (!text) return fail(ErrorKind::not_found, "Y150", fmt::format("{} is not in {}", path, place_.revision));
+    if (text->size() > bytes_max)
+      return fail(ErrorKind::resource_exhausted, "Y150", fmt::format("{} has more than {} bytes", path, bytes_max));
+    return std::move(*text);
+  }
+
+private:
+  GitPlace place_;
+  std::vector<std::string> files_;
+  std::set<std::string> directories_;
+};
+} // namespace
+
+Result<std::string> git(const GitPlace& place, std::vector<std::string> words) {
+  std::vector<std::string> argv{"git", "-c", "core.quotePath=false"};
+  auto what = text::join(words, " ");
+  std::move(words.begin(), words.end(), std::back_inserter(argv));
+  TRY(auto done, sys::run_process({.argv = std::move(argv),
+                                   .environment = place.environment,
+                                   .directory = place.directory,
+                                   .deadline_ms = k_git_deadline_ms,
+                                   .on_output = {}}));
+  if (done.exit_code == 0 && done.dropped_bytes == 0) return std::move(done.out);
+  auto said = std::string(text::trim(done.err));
+  if (done.timed_out) said = "no answer in 60 s";
+  return fail(Error{ErrorKind::not_found,
+                    "Y151",
+                    fmt::format("`git {}` failed in {}", what, place.directory.empty() ? "." : place.directory),
+                    {said.substr(0, said.find('\n'))},
+                    {},
+                    "fetch the whole history: `git fetch --unshallow`, or name another revision"});
+}
+
+Result<std::unique_ptr<Tree>> open_directory(const std::string& root) {
+  if (!sys::is_directory(root))
+    return fail(ErrorKind::not_found, "Y150", fmt::format("{} is not a directory", root),
+                "name the root of a repository");
+  return std::make_unique<DirectoryTree>(root);
+}
+
+Result<std::unique_ptr<Tree>> open_revision(const GitPlace& place) {
+  if (place.revision.empty() || place.revision.starts_with('-'))
+    return fail(ErrorKind::invalid_argument, "Y151", fmt::format("`{}` is not a revision", place.revision),
+                "name a commit, a branch or a tag");
+  TRY(auto listed, git(place, {"ls-tree", "-r", "-z", "--full-tree", "--name-only", place.revision}));
+  auto files = text::split_any(listed, std::string_view("\0", 1));
+  std::sort(files.begin(), files.end());
+  return std::make_unique<RevisionTree>(place, std::move(files));
+}
+
+std::vector<std::string> workflow_files(Tree& tree) {
+  std::string directory = tree.exists(".github/workflows") ? ".github/workflows/" : "";
+  std::vector<std::string> found;
+  for (const auto& name : tree.names_in(directory.empty() ? "" : ".github/workflows"))
+    if (name.ends_with(".yml") || name.ends_with(".yaml")) found.push_back(directory + name);
+  return found;
+}
+
+} // namespace quarry::workflow

@@ -1,0 +1,162 @@
+#include "workflow/values.hpp"
+
+#include "base/text.hpp"
+#include <algorithm>
+
+namespace quarry::workflow {
+
+namespace {
+constexpr int k_caller_depth_max = 10; // GitHub's own bound of nested calls
+
+Emptiness worst(Emptiness a, Emptiness b) {
+  if (a == Emptiness::happens || b == Emptiness::happens) return Emptiness::happens;
+  if (a == Emptiness::unknown || b == Emptiness::unknown) return Emptiness::unknown;
+  return std::max(a, b);
+}
+
+/// Empty only when both are.
+Emptiness both(Emptiness a, Emptiness b) {
+  if (a == Emptiness::never || b == Emptiness::never) return Emptiness::never;
+  if (a == Emptiness::unknown || b == Emptiness::unknown) return Emptiness::unknown;
+  return std::min(a, b);
+}
+
+class Judge {
+public:
+  explicit Judge(const Repository& repository) : repository_(repository) {}
+
+  Emptiness text(const File& file, int job, std::string_view text, int depth) {
+    auto trimmed = text::trim(text);
+    if (trimmed.empty()) return Emptiness::happens;
+    auto all = Emptiness::happens; // empty only when every part is
+    for (const auto& piece : split_template(trimmed)) {
+      if (!piece.is_expression) return Emptiness::never;
+      auto parsed = parse_expression(piece.text);
+      if (!parsed.expression) return Emptiness::unknown;
+      all = both(all, expression(file, job, *parsed.expression, depth));
+    }
+    return all;
+  }
+
+private:
+  Emptiness expression(const File& file, int job, const Expression& value, int depth) {
+    using Kind = Expression::Kind;
+    if (value.kind == Kind::literal)
+      return value.text.empty() || value.text == "false" ? Emptiness::happens : Emptiness::never;
+    if (value.kind == Kind::binary && value.text == "||")
+      return both(expression(file, job, value.parts[0], depth), expression(file, job, value.parts[1], depth));
+    if (value.kind == Kind::name) return name(file, job, value.path, depth);
+    return Emptiness::unknown;
+  }
+
+  Emptiness name(const File& file, int job, const std::vector<std::string>& path, int depth) {
+    auto context = text::lower(path[0]);
+    if (context == "github" || context == "runner") return path.size() == 2 ? Emptiness::never : Emptiness::unknown;
+    if (context == "matrix" && path.size() == 2) return matrix(file, job, path[1], depth);
+    if (context == "inputs" && path.size() == 2) return input(file, path[1], depth);
+    return Emptiness::unknown;
+  }
+
+  Emptiness matrix(const File& file, int job, const std::string& key, int depth) {
+    if (job < 0) return Emptiness::unknown;
+    const auto* strategy = file.jobs[static_cast<std::size_t>(job)].node->find("strategy");
+    const auto* values = strategy ? strategy->find("matrix") : nullptr;
+    const auto* column = values ? values->find(key) : nullptr;
+    if (!column || !column->is_sequence()) return Emptiness::unknown;
+    auto all = Emptiness::never;
+    for (const auto& item : column->items)
+      all = worst(all, item.is_scalar() ? text(file, job, item.text, depth) : Emptiness::unknown);
+    return all;
+  }
+
+  Emptiness input(const File& file, const std::string& name, int depth) {
+    auto all = Emptiness::never;
+    bool known = false;
+    if (file.dispatch)
+      if (const auto* input = file.dispatch->find(name)) {
+        known = true;
+        bool set = input->fallback && !input->fallback->empty();
+        bool chosen = input->type == "choice" || input->type == "boolean" || input->type == "number";
+        if (!set && !input->required && !chosen) all = worst(all, Emptiness::happens);
+        // The form of a required input refuses an empty text; others may be cleared.
+        if (set && !input->required && !chosen) all = worst(all, Emptiness::allowed);
+      }
+    if (file.call)
+      if (const auto* input = file.call->find(name)) {
+        known = true;
+        all = worst(all, from_callers(file, *input, depth));
+      }
+    return known ? all : Emptiness::unknown;
+  }
+
+  /// Over all calls in this repository; without any, what the declaration allows.
+  Emptiness from_callers(const File& file, const Input& input, int depth) {
+    bool set = input.fallback && !input.fallback->empty();
+    auto unset = set ? Emptiness::never : input.required ? Emptiness::allowed : Emptiness::happens;
+    if (depth >= k_caller_depth_max) return Emptiness::unknown;
+    auto all = Emptiness::never;
+    bool called = false;
+    for (const auto& caller : repository_.files)
+      for (const auto& call : caller->calls) {
+        if (call.kind != Call::Kind::workflow || call.file != file.path) continue;
+        called = true;
+        const auto* argument = call.find(input.name);
+        all = worst(all, argument ? text(*caller, call.job, argument->value, depth + 1) : unset);
+      }
+    return called ? std::max(all, Emptiness::allowed) : unset == Emptiness::happens ? unset : Emptiness::allowed;
+  }
+
+  const Repository& repository_;
+};
+} // namespace
+
+Emptiness emptiness(const Repository& repository, const File& file, int job, std::string_view text) {
+  return Judge(repository).text(file, job, text, 0);
+}
+
+std::string canonical(std::string_view text) {
+  std::string shown;
+  for (const auto& piece : split_template(text::trim(text))) {
+    if (!piece.is_expression) {
+      shown += piece.text;
+      continue;
+    }
+    bool quoted = false;
+    shown += "${{";
+    for (char c : piece.text) {
+      if (c == '\'') quoted = !quoted;
+      if (quoted)
+        shown += c;
+      else if (c != ' ' && c != '\t' && c != '\n')
+        shown += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    shown += "}}";
+  }
+  return shown;
+}
+
+bool is_dynamic(std::string_view text) { return text.find('$') != text.npos; }
+
+namespace {
+void names_in(const Expression& value, std::vector<std::string>& names) {
+  const auto& path = value.path;
+  if (value.kind == Expression::Kind::name && path.size() >= 2 && text::lower(path[0]) == "inputs")
+    names.push_back(path[1]);
+  if (value.kind == Expression::Kind::name && path.size() == 4 && text::lower(path[2]) == "inputs")
+    names.push_back(path[3]);
+  for (const auto& part : value.parts) names_in(part, names);
+}
+} // namespace
+
+std::vector<std::string> inputs_in(std::string_view text) {
+  std::vector<std::string> names;
+  if (text.find("${{") == text.npos) return names;
+  for (const auto& piece : split_template(text)) {
+    if (!piece.is_expression) continue;
+    auto parsed = parse_expression(piece.text);
+    if (parsed.expression) names_in(*parsed.expression, names);
+  }
+  return names;
+}
+
+} // namespace quarry::workflow

@@ -1,0 +1,29 @@
+#pragma once
+// What a value can be, as far as the files say: a constant, possibly empty, or unknown. Pure.
+#include "workflow/model.hpp"
+#include <string>
+#include <string_view>
+
+namespace quarry::workflow {
+
+enum class Emptiness : std::uint8_t {
+  never,   ///< no way to start the workflow leaves it empty
+  allowed, ///< its default is not empty, but a caller or a person may pass an empty text
+  happens, ///< an input without default, or a caller that passes nothing
+  unknown, ///< made by a step, a variable of the repository, or a matrix that an expression makes
+};
+
+/// How empty the text of a scalar can be in `file`. `job` is the index of the job around it, or -1.
+Emptiness emptiness(const Repository& repository, const File& file, int job, std::string_view text);
+
+/// The text without its blanks inside `${{ }}`, in lower case outside of quotes: two spellings of one expression
+/// compare equal.
+std::string canonical(std::string_view text);
+
+/// Whether the text has an expression or a shell variable.
+bool is_dynamic(std::string_view text);
+
+/// Names of inputs that the expressions of a text read.
+std::vector<std::string> inputs_in(std::string_view text);
+
+} // namespace quarry::workflow

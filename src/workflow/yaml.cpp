@@ -1,0 +1,320 @@
+#include "workflow/yaml.hpp"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <libfyaml.h>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace quarry::workflow {
+
+namespace {
+
+struct FreeParser {
+  void operator()(fy_parser* parser) const { fy_parser_destroy(parser); }
+};
+struct FreeDiagnostics {
+  void operator()(fy_diag* diagnostics) const { fy_diag_destroy(diagnostics); }
+};
+
+Position position_of(const fy_mark* mark) {
+  if (!mark) return {};
+  return {static_cast<std::uint32_t>(mark->line + 1), static_cast<std::uint32_t>(mark->column + 1)};
+}
+
+std::string text_of(fy_token* token) {
+  std::size_t length = 0;
+  const char* text = token ? fy_token_get_text(token, &length) : nullptr;
+  return text ? std::string(text, length) : std::string();
+}
+
+bool is_number(std::string_view text) {
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  bool digit = false, dot = false;
+  for (char c : text) {
+    if (c == '.' && !dot)
+      dot = true;
+    else if (c >= '0' && c <= '9')
+      digit = true;
+    else
+      return false;
+  }
+  return digit;
+}
+
+/// The kind of a plain scalar by the core schema of YAML 1.2.
+Node::Kind plain_kind(std::string_view text) {
+  if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") return Node::Kind::null;
+  for (auto word : {"true", "True", "TRUE", "false", "False", "FALSE"})
+    if (text == word) return Node::Kind::boolean;
+  return is_number(text) ? Node::Kind::number : Node::Kind::text;
+}
+
+Node::Style style_of(fy_token* token) {
+  switch (token ? fy_token_scalar_style(token) : FYSS_PLAIN) {
+  case FYSS_SINGLE_QUOTED:
+  case FYSS_DOUBLE_QUOTED: return Node::Style::quoted;
+  case FYSS_LITERAL: return Node::Style::literal;
+  case FYSS_FOLDED: return Node::Style::folded;
+  default: return Node::Style::plain;
+  }
+}
+
+std::size_t size_of(const Node& node) {
+  std::size_t size = 1;
+  for (const auto& item : node.items) size += size_of(item);
+  for (const auto& member : node.members) size += 1 + size_of(member.value);
+  return size;
+}
+
+/// One parse: events in, a tree out. Stops at the first thing that makes the rest meaningless.
+class Reader {
+public:
+  Reader(std::string_view text, const std::string& file, Parsed& parsed) : text_(text), file_(file), parsed_(parsed) {}
+
+  void read() {
+    fy_diag_cfg settings;
+    fy_diag_cfg_default(&settings);
+    settings.fp = nullptr;
+    settings.level = FYET_ERROR;
+    settings.colorize = false;
+    diagnostics_.reset(fy_diag_create(&settings));
+    fy_diag_set_collect_errors(diagnostics_.get(), true);
+    fy_parse_cfg configuration{};
+    configuration.flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_COLLECT_DIAG);
+    configuration.diag = diagnostics_.get();
+    parser_.reset(fy_parser_create(&configuration));
+    if (!parser_ || fy_parser_set_string(parser_.get(), text_.data(), text_.size()) != 0) {
+      defect("Y101", {}, "the file cannot be parsed", "");
+      return;
+    }
+    if (next() != FYET_STREAM_START || next() != FYET_DOCUMENT_START) {
+      release();
+      if (!failed_) finish_without_document();
+      return;
+    }
+    next();
+    parsed_.root = value(0);
+    if (!failed_ && next() != FYET_DOCUMENT_END) syntax();
+    if (!failed_ && next() == FYET_DOCUMENT_START) defect("Y101", at(), "the file holds more than one document", "");
+    release();
+    parsed_.readable = !failed_;
+  }
+
+private:
+  void finish_without_document() {
+    if (parser_ && fy_parser_get_stream_error(parser_.get()))
+      syntax();
+    else
+      parsed_.readable = true; // an empty file
+  }
+
+  fy_event_type next() {
+    release();
+    event_ = failed_ ? nullptr : fy_parser_parse(parser_.get());
+    if (event_) return event_->type;
+    if (!failed_ && fy_parser_get_stream_error(parser_.get())) syntax();
+    return FYET_NONE;
+  }
+  void release() {
+    if (event_) fy_parser_event_free(parser_.get(), event_);
+    event_ = nullptr;
+  }
+  Position at() const { return event_ ? position_of(fy_event_start_mark(event_)) : Position{}; }
+
+  void defect(std::string code, Position where, std::string message, std::string fix) {
+    failed_ = true;
+    parsed_.defects.push_back({file_, where, std::move(code), Severity::error, std::move(message), std::move(fix)});
+  }
+
+  void syntax() {
+    void* previous = nullptr;
+    Position where = at();
+    std::string message = "the file is not YAML";
+    if (const auto* found = fy_diag_errors_iterate(diagnostics_.get(), &previous)) {
+      where = {static_cast<std::uint32_t>(std::max(found->line, 0)),
+               static_cast<std::uint32_t>(std::max(found->column, 0))};
+      if (found->msg) message = fmt::format("the file is not YAML: {}", found->msg);
+      while (message.ends_with('\n')) message.pop_back();
+    }
+    auto tab = tab_before(where.line);
+    if (tab.line != 0) {
+      where = tab;
+      message = "a tab indents this line; YAML allows blanks only";
+    }
+    defect("Y101", where, std::move(message), "correct the line");
+  }
+
+  /// libfyaml reports a tab where the construct around it ends; the tab itself is what people look for.
+  Position tab_before(std::uint32_t last) const {
+    std::uint32_t line = 1;
+    for (std::size_t begin = 0; begin < text_.size() && line <= last + 1; ++line) {
+      auto end = std::min(text_.find('\n', begin), text_.size());
+      auto indent = text_.substr(begin, end - begin);
+      auto first = indent.find_first_not_of(' ');
+      if (first != indent.npos && indent[first] == '\t' && indent.find_first_not_of(" \t") != indent.npos &&
+          line + 1 >= last)
+        return {line, static_cast<std::uint32_t>(first + 1)};
+      begin = end + 1;
+    }
+    return {};
+  }
+
+  bool count_one(std::size_t more = 1) {
+    count_ += more;
+    if (count_ <= k_values_max) return true;
+    defect("Y102", at(), fmt::format("the file holds more than {} values with its aliases expanded", k_values_max),
+           "write fewer aliases of aliases");
+    return false;
+  }
+
+  std::optional<std::string> anchor() const {
+    fy_token* token = nullptr;
+    if (event_->type == FYET_SCALAR) token = event_->scalar.anchor;
+    if (event_->type == FYET_SEQUENCE_START) token = event_->sequence_start.anchor;
+    if (event_->type == FYET_MAPPING_START) token = event_->mapping_start.anchor;
+    if (!token) return std::nullopt;
+    return text_of(token);
+  }
+
+  /// The value that begins with the present event; afterwards its last event is the present one.
+  Node value(std::size_t depth) {
+    Node node;
+    if (!event_ || !count_one()) return node;
+    node.at = at();
+    if (depth > k_depth_max) {
+      defect("Y102", node.at, fmt::format("values are nested more than {} deep", k_depth_max), "");
+      return node;
+    }
+    auto name = anchor();
+    switch (event_->type) {
+    case FYET_SCALAR: scalar(node); break;
+    case FYET_ALIAS: return alias();
+    case FYET_SEQUENCE_START: sequence(node, depth); break;
+    case FYET_MAPPING_START: mapping(node, depth); break;
+    default: syntax(); break;
+    }
+    if (name && !failed_) anchors_[*name] = node;
+    return node;
+  }
+
+  /// The blanks before the text of a line: a block's mark stands at the line's begin.
+  std::uint32_t indent_of(std::uint32_t line) {
+    while (line_ < line && line_begin_ < text_.size()) {
+      line_begin_ = std::min(text_.find('\n', line_begin_), text_.size() - 1) + 1;
+      ++line_;
+    }
+    auto rest = text_.substr(std::min(line_begin_, text_.size()));
+    auto first = rest.find_first_not_of(' ');
+    return line_ == line && first != rest.npos ? static_cast<std::uint32_t>(first) : 0;
+  }
+
+  void scalar(Node& node) {
+    node.text = text_of(event_->scalar.value);
+    node.style = style_of(event_->scalar.value);
+    if (node.style == Node::Style::literal) node.at.column += indent_of(node.at.line);
+    node.kind = node.style == Node::Style::plain ? plain_kind(node.text) : Node::Kind::text;
+  }
+
+  Node alias() {
+    auto name = text_of(event_->alias.anchor);
+    auto found = anchors_.find(name);
+    if (found == anchors_.end()) {
+      // An anchor is known once its value is complete, so an alias inside its own value ends here, too.
+      defect("Y101", at(), fmt::format("alias *{} has no anchor before it, or is inside its own value", name),
+             "write the value out");
+      return {};
+    }
+    if (!count_one(size_of(found->second))) return {};
+    return found->second;
+  }
+
+  void sequence(Node& node, std::size_t depth) {
+    node.kind = Node::Kind::sequence;
+    while (!failed_ && next() != FYET_SEQUENCE_END && event_) node.items.push_back(value(depth + 1));
+  }
+
+  void mapping(Node& node, std::size_t depth) {
+    node.kind = Node::Kind::mapping;
+    std::set<std::string> keys;
+    while (!failed_ && next() != FYET_MAPPING_END && event_) {
+      auto key = value(depth + 1);
+      if (failed_ || next() == FYET_NONE) return;
+      if (!key.is_scalar()) {
+        defect("Y101", key.at, "a key is a list or a mapping", "use a text as key");
+        return;
+      }
+      auto member = Member{key.text, key.at, value(depth + 1)};
+      if (!keys.insert(key.text).second)
+        parsed_.defects.push_back({file_, key.at, "Y103", Severity::error,
+                                   fmt::format("key `{}` appears twice in one mapping", key.text),
+                                   "remove one of them: GitHub refuses the file"});
+      else
+        node.members.push_back(std::move(member));
+    }
+  }
+
+  std::string_view text_;
+  const std::string& file_;
+  Parsed& parsed_;
+  std::unique_ptr<fy_diag, FreeDiagnostics> diagnostics_;
+  std::unique_ptr<fy_parser, FreeParser> parser_;
+  fy_event* event_ = nullptr;
+  std::map<std::string, Node> anchors_;
+  std::size_t count_ = 0;
+  std::uint32_t line_ = 1; ///< whose first byte is line_begin_; lines come in order
+  std::size_t line_begin_ = 0;
+  bool failed_ = false;
+};
+} // namespace
+
+const Member* Node::member(std::string_view key) const {
+  for (const auto& one : members)
+    if (one.key == key) return &one;
+  return nullptr;
+}
+
+const Node* Node::find(std::string_view key) const {
+  const auto* found = member(key);
+  return found ? &found->value : nullptr;
+}
+
+std::string Node::text_at(std::string_view key) const {
+  const auto* found = find(key);
+  return found && found->is_scalar() ? found->text : std::string();
+}
+
+Parsed parse_yaml(std::string_view text, const std::string& file) {
+  Parsed parsed;
+  if (text.size() > k_file_bytes_max) {
+    parsed.defects.push_back(
+        {file,
+         {},
+         "Y102",
+         Severity::error,
+         fmt::format("the file has {} bytes; GitHub starts workflows of at most {}", text.size(), k_file_bytes_max),
+         "split it into reusable workflows"});
+    return parsed;
+  }
+  Reader(text, file, parsed).read();
+  return parsed;
+}
+
+Position position_in(const Node& scalar, std::size_t offset) {
+  auto before = std::string_view(scalar.text).substr(0, offset);
+  auto breaks = static_cast<std::uint32_t>(std::count(before.begin(), before.end(), '\n'));
+  auto position = scalar.at;
+  if (scalar.style == Node::Style::literal) {
+    position.line += breaks;
+    auto line = breaks == 0 ? before : before.substr(before.rfind('\n') + 1);
+    position.column += static_cast<std::uint32_t>(line.size());
+  } else if (breaks == 0 && scalar.style != Node::Style::folded) {
+    position.column += static_cast<std::uint32_t>(before.size()) + (scalar.style == Node::Style::quoted ? 1 : 0);
+  }
+  return position;
+}
+
+} // namespace quarry::workflow

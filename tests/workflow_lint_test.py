@@ -1,0 +1,188 @@
+"""`quarry workflow lint` on trees made to the figures of two reviews, on broken files, and on our own workflows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from support.quarry import ROOT, clean_environment, good, quarry, refused  # noqa: E402
+
+CHECKOUT = "actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd"
+RELEASE = """\
+on:
+  workflow_dispatch:
+    inputs:
+      ref: {type: string, default: ""}
+      release_type: {type: string, default: dev}
+jobs:
+  trigger:
+    runs-on: ubuntu-24.04
+    timeout-minutes: 5
+    steps:
+      - uses: benc-uk/workflow-dispatch@31e2b3319479a63f0ab15bf800eff9e913504e26
+        env: {REF: "${{ inputs.ref }}", TYPE: "${{ inputs.release_type }}"}
+        with:
+          workflow: wheels.yml
+          inputs: |
+            { "amdgpu_family": "gfx120X-all",
+              "s3_subdir": "v2" }
+"""
+WHEELS = """\
+on:
+  workflow_dispatch:
+    inputs:
+      amdgpu_family: {type: string, required: true}
+      ref: {type: string, default: ""}
+  workflow_call:
+    inputs:
+      amdgpu_family: {type: string, required: true}
+      ref: {type: string, default: ""}
+jobs:
+  release:
+    strategy:
+      matrix:
+        python_version: ["3.12"]
+        jax_ref: ["rocm-jaxlib-v0.8.2"]
+    uses: ./.github/workflows/build.yml
+    with:
+      amdgpu_family: ${{ inputs.amdgpu_family }}
+      python_version: ${{ matrix.python_version }}
+      jax_ref: ${{ matrix.jax_ref }}
+      ref: ${{ inputs.ref }}
+"""
+BUILD = f"""\
+on:
+  workflow_call:
+    inputs:
+      amdgpu_family: {{type: string, required: true}}
+      python_version: {{type: string, required: true}}
+      jax_ref: {{type: string, default: rocm-jaxlib-v0.8.2}}
+      ref: {{type: string, default: ""}}
+jobs:
+  build:
+    name: Build ${{{{ inputs.amdgpu_family }}}} for ${{{{ inputs.python_version }}}}
+    runs-on: ubuntu-24.04
+    steps:
+      - uses: {CHECKOUT}
+        with:
+          ref: ${{{{ inputs.ref }}}}
+      - uses: {CHECKOUT}
+        with:
+          repository: ROCm/rocm-jax
+          path: rocm-jax
+          ref: ${{{{ inputs.jax_ref }}}}
+      - uses: {CHECKOUT}
+        with:
+          repository: ROCm/jax
+          path: jax
+          ref: ${{{{inputs.jax_ref}}}}
+      - name: Build
+        run: |
+          python tools/missing.py
+          pushd rocm-jax
+          python3 build/ci_build dist_wheels
+      - name: Test
+        run: pytest jax/jax_tests/tests/core_test.py
+"""
+
+
+def tree(directory: Path, **files: str) -> Path:
+    place = directory / ".github/workflows"
+    place.mkdir(parents=True)
+    (directory / "tools").mkdir()
+    (directory / "tools/other.py").touch()
+    for name, text in files.items():
+        (place / f"{name}.yml").write_text(text)
+    return directory
+
+
+def found(directory: Path, *more: str) -> dict[str, list[tuple[str, int]]]:
+    codes: dict[str, list[tuple[str, int]]] = {}
+    for finding in quarry("workflow", "lint", directory, "--json", *more).json["findings"]:
+        codes.setdefault(finding["code"], []).append((Path(finding["file"]).name, finding["line"]))
+    return codes
+
+
+@pytest.fixture
+def reviewed(tmp_path):
+    return tree(tmp_path / "tree", release=RELEASE, wheels=WHEELS, build=BUILD)
+
+
+def test_the_findings_of_the_review_and_nothing_else(reviewed):
+    assert found(reviewed) == {
+        "Y112": [("release.yml", 17)],  # s3_subdir is not an input of the target
+        "Y117": [("release.yml", 14)],  # the dispatch passes no ref
+        "Y123": [("build.yml", 26)],  # the family does not reach the build
+        "Y125": [("build.yml", 25)],  # one ref for two repositories
+        "Y134": [("build.yml", 9)],
+        "Y136": [("build.yml", 20), ("build.yml", 25)],  # a note: no caller passes an empty ref today
+        "Y138": [("wheels.yml", 11)],  # a matrix of one
+        "Y139": [("build.yml", 28)],
+    }  # fmt: skip
+    done = quarry("workflow", "lint", reviewed)
+    assert done.code == 1 and "ROCm/rocm-jax, ROCm/jax" in done.err
+    assert "not looked at: 1 paths in ROCm/jax (give it by --with)" in done.out
+
+
+def test_paths_in_another_repository(reviewed, tmp_path):
+    other = tmp_path / "jax"
+    (other / "tests").mkdir(parents=True)
+    assert ("build.yml", 32) in found(reviewed, "--with", f"ROCm/jax={other}")["Y139"]
+    (other / "jax_tests/tests").mkdir(parents=True)
+    (other / "jax_tests/tests/core_test.py").touch()
+    assert ("build.yml", 32) not in found(reviewed, "--with", f"ROCm/jax={other}")["Y139"]
+    refused("C006", 2, "workflow", "lint", reviewed, "--with", "ROCm/jax")
+
+
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        ('# quarry: ignore Y138 reason="a second Python follows" until=2999-12-31', set()),
+        ('# quarry: ignore Y138 reason="it was to follow" until=2001-01-01', {"Y106", "Y138"}),
+        ("# quarry: ignore Y138 until=2999-12-31", {"Y105", "Y138"}),
+        ('# quarry: ignore Y140 reason="no" until=2999-12-31', {"Y107", "Y138"}),
+    ],
+)
+def test_suppressions(reviewed, comment, expected):
+    path = reviewed / ".github/workflows/wheels.yml"
+    path.write_text(WHEELS.replace("  release:\n", f"  {comment}\n  release:\n"))
+    assert {code for code, places in found(reviewed).items() if places[0][0] == "wheels.yml"} == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("on: push\njobs:\n\tbuild: 1\n", "Y101"), ("on: push\non: push\njobs: {}\n", "Y103"), ("on: push\njobs: &a [*a]\n", "Y101"), ("on: push\nname: ${{ 'x }}-${{ y\nrun-name: ${{ a || }}\n", "Y104"), ("#" * 10_000_000 + "\n", "Y102")],
+)  # fmt: skip
+def test_broken_files(tmp_path, text, code):
+    assert code in found(tree(tmp_path, bad=text))
+
+
+def test_baseline_and_formats(reviewed):
+    def git(*words):
+        subprocess.run(["git", "-C", reviewed, "-c", "user.name=a", "-c", "user.email=a@example.org", *words], check=True, env=clean_environment(), capture_output=True)
+
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    assert good("workflow", "lint", reviewed, "--baseline", "HEAD", "--json").json["known"] == 9
+    path = reviewed / ".github/workflows/release.yml"
+    path.write_text("# a line above\n" + RELEASE.replace("    timeout-minutes: 5\n", ""))
+    assert found(reviewed, "--baseline", "HEAD") == {"Y134": [("release.yml", 8)]}
+    refused("Y151", 3, "workflow", "lint", reviewed, "--baseline", "no-such-branch")
+    log = good("workflow", "lint", reviewed, "--baseline", "HEAD", "--format", "sarif").out
+    assert '"ruleId": "Y134"' in log and '"startLine": 8' in log
+    shown = quarry("workflow", "lint", reviewed, "--format", "github").out.splitlines()
+    assert "::error file=.github/workflows/build.yml,line=25,col=16,title=Y125::" in "\n".join(shown) and len(shown) == 10
+
+
+def test_no_workflows(tmp_path):
+    refused("Y152", 3, "workflow", "lint", tmp_path)
+    refused("Y150", 3, "workflow", "lint", tmp_path / "none")
+
+
+def test_our_own_workflows():
+    assert good("workflow", "lint", ROOT / "workflows", "--json").json["errors"] == 0
