@@ -7,7 +7,7 @@ endif()
 set(OPENSSL_USE_STATIC_LIBS TRUE)
 set(ZLIB_USE_STATIC_LIBS TRUE)
 find_package(Threads REQUIRED)
-find_package(ZLIB REQUIRED)         # inflate with Z_BLOCK: proves and re-joins libdeflate chunks; crc32_combine
+find_package(ZLIB REQUIRED)         # inflate; crc32_combine
 find_package(OpenSSL REQUIRED)      # SHA-256 with SHA-NI
 find_package(nlohmann_json REQUIRED)
 find_path(FMT_INCLUDE fmt/format-inl.h REQUIRED)         # std::format is absent in g++ 12
@@ -28,10 +28,31 @@ set(DEFLATE_SOURCE "${CMAKE_SOURCE_DIR}/build/sources/libdeflate")
 if(NOT EXISTS "${DEFLATE_SOURCE}/libdeflate.h")
   message(FATAL_ERROR "${DEFLATE_SOURCE} is missing: run tools/setup --minimal")
 endif()
+# Its compressor is changed in two places, so that a stream can go on behind what it wrote: cmake/deflate_open.c says why. The
+# source is pinned by its digest, so a place that is not found means that the version was changed without looking here.
+function(add_open_end text_variable before after)
+  string(FIND "${${text_variable}}" "${before}" place)
+  if(place EQUAL -1)
+    message(FATAL_ERROR "libdeflate's deflate_compress.c has no ${before}")
+  endif()
+  string(REPLACE "${before}" "${before}${after}" changed "${${text_variable}}")
+  set(${text_variable} "${changed}" PARENT_SCOPE)
+endfunction()
+set(DEFLATE_COMPRESSOR "${CMAKE_BINARY_DIR}/deflate_compress.c")
+file(READ "${DEFLATE_SOURCE}/lib/deflate_compress.c" deflate)
+file(READ "${CMAKE_SOURCE_DIR}/cmake/deflate_open.c" open_end)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/cmake/deflate_open.c")
+add_open_end(deflate "struct libdeflate_compressor {\n" "\tbool leave_open;\n")
+add_open_end(deflate "\tc->compression_level = compression_level;\n" "\tc->leave_open = false;\n")
+add_open_end(deflate "\tASSERT(block_length >= MIN_BLOCK_LENGTH ||\n\t       (is_final_block && block_length > 0));\n"
+             "\tis_final_block = is_final_block && !c->leave_open;\n")
+file(WRITE "${DEFLATE_COMPRESSOR}.new" "${deflate}\n${open_end}")
+file(COPY_FILE "${DEFLATE_COMPRESSOR}.new" "${DEFLATE_COMPRESSOR}" ONLY_IF_DIFFERENT)
+
 set(DEFLATE_LIBRARY deflate_static)
 add_library(deflate_static STATIC
-  ${DEFLATE_SOURCE}/lib/utils.c ${DEFLATE_SOURCE}/lib/deflate_compress.c ${DEFLATE_SOURCE}/lib/crc32.c ${DEFLATE_SOURCE}/lib/x86/cpu_features.c)
-target_include_directories(deflate_static SYSTEM PUBLIC "${DEFLATE_SOURCE}")
+  ${DEFLATE_SOURCE}/lib/utils.c ${DEFLATE_COMPRESSOR} ${DEFLATE_SOURCE}/lib/crc32.c ${DEFLATE_SOURCE}/lib/x86/cpu_features.c)
+target_include_directories(deflate_static SYSTEM PUBLIC "${DEFLATE_SOURCE}" PRIVATE "${DEFLATE_SOURCE}/lib")
 target_compile_options(deflate_static PRIVATE -O2 -w -fno-sanitize=all)
 
 # Debian has fmt as a shared library only; its body is one header.

@@ -1,6 +1,5 @@
 #include "archive/deflate_chunk.hpp"
 
-#include "archive/deflate_walk.hpp"
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -8,6 +7,10 @@
 #include <libdeflate.h>
 #include <optional>
 #include <vector>
+
+// Of cmake/deflate_open.c: as libdeflate_deflate_compress, but the stream can go on behind it, at a byte.
+extern "C" std::size_t quarry_deflate_open(libdeflate_compressor* compressor, const void* in, std::size_t in_size,
+                                           void* out, std::size_t out_size);
 
 namespace quarry::archive {
 
@@ -23,7 +26,7 @@ constexpr unsigned k_fast_level = 2;
 constexpr std::size_t k_fast_symbols = 8u << 10;
 constexpr std::size_t k_fast_memory = ISAL_DEF_LVL2_REQ + ISAL_DEF_LVL2_TOKEN_SIZE * k_fast_symbols;
 constexpr std::size_t k_stored_block_max = 65535;
-constexpr std::array<std::byte, 4> k_empty_stored{std::byte{0}, std::byte{0}, std::byte{0xFF}, std::byte{0xFF}};
+constexpr std::size_t k_open_end_max = 8; // what an open end takes; kept free of a last chunk, too: the same bytes fit
 
 // The probe: a few slices of the chunk through the fast encoder, 3 % of what that takes for the whole chunk.
 constexpr std::size_t k_probe_slices = 4, k_probe_slice_bytes = 8u << 10;
@@ -51,7 +54,6 @@ struct ChunkEncoder::State {
   explicit State(Profile p) : profile(p) {}
 
   Profile profile;
-  DeflateWalker walker;
   using Dense = std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)>;
   Dense dense{nullptr, libdeflate_free_compressor}, denser{nullptr, libdeflate_free_compressor};
   std::unique_ptr<isal_zstream> fast = std::make_unique<isal_zstream>();
@@ -82,22 +84,13 @@ struct ChunkEncoder::State {
   std::optional<std::size_t> run_dense(const ChunkInput& in, int level, std::span<std::byte> out) {
     auto& compressor = level == k_denser_level ? denser : dense; // a profile has at most one level besides
     if (!compressor) compressor.reset(libdeflate_alloc_compressor(level));
-    if (!compressor || out.size() < 8) return std::nullopt;
-    auto n = libdeflate_deflate_compress(compressor.get(), in.data.data(), in.data.size(), out.data(), out.size() - 8);
+    if (!compressor) return std::nullopt;
+    if (out.size() < k_open_end_max) return std::nullopt;
+    auto n = in.last ? libdeflate_deflate_compress(compressor.get(), in.data.data(), in.data.size(), out.data(),
+                                                   out.size() - k_open_end_max)
+                     : quarry_deflate_open(compressor.get(), in.data.data(), in.data.size(), out.data(), out.size());
     if (n == 0) return std::nullopt;
-    return in.last ? n : open_end(out, n);
-  }
-
-  // Makes a finished stream one that goes on: clears the last block's final bit and pads to a byte with an empty stored
-  // block.
-  std::optional<std::size_t> open_end(std::span<std::byte> out, std::size_t n) {
-    auto block = walker.find_last_block(out.first(n));
-    if (!block || (block->end_bit + 7) / 8 != n) return std::nullopt;
-    out[block->header_bit / 8] &= ~(std::byte{1} << static_cast<int>(block->header_bit % 8));
-    // The empty block's three header bits are zero, as is the padding behind the last block: only their room matters.
-    if (n * 8 - block->end_bit < 3) out[n++] = std::byte{0};
-    std::memcpy(out.data() + n, k_empty_stored.data(), k_empty_stored.size());
-    return n + k_empty_stored.size();
+    return n;
   }
 
   double probe(std::span<const std::byte> data) {
