@@ -24,7 +24,7 @@ public:
   /// Characters that a matching line can begin with; all of them if the pattern begins with `*`.
   bool begins_anywhere() const;
   std::string_view begin_characters() const;
-  /// The longest literal part; empty if there is none.
+  /// The longest literal part; empty if the pattern has no literal part.
   std::string_view longest() const;
 
 private:

@@ -78,7 +78,8 @@ struct Settings {
 Settings settings_from(const std::map<std::string, std::string>& environment);
 
 /// The file of certificates that a client with these settings trusts: the one that they name, else the first that
-/// exists of the places where Debian, Fedora and Alpine keep theirs; "" when there is none. Reads no contents.
+/// exists of the places where Debian, Fedora and Alpine keep theirs; "" when none of them exists.
+/// Opens no file.
 std::string trusted_certificates(const Settings& settings);
 
 /// Who sends requests: the real client, or a fake in tests.

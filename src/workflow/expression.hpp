@@ -16,7 +16,7 @@ struct Expression {
   enum class Kind : std::uint8_t {
     literal, ///< `text` is its value as text: 'x', 3, true, null (empty)
     name,    ///< a path of properties, in `path`: inputs.ref, matrix['a'], needs.build.outputs.x
-    index,   ///< parts[0] indexed by what is no constant: inputs[env.KEY], or a property of a call's result
+    index,   ///< parts[0] indexed by an expression: inputs[env.KEY], or a property of a call's result
     call,    ///< `text` is the function in lower case, `parts` its arguments
     unary,   ///< !parts[0]
     binary,  ///< `text` is the operator

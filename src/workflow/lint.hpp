@@ -26,7 +26,7 @@ struct LintOptions {
   std::map<std::string, Tree*> others; ///< OWNER/REPO -> its files
 };
 
-/// Reads the workflows of `tree` and applies every rule. Fails only when there is no workflow (Y152). Linear in the
+/// Reads the workflows of `tree` and applies every rule. Fails only when no workflow is found (Y152). Linear in the
 /// files, but for calls, which are followed at most 10 deep.
 Result<Report> lint(Tree& tree, const LintOptions& options);
 
