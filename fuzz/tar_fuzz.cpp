@@ -1,12 +1,12 @@
 // A compressed tar: the first byte chooses the compression. Members must come with exactly the bytes they declare.
-#include "archive/tar.hpp"
 #include "fuzzing.hpp"
+#include "tar/tar.hpp"
 
 using namespace quarry;
 
 namespace {
-struct Checker final : archive::TarVisitor {
-  Result<void> begin(const archive::TarMember& member) override {
+struct Checker final : tar::Visitor {
+  Result<void> begin(const tar::Member& member) override {
     fuzzing::require(!member.path.empty() && member.path[0] != '/' && member.path.size() <= 4096);
     left = member.size;
     return {};
@@ -27,16 +27,16 @@ constexpr std::uint64_t k_bytes_max = 16u << 20; // of one input, unpacked: more
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  auto compression = static_cast<archive::Compression>(data[0] % 4);
+  auto compression = static_cast<codec::Compression>(data[0] % 4);
   Checker checker;
-  archive::TarReader reader(checker, "x.tar");
+  tar::Reader reader(checker, "x.tar");
   std::uint64_t total = 0;
-  auto done = archive::decompress(fuzzing::as_rope(data + 1, size - 1), compression,
-                                  [&](std::span<const std::byte> chunk) -> Result<void> {
-                                    total += chunk.size();
-                                    if (total > k_bytes_max) return fail(ErrorKind::cancelled, "D006", "enough");
-                                    return reader.feed(chunk);
-                                  });
+  auto done = codec::decompress(fuzzing::as_rope(data + 1, size - 1), compression,
+                                [&](std::span<const std::byte> chunk) -> Result<void> {
+                                  total += chunk.size();
+                                  if (total > k_bytes_max) return fail(ErrorKind::cancelled, "D006", "enough");
+                                  return reader.feed(chunk);
+                                });
   if (done) (void)reader.finish();
   return 0;
 }

@@ -1,10 +1,10 @@
 // Verification of whole wheels. Even first byte: the rest is the file. Odd: the rest is METADATA, WHEEL, RECORD and
 // entry points, separated by 0x1e, in a container that is sound, so that the rules behind it are reached.
-#include "archive/zip_writer.hpp"
 #include "base/text.hpp"
 #include "fuzzing.hpp"
 #include "sys/file.hpp"
 #include "wheel/wheel.hpp"
+#include "zip/writer.hpp"
 
 using namespace quarry;
 
@@ -21,16 +21,16 @@ struct Place {
 void write_container(const sys::File& file, std::string_view texts) {
   auto parts = text::split(texts, '\x1e');
   parts.resize(4);
-  std::vector<archive::ZipEntry> entries{{"pkg/__init__.py", content::Rope::literal("x = 1\n")}};
+  std::vector<zip::Entry> entries{{"pkg/__init__.py", content::Rope::literal("x = 1\n")}};
   constexpr const char* k_names[] = {"METADATA", "WHEEL", "RECORD", "entry_points.txt"};
   for (std::size_t i : {0u, 1u, 3u, 2u}) // RECORD last
     if (i == 2 || !parts[i].empty()) entries.push_back({k_info + k_names[i], content::Rope::literal(parts[i])});
-  archive::ZipOptions options;
-  options.profile = archive::Profile::stored;
-  auto none = [](std::span<const archive::ZipWritten>) -> Result<std::vector<archive::ZipEntry>> {
-    return std::vector<archive::ZipEntry>{};
+  zip::Options options;
+  options.profile = codec::Profile::stored;
+  auto none = [](std::span<const zip::Written>) -> Result<std::vector<zip::Entry>> {
+    return std::vector<zip::Entry>{};
   };
-  (void)archive::write_zip(entries, none, options, file);
+  (void)zip::write(entries, none, options, file);
 }
 } // namespace
 

@@ -1,14 +1,14 @@
 // An archive without findings can be read to its last byte or fails with a coded error, within its declared sizes.
-#include "archive/zip_reader.hpp"
 #include "fuzzing.hpp"
+#include "zip/reader.hpp"
 
 using namespace quarry;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Findings findings;
-  archive::ZipLimits limits;
+  zip::Limits limits;
   limits.declared_bytes_max = 64u << 20;
-  auto zip = archive::ZipReader::open(fuzzing::as_rope(data, size), "x.whl", findings, limits);
+  auto zip = zip::Reader::open(fuzzing::as_rope(data, size), "x.whl", findings, limits);
   if (!zip || has_errors(findings)) return 0;
   for (const auto& member : zip->members()) {
     fuzzing::require(zip->find(member.name) == &member);

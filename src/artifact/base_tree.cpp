@@ -5,7 +5,7 @@
 
 namespace quarry::artifact {
 
-using archive::NameTree;
+using names::NameTree;
 
 namespace {
 enum Kind : std::uint8_t { k_leaf = 0, k_parent = 1 };

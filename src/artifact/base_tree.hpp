@@ -1,7 +1,7 @@
 #pragma once
 // The base directories of a manifest, for archives with many members: a lookup costs one step for each directory that
 // the path and the bases share, not one for each base. Pure.
-#include "archive/name_tree.hpp"
+#include "names/name_tree.hpp"
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +20,7 @@ public:
   bool leads_to_base(std::string_view path) const;
 
 private:
-  archive::NameTree tree_{UINT32_MAX};
+  names::NameTree tree_{UINT32_MAX};
 };
 
 } // namespace quarry::artifact

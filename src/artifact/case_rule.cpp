@@ -11,12 +11,12 @@ bool names_windows(std::string_view place) {
   return place.ends_with("-windows");
 }
 
-archive::CaseRule case_rule_of(const SourceItem& item) {
+tar::CaseRule case_rule_of(const SourceItem& item) {
   bool windows = item.windows || (item.name.whole_sdk() && item.name.name.find("-dist-windows-") != std::string::npos);
-  return windows ? archive::CaseRule::refuse : archive::CaseRule::note;
+  return windows ? tar::CaseRule::refuse : tar::CaseRule::note;
 }
 
-void note_case_pairs(const archive::CasePairs& pairs, const std::string& place, Findings& findings) {
+void note_case_pairs(const tar::CasePairs& pairs, const std::string& place, Findings& findings) {
   if (pairs.count == 0) return;
   auto more = pairs.count > 1 ? fmt::format(", and so are {} more", units::things(pairs.count - 1, "pair")) : "";
   findings.push_back({"T013", Severity::note, place,

@@ -20,7 +20,7 @@ struct ExplodedArtifact {
 
 struct ArchivedArtifact {
   Name name;
-  archive::Compression compression = archive::Compression::zstd;
+  codec::Compression compression = codec::Compression::zstd;
   std::string file; ///< base name
   std::string path; ///< the catalogue's directory joined with `file`
   std::uint64_t size = 0;

@@ -89,7 +89,7 @@ TEST_F(CatalogueTest, ListsExplodedArtifactsAndArchivesSorted) {
   explode("rand_lib_generic");
   explode("blas_lib_gfx942:xnack+");
   good("prim_dev_generic");
-  archive("base_run_generic.tar.xz", manifest() + tar::end(), false);
+  archive("base_run_generic.tar.xz", manifest() + tarball::end(), false);
   write(from_ + "/index.html", "");
   ASSERT_TRUE(sys::make_directories(from_ + "/logs"));
   auto catalogue = *open_catalogue(from_);
@@ -128,7 +128,7 @@ TEST_F(CatalogueTest, OneArtifactTwiceIsAnError) {
   explode("a_lib_generic");
   good("a_lib_generic");
   good("b_lib_generic");
-  archive("b_lib_generic.tar.xz", manifest() + tar::end());
+  archive("b_lib_generic.tar.xz", manifest() + tarball::end());
   auto catalogue = *open_catalogue(from_);
   EXPECT_THAT(codes(catalogue.findings), ElementsAre("A006!", "A006!", "A006!", "A006!"));
   EXPECT_THAT(catalogue.artifacts, IsEmpty());
@@ -224,7 +224,7 @@ TEST_F(SelectionTest, AGroupThatNobodyBuiltIsAnError) {
 
 TEST(Source, OfARunLooksAtItsRootOnly) {
   std::shared_ptr<store::ObjectStore> store = store::make_memory_store();
-  auto packed = tar::compress(manifest() + tar::end(), Compression::zstd);
+  auto packed = codec::testing::compress(manifest() + tarball::end(), Compression::zstd);
   for (auto key : {"42-linux/a_lib_generic.tar.zst", "42-linux/logs/b_lib_generic.tar.zst",
                    "421-linux/c_lib_generic.tar.zst", "42-linux/tarballs/d_lib_generic.tar.xz", "42-linux/index.html"})
     ASSERT_TRUE(store->put(key, content::Rope::literal(packed), {}));

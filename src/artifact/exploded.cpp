@@ -23,10 +23,10 @@ bool belongs(const SourceItem& item, const sys::TreeEntry& entry) {
          });
 }
 
-archive::TarType tar_type(EntryType type) {
-  return type == EntryType::directory ? archive::TarType::directory
-         : type == EntryType::symlink ? archive::TarType::symlink
-                                      : archive::TarType::file;
+tar::Type tar_type(EntryType type) {
+  return type == EntryType::directory ? tar::Type::directory
+         : type == EntryType::symlink ? tar::Type::symlink
+                                      : tar::Type::file;
 }
 
 /// The checks are those of archives, and there is none yet.
@@ -45,7 +45,7 @@ Result<ExplodedTree> check_exploded(const SourceItem& item) {
   } else {
     TRY(tree.entries, sys::list_tree(item.directory));
   }
-  archive::TarPaths paths(archive::TarLimits{.case_rule = case_rule_of(item)});
+  tar::Paths paths(tar::Limits{.case_rule = case_rule_of(item)});
   for (const auto& entry : tree.entries) {
     auto where = fmt::format("in {}", item.directory);
     if (entry.type == EntryType::other)
@@ -56,7 +56,7 @@ Result<ExplodedTree> check_exploded(const SourceItem& item) {
       return fail(ErrorKind::corrupt, "A008",
                   fmt::format("{} is in no base directory of the manifest", path::join(item.directory, entry.path)),
                   "add its directory to the manifest or remove it");
-    TRY_DO(of_directory(archive::checked_path(entry.path)), where);
+    TRY_DO(of_directory(tar::checked_path(entry.path)), where);
     TRY_DO(of_directory(paths.add(entry.path, tar_type(entry.type), entry.link)), where);
     if (entry.type == EntryType::directory) continue;
     ++tree.files;

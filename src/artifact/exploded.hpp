@@ -1,15 +1,15 @@
 #pragma once
 // Exploded artifacts: checked by their manifest (they have no checksum), and copied.
-#include "archive/tar_paths.hpp"
 #include "artifact/source.hpp"
 #include "sys/tree.hpp"
+#include "tar/paths.hpp"
 
 namespace quarry::artifact {
 
 struct ExplodedTree {
   std::vector<sys::TreeEntry> entries; ///< sorted, with the manifest; files, directories and links only
   std::uint64_t files = 0, bytes = 0;  ///< entries that are not directories
-  archive::CasePairs case_pairs;       ///< T007 instead for Windows
+  tar::CasePairs case_pairs;           ///< T007 instead for Windows
 };
 
 /// Lists the tree and judges it as an archive of it would be judged: A003, A004 (item.defect), A008 outside of the

@@ -35,8 +35,8 @@ struct Fetched {
   bool rehashed = false; ///< kept, and its bytes were read and hashed again
   std::optional<Sha256> digest;
   std::uint64_t archive_bytes = 0, files = 0, bytes = 0;
-  archive::CasePairs case_pairs; ///< see Unpacked; only of what was fetched now
-  std::optional<Error> error;    ///< when failed
+  tar::CasePairs case_pairs;  ///< see Unpacked; only of what was fetched now
+  std::optional<Error> error; ///< when failed
 };
 
 struct FetchReport {

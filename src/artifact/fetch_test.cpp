@@ -32,8 +32,8 @@ protected:
 
 TEST_F(FetchTest, ExtractsWhatIsSound) {
   good("a_lib_generic");
-  archive("b_run_generic.tar.xz",
-          manifest() + tar::directory("math") + tar::directory("math/stage/") + tar::file("math/stage/x") + tar::end());
+  archive("b_run_generic.tar.xz", manifest() + tarball::directory("math") + tarball::directory("math/stage/") +
+                                      tarball::file("math/stage/x") + tarball::end());
   auto report = *run();
   ASSERT_EQ(report.failures(), 0u);
   EXPECT_TRUE(report.artifacts[0].verified);
@@ -48,7 +48,7 @@ TEST_F(FetchTest, ExtractsWhatIsSound) {
 TEST_F(FetchTest, TheSameOutcomeForAnyNumberOfJobs) {
   for (int i = 0; i < 12; ++i)
     good(fmt::format("a{}_lib_generic", i), std::string(static_cast<std::size_t>(i) * 10'000, 'x'));
-  archive("bad_lib_generic.tar.zst", tar::file("x") + tar::end());
+  archive("bad_lib_generic.tar.zst", tarball::file("x") + tarball::end());
   std::vector<std::string> first;
   for (unsigned jobs : {1u, 2u, 5u}) {
     out_ = root_ + fmt::format("/out{}", jobs);
@@ -84,8 +84,8 @@ TEST_F(FetchTest, ADamagedArchiveIsToldByItsChecksumFirst) {
 TEST_F(FetchTest, NoFlippedByteIsEverAccepted) {
   std::mt19937 random(7);
   for (const std::string suffix : {".tar.zst", ".tar.xz"}) {
-    auto stream = manifest() + tar::file("math/stage/lib/x", std::string(3000, 'y')) +
-                  tar::symlink("math/stage/l", "lib") + tar::end(20);
+    auto stream = manifest() + tarball::file("math/stage/lib/x", std::string(3000, 'y')) +
+                  tarball::symlink("math/stage/l", "lib") + tarball::end(20);
     auto file = "a_lib_generic" + suffix;
     archive(file, stream);
     auto sound = *sys::read_file(from_ + "/" + file);
@@ -104,7 +104,7 @@ TEST_F(FetchTest, NoFlippedByteIsEverAccepted) {
 }
 
 TEST_F(FetchTest, NoChecksumFileIsRefusedUnlessAllowed) {
-  archive("a_lib_generic.tar.zst", manifest() + tar::file("math/stage/x") + tar::end(), false);
+  archive("a_lib_generic.tar.zst", manifest() + tarball::file("math/stage/x") + tarball::end(), false);
   EXPECT_EQ(refused_with(), "A010");
   auto report = *run({.allow_unverified = true});
   EXPECT_EQ(report.failures(), 0u);
@@ -125,35 +125,36 @@ TEST_F(FetchTest, WhatIsWrongInsideIsRefusedAlthoughTheChecksumIsRight) {
     std::string stream, code;
   };
   for (const auto& [what, stream, code] :
-       {Case{"no manifest", tar::file("math/stage/x") + tar::end(), "A007"},
-        {"empty", tar::end(), "A007"},
-        {"manifest second", tar::file("math/stage/x") + manifest() + tar::end(), "A007"},
-        {"manifest is a link", tar::symlink("artifact_manifest.txt", "x") + tar::end(), "A007"},
-        {"manifest twice", manifest() + manifest() + tar::end(), "T007"},
-        {"manifest escapes", manifest("../x\n") + tar::end(), "A004"},
-        {"manifest not UTF-8", manifest("math/stage\nmath/\xff\n") + tar::file("math/stage/x") + tar::end(), "A004"},
-        {"manifest half of a character", manifest("math/stage\nmath/\xe2\x82\n") + tar::end(), "A004"},
-        {"manifest with an invisible character", manifest("math/\xe2\x80\x8b\n") + tar::end(), "A004"},
-        {"manifest absolute", manifest("/x\n") + tar::end(), "A004"},
-        {"manifest huge", manifest(std::string(2u << 20, 'a')) + tar::end(), "A004"},
-        {"member outside", manifest() + tar::file("other/x") + tar::end(), "A008"},
-        {"member beside the base", manifest() + tar::file("math/stage2/x") + tar::end(), "A008"},
-        {"file above the base", manifest() + tar::file("math/x") + tar::end(), "A008"},
-        {"empty directory outside", manifest() + tar::directory("other") + tar::end(), "A008"},
-        {"hard link to the manifest", manifest() + tar::hardlink("math/stage/x", "artifact_manifest.txt") + tar::end(),
-         "A008"},
-        {"member that leads up", manifest() + tar::file("math/stage/../../../x") + tar::end(), "T010"},
-        {"link that leads up", manifest() + tar::symlink("math/stage/l", "../../../x") + tar::end(), "T010"},
-        {"base is a link", manifest() + tar::symlink("math/stage", "..") + tar::end(), "A008"},
-        {"no end", manifest() + tar::file("math/stage/x"), "T003"},
-        {"bytes behind the end", manifest() + tar::end() + tar::file("math/stage/x"), "T003"}}) {
+       {Case{"no manifest", tarball::file("math/stage/x") + tarball::end(), "A007"},
+        {"empty", tarball::end(), "A007"},
+        {"manifest second", tarball::file("math/stage/x") + manifest() + tarball::end(), "A007"},
+        {"manifest is a link", tarball::symlink("artifact_manifest.txt", "x") + tarball::end(), "A007"},
+        {"manifest twice", manifest() + manifest() + tarball::end(), "T007"},
+        {"manifest escapes", manifest("../x\n") + tarball::end(), "A004"},
+        {"manifest not UTF-8", manifest("math/stage\nmath/\xff\n") + tarball::file("math/stage/x") + tarball::end(),
+         "A004"},
+        {"manifest half of a character", manifest("math/stage\nmath/\xe2\x82\n") + tarball::end(), "A004"},
+        {"manifest with an invisible character", manifest("math/\xe2\x80\x8b\n") + tarball::end(), "A004"},
+        {"manifest absolute", manifest("/x\n") + tarball::end(), "A004"},
+        {"manifest huge", manifest(std::string(2u << 20, 'a')) + tarball::end(), "A004"},
+        {"member outside", manifest() + tarball::file("other/x") + tarball::end(), "A008"},
+        {"member beside the base", manifest() + tarball::file("math/stage2/x") + tarball::end(), "A008"},
+        {"file above the base", manifest() + tarball::file("math/x") + tarball::end(), "A008"},
+        {"empty directory outside", manifest() + tarball::directory("other") + tarball::end(), "A008"},
+        {"hard link to the manifest",
+         manifest() + tarball::hardlink("math/stage/x", "artifact_manifest.txt") + tarball::end(), "A008"},
+        {"member that leads up", manifest() + tarball::file("math/stage/../../../x") + tarball::end(), "T010"},
+        {"link that leads up", manifest() + tarball::symlink("math/stage/l", "../../../x") + tarball::end(), "T010"},
+        {"base is a link", manifest() + tarball::symlink("math/stage", "..") + tarball::end(), "A008"},
+        {"no end", manifest() + tarball::file("math/stage/x"), "T003"},
+        {"bytes behind the end", manifest() + tarball::end() + tarball::file("math/stage/x"), "T003"}}) {
     archive("a_lib_generic.tar.zst", stream);
     EXPECT_EQ(refused_with(), code) << what;
   }
 }
 
 TEST_F(FetchTest, AHostileArchiveMarksItsChecksumAsRight) {
-  archive("a_lib_generic.tar.zst", manifest() + tar::file("../x") + tar::end());
+  archive("a_lib_generic.tar.zst", manifest() + tarball::file("../x") + tarball::end());
   auto report = *run();
   EXPECT_THAT(report.artifacts[0].error->details, ElementsAre("its checksum is right: it was made like this"));
   EXPECT_EQ(report.artifacts[0].error->kind, ErrorKind::corrupt);
@@ -163,7 +164,7 @@ TEST_F(FetchTest, AHostileArchiveMarksItsChecksumAsRight) {
 TEST_F(FetchTest, ABombIsRefusedByItsRatio) {
   // Says that 2 GiB follow, of which there are none: with a larger ratio, that is what is wrong with it.
   auto size = std::string("20000000000\0", 12);
-  archive("a_lib_generic.tar.zst", manifest() + tar::member({.name = "math/stage/zeros", .size_field = size}));
+  archive("a_lib_generic.tar.zst", manifest() + tarball::member({.name = "math/stage/zeros", .size_field = size}));
   EXPECT_EQ(refused_with(), "T008");
   EXPECT_EQ(refused_with({.max_ratio = 100'000'000}), "T003");
 }
@@ -320,14 +321,14 @@ TEST_F(FetchTest, ExplodedDirectoriesAreJudgedLikeArchives) {
 
 TEST_F(FetchTest, ABaseDirectoryThatHoldsNothingIsMade) {
   archive("a_lib_generic.tar.zst",
-          manifest("math/stage\nmath/empty\n") + tar::file("math/stage/lib/x", "text") + tar::end());
+          manifest("math/stage\nmath/empty\n") + tarball::file("math/stage/lib/x", "text") + tarball::end());
   ASSERT_EQ(run()->failures(), 0u);
   EXPECT_TRUE(sys::is_directory(out_ + "/a_lib_generic/math/empty"));
   EXPECT_THAT(source_of_path(out_)->findings, IsEmpty());
 }
 
 TEST_F(FetchTest, EachOfSeveralFailuresNamesItsArchive) {
-  for (const auto* name : {"a_lib_generic", "b_lib_generic"}) archive(name + std::string(".tar.zst"), tar::end());
+  for (const auto* name : {"a_lib_generic", "b_lib_generic"}) archive(name + std::string(".tar.zst"), tarball::end());
   auto error = failure_of(*run(), out_);
   EXPECT_THAT(error.details, ::testing::Contains(HasSubstr("a_lib_generic.tar.zst: A007")));
   EXPECT_THAT(error.details, ::testing::Contains(HasSubstr("b_lib_generic.tar.zst: A007")));
@@ -335,7 +336,7 @@ TEST_F(FetchTest, EachOfSeveralFailuresNamesItsArchive) {
 
 TEST_F(FetchTest, OneArtifactTwiceIsRefusedByName) {
   good("a_lib_generic");
-  archive("a_lib_generic.tar.xz", manifest() + tar::end());
+  archive("a_lib_generic.tar.xz", manifest() + tarball::end());
   auto report = *run();
   EXPECT_EQ(report.failures(), 2u);
   EXPECT_EQ(report.artifacts[0].error->code, "A006");
@@ -393,10 +394,10 @@ protected:
 };
 
 TEST_F(FlatTest, MergesAllBaseDirectories) {
-  archive("a_lib_generic.tar.zst", manifest("one/stage\ntwo/stage\n") + tar::file("one/stage/lib/a") +
-                                       tar::file("two/stage/lib/b") + tar::symlink("one/stage/lib/l", "a") +
-                                       tar::directory("two/stage/empty") + tar::end());
-  archive("b_run_generic.tar.zst", manifest("one/stage\n") + tar::file("one/stage/lib/c") + tar::end());
+  archive("a_lib_generic.tar.zst", manifest("one/stage\ntwo/stage\n") + tarball::file("one/stage/lib/a") +
+                                       tarball::file("two/stage/lib/b") + tarball::symlink("one/stage/lib/l", "a") +
+                                       tarball::directory("two/stage/empty") + tarball::end());
+  archive("b_run_generic.tar.zst", manifest("one/stage\n") + tarball::file("one/stage/lib/c") + tarball::end());
   ASSERT_EQ(run(flat_)->failures(), 0u);
   EXPECT_THAT(visible(), ElementsAre("lib/a", "lib/b", "lib/c", "lib/l -> a"));
   EXPECT_TRUE(sys::is_directory(out_ + "/empty"));
@@ -410,12 +411,12 @@ TEST_F(FlatTest, TwoOwnersOfOnePathAreRefusedByName) {
     std::string first, second, what;
   };
   for (const auto& [first, second, what] :
-       {Case{tar::file("math/stage/x", "1"), tar::file("math/stage/x", "1"), "the same file"},
-        {tar::file("math/stage/x"), tar::file("math/stage/x/y"), "file and directory"},
-        {tar::file("math/stage/x/y"), tar::file("math/stage/x"), "directory and file"},
-        {tar::symlink("math/stage/x", "y"), tar::file("math/stage/x/z"), "link and directory"}}) {
-    archive("a_lib_generic.tar.zst", manifest() + first + tar::end());
-    archive("b_lib_generic.tar.zst", manifest() + second + tar::end());
+       {Case{tarball::file("math/stage/x", "1"), tarball::file("math/stage/x", "1"), "the same file"},
+        {tarball::file("math/stage/x"), tarball::file("math/stage/x/y"), "file and directory"},
+        {tarball::file("math/stage/x/y"), tarball::file("math/stage/x"), "directory and file"},
+        {tarball::symlink("math/stage/x", "y"), tarball::file("math/stage/x/z"), "link and directory"}}) {
+    archive("a_lib_generic.tar.zst", manifest() + first + tarball::end());
+    archive("b_lib_generic.tar.zst", manifest() + second + tarball::end());
     auto report = run(flat_);
     ASSERT_FALSE(report) << what;
     EXPECT_EQ(report.error().code, "A015") << what;
@@ -429,7 +430,8 @@ TEST_F(FlatTest, TwoOwnersOfOnePathAreRefusedByName) {
 }
 
 TEST_F(FlatTest, TwoBasesOfOneArtifactMayNotContendEither) {
-  archive("a_lib_generic.tar.zst", manifest("one\ntwo\n") + tar::file("one/x") + tar::file("two/x") + tar::end());
+  archive("a_lib_generic.tar.zst",
+          manifest("one\ntwo\n") + tarball::file("one/x") + tarball::file("two/x") + tarball::end());
   auto report = run(flat_);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "A015");
@@ -437,7 +439,7 @@ TEST_F(FlatTest, TwoBasesOfOneArtifactMayNotContendEither) {
 
 TEST_F(FlatTest, ALinkThatLeavesTheMergedTreeIsRefused) {
   archive("a_lib_generic.tar.zst",
-          manifest("one\n") + tar::symlink("one/l", "../one/x") + tar::file("one/x") + tar::end());
+          manifest("one\n") + tarball::symlink("one/l", "../one/x") + tarball::file("one/x") + tarball::end());
   auto report = run(flat_);
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "A050"); // sound by itself
@@ -460,7 +462,7 @@ TEST_F(FlatTest, FilesOfTheUserAreNotTouched) {
 
 TEST_F(FlatTest, OneFailureMergesNothing) {
   good("a_lib_generic");
-  archive("b_lib_generic.tar.zst", tar::end());
+  archive("b_lib_generic.tar.zst", tarball::end());
   auto report = *run(flat_);
   EXPECT_EQ(report.failures(), 1u);
   EXPECT_THAT(visible(), IsEmpty());
@@ -468,11 +470,11 @@ TEST_F(FlatTest, OneFailureMergesNothing) {
 
 TEST_F(FlatTest, ANewVersionReplacesTheOldAndItsLeftovers) {
   archive("a_lib_generic.tar.zst",
-          manifest() + tar::file("math/stage/old") + tar::file("math/stage/both", "1") + tar::end());
-  archive("b_lib_generic.tar.zst", manifest() + tar::file("math/stage/other") + tar::end());
+          manifest() + tarball::file("math/stage/old") + tarball::file("math/stage/both", "1") + tarball::end());
+  archive("b_lib_generic.tar.zst", manifest() + tarball::file("math/stage/other") + tarball::end());
   ASSERT_EQ(run(flat_)->failures(), 0u);
   archive("a_lib_generic.tar.zst",
-          manifest() + tar::file("math/stage/new") + tar::file("math/stage/both", "22") + tar::end());
+          manifest() + tarball::file("math/stage/new") + tarball::file("math/stage/both", "22") + tarball::end());
   auto report = run(flat_, {.include = {"^a_"}});
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_THAT(visible(), ElementsAre("both", "new", "other"));
@@ -480,9 +482,9 @@ TEST_F(FlatTest, ANewVersionReplacesTheOldAndItsLeftovers) {
 }
 
 TEST_F(FlatTest, AnArtifactFromALaterFetchMayNotTakeAPathOfAnEarlierOne) {
-  archive("a_lib_generic.tar.zst", manifest() + tar::file("math/stage/x") + tar::end());
+  archive("a_lib_generic.tar.zst", manifest() + tarball::file("math/stage/x") + tarball::end());
   ASSERT_EQ(run(flat_)->failures(), 0u);
-  archive("b_lib_generic.tar.zst", manifest() + tar::file("math/stage/x") + tar::end());
+  archive("b_lib_generic.tar.zst", manifest() + tarball::file("math/stage/x") + tarball::end());
   auto report = run(flat_, {.include = {"^b_"}});
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "A015");
@@ -491,7 +493,7 @@ TEST_F(FlatTest, AnArtifactFromALaterFetchMayNotTakeAPathOfAnEarlierOne) {
 TEST_F(FetchTest, VerifySeesTheSameAndWritesNothing) {
   good("a_lib_generic");
   explode("b_lib_generic");
-  archive("c_lib_generic.tar.zst", manifest() + tar::file("other/x") + tar::end());
+  archive("c_lib_generic.tar.zst", manifest() + tarball::file("other/x") + tarball::end());
   auto before = visible(from_);
   auto verdicts = *verify(source_of_path(from_)->items, {.jobs = 2});
   ASSERT_EQ(verdicts.size(), 3u);

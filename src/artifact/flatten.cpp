@@ -1,12 +1,12 @@
 #include "artifact/flatten.hpp"
 
-#include "archive/tar_paths.hpp"
 #include "artifact/fetch_state.hpp"
 #include "artifact/flat_state.hpp"
 #include "artifact/manifest.hpp"
 #include "sys/beneath_entries.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
+#include "tar/paths.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -33,10 +33,10 @@ template <class Visit> Result<void> each_parent(const std::string& path, Visit v
   return {};
 }
 
-archive::TarType tar_type(EntryType type) {
-  return type == EntryType::directory ? archive::TarType::directory
-         : type == EntryType::symlink ? archive::TarType::symlink
-                                      : archive::TarType::file;
+tar::Type tar_type(EntryType type) {
+  return type == EntryType::directory ? tar::Type::directory
+         : type == EntryType::symlink ? tar::Type::symlink
+                                      : tar::Type::file;
 }
 
 struct Move {
@@ -251,9 +251,9 @@ private:
   FlatState state_;
   std::set<std::string> ours_, our_directories_; // paths that a fetch made
   std::map<std::string, FlatState::Owner> fresh_;
-  std::map<std::string, std::size_t> leaves_, directories_; // who brings what
-  std::unordered_set<std::string> others_;                  // leaves of artifacts that are not replaced
-  archive::TarPaths paths_{archive::TarLimits{.case_rule = archive::CaseRule::note}}; // each was judged by itself
+  std::map<std::string, std::size_t> leaves_, directories_;         // who brings what
+  std::unordered_set<std::string> others_;                          // leaves of artifacts that are not replaced
+  tar::Paths paths_{tar::Limits{.case_rule = tar::CaseRule::note}}; // each was judged by itself
   std::vector<Move> moves_;
   std::vector<std::string> emptied_; // directories that make room for a file or link
 };

@@ -20,15 +20,15 @@ class FlattenTest : public Directory {
 protected:
   /// An artifact of one base directory with these members.
   void pack(const std::string& name, const std::string& members) {
-    archive(name + "_lib_generic.tar.zst", manifest() + members + tar::end());
+    archive(name + "_lib_generic.tar.zst", manifest() + members + tarball::end());
   }
   static std::string file(const std::string& path, const std::string& text = "text") {
-    return tar::file("math/stage/" + path, text);
+    return tarball::file("math/stage/" + path, text);
   }
   static std::string program(const std::string& path) {
-    return tar::member({.name = "math/stage/" + path, .data = "sound", .before_sum = [](std::string& header) {
-                          header.replace(100, 7, "0000755");
-                        }});
+    return tarball::member({.name = "math/stage/" + path, .data = "sound", .before_sum = [](std::string& header) {
+                              header.replace(100, 7, "0000755");
+                            }});
   }
   /// As if it had been changed a second later: clocks of file systems tick slowly.
   static void touch(const std::string& path) {
@@ -36,7 +36,7 @@ protected:
     ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
   }
   static std::string symlink(const std::string& path, const std::string& target) {
-    return tar::symlink("math/stage/" + path, target);
+    return tarball::symlink("math/stage/" + path, target);
   }
   static std::string several(const std::string& directory, const std::string& text) {
     std::string members;
@@ -190,8 +190,8 @@ TEST_F(FlattenTest, AFileOfOneWhereAnotherNeedsADirectoryIsRefusedBeforeAnyChang
         {file("x/y"), symlink("x", "lib"), "a directory, then a link"},
         {file("x/y/z/file"), file("x"), "a deep directory, then a file"},
         {file("x"), file("x/y/z/file"), "a file, then a deep directory"},
-        {tar::directory("math/stage/x"), file("x"), "an empty directory, then a file"},
-        {file("x"), tar::directory("math/stage/x"), "a file, then an empty directory"}}) {
+        {tarball::directory("math/stage/x"), file("x"), "an empty directory, then a file"},
+        {file("x"), tarball::directory("math/stage/x"), "a file, then an empty directory"}}) {
     ASSERT_TRUE(sys::remove_tree(out_));
     pack("a", file("bin/tool", "of a") + first);
     pack("d", file("d/1") + second);
@@ -216,7 +216,7 @@ TEST_F(FlattenTest, ANewVersionMayMakeAFileOfADirectoryAndTheReverse) {
        {std::tuple{file("x/y/z"), file("x"), "x"},
         {file("x"), file("x/y/z"), "x/y/z"},
         {symlink("x", "lib"), file("x/y"), "x/y"},
-        {file("x/y") + tar::directory("math/stage/x/empty"), symlink("x", "lib"), "x -> lib"}}) {
+        {file("x/y") + tarball::directory("math/stage/x/empty"), symlink("x", "lib"), "x -> lib"}}) {
     ASSERT_TRUE(sys::remove_tree(out_));
     pack("a", before);
     ASSERT_EQ(code("a"), "") << seen;
@@ -276,7 +276,8 @@ protected:
 };
 
 TEST_P(ChangedTest, IsDoneAgain) {
-  pack("a", file("bin/tool", "sound") + program("bin/run") + symlink("l", "bin") + tar::directory("math/stage/empty"));
+  pack("a",
+       file("bin/tool", "sound") + program("bin/run") + symlink("l", "bin") + tarball::directory("math/stage/empty"));
   ASSERT_EQ(again()->failures(), 0u);
   auto report = *again();
   ASSERT_EQ(report.artifacts[0].state, State::kept);

@@ -6,11 +6,9 @@
 
 namespace quarry::artifact {
 
-using archive::TarType;
-
-Result<void> ManifestGuard::begin(const archive::TarMember& member) {
+Result<void> ManifestGuard::begin(const tar::Member& member) {
   if (!manifest_done_) {
-    if (member.path != k_manifest_name || member.type != TarType::file)
+    if (member.path != k_manifest_name || member.type != tar::Type::file)
       return fail(ErrorKind::corrupt, "A007",
                   fmt::format("{} begins with {} instead of {}", file_, member.path, k_manifest_name),
                   "this archive was not made as an artifact; make it with `quarry artifact pack`");
@@ -24,12 +22,12 @@ Result<void> ManifestGuard::begin(const archive::TarMember& member) {
   auto base = base_tree_.find(member.path);
   bool in_base = base != BaseTree::k_none;
   bool base_itself = in_base && bases_[base].size() == member.path.size();
-  if (base_itself && member.type != TarType::directory)
+  if (base_itself && member.type != tar::Type::directory)
     return fail(ErrorKind::corrupt, "A008",
                 fmt::format("{} holds {}, a base directory, as something else", file_, member.path),
                 "the archive is hostile or was made wrongly: do not use it");
-  bool inside = in_base || (member.type == TarType::directory && base_tree_.leads_to_base(member.path));
-  bool link_inside = member.type != TarType::hardlink || base_tree_.find(member.link) != BaseTree::k_none;
+  bool inside = in_base || (member.type == tar::Type::directory && base_tree_.leads_to_base(member.path));
+  bool link_inside = member.type != tar::Type::hardlink || base_tree_.find(member.link) != BaseTree::k_none;
   if (!inside || !link_inside)
     return fail(ErrorKind::corrupt, "A008",
                 fmt::format("{} holds {}, which is in no base directory of its manifest", file_,

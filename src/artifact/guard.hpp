@@ -1,24 +1,24 @@
 #pragma once
 // Between a tar reader and what takes its members: the rules of an artifact. The manifest first, then only what it
 // names.
-#include "archive/tar.hpp"
 #include "artifact/base_tree.hpp"
+#include "tar/tar.hpp"
 #include <string>
 #include <vector>
 
 namespace quarry::artifact {
 
-class ManifestGuard final : public archive::TarVisitor {
+class ManifestGuard final : public tar::Visitor {
 public:
-  ManifestGuard(archive::TarVisitor& inner, std::string file) : inner_(inner), file_(std::move(file)) {}
-  Result<void> begin(const archive::TarMember& member) override;
+  ManifestGuard(tar::Visitor& inner, std::string file) : inner_(inner), file_(std::move(file)) {}
+  Result<void> begin(const tar::Member& member) override;
   Result<void> data(std::span<const std::byte> chunk) override;
   Result<void> end() override;
   Result<void> finish() const; ///< A007 when no manifest came
   std::vector<std::string>& bases() { return bases_; }
 
 private:
-  archive::TarVisitor& inner_;
+  tar::Visitor& inner_;
   std::string file_, text_;
   bool reading_manifest_ = false, manifest_done_ = false;
   std::vector<std::string> bases_;

@@ -1,8 +1,8 @@
 #include "artifact/listing.hpp"
 
-#include "archive/tar_paths.hpp"
 #include "artifact/fetch_state.hpp"
 #include "base/text.hpp"
+#include "tar/paths.hpp"
 #include <charconv>
 #include <fmt/core.h>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view k_link_mark = "->";
 
 bool is_plain(std::string_view path) {
-  auto checked = archive::checked_path(path);
+  auto checked = tar::checked_path(path);
   if (!checked || checked->empty() || *checked != path) return false;
   return path != k_fetch_directory && !path.starts_with(std::string(k_fetch_directory) + "/");
 }

@@ -1,7 +1,7 @@
 #include "artifact/manifest.hpp"
 
-#include "archive/zip_names.hpp"
 #include "base/text.hpp"
+#include "names/entry_names.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -25,7 +25,7 @@ Result<void> check_base(std::string_view base, std::string_view what) {
   }
   if (base.size() > 4096) return bad("has more than 4,096 bytes");
   if (!text::is_valid_utf8(base)) return bad("is not UTF-8");
-  if (auto defect = archive::check_name(base)) return bad("is not a name for an archive: " + defect->message);
+  if (auto defect = names::check_name(base)) return bad("is not a name for an archive: " + defect->message);
   return {};
 }
 } // namespace

@@ -31,19 +31,19 @@ Result<Name> parse_name(std::string_view text) {
 }
 
 std::optional<Result<ArchiveName>> parse_archive_name(std::string_view file) {
-  auto compression = archive::compression_of(file);
-  if (!compression || (*compression != archive::Compression::zstd && *compression != archive::Compression::xz))
+  auto compression = codec::compression_of(file);
+  if (!compression || (*compression != codec::Compression::zstd && *compression != codec::Compression::xz))
     return std::nullopt;
-  auto name = parse_name(file.substr(0, file.size() - archive::suffix_of(*compression).size()));
+  auto name = parse_name(file.substr(0, file.size() - codec::suffix_of(*compression).size()));
   if (!name) return Result<ArchiveName>(fail(std::move(name).error()));
   return Result<ArchiveName>(ArchiveName{std::move(*name), *compression});
 }
 
 std::optional<ArchiveName> parse_tarball_name(std::string_view file) {
-  auto compression = archive::compression_of(file);
-  if (!compression || *compression == archive::Compression::none || !run::check_component(file, "tarball"))
+  auto compression = codec::compression_of(file);
+  if (!compression || *compression == codec::Compression::none || !run::check_component(file, "tarball"))
     return std::nullopt;
-  auto stem = file.substr(0, file.size() - archive::suffix_of(*compression).size());
+  auto stem = file.substr(0, file.size() - codec::suffix_of(*compression).size());
   for (std::string_view platform : {"-dist-linux-", "-dist-windows-"}) {
     auto at = stem.find(platform);
     if (at == stem.npos || at == 0) continue;

@@ -1,8 +1,8 @@
 #pragma once
 // The name of an artifact: `{name}_{component}_{target}`, three non-empty parts without '_' inside
 // (docs/formats/artifact.md).
-#include "archive/compression.hpp"
 #include "base/result.hpp"
+#include "codec/compression.hpp"
 #include <array>
 #include <compare>
 #include <optional>
@@ -34,7 +34,7 @@ Result<Name> parse_name(std::string_view text);
 
 struct ArchiveName {
   Name name;
-  archive::Compression compression = archive::Compression::zstd;
+  codec::Compression compression = codec::Compression::zstd;
 };
 /// Of `{product}-dist-{linux,windows}-{group}-{version}.tar.gz` (or .zst, .xz): the whole SDK of a group, as releases
 /// and the `tarballs/` of a run have it. The target is the group. nullopt for every other name.

@@ -1,10 +1,10 @@
 #include "artifact/outputs.hpp"
 
-#include "archive/tar.hpp"
 #include "base/text.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/require_directory.hpp"
+#include "tar/tar.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -197,11 +197,11 @@ private:
     if (found.empty()) return {};
     std::string packed;
     auto gzip =
-        archive::Compressor::create(archive::Compression::gzip, 1, [&](std::span<const std::byte> b) -> Result<void> {
+        codec::Compressor::create(codec::Compression::gzip, 1, [&](std::span<const std::byte> b) -> Result<void> {
           packed.append(reinterpret_cast<const char*>(b.data()), b.size());
           return {};
         });
-    archive::TarWriter tar([&](std::span<const std::byte> b) { return gzip->write(b); });
+    tar::Writer tar([&](std::span<const std::byte> b) { return gzip->write(b); });
     for (const auto& entry : found)
       TRY_DO(tar.file(entry.path, so_far(at(entry.path), entry.size), false), "while packing " + entry.path);
     TRY_DO(tar.finish());

@@ -1,12 +1,12 @@
 #include "artifact/pack.hpp"
 
-#include "archive/tar.hpp"
 #include "artifact/case_rule.hpp"
 #include "artifact/exploded.hpp"
 #include "artifact/manifest.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
+#include "tar/tar.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -14,7 +14,7 @@
 
 namespace quarry::artifact {
 
-using archive::Compression;
+using codec::Compression;
 using sys::EntryType;
 
 namespace {
@@ -23,14 +23,14 @@ struct Job {
   ExplodedTree tree;
 };
 
-Result<void> add_entry(archive::TarWriter& tar, const SourceItem& item, const sys::TreeEntry& entry) {
+Result<void> add_entry(tar::Writer& tar, const SourceItem& item, const sys::TreeEntry& entry) {
   if (entry.type == EntryType::symlink) return tar.symlink(entry.path, entry.link);
   return tar.file(entry.path, content::Rope::file(path::join(item.directory, entry.path), entry.size),
                   entry.executable());
 }
 
 /// Directories need no member of their own, but for those that hold nothing.
-Result<void> write_members(archive::TarWriter& tar, const Job& job) {
+Result<void> write_members(tar::Writer& tar, const Job& job) {
   const auto& entries = job.tree.entries;
   auto manifest = std::find_if(entries.begin(), entries.end(), [](const auto& e) { return e.path == k_manifest_name; });
   if (manifest != entries.end())
@@ -52,17 +52,17 @@ Result<void> write_members(archive::TarWriter& tar, const Job& job) {
 }
 
 Result<Packed> write_archive(const Job& job, const std::string& path, sys::File& into, const PackOptions& options,
-                             const archive::CodecOptions& codec) {
+                             const codec::CodecOptions& codec) {
   Sha256Hasher hasher;
   std::uint64_t size = 0;
   auto compressor =
-      archive::Compressor::create(options.compression, codec, [&](std::span<const std::byte> bytes) -> Result<void> {
+      codec::Compressor::create(options.compression, codec, [&](std::span<const std::byte> bytes) -> Result<void> {
         hasher.update(bytes);
         TRY_DO(into.write_at(size, bytes), "while writing " + path);
         size += bytes.size();
         return {};
       });
-  archive::TarWriter tar(
+  tar::Writer tar(
       [&](std::span<const std::byte> bytes) -> Result<void> {
         TRY_DO(sys::check_interrupted());
         if (options.on_bytes) options.on_bytes(bytes.size());
@@ -80,7 +80,7 @@ Result<Packed> write_archive(const Job& job, const std::string& path, sys::File&
 /// The old checksum goes first: in between there is an archive without one, which nobody trusts, never one with a wrong
 /// one.
 Result<Packed> pack_one(const Job& job, const std::string& path, const PackOptions& options,
-                        const archive::CodecOptions& codec) {
+                        const codec::CodecOptions& codec) {
   auto sidecar = path + std::string(k_checksum_suffix);
   TRY(auto file, sys::AtomicFile::create(path));
   TRY(auto packed, write_archive(job, path, file.file(), options, codec), "while packing " + job.item->directory);
@@ -118,7 +118,7 @@ Result<std::vector<Packed>> pack(const Source& source, const std::string& output
   std::vector<std::size_t> order(jobs.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return jobs[a].tree.bytes > jobs[b].tree.bytes; });
-  archive::CodecOptions codec{options.jobs, archive::permits_for(options.jobs)};
+  codec::CodecOptions codec{options.jobs, codec::permits_for(options.jobs)};
   std::vector<Packed> packed(jobs.size());
   TRY_DO(parallel_for(jobs.size(), options.jobs, [&](std::size_t i) -> Result<void> {
     const auto& job = jobs[order[i]];

@@ -1,16 +1,16 @@
 #pragma once
 // Exploded artifacts to archives with checksum files.
-#include "archive/tar_paths.hpp"
 #include "artifact/source.hpp"
+#include "tar/paths.hpp"
 #include <string>
 #include <vector>
 
 namespace quarry::artifact {
 
 struct PackOptions {
-  archive::Compression compression = archive::Compression::zstd; ///< zstd or xz
-  unsigned jobs = 1;                                             ///< threads for all archives together
-  std::uint64_t max_ratio = archive::k_tar_ratio_max;            ///< T008 for what a fetch with this ratio would refuse
+  codec::Compression compression = codec::Compression::zstd; ///< zstd or xz
+  unsigned jobs = 1;                                         ///< threads for all archives together
+  std::uint64_t max_ratio = tar::k_tar_ratio_max;            ///< T008 for what a fetch with this ratio would refuse
   std::function<void(std::uint64_t)> on_bytes = {}; ///< uncompressed bytes packed since the last call, from any thread
 };
 
@@ -19,7 +19,7 @@ struct Packed {
   std::string file;                             ///< base name of the archive
   std::uint64_t size = 0, files = 0, bytes = 0; ///< of the archive; members that are no directories; their bytes
   Sha256 digest;
-  archive::CasePairs case_pairs; ///< T007 instead for Windows
+  tar::CasePairs case_pairs; ///< T007 instead for Windows
 };
 
 /// Every exploded artifact of `source` (archives in it are left alone) to `output_directory`/{name}{suffix}, each

@@ -57,10 +57,10 @@ TEST_F(PackTest, EqualTreesGiveEqualBytes) {
 TEST_F(PackTest, TheManifestComesFirst) {
   explode("a_lib_generic", "x", "Above/stage"); // sorts before the manifest
   ASSERT_TRUE(pack_all());
-  auto stream = *tar::expand(*sys::read_file(out_ + "/a_lib_generic.tar.zst"), Compression::zstd);
-  EXPECT_THAT(*tar::read(stream), ElementsAre("file artifact_manifest.txt", "file Above/stage/bin/a_lib_generic +x",
-                                              "link Above/stage/lib/liba_lib_generic.so -> liba_lib_generic.so.1",
-                                              "file Above/stage/lib/liba_lib_generic.so.1"));
+  auto stream = *codec::testing::expand(*sys::read_file(out_ + "/a_lib_generic.tar.zst"), Compression::zstd);
+  EXPECT_THAT(*tarball::read(stream), ElementsAre("file artifact_manifest.txt", "file Above/stage/bin/a_lib_generic +x",
+                                                  "link Above/stage/lib/liba_lib_generic.so -> liba_lib_generic.so.1",
+                                                  "file Above/stage/lib/liba_lib_generic.so.1"));
 }
 
 TEST_F(PackTest, WhatAFetchWouldRefuseIsNotPacked) {

@@ -74,10 +74,10 @@ private:
   }
   static std::optional<Result<ArchiveName>> name_of(const std::string& file, bool asked) {
     if (auto tarball = parse_tarball_name(file)) return Result<ArchiveName>(std::move(*tarball));
-    auto gzip = archive::suffix_of(archive::Compression::gzip);
+    auto gzip = codec::suffix_of(codec::Compression::gzip);
     if (asked && file.size() > gzip.size() && file.ends_with(gzip)) // whatever it is called: the user says what it is
       return Result<ArchiveName>(
-          ArchiveName{Name{file.substr(0, file.size() - gzip.size()), "", ""}, archive::Compression::gzip});
+          ArchiveName{Name{file.substr(0, file.size() - gzip.size()), "", ""}, codec::Compression::gzip});
     return parse_archive_name(file);
   }
   static void read_sidecar(SourceItem& item, const std::string& path) {

@@ -20,7 +20,7 @@ struct SourceItem {
   bool windows = false;        ///< known to be for Windows, where names that differ by case are one
   std::optional<Error> defect; ///< known before it is opened: its checksum file is malformed, its manifest is missing …
 
-  archive::Compression compression = archive::Compression::zstd; // archives
+  codec::Compression compression = codec::Compression::zstd; // archives
   std::uint64_t size = 0;
   std::optional<Sha256> checksum;
   std::function<Result<content::Rope>()> open;

@@ -34,14 +34,14 @@ protected:
   const std::string name_ = "x-dist-linux-gfx942-1.0";
   void make(const std::string& stream, bool checksum, std::string file = {}) {
     if (file.empty()) file = name_ + ".tar.gz";
-    auto packed = testing::tar::compress(stream, archive::Compression::gzip);
+    auto packed = codec::testing::compress(stream, codec::Compression::gzip);
     write(from_ + "/" + file, packed);
     if (checksum) write(from_ + "/" + file + ".sha256sum", checksum_line(sha256(packed), file));
   }
   std::string sdk() {
-    namespace tar = testing::tar;
-    return tar::directory("./") + tar::file("./bin/tool") + tar::file("./lib/libx.so.1") +
-           tar::symlink("./lib/libx.so", "libx.so.1") + tar::end();
+    namespace tarball = testing::tarball;
+    return tarball::directory("./") + tarball::file("./bin/tool") + tarball::file("./lib/libx.so.1") +
+           tarball::symlink("./lib/libx.so", "libx.so.1") + tarball::end();
   }
 };
 
@@ -65,7 +65,7 @@ TEST_F(Tarball, IsMergedAsItIsWhenFlat) {
 TEST_F(Tarball, AndAnArtifactOwningOnePathAreRefusedByName) {
   make(sdk(), true);
   archive("x_run_gfx942.tar.zst",
-          testing::manifest() + testing::tar::file("math/stage/bin/tool", "other") + testing::tar::end());
+          testing::manifest() + testing::tarball::file("math/stage/bin/tool", "other") + testing::tarball::end());
   auto report = run({.form = FetchForm::flat});
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "A015");
@@ -86,7 +86,7 @@ TEST_F(Tarball, IsRefusedWhenDamagedOrHostile) {
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
   write(path, bytes);
   EXPECT_EQ(run()->artifacts[0].error->code, "A012");
-  make(testing::tar::symlink("lib/out", "../../etc") + testing::tar::end(), true);
+  make(testing::tarball::symlink("lib/out", "../../etc") + testing::tarball::end(), true);
   EXPECT_EQ(run()->artifacts[0].error->code, "T010");
   EXPECT_THAT(visible(), ::testing::IsEmpty());
 }
@@ -119,7 +119,7 @@ TEST_F(Tarball, OfARunStandsBelowTarballs) {
   ASSERT_TRUE(opened);
   std::shared_ptr<store::ObjectStore> store = std::move(*opened);
   write(root_ + "/store/7-linux/tarballs/" + name_ + ".tar.gz",
-        testing::tar::compress(sdk(), archive::Compression::gzip));
+        codec::testing::compress(sdk(), codec::Compression::gzip));
   write(root_ + "/store/7-linux/tarballs/index.html", "page");
   auto layout = run::Layout::parse("7-linux/");
   ASSERT_TRUE(layout);

@@ -1,6 +1,5 @@
 #pragma once
 // For tests only: artifacts on disk, made by hand.
-#include "archive/tar_testing.hpp"
 #include "artifact/fetch.hpp"
 #include "artifact/manifest.hpp"
 #include "artifact/pack.hpp"
@@ -9,6 +8,7 @@
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
+#include "tar/testing.hpp"
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,13 +16,13 @@
 
 namespace quarry::artifact::testing {
 
-namespace tar = archive::testing;
-using archive::Compression;
+namespace tarball = tar::testing;
+using codec::Compression;
 
 constexpr std::string_view k_base = "math/stage";
 
 inline std::string manifest(std::string bases = std::string(k_base) + "\n") {
-  return tar::file(std::string(k_manifest_name), std::move(bases));
+  return tarball::file(std::string(k_manifest_name), std::move(bases));
 }
 
 class Directory : public ::testing::Test {
@@ -53,14 +53,14 @@ protected:
   }
   /// An archive of the given tar stream, with its checksum file.
   void archive(const std::string& file, const std::string& stream, bool checksum = true) {
-    auto packed = tar::compress(stream, file.ends_with(".xz") ? Compression::xz : Compression::zstd);
+    auto packed = codec::testing::compress(stream, file.ends_with(".xz") ? Compression::xz : Compression::zstd);
     write(from_ + "/" + file, packed);
     if (checksum) write(from_ + "/" + file + ".sha256sum", checksum_line(sha256(packed), file));
   }
   /// A sound archive with one file of this text.
   void good(const std::string& name, const std::string& text = "text") {
-    archive(name + ".tar.zst", manifest() + tar::file("math/stage/lib/" + name, text) +
-                                   tar::symlink("math/stage/lib/link-" + name, name) + tar::end());
+    archive(name + ".tar.zst", manifest() + tarball::file("math/stage/lib/" + name, text) +
+                                   tarball::symlink("math/stage/lib/link-" + name, name) + tarball::end());
   }
   Result<FetchReport> run(FetchOptions options = {}, SelectionOptions selection = {}) {
     TRY(auto source, source_of_path(from_));

@@ -11,8 +11,6 @@
 
 namespace quarry::artifact {
 
-using archive::TarType;
-
 namespace {
 // Eight of our own frames: as many chunks as a packer has in hand lie in two or three of them.
 constexpr std::uint64_t k_cache_bytes = 64u << 20;
@@ -20,15 +18,15 @@ constexpr std::uint64_t k_cache_bytes = 64u << 20;
 using content::Spool;
 
 struct Placed {
-  archive::TarMember member;
+  tar::Member member;
   std::uint64_t offset = 0; ///< of its bytes in the stream, or in the spool
 };
 
 /// Writes down what is where; keeps the bytes themselves only when there is a spool.
-class Recorder final : public archive::TarVisitor {
+class Recorder final : public tar::Visitor {
 public:
   explicit Recorder(Spool* spool) : spool_(spool) {}
-  Result<void> begin(const archive::TarMember& member) override {
+  Result<void> begin(const tar::Member& member) override {
     members.push_back({member, spool_ ? spool_->size() : member.offset});
     return {};
   }
@@ -46,10 +44,10 @@ std::string below(const std::string& base, const std::string& path) {
   return path.size() == base.size() ? std::string() : path.substr(base.size() + 1);
 }
 
-sys::EntryType type_of(TarType type) {
-  return type == TarType::directory ? sys::EntryType::directory
-         : type == TarType::symlink ? sys::EntryType::symlink
-                                    : sys::EntryType::file;
+sys::EntryType type_of(tar::Type type) {
+  return type == tar::Type::directory ? sys::EntryType::directory
+         : type == tar::Type::symlink ? sys::EntryType::symlink
+                                      : sys::EntryType::file;
 }
 
 // An archive names a directory only when it is empty, or never: what lies in one says that it is there.
@@ -78,9 +76,9 @@ std::vector<TreeFile> files_of(const ArchivedArtifact& artifact, const std::vect
                   {},
                   {},
                   artifact.file + "!" + member.path};
-    if (member.type == TarType::symlink) file.link = member.link;
-    if (member.type == TarType::file) file.data = stream.slice(offset, member.size);
-    if (member.type == TarType::hardlink) {
+    if (member.type == tar::Type::symlink) file.link = member.link;
+    if (member.type == tar::Type::file) file.data = stream.slice(offset, member.size);
+    if (member.type == tar::Type::hardlink) {
       const auto& original = files[by_path.at(member.link)];
       file.size = original.size;
       file.executable = original.executable;
@@ -97,7 +95,7 @@ std::vector<TreeFile> files_of(const ArchivedArtifact& artifact, const std::vect
 
 TreeReader::TreeReader(TreeOptions options)
     : options_(std::move(options)), mutex_(std::make_shared<std::mutex>()),
-      permits_(archive::permits_for(options_.workers)), cache_(std::make_shared<archive::FrameCache>(k_cache_bytes)) {}
+      permits_(codec::permits_for(options_.workers)), cache_(std::make_shared<codec::FrameCache>(k_cache_bytes)) {}
 
 Result<std::vector<TreeFile>> TreeReader::read(const ExplodedArtifact& artifact) const {
   std::vector<TreeFile> files;
@@ -136,9 +134,9 @@ Result<std::vector<TreeFile>> TreeReader::read(const ArchivedArtifact& artifact)
     return {};
   };
   // Headers that do not hold together are worth reporting only when the checksum is right: reading it all settles that.
-  auto frames = archive::find_frames(packed, artifact.compression);
+  auto frames = codec::find_frames(packed, artifact.compression);
   if (frames && *frames) {
-    auto stream = content::Rope::of(archive::open_frames(packed, artifact.compression, std::move(**frames), cache_));
+    auto stream = content::Rope::of(codec::open_frames(packed, artifact.compression, std::move(**frames), cache_));
     Recorder recorder(nullptr);
     TRY(auto unpacked,
         item.checksum ? index_archive(item, stream, recorder, unpack) : read_archive(item, recorder, unpack));

@@ -1,9 +1,9 @@
 #pragma once
 // What an artifact holds, as ropes, without unpacking it: the files of an exploded directory, or the members of an
 // archive at their places in its uncompressed stream.
-#include "archive/frames.hpp"
 #include "artifact/catalogue.hpp"
 #include "base/result.hpp"
+#include "codec/frames.hpp"
 #include "content/rope.hpp"
 #include "sys/tree.hpp"
 #include <functional>
@@ -48,8 +48,8 @@ public:
 private:
   TreeOptions options_;
   std::shared_ptr<std::mutex> mutex_; // of on_bytes
-  std::shared_ptr<archive::Permits> permits_;
-  std::shared_ptr<archive::FrameCache> cache_;
+  std::shared_ptr<codec::Permits> permits_;
+  std::shared_ptr<codec::FrameCache> cache_;
 };
 
 } // namespace quarry::artifact

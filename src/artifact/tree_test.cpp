@@ -76,8 +76,8 @@ TEST_F(TreeTest, AnArchiveHoldsWhatItsDirectoryHeld) {
 }
 
 TEST_F(TreeTest, AnEndlessFrameIsSpooledAndLeavesNothingBehind) {
-  auto stream = manifest() + tar::file("math/stage/lib/one", std::string(300'000, 'x')) +
-                tar::file("math/stage/bin/two", "two") + tar::end();
+  auto stream = manifest() + tarball::file("math/stage/lib/one", std::string(300'000, 'x')) +
+                tarball::file("math/stage/bin/two", "two") + tarball::end();
   auto packed = endless_zstd(stream);
   write(from_ + "/a_lib_generic.tar.zst", packed);
   write(from_ + "/a_lib_generic.tar.zst.sha256sum", checksum_line(sha256(packed), "a_lib_generic.tar.zst"));
@@ -89,33 +89,33 @@ TEST_F(TreeTest, AnEndlessFrameIsSpooledAndLeavesNothingBehind) {
 }
 
 TEST_F(TreeTest, AHardLinkIsTheFileItNames) {
-  archive("a_lib_generic.tar.zst", manifest() + tar::file("math/stage/lib/one", "content") +
-                                       tar::hardlink("math/stage/lib/two", "math/stage/lib/one") + tar::end());
+  archive("a_lib_generic.tar.zst", manifest() + tarball::file("math/stage/lib/one", "content") +
+                                       tarball::hardlink("math/stage/lib/two", "math/stage/lib/one") + tarball::end());
   auto found = read(from_);
   ASSERT_TRUE(found) << render(found.error());
   EXPECT_EQ((*found)["lib/two"], (*found)["lib/one"]);
 }
 
 TEST_F(TreeTest, AnArchiveThatAFetchWouldRefuseIsRefused) {
-  auto stream = manifest() + tar::file("math/stage/lib/one", "content") + tar::end();
+  auto stream = manifest() + tarball::file("math/stage/lib/one", "content") + tarball::end();
   archive("a_lib_generic.tar.zst", stream, false);
   EXPECT_EQ(code(), "A010");
   EXPECT_EQ(code({.allow_unverified = true}), "");
   archive("a_lib_generic.tar.zst", stream);
   write(from_ + "/a_lib_generic.tar.zst.sha256sum", checksum_line(sha256("other"), "a_lib_generic.tar.zst"));
   EXPECT_EQ(code(), "A012");
-  archive("a_lib_generic.tar.zst", manifest() + tar::file("elsewhere/one", "content") + tar::end());
+  archive("a_lib_generic.tar.zst", manifest() + tarball::file("elsewhere/one", "content") + tarball::end());
   EXPECT_EQ(code(), "A008");
-  archive("a_lib_generic.tar.zst", tar::file("math/stage/lib/one", "content") + tar::end());
+  archive("a_lib_generic.tar.zst", tarball::file("math/stage/lib/one", "content") + tarball::end());
   EXPECT_EQ(code(), "A007");
 }
 
 // The checksum says that these are the bytes that were made; what was made wrongly is found when it is read.
 TEST_F(TreeTest, ADamagedFrameUnderARightChecksumFailsTheReadThatWantsIt) {
-  auto stream = manifest() + tar::file("math/stage/lib/large", std::string(30u << 20, 'x')) +
-                tar::file("math/stage/lib/small", "small") + tar::end();
-  auto packed = tar::compress(stream, Compression::zstd);
-  auto frames = archive::find_frames(content::Rope::literal(packed), Compression::zstd);
+  auto stream = manifest() + tarball::file("math/stage/lib/large", std::string(30u << 20, 'x')) +
+                tarball::file("math/stage/lib/small", "small") + tarball::end();
+  auto packed = codec::testing::compress(stream, Compression::zstd);
+  auto frames = codec::find_frames(content::Rope::literal(packed), Compression::zstd);
   ASSERT_TRUE(frames && *frames && (*frames)->size() > 3);
   packed[(**frames)[2].packed_offset - 2] ^= 1; // the check of the second frame
   write(from_ + "/a_lib_generic.tar.zst", packed);

@@ -1,10 +1,10 @@
 #include "artifact/unpack.hpp"
 
-#include "archive/tar_extract.hpp"
 #include "artifact/case_rule.hpp"
 #include "artifact/guard.hpp"
 #include "base/units.hpp"
 #include "sys/clock.hpp"
+#include "tar/extract.hpp"
 #include <fmt/core.h>
 
 namespace quarry::artifact {
@@ -15,10 +15,10 @@ namespace {
 // frame decoded beside it, and four none. Larger windows come on top: a stream cannot be read without its window.
 constexpr std::uint64_t k_remote_bytes = 32u << 20, k_transfer_bytes = 12u << 20;
 
-class Counter final : public archive::TarVisitor {
+class Counter final : public tar::Visitor {
 public:
-  Result<void> begin(const archive::TarMember& member) override {
-    if (member.type != archive::TarType::directory) ++files;
+  Result<void> begin(const tar::Member& member) override {
+    if (member.type != tar::Type::directory) ++files;
     bytes += member.size;
     return {};
   }
@@ -27,14 +27,14 @@ public:
   std::uint64_t files = 0, bytes = 0;
 };
 
-archive::TarLimits limits_for(const SourceItem& item, std::uint64_t archive_bytes, const UnpackOptions& options) {
-  auto limits = archive::TarLimits::for_archive(archive_bytes, options.max_ratio);
+tar::Limits limits_for(const SourceItem& item, std::uint64_t archive_bytes, const UnpackOptions& options) {
+  auto limits = tar::Limits::for_archive(archive_bytes, options.max_ratio);
   limits.case_rule = case_rule_of(item);
   return limits;
 }
 
 /// What the archive's own bytes go through, whichever way it is read. Borrows both.
-archive::ByteSink digesting(Sha256Hasher& hasher, const UnpackOptions& options) {
+codec::ByteSink digesting(Sha256Hasher& hasher, const UnpackOptions& options) {
   return [&](std::span<const std::byte> bytes) -> Result<void> {
     hasher.update(bytes);
     TRY_DO(sys::check_interrupted());
@@ -56,14 +56,14 @@ Error told_where(Error error, const std::string& file) {
 }
 
 /// The one pass. `into` gets the members that the guard lets through.
-Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope, archive::TarVisitor& into,
+Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope, tar::Visitor& into,
                               const UnpackOptions& options, PartialDigest& digest) {
   Unpacked result;
   result.archive_bytes = rope.size();
   ManifestGuard guard(into, item.file);
   bool whole = item.name.whole_sdk(); // has no manifest: all of it belongs
-  archive::TarReader reader(whole ? into : guard, item.file, limits_for(item, rope.size(), options));
-  auto read = archive::decompress(
+  tar::Reader reader(whole ? into : guard, item.file, limits_for(item, rope.size(), options));
+  auto read = codec::decompress(
       rope, item.compression, options.codec, [&](std::span<const std::byte> bytes) { return reader.feed(bytes); },
       [&](std::span<const std::byte> bytes) {
         digest.hashed += bytes.size();
@@ -86,13 +86,13 @@ Result<Sha256> finish_digest(const content::Rope& rope, PartialDigest& digest, c
 
 } // namespace
 
-archive::CodecOptions codec_for(unsigned jobs, bool remote, std::size_t transfers) {
-  if (!remote) return {jobs, archive::permits_for(jobs)};
+codec::CodecOptions codec_for(unsigned jobs, bool remote, std::size_t transfers) {
+  if (!remote) return {jobs, codec::permits_for(jobs)};
   auto taken = std::min<std::uint64_t>(k_remote_bytes, (std::max<std::size_t>(transfers, 1) - 1) * k_transfer_bytes);
-  return {jobs, jobs > 1 ? std::make_shared<archive::Permits>(jobs, k_remote_bytes - taken) : nullptr};
+  return {jobs, jobs > 1 ? std::make_shared<codec::Permits>(jobs, k_remote_bytes - taken) : nullptr};
 }
 
-Result<Unpacked> read_archive(const SourceItem& item, archive::TarVisitor& into, const UnpackOptions& options) {
+Result<Unpacked> read_archive(const SourceItem& item, tar::Visitor& into, const UnpackOptions& options) {
   if (item.defect) return fail(*item.defect);
   if (!item.checksum && !options.allow_unverified) return fail(no_checksum_error(item.file));
   TRY(auto rope, item.open(), "while opening " + item.file);
@@ -114,7 +114,7 @@ namespace {
 // Every header is seen, and data in steps of this size: larger members are passed over.
 constexpr std::uint64_t k_index_step = 64u << 10;
 
-Result<void> walk(const content::Rope& stream, archive::TarReader& reader) {
+Result<void> walk(const content::Rope& stream, tar::Reader& reader) {
   std::vector<std::byte> buffer(k_index_step);
   for (std::uint64_t at = 0; at < stream.size();) {
     auto part = std::span(buffer).first(std::min<std::uint64_t>(k_index_step, stream.size() - at));
@@ -134,7 +134,7 @@ Result<void> walk(const content::Rope& stream, archive::TarReader& reader) {
 }
 } // namespace
 
-Result<Unpacked> index_archive(const SourceItem& item, const content::Rope& stream, archive::TarVisitor& into,
+Result<Unpacked> index_archive(const SourceItem& item, const content::Rope& stream, tar::Visitor& into,
                                const UnpackOptions& options) {
   if (item.defect) return fail(*item.defect);
   if (!item.checksum) return fail(no_checksum_error(item.file));
@@ -148,7 +148,7 @@ Result<Unpacked> index_archive(const SourceItem& item, const content::Rope& stre
   result.verified = true;
   result.archive_bytes = packed.size();
   ManifestGuard guard(into, item.file);
-  archive::TarReader reader(guard, item.file, limits_for(item, packed.size(), options));
+  tar::Reader reader(guard, item.file, limits_for(item, packed.size(), options));
   TRY_DO(walk(stream, reader), "while reading " + item.file);
   TRY_DO(guard.finish());
   result.bases = std::move(guard.bases());
@@ -176,7 +176,7 @@ Error no_checksum_error(const std::string& file) {
 
 Result<Unpacked> extract_archive(const SourceItem& item, const std::string& directory, const UnpackOptions& options) {
   TRY(auto root, sys::Beneath::open(directory));
-  archive::TarExtractor extractor(std::move(root));
+  tar::Extractor extractor(std::move(root));
   TRY(auto result, read_archive(item, extractor, options));
   TRY_DO(extractor.make_links());
   result.files = extractor.files();

@@ -21,7 +21,7 @@ struct Verdict {
   bool exploded = false, verified = false; ///< verified: against its checksum file
   std::optional<Sha256> digest;
   std::uint64_t files = 0, bytes = 0;
-  archive::CasePairs case_pairs; ///< see Unpacked
+  tar::CasePairs case_pairs; ///< see Unpacked
   std::optional<Error> error;
 };
 

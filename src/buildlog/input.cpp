@@ -1,10 +1,10 @@
 #include "buildlog/input.hpp"
 
-#include "archive/zip_reader.hpp"
 #include "content/rope.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "sys/tree.hpp"
+#include "zip/reader.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
@@ -54,7 +54,7 @@ bool repeats_a_job(const std::string& name, const std::set<std::string>& jobs) {
   return slash != name.npos && jobs.contains(name.substr(0, slash));
 }
 
-std::set<std::string> jobs_of(const std::vector<archive::ZipMember>& members) {
+std::set<std::string> jobs_of(const std::vector<zip::Member>& members) {
   std::set<std::string> jobs;
   for (const auto& member : members) {
     if (member.name.find('/') != member.name.npos || !is_log_name(member.name)) continue;
@@ -69,14 +69,14 @@ std::set<std::string> jobs_of(const std::vector<archive::ZipMember>& members) {
 Result<std::vector<Input>> zip_inputs(const std::string& path, Findings& findings) {
   TRY(auto rope, content::Rope::file(path));
   Findings defects;
-  auto opened = archive::ZipReader::open(std::move(rope), path, defects);
+  auto opened = zip::Reader::open(std::move(rope), path, defects);
   if (!opened)
     return no_log(path, defects.empty() ? "not a zip that can be read" : defects.front().message, ErrorKind::corrupt);
   for (auto& defect : defects) {
     defect.severity = Severity::warning; // sizes and checksums of members are still proven when they are read
     findings.push_back(std::move(defect));
   }
-  auto zip = std::make_shared<archive::ZipReader>(std::move(*opened));
+  auto zip = std::make_shared<zip::Reader>(std::move(*opened));
   auto jobs = jobs_of(zip->members());
   std::vector<Input> inputs;
   for (const auto& member : zip->members()) {

@@ -1,7 +1,6 @@
 #include "index/build.hpp"
 
-#include "archive/compression.hpp"
-#include "archive/tar.hpp"
+#include "codec/compression.hpp"
 #include "index/check.hpp"
 #include "index/describe.hpp"
 #include "index/pages.hpp"
@@ -9,6 +8,7 @@
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
+#include "tar/tar.hpp"
 #include "wheel/wheel.hpp"
 
 #include <gmock/gmock.h>
@@ -46,11 +46,11 @@ struct SdistFile {
 std::string sdist_in(const std::string& directory, const std::string& file_name, const std::vector<SdistFile>& files) {
   std::string bytes;
   auto gzip =
-      archive::Compressor::create(archive::Compression::gzip, 1, [&](std::span<const std::byte> chunk) -> Result<void> {
+      codec::Compressor::create(codec::Compression::gzip, 1, [&](std::span<const std::byte> chunk) -> Result<void> {
         bytes.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
         return {};
       });
-  archive::TarWriter tar([&](std::span<const std::byte> chunk) { return gzip->write(chunk); });
+  tar::Writer tar([&](std::span<const std::byte> chunk) { return gzip->write(chunk); });
   for (const auto& file : files) EXPECT_TRUE(tar.file(file.path, content::Rope::literal(file.text), false));
   EXPECT_TRUE(tar.finish() && gzip->finish());
   auto path = path::join(directory, file_name);

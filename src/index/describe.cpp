@@ -1,11 +1,11 @@
 #include "index/describe.hpp"
 
-#include "archive/compression.hpp"
-#include "archive/tar.hpp"
-#include "archive/zip_reader.hpp"
 #include "base/text.hpp"
+#include "codec/compression.hpp"
 #include "dist/resolver_fields.hpp"
 #include "sys/path.hpp"
+#include "tar/tar.hpp"
+#include "zip/reader.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -25,16 +25,16 @@ Unexpected sdist_error(std::string_view file, std::string_view why) {
 }
 
 /// Keeps `{top}/PKG-INFO` and sees that everything lies in one directory.
-class PkgInfoFinder final : public archive::TarVisitor {
+class PkgInfoFinder final : public tar::Visitor {
 public:
   explicit PkgInfoFinder(std::string file) : file_(std::move(file)) {}
 
-  Result<void> begin(const archive::TarMember& member) override {
+  Result<void> begin(const tar::Member& member) override {
     auto parts = path::components(member.path);
     if (parts.empty()) return {};
     if (top_.empty()) top_ = parts[0];
     if (parts[0] != top_) return sdist_error(file_, "it holds more than one top-level directory");
-    reading_ = parts.size() == 2 && parts[1] == "PKG-INFO" && member.type == archive::TarType::file;
+    reading_ = parts.size() == 2 && parts[1] == "PKG-INFO" && member.type == tar::Type::file;
     if (!reading_) return {};
     if (found_) return sdist_error(file_, "it holds PKG-INFO twice");
     if (member.size > dist::k_metadata_bytes_max) return sdist_error(file_, "PKG-INFO is larger than 16 MiB");
@@ -62,9 +62,9 @@ private:
 Result<std::string> pkg_info_of_tar(const std::string& path) {
   TRY(auto rope, content::Rope::file(path));
   PkgInfoFinder finder{std::string(path::basename(path))};
-  archive::TarReader reader(finder, path, archive::TarLimits::for_archive(rope.size(), archive::k_tar_ratio_max));
-  TRY_DO(archive::decompress(rope, archive::Compression::gzip,
-                             [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }));
+  tar::Reader reader(finder, path, tar::Limits::for_archive(rope.size(), tar::k_tar_ratio_max));
+  TRY_DO(codec::decompress(rope, codec::Compression::gzip,
+                           [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }));
   TRY_DO(reader.finish());
   return finder.take();
 }
@@ -73,7 +73,7 @@ Result<std::string> pkg_info_of_zip(const std::string& path) {
   std::string file(path::basename(path));
   TRY(auto rope, content::Rope::file(path));
   Findings findings;
-  auto reader = archive::ZipReader::open(rope, file, findings);
+  auto reader = zip::Reader::open(rope, file, findings);
   if (!reader || has_errors(findings))
     return sdist_error(file, findings.empty() ? "the archive cannot be read" : findings[0].message);
   for (const auto& member : reader->members()) {
@@ -153,7 +153,7 @@ std::optional<Described> describe_proven(const std::string& path, const wheel::P
   auto rope = content::Rope::file(path);
   if (!name || !rope || rope->size() != proof->size) return std::nullopt;
   Findings findings;
-  auto zip = archive::ZipReader::open(*rope, proof->file_name, findings);
+  auto zip = zip::Reader::open(*rope, proof->file_name, findings);
   if (!zip || !findings.empty()) return std::nullopt;
   const auto* member = zip->find(name->dist_info() + "/METADATA");
   auto text = member ? zip->read_all(*member, dist::k_metadata_bytes_max) : Result<std::string>(std::string());
@@ -169,8 +169,8 @@ std::optional<Described> describe_proven(const std::string& path, const wheel::P
   described.file.metadata_sha256 = proof->metadata_sha256;
   described.file.requires_python = metadata->requires_python;
   described.sidecar = std::move(*text);
-  described.holds_library = std::ranges::any_of(
-      zip->members(), [](const archive::ZipMember& m) { return is_library_name(m.name) && m.size != 0; });
+  described.holds_library =
+      std::ranges::any_of(zip->members(), [](const zip::Member& m) { return is_library_name(m.name) && m.size != 0; });
   described.hashed = false;
   return described;
 }

@@ -19,7 +19,7 @@ protected:
     spec.tags = {"py3", "none", "any"};
     spec.root_is_purelib = true;
     spec.members = {{"x/lib.so", content::Rope::literal(k_bytes), false}};
-    wheel::PackOptions options{archive::Profile::stored, 1, {}, prover_};
+    wheel::PackOptions options{codec::Profile::stored, 1, {}, prover_};
     path_ = wheel::pack(spec, root_, options).value().path;
   }
   void TearDown() override { EXPECT_TRUE(sys::remove_tree(root_)); }

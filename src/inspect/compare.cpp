@@ -1,7 +1,7 @@
 #include "inspect/compare.hpp"
 
-#include "archive/compression.hpp"
 #include "base/units.hpp"
+#include "codec/compression.hpp"
 #include "inspect/elf_compare.hpp"
 #include "inspect/values.hpp"
 #include <algorithm>
@@ -14,9 +14,9 @@ namespace {
 
 /// The name under which two files are one: a payload may be compressed on one side.
 std::string pairing_name(const std::string& path) {
-  auto compression = archive::compression_of(path);
+  auto compression = codec::compression_of(path);
   if (!compression) return path;
-  return path.substr(0, path.size() - archive::suffix_of(*compression).size()) + ".tar";
+  return path.substr(0, path.size() - codec::suffix_of(*compression).size()) + ".tar";
 }
 
 std::map<std::string, std::pair<std::string, const Entry*>> by_pairing_name(const Entries& entries) {

@@ -1,6 +1,6 @@
 #include "inspect/compare.hpp"
 
-#include "archive/tar_testing.hpp"
+#include "tar/testing.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-namespace tar = archive::testing;
+namespace tarball = tar::testing;
 
 Entry file(const std::string& text, bool executable = false) {
   return {text.size(), executable, {}, sha256(text), [text]() -> Result<content::Rope> {
@@ -79,9 +79,9 @@ TEST(Compare, SaysHowFilesDiffer) {
 }
 
 TEST(Compare, LooksIntoTarsWhateverTheirCompression) {
-  auto plain = tar::file("lib/a", "1") + tar::symlink("lib/b", "a") + tar::end();
-  auto other = tar::file("lib/a", "2") + tar::symlink("lib/b", "c") + tar::end();
-  auto packed = tar::compress(plain, archive::Compression::xz);
+  auto plain = tarball::file("lib/a", "1") + tarball::symlink("lib/b", "a") + tarball::end();
+  auto other = tarball::file("lib/a", "2") + tarball::symlink("lib/b", "c") + tarball::end();
+  auto packed = codec::testing::compress(plain, codec::Compression::xz);
   EXPECT_THAT(differences({wheel("1", {{"p.tar", file(plain)}})}, {wheel("1", {{"p.tar", file(other)}})}),
               ElementsAre("content p.tar!lib/a", "link p.tar!lib/b"));
   EXPECT_THAT(differences({wheel("1", {{"p.tar", file(other)}})}, {wheel("1", {{"p.tar.xz", file(packed)}})}),

@@ -1,13 +1,13 @@
 #include "inspect/contents.hpp"
 
-#include "archive/tar.hpp"
-#include "archive/zip_reader.hpp"
 #include "content/spool.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
+#include "tar/tar.hpp"
 #include "wheel/wheel.hpp"
+#include "zip/reader.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <memory>
@@ -15,7 +15,7 @@
 namespace quarry::inspect {
 
 namespace {
-using archive::Compression;
+using codec::Compression;
 using content::Rope;
 using dist::DistributionKind;
 
@@ -33,7 +33,7 @@ Result<std::vector<std::string>> packages_below(const std::string& directory) {
 
 // A wheel
 
-Result<Rope> bytes_of(const archive::ZipReader& zip, const archive::ZipMember& member, const std::string& directory) {
+Result<Rope> bytes_of(const zip::Reader& zip, const zip::Member& member, const std::string& directory) {
   constexpr std::uint16_t k_stored = 0;
   if (member.method == k_stored) return zip.archive().slice(member.data_offset, member.size);
   TRY(auto spool, content::Spool::create(directory));
@@ -41,7 +41,7 @@ Result<Rope> bytes_of(const archive::ZipReader& zip, const archive::ZipMember& m
   return Rope::of(spool);
 }
 
-Result<Sha256> digest_of(const archive::ZipReader& zip, const archive::ZipMember& member) {
+Result<Sha256> digest_of(const zip::Reader& zip, const zip::Member& member) {
   Sha256Hasher hasher;
   TRY_DO(zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
     hasher.update(chunk);
@@ -65,7 +65,7 @@ bool is_compared_as_value(const std::string& path) {
   return std::find(std::begin(k_names), std::end(k_names), path) != std::end(k_names);
 }
 
-Result<void> add_members(const std::shared_ptr<archive::ZipReader>& zip, const wheel::VerifyReport& report,
+Result<void> add_members(const std::shared_ptr<zip::Reader>& zip, const wheel::VerifyReport& report,
                          const ReadOptions& options, Package& into) {
   std::map<std::string_view, const Sha256*> recorded; // verified against the bytes already
   for (const auto& row : report.record)
@@ -99,38 +99,38 @@ Result<Package> read_wheel(const std::string& path, const ReadOptions& options) 
   package.entry_points = std::move(report.entry_points);
   TRY(auto rope, Rope::file(path));
   Findings findings;
-  auto zip = archive::ZipReader::open(rope, package.file, findings);
+  auto zip = zip::Reader::open(rope, package.file, findings);
   if (!zip) return fail(ErrorKind::corrupt, "W010", fmt::format("{} changed while it was read", path), "run it again");
-  TRY_DO(add_members(std::make_shared<archive::ZipReader>(std::move(*zip)), report, options, package));
+  TRY_DO(add_members(std::make_shared<zip::Reader>(std::move(*zip)), report, options, package));
   return package;
 }
 
 // A tar
 
-class Lister final : public archive::TarVisitor {
+class Lister final : public tar::Visitor {
 public:
   explicit Lister(content::Spool& spool) : spool_(spool) {}
-  Result<void> begin(const archive::TarMember& member) override {
+  Result<void> begin(const tar::Member& member) override {
     members.push_back(member);
     members.back().offset = spool_.size();
     return sys::check_interrupted();
   }
   Result<void> data(std::span<const std::byte> chunk) override { return spool_.append(chunk); }
   Result<void> end() override { return {}; }
-  std::vector<archive::TarMember> members;
+  std::vector<tar::Member> members;
 
 private:
   content::Spool& spool_;
 };
 
-Result<Entries> entries_of(const std::vector<archive::TarMember>& members, const Rope& bytes) {
+Result<Entries> entries_of(const std::vector<tar::Member>& members, const Rope& bytes) {
   Entries entries;
   for (const auto& member : members) {
-    if (member.type == archive::TarType::directory) continue;
+    if (member.type == tar::Type::directory) continue;
     Entry entry;
-    if (member.type == archive::TarType::hardlink) {
+    if (member.type == tar::Type::hardlink) {
       entry = entries.at(member.link); // a tar names a file before links to it
-    } else if (member.type == archive::TarType::symlink) {
+    } else if (member.type == tar::Type::symlink) {
       entry.link = member.link;
     } else {
       auto data = bytes.slice(member.offset, member.size);
@@ -147,9 +147,9 @@ Result<Entries> read_tar(const Rope& packed, const std::string& name, Compressio
                          const ReadOptions& options) {
   TRY(auto spool, content::Spool::create(options.spool_directory));
   Lister lister(*spool);
-  archive::TarReader reader(lister, name, archive::TarLimits::for_archive(packed.size(), archive::k_tar_ratio_max));
-  TRY_DO(archive::decompress(packed, compression, {options.workers, nullptr},
-                             [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }),
+  tar::Reader reader(lister, name, tar::Limits::for_archive(packed.size(), tar::k_tar_ratio_max));
+  TRY_DO(codec::decompress(packed, compression, {options.workers, nullptr},
+                           [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }),
          "while reading " + name);
   TRY_DO(reader.finish());
   return entries_of(lister.members, Rope::of(spool));
@@ -161,11 +161,11 @@ constexpr std::string_view k_pkg_info = "PKG-INFO";
 
 Result<Entries> read_zip(const Rope& rope, const std::string& name, const ReadOptions& options) {
   Findings findings;
-  auto opened = archive::ZipReader::open(rope, name, findings);
+  auto opened = zip::Reader::open(rope, name, findings);
   if (!opened || has_errors(findings))
     return fail(ErrorKind::corrupt, "Q005", fmt::format("{} is not a sound zip archive", name),
                 "make or fetch it again");
-  auto zip = std::make_shared<archive::ZipReader>(std::move(*opened));
+  auto zip = std::make_shared<zip::Reader>(std::move(*opened));
   Entries entries;
   for (const auto& member : zip->members()) {
     if (member.is_directory) continue;
@@ -229,10 +229,10 @@ Result<Package> read_package(const std::string& path, const ReadOptions& options
   return name.kind == DistributionKind::wheel ? read_wheel(path, options) : read_sdist(path, options);
 }
 
-bool is_payload(const std::string& path) { return archive::compression_of(path).has_value(); }
+bool is_payload(const std::string& path) { return codec::compression_of(path).has_value(); }
 
 Result<Entries> read_payload(const std::string& path, const Entry& entry, const ReadOptions& options) {
-  TRY(auto compression, archive::compression_of(path));
+  TRY(auto compression, codec::compression_of(path));
   TRY(auto rope, entry.open());
   return read_tar(rope, path, compression, options);
 }

@@ -1,7 +1,7 @@
 #include "sdk/build.hpp"
 
-#include "archive/compression.hpp"
 #include "artifact/catalogue.hpp"
+#include "codec/compression.hpp"
 #include "content/spool.hpp"
 #include "sdk/leftovers.hpp"
 #include "sdk/sdist.hpp"
@@ -95,8 +95,8 @@ Result<void> compress_payload(PackagePlan& package, const BuildRequest& request,
   if (package.payload.empty() || member == package.wheel.members.end()) return {};
   tell(events.packing, std::string(path::basename(package.payload)), member->data.size());
   TRY(auto spool, content::Spool::create(request.trees.spool_directory));
-  auto compressor = archive::Compressor::create(request.payload, request.workers,
-                                                [&](std::span<const std::byte> bytes) { return spool->append(bytes); });
+  auto compressor = codec::Compressor::create(request.payload, request.workers,
+                                              [&](std::span<const std::byte> bytes) { return spool->append(bytes); });
   std::uint64_t done = 0;
   TRY_DO(content::pump(member->data, [&](std::span<const std::byte> bytes) -> Result<void> {
     TRY_DO(sys::check_interrupted());

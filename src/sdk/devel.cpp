@@ -1,10 +1,10 @@
 #include "sdk/devel.hpp"
 
-#include "archive/tar_rope.hpp"
 #include "base/text.hpp"
 #include "sdk/run_path.hpp"
 #include "sdk/windows.hpp"
 #include "sys/path.hpp"
+#include "tar/rope.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -121,7 +121,7 @@ Result<DevelTree> plan_devel(const View& view, const std::vector<RuntimeTree>& r
 }
 
 Result<content::Rope> devel_tar(const DevelTree& tree, const std::string& platform) {
-  archive::TarRope tar;
+  tar::RopeWriter tar;
   auto file = tree.files.begin();
   auto link = tree.links.begin();
   while (file != tree.files.end() || link != tree.links.end()) {

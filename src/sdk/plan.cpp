@@ -341,9 +341,9 @@ private:
     auto pure = naming_.pure(package, family);
     TRY(auto payload, devel_tar(tree, naming_.platform(package, "")), "while planning " + package.dist);
     auto name = pure + "/" + package.payload;
-    if (request_.payload != archive::Compression::none) {
+    if (request_.payload != codec::Compression::none) {
       name = pure + "/" + package.payload.substr(0, package.payload.rfind(".tar")) +
-             std::string(archive::suffix_of(request_.payload));
+             std::string(codec::suffix_of(request_.payload));
       out.payload = name;
     }
     out.wheel.members.push_back({std::move(name), std::move(payload), false});

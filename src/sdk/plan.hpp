@@ -23,14 +23,14 @@ struct BuildRequest {
   std::string platform = "linux";
   std::vector<std::string> families; ///< empty: every family that an artifact names
   std::vector<std::string> linux_families, windows_families;
-  archive::Profile profile = archive::Profile::release;
+  codec::Profile profile = codec::Profile::release;
   unsigned workers = 1;
   artifact::TreeOptions trees;   ///< how archives are read
   bool require_complete = false; ///< a missing required script is an error
   std::string platform_tag;      ///< of the wheels; empty: linux_x86_64 or win_amd64 (platform_tag.hpp)
-  archive::Compression payload = archive::Compression::none; ///< of the tar inside the devel package
-  bool trees_only = false;                                   ///< unpacked trees instead of packages
-  std::shared_ptr<const wheel::Prover> prover = {};          ///< remembers each wheel as read back; null: none does
+  codec::Compression payload = codec::Compression::none; ///< of the tar inside the devel package
+  bool trees_only = false;                               ///< unpacked trees instead of packages
+  std::shared_ptr<const wheel::Prover> prover = {};      ///< remembers each wheel as read back; null: none does
 };
 
 struct SdistPlan {

@@ -1,19 +1,19 @@
 #include "sdk/sdist.hpp"
 
-#include "archive/tar.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
+#include "tar/tar.hpp"
 
 namespace quarry::sdk {
 
 Result<BuiltPackage> write_sdist(const SdistPlan& plan, const std::string& dist_dir) {
   std::string bytes;
   auto gzip =
-      archive::Compressor::create(archive::Compression::gzip, 1, [&](std::span<const std::byte> chunk) -> Result<void> {
+      codec::Compressor::create(codec::Compression::gzip, 1, [&](std::span<const std::byte> chunk) -> Result<void> {
         bytes.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
         return {};
       });
-  archive::TarWriter tar([&](std::span<const std::byte> chunk) { return gzip->write(chunk); });
+  tar::Writer tar([&](std::span<const std::byte> chunk) { return gzip->write(chunk); });
   std::uint64_t input = 0;
   for (const auto& [name, file] : plan.files) {
     TRY_DO(tar.file(plan.top + "/" + name, content::Rope::literal(file.first), file.second),

@@ -1,7 +1,7 @@
 #include "sdk/view.hpp"
 
-#include "archive/zip_names.hpp"
 #include "base/text.hpp"
+#include "names/entry_names.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -158,13 +158,13 @@ void check_names(const View& view, const std::string& place, Findings& findings)
   std::map<std::string, const std::pair<const std::string, SourceEntry>*> seen; // by folded name
   for (const auto& item : view.entries) {
     const auto& [path, entry] = item;
-    if (auto defect = archive::check_name(path)) {
-      findings.push_back({"S047", Severity::error, place + "!" + archive::printable(path),
+    if (auto defect = names::check_name(path)) {
+      findings.push_back({"S047", Severity::error, place + "!" + names::printable(path),
                           fmt::format("{} (from {})", defect->message, entry.artifact),
                           "rename it where the artifact is made"});
       continue;
     }
-    auto [it, fresh] = seen.try_emplace(archive::folded_name(path), &item);
+    auto [it, fresh] = seen.try_emplace(names::folded_name(path), &item);
     const auto& [other, first] = *it->second;
     if (fresh || (entry.type == sys::EntryType::directory && first.type == entry.type)) continue;
     findings.push_back({"S047", Severity::error, place + "!" + path,

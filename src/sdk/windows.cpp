@@ -1,9 +1,9 @@
 #include "sdk/windows.hpp"
 
-#include "archive/windows_names.hpp"
-#include "archive/zip_names.hpp"
 #include "base/text.hpp"
 #include "elf/elf.hpp"
+#include "names/entry_names.hpp"
+#include "names/windows_names.hpp"
 #include "pe/pe.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -200,13 +200,13 @@ void check_windows_names(const View& view, const std::string& place, Findings& f
     // Each directory on the way as well: `Include/a.h` and `include/b.h` would be one directory under a changing name.
     for (auto end = path.find('/');; end = path.find('/', end + 1)) {
       auto part = path.substr(0, end);
-      auto [it, fresh] = seen.try_emplace(archive::folded_name(part), part, entry.artifact);
+      auto [it, fresh] = seen.try_emplace(names::folded_name(part), part, entry.artifact);
       if (!fresh && it->second.first != part)
         findings.push_back({"S033", Severity::error, place + "!" + part,
                             fmt::format("and {} are one name on Windows (from {} and {})", it->second.first,
                                         entry.artifact, it->second.second),
                             "one of the two artifacts must rename or stop claiming the path"});
-      if (fresh && !archive::is_windows_name(path::basename(part)))
+      if (fresh && !names::is_windows_name(path::basename(part)))
         findings.push_back({"S035", Severity::error, place + "!" + part,
                             fmt::format("is not a name that Windows can have (from {})", entry.artifact),
                             "rename it where the artifact is made"});

@@ -554,7 +554,7 @@ protected:
 
   std::string payload() {
     std::string bytes;
-    archive::TarWriter tar([&](std::span<const std::byte> chunk) -> Result<void> {
+    tar::Writer tar([&](std::span<const std::byte> chunk) -> Result<void> {
       bytes.append(reinterpret_cast<const char*>(chunk.data()), chunk.size());
       return {};
     });

@@ -1,12 +1,12 @@
 #include "venv/packed.hpp"
 
-#include "archive/compression.hpp"
-#include "archive/tar.hpp"
-#include "archive/zip_reader.hpp"
+#include "codec/compression.hpp"
 #include "content/rope.hpp"
 #include "dist/metadata.hpp"
 #include "dist/name.hpp"
 #include "sys/path.hpp"
+#include "tar/tar.hpp"
+#include "zip/reader.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -22,10 +22,10 @@ Unexpected unreadable(const std::string& path, std::string_view why) {
               "`quarry wheel verify` says more");
 }
 
-Result<archive::ZipReader> open_zip(const std::string& path) {
+Result<zip::Reader> open_zip(const std::string& path) {
   TRY(auto rope, content::Rope::file(path));
   Findings findings;
-  auto reader = archive::ZipReader::open(std::move(rope), std::string(path::basename(path)), findings);
+  auto reader = zip::Reader::open(std::move(rope), std::string(path::basename(path)), findings);
   if (has_errors(findings) || !reader)
     return unreadable(path, findings.empty() ? "it is not a zip archive" : findings.front().message);
   return std::move(*reader);
@@ -43,16 +43,16 @@ std::string installed_path(const std::string& path, const std::string& data, con
   return "../../../" + rest;
 }
 
-struct Hasher : archive::TarVisitor {
+struct Hasher : tar::Visitor {
   DevelPayload found;
   std::string path;
   Sha256Hasher hasher;
   std::uint64_t size = 0;
   bool is_file = false;
-  Result<void> begin(const archive::TarMember& member) override {
+  Result<void> begin(const tar::Member& member) override {
     path = member.path;
     size = 0;
-    is_file = member.type == archive::TarType::file;
+    is_file = member.type == tar::Type::file;
     if (!is_file && !member.link.empty()) found.links[path] = member.link;
     return {};
   }
@@ -103,11 +103,11 @@ Result<WheelContent> read_wheel(const std::string& path, const std::string& pyth
 
 Result<std::set<Sha256>> read_sdist(const std::string& path) {
   TRY(auto rope, content::Rope::file(path));
-  TRY(auto compression, archive::compression_of(path));
+  TRY(auto compression, codec::compression_of(path));
   Hasher hasher;
-  archive::TarReader reader(hasher, std::string(path::basename(path)),
-                            archive::TarLimits::for_archive(rope.size(), archive::k_tar_ratio_max));
-  TRY_DO(archive::decompress(rope, compression, [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }));
+  tar::Reader reader(hasher, std::string(path::basename(path)),
+                     tar::Limits::for_archive(rope.size(), tar::k_tar_ratio_max));
+  TRY_DO(codec::decompress(rope, compression, [&](std::span<const std::byte> bytes) { return reader.feed(bytes); }));
   TRY_DO(reader.finish());
   std::set<Sha256> digests;
   for (const auto& [name, file] : hasher.found.files) digests.insert(file.sha256);
@@ -120,14 +120,14 @@ Result<DevelPayload> read_devel_payload(const std::string& wheel_path) {
                               [](const auto& m) { return m.name.starts_with("rocm_sdk_devel/_devel.tar"); });
   if (payload == zip.members().end()) return unreadable(wheel_path, "the devel payload is missing");
   Hasher hasher;
-  archive::TarReader reader(hasher, payload->name);
+  tar::Reader reader(hasher, payload->name);
   auto feed = [&](std::span<const std::byte> bytes) { return reader.feed(bytes); };
-  TRY(auto compression, archive::compression_of(payload->name));
-  if (compression == archive::Compression::none) {
+  TRY(auto compression, codec::compression_of(payload->name));
+  if (compression == codec::Compression::none) {
     TRY_DO(zip.read(*payload, feed));
   } else {
     TRY(auto packed, zip.read_all(*payload, k_payload_bytes_max));
-    TRY_DO(archive::decompress(content::Rope::literal(std::move(packed)), compression, feed));
+    TRY_DO(codec::decompress(content::Rope::literal(std::move(packed)), compression, feed));
   }
   TRY_DO(reader.finish());
   return std::move(hasher.found);

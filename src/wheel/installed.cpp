@@ -1,10 +1,10 @@
 #include "wheel/installed.hpp"
 
-#include "archive/windows_names.hpp"
-#include "archive/zip_names.hpp"
 #include "base/text.hpp"
 #include "dist/family.hpp"
 #include "dist/script_name.hpp"
+#include "names/entry_names.hpp"
+#include "names/windows_names.hpp"
 #include "wheel/installed_place.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -166,14 +166,14 @@ public:
         wheel_.error("W018", file, fmt::format("two entry points make one script: {}", defect->message),
                      "rename one of them");
       keep(file, script);
-      scripts_.insert(archive::folded_name(script));
+      scripts_.insert(names::folded_name(script));
     }
     if (!wheel_.windows) return;
     std::map<std::string, std::string> made;
     for (const auto& script : wheel_.scripts) {
       auto program = dist::windows_script(script);
-      auto [other, added] = made.emplace(archive::folded_name(program), script);
-      if (!added && archive::folded_name(other->second) != archive::folded_name(script))
+      auto [other, added] = made.emplace(names::folded_name(program), script);
+      if (!added && names::folded_name(other->second) != names::folded_name(script))
         wheel_.error("W018", file, fmt::format("{} and {} both make {} on Windows", other->second, script, program),
                      "rename one of them");
       if (!names_.add(program)) keep(file, program);
@@ -182,7 +182,7 @@ public:
 
   // What setuptools made for an entry point on Windows. pip and uv skip it, `installer` installs it.
   void check_wrapper(const Member& member) {
-    auto folded = archive::folded_name(member.place.path);
+    auto folded = names::folded_name(member.place.path);
     for (std::string_view ending : {".exe", "-script.py", "-script.pyw", ".pya"}) {
       if (!folded.ends_with(ending) || !scripts_.contains(folded.substr(0, folded.size() - ending.size()))) continue;
       if (wheel_.windows && ending == ".exe") continue; // add() told that they are two files for one place
@@ -193,17 +193,17 @@ public:
 private:
   // Most files are at the archive's root. Their place is their name, which is not kept a second time.
   void keep(std::string_view member, const std::string& path) {
-    if (path != member) owners_.try_emplace(archive::folded_name(path), member);
+    if (path != member) owners_.try_emplace(names::folded_name(path), member);
   }
   std::string owner_of(const std::string& path) const {
-    auto owner = owners_.find(archive::folded_name(path));
+    auto owner = owners_.find(names::folded_name(path));
     if (owner != owners_.end()) return owner->second;
     return wheel_.check.paths.contains(path) ? path : "another member";
   }
 
   Installation& wheel_;
   Tree tree_;
-  archive::NameSet names_;
+  names::NameSet names_;
   std::unordered_map<std::string, std::string> owners_; // folded path -> member
   std::set<std::string> directories_, scripts_;
 };
@@ -259,7 +259,7 @@ public:
   }
   void check_scripts() {
     for (const auto& script : wheel_.scripts)
-      if (!archive::is_windows_name(script) || !archive::is_windows_name(script + ".exe"))
+      if (!names::is_windows_name(script) || !names::is_windows_name(script + ".exe"))
         wheel_.error("W021", wheel_.entry_points_file(),
                      fmt::format("the wheel may be installed on Windows, which cannot have a script {}", script),
                      "choose another name");
@@ -269,7 +269,7 @@ private:
   void components(std::string_view path, std::size_t at) {
     while (at < path.size()) {
       auto end = std::min(path.find('/', at), path.size());
-      if (!archive::is_windows_name(path.substr(at, end - at)))
+      if (!names::is_windows_name(path.substr(at, end - at)))
         wheel_.error("W021", path.substr(0, end), "the wheel may be installed on Windows, which cannot have this name",
                      "rename it, or build wheels for single platforms");
       at = end + 1;

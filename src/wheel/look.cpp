@@ -1,8 +1,8 @@
 #include "wheel/look.hpp"
 
-#include "archive/zip_look.hpp"
 #include "base/text.hpp"
 #include "wheel/dist_info.hpp"
+#include "zip/look.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -39,9 +39,9 @@ Result<void> check_agreement(const dist::Metadata& metadata, const dist::WheelNa
 
 Result<MetadataLook> look_at_metadata(const content::Rope& wheel, const std::string& file_name) {
   TRY(auto name, dist::WheelName::parse(file_name));
-  archive::LookRequest request{[&](std::string_view path) { return is_metadata_of(path, name); },
-                               dist::k_metadata_bytes_max};
-  auto found = archive::look(wheel, file_name, request);
+  zip::LookRequest request{[&](std::string_view path) { return is_metadata_of(path, name); },
+                           dist::k_metadata_bytes_max};
+  auto found = zip::look(wheel, file_name, request);
   if (!found && found.error().code == "Z008") {
     TRY(auto page, is_page(wheel));
     if (page)

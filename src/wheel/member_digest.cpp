@@ -68,8 +68,8 @@ private:
 
 bool is_strong_digest(std::string_view algorithm) { return evp_of(algorithm) != nullptr; }
 
-Result<std::string> digest_member(const archive::ZipReader& zip, const archive::ZipMember& member,
-                                  std::string_view algorithm, bool own_thread) {
+Result<std::string> digest_member(const zip::Reader& zip, const zip::Member& member, std::string_view algorithm,
+                                  bool own_thread) {
   Digest digest(algorithm);
   if (!own_thread || member.size < k_own_thread_from) {
     TRY_DO(zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {

@@ -1,7 +1,7 @@
 #pragma once
 // The digest of one member as RECORD names it. Internal to the room.
-#include "archive/zip_reader.hpp"
 #include "base/result.hpp"
+#include "zip/reader.hpp"
 #include <functional>
 #include <span>
 #include <string>
@@ -13,8 +13,8 @@ namespace quarry::wheel {
 bool is_strong_digest(std::string_view algorithm);
 
 /// Inflates the member and returns its digest in RECORD's encoding. With `own_thread` large members are digested beside
-/// the inflating. Errors of ZipReader::read.
-Result<std::string> digest_member(const archive::ZipReader& zip, const archive::ZipMember& member,
-                                  std::string_view algorithm, bool own_thread);
+/// the inflating. Errors of zip::Reader::read.
+Result<std::string> digest_member(const zip::Reader& zip, const zip::Member& member, std::string_view algorithm,
+                                  bool own_thread);
 
 } // namespace quarry::wheel

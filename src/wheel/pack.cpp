@@ -14,16 +14,16 @@ namespace quarry::wheel {
 namespace {
 
 // Which encoder made the bytes: who rebuilds the wheel needs the same.
-std::string generator(archive::Profile profile) {
+std::string generator(codec::Profile profile) {
   switch (profile) {
-  case archive::Profile::release: return "quarry (libdeflate-5-6, isal-2, 1 MiB)";
-  case archive::Profile::ci: return "quarry (isal-2, libdeflate-2, 1 MiB)";
-  case archive::Profile::stored: return "quarry (stored)";
+  case codec::Profile::release: return "quarry (libdeflate-5-6, isal-2, 1 MiB)";
+  case codec::Profile::ci: return "quarry (isal-2, libdeflate-2, 1 MiB)";
+  case codec::Profile::stored: return "quarry (stored)";
   }
   return "quarry";
 }
 
-std::string wheel_text(const WheelSpec& spec, archive::Profile profile) {
+std::string wheel_text(const WheelSpec& spec, codec::Profile profile) {
   dist::WheelInfo info;
   info.generator = generator(profile);
   info.root_is_purelib = spec.root_is_purelib;
@@ -51,7 +51,7 @@ Result<Built> pack(const WheelSpec& spec, const std::string& output_dir, const P
 
 namespace {
 
-Result<Draft> draft_of(const WheelSpec& spec, archive::Profile profile) {
+Result<Draft> draft_of(const WheelSpec& spec, codec::Profile profile) {
   TRY(auto project, dist::ProjectName::parse(spec.metadata.name));
   TRY(auto version, dist::Version::parse(spec.metadata.version));
   Draft draft;

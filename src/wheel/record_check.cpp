@@ -56,7 +56,7 @@ private:
     }
   }
 
-  void check_member(const archive::ZipMember& member, Findings& found) const {
+  void check_member(const zip::Member& member, Findings& found) const {
     if (member.is_directory) return read_only(member, found);
     auto it = rows_.find(member.name);
     bool exempt = member.name == record_ || is_signature(member.name);
@@ -82,11 +82,11 @@ private:
   }
 
   // No digest to compare with, but the container's CRC is.
-  void read_only(const archive::ZipMember& member, Findings& found) const {
+  void read_only(const zip::Member& member, Findings& found) const {
     auto read = check_.zip.read(member, [](std::span<const std::byte>) -> Result<void> { return {}; });
     if (!read) unreadable(member, read.error(), found);
   }
-  void unreadable(const archive::ZipMember& member, const Error& e, Findings& found) const {
+  void unreadable(const zip::Member& member, const Error& e, Findings& found) const {
     found.push_back({e.code, Severity::error, place_of(check_.file_name, member.name), e.message, e.hint});
   }
 

@@ -1,8 +1,8 @@
 #pragma once
 // RECORD against the files of the wheel (PEP 376, 427, 815): rows W1-W4. Internal to the room.
-#include "archive/zip_reader.hpp"
 #include "base/finding.hpp"
 #include "dist/metadata.hpp"
+#include "zip/reader.hpp"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ struct RecordCheck {
   std::string file_name; ///< of the wheel, for the findings' places
   std::string dist_info;
   const std::vector<dist::RecordRow>& rows;
-  const archive::ZipReader& zip;
+  const zip::Reader& zip;
   unsigned workers = 1;
 };
 

@@ -15,13 +15,12 @@ namespace {
 // The bytes are digested again while they are written: the file may have changed since it was verified.
 class Extraction {
 public:
-  Extraction(const archive::ZipReader& zip, const VerifyReport& report, const sys::Beneath& into)
-      : zip_(zip), into_(into) {
+  Extraction(const zip::Reader& zip, const VerifyReport& report, const sys::Beneath& into) : zip_(zip), into_(into) {
     for (const auto& row : report.record)
       if (row.sha256) digests_.emplace(row.path, *row.sha256);
   }
 
-  Result<void> member(const archive::ZipMember& m) const {
+  Result<void> member(const zip::Member& m) const {
     TRY_DO(sys::check_interrupted());
     if (m.is_directory) return into_.make_directories(m.name.substr(0, m.name.size() - 1));
     TRY(auto file, into_.create_file(m.name, m.executable() ? 0755 : 0644));
@@ -41,7 +40,7 @@ public:
   }
 
 private:
-  const archive::ZipReader& zip_;
+  const zip::Reader& zip_;
   const sys::Beneath& into_;
   std::map<std::string, Sha256> digests_;
 };
@@ -54,7 +53,7 @@ Result<std::string> unpack(const std::string& path, const std::string& output_di
   TRY(auto directory, PartialDirectory::create(target));
   TRY(auto rope, content::Rope::file(path));
   Findings findings;
-  auto zip = archive::ZipReader::open(rope, path, findings);
+  auto zip = zip::Reader::open(rope, path, findings);
   if (!zip || has_errors(findings))
     return fail(ErrorKind::corrupt, "W014", fmt::format("{} changed while it was unpacked", path),
                 "something else writes to the wheel: run the command again when it is done");

@@ -48,7 +48,7 @@ private:
   }
 
   Result<void> check_container(const content::Rope& rope) {
-    auto zip = archive::ZipReader::open(rope, file_, report_.findings);
+    auto zip = zip::Reader::open(rope, file_, report_.findings);
     bool broken = std::any_of(report_.findings.begin(), report_.findings.end(), [](const Finding& f) {
       return f.severity == Severity::error && !f.code.starts_with("M");
     });
@@ -80,7 +80,7 @@ private:
     return found.size() == 1 ? found.front() : std::string();
   }
 
-  void check_contents(const archive::ZipReader& zip) {
+  void check_contents(const zip::Reader& zip) {
     DistInfoTexts texts;
     texts.metadata = text_of(zip, "METADATA", dist::k_metadata_bytes_max);
     texts.wheel = text_of(zip, "WHEEL", dist::k_wheel_bytes_max);
@@ -93,7 +93,7 @@ private:
   }
 
   // Sizes are bounded before a byte is inflated. Absent is no error here.
-  std::optional<std::string> text_of(const archive::ZipReader& zip, std::string_view name, std::uint64_t max_bytes) {
+  std::optional<std::string> text_of(const zip::Reader& zip, std::string_view name, std::uint64_t max_bytes) {
     auto path = fmt::format("{}/{}", dist_info_, name);
     const auto* member = zip.find(path);
     if (!member) return std::nullopt;
@@ -115,7 +115,7 @@ private:
     report_.entry_points = std::move(info.entry_points);
   }
 
-  void check_rows(const archive::ZipReader& zip, const std::optional<std::string>& text) {
+  void check_rows(const zip::Reader& zip, const std::optional<std::string>& text) {
     auto path = dist_info_ + "/RECORD";
     report_.container_broken = true;
     if (!text) return error("W001", path, "RECORD is missing", "build the wheel again");

@@ -1,12 +1,12 @@
 #pragma once
 // Wheels: built from ropes with RECORD, verified strictly when read (FORMATS "What is refused").
-#include "archive/zip_reader.hpp"
-#include "archive/zip_writer.hpp"
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include "dist/metadata.hpp"
 #include "dist/name.hpp"
+#include "zip/reader.hpp"
+#include "zip/writer.hpp"
 #include <functional>
 #include <memory>
 #include <optional>
@@ -37,7 +37,7 @@ Result<std::string> file_name_of(const WheelSpec& spec);
 class Prover;
 
 struct PackOptions {
-  archive::Profile profile = archive::Profile::release;
+  codec::Profile profile = codec::Profile::release;
   unsigned workers = 1;
   std::function<void(std::uint64_t)> on_progress;
   std::shared_ptr<const Prover> prover = {}; ///< leaves a proof beside the wheel (wheel/proof.hpp); null: none

@@ -40,11 +40,11 @@ protected:
 
   // An archive of these files under a wheel's name, whatever they say.
   std::string forge(const std::string& file_name, const std::vector<std::pair<std::string, std::string>>& files) {
-    std::vector<archive::ZipEntry> entries;
+    std::vector<zip::Entry> entries;
     for (const auto& [name, text] : files) entries.push_back({name, content::Rope::literal(text), false});
     auto path = directory_ + "/" + file_name;
     auto file = sys::File::create(path).value();
-    auto written = archive::write_zip(entries, {}, {}, file);
+    auto written = zip::write(entries, {}, {}, file);
     EXPECT_TRUE(written) << render(written.error());
     return path;
   }
@@ -62,7 +62,7 @@ TEST_F(Wheel, IsPackedInTheCanonicalOrder) {
   ASSERT_TRUE(built) << render(built.error());
   EXPECT_EQ(built->file_name, "demo_package-1.0-py3-none-linux_x86_64.whl");
   Findings findings;
-  auto zip = archive::ZipReader::open(content::Rope::file(built->path).value(), "x", findings);
+  auto zip = zip::Reader::open(content::Rope::file(built->path).value(), "x", findings);
   ASSERT_TRUE(zip && findings.empty());
   std::vector<std::string> names;
   for (const auto& m : zip->members()) names.push_back(m.name);
@@ -82,7 +82,7 @@ TEST_F(Wheel, IsPackedInTheCanonicalOrder) {
 }
 
 TEST_F(Wheel, ThatWePackIsSound) {
-  for (auto profile : {archive::Profile::release, archive::Profile::ci, archive::Profile::stored}) {
+  for (auto profile : {codec::Profile::release, codec::Profile::ci, codec::Profile::stored}) {
     auto built = build(spec(), {profile, 2, {}});
     ASSERT_TRUE(built);
     for (unsigned workers : {1u, 3u}) {
@@ -101,8 +101,8 @@ TEST_F(Wheel, ThatWePackIsSound) {
 TEST_F(Wheel, HasTheSameBytesForAnyWorkersAndMemberOrder) {
   auto forward = spec(), backward = spec();
   std::reverse(backward.members.begin(), backward.members.end());
-  auto first = build(forward, {archive::Profile::release, 1, {}}).value().sha256;
-  EXPECT_EQ(build(backward, {archive::Profile::release, 5, {}}).value().sha256, first);
+  auto first = build(forward, {codec::Profile::release, 1, {}}).value().sha256;
+  EXPECT_EQ(build(backward, {codec::Profile::release, 5, {}}).value().sha256, first);
 }
 
 TEST_F(Wheel, UnpacksAndPacksBackToTheSameBytes) {

@@ -1,6 +1,6 @@
 #include "wheel/writing.hpp"
 
-#include "archive/zip_names.hpp"
+#include "names/entry_names.hpp"
 #include "sys/path.hpp"
 #include "wheel/dist_info.hpp"
 #include "wheel/installed.hpp"
@@ -34,13 +34,13 @@ Result<std::optional<std::string>> text_of(const Draft& draft, std::string_view 
 
 // As the zip writer does, but before a file or directory is made.
 Result<void> check_member_names(const Draft& draft) {
-  archive::NameSet names;
+  names::NameSet names;
   for (const auto& m : draft.members) {
-    auto defect = archive::check_name(m.path);
+    auto defect = names::check_name(m.path);
     if (!defect) defect = names.add(m.path);
     if (defect)
       return fail(ErrorKind::invalid_argument, defect->code,
-                  fmt::format("cannot pack {}: {}", archive::printable(m.path), defect->message),
+                  fmt::format("cannot pack {}: {}", names::printable(m.path), defect->message),
                   "rename it or leave it out");
   }
   return {};
@@ -55,22 +55,21 @@ void sort_members(Draft& draft) {
   });
 }
 
-std::string record_of(std::span<const archive::ZipWritten> written, const std::string& record_path) {
+std::string record_of(std::span<const zip::Written> written, const std::string& record_path) {
   std::vector<dist::RecordRow> rows;
   for (const auto& w : written) rows.push_back({w.name, w.sha256, "sha256", w.sha256.base64url(), w.size});
   rows.push_back({record_path, std::nullopt, "", "", std::nullopt});
   return dist::render_record(rows);
 }
 
-Result<archive::ZipReport> write_archive(const Draft& draft, const PackOptions& options, const sys::File& into) {
-  std::vector<archive::ZipEntry> entries;
+Result<zip::Report> write_archive(const Draft& draft, const PackOptions& options, const sys::File& into) {
+  std::vector<zip::Entry> entries;
   for (const auto& m : draft.members) entries.push_back({m.path, m.data, m.executable});
   auto record_path = draft.dist_info + "/RECORD";
-  auto tail = [&](std::span<const archive::ZipWritten> written) -> Result<std::vector<archive::ZipEntry>> {
-    return std::vector<archive::ZipEntry>{
-        {record_path, content::Rope::literal(record_of(written, record_path)), false}};
+  auto tail = [&](std::span<const zip::Written> written) -> Result<std::vector<zip::Entry>> {
+    return std::vector<zip::Entry>{{record_path, content::Rope::literal(record_of(written, record_path)), false}};
   };
-  return archive::write_zip(entries, tail, {options.profile, options.workers, options.on_progress}, into);
+  return zip::write(entries, tail, {options.profile, options.workers, options.on_progress}, into);
 }
 
 // The open temporary: it has no name yet by which a rope could open it.
@@ -95,7 +94,7 @@ Unexpected not_as_written(const std::string& what) {
               "the disk or the memory may be failing: look at the system log, then run the command again");
 }
 
-Result<void> read_back_member(const archive::ZipReader& zip, const archive::ZipWritten& written, bool dist_info) {
+Result<void> read_back_member(const zip::Reader& zip, const zip::Written& written, bool dist_info) {
   const auto* m = zip.find(written.name);
   if (!m || m->size != written.size || m->stored_size != written.stored_size || m->crc != written.crc)
     return not_as_written(written.name);
@@ -109,9 +108,9 @@ Result<void> read_back_member(const archive::ZipReader& zip, const archive::ZipW
 }
 
 // What readers will see: the strict reader accepts the framing, and dist-info is there byte by byte.
-Result<void> read_back(const Draft& draft, const archive::ZipReport& report, const content::Rope& content) {
+Result<void> read_back(const Draft& draft, const zip::Report& report, const content::Rope& content) {
   Findings findings;
-  auto zip = archive::ZipReader::open(content, draft.file_name, findings);
+  auto zip = zip::Reader::open(content, draft.file_name, findings);
   if (!zip || !findings.empty()) {
     auto what = findings.empty() ? draft.file_name : findings.front().place + ": " + findings.front().message;
     return not_as_written(what);
@@ -155,7 +154,7 @@ struct Packed::State {
   Draft draft;
   std::string path;
   sys::AtomicFile file;
-  archive::ZipReport report;
+  zip::Report report;
   std::shared_ptr<const Prover> prover;
 };
 

@@ -34,7 +34,7 @@ Result<int> run_pack(Context& context, const Arguments& arguments) {
   TRY(auto source, source_to_pack(arguments));
   context.out.findings(source.findings);
   artifact::PackOptions options;
-  options.compression = arguments.get("--format") == "xz" ? archive::Compression::xz : archive::Compression::zstd;
+  options.compression = arguments.get("--format") == "xz" ? codec::Compression::xz : codec::Compression::zstd;
   options.jobs = context.jobs;
   TRY(options.max_ratio, max_ratio(arguments));
   std::uint64_t total = 0, archive_bytes = 0;

@@ -39,15 +39,15 @@ Result<sdk::Recipe> load_recipe(const Context& context, const std::string& named
               "name a file, or one of the recipes that `quarry config show --origin` lists");
 }
 
-archive::Profile profile_of(const std::string& name) {
-  if (name == "ci") return archive::Profile::ci;
-  if (name == "stored") return archive::Profile::stored;
-  return archive::Profile::release;
+codec::Profile profile_of(const std::string& name) {
+  if (name == "ci") return codec::Profile::ci;
+  if (name == "stored") return codec::Profile::stored;
+  return codec::Profile::release;
 }
 
-archive::Compression payload_of(const std::string& name) {
-  if (name == "xz") return archive::Compression::xz;
-  return name == "zst" ? archive::Compression::zstd : archive::Compression::none;
+codec::Compression payload_of(const std::string& name) {
+  if (name == "xz") return codec::Compression::xz;
+  return name == "zst" ? codec::Compression::zstd : codec::Compression::none;
 }
 
 /// Empty is as absent: workflows pass an input that nobody has set. What is there must name something.

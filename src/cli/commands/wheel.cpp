@@ -19,9 +19,9 @@ namespace quarry::cli {
 
 namespace {
 
-archive::Profile profile_of(const std::string& name) {
-  if (name == "ci") return archive::Profile::ci;
-  return name == "stored" ? archive::Profile::stored : archive::Profile::release;
+codec::Profile profile_of(const std::string& name) {
+  if (name == "ci") return codec::Profile::ci;
+  return name == "stored" ? codec::Profile::stored : codec::Profile::release;
 }
 
 // For the bar only: what cannot be listed is an error of the packing itself.

@@ -1,9 +1,8 @@
 #pragma once
 // For tests: a release of three small packages, made, published and sealed into a file store, and a Python environment
 // to install it into. Everything is real but the size.
-#include "archive/compression.hpp"
-#include "archive/tar.hpp"
 #include "base/text.hpp"
+#include "codec/compression.hpp"
 #include "content/rope.hpp"
 #include "registry/registry.hpp"
 #include "store/object_store.hpp"
@@ -11,6 +10,7 @@
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/process.hpp"
+#include "tar/tar.hpp"
 #include "venv/environment.hpp"
 #include "wheel/wheel.hpp"
 #include <cstdlib>
@@ -125,11 +125,11 @@ inline std::vector<std::string> build_packages(const std::string& directory, con
   wheel("rocm-sdk-libraries-gfx103x-dgpu", "rocm_sdk_libraries_gfx103x_dgpu", "liby.so");
   std::string packed;
   auto compressor =
-      archive::Compressor::create(archive::Compression::gzip, 1, [&](std::span<const std::byte> bytes) -> Result<void> {
+      codec::Compressor::create(codec::Compression::gzip, 1, [&](std::span<const std::byte> bytes) -> Result<void> {
         packed.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
         return {};
       });
-  archive::TarWriter tar([&](std::span<const std::byte> bytes) { return compressor->write(bytes); });
+  tar::Writer tar([&](std::span<const std::byte> bytes) { return compressor->write(bytes); });
   auto top = "rocm-" + release.version;
   auto add = [&](const std::string& path, const std::string& text) {
     must(tar.file(top + "/" + path, content::Rope::literal(text), false));

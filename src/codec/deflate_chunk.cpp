@@ -1,0 +1,158 @@
+#include "codec/deflate_chunk.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <isa-l/igzip_lib.h>
+#include <libdeflate.h>
+#include <optional>
+#include <vector>
+
+// Of cmake/deflate_open.c: as libdeflate_deflate_compress, but the stream can go on behind it, at a byte.
+extern "C" std::size_t quarry_deflate_open(libdeflate_compressor* compressor, const void* in, std::size_t in_size,
+                                           void* out, std::size_t out_size);
+
+namespace quarry::codec {
+
+namespace {
+
+// libdeflate, smaller than zlib 6 at 2.5 to 3 times its speed. Where a chunk shrinks less, level 6 saves fewer bytes
+// for its time: 1.5 MB a second above k_probe_denser, 2.5 MB below it (GPU libraries and LLVM, 1.7 GB).
+constexpr int k_dense_level = 5, k_denser_level = 6;
+constexpr double k_probe_denser = 0.25;
+// ISA-L: level 3 depends on the CPU; 0 to 2 do not, from SSE4.2 on. A buffer of 8 K symbols (16 K are its SMALL) makes
+// blocks whose codes fit better: GPU libraries shrink by 3.5 % more than with its default, in 11 % more time.
+constexpr unsigned k_fast_level = 2;
+constexpr std::size_t k_fast_symbols = 8u << 10;
+constexpr std::size_t k_fast_memory = ISAL_DEF_LVL2_REQ + ISAL_DEF_LVL2_TOKEN_SIZE * k_fast_symbols;
+constexpr std::size_t k_stored_block_max = 65535;
+constexpr std::size_t k_open_end_max = 8; // what an open end takes; kept free of a last chunk, too: the same bytes fit
+
+// The probe: a few slices of the chunk through the fast encoder, 3 % of what that takes for the whole chunk.
+constexpr std::size_t k_probe_slices = 4, k_probe_slice_bytes = 8u << 10;
+constexpr std::size_t k_small_bytes = 64u << 10;
+// Above the first no deflate gains anything; above the second (GPU code that is compressed already) the dense encoder
+// takes eight times as long as the fast one for 2 % less.
+constexpr double k_probe_stored = 0.985, k_probe_fast = 0.90;
+
+// In profile ci, what the fast encoder left at this share is worth the dense one: machine code of hosts, 3 to 5 MB a
+// second. Below it (GPU code) the time buys less, above it nothing.
+constexpr int k_ci_dense_level = 2;
+constexpr double k_ci_dense_from = 0.45, k_ci_dense_below = 0.90;
+bool worth_dense(std::size_t fast, std::size_t size) {
+  auto share = static_cast<double>(fast) / static_cast<double>(size);
+  return share >= k_ci_dense_from && share < k_ci_dense_below;
+}
+
+std::uint8_t* raw(std::byte* p) { return reinterpret_cast<std::uint8_t*>(p); }
+// ISA-L's API lacks the const.
+std::uint8_t* raw(const std::byte* p) { return const_cast<std::uint8_t*>(reinterpret_cast<const std::uint8_t*>(p)); }
+
+} // namespace
+
+struct ChunkEncoder::State {
+  explicit State(Profile p) : profile(p) {}
+
+  Profile profile;
+  using Dense = std::unique_ptr<libdeflate_compressor, void (*)(libdeflate_compressor*)>;
+  Dense dense{nullptr, libdeflate_free_compressor}, denser{nullptr, libdeflate_free_compressor};
+  std::unique_ptr<isal_zstream> fast = std::make_unique<isal_zstream>();
+  std::vector<std::uint8_t> fast_memory = std::vector<std::uint8_t>(k_fast_memory);
+  std::vector<std::byte> probe_out = std::vector<std::byte>(k_probe_slice_bytes + 1024);
+
+  // Bytes written, or nothing when they do not fit.
+  std::optional<std::size_t> run_fast(const ChunkInput& in, std::span<std::byte> out) {
+    auto& s = *fast;
+    isal_deflate_init(&s);
+    s.level = k_fast_level;
+    s.level_buf = fast_memory.data();
+    s.level_buf_size = static_cast<std::uint32_t>(fast_memory.size());
+    s.flush = in.last ? NO_FLUSH : SYNC_FLUSH;
+    s.end_of_stream = in.last;
+    if (!in.history.empty() &&
+        isal_deflate_set_dict(&s, raw(in.history.data()), static_cast<std::uint32_t>(in.history.size())) != COMP_OK)
+      return std::nullopt;
+    s.next_in = raw(in.data.data());
+    s.avail_in = static_cast<std::uint32_t>(in.data.size());
+    s.next_out = raw(out.data());
+    s.avail_out = static_cast<std::uint32_t>(out.size());
+    // A full buffer may hide a flush that is still due, so it counts as not fitting.
+    if (isal_deflate(&s) != COMP_OK || s.avail_in != 0 || s.avail_out == 0) return std::nullopt;
+    return s.total_out;
+  }
+
+  std::optional<std::size_t> run_dense(const ChunkInput& in, int level, std::span<std::byte> out) {
+    auto& compressor = level == k_denser_level ? denser : dense; // a profile has at most one level besides
+    if (!compressor) compressor.reset(libdeflate_alloc_compressor(level));
+    if (!compressor) return std::nullopt;
+    if (out.size() < k_open_end_max) return std::nullopt;
+    auto n = in.last ? libdeflate_deflate_compress(compressor.get(), in.data.data(), in.data.size(), out.data(),
+                                                   out.size() - k_open_end_max)
+                     : quarry_deflate_open(compressor.get(), in.data.data(), in.data.size(), out.data(), out.size());
+    if (n == 0) return std::nullopt;
+    return n;
+  }
+
+  double probe(std::span<const std::byte> data) {
+    auto slice = std::min(k_probe_slice_bytes, data.size());
+    auto slices = std::clamp<std::size_t>(data.size() / slice, 1, k_probe_slices);
+    std::size_t in = 0, out = 0;
+    for (std::size_t i = 0; i < slices; ++i) {
+      auto part = data.subspan(slices == 1 ? 0 : (data.size() - slice) / (slices - 1) * i, slice);
+      out += run_fast({part, {}, true}, probe_out).value_or(slice);
+      in += slice;
+    }
+    return static_cast<double>(out) / static_cast<double>(in);
+  }
+
+  struct Choice {
+    ChunkMethod method = ChunkMethod::dense;
+    int level = k_denser_level;
+  };
+  Choice choose(const ChunkInput& in) {
+    if (profile != Profile::release) return {profile == Profile::ci ? ChunkMethod::fast : ChunkMethod::stored};
+    // A small file costs little either way, and a probe of all of it costs more than a part of it.
+    if (in.data.size() <= k_small_bytes) return {};
+    auto ratio = probe(in.data);
+    if (ratio > k_probe_fast) return {ratio > k_probe_stored ? ChunkMethod::stored : ChunkMethod::fast};
+    return {ChunkMethod::dense, ratio > k_probe_denser ? k_dense_level : k_denser_level};
+  }
+};
+
+ChunkEncoder::ChunkEncoder(Profile profile) : state_(std::make_unique<State>(profile)) {}
+ChunkEncoder::~ChunkEncoder() = default;
+
+namespace {
+std::size_t store(const ChunkInput& in, std::span<std::byte> out) {
+  std::size_t to = 0;
+  for (std::size_t at = 0; at < in.data.size();) {
+    auto n = std::min(k_stored_block_max, in.data.size() - at);
+    bool final = in.last && at + n == in.data.size();
+    const std::array<std::byte, 5> header{std::byte{final}, static_cast<std::byte>(n & 255),
+                                          static_cast<std::byte>(n >> 8), static_cast<std::byte>(~n & 255),
+                                          static_cast<std::byte>((~n >> 8) & 255)};
+    std::memcpy(out.data() + to, header.data(), header.size());
+    std::memcpy(out.data() + to + header.size(), in.data.data() + at, n);
+    at += n;
+    to += header.size() + n;
+  }
+  return to;
+}
+} // namespace
+
+Encoded ChunkEncoder::encode(const ChunkInput& input, std::span<std::byte> out) {
+  auto room = out.first(encoded_bytes_max(input.data.size()));
+  auto choice = state_->choose(input);
+  std::optional<std::size_t> written;
+  if (choice.method == ChunkMethod::dense) written = state_->run_dense(input, choice.level, room);
+  if (choice.method == ChunkMethod::fast) written = state_->run_fast(input, room);
+  if (written && state_->profile == Profile::ci && worth_dense(*written, input.data.size())) {
+    auto dense = state_->run_dense(input, k_ci_dense_level, room);
+    if (dense && *dense < *written) return {ChunkMethod::dense, *dense};
+    written = state_->run_fast(input, room); // it knows the bytes before, the other does not and wrote over it
+  }
+  if (written) return {choice.method, *written};
+  return {ChunkMethod::stored, store(input, room)};
+}
+
+} // namespace quarry::codec

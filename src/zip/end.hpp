@@ -1,0 +1,18 @@
+#pragma once
+// The end of a zip file: end of central directory, its ZIP64 form and locator (APPNOTE 4.3.14-4.3.16). Internal to the
+// reader.
+#include "content/rope.hpp"
+#include "zip/findings.hpp"
+#include <cstdint>
+#include <optional>
+
+namespace quarry::zip {
+
+struct CentralPlace {
+  std::uint64_t offset = 0, size = 0, entries = 0;
+};
+
+/// Where the central directory is, if every end record that some reader might believe says the same.
+std::optional<CentralPlace> find_central_directory(const content::Rope& archive, Defects& findings);
+
+} // namespace quarry::zip

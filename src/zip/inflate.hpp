@@ -1,0 +1,17 @@
+#pragma once
+// Raw deflate (RFC 1951) to chunks, bounded in memory and work. Internal to the reader.
+#include "base/result.hpp"
+#include "content/rope.hpp"
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace quarry::zip {
+
+/// Inflates all of `packed`, which must be one stream, end exactly there and give exactly `size` bytes. Stops at the
+/// first byte too many. The error's message says what is wrong with the data (corrupt Z005). Chunks have at most 1 MiB.
+Result<void> inflate(const content::Rope& packed, std::uint64_t size,
+                     const std::function<Result<void>(std::span<const std::byte>)>& tap);
+
+} // namespace quarry::zip

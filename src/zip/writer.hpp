@@ -1,0 +1,54 @@
+#pragma once
+// A deterministic parallel zip writer with the container profile of wheels (PKWARE APPNOTE 6.3.10; PyPI's stricter
+// rules). The bytes depend on names, content, profile and order alone: never on workers, timing, umask, time zone,
+// locale or CPU.
+#include "base/result.hpp"
+#include "codec/profile.hpp"
+#include "content/rope.hpp"
+#include "digest/sha256.hpp"
+#include "sys/file.hpp"
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace quarry::zip {
+
+struct Entry {
+  std::string name; ///< relative, '/' separated; checked before writing (Z001, Z013, Z014, Z017, Z018)
+  content::Rope data;
+  bool executable = false; ///< 0755 instead of 0644
+};
+
+struct Written {
+  std::string name;
+  std::uint64_t size = 0, stored_size = 0;
+  std::uint32_t crc = 0;
+  Sha256 sha256;
+};
+
+struct Options {
+  codec::Profile profile = codec::Profile::release;
+  unsigned workers = 1; ///< deflate threads, at least 1
+  std::function<void(std::uint64_t bytes_done)>
+      on_progress;              ///< uncompressed bytes so far; from any one thread at a time
+  std::uint64_t ratio_max = 60; ///< Z016 for what a reader with this ratio would refuse
+};
+
+struct Report {
+  std::vector<Written> entries;
+  std::uint64_t size = 0; ///< of the archive
+  std::uint64_t input_bytes = 0;
+};
+
+/// Called once all `entries` are written: returns the last entries (a wheel's RECORD needs the digests of the others).
+using Tail = std::function<Result<std::vector<Entry>>(std::span<const Written>)>;
+
+/// Writes the archive to `into` from offset 0, in the order given. RSS is O(workers), not O(file). On failure `into`
+/// holds rubbish: write to an AtomicFile. Local headers are written late, so who wants the archive's digest reads it
+/// once it is complete. Z016 for what would be refused when it is read (expansion_allowed()).
+Result<Report> write(const std::vector<Entry>& entries, const Tail& tail, const Options& options,
+                     const sys::File& into);
+
+} // namespace quarry::zip
