@@ -3,9 +3,9 @@
 #include "base/text.hpp"
 #include "cli/job_files.hpp"
 #include "dist/version.hpp"
-#include "release/dist_versions.hpp"
-#include "release/order.hpp"
-#include "release/version_rules.hpp"
+#include "version/dist_versions.hpp"
+#include "version/order.hpp"
+#include "version/version_rules.hpp"
 #include "sys/file.hpp"
 #include "sys/process.hpp"
 #include <fmt/core.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint64_t k_version_file_max = 1u << 20; // the incumbent's has 100 bytes
 constexpr std::uint64_t k_git_deadline_ms = 30'000; // reading one reference; a dead network mount must not hang a job
 using Outputs = std::vector<std::pair<std::string, std::string>>;
-using release::PackageType;
+using version::PackageType;
 
 /// For a workflow's next step; a value cannot hold a line break, every one is a checked version.
 Result<void> tell_github(const Context& context, const Outputs& outputs) {
@@ -39,7 +39,7 @@ Result<void> check_previous(Context& context, const Arguments& arguments, const 
   if (!said) return {};
   TRY(auto previous, dist::Version::parse(*said), "while reading --previous");
   TRY(auto version, dist::Version::parse(next));
-  TRY(auto note, release::check_order(previous, version));
+  TRY(auto note, version::check_order(previous, version));
   if (note) context.out.warn("warning: " + *note);
   return {};
 }
@@ -74,7 +74,7 @@ std::vector<PackageType> package_types(const Arguments& arguments) {
 }
 
 /// The base: said, else from the file; the base date likewise.
-Result<void> read_bases(const Arguments& arguments, release::VersionRequest& request) {
+Result<void> read_bases(const Arguments& arguments, version::VersionRequest& request) {
   request.base = arguments.get("--base");
   request.base_date = arguments.get("--base-date");
   bool needs_file = request.base.empty() || (request.release_type.ends_with("-bkc") && request.base_date.empty());
@@ -86,7 +86,7 @@ Result<void> read_bases(const Arguments& arguments, release::VersionRequest& req
     text.error().hint = "give the base version with --base, or the file with --version-file";
     return fail(std::move(text).error());
   }
-  TRY(auto file, release::parse_version_file(*text, name));
+  TRY(auto file, version::parse_version_file(*text, name));
   if (request.base.empty()) request.base = file.base;
   if (request.base_date.empty()) request.base_date = file.base_date;
   return {};
@@ -98,7 +98,7 @@ Result<std::string> version_type(const Context& context, const Arguments& argume
                 "a custom suffix takes the place of the release type's");
   if (arguments.has("--custom-version-suffix")) return std::string();
   auto type = arguments.find("--release-type").value_or(context.variable("RELEASE_TYPE"));
-  const auto& known = release::version_release_types(arguments.get("--era") == "feb");
+  const auto& known = version::version_release_types(arguments.get("--era") == "feb");
   if (std::find(known.begin(), known.end(), type) != known.end()) return type;
   return fail(ErrorKind::invalid_argument, "N001",
               type.empty() ? "nothing says which kind of release it is"
@@ -106,18 +106,18 @@ Result<std::string> version_type(const Context& context, const Arguments& argume
               "give --release-type one of: " + text::join(known, ", "));
 }
 
-Result<release::VersionRequest> request_of(const Context& context, const Arguments& arguments,
+Result<version::VersionRequest> request_of(const Context& context, const Arguments& arguments,
                                            const std::vector<PackageType>& types) {
-  release::VersionRequest request;
+  version::VersionRequest request;
   TRY(request.release_type, version_type(context, arguments));
   request.custom_suffix = arguments.find("--custom-version-suffix");
   request.prerelease = arguments.find("--prerelease-version");
   TRY_DO(read_bases(arguments, request));
-  request.date = arguments.find("--date").value_or(release::date_of(context.clock.now_us()));
+  request.date = arguments.find("--date").value_or(version::date_of(context.clock.now_us()));
   request.commit = arguments.get("--sha"); // empty is as absent: workflows pass an input that nobody has set
   if (request.commit.empty()) request.commit = context.variable("GITHUB_SHA");
   bool needed = std::any_of(types.begin(), types.end(),
-                            [&](PackageType type) { return release::needs_commit(request.release_type, type); });
+                            [&](PackageType type) { return version::needs_commit(request.release_type, type); });
   if (needed && request.commit.empty()) {
     TRY(request.commit, git_commit(context));
   }
@@ -132,8 +132,8 @@ Result<int> run_compute(Context& context, const Arguments& arguments) {
   TRY(auto request, request_of(context, arguments, types));
   Outputs outputs;
   for (auto type : types) {
-    TRY(auto version, release::compute_version(request, type));
-    outputs.emplace_back(release::output_name(type), std::move(version));
+    TRY(auto version, version::compute_version(request, type));
+    outputs.emplace_back(version::output_name(type), std::move(version));
   }
   TRY_DO(check_previous(context, arguments, outputs.front().second));
   TRY_DO(tell_github(context, outputs));
@@ -199,11 +199,11 @@ Result<int> run_write(Context& context, const Arguments& arguments) {
   if (framework != "torch" && framework != "jax")
     return fail(ErrorKind::invalid_argument, "C006",
                 fmt::format("FRAMEWORK must be one of torch, jax, not `{}`", framework), "choose one of them");
-  release::DistRequest request{framework == "jax" ? release::Framework::jax : release::Framework::torch,
+  version::DistRequest request{framework == "jax" ? version::Framework::jax : version::Framework::torch,
                                arguments.get("--platform"), arguments.get("--python"), arguments.list("--optional")};
   TRY_DO(check_python(request.python));
-  TRY(auto files, release::list_wheels(arguments.get("--dist-dir")));
-  TRY(auto found, release::choose_versions(request, files));
+  TRY(auto files, version::list_wheels(arguments.get("--dist-dir")));
+  TRY(auto found, version::choose_versions(request, files));
   TRY_DO(check_previous(context, arguments, found.wheels.front().version));
   TRY_DO(tell_github(context, found.outputs));
   Json wheels = Json::array();

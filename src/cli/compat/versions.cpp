@@ -1,7 +1,7 @@
 #include "base/text.hpp"
 #include "cli/compat/script.hpp"
 #include "cli/switches.hpp"
-#include "release/forward.hpp"
+#include "version/forward.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -66,7 +66,7 @@ Script compute_script() {
 Result<int> determine_version(Context& context, const Arguments& arguments) {
   TRY(auto to_job, switched(arguments, "--write-env-file", true));
   TRY(auto verbose, switched(arguments, "--verbose"));
-  TRY(auto reference, release::sdk_reference(arguments.get("--rocm-version")));
+  TRY(auto reference, version::sdk_reference(arguments.get("--rocm-version")));
   auto build = reference.build_arguments();
   if (verbose)
     context.out.data(fmt::format("ROCm version: {}\n--rocm-sdk-version: {}\n--version-suffix: {}\n\n",
@@ -104,7 +104,7 @@ Script determine_script() {
 
 Result<int> python_directory(Context& context, const Arguments& arguments) {
   TRY(auto to_job, switched(arguments, "--write-env-file", true));
-  TRY(auto directory, release::python_directory(arguments.get("--python-version")));
+  TRY(auto directory, version::python_directory(arguments.get("--python-version")));
   context.out.data(directory + "\n");
   context.out.document({{"schema", "quarry.compat-python-to-cp-version/1"}, {"cp_version", directory}});
   if (to_job) TRY_DO(tell_job(context, "GITHUB_ENV", {{"cp_version", directory}}));

@@ -1,10 +1,10 @@
-#include "release/order.hpp"
+#include "version/order.hpp"
 
 #include "base/text.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace quarry::release {
+namespace quarry::version {
 
 namespace {
 constexpr std::size_t k_commit_min = 7; // the shortest id that git prints
@@ -41,4 +41,4 @@ Result<std::optional<std::string>> check_order(const dist::Version& previous, co
                     "raise the base version, or publish it into a channel of its own"});
 }
 
-} // namespace quarry::release
+} // namespace quarry::version

@@ -1,10 +1,10 @@
-#include "release/forward.hpp"
+#include "version/forward.hpp"
 
 #include "base/text.hpp"
 #include "dist/version.hpp"
 #include <fmt/core.h>
 
-namespace quarry::release {
+namespace quarry::version {
 
 Result<std::string> python_directory(std::string_view python) {
   auto bad = fail(ErrorKind::invalid_argument, "N014", fmt::format("{:?} is not a version of Python", python),
@@ -33,4 +33,4 @@ Result<SdkReference> sdk_reference(std::string_view sdk_version) {
   return reference;
 }
 
-} // namespace quarry::release
+} // namespace quarry::version

@@ -1,10 +1,10 @@
-#include "release/version_rules.hpp"
+#include "version/version_rules.hpp"
 
 #include "dist/version.hpp"
-#include "release/order.hpp"
+#include "version/order.hpp"
 #include <gtest/gtest.h>
 
-namespace quarry::release {
+namespace quarry::version {
 namespace {
 
 constexpr const char* k_sha = "0123456789abcdef0123456789abcdef01234567";
@@ -169,4 +169,4 @@ TEST(Date, IsTheDayInUtc) {
 }
 
 } // namespace
-} // namespace quarry::release
+} // namespace quarry::version

@@ -1,10 +1,10 @@
-#include "release/dist_versions.hpp"
+#include "version/dist_versions.hpp"
 
 #include "sys/file.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace quarry::release {
+namespace quarry::version {
 namespace {
 
 using ::testing::Contains;
@@ -128,4 +128,4 @@ TEST(ListWheels, OnlyFilesCount) {
 }
 
 } // namespace
-} // namespace quarry::release
+} // namespace quarry::version

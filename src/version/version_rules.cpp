@@ -1,4 +1,4 @@
-#include "release/version_rules.hpp"
+#include "version/version_rules.hpp"
 
 #include "base/json.hpp"
 #include "base/text.hpp"
@@ -9,7 +9,7 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
-namespace quarry::release {
+namespace quarry::version {
 
 namespace {
 constexpr std::size_t k_commit_digits = 40, k_short_commit = 8; // SHA-1; what today's rpm versions carry
@@ -166,4 +166,4 @@ Result<VersionFile> parse_version_file(std::string_view json, std::string_view w
 
 std::string date_of(std::int64_t us) { return text::replace_all(sys::rfc3339(us).substr(0, 10), "-", ""); }
 
-} // namespace quarry::release
+} // namespace quarry::version

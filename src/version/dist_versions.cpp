@@ -1,4 +1,4 @@
-#include "release/dist_versions.hpp"
+#include "version/dist_versions.hpp"
 
 #include "base/text.hpp"
 #include "sys/file.hpp"
@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-namespace quarry::release {
+namespace quarry::version {
 
 namespace {
 constexpr std::size_t k_listed_max = 8; // candidates that a message names
@@ -238,4 +238,4 @@ Result<std::vector<std::string>> list_wheels(const std::string& directory) {
   return files;
 }
 
-} // namespace quarry::release
+} // namespace quarry::version

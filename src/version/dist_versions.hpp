@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace quarry::release {
+namespace quarry::version {
 
 enum class Framework : std::uint8_t { torch, jax };
 
@@ -38,4 +38,4 @@ Result<DistVersions> choose_versions(const DistRequest& request, const std::vect
 /// a directory of such a name is N012. not_found N010, D001.
 Result<std::vector<std::string>> list_wheels(const std::string& directory);
 
-} // namespace quarry::release
+} // namespace quarry::version

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace quarry::release {
+namespace quarry::version {
 
 /// "3.12" -> "cp312-cp312", "3.13t" -> "cp313-cp313t": interpreter and ABI tag, which is also the directory's name in a
 /// manylinux image.
@@ -22,4 +22,4 @@ struct SdkReference {
 };
 Result<SdkReference> sdk_reference(std::string_view sdk_version);
 
-} // namespace quarry::release
+} // namespace quarry::version

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace quarry::release {
+namespace quarry::version {
 
 enum class PackageType : std::uint8_t { wheel, deb, rpm };
 /// "rocm_package_version", "rocm_deb_package_version", "rocm_rpm_package_version": today's names of the outputs.
@@ -42,4 +42,4 @@ Result<VersionFile> parse_version_file(std::string_view json, std::string_view w
 /// "20261121" for a time in microseconds since 1970, UTC.
 std::string date_of(std::int64_t us);
 
-} // namespace quarry::release
+} // namespace quarry::version

@@ -4,10 +4,10 @@
 #include "dist/version.hpp"
 #include <optional>
 
-namespace quarry::release {
+namespace quarry::version {
 
 /// invalid_argument N008 when `next` sorts below `previous`, with the reason where the order surprises. A note instead
 /// when both differ in their local segment only and a commit decides: nobody can say which of them is newer.
 Result<std::optional<std::string>> check_order(const dist::Version& previous, const dist::Version& next);
 
-} // namespace quarry::release
+} // namespace quarry::version

@@ -1,8 +1,8 @@
-#include "release/forward.hpp"
+#include "version/forward.hpp"
 
 #include <gtest/gtest.h>
 
-namespace quarry::release {
+namespace quarry::version {
 namespace {
 
 TEST(PythonDirectory, IsInterpreterAndAbi) {
@@ -45,4 +45,4 @@ TEST(SdkReference, DevelopmentVersionsAreApart) {
 }
 
 } // namespace
-} // namespace quarry::release
+} // namespace quarry::version
