@@ -95,7 +95,7 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
       done.urls.push_back(std::move(root));
       continue;
     }
-    TRY(auto at, publish::addresses_of(*to.store, options.public_url, directory));
+    TRY(auto at, pages::addresses_of(*to.store, options.public_url, directory));
     if (!at.find_links.empty()) done.find_links.push_back(root + "index.html");
     done.urls.push_back(std::move(root));
     if (!at.merged_url.empty()) done.merged.push_back(std::move(at.merged_url));

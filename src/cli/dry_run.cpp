@@ -24,13 +24,13 @@ Finding not_looked(const std::string& store, const Error& error, const std::stri
 }
 
 Result<publish::Receipt> expected_receipt(store::ObjectStore& store, const publish::Plan& plan,
-                                          const publish::PublicUrl& public_url) {
+                                          const pages::PublicUrl& public_url) {
   publish::Receipt receipt;
   if (plan.sealed) receipt.set = plan.set_digest;
   receipt.directory = plan.directory;
   receipt.files = plan.files.size();
   receipt.find_links_url = public_url.of(store, plan.directory + "/index.html");
-  auto addresses = publish::addresses_of(store, public_url, plan.directory);
+  auto addresses = pages::addresses_of(store, public_url, plan.directory);
   if (!addresses && !could_not_look(addresses.error())) return fail(std::move(addresses).error());
   if (addresses)
     receipt.directory_at = std::move(*addresses);

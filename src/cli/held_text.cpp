@@ -2,7 +2,7 @@
 #include "cli/verdict.hpp"
 
 #include "base/text.hpp"
-#include "publish/outputs.hpp"
+#include "pages/install_words.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -15,7 +15,7 @@ constexpr std::int64_t k_hour_us = 3600ll * 1'000'000, k_waiver_us = 7 * 24 * k_
 bool is_held(const gate::CellVerdict& cell) { return cell.verdict == gate::Decision::held; }
 
 std::string packages_of(const registry::SetRecord& set) {
-  return text::replace_all(publish::requirement_of(set), "\"", ""); // the whole line is quoted where it is printed
+  return text::replace_all(pages::requirement_of(set), "\"", ""); // the whole line is quoted where it is printed
 }
 
 /// How the cell gets its evidence: installed and tested here, or by the report of a machine without Quarry.

@@ -94,11 +94,11 @@ Result<std::int64_t> duration_us(const Arguments& arguments, const std::string& 
               "write 90m, 24h or 0s");
 }
 
-Result<publish::PublicUrl> public_url_of(const Arguments& arguments) {
-  return publish::PublicUrl::parse(arguments.find("--public-url").value_or(""));
+Result<pages::PublicUrl> public_url_of(const Arguments& arguments) {
+  return pages::PublicUrl::parse(arguments.find("--public-url").value_or(""));
 }
 
-std::string addresses_text(const publish::Addresses& at) {
+std::string addresses_text(const pages::Addresses& at) {
   constexpr std::size_t k_shown = 5; // a large channel has a page for each project
   std::string text;
   if (!at.index_url.empty()) text += fmt::format("index       {}\n", at.index_url);

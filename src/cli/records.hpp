@@ -3,8 +3,8 @@
 #include "base/finding.hpp"
 #include "base/json.hpp"
 #include "cli/command.hpp"
-#include "publish/addresses.hpp"
-#include "publish/public_url.hpp"
+#include "pages/addresses.hpp"
+#include "pages/public_url.hpp"
 #include "registry/registry.hpp"
 #include "run/locator.hpp"
 #include <string>
@@ -33,9 +33,9 @@ Flag pass_env_flag();
 Result<std::vector<std::string>> passed_variables(const Arguments& arguments);
 /// A flag's "90m", "24h" or "0s" in microseconds; invalid_argument P031.
 Result<std::int64_t> duration_us(const Arguments& arguments, const std::string& flag);
-Result<publish::PublicUrl> public_url_of(const Arguments& arguments);
+Result<pages::PublicUrl> public_url_of(const Arguments& arguments);
 /// The lines "index", "merged" and "find-links" of what people install from.
-std::string addresses_text(const publish::Addresses& at);
+std::string addresses_text(const pages::Addresses& at);
 /// null where it is empty.
 Json url_json(const std::string& url);
 /// Takes lines about requests for `--verbose`; empty without it.

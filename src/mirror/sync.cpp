@@ -82,7 +82,7 @@ public:
     TRY(auto plan, publish_plan());
     TRY(receipt_.published,
         publish::execute(store_, plan, {options_.now, options_.who, {}, options_.transfers, {}, options_.public_url}));
-    TRY(receipt_.merged, publish::merge_all(store_));
+    TRY(receipt_.merged, pages::merge_all(store_));
     receipt_.writes = publish::writes_between(before, store_.counters());
     return std::move(receipt_);
   }

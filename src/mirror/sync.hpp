@@ -5,7 +5,7 @@
 #include "base/result.hpp"
 #include "mirror/names.hpp"
 #include "mirror/upstream.hpp"
-#include "publish/merged.hpp"
+#include "pages/merged.hpp"
 #include "publish/publish.hpp"
 #include "store/object_store.hpp"
 #include <functional>
@@ -16,7 +16,7 @@
 namespace quarry::mirror {
 
 /// Where the base index is in a store (docs/formats/run-layout.md).
-constexpr std::string_view k_directory = publish::k_base_index;
+constexpr std::string_view k_directory = pages::k_base_index;
 
 /// What the store mirrors already, by file name.
 Result<std::map<std::string, registry::FileRecord>> mirrored_files(store::ObjectStore& store);
@@ -43,7 +43,7 @@ struct SyncOptions {
   std::string now, who, tool; ///< `now` is RFC 3339
   std::string index;          ///< URL, recorded as the origin
   unsigned transfers = 4;
-  publish::PublicUrl public_url = {};                  ///< of the links in the receipt
+  pages::PublicUrl public_url = {};                    ///< of the links in the receipt
   std::function<void(std::uint64_t)> on_progress = {}; ///< bytes fetched; from any one thread at a time
 };
 
@@ -52,7 +52,7 @@ struct SyncReceipt {
   std::size_t files_fetched = 0;
   std::uint64_t bytes_fetched = 0; ///< wheels that were read for their METADATA included
   std::uint64_t writes = 0;        ///< changes of the store
-  publish::MergedAll merged;       ///< indexes of runs and channels that show the dependencies, too
+  pages::MergedAll merged;         ///< indexes of runs and channels that show the dependencies, too
 };
 
 Result<SyncReceipt> execute_sync(store::ObjectStore& store, Upstream& upstream,

@@ -1,8 +1,8 @@
 #include "promote/promote.hpp"
 
-#include "publish/merged.hpp"
+#include "pages/merged.hpp"
+#include "pages/projection.hpp"
 #include "publish/move.hpp"
-#include "publish/projection.hpp"
 #include "publish/publish.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -63,8 +63,8 @@ Unexpected undone(const registry::LedgerRecord& move) {
 }
 
 Result<void> write_pages(ObjectStore& store, const std::string& channel, Receipt& receipt) {
-  TRY_DO(publish::project_channel(store, channel));
-  TRY(auto merged, publish::merge_channel(store, channel));
+  TRY_DO(pages::project_channel(store, channel));
+  TRY(auto merged, pages::merge_channel(store, channel));
   receipt.notes.insert(receipt.notes.end(), merged.notes.begin(), merged.notes.end());
   return {};
 }
@@ -156,7 +156,7 @@ Result<Receipt> with_url(ObjectStore& store, const Options& options, Receipt rec
   auto directory = registry::channel_directory(receipt.plan.channel);
   std::vector<std::string> projects;
   for (const auto& [project, shard] : receipt.plan.view.record.shards) projects.push_back(project);
-  TRY(receipt.at, publish::addresses_of(store, options.public_url, directory, projects));
+  TRY(receipt.at, pages::addresses_of(store, options.public_url, directory, projects));
   return receipt;
 }
 
@@ -173,11 +173,11 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
       return with_url(store, options, std::move(receipt));
     }
   }
-  for (int round = 0, lost = 0; round < publish::k_rebase_max; ++round) {
+  for (int round = 0, lost = 0; round < pages::k_rebase_max; ++round) {
     TRY(auto plan, plan_promotion(store, request));
     auto receipt = run(store, plan, options, before);
     if (receipt) return with_url(store, options, std::move(*receipt));
-    bool again = receipt.error().code == "R003" || (receipt.error().code == "R004" && ++lost < publish::k_lost_max);
+    bool again = receipt.error().code == "R003" || (receipt.error().code == "R004" && ++lost < pages::k_lost_max);
     if (!again || options.execute) return fail(std::move(receipt).error()); // what was reviewed is done once, or not
   }
   return fail(ErrorKind::precondition_failed, "P010",
@@ -187,7 +187,7 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
 Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const Options& options) {
   auto before = store.counters();
   TRY(auto now, registry::require_channel(store, channel));
-  TRY(auto shown, publish::projected_generation(store, channel));
+  TRY(auto shown, pages::projected_generation(store, channel));
   TRY(auto last, last_move(store, channel));
   bool interrupted = last->action == "rollback" && shown < now.record.generation;
   if (options.execute) {

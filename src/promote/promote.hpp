@@ -2,9 +2,9 @@
 // The pump of promotion: records, the one swap, pages. Nothing is copied and nothing is rewritten: what was tested is
 // what is released. Killed anywhere, the same command completes it.
 #include "base/finding.hpp"
+#include "pages/addresses.hpp"
+#include "pages/public_url.hpp"
 #include "promote/plan.hpp"
-#include "publish/addresses.hpp"
-#include "publish/public_url.hpp"
 #include <functional>
 #include <optional>
 #include <string>
@@ -17,7 +17,7 @@ struct Options {
       execute; ///< exactly the plan of this digest (or its first 8 or more digits); else whatever is planned now
   bool dry_run = false;
   std::optional<std::uint64_t> to_generation = {}; ///< of a rollback: whose view is restored
-  publish::PublicUrl public_url = {};              ///< of the links in the receipt
+  pages::PublicUrl public_url = {};                ///< of the links in the receipt
   /// Called with the plan that is about to be executed, before anything is written; an error stops it. Not called by a
   /// dry run, for a held plan, or for one that an earlier run executed.
   std::function<Result<void>(const Plan&)> before_writing = {};
@@ -31,7 +31,7 @@ struct Receipt {
   std::uint64_t writes = 0; ///< changes of the store
   bool moved = false, held = false;
   bool completed = false; ///< the move was made by an earlier run that died before the pages were written
-  publish::Addresses at;  ///< where people install from the channel
+  pages::Addresses at;    ///< where people install from the channel
   Findings notes;         ///< P050
 };
 

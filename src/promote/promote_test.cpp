@@ -1,7 +1,7 @@
 #include "promote/promote.hpp"
 
+#include "pages/projection.hpp"
 #include "publish/move.hpp"
-#include "publish/projection.hpp"
 #include "publish/testing/invariants.hpp"
 #include "registry/testing/samples.hpp"
 #include "store/testing/faulty_store.hpp"

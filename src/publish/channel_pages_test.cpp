@@ -1,8 +1,8 @@
-#include "publish/channel_pages.hpp"
+#include "pages/channel_pages.hpp"
 
-#include "publish/addresses.hpp"
+#include "pages/addresses.hpp"
+#include "pages/projection.hpp"
 #include "publish/move.hpp"
-#include "publish/projection.hpp"
 #include "publish/testing/invariants.hpp"
 #include "registry/testing/samples.hpp"
 #include "store/testing/faulty_store.hpp"
@@ -52,17 +52,17 @@ protected:
                                  {"rollback", {}, {}, "tester", "2026-11-20T10:00:00.000000Z", {}}));
       }
   }
-  Projected project(Extent extent = Extent::changed) {
-    auto done = project_channel(*store_, k_channel, extent);
+  pages::Projected project(pages::Extent extent = pages::Extent::changed) {
+    auto done = pages::project_channel(*store_, k_channel, extent);
     EXPECT_TRUE(done) << render(done.error());
-    return done.value_or(Projected{});
+    return done.value_or(pages::Projected{});
   }
   std::string get(const std::string& key) { return store_->get(key, 1u << 26)->value_or(""); }
   /// What the pages would be if all of them were looked at.
   void expect_right() {
     auto shown = testing::snapshot(*store_);
     EXPECT_EQ(testing::broken_links(shown) + testing::broken_copies(shown), "");
-    auto repaired = project(Extent::whole);
+    auto repaired = project(pages::Extent::whole);
     EXPECT_EQ(testing::differences(testing::snapshot(*store_), shown), "");
     EXPECT_EQ(repaired.pages_written + repaired.pages_removed, 0u);
   }
@@ -104,7 +104,7 @@ TEST_F(ChannelPages, CopiesThatAreMissingAlteredOrLeftAreRepaired) {
   ASSERT_TRUE(store_->put(copy(3), content::Rope::literal("another page"), {}));
   ASSERT_TRUE(store_->remove(copy(4)));
   ASSERT_TRUE(store_->put(copy(5000), content::Rope::literal("left"), {})); // of a project that is gone, without page
-  auto repaired = project(Extent::whole);
+  auto repaired = project(pages::Extent::whole);
   EXPECT_EQ(repaired.pages_written, 2u);
   EXPECT_EQ(repaired.pages_removed, 1u);
   EXPECT_EQ(get(copy(3)), get(page_of(3)));
@@ -119,7 +119,7 @@ TEST_F(ChannelPages, ALargeChannelOfAnOlderProgramGetsEveryCopy) {
     if (object.key.ends_with('/')) {
       ASSERT_TRUE(store_->remove(object.key));
     }
-  auto state = parse_pages_state(get("channels/nightly/pages.json"));
+  auto state = pages::parse_pages_state(get("channels/nightly/pages.json"));
   EXPECT_TRUE(state.slash_keys);
   state.slash_keys = false;
   ASSERT_TRUE(store_->put("channels/nightly/pages.json", content::Rope::literal(to_json(state)), {}));
@@ -131,11 +131,11 @@ TEST_F(ChannelPages, ALargeChannelOfAnOlderProgramGetsEveryCopy) {
 TEST_F(ChannelPages, ALargeChannelWithoutSlashKeysNamesAPageForEachProject) {
   store_ = store::make_memory_store(nullptr, store::SlashKeys::refused);
   SetUp();
-  auto at = addresses_of(*store_, {}, "channels/nightly", {"p1", "p2"});
+  auto at = pages::addresses_of(*store_, {}, "channels/nightly", {"p1", "p2"});
   ASSERT_TRUE(at) << render(at.error());
   EXPECT_EQ(at->index_url, "");
   EXPECT_THAT(at->find_links, ::testing::ElementsAre("memory:/" + page_of(1), "memory:/" + page_of(2)));
-  EXPECT_EQ(installer_words(*at),
+  EXPECT_EQ(pages::installer_words(*at),
             "--no-index --find-links memory:/" + page_of(1) + " --find-links memory:/" + page_of(2));
 }
 
@@ -148,7 +148,7 @@ TEST_F(ChannelPages, MovesWhosePagesNobodyWroteAreCaughtUp) {
   EXPECT_THAT(get(page_of(1)), HasSubstr("p1-2.0"));
   EXPECT_THAT(get(page_of(2)), Not(HasSubstr("p2-2.0")));
   EXPECT_THAT(get(page_of(3)), HasSubstr("p3-2.0"));
-  EXPECT_EQ(*projected_generation(*store_, k_channel), 5u);
+  EXPECT_EQ(*pages::projected_generation(*store_, k_channel), 5u);
   expect_right();
 }
 
@@ -178,11 +178,11 @@ TEST_F(ChannelPages, AWriterThatWasOvertakenLeavesNoOldPage) {
       back_to_generation(2);
       project();
     };
-    ASSERT_TRUE(project_channel(slow, k_channel));
+    ASSERT_TRUE(pages::project_channel(slow, k_channel));
     if (slow.calls() < n) break;
     SCOPED_TRACE("call " + std::to_string(n) + ": " + slow.log()[n - 1]);
     ASSERT_THAT(get(page_of(5)), HasSubstr("p5-2.0"));
-    ASSERT_EQ(project(Extent::whole).pages_written, 0u);
+    ASSERT_EQ(project(pages::Extent::whole).pages_written, 0u);
   }
   EXPECT_GT(n, 8u);
 }
@@ -190,7 +190,7 @@ TEST_F(ChannelPages, AWriterThatWasOvertakenLeavesNoOldPage) {
 // Pages need the present alone: what is lost of the past makes them slower, not impossible.
 TEST_F(ChannelPages, ADamagedPastKeepsNobodyFromWritingPages) {
   int number = 10;
-  for (auto extent : {Extent::changed, Extent::whole})
+  for (auto extent : {pages::Extent::changed, pages::Extent::whole})
     for (bool is_view : {true, false}) {
       add({file(++number, "2.0")});
       project();

@@ -2,8 +2,8 @@
 
 #include "base/text.hpp"
 #include "base/toml.hpp"
+#include "pages/merged.hpp"
 #include "publish/foreign.hpp"
-#include "publish/merged.hpp"
 #include "publish/plan.hpp"
 #include "publish/publish.hpp"
 #include "run/locator.hpp"
@@ -40,8 +40,8 @@ Result<void> read_row(TomlTable& table, DistributionRules& rules) {
 /// What a store keeps in some directories is no repository of a set; in the base index our names would stand beside
 /// foreign ones.
 Result<void> check_not_taken(const std::string& directory) {
-  constexpr std::string_view k_taken[] = {k_base_index, "channels", "evidence", "gc",
-                                          "ledger",     "sets",     "views",    "waivers"};
+  constexpr std::string_view k_taken[] = {
+      pages::k_base_index, "channels", "evidence", "gc", "ledger", "sets", "views", "waivers"};
   auto first = directory.substr(0, directory.find('/'));
   bool taken = std::find(std::begin(k_taken), std::end(k_taken), first) != std::end(k_taken);
   if (!taken && !run::is_run_place(first)) return {};
@@ -72,7 +72,7 @@ Result<void> check_place(ObjectStore& target, const std::string& directory, cons
   for (auto end = directory.rfind('/'); end != directory.npos;
        end = end == 0 ? directory.npos : directory.rfind('/', end - 1)) {
     auto parent = directory.substr(0, end);
-    TRY(auto pointer, target.head(pointer_key(parent)));
+    TRY(auto pointer, target.head(pages::pointer_key(parent)));
     if (pointer) return nested(target, directory, parent + " is one");
   }
   TRY(auto objects, target.list(directory + "/"));
@@ -205,7 +205,7 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
     sources[set.set.directory][set.digest] = set.source;
     receipt.files += set.set.files.size();
   }
-  for (const auto& [directory, known] : sources) TRY_DO(claim_distribution(target, directory));
+  for (const auto& [directory, known] : sources) TRY_DO(pages::claim_distribution(target, directory));
   TRY_DO(parallel_for(copies.size(), options.transfers, [&](std::size_t i) -> Result<void> {
     TRY_DO(store::copy_once(source, copies[i].from, target, copies[i].to, copies[i].once),
            "while copying to " + target.describe());
@@ -217,10 +217,10 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
     TRY_DO(registry::seal(target, digest, options.now));
   }
   for (const auto& [directory, known] : sources) {
-    TRY_DO(project_distribution(target, directory, known));
-    TRY(auto merged, merge_directory(target, directory));
+    TRY_DO(pages::project_distribution(target, directory, known));
+    TRY(auto merged, pages::merge_directory(target, directory));
     receipt.notes.insert(receipt.notes.end(), merged.notes.begin(), merged.notes.end());
-    if (merged.exists) receipt.merged.push_back(merged_directory(directory));
+    if (merged.exists) receipt.merged.push_back(pages::merged_directory(directory));
     receipt.directories.push_back(directory);
   }
   receipt.writes = writes_between(before, target.counters());

@@ -3,7 +3,7 @@
 // and seal, pages, pointer. On one service no bytes come through us. Run again, it completes what is missing.
 #include "base/finding.hpp"
 #include "base/result.hpp"
-#include "publish/projection.hpp"
+#include "pages/projection.hpp"
 #include "registry/registry.hpp"
 #include <functional>
 #include <string>

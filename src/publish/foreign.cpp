@@ -2,8 +2,8 @@
 
 #include "dist/name.hpp"
 #include "index/read_page.hpp"
-#include "publish/page_writer.hpp"
-#include "publish/projection.hpp"
+#include "pages/page_writer.hpp"
+#include "pages/projection.hpp"
 #include "registry/registry.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -50,7 +50,7 @@ Result<std::set<Lost>> lost_from_pages(ObjectStore& target, const std::vector<st
   std::set<Lost> lost;
   std::mutex mutex;
   TRY_DO(parallel_for(keys.size(), transfers, [&](std::size_t i) -> Result<void> {
-    TRY(auto bytes, target.get(keys[i], k_page_bytes_max));
+    TRY(auto bytes, target.get(keys[i], pages::k_page_bytes_max));
     auto page = index::read_page(bytes.value_or(""), keys[i]);
     if (!page || (page->ours && is_repository)) return {}; // what cannot be read as a page lists nothing
     auto names = lost_of(*page, known);
@@ -93,7 +93,7 @@ Result<void> refuse_to_hide(ObjectStore& target, const std::string& directory, c
   for (const auto& file : planned) known.insert(file.filename);
   for (const auto& sealed : sets)
     for (const auto& file : sealed.set.files) known.insert(file.filename);
-  TRY(auto pointer, target.head(pointer_key(directory)));
+  TRY(auto pointer, target.head(pages::pointer_key(directory)));
   std::vector<std::string> pages;
   std::set<Lost> unlisted;
   for (const auto& object : objects) {

@@ -1,9 +1,9 @@
-#include "publish/merged.hpp"
+#include "pages/merged.hpp"
 
 #include "index/read_page.hpp"
-#include "publish/clash.hpp"
+#include "pages/clash.hpp"
+#include "pages/projection.hpp"
 #include "publish/move.hpp"
-#include "publish/projection.hpp"
 #include "publish/publish.hpp"
 #include "publish/testing/invariants.hpp"
 #include "publish/testing/packages.hpp"
@@ -41,7 +41,7 @@ Result<Receipt> mirror(store::ObjectStore& store, const std::vector<std::string>
   for (const auto& name : names) made.add(name);
   TRY(auto collected, collect({made.path(), testing::fake_describe, 1, {}, {}, true}));
   Plan plan;
-  plan.directory = k_base_index;
+  plan.directory = pages::k_base_index;
   plan.set.directory = plan.directory;
   for (auto& candidate : collected.candidates) {
     candidate.file.key = plan.directory + "/dist/" + candidate.file.filename;
@@ -102,17 +102,17 @@ TEST_F(MergedIndex, ShowsOwnProjectsAndDependenciesWithLinksToEither) {
 TEST_F(MergedIndex, WhatIsMirroredLaterReachesEveryRunAndChannel) {
   ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}));
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
-  auto all = merge_all(*store_);
+  auto all = pages::merge_all(*store_);
   ASSERT_TRUE(all) << render(all.error());
   EXPECT_THAT(all->directories, ElementsAre(k_channel, k_run));
   ASSERT_TRUE(
       mirror(*store_, {"numpy-2.0-py3-none-any.whl", "numpy-2.1-py3-none-any.whl", "sympy-1.0-py3-none-any.whl"}));
-  ASSERT_TRUE(merge_all(*store_));
+  ASSERT_TRUE(pages::merge_all(*store_));
   for (const auto& directory : {k_run, k_channel}) {
     EXPECT_THAT(projects(*store_, directory), ElementsAre("numpy", "rocm", "sympy"));
     EXPECT_EQ(links(*store_, directory, "numpy").size(), 2u);
   }
-  auto again = merge_all(*store_);
+  auto again = pages::merge_all(*store_);
   EXPECT_EQ(again->pages_written + again->pages_removed, 0u);
   EXPECT_EQ(testing::violations(*store_), "");
 }
@@ -165,7 +165,7 @@ TEST_F(MergedIndex, AMoveWritesThePagesOfWhatChangedAlone) {
 TEST_F(MergedIndex, AProjectOfBothIsTheRunsAloneAndIsTold) {
   ASSERT_TRUE(publish(*store_, {"numpy-1.0-py3-none-any.whl"}, ""));
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"})); // as a mirror does that saw the store before the run
-  auto merged = merge_directory(*store_, k_run);
+  auto merged = pages::merge_directory(*store_, k_run);
   ASSERT_TRUE(merged);
   ASSERT_EQ(merged->notes.size(), 1u);
   EXPECT_EQ(merged->notes[0].code, "P050");
@@ -222,10 +222,10 @@ TEST_F(MergedIndex, PagesOfAMoveThatDiedAreFoundWhenTheChannelReturns) {
     static_cast<void>(publish(faulty, {"core-1.1-py3-none-any.whl", "more-1.0-py3-none-any.whl"}, "staging", "43"));
     auto now = registry::require_channel(*store, "staging");
     ASSERT_TRUE(move_channel(*store, "staging", *now, *view, {"rollback", {}, {}, "tester", k_now, {}}));
-    ASSERT_TRUE(merge_channel(*store, "staging"));
+    ASSERT_TRUE(pages::merge_channel(*store, "staging"));
     ASSERT_EQ(projects(*store, k_channel), before);
     ASSERT_EQ(*store->get(k_channel + "/merged/simple/core/index.html", 1 << 20), page);
-    EXPECT_TRUE(merged_channel_shown(*store, "staging", view->record)->current);
+    EXPECT_TRUE(pages::merged_channel_shown(*store, "staging", view->record)->current);
   }
 }
 
@@ -249,13 +249,13 @@ TEST_F(MergedIndex, AWriterThatWasOvertakenLeavesNoOldPage) {
     slow.after_call = [&](std::uint64_t call) {
       if (call != n) return;
       move_to(*second);
-      ASSERT_TRUE(merge_channel(*store_, "staging"));
+      ASSERT_TRUE(pages::merge_channel(*store_, "staging"));
     };
-    ASSERT_TRUE(merge_channel(slow, "staging"));
+    ASSERT_TRUE(pages::merge_channel(slow, "staging"));
     if (slow.calls() < n) break;
     SCOPED_TRACE("call " + std::to_string(n) + ": " + slow.log()[n - 1]);
     ASSERT_EQ(links(*store_, k_channel, "core"), expected);
-    ASSERT_EQ(merge_channel(*store_, "staging", {/*thorough=*/true, 1})->pages_written, 0u);
+    ASSERT_EQ(pages::merge_channel(*store_, "staging", {/*thorough=*/true, 1})->pages_written, 0u);
   }
   EXPECT_GT(n, 15u);
 }
@@ -271,11 +271,11 @@ TEST_F(MergedIndex, WhatAKilledWriterLeftLateTheNextMoveMends) {
   const auto late = **store_->get(key, 1 << 20);
   auto now = registry::require_channel(*store_, "staging");
   ASSERT_TRUE(move_channel(*store_, "staging", *now, *first, {"rollback", {}, {}, "tester", k_now, {}}));
-  ASSERT_TRUE(merge_channel(*store_, "staging"));
+  ASSERT_TRUE(pages::merge_channel(*store_, "staging"));
   ASSERT_TRUE(store_->put(key, content::Rope::literal(late), {}));
-  EXPECT_EQ(merge_channel(*store_, "staging")->pages_written, 1u); // nothing moved, and all the same
+  EXPECT_EQ(pages::merge_channel(*store_, "staging")->pages_written, 1u); // nothing moved, and all the same
   EXPECT_EQ(*store_->get(key, 1 << 20), right);
-  EXPECT_EQ(merge_channel(*store_, "staging")->pages_written, 0u);
+  EXPECT_EQ(pages::merge_channel(*store_, "staging")->pages_written, 0u);
 }
 
 TEST_F(MergedIndex, AStateThatDoesNotFitIsNoState) {
@@ -288,12 +288,12 @@ TEST_F(MergedIndex, AStateThatDoesNotFitIsNoState) {
     SCOPED_TRACE(state);
     ASSERT_TRUE(store_->put(k_channel + "/merged/pages.json", content::Rope::literal(state), {}));
     ASSERT_TRUE(store_->put(k_channel + "/merged/simple/core/index.html", content::Rope::literal("torn"), {}));
-    auto shown = merged_channel_shown(*store_, "staging", view->record);
+    auto shown = pages::merged_channel_shown(*store_, "staging", view->record);
     ASSERT_TRUE(shown) << render(shown.error());
     EXPECT_TRUE(shown->exists && !shown->current);
-    ASSERT_TRUE(merge_channel(*store_, "staging"));
+    ASSERT_TRUE(pages::merge_channel(*store_, "staging"));
     EXPECT_EQ(links(*store_, k_channel, "core").size(), 1u);
-    EXPECT_TRUE(merged_channel_shown(*store_, "staging", view->record)->current);
+    EXPECT_TRUE(pages::merged_channel_shown(*store_, "staging", view->record)->current);
   }
 }
 
@@ -303,7 +303,7 @@ TEST_F(MergedIndex, ABrokenChannelKeepsNoOtherPlaceFromItsDependencies) {
   auto view = registry::require_channel(*store_, "broken")->record.view;
   ASSERT_TRUE(store_->put("views/" + view + ".json", content::Rope::literal("{}"), {}));
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
-  auto all = merge_all(*store_);
+  auto all = pages::merge_all(*store_);
   ASSERT_FALSE(all);
   EXPECT_EQ(all.error().code, "P051");
   EXPECT_EQ(all.error().kind, ErrorKind::corrupt);
@@ -325,9 +325,9 @@ TEST_F(MergedIndex, AProjectThatVanishedIsRemovedAlsoAfterAKill) {
     auto store = store::make_memory_store();
     for (const auto& [key, bytes] : before) ASSERT_TRUE(store->put(key, content::Rope::literal(bytes), {}));
     FaultyStore faulty(*store, {FaultyStore::Fault::die_after, n, false});
-    static_cast<void>(merge_channel(faulty, "staging"));
+    static_cast<void>(pages::merge_channel(faulty, "staging"));
     calls = std::max(calls, faulty.calls() + (faulty.fired() ? 1 : 0));
-    ASSERT_TRUE(merge_channel(*store, "staging"));
+    ASSERT_TRUE(pages::merge_channel(*store, "staging"));
     EXPECT_FALSE(*store->head(k_channel + "/merged/simple/more/index.html")) << "call " << n;
     EXPECT_FALSE(*store->head(k_channel + "/merged/simple-json/more/index.html")) << "call " << n;
   }
@@ -344,24 +344,24 @@ TEST_P(MergeInterrupted, TheSameCommandCompletes) {
     auto store = store::make_memory_store();
     EXPECT_TRUE(publish(*store, {"rocm-1.0.tar.gz", "old-1.0-py3-none-any.whl"}, "staging", "41"));
     EXPECT_TRUE(mirror(*store, {"numpy-2.0-py3-none-any.whl"}));
-    EXPECT_TRUE(merge_all(*store));
+    EXPECT_TRUE(pages::merge_all(*store));
     EXPECT_TRUE(mirror(*store, {"numpy-2.0-py3-none-any.whl", "sympy-1.0-py3-none-any.whl"}));
     return store;
   };
   auto undisturbed = prepare();
   FaultyStore counting(*undisturbed);
-  ASSERT_TRUE(merge_all(counting, {false, 1}));
+  ASSERT_TRUE(pages::merge_all(counting, {false, 1}));
   const auto expected = pages_of(testing::snapshot(*undisturbed));
   ASSERT_GT(counting.calls(), 20u);
   for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
     SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
     auto store = prepare();
     FaultyStore faulty(*store, {GetParam(), n, false});
-    static_cast<void>(merge_all(faulty, {false, 1}));
+    static_cast<void>(pages::merge_all(faulty, {false, 1}));
     ASSERT_EQ(testing::violations(*store), "");
-    ASSERT_TRUE(merge_all(*store));
+    ASSERT_TRUE(pages::merge_all(*store));
     ASSERT_EQ(testing::differences(expected, pages_of(testing::snapshot(*store))), "");
-    ASSERT_EQ(merge_all(*store, {/*thorough=*/true, 1})->pages_written, 0u);
+    ASSERT_EQ(pages::merge_all(*store, {/*thorough=*/true, 1})->pages_written, 0u);
   }
 }
 
@@ -372,7 +372,7 @@ TEST(MergedIndexes, RunsAndMirrorsThatEndTogetherAreBothSeen) {
   auto all = parallel_for(k_jobs, 6, [&](std::size_t i) -> Result<void> {
     if (i % 3 == 0) {
       TRY_DO(mirror(*store, {fmt::format("d{}-1.0-py3-none-any.whl", i)}));
-      TRY_DO(merge_all(*store));
+      TRY_DO(pages::merge_all(*store));
       return {};
     }
     TRY_DO(publish(*store, {fmt::format("p{}-1.0-py3-none-any.whl", i)}, "nightly", std::to_string(i % 2)));
@@ -381,7 +381,7 @@ TEST(MergedIndexes, RunsAndMirrorsThatEndTogetherAreBothSeen) {
   ASSERT_TRUE(all) << render(all.error());
   EXPECT_EQ(testing::violations(*store), "");
   EXPECT_EQ(projects(*store, "channels/nightly").size(), 1 + k_jobs);
-  EXPECT_EQ(merge_all(*store)->pages_written, 0u);
+  EXPECT_EQ(pages::merge_all(*store)->pages_written, 0u);
   EXPECT_EQ(repair_channel(*store, "nightly")->pages_written, 0u);
 }
 
@@ -394,7 +394,7 @@ TEST(Clash, WhatInstallersWouldTake) {
                                          {{"1.0+rocm", "0.9"}, {"1.0"}, "1.0+rocm of e", "1.0+rocm of e"},
                                          {{"1.0"}, {"1.0.0"}, "1.0 of e or b, as it happens", "1.0 of e"},
                                          {{"odd!"}, {"0.1"}, "0.1 of b", "odd! of e"}}) {
-    auto lines = installers_would_take({"e", c.extra}, {"b", c.base});
+    auto lines = pages::installers_would_take({"e", c.extra}, {"b", c.base});
     EXPECT_EQ(lines[0], "pip would take  " + c.pip);
     EXPECT_EQ(lines[1], "uv would take   " + c.uv + ", if that is its --extra-index-url");
   }

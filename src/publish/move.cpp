@@ -42,7 +42,7 @@ Result<ChannelRecord> move_channel(store::ObjectStore& store, const std::string&
 
 Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
                        const std::vector<registry::SealedSet>& sets, const Reason& reason) {
-  for (int round = 0, lost = 0; round < k_rebase_max; ++round) {
+  for (int round = 0, lost = 0; round < pages::k_rebase_max; ++round) {
     TRY(auto now, registry::read_channel(store, channel));
     registry::View base;
     if (now) {
@@ -59,11 +59,11 @@ Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
     }
     // The same entry again: should the lost write arrive after all, it is recognised.
     bool again = moved.error().kind == ErrorKind::precondition_failed ||
-                 (moved.error().kind == ErrorKind::outcome_unknown && ++lost < k_lost_max);
+                 (moved.error().kind == ErrorKind::outcome_unknown && ++lost < pages::k_lost_max);
     if (!again) return fail(std::move(moved).error());
   }
   return fail(ErrorKind::precondition_failed, "P010",
-              fmt::format("other writers changed channel {} {} times meanwhile", channel, k_rebase_max),
+              fmt::format("other writers changed channel {} {} times meanwhile", channel, pages::k_rebase_max),
               "run the same command again; what it wrote so far is kept");
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Moving a channel: records first, then the one swap that makes them real. Used by publish, promote and rollback.
 #include "base/result.hpp"
-#include "publish/projection.hpp"
+#include "pages/projection.hpp"
 #include "registry/registry.hpp"
 #include <optional>
 #include <string>
@@ -25,8 +25,8 @@ Result<registry::ChannelRecord> move_channel(store::ObjectStore& store, const st
 
 struct Added {
   registry::ChannelRecord channel;
-  bool moved = false; ///< false: all the sets were in already
-  KnownViews views;   ///< before and after
+  bool moved = false;      ///< false: all the sets were in already
+  pages::KnownViews views; ///< before and after
 };
 /// Adds sets to a channel, which is made when there is none. Re-bases and tries again when rivals are faster,
 /// `k_rebase_max` times. R018 when a file's name is taken by other bytes.

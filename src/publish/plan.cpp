@@ -2,7 +2,8 @@
 
 #include "base/json.hpp"
 #include "index/read_page.hpp"
-#include "publish/clash.hpp"
+#include "pages/clash.hpp"
+#include "pages/merged.hpp"
 #include "publish/refuse.hpp"
 #include "store/put_once.hpp"
 #include "sys/clock.hpp"
@@ -193,7 +194,7 @@ Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now, std::
 }
 
 Unexpected name_of_the_base_index(ObjectStore& store, const std::string& project, const std::string& page,
-                                  const Offer& ours) {
+                                  const pages::Offer& ours) {
   Error error{ErrorKind::already_exists,
               "P017",
               fmt::format("{} is a project of {} and of the base index, {}: one name must have one owner", project,
@@ -201,11 +202,11 @@ Unexpected name_of_the_base_index(ObjectStore& store, const std::string& project
               {},
               {},
               "nothing was changed; give the package another name, or mirror into another store"};
-  auto json =
-      store.get(fmt::format("{}/simple-json/{}/index.html", k_base_index, project), index::k_json_page_bytes_max);
+  auto json = store.get(fmt::format("{}/simple-json/{}/index.html", pages::k_base_index, project),
+                        index::k_json_page_bytes_max);
   if (json && *json)
     if (auto read = index::read_json_page(**json, page))
-      error.details = installers_would_take(ours, {std::string(k_base_index), read->versions});
+      error.details = pages::installers_would_take(ours, {std::string(pages::k_base_index), read->versions});
   return fail(std::move(error));
 }
 
@@ -214,14 +215,14 @@ Unexpected name_of_the_base_index(ObjectStore& store, const std::string& project
 // An installer that is given both indexes takes the newer version, whoever published it (dependency confusion). The
 // mirror refuses our names; here is the other direction.
 Result<void> refuse_names_of_the_base_index(ObjectStore& store, const registry::SetRecord& set) {
-  std::map<std::string, Offer> offers;
+  std::map<std::string, pages::Offer> offers;
   for (const auto& file : set.files) {
     auto& offer = offers[file.project];
     offer.place = set.directory;
     offer.versions.push_back(file.version);
   }
   for (const auto& [project, offer] : offers) {
-    auto page = fmt::format("{}/simple/{}/index.html", k_base_index, project);
+    auto page = fmt::format("{}/simple/{}/index.html", pages::k_base_index, project);
     TRY(auto there, store.head(page));
     if (there) return name_of_the_base_index(store, project, page, offer);
   }

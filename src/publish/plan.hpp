@@ -48,9 +48,6 @@ struct Plan {
   std::size_t files_to_write() const;
 };
 
-/// Where a store keeps its index of dependencies (docs/formats/run-layout.md); no run may publish a project of it.
-constexpr std::string_view k_base_index = "python-deps";
-
 /// already_exists P017 when a file of the set is of a project of this store's base index.
 Result<void> refuse_names_of_the_base_index(store::ObjectStore& store, const registry::SetRecord& set);
 

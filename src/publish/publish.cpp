@@ -1,8 +1,8 @@
 #include "publish/publish.hpp"
 
+#include "pages/merged.hpp"
+#include "pages/projection.hpp"
 #include "publish/marks.hpp"
-#include "publish/merged.hpp"
-#include "publish/projection.hpp"
 #include "store/put_once.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
@@ -143,17 +143,17 @@ Result<void> move_pointer(ObjectStore& store, const Plan& plan, const ExecuteOpt
   receipt.generation = added.channel.generation;
   receipt.view = added.channel.view;
   receipt.channel_moved = added.moved;
-  TRY_DO(project_channel(store, plan.channel, Extent::changed, added.views));
-  TRY(auto merged, merge_channel(store, plan.channel));
+  TRY_DO(pages::project_channel(store, plan.channel, pages::Extent::changed, added.views));
+  TRY(auto merged, pages::merge_channel(store, plan.channel));
   TRY(receipt.channel_at,
-      addresses_of(store, options.public_url, registry::channel_directory(plan.channel), projects_of(plan.set)));
+      pages::addresses_of(store, options.public_url, registry::channel_directory(plan.channel), projects_of(plan.set)));
   std::move(merged.notes.begin(), merged.notes.end(), std::back_inserter(receipt.notes));
   return {};
 }
 
 Result<void> merge(ObjectStore& store, const Plan& plan, const ExecuteOptions& options, Receipt& receipt) {
-  TRY(auto merged, merge_directory(store, plan.directory));
-  TRY(receipt.directory_at, addresses_of(store, options.public_url, plan.directory));
+  TRY(auto merged, pages::merge_directory(store, plan.directory));
+  TRY(receipt.directory_at, pages::addresses_of(store, options.public_url, plan.directory));
   receipt.notes = std::move(merged.notes);
   return {};
 }
@@ -175,7 +175,7 @@ Result<Receipt> execute(ObjectStore& store, const Plan& plan, const ExecuteOptio
   TRY_DO(store_content(store, plan, options));
   TRY_DO(check_replaced(store, plan));
   TRY(receipt.newly_sealed, store_record(store, plan, options));
-  TRY_DO(project_directory(store, plan.directory));
+  TRY_DO(pages::project_directory(store, plan.directory));
   TRY_DO(merge(store, plan, options, receipt));
   if (!plan.channel.empty()) TRY_DO(move_pointer(store, plan, options, receipt));
   receipt.writes = writes_between(before, store.counters());

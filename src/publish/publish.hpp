@@ -2,10 +2,10 @@
 // The pump of publishing: content, record, pointer, pages. Killed anywhere, the same command completes it; run twice,
 // the second run writes nothing. Readers see what was there before or all of the new, never a page that names what is
 // not there.
-#include "publish/addresses.hpp"
+#include "pages/addresses.hpp"
+#include "pages/public_url.hpp"
 #include "publish/move.hpp"
 #include "publish/plan.hpp"
-#include "publish/public_url.hpp"
 #include <functional>
 #include <string>
 
@@ -13,15 +13,13 @@ namespace quarry::publish {
 
 /// Cache-Control of what never changes: files, metadata files, records.
 constexpr std::string_view k_immutable = "public, max-age=31536000, immutable";
-/// Of pages: a promotion is seen within a minute, without any invalidation.
-constexpr std::string_view k_page_cache = "public, max-age=60";
 constexpr std::string_view k_sidecar_type = "text/plain; charset=utf-8";
 
 struct ExecuteOptions {
   std::string now, who, why;                           ///< for seal and ledger; `now` is RFC 3339
   unsigned transfers = 4;                              ///< files in flight: their syncs to disk overlap
   std::function<void(std::uint64_t)> on_progress = {}; ///< bytes stored; from any one thread at a time
-  PublicUrl public_url = {};                           ///< of the links in the receipt
+  pages::PublicUrl public_url = {};                    ///< of the links in the receipt
 };
 
 struct Receipt {
@@ -30,12 +28,12 @@ struct Receipt {
   std::uint64_t writes = 0; ///< changes of the store
   bool newly_sealed = false;
   std::string find_links_url; ///< the directory's page of links
-  Addresses directory_at;
+  pages::Addresses directory_at;
   std::string channel, view;    ///< empty without a channel
   std::uint64_t generation = 0; ///< of the channel
   bool channel_moved = false;
-  Addresses channel_at; ///< empty without a channel
-  Findings notes;       ///< P050: projects that the base index has, too
+  pages::Addresses channel_at; ///< empty without a channel
+  Findings notes;              ///< P050: projects that the base index has, too
 };
 
 /// 1. files and 2. sidecars, if-absent; 3. the set's record, then its seal; 4. the directory's pages, and those merged

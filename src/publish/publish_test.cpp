@@ -1,9 +1,9 @@
 #include "publish/publish.hpp"
 
 #include "dist/name.hpp"
-#include "publish/addresses.hpp"
+#include "pages/addresses.hpp"
+#include "pages/projection.hpp"
 #include "publish/outputs.hpp"
-#include "publish/projection.hpp"
 #include "publish/testing/invariants.hpp"
 #include "publish/testing/packages.hpp"
 #include "store/testing/faulty_store.hpp"
@@ -499,8 +499,8 @@ TEST_F(Publish, AStoreWithoutSlashKeysGetsNoCopiesAndIsInstalledFromByLinks) {
   EXPECT_THAT(outputs, HasSubstr("channel_find_links_url=memory:/channels/staging/index.html\n"));
   EXPECT_THAT(step_summary(*plan(*store_, packages_, target("staging")), *receipt),
               HasSubstr("--no-index --find-links " + links + "\n"));
-  auto public_url = *PublicUrl::parse("https://cdn.example/x"); // a web server answers for it
-  EXPECT_EQ(addresses_of(*store_, public_url, "channels/staging")->index_url,
+  auto public_url = *pages::PublicUrl::parse("https://cdn.example/x"); // a web server answers for it
+  EXPECT_EQ(pages::addresses_of(*store_, public_url, "channels/staging")->index_url,
             "https://cdn.example/x/channels/staging/simple/");
 }
 
@@ -599,7 +599,7 @@ TEST(Publishing, ManyJobsIntoOneChannelAndOneDirectoryLoseNothing) {
     auto root = **store->get(place + "/simple/index.html", 1 << 20);
     for (std::size_t i = 0; i < k_jobs; ++i) EXPECT_THAT(root, HasSubstr(">p" + std::to_string(i) + "<")) << place;
   }
-  EXPECT_EQ(*projected_generation(*store, "nightly"), k_jobs);
+  EXPECT_EQ(*pages::projected_generation(*store, "nightly"), k_jobs);
   auto channel = *registry::require_channel(*store, "nightly");
   EXPECT_EQ(registry::ledger_chain(*store, channel.record)->size(), k_jobs);
 }

@@ -1,8 +1,8 @@
 #include "publish/upkeep.hpp"
 
 #include "index/site.hpp"
-#include "publish/merged.hpp"
-#include "publish/projection.hpp"
+#include "pages/merged.hpp"
+#include "pages/projection.hpp"
 #include "publish/publish.hpp"
 #include "publish/resolve.hpp"
 #include "store/put_once.hpp"
@@ -17,15 +17,15 @@ using store::ObjectStore;
 
 namespace {
 
-void add(Repaired& total, std::string place, const Projected& projected) {
+void add(Repaired& total, std::string place, const pages::Projected& projected) {
   total.places.push_back(std::move(place));
   total.pages_written += projected.pages_written;
   total.pages_removed += projected.pages_removed;
 }
 
-void add_merged(Repaired& total, const std::string& directory, Merged merged) {
+void add_merged(Repaired& total, const std::string& directory, pages::Merged merged) {
   if (!merged.exists) return;
-  total.places.push_back(merged_directory(directory));
+  total.places.push_back(pages::merged_directory(directory));
   total.pages_written += merged.pages_written;
   total.pages_removed += merged.pages_removed;
   std::move(merged.notes.begin(), merged.notes.end(), std::back_inserter(total.notes));
@@ -76,11 +76,11 @@ Result<std::uint64_t> restore_sidecar(ObjectStore& store, const registry::FileRe
 enum class Place : std::uint8_t { run, distribution };
 
 Result<void> repair_into(Repaired& done, ObjectStore& store, const std::string& directory, Place place) {
-  auto projected =
-      place == Place::distribution ? project_distribution(store, directory, {}) : project_directory(store, directory);
+  auto projected = place == Place::distribution ? pages::project_distribution(store, directory, {})
+                                                : pages::project_directory(store, directory);
   if (!projected) return fail(std::move(projected).error());
   add(done, directory, *projected);
-  TRY(auto merged, merge_directory(store, directory, {.thorough = true}));
+  TRY(auto merged, pages::merge_directory(store, directory, {.thorough = true}));
   add_merged(done, directory, std::move(merged));
   return {};
 }
@@ -89,15 +89,15 @@ Result<void> repair_into(Repaired& done, ObjectStore& store, const std::string& 
 
 Result<Repaired> repair_channel(ObjectStore& store, const std::string& name) {
   Repaired done;
-  TRY(auto projected, project_channel(store, name, Extent::whole));
+  TRY(auto projected, pages::project_channel(store, name, pages::Extent::whole));
   add(done, registry::channel_directory(name), projected);
-  TRY(auto merged, merge_channel(store, name, {.thorough = true}));
+  TRY(auto merged, pages::merge_channel(store, name, {.thorough = true}));
   add_merged(done, registry::channel_directory(name), std::move(merged));
   return done;
 }
 
 Result<std::optional<Repaired>> repair_distribution(ObjectStore& store, const std::string& directory) {
-  TRY(auto pointer, store.head(pointer_key(directory)));
+  TRY(auto pointer, store.head(pages::pointer_key(directory)));
   if (!pointer) return std::optional<Repaired>();
   Repaired done;
   TRY_DO(repair_into(done, store, directory, Place::distribution));
@@ -107,7 +107,7 @@ Result<std::optional<Repaired>> repair_distribution(ObjectStore& store, const st
 Result<Repaired> repair_directories(ObjectStore& store, const std::vector<SealedSet>& sets) {
   Repaired done;
   for (const auto& directory : directories_of(sets)) {
-    TRY(auto pointer, store.head(pointer_key(directory)));
+    TRY(auto pointer, store.head(pages::pointer_key(directory)));
     TRY_DO(repair_into(done, store, directory, pointer ? Place::distribution : Place::run));
   }
   return done;

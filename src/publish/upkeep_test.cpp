@@ -1,7 +1,8 @@
 #include "publish/upkeep.hpp"
 
+#include "pages/install_words.hpp"
+#include "pages/projection.hpp"
 #include "publish/outputs.hpp"
-#include "publish/projection.hpp"
 #include "publish/publish.hpp"
 #include "publish/resolve.hpp"
 #include "publish/testing/invariants.hpp"
@@ -71,7 +72,7 @@ TEST_F(Upkeep, RepairWritesOnlyWhatIsWrong) {
   put("channels/staging/simple/rocm/index.html", "rot");
   put("channels/staging/simple/gone/index.html", "a page of a project that is not there");
   ASSERT_TRUE(store_->remove("channels/staging/pages.json"));
-  EXPECT_EQ(*projected_generation(*store_, "staging"), 0u);
+  EXPECT_EQ(*pages::projected_generation(*store_, "staging"), 0u);
   auto done = repair_channel(*store_, "staging");
   ASSERT_TRUE(done) << render(done.error());
   EXPECT_EQ(done->pages_written, 2u);
@@ -157,20 +158,20 @@ TEST_F(Upkeep, OutputsForTheJob) {
                 root_ + "/42-linux/python/g/simple/\npackage_set=" + receipt.set + "\nchannel_index_url=file://" +
                 root_ + "/channels/staging/simple/\nchannel_generation=1\n");
   auto set = *registry::load_set(*store_, receipt.set);
-  EXPECT_EQ(install_line(set, {"URL", ""}), "pip install rocm --index-url URL");
+  EXPECT_EQ(pages::install_line(set, {"URL", ""}), "pip install rocm --index-url URL");
   auto with = set;
   for (const auto& [project, line] : std::vector<std::pair<std::string, std::string>>{
            {"rocm-sdk-devel", "\"rocm[devel]\""}, {"rocm-sdk-libraries-gfx94x-dcgpu", "\"rocm[libraries,devel]\""}}) {
     with.files.push_back(with.files.front());
     with.files.back().project = project;
-    EXPECT_EQ(install_line(with, {"URL", ""}), "pip install " + line + " --index-url URL");
+    EXPECT_EQ(pages::install_line(with, {"URL", ""}), "pip install " + line + " --index-url URL");
   }
   with.files[0].version = "7.0rc1";
-  EXPECT_EQ(install_line(with, {"URL", ""}), "pip install \"rocm[libraries,devel]\" --pre --index-url URL");
+  EXPECT_EQ(pages::install_line(with, {"URL", ""}), "pip install \"rocm[libraries,devel]\" --pre --index-url URL");
   set.files.erase(set.files.begin());
-  EXPECT_EQ(install_line(set, {"URL", ""}), "pip install rocm-sdk-core --index-url URL");
-  EXPECT_EQ(install_line(set, {"URL", "MERGED"}), "pip install rocm-sdk-core --index-url MERGED");
-  EXPECT_EQ(install_line(set, {"", "", {"A", "B"}}),
+  EXPECT_EQ(pages::install_line(set, {"URL", ""}), "pip install rocm-sdk-core --index-url URL");
+  EXPECT_EQ(pages::install_line(set, {"URL", "MERGED"}), "pip install rocm-sdk-core --index-url MERGED");
+  EXPECT_EQ(pages::install_line(set, {"", "", {"A", "B"}}),
             "pip install rocm-sdk-core --no-index --find-links A --find-links B");
 }
 

@@ -1,9 +1,9 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
+#include "pages/merged.hpp"
+#include "pages/projection.hpp"
 #include "publish/garbage.hpp"
-#include "publish/merged.hpp"
-#include "publish/projection.hpp"
 #include "publish/resolve.hpp"
 #include "publish/upkeep.hpp"
 #include <fmt/core.h>
@@ -32,8 +32,8 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto channel, registry::require_channel(*store, name));
   TRY(auto view, registry::load_whole_view(*store, channel.record.view), "while reading channel " + name);
-  TRY(auto shown, publish::projected_generation(*store, name));
-  TRY(auto merged, publish::merged_channel_shown(*store, name, view.record));
+  TRY(auto shown, pages::projected_generation(*store, name));
+  TRY(auto merged, pages::merged_channel_shown(*store, name, view.record));
   auto files = registry::files_of(view);
   const auto& record = channel.record;
   context.out.data(fmt::format("{}@{}   {} in {}, from {}\n", name, record.generation,
@@ -41,7 +41,7 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
                                units::things(view.record.sets.size(), "set")));
   context.out.data(fmt::format("view        {}{}\n", short_digest(record.view),
                                record.previous.empty() ? "" : "   before that " + short_digest(record.previous)));
-  TRY(auto at, publish::addresses_of(*store, public_url, registry::channel_directory(name), projects_of(view.record)));
+  TRY(auto at, pages::addresses_of(*store, public_url, registry::channel_directory(name), projects_of(view.record)));
   context.out.data(addresses_text(at));
   context.out.data(files_text(files, context.out.data_look()));
   if (merged.exists && !merged.current)
@@ -159,7 +159,7 @@ Result<run::StorePlace> place_of(Context& context, const std::string& text) {
   while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
   auto store = open_store_to_write(context, whole);
   if (!store) return place;
-  TRY(auto directory, publish::directory_of_distribution(**store));
+  TRY(auto directory, pages::directory_of_distribution(**store));
   if (directory.empty() || !whole.ends_with("/" + directory)) return place;
   return run::StorePlace{whole.substr(0, whole.size() - directory.size() - 1), directory};
 }
@@ -184,7 +184,7 @@ Result<publish::Repaired> upkeep_of(Context& context, const Arguments& arguments
                 "add `--store LOCATOR` or set QUARRY_STORE");
   TRY(auto store, open_store(context, *said));
   if (locator.kind == Kind::path && store::check_key(locator.path)) {
-    TRY(auto pointer, store->head(publish::pointer_key(locator.path)));
+    TRY(auto pointer, store->head(pages::pointer_key(locator.path)));
     if (pointer) return upkeep_directory(context, *store, locator.path, rebuild);
   }
   return upkeep(context, *store, locator, rebuild);

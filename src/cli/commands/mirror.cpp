@@ -42,7 +42,7 @@ struct Wanted {
   std::vector<mirror::Target> targets;
   net::Url index;
   std::vector<mirror::Reserved> reserved;
-  publish::PublicUrl public_url;
+  pages::PublicUrl public_url;
 };
 
 Result<Wanted> wanted_of(const Context& context, const Arguments& arguments) {
@@ -122,7 +122,7 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
                                units::things(receipt.files_fetched, "file"), units::bytes(receipt.bytes_fetched),
                                receipt.published.set.substr(0, 12),
                                receipt.published.newly_sealed ? "" : "  (was sealed before)",
-                               publish::installer_words(receipt.published.directory_at)));
+                               pages::installer_words(receipt.published.directory_at)));
   context.out.findings(receipt.merged.notes);
   if (!receipt.merged.directories.empty())
     context.out.data(fmt::format("merged      in {} (runs and channels), {} written\n",

@@ -1,3 +1,4 @@
+#include "pages/install_words.hpp"
 #include "publish/publish.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -69,7 +70,7 @@ std::string receipt_text(const publish::Plan& plan, const publish::Receipt& rece
                 ? fmt::format("channel     {}@{}\n", receipt.channel, receipt.generation)
                 : fmt::format("channel     unchanged: the set is in {}@{}\n", receipt.channel, receipt.generation);
   text += fmt::format("written     {}\n\n", units::things(receipt.writes, "object"));
-  return text + publish::install_line(plan.set, receipt.channel.empty() ? receipt.directory_at : receipt.channel_at) +
+  return text + pages::install_line(plan.set, receipt.channel.empty() ? receipt.directory_at : receipt.channel_at) +
          "\n";
 }
 
@@ -121,7 +122,7 @@ std::string next_step(const Context& context, const Arguments& arguments, const 
   return "next: " + NextCommand(context, "venv install")
                         .operand(".venv")
                         .set("--from", from)
-                        .set("--packages", text::replace_all(publish::requirement_of(plan.set), "\"", ""))
+                        .set("--packages", text::replace_all(pages::requirement_of(plan.set), "\"", ""))
                         .set("--store", arguments.get("--store"))
                         .text();
 }
@@ -146,7 +147,7 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
 }
 
 Result<int> end_dry_run(Context& context, const Arguments& arguments, store::ObjectStore& store,
-                        const publish::Plan& plan, const publish::PublicUrl& public_url) {
+                        const publish::Plan& plan, const pages::PublicUrl& public_url) {
   TRY(auto receipt, expected_receipt(store, plan, public_url));
   TRY_DO(tell_github(context, plan, receipt));
   NextCommand next(context, "publish");
@@ -165,7 +166,7 @@ bool rests_on_proofs(const publish::Plan& plan) {
 }
 
 Result<publish::Receipt> store_plan(Context& context, store::ObjectStore& store, const publish::Plan& plan,
-                                    publish::PublicUrl public_url) {
+                                    pages::PublicUrl public_url) {
   auto progress = context.out.progress("storing", plan.bytes_to_write());
   publish::ExecuteOptions options{sys::rfc3339(context.clock.now_us()),
                                   who(context),

@@ -124,7 +124,7 @@ void tell_packages(Context& context, const Json& packages) {
 }
 
 Result<int> print_plan(Context& context, const artifact::Outputs& outputs, const artifact::OutputPages& pages,
-                       const store::ObjectStore& store, const publish::PublicUrl& public_url, const Json& packages) {
+                       const store::ObjectStore& store, const pages::PublicUrl& public_url, const Json& packages) {
   auto url = [&](const std::string& key) { return key.empty() ? key : public_url.of(store, key); };
   Links links{url(pages.logs), url(pages.artifacts), url(pages.manifest)};
   TRY_DO(tell_github(context, links, packages));

@@ -3,14 +3,14 @@
 // comes first.
 #include "base/result.hpp"
 #include "index/pages.hpp"
-#include "publish/page_writer.hpp"
+#include "pages/page_writer.hpp"
 #include "registry/records.hpp"
 #include "store/object_store.hpp"
 #include <functional>
 #include <string>
 #include <vector>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 /// Reorders the project pages among themselves; roots and the find-links page stay last. A project needs what the
 /// METADATA of its newest wheel requires; one without wheels (the `rocm` sdist, which pins everything else) comes after
@@ -38,4 +38,4 @@ std::vector<Batch> batches_of(store::ObjectStore& store, const std::vector<std::
 // many projects is written as a whole only by its first move and by a repair.
 constexpr std::size_t k_in_order_max = 200;
 
-} // namespace quarry::publish
+} // namespace quarry::pages

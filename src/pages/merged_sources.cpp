@@ -1,13 +1,12 @@
-#include "publish/merged_sources.hpp"
+#include "pages/merged_sources.hpp"
 
-#include "publish/clash.hpp"
-#include "publish/merged.hpp"
-#include "publish/plan.hpp"
+#include "pages/clash.hpp"
+#include "pages/merged.hpp"
 #include <fmt/core.h>
 #include <memory>
 #include <mutex>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 using registry::FileRecord;
 using registry::ShardRecord;
@@ -111,4 +110,4 @@ Result<Findings> give_one_owner(ObjectStore& store, const std::string& place, co
   return notes;
 }
 
-} // namespace quarry::publish
+} // namespace quarry::pages

@@ -1,13 +1,12 @@
-#include "publish/addresses.hpp"
+#include "pages/addresses.hpp"
 
-#include "publish/channel_pages.hpp"
-#include "publish/merged.hpp"
-#include "publish/plan.hpp"
+#include "pages/channel_pages.hpp"
+#include "pages/merged.hpp"
 #include "store/denied.hpp"
 #include <fmt/core.h>
 #include <optional>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 using store::ObjectStore;
 
@@ -69,4 +68,4 @@ std::string installer_words(const Addresses& addresses) {
   return words;
 }
 
-} // namespace quarry::publish
+} // namespace quarry::pages

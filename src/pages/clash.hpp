@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 struct Offer {
   std::string place;                 ///< "42-linux/python/g", "python-deps"
@@ -14,4 +14,4 @@ struct Offer {
 /// has the project; `--extra-index-url` comes before `--index-url`). Lines for Error::details.
 std::vector<std::string> installers_would_take(const Offer& extra, const Offer& base);
 
-} // namespace quarry::publish
+} // namespace quarry::pages

@@ -9,14 +9,14 @@
 // installers ask a bucket for. Page and copy are guarded alike; the page is written first and removed last.
 #include "base/result.hpp"
 #include "index/pages.hpp"
-#include "publish/projection.hpp"
+#include "pages/projection.hpp"
 #include "store/object_store.hpp"
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 /// Pages that are looked at, confirmed and written together; made when their turn comes, so that a large index is never
 /// in memory as a whole.
@@ -63,4 +63,4 @@ Result<std::vector<std::string>> stale_pages(store::ObjectStore& store, const st
 
 constexpr std::uint64_t k_page_bytes_max = 512u << 20; ///< half a million files as HTML are 250 MB
 
-} // namespace quarry::publish
+} // namespace quarry::pages

@@ -1,10 +1,10 @@
-#include "publish/clash.hpp"
+#include "pages/clash.hpp"
 
 #include "dist/version.hpp"
 #include <fmt/core.h>
 #include <optional>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 namespace {
 
@@ -39,4 +39,4 @@ std::vector<std::string> installers_would_take(const Offer& extra, const Offer& 
           fmt::format("uv would take   {} of {}, if that is its --extra-index-url", ours.text, extra.place)};
 }
 
-} // namespace quarry::publish
+} // namespace quarry::pages

@@ -3,12 +3,12 @@
 // `URL/rocm/`: a web server or a disk answers with index.html, object storage only where the copies of pages exist
 // (page_writer.hpp). Where nothing answers, pages for `--find-links` take the index's place.
 #include "base/result.hpp"
-#include "publish/public_url.hpp"
+#include "pages/public_url.hpp"
 #include "store/object_store.hpp"
 #include <string>
 #include <vector>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 struct Addresses {
   std::string index_url;  ///< "…/simple/"; empty where nothing answers under it
@@ -29,4 +29,4 @@ Result<Addresses> addresses_of(store::ObjectStore& store, const PublicUrl& publi
 /// "--index-url URL", or "--no-index --find-links URL --find-links URL".
 std::string installer_words(const Addresses& addresses);
 
-} // namespace quarry::publish
+} // namespace quarry::pages

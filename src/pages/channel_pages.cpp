@@ -1,16 +1,16 @@
-#include "publish/channel_pages.hpp"
+#include "pages/channel_pages.hpp"
 
 #include "base/json.hpp"
-#include "publish/outputs.hpp"
-#include "publish/page_order.hpp"
-#include "publish/page_writer.hpp"
+#include "pages/install_words.hpp"
+#include "pages/page_order.hpp"
+#include "pages/page_writer.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 using registry::ChannelRecord;
 using registry::FileRecord;
@@ -284,4 +284,4 @@ Result<std::uint64_t> projected_generation(ObjectStore& store, const std::string
   return bytes ? parse_pages_state(*bytes).generation : 0;
 }
 
-} // namespace quarry::publish
+} // namespace quarry::pages

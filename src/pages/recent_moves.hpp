@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 constexpr std::uint64_t k_recent_moves = 16; ///< far more than writers are ever abreast of each other on one directory
 
@@ -34,4 +34,4 @@ void add_to(Json& json, const RecentMoves& recent);
 /// nullopt: something there is no name of a project, or no number.
 std::optional<RecentMoves> recent_moves_of(const Json& json);
 
-} // namespace quarry::publish
+} // namespace quarry::pages

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 class PublicUrl {
 public:
@@ -30,4 +30,4 @@ private:
   std::vector<Row> rows_;
 };
 
-} // namespace quarry::publish
+} // namespace quarry::pages

@@ -1,10 +1,10 @@
-#include "publish/public_url.hpp"
+#include "pages/public_url.hpp"
 
 #include "base/text.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 namespace {
 
@@ -57,4 +57,4 @@ std::string PublicUrl::of(const store::ObjectStore& store, const std::string& ke
   return best->url + text::percent_encode(below + "/" + key);
 }
 
-} // namespace quarry::publish
+} // namespace quarry::pages

@@ -1,9 +1,9 @@
-#include "publish/recent_moves.hpp"
+#include "pages/recent_moves.hpp"
 
 #include "dist/name.hpp"
 #include <nlohmann/json.hpp>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 namespace {
 
@@ -61,4 +61,4 @@ std::optional<RecentMoves> recent_moves_of(const Json& json) {
   return RecentMoves{std::move(*moved), std::move(*twice)};
 }
 
-} // namespace quarry::publish
+} // namespace quarry::pages

@@ -1,12 +1,11 @@
-#include "publish/projection.hpp"
+#include "pages/projection.hpp"
 
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "index/pages.hpp"
-#include "publish/outputs.hpp"
-#include "publish/page_order.hpp"
-#include "publish/page_writer.hpp"
-#include "publish/publish.hpp"
+#include "pages/install_words.hpp"
+#include "pages/page_order.hpp"
+#include "pages/page_writer.hpp"
 #include "registry/own_digest.hpp"
 #include <algorithm>
 #include <iterator>
@@ -14,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 using registry::FileRecord;
 using store::ObjectStore;
@@ -171,4 +170,4 @@ Result<Projected> project_distribution(ObjectStore& store, const std::string& di
   return write_pages(store, {directory, token, work, std::string(k_pointer_name)});
 }
 
-} // namespace quarry::publish
+} // namespace quarry::pages

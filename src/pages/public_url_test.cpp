@@ -1,9 +1,9 @@
-#include "publish/public_url.hpp"
+#include "pages/public_url.hpp"
 #include "store/s3_store.hpp"
 #include "sys/clock.hpp"
 #include <gtest/gtest.h>
 
-namespace quarry::publish {
+namespace quarry::pages {
 namespace {
 
 const sys::FixedClock k_clock(0);
@@ -45,4 +45,4 @@ TEST(PublicUrl, WhatIsNone) {
 }
 
 } // namespace
-} // namespace quarry::publish
+} // namespace quarry::pages

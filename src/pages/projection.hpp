@@ -8,8 +8,12 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
-namespace quarry::publish {
+namespace quarry::pages {
+
+/// Cache-Control of pages: a promotion is seen within a minute, without any invalidation.
+constexpr std::string_view k_page_cache = "public, max-age=60";
 
 struct Projected {
   std::uint64_t pages_written = 0, pages_removed = 0;
@@ -55,4 +59,4 @@ constexpr int k_rebase_max = 64;
 /// Rounds after a move whose write nobody confirmed: the store has sent each several times by itself.
 constexpr int k_lost_max = 3;
 
-} // namespace quarry::publish
+} // namespace quarry::pages

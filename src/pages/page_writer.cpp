@@ -1,12 +1,11 @@
-#include "publish/page_writer.hpp"
+#include "pages/page_writer.hpp"
 
-#include "publish/publish.hpp"
 #include "thread/pool.hpp"
 #include <atomic>
 #include <fmt/core.h>
 #include <set>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 using store::ObjectStore;
 
@@ -198,4 +197,4 @@ Result<std::vector<std::string>> stale_pages(ObjectStore& store, const std::stri
   return std::vector(stale.begin(), stale.end());
 }
 
-} // namespace quarry::publish
+} // namespace quarry::pages

@@ -1,12 +1,11 @@
-#include "publish/merged.hpp"
+#include "pages/merged.hpp"
 
 #include "base/json.hpp"
 #include "index/pages.hpp"
-#include "publish/merged_sources.hpp"
-#include "publish/page_order.hpp"
-#include "publish/page_writer.hpp"
-#include "publish/plan.hpp"
-#include "publish/recent_moves.hpp"
+#include "pages/merged_sources.hpp"
+#include "pages/page_order.hpp"
+#include "pages/page_writer.hpp"
+#include "pages/recent_moves.hpp"
 #include "registry/registry.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -17,7 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 using registry::FileRecord;
 using store::ObjectStore;
@@ -313,4 +312,4 @@ Result<MergedAll> merge_all(ObjectStore& store, const MergeOptions& options) {
   return all;
 }
 
-} // namespace quarry::publish
+} // namespace quarry::pages

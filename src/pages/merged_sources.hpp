@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 /// One project's files, by the digest of their shard; of a channel, which may be large, read when they are needed.
 struct Project {
@@ -34,4 +34,4 @@ Result<std::vector<registry::FileRecord>> files_of(store::ObjectStore& store, co
 Result<Findings> give_one_owner(store::ObjectStore& store, const std::string& place, const Projects& own,
                                 Projects& base);
 
-} // namespace quarry::publish
+} // namespace quarry::pages

@@ -2,8 +2,8 @@
 // What the pages of a channel show, `channels/{name}/pages.json` (docs/formats/index.md), and which of them a move
 // touches, so that one more file costs what its project costs, however many others there are. Private to the room.
 #include "base/result.hpp"
-#include "publish/projection.hpp"
-#include "publish/recent_moves.hpp"
+#include "pages/projection.hpp"
+#include "pages/recent_moves.hpp"
 #include "registry/registry.hpp"
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 constexpr std::uint64_t k_listed_files_max = 1000; ///< on one page, which every move would write again
 
@@ -40,4 +40,4 @@ Result<std::optional<Changes>> changes_since(store::ObjectStore& store, const Pa
                                              const registry::ChannelRecord& now, const registry::ViewRecord& view,
                                              const KnownViews& known);
 
-} // namespace quarry::publish
+} // namespace quarry::pages

@@ -14,7 +14,10 @@
 #include <string_view>
 #include <vector>
 
-namespace quarry::publish {
+namespace quarry::pages {
+
+/// Where a store keeps its index of dependencies (docs/formats/run-layout.md); no run may publish a project of it.
+constexpr std::string_view k_base_index = "python-deps";
 
 /// "42-linux/python/g/merged": holds `simple/`, `simple-json/` and `pages.json`.
 std::string merged_directory(const std::string& directory);
@@ -53,4 +56,4 @@ struct MergedAll {
 /// Of every channel and every directory of a sealed set, `transfers` at the same time: after the base index changed.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
-} // namespace quarry::publish
+} // namespace quarry::pages

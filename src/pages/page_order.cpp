@@ -1,4 +1,4 @@
-#include "publish/page_order.hpp"
+#include "pages/page_order.hpp"
 
 #include "base/text.hpp"
 #include "dist/metadata.hpp"
@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-namespace quarry::publish {
+namespace quarry::pages {
 
 using registry::FileRecord;
 
@@ -118,4 +118,4 @@ std::vector<Batch> batches_of(store::ObjectStore& store, const Names& projects, 
   return batches;
 }
 
-} // namespace quarry::publish
+} // namespace quarry::pages

@@ -1,0 +1,55 @@
+#include "pages/install_words.hpp"
+
+#include "base/text.hpp"
+#include "dist/family.hpp"
+#include "dist/version.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::pages {
+
+namespace {
+
+bool has_prerelease(const std::vector<registry::FileRecord>& files) {
+  return std::any_of(files.begin(), files.end(), [](const auto& file) {
+    auto version = dist::Version::parse(file.version);
+    return version && version->is_prerelease();
+  });
+}
+
+/// The extras of rocm whose wheels are there: pip warns of one that it cannot satisfy, or fails.
+std::string rocm_requirement(const std::set<std::string>& projects) {
+  bool libraries = std::any_of(projects.begin(), projects.end(),
+                               [](const auto& project) { return !dist::family_of_libraries(project).empty(); });
+  std::vector<std::string> extras;
+  if (libraries) extras.emplace_back("libraries");
+  if (projects.contains("rocm-sdk-devel")) extras.emplace_back("devel");
+  return extras.empty() ? "rocm" : "\"rocm[" + text::join(extras, ",") + "]\"";
+}
+} // namespace
+
+std::string requirement_of(const std::vector<registry::FileRecord>& files) {
+  std::set<std::string> projects;
+  for (const auto& file : files) projects.insert(file.project);
+  if (projects.contains("rocm")) return rocm_requirement(projects);
+  std::vector<std::string> names(projects.begin(), projects.end());
+  return text::join(names, " ");
+}
+
+std::string requirement_of(const registry::SetRecord& set) { return requirement_of(set.files); }
+
+std::string install_words(const std::vector<registry::FileRecord>& files) {
+  constexpr std::size_t k_line_max = 60; // more names than that are not installed together
+  auto words = requirement_of(files);
+  if (words.empty() || words.size() > k_line_max) words = "PROJECT";
+  return has_prerelease(files) ? words + " --pre" : words;
+}
+
+std::string install_line(const registry::SetRecord& set, const Addresses& from) {
+  return fmt::format("pip install {} {}{}{}", requirement_of(set), has_prerelease(set.files) ? "--pre " : "",
+                     installer_words(from),
+                     from.best_index().starts_with("file:") ? " --disable-pip-version-check" : "");
+}
+
+} // namespace quarry::pages
