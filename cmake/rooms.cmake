@@ -34,7 +34,7 @@ function(add_room name)
     set(sources "${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cpp")
   endif()
   add_library(${name} STATIC ${sources})
-  target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}/src")
+  target_include_directories(${name} PUBLIC "${CMAKE_SOURCE_DIR}/src" "${CMAKE_BINARY_DIR}/generated")
   if(QUARRY_FUZZ)
     target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link) # the rooms report which edges were taken
   endif()

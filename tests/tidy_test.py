@@ -301,7 +301,7 @@ def explained() -> dict[str, Path]:
         for code, entry in tomllib.loads(text_of(path)).items():
             assert re.fullmatch(r"[A-Z]\d{3}", code), f"{place(path)}: {code}"
             assert code not in result, f"{code} is explained twice: {place(result[code])} and {place(path)}"
-            assert set(entry) == {"title", "about", "fix"}, f"{place(path)}: {code} has {sorted(entry)}"
+            assert set(entry) - {"name"} == {"title", "about", "fix"}, f"{place(path)}: {code} has {sorted(entry)}"
             assert entry["title"] and not entry["title"].endswith("."), f"{place(path)}: the title of {code}"
             assert entry["about"].strip().endswith((".", "`", ")", "!", "?")), f"{place(path)}: about {code}"
             assert entry["fix"].strip(), f"{place(path)}: the fix of {code}"
@@ -318,6 +318,13 @@ def used_codes() -> dict[str, list[str]]:
             for code in re.findall(r'"([A-Z]\d{3})"', line):
                 used[code].append(place(path, number))
     return used
+
+
+def test_code_branches_on_constants():
+    text = re.compile(r'(\.|->)code [!=]= "[A-Z]\d{3}"')
+    found = [place(path, number) for path in below("src/", ends=(".cpp", ".hpp")) if not is_test(path)
+             for number, line in enumerate(text_of(path).splitlines(), 1) if text.search(line)]
+    none(found, "compares the text of a code: give the code a `name` in data/codes and ask error.is(codes::NAME)")
 
 
 def test_every_code_is_explained():

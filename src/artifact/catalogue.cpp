@@ -2,6 +2,7 @@
 
 #include "artifact/manifest.hpp"
 #include "artifact/source.hpp"
+#include "base/codes.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/require_directory.hpp"
@@ -26,7 +27,7 @@ Result<Catalogue> open_catalogue(const std::string& directory) {
   catalogue.directory = directory;
   catalogue.findings = std::move(source.findings);
   for (auto& finding : catalogue.findings) // packages would silently lack what it should hold
-    if (finding.code == "A005") finding.severity = Severity::error;
+    if (finding.is(codes::base_directory_missing)) finding.severity = Severity::error;
   for (auto& item : source.items) {
     auto path = path::join(directory, item.file);
     if (item.name.whole_sdk()) {

@@ -28,12 +28,9 @@ void refuse_twins(Source& source, const std::string& directory) {
       source.items.erase(source.items.begin() + static_cast<std::ptrdiff_t>(i) + 1);
       continue;
     }
-    Error twice{ErrorKind::corrupt,
-                "A006",
-                fmt::format("{} and {} are the same artifact", first.file, second.file),
-                {},
-                {},
-                "remove one of them: it is unclear which one to use"};
+    auto twice =
+        Error::of(ErrorKind::corrupt, "A006", fmt::format("{} and {} are the same artifact", first.file, second.file))
+            .with_hint("remove one of them: it is unclear which one to use");
     first.defect = second.defect = twice;
     ++i;
   }

@@ -102,14 +102,10 @@ private:
             complains_about(entry.path))
           left.push_back(path::join(base, entry.path));
     if (left.empty()) return {};
-    Error error{ErrorKind::failed,
-                "A026",
-                fmt::format("no component of {} takes {} files", descriptor_.file, left.size()),
-                {},
-                {},
-                "include them in a component, or name them in `options.unmatched_exclude`"};
-    for (std::size_t i = 0; i < std::min(left.size(), k_named_max); ++i) error.details.push_back(left[i]);
-    if (left.size() > k_named_max) error.details.push_back(fmt::format("and {} more", left.size() - k_named_max));
+    auto error = Error::of(ErrorKind::failed, "A026",
+                           fmt::format("no component of {} takes {} files", descriptor_.file, left.size()))
+                     .with_hint("include them in a component, or name them in `options.unmatched_exclude`");
+    error.details = text::first_lines(std::move(left), k_named_max);
     return fail(std::move(error));
   }
 

@@ -2,6 +2,7 @@
 
 #include "artifact/case_rule.hpp"
 #include "artifact/manifest.hpp"
+#include "base/codes.hpp"
 #include "sys/beneath.hpp"
 #include "sys/clock.hpp"
 #include "sys/copy.hpp"
@@ -31,7 +32,8 @@ tar::Type tar_type(EntryType type) {
 
 /// The checks are those of archives, and there is none yet.
 template <class T> Result<T> of_directory(Result<T> checked) {
-  if (checked || (checked.error().code != "T007" && checked.error().code != "T010")) return checked;
+  if (checked || (!checked.error().is(codes::members_clash) && !checked.error().is(codes::leads_outside)))
+    return checked;
   checked.error().hint = "rename or fix it where the artifact is made";
   return checked;
 }

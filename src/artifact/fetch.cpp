@@ -217,12 +217,9 @@ Error failure_of(const FetchReport& report, const std::string& output_directory)
     error.details.push_back(std::move(complete));
     return error;
   }
-  Error error{failed[0]->error->kind,
-              "A013",
-              fmt::format("{} of {} artifacts could not be fetched", failed.size(), total),
-              {},
-              {},
-              failed[0]->error->hint};
+  auto error = Error::of(failed[0]->error->kind, "A013",
+                         fmt::format("{} of {} artifacts could not be fetched", failed.size(), total))
+                   .with_hint(failed[0]->error->hint);
   for (auto f : failed) {
     error.details.push_back(fmt::format("{}: {}: {}", f->source, f->error->code, f->error->message));
     for (const auto& detail : f->error->details) error.details.push_back("  " + detail);

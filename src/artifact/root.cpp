@@ -3,6 +3,7 @@
 #include "artifact/manifest.hpp"
 #include "artifact/page.hpp"
 #include "artifact/upload_record.hpp"
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "store/denied.hpp"
 #include "thread/pool.hpp"
@@ -34,16 +35,13 @@ Unexpected no_page(const store::ObjectStore& store, const RunRoot& root, const s
                    const std::string& refused) {
   const std::string bucket =
       "or read the bucket itself: `s3://BUCKET/PREFIX`, with QUARRY_S3_ANONYMOUS=1 when it is public";
-  Error error{ErrorKind::not_found,
-              "A034",
-              fmt::format("{} {} page that lists its artifacts", store.url(root.prefix),
-                          refused.empty() ? "has no" : "shows no"),
-              {},
-              {},
-              root.groups.empty()
-                  ? "name the family with `--artifact-group`, " + bucket
-                  : fmt::format("check the URL and the name of the group ({}), ", text::join(root.groups, ", ")) +
-                        bucket};
+  auto error = Error::of(ErrorKind::not_found, "A034",
+                         fmt::format("{} {} page that lists its artifacts", store.url(root.prefix),
+                                     refused.empty() ? "has no" : "shows no"))
+                   .with_hint(root.groups.empty() ? "name the family with `--artifact-group`, " + bucket
+                                                  : fmt::format("check the URL and the name of the group ({}), ",
+                                                                text::join(root.groups, ", ")) +
+                                                        bucket);
   for (const auto& page : pages) error.details.push_back("looked for  " + page);
   if (!refused.empty()) error.details.push_back("answer      " + refused);
   return fail(std::move(error));
@@ -209,7 +207,7 @@ Result<Source> source_of_root(std::shared_ptr<store::ObjectStore> store, const R
   source.description = root.description;
   source.remote = root.remote;
   auto objects = store->list(prefix);
-  bool unlisted = !objects && objects.error().code == "R030";
+  bool unlisted = !objects && objects.error().is(codes::store_read_only);
   if (!objects && !unlisted) return fail(std::move(objects).error());
   Names names;
   std::vector<std::string> linked;
@@ -243,7 +241,7 @@ Result<void> look_up(std::vector<SourceItem>& items, unsigned at_once) {
     auto looked = look && !items[i].defect ? look(items[i]) : Result<void>();
     if (looked) return {};
     if (looked.error().kind == ErrorKind::cancelled) return looked;
-    items[i].absent = looked.error().code == "A033";
+    items[i].absent = looked.error().is(codes::archive_announced);
     items[i].defect = std::move(looked).error();
     return {};
   });

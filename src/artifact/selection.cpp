@@ -34,8 +34,8 @@ Result<void> require_known(const Source& source, const std::string& target) {
     if (is_of(item.name, target)) return {};
     known.insert(item.name.target);
   }
-  Error error{
-      ErrorKind::not_found, "A022", fmt::format("{} has no artifact for {}", source.description, target), {}, {}, {}};
+  auto error =
+      Error::of(ErrorKind::not_found, "A022", fmt::format("{} has no artifact for {}", source.description, target));
   std::vector<std::string> names(known.begin(), known.end());
   error.hint = names.empty() ? "it has no artifacts at all" : fmt::format("it has: {}", text::join(names, ", "));
   return fail(std::move(error));

@@ -2,6 +2,7 @@
 
 #include "artifact/defects.hpp"
 #include "artifact/manifest.hpp"
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -93,7 +94,7 @@ private:
     auto path = path::join(directory_, base_name);
     auto name = parse_name(base_name);
     if (!name) {
-      if (name.error().code == "A002" || sys::exists(path::join(path, k_manifest_name)))
+      if (name.error().is(codes::unknown_component) || sys::exists(path::join(path, k_manifest_name)))
         source_.findings.push_back(no_artifact(name.error(), path));
       return;
     }

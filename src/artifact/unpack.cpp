@@ -157,7 +157,7 @@ Result<Unpacked> index_archive(const SourceItem& item, const content::Rope& stre
 
 Error checksum_error(const std::string& file, const Sha256& expected, const Sha256& found, std::uint64_t bytes_read,
                      std::uint64_t size) {
-  Error error{ErrorKind::corrupt, "A012", fmt::format("{} does not match its checksum", file), {}, {}, {}};
+  auto error = Error::of(ErrorKind::corrupt, "A012", fmt::format("{} does not match its checksum", file));
   error.details.push_back(fmt::format("expected  sha256 {}, from {}.sha256sum", expected.hex(), file));
   error.details.push_back(fmt::format("found     sha256 {}  ({} of {} bytes read)", found.hex(),
                                       units::count(bytes_read), units::count(size)));

@@ -3,6 +3,7 @@
 #include "artifact/manifest.hpp"
 #include "artifact/unpack.hpp"
 #include "artifact/upload_record.hpp"
+#include "base/codes.hpp"
 #include "store/put_once.hpp"
 #include "sys/clock.hpp"
 #include "thread/pool.hpp"
@@ -87,7 +88,7 @@ private:
     if (vouched && same_size(file.key, file.content.size())) return State::there;
     auto wrote = store::put_once(store_, file.key,
                                  {file.content, *file.sha256, content_type_of(file.name), std::string(k_immutable)});
-    if (!wrote && wrote.error().code == "R008") return other_bytes(file, wrote.error());
+    if (!wrote && wrote.error().is(codes::file_changed)) return other_bytes(file, wrote.error());
     if (!wrote) return fail(std::move(wrote).error());
     if (*wrote) ++writes_;
     if (vouched) return *wrote ? State::written : State::there;
@@ -109,8 +110,9 @@ private:
 
   /// Of a failed build it was still being written when the build ended.
   Result<State> other_bytes(const OutputFile& file, const Error& error) {
-    Error damaged{ErrorKind::corrupt, "A012", fmt::format("{} does not match its checksum", file.name),
-                  error.details,      {},     "pack it again: what is next to it belongs to other bytes"};
+    auto damaged = Error::of(ErrorKind::corrupt, "A012", fmt::format("{} does not match its checksum", file.name))
+                       .with_details(error.details)
+                       .with_hint("pack it again: what is next to it belongs to other bytes");
     if (!request_.build_failed) return fail(std::move(damaged));
     std::lock_guard lock(mutex_);
     report_.findings.push_back({"A043", Severity::warning, file.name, damaged.message, "it is left out"});
@@ -156,8 +158,8 @@ private:
       if (put) ++writes_;
       if (put) return true;
       auto kind = put.error().kind;
-      bool again =
-          kind == ErrorKind::precondition_failed || kind == ErrorKind::outcome_unknown || put.error().code == "R002";
+      bool again = kind == ErrorKind::precondition_failed || kind == ErrorKind::outcome_unknown ||
+                   put.error().is(codes::object_exists);
       if (!again) return fail(std::move(put).error());
       last = std::move(put).error();
     }

@@ -44,6 +44,14 @@ struct Error {
   std::vector<std::string> context; ///< added on the way up, innermost first: "while reading x.whl"
   std::string hint;                 ///< the next thing to do, naming a command where there is one
 
+  /// Error::of(ErrorKind::corrupt, "A012", message).with_detail("expected  …").with_hint("fetch it again …")
+  static Error of(ErrorKind kind, std::string code, std::string message) {
+    return {kind, std::move(code), std::move(message), {}, {}, {}};
+  }
+  Error&& with_hint(std::string text) && {
+    hint = std::move(text);
+    return std::move(*this);
+  }
   Error&& with_context(std::string text) && {
     context.push_back(std::move(text));
     return std::move(*this);
@@ -52,6 +60,13 @@ struct Error {
     details.push_back(std::move(text));
     return std::move(*this);
   }
+  Error&& with_details(std::vector<std::string> lines) && {
+    details = std::move(lines);
+    return std::move(*this);
+  }
+
+  /// Whether it is this error: `error.is(codes::not_sealed)`, a constant of base/codes.hpp.
+  bool is(std::string_view asked) const { return code == asked; }
 };
 
 /// The text for a terminal or log: `error[A012]: …`, details, `caused by`, blank line, `hint: …`. Ends with a newline.

@@ -16,6 +16,8 @@ struct Finding {
   std::string place;   ///< "x.whl!pkg/lib.so" or "recipe.toml:12: packages.core"
   std::string message; ///< one lower-case sentence
   std::string fix;     ///< what to do about it, may be empty
+
+  bool is(std::string_view asked) const { return code == asked; } ///< a constant of base/codes.hpp
 };
 using Findings = std::vector<Finding>;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fmt/core.h>
 
 namespace quarry::text {
 
@@ -40,6 +41,19 @@ std::string join(std::span<const std::string> parts, std::string_view separator)
     text += parts[i];
   }
   return text;
+}
+
+std::string first(std::span<const std::string> all, std::size_t shown, std::string_view separator) {
+  auto text = join(all.first(std::min(shown, all.size())), separator);
+  return all.size() > shown ? fmt::format("{} and {} more", text, all.size() - shown) : text;
+}
+
+std::vector<std::string> first_lines(std::vector<std::string> all, std::size_t shown) {
+  if (all.size() <= shown) return all;
+  auto more = fmt::format("and {} more", all.size() - shown);
+  all.resize(shown);
+  all.push_back(std::move(more));
+  return all;
 }
 
 std::string lower(std::string_view text) {

@@ -13,6 +13,10 @@ std::vector<std::string> split(std::string_view text, char separator);          
 std::vector<std::string> split_any(std::string_view text, std::string_view separators); ///< drops empty parts
 std::vector<std::string> lines(std::string_view text); ///< splits at \n, drops a trailing \r and a last empty line
 std::string join(std::span<const std::string> parts, std::string_view separator);
+/// The first `shown` of them: "a, b and 3 more".
+std::string first(std::span<const std::string> all, std::size_t shown, std::string_view separator = ", ");
+/// The first `shown` of them as lines of an error's details; the last line is then "and 3 more".
+std::vector<std::string> first_lines(std::vector<std::string> all, std::size_t shown);
 std::string lower(std::string_view text);
 std::string_view trim(std::string_view text);
 bool starts_with_ignore_case(std::string_view text, std::string_view prefix);

@@ -63,12 +63,9 @@ bool TomlTable::has(const std::string& key) const { return as_table(table_).get(
 
 Unexpected TomlTable::error_with(std::string code, const std::string& key, const std::string& text) const {
   auto place = key_.empty() ? key : key.empty() ? key_ : key_ + "." + key;
-  Error wrong{ErrorKind::invalid_argument,
-              std::move(code),
-              fmt::format("{}:{}: {}: {}", document_->file, std::max(1, line_of(key)), place, text),
-              {},
-              {},
-              document_->hint};
+  auto wrong = Error::of(ErrorKind::invalid_argument, std::move(code),
+                         fmt::format("{}:{}: {}: {}", document_->file, std::max(1, line_of(key)), place, text))
+                   .with_hint(document_->hint);
   // Of a key that is missing, more often than not the typing error is there.
   for (const auto& other : has(key) ? std::vector<std::string>() : keys())
     if (!seen_.contains(other) && is_near(key, other))

@@ -61,11 +61,7 @@ void insecure(const LogReport& report, const Rules& rules, Findings& into) {
 /// Each name once, and no more than a line holds.
 std::string names_of(const std::set<std::string>& names) {
   constexpr std::size_t k_names_shown = 6;
-  std::vector<std::string> shown;
-  for (const auto& name : names)
-    if (shown.size() < k_names_shown) shown.push_back(name);
-  auto more = names.size() - shown.size();
-  return text::join(shown, ", ") + (more > 0 ? fmt::format(" and {} more", more) : "");
+  return text::first(std::vector<std::string>(names.begin(), names.end()), k_names_shown);
 }
 
 void verbose_calls(const LogReport& report, const Rules& rules, Findings& into) {

@@ -1,5 +1,6 @@
 #include "cli/artifacts.hpp"
 
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "cli/families.hpp"
 #include "cli/find.hpp"
@@ -193,8 +194,8 @@ Flag allow_partial_flag() {
 }
 
 Result<void> require_complete(Source& source, std::vector<SourceItem>& items, const Arguments& arguments) {
-  Error error{ErrorKind::not_found, "A035", fmt::format("{} is not complete", source.description),
-              source.incomplete,    {},     {}};
+  auto error = Error::of(ErrorKind::not_found, "A035", fmt::format("{} is not complete", source.description))
+                   .with_details(source.incomplete);
   for (const auto& item : items)
     if (item.absent) error.details.push_back(item.file + " is announced and missing");
   if (error.details.empty()) return {};
@@ -240,7 +241,7 @@ Result<std::vector<SourceItem>> selected_artifacts(const Context& context, const
     std::move(targets.begin(), targets.end(), std::back_inserter(options.targets));
   }
   auto selected = artifact::select(source, options);
-  if (!selected && selected.error().code == "A022")
+  if (!selected && selected.error().is(codes::nothing_built))
     if (auto targets = targets_instead(context, source, options.group); !targets.empty())
       selected.error().hint =
           fmt::format("its archives are named by target: use `--amdgpu-targets {}` instead of `--artifact-group {}`",

@@ -34,6 +34,8 @@ Result<void> load_file(const Resources& resources, const std::string& file, std:
   for (const auto& code : table.keys()) {
     Explanation explanation{code, "", "", "", room_of(file)};
     TRY_DO(table.table(code, [&](TomlTable& entry) -> Result<void> {
+      std::string constant; // cmake/codes.cmake makes it
+      TRY_DO(entry.text("name", constant, false));
       TRY_DO(entry.text("title", explanation.title, true));
       TRY_DO(entry.text("about", explanation.about, true));
       return entry.text("fix", explanation.fix, true);

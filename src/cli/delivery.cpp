@@ -53,7 +53,7 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments)
 
 Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store, const promote::Request& request,
                                                        const promote::Plan& plan) {
-  std::set<std::string> asked;
+  std::set<registry::SetDigest> asked;
   for (const auto& sealed : request.source.sets) asked.insert(sealed.digest);
   auto is_asked = [&](const registry::SealedSet& s) {
     return asked.contains(s.digest) || asked.contains(s.set.subset_of);

@@ -1,6 +1,7 @@
 #include "cli/find.hpp"
 
 #include "artifact/pattern.hpp"
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/families.hpp"
@@ -112,7 +113,7 @@ private:
     root.groups = request_.groups;
     root.remote = is_remote_place(candidate.place);
     auto source = artifact::source_of_root(candidate.store, root);
-    if (!source && source.error().code != "A034") return fail(std::move(source).error());
+    if (!source && !source.error().is(codes::artifacts_not_listed)) return fail(std::move(source).error());
     if (source) candidate.source = std::move(*source);
     candidate.lacks = lack_of(candidate);
     return {};
@@ -159,7 +160,7 @@ Result<FindResult> find_artifacts(const Context& context, const FindRequest& req
 Error nothing_found(const FindRequest& request, const FindResult& result) {
   constexpr std::size_t k_shown_max = 10;
   auto of = fmt::format("{} of {}", asked_for(request), request.repository);
-  Error error{ErrorKind::not_found, "Y010", "", {}, {}, {}};
+  auto error = Error::of(ErrorKind::not_found, "Y010", "");
   if (result.passed_over.empty()) {
     error.message = fmt::format("GitHub lists no {}workflow run for {}", request.good ? "successful " : "", of);
     error.hint = "check the name, `--workflow` and `--repo`";

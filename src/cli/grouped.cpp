@@ -12,12 +12,7 @@ namespace quarry::cli {
 namespace {
 constexpr std::size_t k_places_shown = 3;
 
-std::string places_text(const std::vector<std::string>& places) {
-  std::vector<std::string> shown(places.begin(), places.begin() + std::min(places.size(), k_places_shown));
-  auto text = text::join(shown, ", ");
-  if (places.size() <= k_places_shown) return text;
-  return fmt::format("{} and {} more", text, places.size() - k_places_shown);
-}
+std::string places_text(const std::vector<std::string>& places) { return text::first(places, k_places_shown); }
 } // namespace
 
 Findings grouped(const Findings& findings) {

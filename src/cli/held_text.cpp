@@ -21,7 +21,7 @@ std::string packages_of(const registry::SetRecord& set) {
 /// How the cell gets its evidence: installed and tested here, or by the report of a machine without Quarry.
 std::string test_lines(const Context& context, const Arguments& arguments, const gate::CellVerdict& cell,
                        const registry::SetRecord& set) {
-  auto from = "set:" + cell.set.substr(0, 12);
+  auto from = "set:" + cell.set.short_hex();
   if (cell.cell.platform == "windows")
     return fmt::format("Test it: install it on a Windows machine, run `rocm-sdk test --json report.json` there, then\n"
                        "  {}\n",
@@ -57,7 +57,7 @@ std::string waive_line(const Context& context, const Arguments& arguments, const
                                                        {"--framework", cell.cell.framework}};
   for (const auto& [flag, value] : scope)
     if (!value.empty()) waive.set(flag, value);
-  waive.set("--set", "set:" + cell.set.substr(0, 12)).set("--approver", policy.approvers.front());
+  waive.set("--set", "set:" + cell.set.short_hex()).set("--approver", policy.approvers.front());
   waive.set("--expires", waiver_expiry(policy)).set("--reason", "REASON");
   return fmt::format("To promote anyway (needs an approver, expires):\n  {}\n", waive.text());
 }
@@ -79,7 +79,7 @@ std::string held_text(const Context& context, const Arguments& arguments, const 
   auto failed = std::find_if(cells.begin(), cells.end(), [](const auto& c) { return !c.failed.empty(); });
   if (failed != cells.end()) {
     NextCommand show(context, "evidence log");
-    show.operand(failed->failed.front().substr(0, 12)).set("--store", arguments.get("--store"));
+    show.operand(failed->failed.front().short_hex()).set("--store", arguments.get("--store"));
     text += fmt::format("See what failed:\n  {}\n", show.text());
   }
   auto moves = gate::movable(held.verdict);

@@ -15,7 +15,7 @@ using ::testing::Not;
 
 gate::Subject subject(char digit, const std::string& run, const std::string& version) {
   gate::Subject s;
-  s.digest = std::string(64, digit);
+  s.digest = *registry::SetDigest::parse(std::string(64, digit));
   s.set.origin.run_id = run;
   s.set.origin.platform = "linux";
   for (const std::string project : {"rocm", "rocm-sdk-devel", "rocm-sdk-libraries-gfx1151"}) {
@@ -121,7 +121,7 @@ TEST_F(HeldText, WindowsIsTestedElsewhereAndReported) {
 TEST_F(HeldText, AFailureIsShownAndNotTestedAgain) {
   verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_held)};
   verdict.cells[0].untested.clear();
-  verdict.cells[0].failed = {std::string(64, 'e')};
+  verdict.cells[0].failed = {*registry::EvidenceDigest::parse(std::string(64, 'e'))};
   auto said = text();
   EXPECT_THAT(said, HasSubstr("See what failed:\n  quarry evidence log eeeeeeeeeeee --store file:s\n"));
   EXPECT_THAT(said, Not(HasSubstr("Test it")));

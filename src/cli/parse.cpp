@@ -241,12 +241,9 @@ Result<void> refuse_missing(const Command& command, const std::vector<Missing>& 
                  help_hint(command));
   std::size_t width = 0;
   for (const auto& each : missing) width = std::max(width, each.heading.size());
-  Error error{ErrorKind::invalid_argument,
-              "C004",
-              fmt::format("`{}` needs {} more arguments", program_and_name(command), missing.size()),
-              {},
-              {},
-              help_hint(command)};
+  auto error = Error::of(ErrorKind::invalid_argument, "C004",
+                         fmt::format("`{}` needs {} more arguments", program_and_name(command), missing.size()))
+                   .with_hint(help_hint(command));
   for (const auto& each : missing) error.details.push_back(fmt::format("{:<{}}  {}", each.heading, width, each.help));
   return fail(std::move(error));
 }

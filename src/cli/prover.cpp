@@ -1,5 +1,6 @@
 #include "cli/prover.hpp"
 
+#include "base/codes.hpp"
 #include "cli/version.hpp"
 #include "digest/sha256.hpp"
 #include "sys/file.hpp"
@@ -27,7 +28,7 @@ std::shared_ptr<const wheel::Prover> prover_of(Context& context) {
   auto prover =
       wheel::Prover::open(path::join(home, "quarry/proof.key"), fmt::format("quarry {} {}", program_version(), build));
   if (prover) return std::make_shared<const wheel::Prover>(std::move(*prover));
-  if (prover.error().code == "D015") context.out.warn(render(prover.error()));
+  if (prover.error().is(codes::secret_readable_by_others)) context.out.warn(render(prover.error()));
   return nullptr;
 }
 

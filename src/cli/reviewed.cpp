@@ -22,12 +22,11 @@ Result<void> check_reviewed(const Arguments& arguments, const std::string& diges
     return fail(ErrorKind::invalid_argument, "O005", fmt::format("`{}` is not the digest of a plan", digits),
                 "`--dry-run` prints it");
   if (digest.starts_with(digits)) return {};
-  return fail(Error{ErrorKind::precondition_failed,
-                    "O011",
-                    "the plan that was reviewed is not the plan that would be executed now",
-                    {"reviewed  " + digits, "now       " + digest},
-                    {},
-                    "nothing was changed: look at `--dry-run` again, then execute its digest"});
+  return fail(Error::of(ErrorKind::precondition_failed, "O011",
+                        "the plan that was reviewed is not the plan that would be executed now")
+                  .with_detail("reviewed  " + digits)
+                  .with_detail("now       " + digest)
+                  .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest"));
 }
 
 } // namespace quarry::cli

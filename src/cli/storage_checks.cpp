@@ -1,5 +1,6 @@
 #include "cli/storage_checks.hpp"
 
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "cli/records.hpp"
 #include "s3/capabilities.hpp"
@@ -87,8 +88,8 @@ bool reach(const Context& context, Connection& to, std::vector<Check>& checks) {
   }
   const auto& error = done.error().error;
   checks.push_back(
-      failed(error.code == "K009" ? "clock" : "bucket", error, "check the bucket, the endpoint and the role"));
-  return error.code == "K003"; // it may be that only listing is not allowed
+      failed(error.is(codes::clock_off) ? "clock" : "bucket", error, "check the bucket, the endpoint and the role"));
+  return error.is(codes::access_denied); // it may be that only listing is not allowed
 }
 
 Check capabilities_check(const Context& context, Connection& to) {

@@ -95,7 +95,7 @@ std::string set_line(const gate::Subject& subject) {
   const auto& origin = subject.set.origin;
   auto run = origin.run_id.empty() ? "" : fmt::format("  run {}-{}", origin.run_id, origin.platform);
   if (!run.empty() && !origin.group.empty()) run += "@" + origin.group;
-  return fmt::format("  set:{}{}  {}\n", subject.digest.substr(0, 12), run, subject_name({subject}));
+  return fmt::format("  set:{}{}  {}\n", subject.digest.short_hex(), run, subject_name({subject}));
 }
 
 Cell verdict_word(const gate::CellVerdict& c) {
@@ -108,7 +108,8 @@ std::string cells_text(const gate::Verdict& verdict, const std::vector<gate::Sub
   std::size_t width = 0;
   for (const auto& c : verdict.cells) width = std::max(width, cell_name(c.cell).size());
   const std::vector<Column> columns{{.least = width}, {.least = std::string_view("WAIVED").size()}, k_text};
-  std::string text, set;
+  std::string text;
+  registry::SetDigest set;
   for (const auto& c : verdict.cells) {
     auto of_cell = [&](const gate::Subject& s) { return s.digest == c.set; };
     auto subject = std::find_if(subjects.begin(), subjects.end(), of_cell);

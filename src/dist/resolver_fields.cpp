@@ -28,12 +28,9 @@ private:
   void extra(const std::string& text) {
     if (ProjectName::parse(text)) return;
     report("Provides-Extra",
-           Error{ErrorKind::corrupt,
-                 "M011",
-                 fmt::format("{:?} is not the name of an extra", std::string_view(text).substr(0, 100)),
-                 {},
-                 {},
-                 "use ASCII letters, digits and - _ . between them"});
+           Error::of(ErrorKind::corrupt, "M011",
+                     fmt::format("{:?} is not the name of an extra", std::string_view(text).substr(0, 100)))
+               .with_hint("use ASCII letters, digits and - _ . between them"));
   }
 
   void report(std::string_view field, const Error& error) {

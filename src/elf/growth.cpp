@@ -311,12 +311,11 @@ Result<Layout> grow(const Image& image, const std::vector<Section>& sections, co
   if (first) return first;
   auto second = Grower{image, sections, names, std::move(need)}.add_segment();
   if (second) return second;
-  return fail(Error{ErrorKind::unsupported,
-                    "E014",
-                    fmt::format("{} has a shape that cannot be edited safely", image.name),
-                    {"last segment  " + first.error().message, "new segment   " + second.error().message},
-                    {},
-                    "link it again with a longer run path, or without one"});
+  return fail(
+      Error::of(ErrorKind::unsupported, "E014", fmt::format("{} has a shape that cannot be edited safely", image.name))
+          .with_detail("last segment  " + first.error().message)
+          .with_detail("new segment   " + second.error().message)
+          .with_hint("link it again with a longer run path, or without one"));
 }
 
 } // namespace quarry::elf

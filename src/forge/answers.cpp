@@ -39,7 +39,7 @@ std::optional<std::int64_t> reset_of(const net::Response& response, std::int64_t
 }
 
 Error limit_reached(const net::Response& response, const Asked& asked) {
-  Error error{ErrorKind::unavailable, "Y002", "GitHub's limit of requests is reached", {}, {}, {}};
+  auto error = Error::of(ErrorKind::unavailable, "Y002", "GitHub's limit of requests is reached");
   auto limit = net::header(response.headers, "x-ratelimit-limit");
   if (text::parse_u64(limit)) error.details.push_back(fmt::format("limit     {} requests an hour", limit));
   if (auto reset = reset_of(response, asked.now_us)) {

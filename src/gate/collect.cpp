@@ -22,12 +22,12 @@ Result<registry::View> view_of_channel(store::ObjectStore& store, const std::str
 Result<Subject> subject_of(store::ObjectStore& store, const SealedSet& sealed) {
   if (sealed.set.subset_of.empty()) return Subject{sealed.digest, sealed.set};
   TRY(auto whole, registry::load_sealed(store, sealed.set.subset_of),
-      "of which set:" + sealed.digest.substr(0, 12) + " is a part");
+      "of which set:" + sealed.digest.short_hex() + " is a part");
   for (const auto& file : sealed.set.files)
     if (std::find(whole.set.files.begin(), whole.set.files.end(), file) == whole.set.files.end())
       return fail(ErrorKind::corrupt, "O004",
                   fmt::format("set:{} says that it is a part of set:{}, which does not hold {}",
-                              sealed.digest.substr(0, 12), whole.digest.substr(0, 12), file.filename));
+                              sealed.digest.short_hex(), whole.digest.short_hex(), file.filename));
   return Subject{whole.digest, sealed.set};
 }
 

@@ -101,8 +101,7 @@ Standed stand(const EvidenceRecord& evidence, const Question& question) {
     // Most records are about earlier sets; only one about the very same files is worth explaining.
     if (!cover.empty()) return {};
     return {Standing::refused,
-            evidence.set.empty() ? "is not bound to a set" : fmt::format("is for set {}", evidence.set.substr(0, 12)),
-            0};
+            evidence.set.empty() ? "is not bound to a set" : fmt::format("is for set {}", evidence.set.short_hex()), 0};
   }
   Standed result;
   auto time = time_defect(evidence, question, result.ended_us);

@@ -189,7 +189,7 @@ CellVerdict judge_cell(const Policy& policy, const Case& input, const CellPlan& 
   for (const auto& [suite, max_age_us] : plan.suites) {
     Question question{plan, suite, max_age_us, input.now_us};
     auto finding = find(policy, input.evidence, question);
-    if (finding.evidence) verdict.evidence.push_back(sha256(registry::to_json(*finding.evidence)).hex());
+    if (finding.evidence) verdict.evidence.push_back(registry::digest_of(*finding.evidence));
     auto outcome = apply_fact(policy, finding, question);
     if (outcome.held) apply_waivers(outcome, policy, input, question);
     if (outcome.held && finding.kind == Finding::Kind::missing) verdict.untested.push_back(suite);
@@ -219,7 +219,7 @@ Verdict judge(const Policy& policy, const Case& input) {
 
 std::vector<Movable> movable(const Verdict& verdict) {
   std::vector<Movable> sets;
-  std::map<std::string, std::set<std::pair<std::string, std::string>>> held;
+  std::map<registry::SetDigest, std::set<std::pair<std::string, std::string>>> held;
   for (const auto& c : verdict.cells) {
     if (std::none_of(sets.begin(), sets.end(), [&](const Movable& m) { return m.set == c.set; }))
       sets.push_back({c.set, true, {}, {}});

@@ -13,7 +13,7 @@ namespace quarry::gate {
 
 /// A set that wants to move, with its digest (sets/{digest}.json).
 struct Subject {
-  std::string digest;
+  registry::SetDigest digest;
   registry::SetRecord set;
 };
 
@@ -31,15 +31,15 @@ enum class Decision : std::uint8_t { ready, held };
 std::string_view to_string(Decision decision);
 
 struct CellVerdict {
-  registry::Cell cell; ///< python empty: one Python, whichever
-  std::string set;     ///< digest of the set that the cell's files are in
+  registry::Cell cell;     ///< python empty: one Python, whichever
+  registry::SetDigest set; ///< that the cell's files are in
   Decision verdict = Decision::held;
-  bool waived = false;               ///< ready only because somebody, or the policy, took the risk
-  std::vector<std::string> reasons;  ///< sentences without a full stop; never empty
-  std::vector<std::string> evidence; ///< digests of the records that decided
-  std::vector<std::string> untested; ///< suites that hold the cell because no result of them counts
-  std::vector<std::string> failed;   ///< digests of the records that hold the cell
-  std::vector<std::string> files;    ///< file names that the cell installs, sorted
+  bool waived = false;                            ///< ready only because somebody, or the policy, took the risk
+  std::vector<std::string> reasons;               ///< sentences without a full stop; never empty
+  std::vector<registry::EvidenceDigest> evidence; ///< the records that decided
+  std::vector<std::string> untested;              ///< suites that hold the cell because no result of them counts
+  std::vector<registry::EvidenceDigest> failed;   ///< the records that hold the cell
+  std::vector<std::string> files;                 ///< file names that the cell installs, sorted
 };
 
 struct Verdict {
@@ -59,7 +59,7 @@ Verdict judge(const Policy& policy, const Case& input);
 /// What of a set may move without its held cells. A family moves when all of its cells on the platform are ready; with
 /// it go the files that it shares with others (core, devel, meta).
 struct Movable {
-  std::string set;
+  registry::SetDigest set;
   bool whole = false;             ///< nothing is held: the set moves as it is
   std::vector<std::string> files; ///< file names that may move, sorted; empty: nothing
   std::vector<registry::Cell> held;

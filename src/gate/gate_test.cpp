@@ -36,10 +36,12 @@ FileRecord libraries(const std::string& family) {
   return file("rocm_sdk_libraries_" + under + "-7.2.0-py3-none-linux_x86_64.whl", "rocm-sdk-libraries-" + family);
 }
 
+registry::SetDigest digest_of_all(char digit) { return *registry::SetDigest::parse(std::string(64, digit)); }
+
 Subject a_set(const std::vector<std::string>& families = {"gfx103x-dgpu"},
               const std::string& digest = std::string(64, 'a')) {
   Subject subject;
-  subject.digest = digest;
+  subject.digest = *registry::SetDigest::parse(digest);
   subject.set.origin.platform = "linux";
   subject.set.files = {file("rocm-7.2.0.tar.gz", "rocm"),
                        file("rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl", "rocm-sdk-core"),
@@ -198,14 +200,13 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"a_file_twice", with([](auto& e) { e.subjects.push_back(e.subjects[0]); }), k_held, "a file named twice"},
         Row{"a_file_twice_instead_of_another", with([](auto& e) { e.subjects[0] = e.subjects[1]; }), k_held,
             "covers 3 of 4"},
-        Row{"another_set", with([](auto& e) { e.set = std::string(64, 'b'); }), k_held,
-            "result is for set bbbbbbbbbbbb"},
+        Row{"another_set", with([](auto& e) { e.set = digest_of_all('b'); }), k_held, "result is for set bbbbbbbbbbbb"},
         Row{"another_set_and_other_files", with([](auto& e) {
-              e.set = std::string(64, 'b');
+              e.set = digest_of_all('b');
               e.subjects.pop_back();
             }),
             k_held, "no evidence of rocm-sdk"},
-        Row{"no_set", with([](auto& e) { e.set = ""; }), k_held, "result is not bound to a set"},
+        Row{"no_set", with([](auto& e) { e.set = {}; }), k_held, "result is not bound to a set"},
         Row{"unsealed", with([](auto& e) { e.sealed = false; }), k_held, "was made from an unsealed source"},
         Row{"stale", records({at(passed(k_set), k_now - 15 * k_day)}), k_held,
             "result is 15 d old, and the policy takes at most 14 d"},
@@ -332,8 +333,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"this_suite", waived_by([](auto& w) { w.suite = "rocm-sdk"; }), k_ready, "waived", "", "", true},
         Row{"other_family", waived_by([](auto& w) { w.cell.family = "gfx1151"; }), k_held, "no evidence"},
         Row{"this_family", waived_by([](auto& w) { w.cell.family = "gfx103X-dgpu"; }), k_ready, "waived", "", "", true},
-        Row{"other_set", waived_by([](auto& w) { w.sets = {std::string(64, 'b')}; }), k_held, "no evidence"},
-        Row{"this_set", waived_by([](auto& w) { w.sets = {std::string(64, 'b'), std::string(64, 'a')}; }), k_ready,
+        Row{"other_set", waived_by([](auto& w) { w.sets = {digest_of_all('b')}; }), k_held, "no evidence"},
+        Row{"this_set", waived_by([](auto& w) { w.sets = {digest_of_all('b'), digest_of_all('a')}; }), k_ready,
             "waived", "", "", true},
         Row{"second_one_is_good",
             [](Case& c) {
@@ -407,7 +408,7 @@ TEST(Gate, ACellNamesWhatIsUntestedAndWhatFailed) {
   auto two = policy("[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n");
   auto verdict = judge_sets(two, {k_set}, {failed(k_set)});
   EXPECT_THAT(verdict.cells[0].untested, ElementsAre("smoke"));
-  EXPECT_THAT(verdict.cells[0].failed, ElementsAre(sha256(registry::to_json(failed(k_set))).hex()));
+  EXPECT_THAT(verdict.cells[0].failed, ElementsAre(registry::digest_of(failed(k_set))));
   auto w = waiver();
   w.suite = "smoke";
   verdict = judge_sets(two, {k_set}, {passed(k_set)}, {w});
@@ -481,7 +482,7 @@ TEST(Gate, ASetThatCannotBeReadIsHeldAndNotWaived) {
   EXPECT_EQ(verdict.verdict, Decision::held);
   EXPECT_THAT(verdict.cells[0].reasons, ElementsAre(HasSubstr("notes.txt")));
   Subject empty;
-  empty.digest = std::string(64, 'e');
+  empty.digest = digest_of_all('e');
   EXPECT_EQ(judge_sets(policy(), {empty}, {}, {waiver()}).verdict, Decision::held);
 }
 

@@ -109,7 +109,8 @@ Result<Described> describe_wheel(const std::string& path, unsigned workers) {
 /// The errors among `findings` as one error.
 Unexpected unreadable_fields(const std::string& file, const Findings& findings) {
   const auto& first = findings.front();
-  Error error{ErrorKind::failed, first.code, fmt::format("{}: {}", file, first.message), {}, {}, first.fix};
+  auto error =
+      Error::of(ErrorKind::failed, first.code, fmt::format("{}: {}", file, first.message)).with_hint(first.fix);
   for (std::size_t i = 1; i < std::min(findings.size(), k_details_max); ++i)
     error.details.push_back(fmt::format("{}: {}", findings[i].code, findings[i].message));
   return fail(std::move(error));

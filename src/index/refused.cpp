@@ -80,14 +80,11 @@ std::string hint_without_index(const Site& site) {
 
 Error no_index(Site& site, const SiteReply& top) {
   bool exists = site.served() || sys::exists(site.describe());
-  Error error{ErrorKind::not_found,
-              "I001",
-              exists
-                  ? fmt::format("{} holds no index: neither index.html nor simple/ nor simple-json/", site.describe())
-                  : fmt::format("{} does not exist", site.describe()),
-              {},
-              {},
-              hint_without_index(site)};
+  auto error = Error::of(ErrorKind::not_found, "I001",
+                         exists ? fmt::format("{} holds no index: neither index.html nor simple/ nor simple-json/",
+                                              site.describe())
+                                : fmt::format("{} does not exist", site.describe()))
+                   .with_hint(hint_without_index(site));
   if (top.state != SiteReply::State::denied) return error;
   error.message = fmt::format("{} shows no index", site.describe());
   error.details = {"answer    " + top.refusal};

@@ -67,10 +67,7 @@ public:
       parts_.emplace_back("the same code, data and symbols");
       return;
     }
-    auto count = names.size();
-    names.resize(std::min(count, k_named_max));
-    parts_.push_back(fmt::format("other {}{}", text::join(names, " "),
-                                 count > k_named_max ? fmt::format(" and {} more", count - k_named_max) : ""));
+    parts_.push_back("other " + text::first(names, k_named_max, " "));
   }
   std::string text() const { return text::join(parts_, "; "); }
 

@@ -48,7 +48,9 @@ Result<std::map<std::string, std::string>> owned_names(store::ObjectStore& store
     if (!key.ends_with(k_json)) return {};
     key.remove_prefix(k_sets.size());
     key.remove_suffix(k_json.size());
-    TRY(auto set, registry::load_set(store, std::string(key)));
+    auto digest = registry::SetDigest::parse(key);
+    if (!digest) return {};
+    TRY(auto set, registry::load_set(store, *digest));
     if (set.directory == k_directory) return {};
     std::lock_guard lock(mutex);
     for (const auto& file : set.files) owned.try_emplace(file.project, set.directory);

@@ -76,12 +76,11 @@ const Version* newest(const std::vector<Version>& versions, const Demand& demand
 
 Unexpected nothing_fits(const std::string& project, const Demand& demand, const std::vector<Version>& versions,
                         const Target& target, const LeftOut& left_out) {
-  Error error{ErrorKind::failed,
-              "U004",
-              fmt::format("no wheel of {} for Python {} fits all that ask for it", project, target.name()),
-              {},
-              {},
-              "name a version in the requirements that all of them accept, or an older version of one that asks"};
+  auto error =
+      Error::of(ErrorKind::failed, "U004",
+                fmt::format("no wheel of {} for Python {} fits all that ask for it", project, target.name()))
+          .with_hint(
+              "name a version in the requirements that all of them accept, or an older version of one that asks");
   for (const auto& one : demand.asked) {
     if (error.details.size() >= k_askers_shown) break;
     const auto& wants = one.requirement.specifier_text;

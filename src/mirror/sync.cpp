@@ -17,12 +17,11 @@ using store::ObjectStore;
 namespace {
 
 Unexpected changed_upstream(const FileRecord& known, const index::PageFile& file) {
-  Error error{ErrorKind::already_exists,
-              "U010",
-              fmt::format("the index has other bytes for {} than those that are mirrored", known.filename),
-              {"mirrored  sha256 " + known.sha256.hex(), "index     sha256 " + file.sha256()->hex()},
-              {},
-              "nothing was changed; one of them is not what its name says: ask who runs the index"};
+  auto error = Error::of(ErrorKind::already_exists, "U010",
+                         fmt::format("the index has other bytes for {} than those that are mirrored", known.filename))
+                   .with_detail("mirrored  sha256 " + known.sha256.hex())
+                   .with_detail("index     sha256 " + file.sha256()->hex())
+                   .with_hint("nothing was changed; one of them is not what its name says: ask who runs the index");
   return fail(std::move(error));
 }
 
@@ -142,7 +141,7 @@ private:
     TRY(auto sets, sets_here(store_));
     for (const auto& sealed : sets)
       if (same_files(sealed.set, plan.set)) plan.set = sealed.set;
-    plan.set_digest = sha256(registry::to_json(plan.set)).hex();
+    plan.set_digest = registry::digest_of(plan.set);
     return plan;
   }
 

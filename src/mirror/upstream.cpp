@@ -25,12 +25,11 @@ Unexpected bad_answer(const std::string& url, const std::string& why, ErrorKind 
 }
 
 Unexpected other_bytes(const index::PageFile& file, const std::string& promised, const std::string& got) {
-  Error error{ErrorKind::corrupt,
-              "U007",
-              fmt::format("{} is not what the index says", without_query(file.url)),
-              {"promised  " + promised, "got       " + got},
-              {},
-              "nothing of it was stored; run it again, and ask who runs the index if it stays so"};
+  auto error =
+      Error::of(ErrorKind::corrupt, "U007", fmt::format("{} is not what the index says", without_query(file.url)))
+          .with_detail("promised  " + promised)
+          .with_detail("got       " + got)
+          .with_hint("nothing of it was stored; run it again, and ask who runs the index if it stays so");
   return fail(std::move(error));
 }
 

@@ -67,12 +67,9 @@ public:
 private:
   std::optional<Error> refuse_plain(const Request& request) const {
     if (request.url.secure() || is_local(request.url) || settings_.allow_plain_http) return std::nullopt;
-    return Error{ErrorKind::permission_denied,
-                 "H010",
-                 fmt::format("{} is not protected: plain http leaves this machine", request.url.shown()),
-                 {},
-                 {},
-                 "use https, or set QUARRY_ALLOW_PLAIN_HTTP=1 for a network that you trust"};
+    return Error::of(ErrorKind::permission_denied, "H010",
+                     fmt::format("{} is not protected: plain http leaves this machine", request.url.shown()))
+        .with_hint("use https, or set QUARRY_ALLOW_PLAIN_HTTP=1 for a network that you trust");
   }
 
   // The lane that was used last: its connection is the one that is most likely still open.

@@ -1,5 +1,6 @@
 #include "pages/addresses.hpp"
 
+#include "base/codes.hpp"
 #include "pages/channel_pages.hpp"
 #include "pages/merged.hpp"
 #include "store/denied.hpp"
@@ -18,7 +19,7 @@ constexpr std::string_view k_state = "/pages.json";
 Result<std::optional<bool>> holds(ObjectStore& store, const std::string& key) {
   auto found = store.head(key);
   if (found) return std::optional(found->has_value());
-  if (!store::is_denied(found.error()) && found.error().code != "H011") return fail(std::move(found).error());
+  if (!store::is_denied(found.error()) && !found.error().is(codes::not_served)) return fail(std::move(found).error());
   return std::optional<bool>();
 }
 

@@ -24,7 +24,7 @@ constexpr std::string_view k_state_name = "pages.json";
 
 using Names = std::vector<std::string>;
 
-Result<ViewRecord> view_of(ObjectStore& store, const std::string& digest, const KnownViews& known) {
+Result<ViewRecord> view_of(ObjectStore& store, const registry::ViewDigest& digest, const KnownViews& known) {
   auto found = known.find(digest);
   if (found != known.end()) return found->second;
   return registry::load_view(store, digest);
@@ -49,7 +49,7 @@ std::string to_json(const PagesState& state) {
   Json json{{"schema", k_pages_schema},
             {"channel", state.channel},
             {"generation", state.generation},
-            {"view", state.view},
+            {"view", state.view.hex()},
             {"files", state.files}};
   if (state.slash_keys) json["slash_keys"] = true;
   add_to(json, state.recent);
@@ -64,9 +64,14 @@ PagesState parse_pages_state(const std::string& bytes) {
   auto files = json::unsigned_at(*json, "files", k_state_name);
   auto recent = recent_moves_of(*json);
   if (!generation || !files || !recent) return state;
-  state = {
-      json::string_or(*json, "channel", ""),           *generation,       json::string_or(*json, "view", ""), *files,
-      json->value("slash_keys", Json()) == Json(true), std::move(*recent)};
+  auto view = registry::ViewDigest::parse(json::string_or(*json, "view", ""));
+  bool slash_keys = json->value("slash_keys", Json()) == Json(true);
+  state = {json::string_or(*json, "channel", ""),
+           *generation,
+           view.value_or(registry::ViewDigest()),
+           *files,
+           slash_keys,
+           std::move(*recent)};
   return state;
 }
 
@@ -74,7 +79,8 @@ Result<std::optional<Changes>> changes_since(ObjectStore& store, const PagesStat
                                              const ViewRecord& view, const KnownViews& known) {
   Changes changes{{}, {}, view};
   auto generation = now.generation;
-  auto view_digest = now.view, entry_digest = now.ledger;
+  auto view_digest = now.view;
+  auto entry_digest = now.ledger;
   if (state.generation == 0 || state.generation > generation || generation - state.generation > k_recent_moves)
     return std::optional<Changes>();
   for (; generation > state.generation; --generation) {

@@ -18,7 +18,7 @@ constexpr std::uint64_t k_listed_files_max = 1000; ///< on one page, which every
 struct PagesState {
   std::string channel;
   std::uint64_t generation = 0; ///< that the pages show completely; 0: none
-  std::string view;             ///< of that generation
+  registry::ViewDigest view;    ///< of that generation
   std::uint64_t files = 0;      ///< in that view
   bool slash_keys = false;      ///< every page has its copy (page_writer.hpp)
   RecentMoves recent;           ///< counted in generations

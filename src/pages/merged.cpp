@@ -27,7 +27,7 @@ namespace {
 constexpr std::string_view k_schema = "quarry.merged/1";
 constexpr std::string_view k_state_name = "pages.json";
 
-using Digests = std::map<std::string, std::string>; // project -> digest of its files
+using Digests = std::map<std::string, registry::ShardDigest>; // by project: the digest of its files
 
 /// What pages.json says.
 struct State {
@@ -49,8 +49,9 @@ State parse_state(const std::string& bytes) {
   for (auto [half, digests] : {std::pair{"own", &state.own}, {"base", &state.base}}) {
     const auto object = json->value(half, Json::object());
     for (const auto& [name, digest] : object.items()) {
-      if (!digest.is_string()) return {};
-      (*digests)[name] = digest.get<std::string>();
+      auto shard = registry::ShardDigest::parse(digest.is_string() ? digest.get<std::string>() : "");
+      if (!shard) return {};
+      (*digests)[name] = *shard;
     }
   }
   state.fits = true;
@@ -234,8 +235,9 @@ Result<std::set<std::string>> published_directories(ObjectStore& store, unsigned
   TRY_DO(parallel_for(objects.size(), transfers, [&](std::size_t i) -> Result<void> {
     std::string_view key = objects[i].key;
     if (!key.ends_with(k_json)) return {};
-    TRY(auto set,
-        registry::load_set(store, std::string(key.substr(k_sets.size(), key.size() - k_sets.size() - k_json.size()))));
+    auto digest = registry::SetDigest::parse(key.substr(k_sets.size(), key.size() - k_sets.size() - k_json.size()));
+    if (!digest) return {};
+    TRY(auto set, registry::load_set(store, *digest));
     std::lock_guard lock(mutex);
     directories.insert(set.directory);
     return {};
@@ -255,12 +257,11 @@ Result<void> all_of(const std::vector<Source>& sources, const std::vector<Result
     told.push_back(fmt::format("{}: {} {}", sources[i].place, merged[i].error().code, merged[i].error().message));
   }
   if (!first) return {};
-  Error error{first->kind,
-              "P051",
-              fmt::format("{} of {} merged indexes could not be written; all others are", told.size(), merged.size()),
-              {},
-              {},
-              "fix the problems above, then run the same command again; `quarry index check` looks at one place"};
+  auto error =
+      Error::of(first->kind, "P051",
+                fmt::format("{} of {} merged indexes could not be written; all others are", told.size(), merged.size()))
+          .with_hint(
+              "fix the problems above, then run the same command again; `quarry index check` looks at one place");
   told.resize(std::min(told.size(), k_told_max));
   error.details = std::move(told);
   return fail(std::move(error));

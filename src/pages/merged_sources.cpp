@@ -23,8 +23,8 @@ Projects projects_of(std::vector<FileRecord> files) {
   }
   Projects projects;
   for (auto& [name, shard] : shards) {
-    auto digest = sha256(registry::to_json(shard)).hex();
-    projects.emplace(name, Project{std::move(digest), std::move(shard)});
+    auto digest = registry::digest_of(shard);
+    projects.emplace(name, Project{digest, std::move(shard)});
   }
   return projects;
 }
@@ -57,10 +57,10 @@ Source directory_source(ObjectStore& store, const std::string& directory) {
 Source channel_source(ObjectStore& store, const std::string& name) {
   auto token = [&store, name]() -> Result<std::string> {
     TRY(auto channel, registry::require_channel(store, name));
-    return channel.record.view;
+    return channel.record.view.hex();
   };
   auto projects = [&store](const std::string& view) -> Result<Projects> {
-    TRY(auto record, registry::load_view(store, view));
+    TRY(auto record, registry::load_view(store, *registry::ViewDigest::parse(view)));
     Projects found;
     for (const auto& [project, digest] : record.shards) found.emplace(project, Project{digest, {}});
     return found;

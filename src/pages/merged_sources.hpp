@@ -12,7 +12,7 @@ namespace quarry::pages {
 
 /// One project's files, by the digest of their shard; of a channel, which may be large, read when they are needed.
 struct Project {
-  std::string shard;
+  registry::ShardDigest shard;
   std::optional<registry::ShardRecord> record;
 };
 using Projects = std::map<std::string, Project>;

@@ -1,5 +1,6 @@
 #include "pages/page_writer.hpp"
 
+#include "base/codes.hpp"
 #include "thread/pool.hpp"
 #include <atomic>
 #include <fmt/core.h>
@@ -34,7 +35,8 @@ Result<std::optional<std::string>> replace(ObjectStore& store, const std::string
   if (put) return std::optional(std::move(put->etag));
   auto kind = put.error().kind;
   // A lost reply starts a new round like a lost race: it looks at what is there.
-  if (kind == ErrorKind::precondition_failed || put.error().code == "R002" || kind == ErrorKind::outcome_unknown)
+  if (kind == ErrorKind::precondition_failed || put.error().is(codes::object_exists) ||
+      kind == ErrorKind::outcome_unknown)
     return std::optional<std::string>();
   return fail(std::move(put).error());
 }

@@ -1,5 +1,6 @@
 #include "pages/projection.hpp"
 
+#include "base/codes.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "index/pages.hpp"
@@ -87,30 +88,34 @@ Result<std::string> load_sets(ObjectStore& store, const std::string& directory,
   std::string token;
   for (auto& sealed : below) {
     if (sealed.set.directory != directory) continue; // a directory of its own, further down
-    token += sealed.digest;
+    token += sealed.digest.hex();
     sets.push_back(std::move(sealed));
   }
   return token;
 }
 
+using registry::SetDigest;
+using Sources = std::map<SetDigest, SetDigest>; ///< a copy here -> the set that it is a copy of
+
 /// Which sets came from where, as the pointer says it now.
-Result<std::map<std::string, std::string>> known_sources(ObjectStore& store, const std::string& directory) {
+Result<Sources> known_sources(ObjectStore& store, const std::string& directory) {
   auto key = pointer_key(directory);
-  std::map<std::string, std::string> known;
+  Sources known;
   TRY(auto bytes, store.get(key, registry::k_record_bytes_max));
   if (!bytes) return known;
   TRY(auto pointer, registry::proven_object(*bytes, key, k_distribution_schema));
   for (const auto& row : pointer.value("sets", Json::array()))
-    known[json::string_or(row, "set", "")] = json::string_or(row, "source", "");
+    if (auto set = SetDigest::parse(json::string_or(row, "set", "")))
+      known[*set] = SetDigest::parse(json::string_or(row, "source", "")).value_or(SetDigest());
   return known;
 }
 
 index::Page pointer_page(const std::string& directory, const std::vector<registry::SealedSet>& sets,
-                         const std::map<std::string, std::string>& sources) {
+                         const Sources& sources) {
   auto rows = Json::array();
   for (const auto& sealed : sets) {
     auto source = sources.find(sealed.digest);
-    rows.push_back({{"set", sealed.digest}, {"source", source == sources.end() ? "" : source->second}});
+    rows.push_back({{"set", sealed.digest.hex()}, {"source", source == sources.end() ? "" : source->second.hex()}});
   }
   Json pointer{{"schema", k_distribution_schema}, {"directory", directory}, {"sets", rows}};
   return {std::string(k_pointer_name), registry::with_own_digest(std::move(pointer)), "application/json"};
@@ -138,7 +143,7 @@ Result<void> claim_distribution(ObjectStore& store, const std::string& directory
   options.content_type = pointer.content_type;
   options.cache_control = k_page_cache;
   auto put = store.put(key, content::Rope::literal(pointer.bytes), options);
-  if (put || put.error().code == "R002") return {};
+  if (put || put.error().is(codes::object_exists)) return {};
   return fail(std::move(put).error());
 }
 
@@ -151,15 +156,14 @@ Result<Projected> project_directory(ObjectStore& store, const std::string& direc
   return write_pages(store, {directory, token, work});
 }
 
-Result<Projected> project_distribution(ObjectStore& store, const std::string& directory,
-                                       const std::map<std::string, std::string>& sources) {
+Result<Projected> project_distribution(ObjectStore& store, const std::string& directory, const Sources& sources) {
   std::vector<registry::SealedSet> sets;
-  std::map<std::string, std::string> known;
+  Sources known;
   auto token = [&]() -> Result<std::string> {
     TRY(known, known_sources(store, directory));
     for (const auto& [set, source] : sources) known[set] = source;
     TRY(auto shown, load_sets(store, directory, sets));
-    for (const auto& [set, source] : known) shown += set + source; // the pointer holds them, too
+    for (const auto& [set, source] : known) shown += set.hex() + source.hex(); // the pointer holds them, too
     return shown;
   };
   auto work = [&](const std::string&) -> Result<Work> {

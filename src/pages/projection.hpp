@@ -35,10 +35,10 @@ Result<void> claim_distribution(store::ObjectStore& store, const std::string& di
 /// besides; then its pointer `distribution.json`, which tells which sets the pages show. `sources`: digest of a set
 /// here -> of the set that it is a copy of, as far as the caller knows; what the pointer says already is kept.
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory,
-                                       const std::map<std::string, std::string>& sources);
+                                       const std::map<registry::SetDigest, registry::SetDigest>& sources);
 
 /// Views that a caller has at hand, by digest: they are immutable, so nobody needs to read them again.
-using KnownViews = std::map<std::string, registry::ViewRecord>;
+using KnownViews = std::map<registry::ViewDigest, registry::ViewRecord>;
 
 enum class Extent : std::uint8_t {
   changed, ///< what moved since the generation that the pages show, as far as that is known; a small channel whole

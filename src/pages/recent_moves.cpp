@@ -38,8 +38,8 @@ RecentMoves RecentMoves::after(std::uint64_t move, const std::set<std::string>& 
   return next;
 }
 
-std::set<std::string> moved_between(const std::map<std::string, std::string>& before,
-                                    const std::map<std::string, std::string>& now) {
+std::set<std::string> moved_between(const std::map<std::string, registry::ShardDigest>& before,
+                                    const std::map<std::string, registry::ShardDigest>& now) {
   std::set<std::string> moved;
   for (const auto& [project, shard] : now) {
     auto found = before.find(project);

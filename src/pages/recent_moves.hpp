@@ -6,6 +6,7 @@
 // at again by whoever comes next. A writer that lives mends its own late pages (page_writer.hpp); this is for one that
 // is killed after them.
 #include "base/json.hpp"
+#include "registry/digests.hpp"
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -26,8 +27,8 @@ struct RecentMoves {
 };
 
 /// Projects whose files (by the digest of their shard) are other ones, or that only one of the two has.
-std::set<std::string> moved_between(const std::map<std::string, std::string>& before,
-                                    const std::map<std::string, std::string>& now);
+std::set<std::string> moved_between(const std::map<std::string, registry::ShardDigest>& before,
+                                    const std::map<std::string, registry::ShardDigest>& now);
 
 /// As "recent" and "twice".
 void add_to(Json& json, const RecentMoves& recent);

@@ -65,7 +65,7 @@ Result<void> check_presence(ObjectStore& store, const std::vector<Wanted>& files
 std::vector<Wanted> files_of(const std::vector<SealedSet>& sets) {
   std::vector<Wanted> files;
   for (const auto& sealed : sets)
-    for (const auto& file : sealed.set.files) files.push_back({&file, "set:" + sealed.digest.substr(0, 12)});
+    for (const auto& file : sealed.set.files) files.push_back({&file, "set:" + sealed.digest.short_hex()});
   return files;
 }
 
@@ -91,7 +91,7 @@ Json to_json(const registry::Cell& cell) {
 }
 
 /// The decision without its prose: reasons say how long ago, which changes by the minute.
-std::string digest_of(const gate::Verdict& verdict) {
+registry::VerdictDigest digest_of(const gate::Verdict& verdict) {
   auto cells = Json::array();
   for (const auto& cell : verdict.cells)
     cells.push_back({{"cell", to_json(cell.cell)},
@@ -104,10 +104,10 @@ std::string digest_of(const gate::Verdict& verdict) {
             {"verdict", gate::to_string(verdict.verdict)},
             {"policy", verdict.policy_digest},
             {"cells", cells}};
-  return sha256(json.dump()).hex();
+  return registry::VerdictDigest(sha256(json.dump()));
 }
 
-std::string digest_of(const Plan& plan) {
+registry::PlanDigest digest_of(const Plan& plan) {
   auto sets = Json::array();
   for (const auto& sealed : plan.sets) sets.push_back(sealed.digest);
   Json json{{"schema", "quarry.promote-plan/1"},
@@ -118,7 +118,7 @@ std::string digest_of(const Plan& plan) {
             {"to_view", plan.view.digest},
             {"verdict", plan.verdict_digest}};
   if (!plan.distribution.empty()) json["distribution"] = plan.distribution;
-  return sha256(json.dump()).hex();
+  return registry::PlanDigest(sha256(json.dump()));
 }
 
 /// The part of a set that may move, as a set of its own.
@@ -129,7 +129,7 @@ SealedSet part_of(const SealedSet& whole, const std::vector<std::string>& filena
   std::erase_if(part.set.files, [&](const FileRecord& file) {
     return !std::binary_search(filenames.begin(), filenames.end(), file.filename);
   });
-  part.digest = sha256(registry::to_json(part.set)).hex();
+  part.digest = registry::digest_of(part.set);
   return part;
 }
 
@@ -189,7 +189,7 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
 
 namespace {
 
-Result<std::string> view_before(ObjectStore& store, const registry::ChannelRecord& now) {
+Result<registry::ViewDigest> view_before(ObjectStore& store, const registry::ChannelRecord& now) {
   if (now.previous.empty())
     return fail(ErrorKind::not_found, "O001",
                 fmt::format("channel {} has only its first view: there is nothing to go back to", now.name),
@@ -205,7 +205,8 @@ Result<std::string> view_before(ObjectStore& store, const registry::ChannelRecor
   return now.previous;
 }
 
-Result<std::string> view_of_generation(ObjectStore& store, const registry::ChannelRecord& now, std::uint64_t wanted) {
+Result<registry::ViewDigest> view_of_generation(ObjectStore& store, const registry::ChannelRecord& now,
+                                                std::uint64_t wanted) {
   TRY(auto moves, registry::ledger_chain(store, now));
   auto at =
       std::find_if(moves.begin(), moves.end(), [&](const auto& move) { return move.record.generation == wanted; });
@@ -273,7 +274,7 @@ Result<Plan> plan_rollback(ObjectStore& store, const std::string& channel, std::
   plan.view.digest = view;
   TRY(plan.view.record, registry::load_view(store, view), "while reading the view to go back to");
   TRY(auto shown, shown_now(store, now));
-  std::vector<std::string> back;
+  std::vector<registry::SetDigest> back;
   for (const auto& digest : plan.view.record.sets)
     if (std::find(shown.sets.begin(), shown.sets.end(), digest) == shown.sets.end()) back.push_back(digest);
   TRY(plan.sets, registry::load_all_sealed(store, back), "while reading what comes back");

@@ -30,10 +30,10 @@ struct Plan {
   registry::View view;                      ///< what the channel will show
   std::vector<gate::Subject> subjects;      ///< what the gate was asked about
   gate::Verdict verdict;                    ///< of what is new to the target; empty for a rollback
-  std::string verdict_digest;
-  Findings notes;     ///< R021: what is left out of the verdict
-  bool held = false;  ///< nothing may move
-  std::string digest; ///< of the plan; holds no time and no name of a person: equal as long as nothing moved
+  registry::VerdictDigest verdict_digest;
+  Findings notes;              ///< R021: what is left out of the verdict
+  bool held = false;           ///< nothing may move
+  registry::PlanDigest digest; ///< holds no time and no name of a person: equal as long as nothing moved
 
   bool moves() const { return !held && (!expected || view.digest != expected->record.view); }
   std::uint64_t generation() const; ///< of the channel once the plan is executed

@@ -1,5 +1,6 @@
 #include "promote/promote.hpp"
 
+#include "base/codes.hpp"
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
 #include "publish/move.hpp"
@@ -32,10 +33,10 @@ Result<std::optional<registry::LedgerRecord>> last_move(ObjectStore& store, cons
 Result<std::optional<registry::LedgerRecord>> executed(ObjectStore& store, const std::string& channel,
                                                        const std::string& digits) {
   TRY(auto now, registry::read_channel(store, channel));
-  auto digest = now ? now->record.ledger : std::string();
+  auto digest = now ? now->record.ledger : registry::LedgerDigest();
   for (std::size_t i = 0; i < k_moves_looked_at && !digest.empty(); ++i) {
     TRY(auto entry, registry::load_ledger(store, digest), "while reading the ledger of channel " + channel);
-    if (names(digits, entry.plan)) return std::optional(std::move(entry));
+    if (names(digits, entry.plan.hex())) return std::optional(std::move(entry));
     digest = entry.previous;
   }
   return std::optional<registry::LedgerRecord>();
@@ -48,7 +49,7 @@ Result<bool> still_stands(ObjectStore& store, const registry::LedgerRecord& move
   if (move.action == "rollback") return false;
   TRY(auto brought, registry::load_view(store, move.to_view));
   TRY(auto shown, registry::load_view(store, now.record.view));
-  auto in = [&](const std::string& set) {
+  auto in = [&](const registry::SetDigest& set) {
     return std::find(shown.sets.begin(), shown.sets.end(), set) != shown.sets.end();
   };
   return std::all_of(brought.sets.begin(), brought.sets.end(), in);
@@ -70,13 +71,13 @@ Result<void> write_pages(ObjectStore& store, const std::string& channel, Receipt
 }
 
 /// The channel as it stands, with its pages brought up to it.
-Result<Receipt> complete(ObjectStore& store, const std::string& channel, std::string digest,
+Result<Receipt> complete(ObjectStore& store, const std::string& channel, const registry::PlanDigest& digest,
                          const store::Counters& before) {
   Receipt receipt;
   TRY_DO(write_pages(store, channel, receipt));
   TRY(auto now, registry::require_channel(store, channel));
   receipt.plan.channel = channel;
-  receipt.digest = std::move(digest);
+  receipt.digest = digest;
   receipt.generation = now.record.generation;
   receipt.view = now.record.view;
   receipt.completed = true;
@@ -111,23 +112,20 @@ Receipt receipt_of(const Plan& plan) {
   receipt.generation = plan.generation();
   receipt.held = plan.held;
   bool stays = plan.held || !plan.moves();
-  receipt.view = stays ? (plan.expected ? plan.expected->record.view : "") : plan.view.digest;
+  receipt.view = stays ? (plan.expected ? plan.expected->record.view : registry::ViewDigest()) : plan.view.digest;
   return receipt;
 }
 
 Result<void> check_reviewed(ObjectStore& store, const Plan& plan, const std::string& digits) {
   bool hex = digits.find_first_not_of("0123456789abcdef") == digits.npos;
-  if (digits.size() < k_digest_digits_min || digits.size() > plan.digest.size() || !hex)
+  if (digits.size() < k_digest_digits_min || digits.size() > registry::PlanDigest::k_digits || !hex)
     return fail(ErrorKind::invalid_argument, "O005", fmt::format("`{}` is not the digest of a plan", digits),
                 "`--dry-run` prints it");
-  if (names(digits, plan.digest)) return {};
-  Error error{ErrorKind::precondition_failed,
-              "O002",
-              "the plan that was reviewed is not the plan that would be executed now",
-              {},
-              {},
-              "nothing was changed: look at `--dry-run` again, then execute its digest"};
-  error.details = {"reviewed  " + digits, "now       " + plan.digest};
+  if (names(digits, plan.digest.hex())) return {};
+  auto error = Error::of(ErrorKind::precondition_failed, "O002",
+                         "the plan that was reviewed is not the plan that would be executed now")
+                   .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest");
+  error.details = {"reviewed  " + digits, "now       " + plan.digest.hex()};
   TRY(auto last, last_move(store, plan.channel));
   if (!last)
     error.details.push_back(fmt::format("channel   {} does not exist", plan.channel));
@@ -177,7 +175,8 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
     TRY(auto plan, plan_promotion(store, request));
     auto receipt = run(store, plan, options, before);
     if (receipt) return with_url(store, options, std::move(*receipt));
-    bool again = receipt.error().code == "R003" || (receipt.error().code == "R004" && ++lost < pages::k_lost_max);
+    bool again = receipt.error().is(codes::overtaken) ||
+                 (receipt.error().is(codes::write_unconfirmed) && ++lost < pages::k_lost_max);
     if (!again || options.execute) return fail(std::move(receipt).error()); // what was reviewed is done once, or not
   }
   return fail(ErrorKind::precondition_failed, "P010",

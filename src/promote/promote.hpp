@@ -25,9 +25,9 @@ struct Options {
 
 struct Receipt {
   Plan plan;
-  std::string digest;           ///< of the plan that was executed; of an earlier run's when `completed`
+  registry::PlanDigest digest;  ///< of the plan that was executed; of an earlier run's when `completed`
   std::uint64_t generation = 0; ///< of the channel; after a dry run: what it would be
-  std::string view;
+  registry::ViewDigest view;
   std::uint64_t writes = 0; ///< changes of the store
   bool moved = false, held = false;
   bool completed = false; ///< the move was made by an earlier run that died before the pages were written

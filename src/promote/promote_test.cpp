@@ -159,7 +159,7 @@ TEST_F(Promote, ADryRunPrintsThePlanThatExecuteRuns) {
   EXPECT_EQ(differences(before, snapshot(*store_)), "");
   auto later = request({set});
   later.now_us += 3'600'000'000; // an hour of review
-  auto executed = promote(*store_, later, options(dry->digest));
+  auto executed = promote(*store_, later, options(dry->digest.hex()));
   ASSERT_TRUE(executed) << render(executed.error());
   EXPECT_EQ(executed->digest, dry->digest);
   EXPECT_EQ(executed->view, dry->view);
@@ -169,7 +169,7 @@ TEST_F(Promote, ADryRunPrintsThePlanThatExecuteRuns) {
 TEST_F(Promote, ExecutingTwiceIsOneMove) {
   auto set = release(*store_, "7.0");
   pass(*store_, request({set}));
-  auto digest = promote(*store_, request({set}), options({}, true))->digest;
+  auto digest = promote(*store_, request({set}), options({}, true))->digest.hex();
   ASSERT_TRUE(promote(*store_, request({set}), options(digest)));
   auto again = promote(*store_, request({set}), options(digest));
   ASSERT_TRUE(again) << render(again.error());
@@ -181,7 +181,7 @@ TEST_F(Promote, ExecutingTwiceIsOneMove) {
 TEST_F(Promote, APlanOfAnotherStateIsRefusedAndSaysWhatMoved) {
   auto one = release(*store_, "7.0"), two = release(*store_, "7.1");
   pass(*store_, request({one, two}));
-  auto digest = promote(*store_, request({one}), options({}, true))->digest;
+  auto digest = promote(*store_, request({one}), options({}, true))->digest.hex();
   ASSERT_TRUE(go({two}));
   auto before = snapshot(*store_);
   auto refused = promote(*store_, request({one}), options(digest));
@@ -197,7 +197,7 @@ TEST_F(Promote, APlanThatWasUndoneIsNotCalledDone) {
   auto one = release(*store_, "7.0"), two = release(*store_, "7.1");
   pass(*store_, request({one, two}));
   ASSERT_TRUE(go({one}));
-  auto digest = promote(*store_, request({two}), options({}, true))->digest;
+  auto digest = promote(*store_, request({two}), options({}, true))->digest.hex();
   ASSERT_TRUE(promote(*store_, request({two}), options(digest)));
   ASSERT_TRUE(rollback(*store_, "stable", options()));
   auto again = promote(*store_, request({two}), options(digest));
@@ -395,7 +395,7 @@ TEST_F(Promote, TwoAtOnceAreBothInOneView) {
 TEST_F(Promote, AReviewedPlanThatLosesTheRaceIsAConflict) {
   auto one = release(*store_, "7.0"), two = release(*store_, "7.1");
   pass(*store_, request({one, two}));
-  auto digest = promote(*store_, request({one}), options({}, true))->digest;
+  auto digest = promote(*store_, request({one}), options({}, true))->digest.hex();
   FaultyStore racing(*store_);
   bool raced = false;
   racing.after_call = [&](std::uint64_t call) {
@@ -455,7 +455,7 @@ TEST_P(Interrupted, PromotionOfAReviewedPlan) {
     auto one = release(store, "7.0"), two = release(store, "7.1");
     pass(store, request({one, two}));
     ASSERT_TRUE(promote(store, request({one}), options()));
-    digest = promote(store, request({one, two}), options({}, true))->digest;
+    digest = promote(store, request({one, two}), options({}, true))->digest.hex();
   };
   survive(prepare, [&](store::ObjectStore& store) -> Result<Receipt> {
     TRY(auto sets, registry::sealed_sets_below(store, "71-linux"));
@@ -475,7 +475,7 @@ TEST_P(Interrupted, PartialPromotion) {
   auto prepare = [&](store::ObjectStore& store) {
     auto set = release(store, "7.0", {"gfx94x_dcgpu", "gfx110x_all"});
     pass(store, request({set}), "gfx94X-dcgpu");
-    digest = promote(store, *ready(store), options({}, true))->digest;
+    digest = promote(store, *ready(store), options({}, true))->digest.hex();
   };
   survive(prepare, [&](store::ObjectStore& store) -> Result<Receipt> {
     TRY(auto wanted, ready(store));
@@ -496,7 +496,7 @@ TEST_P(Interrupted, RollbackOfAReviewedPlan) {
   std::string digest;
   auto prepare = [&](store::ObjectStore& store) {
     two_releases(store, [&](const auto& sets) { return request(sets); }, [&](auto& s, const auto& r) { pass(s, r); });
-    digest = rollback(store, "stable", options({}, true))->digest;
+    digest = rollback(store, "stable", options({}, true))->digest.hex();
   };
   survive(prepare, [&](store::ObjectStore& store) { return rollback(store, "stable", options(digest)); });
 }

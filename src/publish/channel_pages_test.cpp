@@ -197,7 +197,7 @@ TEST_F(ChannelPages, ADamagedPastKeepsNobodyFromWritingPages) {
       auto shown = registry::require_channel(*store_, k_channel)->record;
       add({file(++number, "2.0")});
       auto now = registry::require_channel(*store_, k_channel)->record;
-      auto key = is_view ? "views/" + shown.view + ".json" : "ledger/" + now.ledger + ".json";
+      auto key = is_view ? registry::view_key(shown.view) : registry::ledger_key(now.ledger);
       const auto kept = get(key);
       ASSERT_NE(kept, "");
       ASSERT_TRUE(store_->put(key, content::Rope::literal("{}"), {}));

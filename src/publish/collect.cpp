@@ -132,12 +132,11 @@ Result<void> check_versions(const Listing& found, bool allowed) {
   if (allowed) return {};
   auto several = several_versions(found.names);
   if (several.empty()) return {};
-  Error error{ErrorKind::invalid_argument,
-              "P016",
-              fmt::format("{} holds several versions of {}", found.directory, several.front().place),
-              {},
-              {},
-              "delete the packages of the earlier build and publish again; --several-versions publishes all of them"};
+  auto error =
+      Error::of(ErrorKind::invalid_argument, "P016",
+                fmt::format("{} holds several versions of {}", found.directory, several.front().place))
+          .with_hint(
+              "delete the packages of the earlier build and publish again; --several-versions publishes all of them");
   for (const auto& each : several) error.details.push_back(each.place + ": " + each.message);
   return fail(std::move(error));
 }

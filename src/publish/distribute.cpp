@@ -150,12 +150,12 @@ Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::S
   for (const auto& sealed : sets) {
     Distributed copy{sealed.digest, sealed.set, {}, {}};
     TRY(copy.set.directory, expand_prefix(prefix, sealed.set.origin));
-    copy.set.subset_of.clear(); // that set is not in the other store
+    copy.set.subset_of = {}; // that set is not in the other store
     for (auto& file : copy.set.files) {
       copy.from.push_back(file.key);
       file.key = copy.set.directory + "/" + file.filename;
     }
-    copy.digest = sha256(registry::to_json(copy.set)).hex();
+    copy.digest = registry::digest_of(copy.set);
     planned.push_back(std::move(copy));
   }
   return planned;
@@ -181,13 +181,10 @@ Result<void> check_distribution(ObjectStore& target, const std::vector<Distribut
       TRY(digest, store::digest_of(target, copy.to));
     }
     if (!digest || *digest == copy.once.sha256) return {};
-    Error error{
-        ErrorKind::already_exists,
-        "R009",
-        fmt::format("{} holds another {}", target.describe(), copy.to),
-        {},
-        {},
-        "nothing was moved; a published name never gets other bytes: name another --prefix, or remove what exists"};
+    auto error =
+        Error::of(ErrorKind::already_exists, "R009", fmt::format("{} holds another {}", target.describe(), copy.to))
+            .with_hint("nothing was moved; a published name never gets other bytes: name another --prefix, or remove "
+                       "what exists");
     error.details = {"there  sha256 " + digest->hex(), "ours   sha256 " + copy.once.sha256.hex()};
     return fail(std::move(error));
   });
@@ -197,7 +194,8 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
                                      const DistributeOptions& options) {
   auto before = target.counters(), read_before = source.counters();
   std::vector<Copy> copies;
-  std::map<std::string, std::map<std::string, std::string>> sources; // directory -> set there -> set here
+  std::map<std::string, std::map<registry::SetDigest, registry::SetDigest>>
+      sources; // directory -> set there -> set here
   DistributeReceipt receipt;
   for (const auto& set : sets) {
     auto more = copies_of(set);

@@ -28,9 +28,9 @@ Result<std::string> expand_prefix(const std::string& prefix, const registry::Ori
 
 /// A set as it will be in the other store.
 struct Distributed {
-  std::string source;      ///< digest of the set that it is copied from
-  registry::SetRecord set; ///< with keys and directory below the prefix
-  std::string digest;
+  registry::SetDigest source; ///< the set that it is copied from
+  registry::SetRecord set;    ///< with keys and directory below the prefix
+  registry::SetDigest digest;
   std::vector<std::string> from; ///< keys in the source store, parallel to set.files
 };
 /// Pure.

@@ -62,7 +62,7 @@ TEST_F(Distribute, AnInstallersRepositoryAppearsAndGrows) {
   EXPECT_TRUE(now.contains("v2/gfx94X-dcgpu/rocm_sdk_core-7.1-py3-none-any.whl.metadata"));
   for (const auto& set : planned("42")) // the pointer names both sets and where they came from
     EXPECT_THAT(now.at("v2/gfx94X-dcgpu/distribution.json"),
-                ::testing::AllOf(::testing::HasSubstr(set.digest), ::testing::HasSubstr(set.source)));
+                ::testing::AllOf(::testing::HasSubstr(set.digest.hex()), ::testing::HasSubstr(set.source.hex())));
   EXPECT_EQ(copy(*target_, "42")->writes, 0u);
   EXPECT_EQ(copy(*target_, "43")->writes, 0u);
 }
@@ -144,7 +144,7 @@ TEST_F(Distribute, WhatWasWithdrawnIsShownNoMore) {
   auto withdraw = [&](const std::string& run) {
     for (const auto& set : planned(run)) {
       for (const auto& file : set.set.files) ASSERT_TRUE(target_->remove(file.key));
-      ASSERT_TRUE(target_->remove(set.set.directory + "/seals/" + set.digest + ".json"));
+      ASSERT_TRUE(target_->remove(set.set.directory + "/seals/" + set.digest.hex() + ".json"));
     }
   };
   withdraw("43");

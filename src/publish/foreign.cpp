@@ -1,5 +1,6 @@
 #include "publish/foreign.hpp"
 
+#include "base/text.hpp"
 #include "dist/name.hpp"
 #include "index/read_page.hpp"
 #include "pages/page_writer.hpp"
@@ -65,21 +66,17 @@ Unexpected hidden(const ObjectStore& target, const std::string& directory, const
   constexpr std::size_t k_shown = 10;
   Names names;
   for (const auto& each : lost) names.insert(each.name);
-  Error error{ErrorKind::already_exists,
-              "P090",
-              fmt::format("{} in {} lists {} that another tool put there, and our pages would no longer show {}",
-                          directory, target.describe(), names.size() == 1 ? "a package" : "packages",
-                          names.size() == 1 ? "it" : "them"),
-              {},
-              {},
+  auto error =
+      Error::of(ErrorKind::already_exists, "P090",
+                fmt::format("{} in {} lists {} that another tool put there, and our pages would no longer show {}",
+                            directory, target.describe(), names.size() == 1 ? "a package" : "packages",
+                            names.size() == 1 ? "it" : "them"))
+          .with_hint(
               "nothing was changed: name a directory of its own, such as `--prefix quarry/{family}`; or move these "
-              "pages and packages away first"};
-  std::size_t shown = 0;
-  for (const auto& each : lost) {
-    if (shown++ == k_shown) break;
-    error.details.push_back(fmt::format("{}  in {}", each.name, each.place));
-  }
-  if (lost.size() > k_shown) error.details.push_back(fmt::format("and {} more", lost.size() - k_shown));
+              "pages and packages away first");
+  std::vector<std::string> lines;
+  for (const auto& each : lost) lines.push_back(fmt::format("{}  in {}", each.name, each.place));
+  error.details = text::first_lines(std::move(lines), k_shown);
   return fail(std::move(error));
 }
 

@@ -19,11 +19,12 @@ constexpr unsigned k_requests = 8;
 constexpr std::size_t k_batch = 64; // records that are held in memory while they are removed
 constexpr std::size_t k_record_name = 64 + std::string_view(".json").size();
 
-std::string digest_in(const std::string& key, std::string_view prefix) {
-  bool record = key.size() == prefix.size() + k_record_name && key.starts_with(prefix) && key.ends_with(".json") &&
-                key.find('/', prefix.size()) == std::string::npos;
-  return record ? key.substr(prefix.size(), 64) : std::string();
+/// "sets/{digest}.json" -> the digest; nullopt for any other key.
+std::optional<registry::SetDigest> digest_in(const std::string& key, std::string_view prefix) {
+  bool record = key.size() == prefix.size() + k_record_name && key.starts_with(prefix) && key.ends_with(".json");
+  return record ? registry::SetDigest::parse(std::string_view(key).substr(prefix.size(), 64)) : std::nullopt;
 }
+bool is_record(const std::string& key, std::string_view prefix) { return digest_in(key, prefix).has_value(); }
 
 /// What the channels' ledgers name, as keys. Grows when a channel moves; a move is never taken back.
 class Reachable {
@@ -55,7 +56,7 @@ public:
 
 private:
   struct Step {
-    std::string view;
+    registry::ViewDigest view;
     std::uint64_t generation = 0;
   };
 
@@ -99,12 +100,12 @@ private:
 
   ObjectStore& store_;
   std::set<std::string> keys_;
-  std::map<std::string, std::string> ledgers_; ///< by channel: the entry up to which it was followed
+  std::map<std::string, registry::LedgerDigest> ledgers_; ///< by channel: the entry up to which it was followed
 };
 
 /// Whether a set is sealed: from its own record, which says where its seal is. A record that cannot be read does not
 /// tell, so it is kept.
-Result<bool> may_be_sealed(ObjectStore& store, const std::string& digest) {
+Result<bool> may_be_sealed(ObjectStore& store, const registry::SetDigest& digest) {
   auto set = registry::load_set(store, digest);
   if (!set && set.error().kind == ErrorKind::not_found) return false; // removed meanwhile
   if (!set && set.error().kind == ErrorKind::corrupt) return true;
@@ -119,15 +120,15 @@ Result<std::vector<ObjectInfo>> unreachable(ObjectStore& store, const Reachable&
   for (const std::string prefix : {"views/", "ledger/", "sets/"}) {
     TRY(auto objects, store.list(prefix));
     for (auto& object : objects) {
-      bool record = !digest_in(object.key, prefix).empty() || !digest_in(object.key, "views/shards/").empty();
+      bool record = is_record(object.key, prefix) || is_record(object.key, "views/shards/");
       if (record && object.modified_us != 0 && !reached.names(object.key)) found.push_back(std::move(object));
     }
   }
   std::vector<char> sealed(found.size());
   TRY_DO(parallel_for(found.size(), k_requests, [&](std::size_t i) -> Result<void> {
     auto set = digest_in(found[i].key, "sets/");
-    if (set.empty()) return {};
-    TRY(bool kept, may_be_sealed(store, set));
+    if (!set) return {};
+    TRY(bool kept, may_be_sealed(store, *set));
     sealed[i] = kept ? 1 : 0;
     return {};
   }));
@@ -193,8 +194,9 @@ private:
   }
   Result<bool> is_sealed(const Named& record) {
     auto set = registry::parse_set(record.bytes, record.key);
-    if (!set) return true;
-    TRY(auto seal, store_.head(registry::seal_key(set->directory, digest_in(record.key, "sets/"))));
+    auto digest = digest_in(record.key, "sets/");
+    if (!set || !digest) return true;
+    TRY(auto seal, store_.head(registry::seal_key(set->directory, *digest)));
     return seal.has_value();
   }
 

@@ -88,7 +88,8 @@ TEST(Garbage, IsMarkedFirstAndRemovedAGraceTimeLater) {
   auto view = registry::view_key(*registry::put_view(*world.store, registry::ViewRecord{{}, {}, "{\"x\":1}"}));
   auto shard = registry::shard_key(*registry::put_shard(*world.store, registry::ShardRecord{"a", {}, {}}));
   auto entry = registry::ledger_key(*registry::put_ledger(
-      *world.store, registry::LedgerRecord{{}, "staging", "promote", {}, "v", {}, {}, {}, "t", {}, 9, {}}));
+      *world.store, registry::LedgerRecord{
+                        {}, "staging", "promote", {}, registry::ViewDigest(sha256("v")), {}, {}, {}, "t", {}, 9, {}}));
   auto all = ::testing::UnorderedElementsAre(set, view, shard, entry);
   world.clock->pass(10 * k_day); // age alone does not tell
   auto dry = world.collect_garbage({k_day, world.clock->now_us(), true});
@@ -231,7 +232,7 @@ TEST(Garbage, ALostEarlierViewIsReported) {
   ASSERT_EQ(garbage.notes.size(), 1u);
   EXPECT_EQ(garbage.notes[0].code, "P080");
   EXPECT_EQ(garbage.notes[0].place, "staging@1");
-  EXPECT_NE(garbage.notes[0].message.find(channel.record.previous), std::string::npos);
+  EXPECT_NE(garbage.notes[0].message.find(channel.record.previous.hex()), std::string::npos);
   world.clock->pass(2 * k_day);
   EXPECT_THAT(world.collect_garbage().keys, ::testing::Contains(shard));
   EXPECT_TRUE(registry::resolve_channel(*world.store, "staging"));

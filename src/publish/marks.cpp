@@ -1,5 +1,6 @@
 #include "publish/marks.hpp"
 
+#include "base/codes.hpp"
 #include "base/json.hpp"
 #include "publish/publish.hpp"
 #include "store/denied.hpp"
@@ -21,7 +22,7 @@ Result<void> write_record(ObjectStore& store, const Named& record, store::Precon
   options.content_type = "application/json";
   options.cache_control = k_immutable;
   auto put = store.put(record.key, content::Rope::literal(record.bytes), options);
-  if (put || put.error().code == "R002") return {};
+  if (put || put.error().is(codes::object_exists)) return {};
   return fail(std::move(put).error());
 }
 
@@ -58,7 +59,8 @@ std::vector<Named> records_of(const registry::View& view) {
   std::vector<Named> records;
   for (const auto& shard : view.shards) {
     auto bytes = registry::to_json(shard);
-    records.push_back({registry::shard_key(sha256(bytes).hex()), std::move(bytes)});
+    registry::ShardDigest digest(sha256(bytes));
+    records.push_back({registry::shard_key(digest), std::move(bytes)});
   }
   records.push_back({registry::view_key(view.digest), registry::to_json(view.record)});
   return records;

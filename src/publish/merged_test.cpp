@@ -49,7 +49,7 @@ Result<Receipt> mirror(store::ObjectStore& store, const std::vector<std::string>
     plan.set.files.push_back(candidate.file);
     plan.files.push_back({candidate.path, candidate.file, candidate.sidecar, false});
   }
-  plan.set_digest = sha256(registry::to_json(plan.set)).hex();
+  plan.set_digest = registry::digest_of(plan.set);
   return execute(store, plan, {k_now, "tester", {}, 1, {}});
 }
 
@@ -134,7 +134,7 @@ TEST_F(MergedIndex, EveryPageHasACopyAlsoWhereAnOlderProgramWroteNone) {
   }
   ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}));
   ASSERT_TRUE(repair_directories(
-      *store_, registry::resolve_set(*store_, mirror(*store_, {"numpy-2.0-py3-none-any.whl"})->set)->sets));
+      *store_, registry::resolve_set(*store_, mirror(*store_, {"numpy-2.0-py3-none-any.whl"})->set.hex())->sets));
   EXPECT_EQ(testing::differences(expected, testing::snapshot(*store_)), "");
 }
 
@@ -301,7 +301,7 @@ TEST_F(MergedIndex, ABrokenChannelKeepsNoOtherPlaceFromItsDependencies) {
   ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}, "broken"));
   ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}, "staging", "43"));
   auto view = registry::require_channel(*store_, "broken")->record.view;
-  ASSERT_TRUE(store_->put("views/" + view + ".json", content::Rope::literal("{}"), {}));
+  ASSERT_TRUE(store_->put(registry::view_key(view), content::Rope::literal("{}"), {}));
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   auto all = pages::merge_all(*store_);
   ASSERT_FALSE(all);

@@ -18,9 +18,9 @@ Result<ChannelRecord> move_channel(store::ObjectStore& store, const std::string&
   next.name = channel;
   next.generation = (expected ? expected->record.generation : 0) + 1;
   next.view = view.digest;
-  next.previous = expected ? expected->record.view : "";
+  next.previous = expected ? expected->record.view : registry::ViewDigest();
   registry::LedgerRecord entry;
-  entry.previous = expected ? expected->record.ledger : "";
+  entry.previous = expected ? expected->record.ledger : registry::LedgerDigest();
   entry.channel = channel;
   entry.action = reason.action;
   entry.from_view = next.previous;

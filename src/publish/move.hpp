@@ -11,8 +11,9 @@ namespace quarry::publish {
 
 /// What the ledger will say about a move.
 struct Reason {
-  std::string action;        ///< "publish", "promote", "rollback"
-  std::string plan, verdict; ///< digests, may be empty
+  std::string action;              ///< "publish", "promote", "rollback"
+  registry::PlanDigest plan;       ///< may be none
+  registry::VerdictDigest verdict; ///< may be none
   std::string who, when, why;
 };
 

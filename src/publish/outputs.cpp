@@ -14,7 +14,7 @@ std::string github_outputs(const Receipt& receipt) {
   };
   add("package_find_links_url", receipt.find_links_url);
   add("package_index_url", receipt.directory_at.index_url);
-  add("package_set", receipt.set);
+  add("package_set", receipt.set.hex());
   add("package_merged_index_url", receipt.directory_at.merged_url);
   if (receipt.channel.empty()) return text;
   add("channel_index_url", receipt.channel_at.index_url);

@@ -35,13 +35,9 @@ std::size_t Plan::files_to_write() const {
 namespace {
 
 Unexpected other_bytes(const std::string& key, const Sha256& published, const Sha256& ours) {
-  Error error{
-      ErrorKind::already_exists,
-      "P004",
-      fmt::format("{} is published with other bytes", key),
-      {},
-      {},
-      "nothing was changed; a published name never gets other bytes: build with another --version or --version-suffix"};
+  auto error = Error::of(ErrorKind::already_exists, "P004", fmt::format("{} is published with other bytes", key))
+                   .with_hint("nothing was changed; a published name never gets other bytes: build with another "
+                              "--version or --version-suffix");
   error.details = {"published  sha256 " + published.hex(), "new        sha256 " + ours.hex()};
   return fail(std::move(error));
 }
@@ -84,12 +80,9 @@ Result<void> keep_history(const std::vector<SealedSet>& sets, FileRecord& file) 
 
 /// The record says that these very bytes were published; something changed them since.
 Unexpected altered(const std::string& key, const Sha256& found, const Sha256& sealed) {
-  Error error{ErrorKind::corrupt,
-              "P021",
-              fmt::format("{} was altered after it was sealed", key),
-              {},
-              {},
-              "nothing was changed; restore the file from a copy: `quarry set verify` lists all that is wrong"};
+  auto error =
+      Error::of(ErrorKind::corrupt, "P021", fmt::format("{} was altered after it was sealed", key))
+          .with_hint("nothing was changed; restore the file from a copy: `quarry set verify` lists all that is wrong");
   error.details = {"sealed  sha256 " + sealed.hex(), "found   sha256 " + found.hex()};
   return fail(std::move(error));
 }
@@ -154,7 +147,7 @@ bool same_files(const registry::SetRecord& a, const registry::SetRecord& b) {
   return std::equal(a.files.begin(), a.files.end(), b.files.begin(), b.files.end(), same);
 }
 
-std::string digest_of(const Plan& plan) {
+registry::PlanDigest digest_of(const Plan& plan) {
   auto files = Json::array();
   for (const auto& file : plan.files)
     files.push_back({{"filename", file.file.filename},
@@ -165,7 +158,7 @@ std::string digest_of(const Plan& plan) {
   Json json{{"schema", "quarry.publish-plan/1"}, {"directory", plan.directory},
             {"channel", plan.channel},           {"files", files},
             {"commit", origin.commit},           {"repository", origin.repository}};
-  return sha256(json.dump()).hex();
+  return registry::PlanDigest(sha256(json.dump()));
 }
 
 Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now, std::int64_t replace_before_us,
@@ -188,20 +181,17 @@ Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now, std::
   TRY_DO(refuse_names_of_the_base_index(store, plan.set));
   TRY_DO(look_at_names(store, sets, replace_before_us, plan));
   if (!plan.channel.empty()) TRY_DO(look_at_channel(store, plan.channel, plan.set));
-  plan.set_digest = sha256(registry::to_json(plan.set)).hex();
+  plan.set_digest = registry::digest_of(plan.set);
   plan.digest = digest_of(plan);
   return plan;
 }
 
 Unexpected name_of_the_base_index(ObjectStore& store, const std::string& project, const std::string& page,
                                   const pages::Offer& ours) {
-  Error error{ErrorKind::already_exists,
-              "P017",
-              fmt::format("{} is a project of {} and of the base index, {}: one name must have one owner", project,
-                          ours.place, page),
-              {},
-              {},
-              "nothing was changed; give the package another name, or mirror into another store"};
+  auto error = Error::of(ErrorKind::already_exists, "P017",
+                         fmt::format("{} is a project of {} and of the base index, {}: one name must have one owner",
+                                     project, ours.place, page))
+                   .with_hint("nothing was changed; give the package another name, or mirror into another store");
   auto json = store.get(fmt::format("{}/simple-json/{}/index.html", pages::k_base_index, project),
                         index::k_json_page_bytes_max);
   if (json && *json)

@@ -39,11 +39,11 @@ struct Plan {
   std::string directory; ///< key prefix, without the last '/'
   std::string channel;
   registry::SetRecord set;
-  std::string set_digest;
+  registry::SetDigest set_digest;
   bool sealed = false;            ///< this very set is sealed already
   std::vector<PlannedFile> files; ///< sorted by file name
   Findings notes;
-  std::string digest; ///< of the plan: sha256 of its canonical JSON, without times
+  registry::PlanDigest digest; ///< sha256 of its canonical JSON, without times
   std::uint64_t bytes_to_write() const;
   std::size_t files_to_write() const;
 };

@@ -1,5 +1,6 @@
 #include "publish/publish.hpp"
 
+#include "base/codes.hpp"
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
 #include "publish/marks.hpp"
@@ -48,7 +49,7 @@ Result<void> replace_object(ObjectStore& store, const std::string& key, const st
                             once.on_progress, once.sha256};
   auto put = store.put(key, once.content, options);
   if (put) return {};
-  bool look = put.error().kind == ErrorKind::outcome_unknown || put.error().code == "R003";
+  bool look = put.error().kind == ErrorKind::outcome_unknown || put.error().is(codes::overtaken);
   if (look) {
     TRY(auto there, store::digest_of(store, key));
     if (there == once.sha256) return {};
@@ -115,10 +116,10 @@ Result<void> check_replaced(ObjectStore& store, const Plan& plan) {
         if (ours.replaces && ours.file.key == theirs.key && ours.file.sha256 != theirs.sha256)
           return fail(ErrorKind::already_exists, "P082",
                       fmt::format("set:{} was sealed with other bytes of {} while this job replaced them",
-                                  sealed.digest.substr(0, 12), theirs.key),
+                                  sealed.digest.short_hex(), theirs.key),
                       fmt::format("publish the files of set:{} again under another version: "
                                   "`quarry set verify set:{}` lists what they were",
-                                  sealed.digest.substr(0, 12), sealed.digest.substr(0, 12)));
+                                  sealed.digest.short_hex(), sealed.digest.short_hex()));
   return {};
 }
 

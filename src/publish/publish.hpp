@@ -23,13 +23,15 @@ struct ExecuteOptions {
 };
 
 struct Receipt {
-  std::string set, directory;
+  registry::SetDigest set;
+  std::string directory;
   std::size_t files = 0;
   std::uint64_t writes = 0; ///< changes of the store
   bool newly_sealed = false;
   std::string find_links_url; ///< the directory's page of links
   pages::Addresses directory_at;
-  std::string channel, view;    ///< empty without a channel
+  std::string channel;          ///< empty without a channel
+  registry::ViewDigest view;    ///< none without a channel
   std::uint64_t generation = 0; ///< of the channel
   bool channel_moved = false;
   pages::Addresses channel_at; ///< empty without a channel

@@ -243,7 +243,7 @@ TEST_F(Publish, LaysOutFilesSidecarsRecordsAndPages) {
           d + "dist/rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl.metadata",
           d + "dist/rocm_sdk_libraries_gfx94x_dcgpu-7.2.0+r1-py3-none-linux_x86_64.whl",
           d + "dist/rocm_sdk_libraries_gfx94x_dcgpu-7.2.0+r1-py3-none-linux_x86_64.whl.metadata", d + "index.html",
-          d + "seals/" + receipt->set + ".json", d + "simple-json/index.html",
+          d + "seals/" + receipt->set.hex() + ".json", d + "simple-json/index.html",
           d + "simple-json/rocm-sdk-core/index.html", d + "simple-json/rocm-sdk-libraries-gfx94x-dcgpu/index.html",
           d + "simple-json/rocm/index.html", d + "simple/", d + "simple/index.html", d + "simple/rocm-sdk-core/",
           d + "simple/rocm-sdk-core/index.html", d + "simple/rocm-sdk-libraries-gfx94x-dcgpu/",

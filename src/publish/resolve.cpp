@@ -1,5 +1,6 @@
 #include "publish/resolve.hpp"
 
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "run/find_runs.hpp"
 #include "sys/file.hpp"
@@ -46,7 +47,7 @@ bool exists(ObjectStore& store, const std::string& meaning) {
 /// What the store has decides which locator a bare word was meant for. A word that it lacks is never called a channel.
 Error with_meaning(ObjectStore& store, const std::string& word, Error error) {
   auto meanings = run::bare_word_meanings(word, k_in_a_store);
-  if (error.code != "P012" || meanings.empty()) return error;
+  if (!error.is(codes::path_outside_store) || meanings.empty()) return error;
   auto meant = meanings;
   std::erase_if(meant, [&](const std::string& meaning) { return !exists(store, meaning); });
   if (meant.empty() && !meanings.front().starts_with("channel:")) meant.push_back(meanings.front());

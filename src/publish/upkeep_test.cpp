@@ -134,7 +134,7 @@ TEST_F(Upkeep, AnUnsoundForeignPackageIsNotAdopted) {
 TEST_F(Upkeep, LocatorsLeadToSealedSets) {
   auto receipt = publish(packages_);
   for (const auto& text :
-       {std::string("run:42"), std::string("run:42-linux"), "set:" + receipt.set, std::string("channel:staging"),
+       {std::string("run:42"), std::string("run:42-linux"), "set:" + receipt.set.hex(), std::string("channel:staging"),
         root_ + "/42-linux", "file:" + root_ + "/42-linux/python/g"}) {
     auto locator = run::parse_locator(text);
     ASSERT_TRUE(locator) << text;
@@ -142,7 +142,7 @@ TEST_F(Upkeep, LocatorsLeadToSealedSets) {
     ASSERT_TRUE(resolved) << text << render(resolved.error());
     EXPECT_EQ(resolved->sets.at(0).digest, receipt.set) << text;
   }
-  auto printed = run::parse_locator("set:" + receipt.set.substr(0, 12)); // as our own output shows it
+  auto printed = run::parse_locator("set:" + receipt.set.short_hex()); // as our own output shows it
   ASSERT_TRUE(printed);
   EXPECT_EQ(resolve(*store_, *printed)->sets.at(0).digest, receipt.set);
   EXPECT_EQ(resolve(*store_, *run::parse_locator("run:43")).error().code, "L010");
@@ -155,7 +155,7 @@ TEST_F(Upkeep, OutputsForTheJob) {
   auto receipt = publish(packages_);
   EXPECT_EQ(github_outputs(receipt),
             "package_find_links_url=file://" + root_ + "/42-linux/python/g/index.html\npackage_index_url=file://" +
-                root_ + "/42-linux/python/g/simple/\npackage_set=" + receipt.set + "\nchannel_index_url=file://" +
+                root_ + "/42-linux/python/g/simple/\npackage_set=" + receipt.set.hex() + "\nchannel_index_url=file://" +
                 root_ + "/channels/staging/simple/\nchannel_generation=1\n");
   auto set = *registry::load_set(*store_, receipt.set);
   EXPECT_EQ(pages::install_line(set, {"URL", ""}), "pip install rocm --index-url URL");

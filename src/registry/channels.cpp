@@ -122,16 +122,18 @@ Result<Resolved> resolve_channel(ObjectStore& store, const std::string& name) {
 
 Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectStore& store, const ChannelRecord& channel) {
   std::vector<Stored<LedgerRecord>> chain;
-  std::string digest = channel.ledger, view = channel.view;
+  auto digest = channel.ledger;
+  auto view = channel.view;
   auto generation = channel.generation;
   while (!digest.empty()) {
     if (chain.size() >= k_moves_max) return broken(channel.name, "it has no end");
     TRY(auto entry, load_ledger(store, digest), "while reading the ledger of channel " + channel.name);
-    if (entry.channel != channel.name) return broken(channel.name, digest + " is a move of channel " + entry.channel);
+    if (entry.channel != channel.name)
+      return broken(channel.name, digest.hex() + " is a move of channel " + entry.channel);
     if (entry.generation != generation)
       return broken(channel.name,
                     fmt::format("{} made generation {}, expected {}", digest, entry.generation, generation));
-    if (entry.to_view != view) return broken(channel.name, digest + " does not lead to the view that follows it");
+    if (entry.to_view != view) return broken(channel.name, digest.hex() + " does not lead to the view that follows it");
     view = entry.from_view;
     --generation;
     auto previous = entry.previous;

@@ -25,6 +25,9 @@ void Writer::digest(const char* key, const std::optional<Sha256>& value) {
 void Writer::texts(const char* key, const std::vector<std::string>& values) {
   if (!values.empty()) object_[key] = values;
 }
+void Writer::entry(const char* key, const std::string& name, std::string value) {
+  object_[key][name] = std::move(value);
+}
 void Writer::map(const char* key, const std::map<std::string, std::string>& values) {
   if (!values.empty()) object_[key] = values;
 }
@@ -90,23 +93,34 @@ void Reader::digest(const char* key, std::optional<Sha256>& value) {
   value = parsed;
 }
 
-void Reader::texts(const char* key, std::vector<std::string>& values) {
+void Reader::not_a_digest(const std::string& hex, const char* key, const std::string* name) {
+  defect(name ? fmt::format("the digest of `{}` in {} is not a sha256: {}", *name, name_of(key), hex)
+              : fmt::format("{} is not a sha256: {}", name_of(key), hex));
+}
+
+void Reader::texts(const char* key, const std::function<void(const std::string&)>& take) {
   const Json* found = look(key, Need::optional);
   if (!found) return;
   if (!found->is_array()) return defect(fmt::format("{} is not a list", name_of(key)));
   for (const auto& item : *found) {
     if (!item.is_string()) return defect(fmt::format("{} holds something that is not text", name_of(key)));
-    values.push_back(item.get<std::string>());
+    take(item.get_ref<const std::string&>());
   }
 }
 
 void Reader::map(const char* key, std::map<std::string, std::string>& values) {
+  entries(key, [&](const std::string& name, const std::string& value) {
+    values.emplace_hint(values.end(), name, value); // in order, as the object has them
+  });
+}
+
+void Reader::entries(const char* key, const std::function<void(const std::string&, const std::string&)>& take) {
   const Json* found = look(key, Need::optional);
   if (!found) return;
   if (!found->is_object()) return defect(fmt::format("{} is not an object", name_of(key)));
   for (const auto& [name, item] : found->items()) {
     if (!item.is_string()) return defect(fmt::format("{} holds something that is not text", name_of(key)));
-    values.emplace_hint(values.end(), name, item.get_ref<const std::string&>()); // in order, as the object has them
+    take(name, item.get_ref<const std::string&>());
   }
 }
 
@@ -133,7 +147,7 @@ const Json* Reader::look(const char* key, Need need) {
 }
 
 void Reader::defect(std::string message) {
-  if (!error_) error_ = Error{ErrorKind::corrupt, "R012", std::move(message), {}, {}, {}};
+  if (!error_) error_ = Error::of(ErrorKind::corrupt, "R012", std::move(message));
 }
 
 std::string Reader::unknown() const {

@@ -4,7 +4,9 @@
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
+#include "registry/digests.hpp"
 #include <concepts>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -32,7 +34,18 @@ public:
   void flag(const char* key, bool value);
   void digest(const char* key, const Sha256& value);
   void digest(const char* key, const std::optional<Sha256>& value);
-  void texts(const char* key, const std::vector<std::string>& values);
+  template <class R> void digest(const char* key, const DigestOf<R>& value, Need need = Need::required) {
+    text(key, value.hex(), need);
+  }
+  template <class R> void digests(const char* key, const std::vector<DigestOf<R>>& values) {
+    std::vector<std::string> written;
+    written.reserve(values.size());
+    for (const auto& value : values) written.push_back(value.hex());
+    texts(key, written);
+  }
+  template <class R> void digests(const char* key, const std::map<std::string, DigestOf<R>>& values) {
+    for (const auto& [name, value] : values) entry(key, name, value.hex());
+  }
   void map(const char* key, const std::map<std::string, std::string>& values);
   template <class T> void nested(const char* key, const T& value) {
     write(member(key), value);
@@ -49,6 +62,8 @@ public:
   }
 
 private:
+  void texts(const char* key, const std::vector<std::string>& values);
+  void entry(const char* key, const std::string& name, std::string value);
   Json& member(const char* key);
   Json& begin_list(const char* key);
   static Json& append(Json& array);
@@ -75,7 +90,19 @@ public:
   void flag(const char* key, bool& value);
   void digest(const char* key, Sha256& value);
   void digest(const char* key, std::optional<Sha256>& value);
-  void texts(const char* key, std::vector<std::string>& values);
+  template <class R> void digest(const char* key, DigestOf<R>& value, Need need = Need::required) {
+    std::string hex;
+    text(key, hex, need);
+    if (!hex.empty()) value = digest_from<R>(hex, key, nullptr);
+  }
+  template <class R> void digests(const char* key, std::vector<DigestOf<R>>& values) {
+    texts(key, [&](const std::string& hex) { values.push_back(digest_from<R>(hex, key, nullptr)); });
+  }
+  template <class R> void digests(const char* key, std::map<std::string, DigestOf<R>>& values) {
+    entries(key, [&](const std::string& name, const std::string& hex) {
+      values.emplace_hint(values.end(), name, digest_from<R>(hex, key, &name)); // in order, as the object has them
+    });
+  }
   void map(const char* key, std::map<std::string, std::string>& values);
   template <class T> void nested(const char* key, T& value) {
     if (const Json* found = look(key, Need::optional)) read_one(*found, {{}, &place_, key}, value);
@@ -94,6 +121,14 @@ public:
   }
 
 private:
+  template <class R> DigestOf<R> digest_from(const std::string& hex, const char* key, const std::string* name) {
+    auto parsed = DigestOf<R>::parse(hex);
+    if (!parsed) not_a_digest(hex, key, name);
+    return parsed.value_or(DigestOf<R>());
+  }
+  void not_a_digest(const std::string& hex, const char* key, const std::string* name);
+  void texts(const char* key, const std::function<void(const std::string&)>& take);
+  void entries(const char* key, const std::function<void(const std::string&, const std::string&)>& take);
   const Json* look(const char* key, Need need);
   void defect(std::string message);
   std::size_t begin_list(const char* key);

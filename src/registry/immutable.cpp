@@ -8,69 +8,65 @@ namespace quarry::registry {
 
 namespace {
 
-constexpr std::size_t k_digest_digits = 64;
 constexpr std::size_t k_digest_digits_min = 8; // 32 bits: enough among the sets of a store, short enough to type
 constexpr std::string_view k_suffix = ".json";
 constexpr unsigned k_requests = 8;
 
-std::string key_of(std::string_view prefix, const std::string& digest) {
-  return fmt::format("{}{}{}", prefix, digest, k_suffix);
+template <class R> std::string key_of(std::string_view prefix, const DigestOf<R>& digest) {
+  return fmt::format("{}{}{}", prefix, digest.hex(), k_suffix);
 }
 
 bool is_hex(const std::string& text) { return text.find_first_not_of("0123456789abcdef") == std::string::npos; }
 
-Unexpected altered(const std::string& key, const std::string& expected, const std::string& found) {
-  Error error{ErrorKind::corrupt,
-              "R011",
-              fmt::format("the record {} was altered", key),
-              {},
-              {},
-              "do not use it; restore it from a copy, or publish the files again"};
-  error.details = {"expected  sha256 " + expected, "found     sha256 " + found};
-  return fail(std::move(error));
+Unexpected altered(const std::string& key, const Sha256& expected, const Sha256& found) {
+  return fail(Error::of(ErrorKind::corrupt, "R011", fmt::format("the record {} was altered", key))
+                  .with_detail("expected  sha256 " + expected.hex())
+                  .with_detail("found     sha256 " + found.hex())
+                  .with_hint("do not use it; restore it from a copy, or publish the files again"));
 }
 
-Result<std::string> put_record(ObjectStore& store, std::string_view prefix, std::string bytes) {
+template <class R> Result<DigestOf<R>> put_record(ObjectStore& store, std::string_view prefix, const R& record) {
+  auto bytes = to_json(record);
   auto digest = sha256(bytes);
-  auto key = key_of(prefix, digest.hex());
+  DigestOf<R> name(digest);
+  auto key = key_of(prefix, name);
   // Looking first: a record that is there costs one read and no write, which is what a second run of a command does.
   TRY(auto present, store.get(key, k_record_bytes_max));
-  if (present && *present == bytes) return digest.hex();
-  if (present) return altered(key, digest.hex(), sha256(*present).hex());
+  if (present && *present == bytes) return name;
+  if (present) return altered(key, digest, sha256(*present));
   TRY_DO(store::put_once(
       store, key,
       {content::Rope::literal(std::move(bytes)), digest, "application/json", "public, max-age=31536000, immutable"}));
-  return digest.hex();
-}
-
-Result<std::string> load_bytes(ObjectStore& store, std::string_view prefix, const std::string& digest) {
-  if (digest.size() != k_digest_digits || !is_hex(digest))
-    return fail(ErrorKind::invalid_argument, "R020", fmt::format("`{}` is not a digest: 64 hex digits", digest));
-  auto key = key_of(prefix, digest);
-  TRY(auto bytes, store.get(key, k_record_bytes_max));
-  if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));
-  auto found = sha256(*bytes).hex();
-  if (found == digest) return std::move(*bytes);
-  return altered(key, digest, found);
+  return name;
 }
 
 template <class R, class Parse>
-Result<R> load_record(ObjectStore& store, std::string_view prefix, const std::string& digest, Parse parse) {
-  TRY(auto bytes, load_bytes(store, prefix, digest));
-  return parse(bytes, key_of(prefix, digest));
+Result<R> load_record(ObjectStore& store, std::string_view prefix, const DigestOf<R>& digest, Parse parse) {
+  if (digest.empty())
+    return fail(ErrorKind::invalid_argument, "R020", fmt::format("{} has no record without a digest", prefix));
+  auto key = key_of(prefix, digest);
+  TRY(auto bytes, store.get(key, k_record_bytes_max));
+  if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));
+  auto found = sha256(*bytes);
+  if (DigestOf<R>(found) != digest) return altered(key, *Sha256::from_hex(digest.hex()), found);
+  return parse(*bytes, key);
+}
+
+/// Of "evidence/{digest}.json"; nullopt for any other key.
+template <class R> std::optional<DigestOf<R>> digest_in(const std::string& key, std::string_view prefix) {
+  std::string_view name(key);
+  name.remove_prefix(prefix.size());
+  if (!name.ends_with(k_suffix)) return std::nullopt;
+  return DigestOf<R>::parse(name.substr(0, name.size() - k_suffix.size()));
 }
 
 template <class R, class Load>
 Result<std::vector<Stored<R>>> list_records(ObjectStore& store, const std::string& prefix, Load load,
                                             Findings& skipped) {
   TRY(auto listed, store.children(prefix)); // not the logs below evidence/
-  std::vector<std::string> digests;
-  for (const auto& object : listed.objects) {
-    auto name = object.key.substr(prefix.size());
-    if (name.size() != k_digest_digits + k_suffix.size() || !name.ends_with(k_suffix)) continue;
-    auto digest = name.substr(0, k_digest_digits);
-    if (is_hex(digest)) digests.push_back(std::move(digest));
-  }
+  std::vector<DigestOf<R>> digests;
+  for (const auto& object : listed.objects)
+    if (auto digest = digest_in<R>(object.key, prefix)) digests.push_back(*digest);
   std::vector<std::optional<R>> records(digests.size());
   std::vector<std::string> defects(digests.size());
   TRY_DO(parallel_for(digests.size(), k_requests, [&](std::size_t i) -> Result<void> {
@@ -108,19 +104,21 @@ std::string list_hint(std::string_view prefix) {
 
 } // namespace
 
-std::string set_key(const std::string& digest) { return key_of(k_sets, digest); }
-std::string view_key(const std::string& digest) { return key_of(k_views, digest); }
-std::string shard_key(const std::string& digest) { return key_of(k_shards, digest); }
-std::string ledger_key(const std::string& digest) { return key_of(k_ledger, digest); }
-std::string evidence_key(const std::string& digest) { return key_of(k_evidence, digest); }
-std::string waiver_key(const std::string& digest) { return key_of(k_waivers, digest); }
+std::string set_key(const SetDigest& digest) { return key_of(k_sets, digest); }
+std::string view_key(const ViewDigest& digest) { return key_of(k_views, digest); }
+std::string shard_key(const ShardDigest& digest) { return key_of(k_shards, digest); }
+std::string ledger_key(const LedgerDigest& digest) { return key_of(k_ledger, digest); }
+std::string evidence_key(const EvidenceDigest& digest) { return key_of(k_evidence, digest); }
+std::string waiver_key(const WaiverDigest& digest) { return key_of(k_waivers, digest); }
 
-Result<std::string> complete_digest(ObjectStore& store, const std::string& prefix, const std::string& digits) {
-  if (digits.size() < k_digest_digits_min || digits.size() > k_digest_digits || !is_hex(digits))
+namespace {
+template <class R>
+Result<DigestOf<R>> complete_digest(ObjectStore& store, const std::string& prefix, const std::string& digits) {
+  if (auto whole = DigestOf<R>::parse(digits)) return *whole;
+  if (digits.size() < k_digest_digits_min || digits.size() > DigestOf<R>::k_digits || !is_hex(digits))
     return fail(ErrorKind::invalid_argument, "R020",
                 fmt::format("`{}` is neither a digest nor its first {} or more digits", digits, k_digest_digits_min),
                 list_hint(prefix));
-  if (digits.size() == k_digest_digits) return digits;
   TRY(auto objects, store.list(prefix + digits));
   if (objects.empty())
     return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}{}…", store.describe(), prefix, digits),
@@ -128,33 +126,44 @@ Result<std::string> complete_digest(ObjectStore& store, const std::string& prefi
   if (objects.size() > 1)
     return fail(ErrorKind::invalid_argument, "R020", fmt::format("{} records begin with {}", objects.size(), digits),
                 "give more digits");
-  return objects.front().key.substr(prefix.size(), k_digest_digits);
+  auto found = digest_in<R>(objects.front().key, prefix);
+  if (found) return *found;
+  return fail(
+      ErrorKind::not_found, "R010",
+      fmt::format("{} holds no record {}{}…; {} is not one", store.describe(), prefix, digits, objects.front().key),
+      list_hint(prefix));
+}
+} // namespace
+
+Result<SetDigest> complete_set_digest(ObjectStore& store, const std::string& digits) {
+  return complete_digest<SetRecord>(store, std::string(k_sets), digits);
+}
+Result<EvidenceDigest> complete_evidence_digest(ObjectStore& store, const std::string& digits) {
+  return complete_digest<EvidenceRecord>(store, std::string(k_evidence), digits);
 }
 
-Result<std::string> put_set(ObjectStore& s, const SetRecord& r) { return put_record(s, k_sets, to_json(r)); }
-Result<SetRecord> load_set(ObjectStore& s, const std::string& d) {
+Result<SetDigest> put_set(ObjectStore& s, const SetRecord& r) { return put_record(s, k_sets, r); }
+Result<SetRecord> load_set(ObjectStore& s, const SetDigest& d) {
   return load_record<SetRecord>(s, k_sets, d, parse_set);
 }
-Result<std::string> put_view(ObjectStore& s, const ViewRecord& r) { return put_record(s, k_views, to_json(r)); }
-Result<ViewRecord> load_view(ObjectStore& s, const std::string& d) {
+Result<ViewDigest> put_view(ObjectStore& s, const ViewRecord& r) { return put_record(s, k_views, r); }
+Result<ViewRecord> load_view(ObjectStore& s, const ViewDigest& d) {
   return load_record<ViewRecord>(s, k_views, d, parse_view);
 }
-Result<std::string> put_shard(ObjectStore& s, const ShardRecord& r) { return put_record(s, k_shards, to_json(r)); }
-Result<ShardRecord> load_shard(ObjectStore& s, const std::string& d) {
+Result<ShardDigest> put_shard(ObjectStore& s, const ShardRecord& r) { return put_record(s, k_shards, r); }
+Result<ShardRecord> load_shard(ObjectStore& s, const ShardDigest& d) {
   return load_record<ShardRecord>(s, k_shards, d, parse_shard);
 }
-Result<std::string> put_ledger(ObjectStore& s, const LedgerRecord& r) { return put_record(s, k_ledger, to_json(r)); }
-Result<LedgerRecord> load_ledger(ObjectStore& s, const std::string& d) {
+Result<LedgerDigest> put_ledger(ObjectStore& s, const LedgerRecord& r) { return put_record(s, k_ledger, r); }
+Result<LedgerRecord> load_ledger(ObjectStore& s, const LedgerDigest& d) {
   return load_record<LedgerRecord>(s, k_ledger, d, parse_ledger);
 }
-Result<std::string> put_evidence(ObjectStore& s, const EvidenceRecord& r) {
-  return put_record(s, k_evidence, to_json(r));
-}
-Result<EvidenceRecord> load_evidence(ObjectStore& s, const std::string& d) {
+Result<EvidenceDigest> put_evidence(ObjectStore& s, const EvidenceRecord& r) { return put_record(s, k_evidence, r); }
+Result<EvidenceRecord> load_evidence(ObjectStore& s, const EvidenceDigest& d) {
   return load_record<EvidenceRecord>(s, k_evidence, d, parse_evidence);
 }
-Result<std::string> put_waiver(ObjectStore& s, const WaiverRecord& r) { return put_record(s, k_waivers, to_json(r)); }
-Result<WaiverRecord> load_waiver(ObjectStore& s, const std::string& d) {
+Result<WaiverDigest> put_waiver(ObjectStore& s, const WaiverRecord& r) { return put_record(s, k_waivers, r); }
+Result<WaiverRecord> load_waiver(ObjectStore& s, const WaiverDigest& d) {
   return load_record<WaiverRecord>(s, k_waivers, d, parse_waiver);
 }
 

@@ -4,6 +4,7 @@
 // are refused (B004).
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
+#include "registry/digests.hpp"
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -37,18 +38,18 @@ struct SetRecord { ///< sets/{digest}.json: the files published together
   Origin origin;
   std::vector<FileRecord> files; ///< sorted by filename
   std::string directory = {};    ///< key prefix it is published below; its seals are in {directory}/seals/
-  std::string subset_of = {}; ///< digest of the sealed set that these files were chosen from; empty: a set of its own
+  SetDigest subset_of = {};      ///< the sealed set that these files were chosen from; none: a set of its own
   std::string unknown = {};
 };
-struct SealRecord {      ///< …/seals/{set digest}.json, if-absent, written last: the completion signal of a directory
-  std::string set;       ///< digest
+struct SealRecord { ///< …/seals/{set digest}.json, if-absent, written last: the completion signal of a directory
+  SetDigest set;
   std::string directory; ///< key prefix the set lives in
   std::string time;
   std::string unknown = {};
 };
 struct ViewRecord {                          ///< views/{digest}.json, immutable
-  std::vector<std::string> sets;             ///< digests, in order
-  std::map<std::string, std::string> shards; ///< project -> digest of views/shards/{digest}.json
+  std::vector<SetDigest> sets;               ///< in order
+  std::map<std::string, ShardDigest> shards; ///< project -> views/shards/{digest}.json
   std::string unknown = {};
 };
 struct ShardRecord { ///< views/shards/{digest}.json: one project's files
@@ -59,11 +60,17 @@ struct ShardRecord { ///< views/shards/{digest}.json: one project's files
 struct ChannelRecord { ///< channels/{name}.json: the only thing that is ever swapped
   std::string name;
   std::uint64_t generation = 0;
-  std::string view, previous, ledger; ///< digests; previous empty at generation 1
+  ViewDigest view, previous; ///< previous: none at generation 1
+  LedgerDigest ledger;
   std::string unknown = {};
 };
 struct LedgerRecord { ///< ledger/{digest}.json: one move; real only once a channel names it
-  std::string previous, channel, action, from_view, to_view, plan, verdict, who, when, why;
+  LedgerDigest previous;
+  std::string channel, action;
+  ViewDigest from_view, to_view;
+  PlanDigest plan;
+  VerdictDigest verdict;
+  std::string who, when, why;
   std::uint64_t generation = 0; ///< of the channel after the move
   std::string unknown = {};
 };
@@ -83,15 +90,16 @@ struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested
   std::uint64_t passed = 0, failed = 0, skipped = 0, errors = 0;
   std::vector<TestRow> rows;
   std::map<std::string, std::string> machine, tools;
-  std::string started, ended, log, set; ///< set: digest of the set tested, or empty
-  bool sealed = false;                  ///< false: unsealed source; a gate never accepts it
+  std::string started, ended, log;
+  SetDigest set;        ///< that was tested; may be none
+  bool sealed = false;  ///< false: unsealed source; a gate never accepts it
   std::string reported; ///< empty: Quarry ran the suite; else which machine says so ("rocm-sdk.test/1 of HOST")
   std::string unknown = {};
 };
 struct WaiverRecord { ///< waivers/{digest}.json
   std::string channel, suite, reason, approver, created, expires;
   Cell cell;
-  std::vector<std::string> sets; ///< digests it applies to; empty: any
+  std::vector<SetDigest> sets; ///< that it applies to; empty: any
   std::string unknown = {};
 };
 
@@ -111,5 +119,10 @@ Result<ChannelRecord> parse_channel(std::string_view text, std::string_view what
 Result<LedgerRecord> parse_ledger(std::string_view text, std::string_view what);
 Result<EvidenceRecord> parse_evidence(std::string_view text, std::string_view what);
 Result<WaiverRecord> parse_waiver(std::string_view text, std::string_view what);
+
+/// The name of a record: the sha256 of its canonical bytes.
+template <class Record> DigestOf<Record> digest_of(const Record& record) {
+  return DigestOf<Record>(sha256(to_json(record)));
+}
 
 } // namespace quarry::registry

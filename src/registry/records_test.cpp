@@ -61,14 +61,15 @@ template <class Parse> void expect_no_change_unseen(const std::string& bytes, Pa
 }
 
 TEST(Records, NoBitOfARecordThatHoldsItsOwnDigestChangesUnseen) {
-  const auto digest = sha256("x").hex();
-  expect_no_change_unseen(to_json(SealRecord{digest, "42-linux/python/g", "2026-11-20T10:00:00.000000Z", {}}),
-                          parse_seal);
-  expect_no_change_unseen(to_json(ChannelRecord{"stable", 3, digest, digest, digest, {}}), parse_channel);
+  const SetDigest set(sha256("x"));
+  const ViewDigest view(sha256("x"));
+  const LedgerDigest ledger(sha256("x"));
+  expect_no_change_unseen(to_json(SealRecord{set, "42-linux/python/g", "2026-11-20T10:00:00.000000Z", {}}), parse_seal);
+  expect_no_change_unseen(to_json(ChannelRecord{"stable", 3, view, view, ledger, {}}), parse_channel);
 }
 
 TEST(Records, ASealKeepsAndProvesFieldsOfLaterVersions) {
-  SealRecord seal{sha256("x").hex(), "42-linux/python/g", "2026-11-20T10:00:00.000000Z", R"({"later":"words"})"};
+  SealRecord seal{SetDigest(sha256("x")), "42-linux/python/g", "2026-11-20T10:00:00.000000Z", R"({"later":"words"})"};
   auto bytes = to_json(seal);
   auto again = parse_seal(bytes, "a seal");
   ASSERT_TRUE(again) << render(again.error());
@@ -81,16 +82,20 @@ TEST(Records, ASealKeepsAndProvesFieldsOfLaterVersions) {
 }
 
 TEST(Records, EveryRecordReadsBackToTheSameBytes) {
-  const auto digest = sha256("x").hex();
+  const SetDigest set(sha256("x"));
+  const ViewDigest view(sha256("x"));
+  const ShardDigest shard(sha256("x"));
+  const LedgerDigest ledger(sha256("x"));
+  const PlanDigest plan(sha256("x"));
+  const VerdictDigest verdict(sha256("x"));
   expect_round_trip(set_of({wheel()}), parse_set);
-  expect_round_trip(SealRecord{digest, "42-linux/python/g", "2026-11-20T10:00:00.000000Z", {}}, parse_seal);
-  expect_round_trip(ViewRecord{{digest}, {{"a", digest}}, {}}, parse_view);
+  expect_round_trip(SealRecord{set, "42-linux/python/g", "2026-11-20T10:00:00.000000Z", {}}, parse_seal);
+  expect_round_trip(ViewRecord{{set}, {{"a", shard}}, {}}, parse_view);
   expect_round_trip(ViewRecord{}, parse_view);
   expect_round_trip(ShardRecord{"a", {wheel()}, {}}, parse_shard);
-  expect_round_trip(ChannelRecord{"stable", 3, digest, digest, digest, {}}, parse_channel);
-  expect_round_trip(
-      LedgerRecord{digest, "stable", "promote", digest, digest, digest, digest, "ci", "now", "why", 2, {}},
-      parse_ledger);
+  expect_round_trip(ChannelRecord{"stable", 3, view, view, ledger, {}}, parse_channel);
+  expect_round_trip(LedgerRecord{ledger, "stable", "promote", view, view, plan, verdict, "ci", "now", "why", 2, {}},
+                    parse_ledger);
   EvidenceRecord evidence;
   evidence.subjects = {wheel()};
   evidence.cell = {"linux", "gfx94X-dcgpu", "3.12", ""};
@@ -101,7 +106,7 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   evidence.machine = {{"host", "gpu-7"}};
   evidence.started = evidence.ended = "2026-11-20T10:00:00.000000Z";
   expect_round_trip(evidence, parse_evidence);
-  expect_round_trip(WaiverRecord{"stable", "s", "why", "lead", "t1", "t2", {"linux", "f", "", ""}, {digest}, {}},
+  expect_round_trip(WaiverRecord{"stable", "s", "why", "lead", "t1", "t2", {"linux", "f", "", ""}, {set}, {}},
                     parse_waiver);
 }
 

@@ -20,37 +20,39 @@ using store::ObjectStore;
 constexpr std::uint64_t k_record_bytes_max = 64u << 20; ///< a set of 100,000 files has 40 MB; more is not ours
 
 // Keys. Digests are 64 lower-case hex digits.
-std::string set_key(const std::string& digest);
-std::string seal_key(const std::string& directory, const std::string& set);
-std::string view_key(const std::string& digest);
-std::string shard_key(const std::string& digest);
+std::string set_key(const SetDigest& digest);
+std::string seal_key(const std::string& directory, const SetDigest& set);
+std::string view_key(const ViewDigest& digest);
+std::string shard_key(const ShardDigest& digest);
 std::string channel_key(const std::string& name);
-std::string ledger_key(const std::string& digest);
-std::string evidence_key(const std::string& digest);
-std::string waiver_key(const std::string& digest);
+std::string ledger_key(const LedgerDigest& digest);
+std::string evidence_key(const EvidenceDigest& digest);
+std::string waiver_key(const WaiverDigest& digest);
 /// `channels/{name}`, below which the pages of a channel are.
 std::string channel_directory(const std::string& name);
 /// Lower-case letters, digits, '.', '_', '-'; begins with a letter or digit; at most 64; invalid_argument R016.
 Result<void> check_channel_name(const std::string& name);
-/// A full digest, or the only one below `prefix` ("sets/") that begins with these 8 or more digits. R010, R020.
-Result<std::string> complete_digest(ObjectStore& store, const std::string& prefix, const std::string& digits);
+/// The digest that people mean: all 64 digits, or the only one in the store that begins with these 8 or more. R010,
+/// R020. Costs one listing; all 64 digits cost nothing.
+Result<SetDigest> complete_set_digest(ObjectStore& store, const std::string& digits);
+Result<EvidenceDigest> complete_evidence_digest(ObjectStore& store, const std::string& digits);
 
 // Immutable records. put_… returns the digest; the same record again is success. load_… re-hashes.
-Result<std::string> put_set(ObjectStore& store, const SetRecord& record);
-Result<SetRecord> load_set(ObjectStore& store, const std::string& digest);
-Result<std::string> put_view(ObjectStore& store, const ViewRecord& record);
-Result<ViewRecord> load_view(ObjectStore& store, const std::string& digest);
-Result<std::string> put_shard(ObjectStore& store, const ShardRecord& record);
-Result<ShardRecord> load_shard(ObjectStore& store, const std::string& digest);
-Result<std::string> put_ledger(ObjectStore& store, const LedgerRecord& record);
-Result<LedgerRecord> load_ledger(ObjectStore& store, const std::string& digest);
-Result<std::string> put_evidence(ObjectStore& store, const EvidenceRecord& record);
-Result<EvidenceRecord> load_evidence(ObjectStore& store, const std::string& digest);
-Result<std::string> put_waiver(ObjectStore& store, const WaiverRecord& record);
-Result<WaiverRecord> load_waiver(ObjectStore& store, const std::string& digest);
+Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
+Result<SetRecord> load_set(ObjectStore& store, const SetDigest& digest);
+Result<ViewDigest> put_view(ObjectStore& store, const ViewRecord& record);
+Result<ViewRecord> load_view(ObjectStore& store, const ViewDigest& digest);
+Result<ShardDigest> put_shard(ObjectStore& store, const ShardRecord& record);
+Result<ShardRecord> load_shard(ObjectStore& store, const ShardDigest& digest);
+Result<LedgerDigest> put_ledger(ObjectStore& store, const LedgerRecord& record);
+Result<LedgerRecord> load_ledger(ObjectStore& store, const LedgerDigest& digest);
+Result<EvidenceDigest> put_evidence(ObjectStore& store, const EvidenceRecord& record);
+Result<EvidenceRecord> load_evidence(ObjectStore& store, const EvidenceDigest& digest);
+Result<WaiverDigest> put_waiver(ObjectStore& store, const WaiverRecord& record);
+Result<WaiverRecord> load_waiver(ObjectStore& store, const WaiverDigest& digest);
 
 template <class R> struct Stored {
-  std::string digest;
+  DigestOf<R> digest;
   R record;
 };
 /// Every record, sorted by digest. An object whose bytes do not give its name, or are not such a record, cannot be
@@ -62,18 +64,19 @@ Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store, Findi
 // Seals.
 /// Writes the seal of `set` below its directory if there is none; true when written now. The set record must be stored
 /// already. A seal that is there and damaged stays: corrupt R011, R014.
-Result<bool> seal(ObjectStore& store, const std::string& set, const std::string& time);
+Result<bool> seal(ObjectStore& store, const SetDigest& set, const std::string& time);
 
 struct SealedSet {
-  std::string digest;
+  SetDigest digest;
   SetRecord set;
   SealRecord seal;
 };
-/// One set with its seal: not_found R010 or R013, corrupt R011 or R014. `digits`: a digest or its first 8 or more
-/// digits.
+/// One set with its seal: not_found R010 or R013, corrupt R011 or R014.
+Result<SealedSet> load_sealed(ObjectStore& store, const SetDigest& digest);
+/// The same by the first 8 or more digits.
 Result<SealedSet> load_sealed(ObjectStore& store, const std::string& digits);
 /// Each of these sets with its seal, in this order; eight at a time.
-Result<std::vector<SealedSet>> load_all_sealed(ObjectStore& store, const std::vector<std::string>& digests);
+Result<std::vector<SealedSet>> load_all_sealed(ObjectStore& store, const std::vector<SetDigest>& digests);
 /// All sealed sets at or below a key prefix ("42-linux", "42-linux/python/g"), by time of the seal, then digest. May be
 /// empty.
 Result<std::vector<SealedSet>> sealed_sets_below(ObjectStore& store, const std::string& directory);
@@ -83,7 +86,7 @@ struct Resolved {
   std::string source;            ///< "set:…", "run:42-linux", "channel:stable", "directory:…", as people say it
   std::vector<SealedSet> sets;   ///< all sealed, all proven
   std::vector<FileRecord> files; ///< their union, sorted by filename
-  std::string view;              ///< of a channel
+  ViewDigest view;               ///< of a channel
   std::uint64_t generation = 0;  ///< of a channel
 };
 Result<Resolved> resolve_set(ObjectStore& store, const std::string& digits);
@@ -95,7 +98,7 @@ Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets);
 
 // Views.
 struct View {
-  std::string digest;
+  ViewDigest digest;
   ViewRecord record;
   std::vector<ShardRecord> shards; ///< sorted by project; all, or where a function says so only those in question
 };
@@ -108,9 +111,9 @@ Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);
 /// Writes the shards at hand, then the view; those that are there already cost a look.
 Result<void> put_view(ObjectStore& store, const View& view);
-Result<View> load_whole_view(ObjectStore& store, const std::string& digest);
+Result<View> load_whole_view(ObjectStore& store, const ViewDigest& digest);
 /// With the shards of the projects in `sets` alone: what one more set costs does not grow with the view.
-Result<View> load_view_for(ObjectStore& store, const std::string& digest, const std::vector<SealedSet>& sets);
+Result<View> load_view_for(ObjectStore& store, const ViewDigest& digest, const std::vector<SealedSet>& sets);
 /// One project's shard of a view; nullopt when the view does not show that project.
 Result<std::optional<ShardRecord>> load_shard_of(ObjectStore& store, const ViewRecord& view,
                                                  const std::string& project);

@@ -73,7 +73,7 @@ TEST_F(Registry, AnAlteredRecordIsCorruptToReadAndToWrite) {
 
 TEST_F(Registry, ASetWithoutSealIsNotFound) {
   auto digest = put_sample_set(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
-  for (auto&& attempt : {resolve_set(*store_, digest), resolve_run(*store_, "1-linux")}) {
+  for (auto&& attempt : {resolve_set(*store_, digest.hex()), resolve_run(*store_, "1-linux")}) {
     ASSERT_FALSE(attempt);
     EXPECT_EQ(attempt.error().code, "R013");
     EXPECT_EQ(attempt.error().kind, ErrorKind::not_found);
@@ -85,7 +85,7 @@ TEST_F(Registry, ASetWithoutSealIsNotFound) {
 }
 
 TEST_F(Registry, ASealWithoutItsSetCannotBeWritten) {
-  auto sealed = seal(*store_, sha256("nothing").hex(), "t");
+  auto sealed = seal(*store_, SetDigest(sha256("nothing")), "t");
   ASSERT_FALSE(sealed);
   EXPECT_EQ(sealed.error().code, "R010");
 }
@@ -95,7 +95,7 @@ TEST_F(Registry, AnAlteredSetIsRefusedThroughEveryDoor) {
   move({sealed});
   spoil(set_key(sealed.digest));
   for (auto&& attempt :
-       {resolve_set(*store_, sealed.digest), resolve_run(*store_, "1-linux"), resolve_channel(*store_, "c")}) {
+       {resolve_set(*store_, sealed.digest.hex()), resolve_run(*store_, "1-linux"), resolve_channel(*store_, "c")}) {
     ASSERT_FALSE(attempt);
     EXPECT_EQ(attempt.error().code, "R011");
     EXPECT_EQ(attempt.error().kind, ErrorKind::corrupt);
@@ -142,12 +142,12 @@ TEST_F(Registry, ARunIsTheUnionOfTheSealedSetsBelowIt) {
 
 TEST_F(Registry, AFewDigitsNameASetWhileTheyAreClear) {
   auto sealed = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
-  EXPECT_EQ(resolve_set(*store_, sealed.digest.substr(0, 8))->sets[0].digest, sealed.digest);
-  EXPECT_EQ(resolve_set(*store_, sealed.digest.substr(0, 7)).error().code, "R020");
+  EXPECT_EQ(resolve_set(*store_, sealed.digest.hex().substr(0, 8))->sets[0].digest, sealed.digest);
+  EXPECT_EQ(resolve_set(*store_, sealed.digest.hex().substr(0, 7)).error().code, "R020");
   EXPECT_EQ(resolve_set(*store_, "zzzzzzzzzz").error().code, "R020");
   EXPECT_EQ(resolve_set(*store_, sha256("x").hex().substr(0, 8)).error().code, "R010");
-  overwrite("sets/" + sealed.digest.substr(0, 10) + std::string(54, '0') + ".json", "x");
-  EXPECT_EQ(resolve_set(*store_, sealed.digest.substr(0, 8)).error().code, "R020");
+  overwrite("sets/" + sealed.digest.hex().substr(0, 10) + std::string(54, '0') + ".json", "x");
+  EXPECT_EQ(resolve_set(*store_, sealed.digest.hex().substr(0, 8)).error().code, "R020");
 }
 
 TEST_F(Registry, OneNameWithTwoContentsIsAConflict) {
@@ -199,7 +199,7 @@ TEST_F(Registry, AChannelIsSwappedOnlyFromWhatWasRead) {
   EXPECT_EQ(after.record.generation, 2u);
   auto next = before.record;
   next.generation = 7;
-  next.ledger = sha256("a move of somebody else").hex();
+  next.ledger = LedgerDigest(sha256("a move of somebody else"));
   for (const auto& stale : {std::optional<Channel>(before), std::optional<Channel>()}) {
     auto swapped = swap_channel(*store_, stale, next);
     ASSERT_FALSE(swapped);
@@ -227,7 +227,7 @@ TEST_F(Registry, ALostReplyToASwapThatOthersMovedOnFromIsADoneMove) {
   move({two});
   EXPECT_TRUE(swap_channel(*store_, before, ours.record)); // its reply was lost: it is asked for again
   auto never = ours.record;
-  never.ledger = sha256("an entry that no channel reaches").hex();
+  never.ledger = LedgerDigest(sha256("an entry that no channel reaches"));
   EXPECT_EQ(swap_channel(*store_, before, never).error().code, "R003");
 }
 
@@ -235,7 +235,7 @@ TEST_F(Registry, AWriteThatNeverArrivedIsNoRival) {
   auto before = move({sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}})});
   auto next = before.record;
   next.generation = 2;
-  next.ledger = sha256("the move that was lost").hex();
+  next.ledger = LedgerDigest(sha256("the move that was lost"));
   for (const std::string name : {"c", "new"}) {
     next.name = name;
     auto expected = *read_channel(*store_, name);
@@ -283,7 +283,7 @@ TEST_F(Registry, ABrokenLedgerIsNoticed) {
   other_view.view = first.record.view;
   EXPECT_EQ(ledger_chain(*store_, other_view).error().code, "R017");
   auto entry = *load_ledger(*store_, channel.record.ledger);
-  entry.previous.clear();
+  entry.previous = {};
   auto cut = channel.record;
   cut.ledger = *put_ledger(*store_, entry);
   EXPECT_EQ(ledger_chain(*store_, cut).error().code, "R017");
@@ -319,9 +319,11 @@ TEST_F(Registry, JunkAmongEvidenceAndWaiversCountsForNothing) {
                     newer = R"({"schema":"quarry.evidence/2"})";
   std::set<std::string> junk;
   for (const auto& bytes : {std::string("junk"), std::string(), std::string("[]"), no_fields, other, newer})
-    junk.insert(evidence_key(sha256(bytes).hex())), overwrite(evidence_key(sha256(bytes).hex()), bytes);
-  junk.insert(evidence_key(std::string(64, 'a')));
-  overwrite(evidence_key(std::string(64, 'a')), text(evidence_key(good))); // a record under another name
+    junk.insert(evidence_key(EvidenceDigest(sha256(bytes)))),
+        overwrite(evidence_key(EvidenceDigest(sha256(bytes))), bytes);
+  junk.insert(evidence_key(*EvidenceDigest::parse(std::string(64, 'a'))));
+  overwrite(evidence_key(*EvidenceDigest::parse(std::string(64, 'a'))),
+            text(evidence_key(good))); // a record under another name
   overwrite("evidence/readme.json", "not the name of a record");
   overwrite("evidence/" + std::string(64, 'Z') + ".json", "neither");
   overwrite("evidence/logs/" + std::string(64, 'b') + ".json", "a log");
@@ -338,10 +340,10 @@ TEST_F(Registry, JunkAmongEvidenceAndWaiversCountsForNothing) {
   }
   EXPECT_EQ(told, junk);
   skipped.clear();
-  overwrite(waiver_key(std::string(64, 'c')), "junk");
+  overwrite(waiver_key(*WaiverDigest::parse(std::string(64, 'c'))), "junk");
   EXPECT_TRUE(list_waivers(*store_, skipped)->empty());
   ASSERT_EQ(skipped.size(), 1u);
-  EXPECT_EQ(skipped.front().place, waiver_key(std::string(64, 'c')));
+  EXPECT_EQ(skipped.front().place, waiver_key(*WaiverDigest::parse(std::string(64, 'c'))));
 }
 
 TEST_F(Registry, EvidenceThatCannotBeReadNowIsAnError) {

@@ -1,5 +1,6 @@
 #include "registry/registry.hpp"
 
+#include "base/codes.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -11,7 +12,6 @@ namespace quarry::registry {
 namespace {
 
 constexpr std::string_view k_seals = "/seals/", k_suffix = ".json";
-constexpr std::size_t k_digest_digits = 64;
 constexpr unsigned k_requests = 8;
 
 constexpr const char* k_seal_hint =
@@ -24,7 +24,7 @@ Unexpected wrong_seal(const std::string& key, std::string_view why) {
 }
 
 // The seal at `key`, which must be that of `set`.
-Result<SealRecord> fitting_seal(const std::string& bytes, const std::string& key, const std::string& set,
+Result<SealRecord> fitting_seal(const std::string& bytes, const std::string& key, const SetDigest& set,
                                 const std::string& directory) {
   TRY(auto record, parse_seal(bytes, key));
   if (record.set != set) return wrong_seal(key, "names another set");
@@ -32,27 +32,31 @@ Result<SealRecord> fitting_seal(const std::string& bytes, const std::string& key
   return record;
 }
 
-Result<SealedSet> read_sealed(ObjectStore& store, const std::string& digest) {
+} // namespace
+
+Result<SealedSet> load_sealed(ObjectStore& store, const SetDigest& digest) {
   TRY(auto set, load_set(store, digest));
   auto key = seal_key(set.directory, digest);
   TRY(auto bytes, store.get(key, k_record_bytes_max));
   if (!bytes)
     return fail(ErrorKind::not_found, "R013",
-                fmt::format("set:{} is not sealed in {}", digest.substr(0, 12), store.describe()), k_seal_hint);
+                fmt::format("set:{} is not sealed in {}", digest.short_hex(), store.describe()), k_seal_hint);
   TRY(auto record, fitting_seal(*bytes, key, digest, set.directory));
   return SealedSet{digest, std::move(set), std::move(record)};
 }
 
-// The digest in ".../seals/{digest}.json"; empty for any other key.
-std::string sealed_digest(const std::string& key) {
-  if (!key.ends_with(k_suffix) || key.size() < k_seals.size() + k_digest_digits + k_suffix.size()) return {};
-  auto at = key.size() - k_suffix.size() - k_digest_digits;
-  if (key.substr(at - k_seals.size(), k_seals.size()) != k_seals) return {};
-  return key.substr(at, k_digest_digits);
+namespace {
+// The digest in ".../seals/{digest}.json"; nullopt for any other key.
+std::optional<SetDigest> sealed_digest(const std::string& key) {
+  if (!key.ends_with(k_suffix) || key.size() < k_seals.size() + SetDigest::k_digits + k_suffix.size())
+    return std::nullopt;
+  auto at = key.size() - k_suffix.size() - SetDigest::k_digits;
+  if (key.substr(at - k_seals.size(), k_seals.size()) != k_seals) return std::nullopt;
+  return SetDigest::parse(std::string_view(key).substr(at, SetDigest::k_digits));
 }
 
 // Garbage collection may have removed the record, not sealed yet, between the look above and the seal.
-Result<void> keep_set(ObjectStore& store, const std::string& digest, const SetRecord& record) {
+Result<void> keep_set(ObjectStore& store, const SetDigest& digest, const SetRecord& record) {
   TRY(auto present, store.head(set_key(digest)));
   if (!present) TRY_DO(put_set(store, record));
   return {};
@@ -60,11 +64,11 @@ Result<void> keep_set(ObjectStore& store, const std::string& digest, const SetRe
 
 } // namespace
 
-std::string seal_key(const std::string& directory, const std::string& set) {
-  return fmt::format("{}{}{}{}", directory, k_seals, set, k_suffix);
+std::string seal_key(const std::string& directory, const SetDigest& set) {
+  return fmt::format("{}{}{}{}", directory, k_seals, set.hex(), k_suffix);
 }
 
-Result<bool> seal(ObjectStore& store, const std::string& set, const std::string& time) {
+Result<bool> seal(ObjectStore& store, const SetDigest& set, const std::string& time) {
   TRY(auto record, load_set(store, set));
   auto key = seal_key(record.directory, set);
   TRY(auto present, store.get(key, k_record_bytes_max));
@@ -86,14 +90,14 @@ Result<bool> seal(ObjectStore& store, const std::string& set, const std::string&
 }
 
 Result<SealedSet> load_sealed(ObjectStore& store, const std::string& digits) {
-  TRY(auto digest, complete_digest(store, "sets/", digits));
-  return read_sealed(store, digest);
+  TRY(auto digest, complete_set_digest(store, digits));
+  return load_sealed(store, digest);
 }
 
-Result<std::vector<SealedSet>> load_all_sealed(ObjectStore& store, const std::vector<std::string>& digests) {
+Result<std::vector<SealedSet>> load_all_sealed(ObjectStore& store, const std::vector<SetDigest>& digests) {
   std::vector<SealedSet> sets(digests.size());
   TRY_DO(parallel_for(digests.size(), k_requests, [&](std::size_t i) -> Result<void> {
-    TRY(sets[i], read_sealed(store, digests[i]));
+    TRY(sets[i], load_sealed(store, digests[i]));
     return {};
   }));
   return sets;
@@ -104,11 +108,12 @@ Result<std::vector<SealedSet>> sealed_sets_below(ObjectStore& store, const std::
   std::vector<SealedSet> found;
   for (const auto& object : objects) {
     auto digest = sealed_digest(object.key);
-    if (digest.empty()) continue;
-    auto set = read_sealed(store, digest);
-    if (!set && set.error().code == "R013") return wrong_seal(object.key, "seals a set that says it is somewhere else");
+    if (!digest) continue;
+    auto set = load_sealed(store, *digest);
+    if (!set && set.error().is(codes::not_sealed))
+      return wrong_seal(object.key, "seals a set that says it is somewhere else");
     if (!set) return fail(std::move(set).error().with_context("sealed by " + object.key));
-    if (seal_key(set->set.directory, digest) != object.key)
+    if (seal_key(set->set.directory, *digest) != object.key)
       return wrong_seal(object.key, "seals a set that says it is somewhere else");
     found.push_back(std::move(*set));
   }
@@ -123,12 +128,9 @@ Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets) {
     for (const auto& file : sealed.set.files) {
       auto [it, added] = files.emplace(file.filename, file);
       if (added || it->second.sha256 == file.sha256) continue;
-      Error error{ErrorKind::already_exists,
-                  "R018",
-                  fmt::format("{} would have two contents in one index", file.filename),
-                  {},
-                  {},
-                  "a published name never gets other bytes: give the new files another version"};
+      auto error = Error::of(ErrorKind::already_exists, "R018",
+                             fmt::format("{} would have two contents in one index", file.filename))
+                       .with_hint("a published name never gets other bytes: give the new files another version");
       error.details = {fmt::format("first   sha256 {} at {}", it->second.sha256.hex(), it->second.key),
                        fmt::format("second  sha256 {} at {}", file.sha256.hex(), file.key)};
       return fail(std::move(error));
@@ -140,7 +142,7 @@ Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets) {
 
 Result<Resolved> resolve_set(ObjectStore& store, const std::string& digits) {
   TRY(auto sealed, load_sealed(store, digits));
-  Resolved resolved{"set:" + sealed.digest, {}, sealed.set.files, {}, 0};
+  Resolved resolved{"set:" + sealed.digest.hex(), {}, sealed.set.files, {}, 0};
   resolved.sets.push_back(std::move(sealed));
   return resolved;
 }

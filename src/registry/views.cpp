@@ -10,8 +10,6 @@ namespace quarry::registry {
 namespace {
 constexpr unsigned k_requests = 8;
 
-std::string digest_of(const std::string& bytes) { return sha256(bytes).hex(); }
-
 /// The base goes first, as one more set, so that a file that is in both keeps the record it has.
 Result<std::vector<FileRecord>> files_of_both(const View& base, const std::vector<SealedSet>& sets) {
   std::vector<SealedSet> all(1);
@@ -32,14 +30,14 @@ Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets) {
   View view;
   view.record.sets = base.record.sets; // what a newer program said of the old view besides is not true of this one
   view.record.shards = base.record.shards;
-  std::set<std::string_view> known(base.record.sets.begin(), base.record.sets.end());
+  std::set<SetDigest> known(base.record.sets.begin(), base.record.sets.end());
   for (const auto& sealed : sets)
     if (known.insert(sealed.digest).second) view.record.sets.push_back(sealed.digest);
   for (auto& [project, shard] : shards) {
-    view.record.shards[project] = digest_of(to_json(shard));
+    view.record.shards[project] = digest_of(shard);
     view.shards.push_back(std::move(shard));
   }
-  view.digest = digest_of(to_json(view.record));
+  view.digest = digest_of(view.record);
   return view;
 }
 
@@ -63,18 +61,18 @@ Result<std::optional<ShardRecord>> load_shard_of(ObjectStore& store, const ViewR
   TRY(auto shard, load_shard(store, digest->second), "while reading what a view shows of " + project);
   if (shard.project != project)
     return fail(ErrorKind::corrupt, "R012",
-                "a view names the shard of " + shard.project + " as that of " + project + ": " + digest->second);
+                "a view names the shard of " + shard.project + " as that of " + project + ": " + digest->second.hex());
   return std::optional(std::move(shard));
 }
 
 namespace {
-Result<View> load_with_shards(ObjectStore& store, const std::string& digest, ViewRecord record,
+Result<View> load_with_shards(ObjectStore& store, const ViewDigest& digest, ViewRecord record,
                               const std::set<std::string>& projects) {
   View view{digest, std::move(record), {}};
   std::vector<std::string> names(projects.begin(), projects.end());
   std::vector<std::optional<ShardRecord>> shards(names.size());
   TRY_DO(parallel_for(names.size(), k_requests, [&](std::size_t i) -> Result<void> {
-    TRY(shards[i], load_shard_of(store, view.record, names[i]), "while reading the view " + digest);
+    TRY(shards[i], load_shard_of(store, view.record, names[i]), "while reading the view " + digest.hex());
     return {};
   }));
   for (auto& shard : shards)
@@ -83,14 +81,14 @@ Result<View> load_with_shards(ObjectStore& store, const std::string& digest, Vie
 }
 } // namespace
 
-Result<View> load_whole_view(ObjectStore& store, const std::string& digest) {
+Result<View> load_whole_view(ObjectStore& store, const ViewDigest& digest) {
   TRY(auto record, load_view(store, digest));
   std::set<std::string> projects;
   for (const auto& [project, shard] : record.shards) projects.insert(project);
   return load_with_shards(store, digest, std::move(record), projects);
 }
 
-Result<View> load_view_for(ObjectStore& store, const std::string& digest, const std::vector<SealedSet>& sets) {
+Result<View> load_view_for(ObjectStore& store, const ViewDigest& digest, const std::vector<SealedSet>& sets) {
   TRY(auto record, load_view(store, digest));
   std::set<std::string> projects;
   for (const auto& sealed : sets)

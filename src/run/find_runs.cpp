@@ -75,12 +75,8 @@ Result<Layout> find_run(store::ObjectStore& store, const Locator& locator) {
                 fmt::format("no run {} below {}", locator.text.substr(locator.text.find(':') + 1), store.describe()),
                 "check `--store` and the run id");
   if (runs.size() == 1) return std::move(runs.front());
-  Error error{ErrorKind::invalid_argument,
-              "L011",
-              fmt::format("{} fits {} runs below {}", locator.text, runs.size(), store.describe()),
-              {},
-              {},
-              {}};
+  auto error = Error::of(ErrorKind::invalid_argument, "L011",
+                         fmt::format("{} fits {} runs below {}", locator.text, runs.size(), store.describe()));
   for (const auto& run : runs) error.details.push_back("run:" + run.prefix().substr(0, run.prefix().size() - 1));
   error.hint = "name one of those listed above";
   return fail(std::move(error));

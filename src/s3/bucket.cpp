@@ -1,5 +1,6 @@
 #include "s3/bucket.hpp"
 
+#include "base/codes.hpp"
 #include "s3/replies.hpp"
 #include <fmt/core.h>
 #include <random>
@@ -101,7 +102,7 @@ tl::expected<net::Response, Refusal> Bucket::once(const Call& call, Credentials&
   auto refusal = foreign && !error ? foreign_refusal(*answer, what) : refusal_of(*answer, what);
   // Asked once more for its etag, a write that was kept all the same is found to be there.
   if (foreign && !error && call.method == "PUT") refusal.trouble = net::Trouble::busy;
-  if (refusal.error.code == "K003")
+  if (refusal.error.is(codes::access_denied))
     refusal.error.hint = hint_of_denial(call.method, !call.key.empty(), !used.keys.access_key.empty());
   if (is_mute(call, refusal)) return tl::unexpected(told(call, std::move(refusal)));
   learn(refusal, &*answer, used);

@@ -1,5 +1,6 @@
 #include "s3/capabilities.hpp"
 
+#include "base/codes.hpp"
 #include "base/json.hpp"
 #include "digest/crc64.hpp"
 #include "s3/replies.hpp"
@@ -232,7 +233,7 @@ Result<Capabilities> CapabilityCache::get() {
   if (record && !record->expired) return *(known_ = record->capabilities);
   auto found = probe(bucket_, prefix_);
   // A job that only adds evidence may not write there; servers lose such abilities rarely, and the write would tell.
-  bool denied = !found && found.error().kind == ErrorKind::unauthenticated && found.error().code == "K003";
+  bool denied = !found && found.error().kind == ErrorKind::unauthenticated && found.error().is(codes::access_denied);
   if (denied && record) return *(known_ = record->capabilities);
   if (denied)
     found.error().hint =

@@ -119,13 +119,9 @@ Result<Credentials> find_credentials(const Surroundings& surroundings, const Sha
     reasons += (reasons.empty() ? "" : "; ") + why;
     if (skipped) skipped->push_back(why);
   }
-  Error error{
-      ErrorKind::unauthenticated,
-      "K011",
-      "no credentials for object storage were found",
-      {},
-      {},
-      "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; QUARRY_S3_ANONYMOUS=1 reads public buckets"};
+  auto error = Error::of(ErrorKind::unauthenticated, "K011", "no credentials for object storage were found")
+                   .with_hint("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE; QUARRY_S3_ANONYMOUS=1 "
+                              "reads public buckets");
   for (const auto& reason : text::split(reasons, ';')) error.details.emplace_back(text::trim(reason));
   return fail(std::move(error));
 }

@@ -1,6 +1,7 @@
 #include "sdk/build.hpp"
 
 #include "artifact/catalogue.hpp"
+#include "base/text.hpp"
 #include "codec/compression.hpp"
 #include "content/spool.hpp"
 #include "sdk/leftovers.hpp"
@@ -18,18 +19,13 @@ namespace {
 
 Result<void> refuse_errors(const Findings& findings, std::string_view what) {
   if (!has_errors(findings)) return {};
-  Error error{ErrorKind::failed,
-              "S030",
-              fmt::format("{}; nothing was written", what),
-              {},
-              {},
-              "fix the problems above, then run the command again"};
+  auto error = Error::of(ErrorKind::failed, "S030", fmt::format("{}; nothing was written", what))
+                   .with_hint("fix the problems above, then run the command again");
   constexpr std::size_t k_shown = 10; // a screenful; --json carries all
-  std::size_t shown = 0;
+  std::vector<std::string> lines;
   for (const auto& f : findings)
-    if (f.severity == Severity::error && shown++ < k_shown)
-      error.details.push_back(fmt::format("error[{}] {}: {}", f.code, f.place, f.message));
-  if (shown > k_shown) error.details.push_back(fmt::format("… and {} more", shown - k_shown));
+    if (f.severity == Severity::error) lines.push_back(fmt::format("error[{}] {}: {}", f.code, f.place, f.message));
+  error.details = text::first_lines(std::move(lines), k_shown);
   return fail(std::move(error));
 }
 

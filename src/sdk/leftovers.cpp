@@ -27,12 +27,7 @@ bool is_project_of(const Recipe& recipe, const std::string& project) {
   });
 }
 
-std::string first_of(const std::vector<std::string>& names) {
-  std::vector<std::string> shown(names.begin(),
-                                 names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), k_named_max)));
-  if (names.size() > k_named_max) shown.push_back(fmt::format("{} more", names.size() - k_named_max));
-  return text::join(shown, ", ");
-}
+std::string first_of(const std::vector<std::string>& names) { return text::first(names, k_named_max); }
 
 std::string removal(const std::string& directory, const std::vector<std::string>& names) {
   if (names.size() > k_pasted_max) return "build into another --dest-dir, or delete them";

@@ -111,10 +111,8 @@ private:
   void report(const char* code, const PackagePlan& package, std::string_view what, std::vector<std::string> wrong,
               std::string fix) {
     constexpr std::size_t k_shown = 5; // enough to know which library to build anew
-    auto more = wrong.size() > k_shown ? fmt::format(" and {} more", wrong.size() - k_shown) : std::string();
-    wrong.resize(std::min(wrong.size(), k_shown));
-    findings_.push_back({code, Severity::error, package.dist,
-                         fmt::format("{}{}{}", what, text::join(wrong, ", "), more), std::move(fix)});
+    findings_.push_back(
+        {code, Severity::error, package.dist, fmt::format("{}{}", what, text::first(wrong, k_shown)), std::move(fix)});
   }
 
   const Manylinux& manylinux_;

@@ -39,14 +39,11 @@ Unused left_over(const artifact::Name& name, const std::vector<ArtifactTrees::Fi
 
 std::string list_of(const std::vector<const Unused*>& some) {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < some.size() && i < k_named_max; ++i) {
-    const auto& u = *some[i];
-    parts.push_back(u.whole ? fmt::format("{} ({})", u.artifact, units::bytes(u.bytes))
-                            : fmt::format("{} of {} ({}, such as {})", units::things(u.files, "file"), u.artifact,
-                                          units::bytes(u.bytes), u.example));
-  }
-  if (some.size() > k_named_max) parts.push_back(fmt::format("and {} more", some.size() - k_named_max));
-  return text::join(parts, ", ");
+  for (const auto* u : some)
+    parts.push_back(u->whole ? fmt::format("{} ({})", u->artifact, units::bytes(u->bytes))
+                             : fmt::format("{} of {} ({}, such as {})", units::things(u->files, "file"), u->artifact,
+                                           units::bytes(u->bytes), u->example));
+  return text::first(parts, k_named_max);
 }
 } // namespace
 

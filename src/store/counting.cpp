@@ -21,12 +21,8 @@ Unexpected too_large(const std::string& key, std::uint64_t size, std::uint64_t m
               fmt::format("`{}` has {} bytes, more than the {} that are read at once", key, size, max_bytes));
 }
 Unexpected other_bytes(const std::string& key, const Sha256& expected, const Sha256& found) {
-  Error error{ErrorKind::corrupt,
-              "R008",
-              fmt::format("what was read for `{}` is not what was checked", key),
-              {},
-              {},
-              "something changed the source while it was read: check it, then run the command again"};
+  auto error = Error::of(ErrorKind::corrupt, "R008", fmt::format("what was read for `{}` is not what was checked", key))
+                   .with_hint("something changed the source while it was read: check it, then run the command again");
   error.details = {"expected  sha256 " + expected.hex(), "read      sha256 " + found.hex()};
   return fail(std::move(error));
 }

@@ -151,12 +151,10 @@ Result<Temporary> FileStore::write_temporary(const std::string& key, const conte
 Result<void> FileStore::sync_parent(const std::string& key) const {
   auto synced = sys::sync_directory(path::dirname(path_of(key)));
   if (synced) return {};
-  return fail(Error{ErrorKind::outcome_unknown,
-                    "R004",
-                    fmt::format("`{}` was written, but {} did not confirm it", key, describe()),
-                    {synced.error().message},
-                    {},
-                    "run the same command again: it looks first"});
+  return fail(Error::of(ErrorKind::outcome_unknown, "R004",
+                        fmt::format("`{}` was written, but {} did not confirm it", key, describe()))
+                  .with_detail(synced.error().message)
+                  .with_hint("run the same command again: it looks first"));
 }
 
 Result<void> FileStore::appear_new(Temporary& temporary, const std::string& key) const {

@@ -1,3 +1,4 @@
+#include "base/codes.hpp"
 #include "store/counting.hpp"
 #include "store/object_store.hpp"
 #include "store/ranged.hpp"
@@ -176,7 +177,8 @@ Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, st
     auto before = filled;
     ++web.counters.ranges;
     auto response = net::fetch(*web.transport, request, {}, web.clock);
-    bool cut = !response && response.error().code != "K021" && response.error().code != "K022" && filled > before;
+    bool cut = !response && !response.error().is(codes::wrong_range) && !response.error().is(codes::object_replaced) &&
+               filled > before;
     if (cut && attempt < k_continued_max) continue;
     if (!response) return fail(std::move(response).error());
     if (response->status == 412 || response->status == 404) return replaced(object.info.key);

@@ -1,4 +1,5 @@
 #include "store/put_once.hpp"
+#include "base/codes.hpp"
 
 #include <fmt/core.h>
 
@@ -6,12 +7,8 @@ namespace quarry::store {
 
 namespace {
 Unexpected other_bytes_there(const std::string& key, const Sha256& published, const Sha256& wanted) {
-  Error conflict{ErrorKind::already_exists,
-                 "R009",
-                 fmt::format("`{}` is published with other bytes", key),
-                 {},
-                 {},
-                 "a published name never gets other bytes: give the new files another version"};
+  auto conflict = Error::of(ErrorKind::already_exists, "R009", fmt::format("`{}` is published with other bytes", key))
+                      .with_hint("a published name never gets other bytes: give the new files another version");
   conflict.details = {"published  sha256 " + published.hex(), "new        sha256 " + wanted.hex()};
   return fail(std::move(conflict));
 }
@@ -35,7 +32,7 @@ Result<bool> put_once(ObjectStore& store, const std::string& key, const Once& on
   if (written) return true;
   auto error = std::move(written).error();
   bool lost = error.kind == ErrorKind::outcome_unknown;
-  if (!lost && error.code != "R002") return fail(std::move(error));
+  if (!lost && !error.is(codes::object_exists)) return fail(std::move(error));
   TRY(auto found, digest_of(store, key));
   if (!found) return fail(std::move(error)); // a lost write that did not happen, or a rival that removed it: run again
   if (*found == once.sha256) return lost;
@@ -49,7 +46,8 @@ Result<bool> copy_once(ObjectStore& source, const std::string& from, ObjectStore
   if (!present) {
     PutOptions options{Precondition::if_absent(), once.content_type, once.cache_control, once.on_progress, once.sha256};
     auto copied = target.copy_from(source, from, to, options);
-    bool looked_at = !copied && (copied.error().kind == ErrorKind::outcome_unknown || copied.error().code == "R002");
+    bool looked_at =
+        !copied && (copied.error().kind == ErrorKind::outcome_unknown || copied.error().is(codes::object_exists));
     if (!copied && !looked_at) return fail(std::move(copied).error());
     if (copied && *copied) return true;
     if (!looked_at) {

@@ -187,12 +187,10 @@ Result<ObjectInfo> S3Store::stored(const std::string& key, s3::PutOutcome outcom
   if (refusal.doubtful) {
     auto details = refusal.error.details;
     details.insert(details.begin(), refusal.error.message);
-    return fail(Error{ErrorKind::outcome_unknown,
-                      "R004",
-                      fmt::format("{} did not confirm that `{}` was written", describe(), key),
-                      details,
-                      {},
-                      "run the same command again: it looks first"});
+    return fail(Error::of(ErrorKind::outcome_unknown, "R004",
+                          fmt::format("{} did not confirm that `{}` was written", describe(), key))
+                    .with_details(details)
+                    .with_hint("run the same command again: it looks first"));
   }
   if (refusal.status == 412 && precondition.kind != Precondition::Kind::none)
     return precondition.kind == Precondition::Kind::if_match ? moved_on(*this, key) : taken(*this, key);

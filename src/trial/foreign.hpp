@@ -38,7 +38,7 @@ struct RecordOptions {
 
 struct Recorded {
   registry::EvidenceRecord evidence;
-  std::string digest; ///< evidence/{digest}.json
+  registry::EvidenceDigest digest;
 };
 
 /// The report becomes the log of the record. The same report again is the same record. Errors: X002, X012 … X015, V035

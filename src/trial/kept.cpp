@@ -26,14 +26,14 @@ Unexpected not_kept(const std::string& file, std::string_view why) {
 
 } // namespace
 
-Result<std::string> store_evidence(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
-                                   const std::string& log) {
+Result<registry::EvidenceDigest> store_evidence(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
+                                                const std::string& log) {
   TRY_DO(store_log(store, log));
   return registry::put_evidence(store, evidence);
 }
 
-Result<std::string> store_or_keep(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
-                                  const std::string& log, const std::string& directory) {
+Result<registry::EvidenceDigest> store_or_keep(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
+                                               const std::string& log, const std::string& directory) {
   auto stored = store_evidence(store, evidence, log);
   if (stored) return stored;
   auto error = std::move(stored).error();
@@ -58,7 +58,7 @@ Result<Recorded> record_kept(const std::string& file, store::ObjectStore& store)
   if (log_key(*log) != evidence->log)
     return not_kept(file, fmt::format("{} is not its log, {}", log_beside(file), evidence->log));
   TRY(auto digest, store_evidence(store, *evidence, *log));
-  return Recorded{std::move(*evidence), std::move(digest)};
+  return Recorded{std::move(*evidence), digest};
 }
 
 } // namespace quarry::trial

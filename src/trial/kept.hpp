@@ -10,13 +10,13 @@
 namespace quarry::trial {
 
 /// Stores the log, then the record, whose `log` must name it, and returns the digest of the record.
-Result<std::string> store_evidence(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
-                                   const std::string& log);
+Result<registry::EvidenceDigest> store_evidence(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
+                                                const std::string& log);
 
 /// store_evidence(), or where that fails the files `quarry-evidence-{digits}.json` (the record) and `….txt` (its log)
 /// in `directory`. The error is then that of the store, and its hint the command that stores the files.
-Result<std::string> store_or_keep(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
-                                  const std::string& log, const std::string& directory);
+Result<registry::EvidenceDigest> store_or_keep(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
+                                               const std::string& log, const std::string& directory);
 
 /// Stores what was kept; `file` is the record. corrupt X016: it is not such a record, or the log beside it is missing
 /// or another one.

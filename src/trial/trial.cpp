@@ -49,7 +49,7 @@ private:
 struct Subject {
   std::vector<venv::InstalledFile> files;
   std::vector<venv::OtherDistribution> others;
-  std::vector<std::string> sets;
+  std::vector<registry::SetDigest> sets;
   bool sealed = false;
   std::string description;
   std::shared_ptr<venv::Workplace> work; // holds files of the source
@@ -79,7 +79,7 @@ Result<venv::Source> source_of_receipt(const venv::Receipt& receipt, store::Obje
   std::optional<venv::Source> all;
   for (const auto& digest : receipt.sets) {
     venv::SourceRequest request;
-    request.locator = "set:" + digest;
+    request.locator = "set:" + digest.hex();
     request.store = &store;
     TRY(auto source, venv::find_source(request), "while looking for what the receipt names in " + store.describe());
     if (!all) {

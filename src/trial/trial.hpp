@@ -35,8 +35,8 @@ struct TrialOptions {
 
 struct TrialOutcome {
   registry::EvidenceRecord evidence;
-  std::string digest; ///< evidence/{digest}.json
-  int exit_code = 0;  ///< 0 passed, 1 failed or error, 124 deadline
+  registry::EvidenceDigest digest;
+  int exit_code = 0; ///< 0 passed, 1 failed or error, 124 deadline
 };
 
 /// A test that fails is an outcome with evidence, not an error. Errors leave no evidence: not_found X001 (no receipt

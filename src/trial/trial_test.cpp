@@ -89,11 +89,11 @@ TEST_F(Trial, ThePackagedSuitePasses) {
   EXPECT_EQ(e.cell.platform, "linux");
   EXPECT_EQ(e.cell.family, "gfx103X-dgpu");
   EXPECT_EQ(e.cell.python, must(venv::open_environment(world_->sealed)).minor());
-  EXPECT_EQ(e.set, world_->set);
+  EXPECT_EQ(e.set.hex(), world_->set);
   EXPECT_TRUE(e.sealed);
   EXPECT_FALSE(e.machine.at("kernel").empty());
   EXPECT_TRUE(e.tools.contains("with pip"));
-  auto set = must(registry::load_set(*world_->store.store, world_->set));
+  auto set = must(registry::load_set(*world_->store.store, e.set));
   ASSERT_EQ(e.subjects.size(), set.files.size());
   for (const auto& subject : e.subjects)
     EXPECT_TRUE(std::any_of(set.files.begin(), set.files.end(), [&](const auto& f) {
@@ -217,7 +217,7 @@ TEST_F(Trial, AForgedReceiptIsNoProof) {
   options_.directory = copy();
   auto environment = must(venv::open_environment(options_.directory));
   auto receipt = must(venv::read_receipt(environment)).value();
-  receipt.sets = {world_->store.publish("78", {"1.0", "forged"})};
+  receipt.sets = {*registry::SetDigest::parse(world_->store.publish("78", {"1.0", "forged"}))};
   must(venv::write_receipt(environment, receipt));
   auto done = run();
   ASSERT_FALSE(done);

@@ -56,13 +56,11 @@ Result<void> check_consistency(const Environment& environment, const std::vector
       again.insert(installed.contains(distribution.project) ? there->first : distribution.project);
     }
   if (broken.empty()) return {};
-  Error error{ErrorKind::failed,
-              "V018",
-              fmt::format("packages in {} do not fit each other", environment.directory),
-              std::move(broken),
-              {},
-              fmt::format("install {} together with them, or make the environment from scratch with --clean",
-                          text::join(std::vector<std::string>(again.begin(), again.end()), ", "))};
+  auto error =
+      Error::of(ErrorKind::failed, "V018", fmt::format("packages in {} do not fit each other", environment.directory))
+          .with_details(std::move(broken))
+          .with_hint(fmt::format("install {} together with them, or make the environment from scratch with --clean",
+                                 text::join(std::vector<std::string>(again.begin(), again.end()), ", ")));
   return fail(std::move(error));
 }
 

@@ -145,8 +145,8 @@ Unexpected cannot_create(const std::string& directory, const std::string& output
     trouble = MachineTrouble{ErrorKind::resource_exhausted, "No space left on device: " + directory};
   if (trouble)
     return fail(machine_trouble_error(*trouble, fmt::format("the environment {} could not be made", directory)));
-  Error error{
-      ErrorKind::missing_program, "V004", fmt::format("the environment {} could not be made", directory), {}, {}, {}};
+  auto error =
+      Error::of(ErrorKind::missing_program, "V004", fmt::format("the environment {} could not be made", directory));
   error.details = last_lines(output, k_output_lines);
   if (output.find("ensurepip") != output.npos)
     error.hint = "this Python comes without venv: `apt-get install python3-venv`, or name another with --python";

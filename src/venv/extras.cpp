@@ -64,13 +64,12 @@ Error unknown_extra_error(const std::vector<UnknownExtra>& unknown) {
   std::vector<std::string> names;
   for (const auto& each : unknown) names.push_back(each.extra);
   const auto& first = unknown.front();
-  Error error{ErrorKind::invalid_argument,
-              "V015",
-              fmt::format("{} {} has no extra {}", first.project, first.version, text::join(names, ", ")),
-              {fmt::format("its extras  {}", first.known.empty() ? "none" : text::join(first.known, ", ")),
-               "installed   the packages without it; there is no receipt"},
-              {},
-              "name extras that the package has, or say --allow-unknown-extras"};
+  auto error =
+      Error::of(ErrorKind::invalid_argument, "V015",
+                fmt::format("{} {} has no extra {}", first.project, first.version, text::join(names, ", ")))
+          .with_detail(fmt::format("its extras  {}", first.known.empty() ? "none" : text::join(first.known, ", ")))
+          .with_detail("installed   the packages without it; there is no receipt")
+          .with_hint("name extras that the package has, or say --allow-unknown-extras");
   if (auto meant = likeliest(first); !meant.empty())
     error.hint = fmt::format("did you mean {}[{}]?", first.project, meant);
   return error;

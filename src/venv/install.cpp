@@ -1,5 +1,6 @@
 #include "venv/install.hpp"
 
+#include "base/codes.hpp"
 #include "base/redact.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -124,7 +125,7 @@ private:
     TRY(places.packages, private_file(work.at("packages.txt"), secret_packages(request_.packages)));
     if (!source_.is_remote()) TRY_DO(make_links(source_, places.links));
     auto done = install_once(work, places);
-    if (!done && done.error().code == "V014" && !request_.no_isolation) {
+    if (!done && done.error().is(codes::build_tools_missing) && !request_.no_isolation) {
       TRY_DO(add_build_tools(std::move(done).error()));
       request_.no_isolation = true;
       done = install_once(work, places);

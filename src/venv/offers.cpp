@@ -17,11 +17,7 @@ namespace {
 constexpr std::size_t k_shown_max = 8;
 constexpr std::size_t k_reason_bytes_max = 160;
 
-std::string first_of(const std::vector<std::string>& all) {
-  std::vector<std::string> shown(all.begin(), all.begin() + std::min<std::ptrdiff_t>(std::ssize(all), k_shown_max));
-  auto more = all.size() > shown.size() ? fmt::format(" and {} more", all.size() - shown.size()) : std::string();
-  return text::join(shown, ", ") + more;
-}
+std::string first_of(const std::vector<std::string>& all) { return text::first(all, k_shown_max); }
 
 /// pip names what it did not find, which may be a dependency: "No matching distribution found for rocm==9.9".
 std::vector<std::string> not_found_by_pip(std::string_view output) {

@@ -27,16 +27,9 @@ public:
   bool empty() const { return texts_.empty(); }
   Result<void> done(const Environment& environment) const {
     if (texts_.empty()) return {};
-    Error error{ErrorKind::corrupt,
-                "V031",
-                fmt::format("the environment {} is not what was installed", environment.directory),
-                {},
-                {},
-                {}};
-    for (const auto& text : texts_)
-      if (error.details.size() < k_defects_shown) error.details.push_back(text);
-    if (texts_.size() > k_defects_shown)
-      error.details.push_back(fmt::format("and {} more", texts_.size() - k_defects_shown));
+    auto error = Error::of(ErrorKind::corrupt, "V031",
+                           fmt::format("the environment {} is not what was installed", environment.directory));
+    error.details = text::first_lines(texts_, k_defects_shown);
     return fail(std::move(error));
   }
 
@@ -151,13 +144,9 @@ private:
 
   Unexpected no_match(const Distribution& distribution, const std::vector<const Offered*>& offered,
                       std::string_view why) const {
-    Error error{ErrorKind::corrupt,
-                "V032",
-                fmt::format("{} {} in {} is not from {}: {}", distribution.project, distribution.version,
-                            environment_.directory, source_.description, why),
-                {},
-                {},
-                {}};
+    auto error = Error::of(ErrorKind::corrupt, "V032",
+                           fmt::format("{} {} in {} is not from {}: {}", distribution.project, distribution.version,
+                                       environment_.directory, source_.description, why));
     for (const auto* offer : offered)
       if (error.details.size() < k_defects_shown) error.details.push_back("offered  " + offer->file.filename);
     return fail(std::move(error));
@@ -362,9 +351,9 @@ Result<Proof> prove(const Environment& environment, const Source& source, unsign
   return proof ? std::move(proof) : fail(with_reinstall(std::move(proof).error(), environment, source, packages));
 }
 
-std::vector<std::string> holding_sets(const Source& source, const std::vector<InstalledFile>& files) {
-  std::vector<std::string> some;
-  std::string whole;
+std::vector<registry::SetDigest> holding_sets(const Source& source, const std::vector<InstalledFile>& files) {
+  std::vector<registry::SetDigest> some;
+  registry::SetDigest whole;
   for (const auto& set : source.sets) {
     auto held = std::count_if(files.begin(), files.end(), [&](const InstalledFile& file) {
       return std::any_of(set.set.files.begin(), set.set.files.end(),
@@ -373,7 +362,7 @@ std::vector<std::string> holding_sets(const Source& source, const std::vector<In
     if (held) some.push_back(set.digest);
     if (held && static_cast<std::size_t>(held) == files.size()) whole = set.digest;
   }
-  return whole.empty() ? some : std::vector<std::string>{whole};
+  return whole.empty() ? some : std::vector<registry::SetDigest>{whole};
 }
 
 Result<void> prove_unchanged(const std::vector<Distribution>& distributions, const Environment& environment,

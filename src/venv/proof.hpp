@@ -24,7 +24,7 @@ Result<Proof> prove(const Environment& environment, const Source& source, unsign
 
 /// The sets that these files are in: the newest sealed one that holds all of them, if there is one; else every set that
 /// holds some, by time of the seal.
-std::vector<std::string> holding_sets(const Source& source, const std::vector<InstalledFile>& files);
+std::vector<registry::SetDigest> holding_sets(const Source& source, const std::vector<InstalledFile>& files);
 
 /// Without the source: the files of the receipt against the environment's own RECORDs, which must be as they were.
 /// V031, V032.

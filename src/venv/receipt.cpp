@@ -63,6 +63,13 @@ Result<void> read_texts(const Json& object, const char* key, std::vector<std::st
   return {};
 }
 
+Result<registry::ViewDigest> digest_of_view(const std::string& text, const std::string& what) {
+  if (text.empty()) return registry::ViewDigest();
+  auto view = registry::ViewDigest::parse(text);
+  if (!view) return defect(what, fmt::format("\"view\" is {}, which is not a digest", text));
+  return *view;
+}
+
 Result<void> read_lists(const Json& document, Receipt& receipt, const std::string& what) {
   auto files = document.find("files");
   if (files == document.end() || !files->is_array()) return defect(what, "it lists no files");
@@ -120,7 +127,7 @@ Result<Receipt> parse_receipt(std::string_view text, const std::string& what) {
   receipt.locator = json::string_or(document, "locator", "");
   TRY(receipt.source, json::string_at(document, "source", what));
   receipt.store = json::string_or(document, "store", "");
-  receipt.view = json::string_or(document, "view", "");
+  TRY(receipt.view, digest_of_view(json::string_or(document, "view", ""), what));
   if (!receipt.view.empty()) {
     TRY(receipt.generation, json::unsigned_at(document, "generation", what));
   }
@@ -128,7 +135,13 @@ Result<Receipt> parse_receipt(std::string_view text, const std::string& what) {
   if (sealed == document.end() || !sealed->is_boolean())
     return defect(what, "it does not say whether its source was sealed");
   receipt.sealed = sealed->get<bool>();
-  TRY_DO(read_texts(document, "sets", receipt.sets, what));
+  std::vector<std::string> sets;
+  TRY_DO(read_texts(document, "sets", sets, what));
+  for (const auto& text : sets) {
+    auto set = registry::SetDigest::parse(text);
+    if (!set) return defect(what, fmt::format("\"sets\" holds {}, which is not a digest", text));
+    receipt.sets.push_back(*set);
+  }
   TRY_DO(read_texts(document, "packages", receipt.packages, what));
   TRY_DO(read_lists(document, receipt, what));
   receipt.time = json::string_or(document, "time", "");

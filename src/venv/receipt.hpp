@@ -3,6 +3,7 @@
 // sources that nobody sealed quarry-lock.json, which freezes them.
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
+#include "registry/digests.hpp"
 #include "venv/environment.hpp"
 #include <optional>
 #include <string>
@@ -34,8 +35,8 @@ struct Receipt {
   std::string source;  ///< what it meant then: "run:42-linux", "channel:staging", "directory:/x"
   std::string store;   ///< "file:/srv/store"; empty for unsealed sources
   bool sealed = false;
-  std::vector<std::string> sets;         ///< digests of the sets that the files are in
-  std::string view;                      ///< of a channel
+  std::vector<registry::SetDigest> sets; ///< that the files are in
+  registry::ViewDigest view;             ///< of a channel
   std::uint64_t generation = 0;          ///< of a channel
   std::vector<std::string> packages;     ///< what was asked for
   std::vector<InstalledFile> files;      ///< sorted by project

@@ -1,5 +1,6 @@
 #include "venv/reinstall.hpp"
 
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "venv/installed.hpp"
 #include <algorithm>
@@ -14,7 +15,9 @@ Error with_command(Error error, const Reinstall& again) {
   return error;
 }
 
-bool is_of_proof(const Error& error) { return error.code == "V031" || error.code == "V032"; }
+bool is_of_proof(const Error& error) {
+  return error.is(codes::environment_changed) || error.is(codes::package_of_other_source);
+}
 
 std::vector<std::string> installed_projects(const Environment& environment, const Source& source) {
   std::vector<std::string> projects;

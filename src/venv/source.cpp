@@ -1,5 +1,6 @@
 #include "venv/source.hpp"
 
+#include "base/codes.hpp"
 #include "base/redact.hpp"
 #include "base/text.hpp"
 #include "content/rope.hpp"
@@ -44,7 +45,7 @@ Result<Source> sealed_source(store::ObjectStore& store, registry::Resolved resol
   source.store = store.describe();
   source.view = resolved.view;
   source.generation = resolved.generation;
-  std::map<std::string, std::vector<std::string>> holders;
+  std::map<std::string, std::vector<registry::SetDigest>> holders;
   for (const auto& set : resolved.sets)
     for (const auto& file : set.set.files) holders[file.filename].push_back(set.digest);
   for (auto& file : resolved.files) {
@@ -235,7 +236,7 @@ Result<Source> from_run(store::ObjectStore& store, const run::Locator& locator) 
   if (prefix.ends_with('/')) prefix.pop_back();
   auto resolved = registry::resolve_run(store, prefix);
   if (resolved) return sealed_source(store, std::move(*resolved), locator.text);
-  if (resolved.error().code != "R013") return fail(std::move(resolved).error());
+  if (!resolved.error().is(codes::not_sealed)) return fail(std::move(resolved).error());
   return unsealed_run(store, layout, locator.text, std::move(resolved).error());
 }
 
@@ -275,8 +276,8 @@ Result<Source> find_source(const SourceRequest& request) {
 namespace {
 
 Error altered(const Offered& offered, const Source& source, const std::string& expected, const std::string& found) {
-  Error error{
-      ErrorKind::corrupt, "V007", fmt::format("{} is not the file that was sealed", offered.file.filename), {}, {}, {}};
+  auto error =
+      Error::of(ErrorKind::corrupt, "V007", fmt::format("{} is not the file that was sealed", offered.file.filename));
   error.details = {"expected  " + expected, "found     " + found, "at        " + offered.path};
   error.hint = fmt::format("do not use it; restore it from a copy, or publish {} again under another version",
                            source.description);

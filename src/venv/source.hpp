@@ -13,9 +13,9 @@ namespace quarry::venv {
 
 /// One file that an installer may choose, where it lies on this machine.
 struct Offered {
-  registry::FileRecord file;     ///< filename, project, version, size, sha256
-  std::string path;              ///< local; empty: in a store that is elsewhere (stage.hpp)
-  std::vector<std::string> sets; ///< digests of the sealed sets that hold it; empty when unsealed
+  registry::FileRecord file;             ///< filename, project, version, size, sha256
+  std::string path;                      ///< local; empty: in a store that is elsewhere (stage.hpp)
+  std::vector<registry::SetDigest> sets; ///< the sealed sets that hold it; empty when unsealed
 };
 
 struct Source {
@@ -27,7 +27,7 @@ struct Source {
   std::vector<Offered> dependencies;
   std::vector<registry::SealedSet> sets;
   std::string store; ///< describe() of the store; sealed sources
-  std::string view;
+  registry::ViewDigest view;
   std::uint64_t generation = 0;
   /// Remote sources are handed to the installer as they are, with credentials: not for messages.
   std::optional<std::string> index_url; ///< empty text: no index at all

@@ -351,8 +351,8 @@ Receipt a_receipt() {
   receipt.source = "channel:staging";
   receipt.store = "file:/s";
   receipt.sealed = true;
-  receipt.sets = {std::string(64, 'a')};
-  receipt.view = std::string(64, 'b');
+  receipt.sets = {registry::SetDigest(sha256("a"))};
+  receipt.view = registry::ViewDigest(sha256("b"));
   receipt.generation = 7;
   receipt.packages = {"rocm[libraries]"};
   receipt.files = {{"rocm", "1.0", "rocm-1.0.tar.gz", sha256("x"), 12, FileKind::sdist, sha256("y"), ""}};

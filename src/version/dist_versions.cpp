@@ -27,12 +27,9 @@ Result<Candidates> parse_all(const std::vector<std::string>& files) {
     if (!name) {
       auto hint = file.find('%') == file.npos ? "name the file as its builder did, or take it away"
                                               : "the name is percent-encoded: %2B means +; rename the file";
-      return fail(Error{ErrorKind::invalid_argument,
-                        "N012",
-                        fmt::format("{} has not the name of a wheel", file),
-                        {name.error().message},
-                        {},
-                        hint});
+      return fail(Error::of(ErrorKind::invalid_argument, "N012", fmt::format("{} has not the name of a wheel", file))
+                      .with_detail(name.error().message)
+                      .with_hint(hint));
     }
     found.push_back({file, std::move(*name)});
   }
@@ -62,15 +59,14 @@ Unexpected several(const std::string& project, Candidates candidates) {
   bool same = candidates.front().name.version == candidates.back().name.version;
   bool raw = same && std::any_of(candidates.begin(), candidates.end(), is_repaired) &&
              !std::all_of(candidates.begin(), candidates.end(), is_repaired);
-  return fail(Error{ErrorKind::invalid_argument,
-                    "N011",
-                    fmt::format("the directory holds {} wheels of {}, {}", candidates.size(), project,
-                                !same ? "of different versions"
-                                : raw ? "one as it was built and one repaired"
-                                      : "of one version"),
-                    std::move(details),
-                    {},
-                    raw ? "delete the wheel that was not repaired" : "keep one, or name the Python with --python"});
+  return fail(
+      Error::of(ErrorKind::invalid_argument, "N011",
+                fmt::format("the directory holds {} wheels of {}, {}", candidates.size(), project,
+                            !same ? "of different versions"
+                            : raw ? "one as it was built and one repaired"
+                                  : "of one version"))
+          .with_details(std::move(details))
+          .with_hint(raw ? "delete the wheel that was not repaired" : "keep one, or name the Python with --python"));
 }
 
 bool fits_python(const Candidate& candidate, std::string_view python) {
@@ -124,12 +120,9 @@ bool listed(const std::vector<std::string>& names, const std::string& name) {
 }
 
 Unexpected absent(const std::string& project, const std::vector<std::string>& files) {
-  return fail(Error{ErrorKind::not_found,
-                    "N010",
-                    fmt::format("no wheel of {} is in the directory", project),
-                    {fmt::format("found  {}", files.empty() ? "no wheels" : text::join(files, " "))},
-                    {},
-                    fmt::format("build it, or use --optional {}", project)});
+  return fail(Error::of(ErrorKind::not_found, "N010", fmt::format("no wheel of {} is in the directory", project))
+                  .with_detail(fmt::format("found  {}", files.empty() ? "no wheels" : text::join(files, " ")))
+                  .with_hint(fmt::format("build it, or use --optional {}", project)));
 }
 
 void take(DistVersions& into, const std::string& project, const Candidate& candidate) {
@@ -180,12 +173,10 @@ Result<void> check_jax(const std::vector<Candidate>& parts) {
     const auto& first = parts.front();
     bool other_rocm = rocm_of(part) != rocm_of(first) && part.name.project.str().starts_with("jax-rocm");
     if (other_rocm || without_local(part) != without_local(first))
-      return fail(Error{ErrorKind::invalid_argument,
-                        "N013",
-                        "the wheels of JAX do not belong together",
-                        {first.file, part.file},
-                        {},
-                        "keep the wheels of one build: the same version for the same ROCm"});
+      return fail(Error::of(ErrorKind::invalid_argument, "N013", "the wheels of JAX do not belong together")
+                      .with_detail(first.file)
+                      .with_detail(part.file)
+                      .with_hint("keep the wheels of one build: the same version for the same ROCm"));
   }
   return {};
 }

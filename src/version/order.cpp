@@ -33,12 +33,10 @@ Result<std::optional<std::string>> check_order(const dist::Version& previous, co
         fmt::format("{} and {} differ in the commit only: installers order them by its digits, not by time",
                     previous.str(), next.str()));
   if (next >= previous) return std::optional<std::string>();
-  return fail(Error{ErrorKind::invalid_argument,
-                    "N008",
-                    fmt::format("{} sorts below {}, which went out before it", next.str(), previous.str()),
-                    {why(previous, next)},
-                    {},
-                    "raise the base version, or publish it into a channel of its own"});
+  return fail(Error::of(ErrorKind::invalid_argument, "N008",
+                        fmt::format("{} sorts below {}, which went out before it", next.str(), previous.str()))
+                  .with_detail(why(previous, next))
+                  .with_hint("raise the base version, or publish it into a channel of its own"));
 }
 
 } // namespace quarry::version

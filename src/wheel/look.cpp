@@ -1,5 +1,6 @@
 #include "wheel/look.hpp"
 
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "wheel/dist_info.hpp"
 #include "zip/look.hpp"
@@ -42,7 +43,7 @@ Result<MetadataLook> look_at_metadata(const content::Rope& wheel, const std::str
   zip::LookRequest request{[&](std::string_view path) { return is_metadata_of(path, name); },
                            dist::k_metadata_bytes_max};
   auto found = zip::look(wheel, file_name, request);
-  if (!found && found.error().code == "Z008") {
+  if (!found && found.error().is(codes::zip_end_damaged)) {
     TRY(auto page, is_page(wheel));
     if (page)
       return fail(ErrorKind::corrupt, "W016", fmt::format("{} is a web page, not a wheel", file_name),

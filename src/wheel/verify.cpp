@@ -160,12 +160,9 @@ int exit_code(const VerifyReport& report) {
 Result<VerifyReport> require_sound(const std::string& path, unsigned workers) {
   TRY(auto report, verify(path, workers));
   if (!has_errors(report.findings)) return report;
-  Error error{report.container_broken ? ErrorKind::corrupt : ErrorKind::failed,
-              "W010",
-              fmt::format("{} is not a sound wheel", path),
-              {},
-              {},
-              fmt::format("`quarry wheel verify {}` lists everything", path)};
+  auto error = Error::of(report.container_broken ? ErrorKind::corrupt : ErrorKind::failed, "W010",
+                         fmt::format("{} is not a sound wheel", path))
+                   .with_hint(fmt::format("`quarry wheel verify {}` lists everything", path));
   for (const auto& f : report.findings)
     if (f.severity == Severity::error && error.details.size() < k_details_max)
       error.details.push_back(fmt::format("{}: {}: {}", f.code, f.place, f.message));

@@ -139,12 +139,9 @@ Result<void> check_draft(const Draft& draft) {
   std::erase_if(findings, [](const Finding& f) { return f.severity != Severity::error; });
   if (findings.empty()) return {};
   const auto& first = findings.front();
-  Error error{ErrorKind::invalid_argument,
-              first.code,
-              fmt::format("cannot pack {}: {}: {}", draft.file_name, first.place, first.message),
-              {},
-              {},
-              first.fix};
+  auto error = Error::of(ErrorKind::invalid_argument, first.code,
+                         fmt::format("cannot pack {}: {}: {}", draft.file_name, first.place, first.message))
+                   .with_hint(first.fix);
   for (std::size_t i = 1; i < std::min(findings.size(), k_details_max); ++i)
     error.details.push_back(fmt::format("{}: {}: {}", findings[i].code, findings[i].place, findings[i].message));
   return fail(std::move(error));

@@ -67,9 +67,8 @@ private:
       work();
     } catch (const std::exception& thrown) {
       std::lock_guard lock(mutex_);
-      thrown_ =
-          Error{ErrorKind::resource_exhausted,     "D003", fmt::format("packing stopped: {}", thrown.what()), {}, {},
-                "run it again with fewer `--jobs`"};
+      thrown_ = Error::of(ErrorKind::resource_exhausted, "D003", fmt::format("packing stopped: {}", thrown.what()))
+                    .with_hint("run it again with fewer `--jobs`");
       stopped_ = true;
       changed_.notify_all();
     }

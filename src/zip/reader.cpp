@@ -1,5 +1,6 @@
 #include "zip/reader.hpp"
 
+#include "base/codes.hpp"
 #include "base/units.hpp"
 #include "sys/clock.hpp"
 #include "zip/end.hpp"
@@ -81,7 +82,7 @@ private:
       auto defect = names::check_name(m.name, m.is_directory);
       if (!defect) defect = names.add(m.name, m.is_directory);
       if (defect) findings_.error(defect->code, m.name, defect->message);
-      if (defect && defect->code == "Z016") return false;
+      if (defect && defect->code == codes::expands_too_much) return false;
       check_type(m);
       check_attributes(h);
       if (m.method == k_method_stored && m.size != m.stored_size)

@@ -1,5 +1,6 @@
 #include "artifact/case_rule.hpp"
 #include "artifact/verify.hpp"
+#include "base/codes.hpp"
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
 #include "cli/commands.hpp"
@@ -113,7 +114,7 @@ Command list_command() {
 
 /// Nothing was fetched here, so there is nothing to repeat: an archive is got, or made, again.
 Error with_next_step(Error error, const std::string& locator) {
-  if (error.code != "A012") return error;
+  if (!error.is(codes::checksum_differs)) return error;
   auto parsed = run::parse_locator(locator);
   error.hint =
       parsed && parsed->kind == run::LocatorKind::path

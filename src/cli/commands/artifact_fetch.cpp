@@ -1,6 +1,7 @@
 #include "artifact/case_rule.hpp"
 #include "artifact/fetch.hpp"
 #include "artifact/fetch_state.hpp"
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
@@ -167,7 +168,7 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
                         {"findings", findings_json(findings)}});
   if (report.failures() > 0) {
     auto error = artifact::failure_of(report, output);
-    if (error.code == "A012")
+    if (error.is(codes::checksum_differs))
       error.hint = fmt::format("fetch it again with the same command; if it persists, the upload of {} is damaged: "
                                "`quarry artifact verify {}`",
                                arguments.get("--from"), arguments.get("--from"));

@@ -39,8 +39,8 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
   context.out.data(fmt::format("{}@{}   {} in {}, from {}\n", name, record.generation,
                                units::things(files.size(), "file"), units::things(view.shards.size(), "project"),
                                units::things(view.record.sets.size(), "set")));
-  context.out.data(fmt::format("view        {}{}\n", short_digest(record.view),
-                               record.previous.empty() ? "" : "   before that " + short_digest(record.previous)));
+  context.out.data(fmt::format("view        {}{}\n", record.view.short_hex(),
+                               record.previous.empty() ? "" : "   before that " + record.previous.short_hex()));
   TRY(auto at, pages::addresses_of(*store, public_url, registry::channel_directory(name), projects_of(view.record)));
   context.out.data(addresses_text(at));
   context.out.data(files_text(files, context.out.data_look()));
@@ -98,7 +98,7 @@ Result<int> run_log(Context& context, const Arguments& arguments) {
     const auto& m = move.record;
     list.push_back(move_json(move));
     context.out.data(fmt::format("{:>4}  {}  {:<8}  view {}  by {}{}\n", m.generation, short_time(m.when), m.action,
-                                 short_digest(m.to_view), m.who.empty() ? "-" : m.who,
+                                 m.to_view.short_hex(), m.who.empty() ? "-" : m.who,
                                  m.why.empty() ? "" : ": " + m.why));
   }
   context.out.document({{"schema", "quarry.channel-log/1"}, {"name", name}, {"moves", list}});

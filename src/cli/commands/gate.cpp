@@ -131,8 +131,8 @@ Result<registry::WaiverRecord> make_waiver(const Arguments& arguments, store::Ob
                  arguments.find("--python").value_or(""), arguments.find("--framework").value_or("")};
   for (auto digits : arguments.list("--set")) {
     if (digits.starts_with("set:")) digits = digits.substr(4);
-    TRY(auto digest, registry::complete_digest(store, "sets/", digits));
-    waiver.sets.push_back(std::move(digest));
+    TRY(auto digest, registry::complete_set_digest(store, digits));
+    waiver.sets.push_back(digest);
   }
   waiver.created = sys::rfc3339(now_us);
   TRY(auto expires_us, expiry(arguments.get("--expires"), now_us));
@@ -172,12 +172,12 @@ Result<int> run_waive(Context& context, const Arguments& arguments) {
   auto unknown = unknown_names(context, *store, waiver);
   context.out.findings(unknown);
   bool dry = arguments.has("--dry-run");
-  auto digest = sha256(registry::to_json(waiver)).hex();
+  auto digest = registry::digest_of(waiver);
   if (!dry) {
     TRY(digest, registry::put_waiver(*store, waiver));
   }
   context.out.data(fmt::format("{}  {}  {} on {}, until {}, by {}: {}\n", dry ? "would waive" : "waived",
-                               digest.substr(0, 12), waiver.suite.empty() ? "every suite" : waiver.suite,
+                               digest.short_hex(), waiver.suite.empty() ? "every suite" : waiver.suite,
                                scope_text(waiver), waiver.expires, waiver.approver, waiver.reason));
   context.out.document({{"schema", "quarry.waive/1"},
                         {"waiver", digest},

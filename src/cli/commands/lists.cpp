@@ -50,7 +50,7 @@ Result<int> list_channels_of(Context& context, const Arguments& arguments) {
     list.push_back({{"name", name},
                     {"generation", record.generation},
                     {"view", record.view},
-                    {"previous", null_if_empty(record.previous)},
+                    {"previous", null_if_empty(record.previous.hex())},
                     {"sets", view.sets},
                     {"projects", view.shards.size()},
                     {"moved", move.when},
@@ -89,8 +89,8 @@ std::string main_package(const registry::SetRecord& set) {
 }
 
 /// Set digest -> names of the channels that show it.
-Result<std::map<std::string, std::vector<std::string>>> channels_of_sets(store::ObjectStore& store) {
-  std::map<std::string, std::vector<std::string>> channels;
+Result<std::map<registry::SetDigest, std::vector<std::string>>> channels_of_sets(store::ObjectStore& store) {
+  std::map<registry::SetDigest, std::vector<std::string>> channels;
   TRY(auto names, registry::list_channels(store));
   for (const auto& name : names) {
     TRY(auto channel, registry::read_channel(store, name), "while reading channel " + name);
@@ -113,8 +113,10 @@ Result<std::vector<ListedSet>> sealed_sets(store::ObjectStore& store) {
   std::vector<ListedSet> sets;
   for (const auto& object : objects) {
     auto name = object.key.substr(k_sets.size());
-    if (name.size() != 64 + k_suffix.size() || !name.ends_with(k_suffix)) continue;
-    auto sealed = registry::load_sealed(store, name.substr(0, 64));
+    if (!name.ends_with(k_suffix)) continue;
+    auto digest = registry::SetDigest::parse(std::string_view(name).substr(0, name.size() - k_suffix.size()));
+    if (!digest) continue;
+    auto sealed = registry::load_sealed(store, *digest);
     if (!sealed && sealed.error().kind == ErrorKind::not_found) continue;
     if (!sealed) return fail(std::move(sealed).error());
     std::uint64_t bytes = 0;
@@ -136,7 +138,7 @@ Result<int> list_sets(Context& context, const Arguments& arguments) {
   for (const auto& [sealed, bytes] : sets) {
     auto in = channels[sealed.digest];
     if (!wanted.empty() && std::find(in.begin(), in.end(), wanted) == in.end()) continue;
-    rows.push_back({"set:" + short_digest(sealed.digest), to_the_second(sealed.seal.time), main_package(sealed.set),
+    rows.push_back({"set:" + sealed.digest.short_hex(), to_the_second(sealed.seal.time), main_package(sealed.set),
                     std::to_string(sealed.set.files.size()), units::bytes(bytes), sealed.set.directory,
                     text::join(in, ", ")});
     list.push_back({{"set", sealed.digest},

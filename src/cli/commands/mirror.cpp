@@ -120,7 +120,7 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
   document["bytes_fetched"] = receipt.bytes_fetched;
   context.out.data(fmt::format("fetched     {}, {}\nsealed      set:{}{}\n\n{}\n",
                                units::things(receipt.files_fetched, "file"), units::bytes(receipt.bytes_fetched),
-                               receipt.published.set.substr(0, 12),
+                               receipt.published.set.short_hex(),
                                receipt.published.newly_sealed ? "" : "  (was sealed before)",
                                pages::installer_words(receipt.published.directory_at)));
   context.out.findings(receipt.merged.notes);

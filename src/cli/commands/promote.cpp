@@ -60,31 +60,31 @@ std::string moved_text(const promote::Receipt& receipt) {
   const auto& plan = receipt.plan;
   auto place = fmt::format("{}@{}", plan.channel, receipt.generation);
   if (receipt.completed)
-    return fmt::format("done before  {}  view {}  {} written to complete it\n", place, receipt.view.substr(0, 12),
+    return fmt::format("done before  {}  view {}  {} written to complete it\n", place, receipt.view.short_hex(),
                        units::things(receipt.writes, "object"));
   if (!receipt.moved && plan.action == "rollback")
     return fmt::format("nothing to do  {} shows that view already\n", place);
   if (!receipt.moved) return fmt::format("nothing to do  {} has all of it\n", place);
-  return fmt::format("moved       {}  view {}  {} written\n{}", place, receipt.view.substr(0, 12),
+  return fmt::format("moved       {}  view {}  {} written\n{}", place, receipt.view.short_hex(),
                      units::things(receipt.writes, "object"), addresses_text(receipt.at));
 }
 
 std::string plan_text(const promote::Plan& plan) {
   std::string text;
   for (const auto& sealed : plan.sets)
-    text += fmt::format("  set:{}  {}  run {}{}\n", sealed.digest.substr(0, 12),
+    text += fmt::format("  set:{}  {}  run {}{}\n", sealed.digest.short_hex(),
                         units::things(sealed.set.files.size(), "file"), sealed.set.origin.run_id,
                         plan.action == "promote" && !sealed.set.subset_of.empty() ? "  (the part that is ready)" : "");
   auto now = plan.expected ? plan.expected->record.generation : 0;
   return text + fmt::format("{}  {}@{} -> {}@{}  view {}\n", plan.action, plan.channel, now, plan.channel,
-                            plan.generation(), plan.view.digest.substr(0, 12));
+                            plan.generation(), plan.view.digest.short_hex());
 }
 
 /// The end of a dry run: what to type next. A channel that has all of it may still have to be copied (`delivers`).
 std::string dry_run_text(const promote::Receipt& receipt, NextCommand command, bool delivers = false) {
   bool moves = receipt.plan.moves();
   if (!moves && !delivers) return moved_text(receipt);
-  command.drop("--dry-run").set("--execute", receipt.digest);
+  command.drop("--dry-run").set("--execute", receipt.digest.hex());
   auto what = moves
                   ? plan_text(receipt.plan)
                   : fmt::format("promote     {}@{} has all of it and stays; a run copies what the other store lacks\n",

@@ -1,4 +1,3 @@
-#include "pages/install_words.hpp"
 #include "publish/publish.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
@@ -13,6 +12,7 @@
 #include "cli/sizes.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
+#include "pages/install_words.hpp"
 #include "publish/outputs.hpp"
 #include "publish/refuse.hpp"
 #include "publish/resolve.hpp"
@@ -63,7 +63,7 @@ Result<publish::Target> target_of(const Arguments& arguments) {
 }
 
 std::string receipt_text(const publish::Plan& plan, const publish::Receipt& receipt) {
-  auto text = fmt::format("sealed      set:{}  {}{}\n", receipt.set.substr(0, 12), units::things(receipt.files, "file"),
+  auto text = fmt::format("sealed      set:{}  {}{}\n", receipt.set.short_hex(), units::things(receipt.files, "file"),
                           receipt.newly_sealed ? "" : "  (already sealed)");
   if (!receipt.channel.empty())
     text += receipt.channel_moved
@@ -151,7 +151,7 @@ Result<int> end_dry_run(Context& context, const Arguments& arguments, store::Obj
   TRY(auto receipt, expected_receipt(store, plan, public_url));
   TRY_DO(tell_github(context, plan, receipt));
   NextCommand next(context, "publish");
-  next.operand(arguments.operands.at(0)).flags_of(arguments).drop("--dry-run").set("--execute", plan.digest);
+  next.operand(arguments.operands.at(0)).flags_of(arguments).drop("--dry-run").set("--execute", plan.digest.hex());
   context.out.data(fmt::format("plan        {}\nnext: {}\n", plan.digest, next.text()));
   auto document = receipt_json(plan, receipt);
   document["dry_run"] = true;
@@ -193,14 +193,14 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
   if (!planned) return fail(std::move(planned).error());
   auto plan = std::move(*planned);
   context.out.findings(plan.notes);
-  TRY_DO(check_reviewed(arguments, plan.digest));
+  TRY_DO(check_reviewed(arguments, plan.digest.hex()));
   context.out.data(plan_text(plan, context.out.data_look()));
   if (dry_run) return end_dry_run(context, arguments, *store, plan, public_url);
   auto receipt = store_plan(context, *store, plan, public_url);
   if (!receipt && receipt.error().kind == ErrorKind::corrupt && rests_on_proofs(plan)) {
     context.out.note("a package has changed since it was packed: verifying all of them");
     TRY(plan, plan_of(context, arguments, *store, nullptr));
-    TRY_DO(check_reviewed(arguments, plan.digest)); // what was reviewed was about the bytes that the proof names
+    TRY_DO(check_reviewed(arguments, plan.digest.hex())); // what was reviewed was about the bytes that the proof names
     receipt = store_plan(context, *store, plan, public_url);
   }
   if (!receipt) return fail(std::move(receipt).error());

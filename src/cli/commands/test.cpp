@@ -141,7 +141,7 @@ Result<int> run_test(Context& context, const Arguments& arguments) {
   auto result = painted(e.result, tone_of(e.result), context.out.data_look().color);
   context.out.data(fmt::format("{}  {} on {}  {}{}\n", result, e.suite, cell_text(e.cell), counts_text(e),
                                e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
-  say_recorded(context, e, outcome.digest, arguments.get("--store"), "quarry.test/1");
+  say_recorded(context, e, outcome.digest.hex(), arguments.get("--store"), "quarry.test/1");
   return outcome.exit_code;
 }
 
@@ -216,7 +216,7 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   auto result = painted(e.result, tone_of(e.result), context.out.data_look().color);
   context.out.data(fmt::format("{}  {} on {}  {}\n", result, e.suite, cell_text(e.cell), counts_text(e)));
   if (!kept) context.out.data(fmt::format("reported    by {}; quarry did not run there\n", e.machine.at("host")));
-  say_recorded(context, e, done.digest, arguments.get("--store"), "quarry.evidence-record/1");
+  say_recorded(context, e, done.digest.hex(), arguments.get("--store"), "quarry.evidence-record/1");
   return e.result == "passed" ? 0 : 1;
 }
 
@@ -247,10 +247,10 @@ Command record_command() {
 
 Result<int> run_list(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
-  std::string set;
+  registry::SetDigest set;
   if (auto named = arguments.find("--set")) {
     auto digits = named->starts_with("set:") ? named->substr(4) : *named;
-    TRY(set, registry::complete_digest(*store, "sets/", digits));
+    TRY(set, registry::complete_set_digest(*store, digits));
   }
   Findings skipped;
   TRY(auto records, registry::list_evidence(*store, skipped));
@@ -261,8 +261,8 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
   Json list = Json::array();
   TableRows rows;
   for (const auto& [digest, e] : records) {
-    list.push_back(summary(e, digest));
-    rows.push_back({digest.substr(0, 12),
+    list.push_back(summary(e, digest.hex()));
+    rows.push_back({digest.short_hex(),
                     short_time(e.ended),
                     {e.result, tone_of(e.result)},
                     e.suite,
@@ -276,9 +276,10 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
 }
 
 std::string evidence_text(const std::string& digest, const EvidenceRecord& e, Look look) {
-  auto text = fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest,
-                          painted(e.result, tone_of(e.result), look.color), e.suite, cell_text(e.cell), counts_text(e),
-                          e.started, e.ended, e.set.empty() ? "none" : e.set, e.sealed ? "" : "  (unsealed source)");
+  auto text =
+      fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest,
+                  painted(e.result, tone_of(e.result), look.color), e.suite, cell_text(e.cell), counts_text(e),
+                  e.started, e.ended, e.set.empty() ? "none" : e.set.hex(), e.sealed ? "" : "  (unsealed source)");
   if (!e.reported.empty())
     text += fmt::format("reported  {}: quarry did not run there, and takes its word\n", e.reported);
   for (const auto& subject : e.subjects)
@@ -291,9 +292,9 @@ std::string evidence_text(const std::string& digest, const EvidenceRecord& e, Lo
 
 Result<int> run_show(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto digest, registry::complete_digest(*store, "evidence/", arguments.operands.at(0)));
+  TRY(auto digest, registry::complete_evidence_digest(*store, arguments.operands.at(0)));
   TRY(auto e, registry::load_evidence(*store, digest));
-  context.out.data(evidence_text(digest, e, context.out.data_look()));
+  context.out.data(evidence_text(digest.hex(), e, context.out.data_look()));
   TRY(auto record, json::parse(registry::to_json(e), "evidence"));
   context.out.document({{"schema", "quarry.evidence-show/1"}, {"evidence", digest}, {"record", record}});
   return 0;
@@ -303,7 +304,7 @@ constexpr std::uint64_t k_log_max = 1u << 30; // what `quarry test` keeps of a s
 
 Result<int> run_log(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto digest, registry::complete_digest(*store, "evidence/", arguments.operands.at(0)));
+  TRY(auto digest, registry::complete_evidence_digest(*store, arguments.operands.at(0)));
   TRY(auto e, registry::load_evidence(*store, digest));
   TRY(auto log, store->get(e.log, k_log_max));
   if (!log)

@@ -3,11 +3,11 @@
 #include "base/text.hpp"
 #include "cli/job_files.hpp"
 #include "dist/version.hpp"
+#include "sys/file.hpp"
+#include "sys/process.hpp"
 #include "version/dist_versions.hpp"
 #include "version/order.hpp"
 #include "version/version_rules.hpp"
-#include "sys/file.hpp"
-#include "sys/process.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -48,12 +48,10 @@ Result<void> check_previous(Context& context, const Arguments& arguments, const 
 
 Result<std::string> git_commit(const Context& context) {
   auto missing = [](std::string detail) {
-    return fail(Error{ErrorKind::invalid_argument,
-                      "N004",
-                      "the commit is missing: neither --sha nor GITHUB_SHA says it, and git does not know it",
-                      {std::move(detail)},
-                      {},
-                      "give all 40 hex digits with --sha"});
+    return fail(Error::of(ErrorKind::invalid_argument, "N004",
+                          "the commit is missing: neither --sha nor GITHUB_SHA says it, and git does not know it")
+                    .with_detail(std::move(detail))
+                    .with_hint("give all 40 hex digits with --sha"));
   };
   auto done = sys::run_process({.argv = {"git", "rev-parse", "HEAD"},
                                 .environment = context.environment,

@@ -1,3 +1,4 @@
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "cli/compat/script.hpp"
 #include "cli/switches.hpp"
@@ -28,7 +29,7 @@ Result<std::string> version_of(Context& context, const Arguments& arguments) {
   if (auto version = said(arguments, "--version")) return std::move(*version);
   auto computed = ask_words(context, {"version", "compute", "--custom-version-suffix", ".dev0", "--package-type",
                                       "wheel", "--version-file", arguments.get("--version-file")});
-  if (!computed && computed.error().code == "D001")
+  if (!computed && computed.error().is(codes::cannot_read))
     computed.error().hint = "give the version with --version, or the file with --version-file";
   if (!computed) return fail(std::move(computed).error());
   return json::string_at(*computed, "rocm_package_version", "version compute");

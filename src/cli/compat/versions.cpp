@@ -1,3 +1,4 @@
+#include "base/codes.hpp"
 #include "base/text.hpp"
 #include "cli/compat/script.hpp"
 #include "cli/switches.hpp"
@@ -32,7 +33,7 @@ Result<int> compute_version(Context& context, const Arguments& arguments) {
   pass(words, arguments, "--override-base-version", "--base");
   pass(words, arguments, "--override-git-sha", "--sha");
   auto done = run_words(context, words);
-  if (!done && done.error().code == "D001")
+  if (!done && done.error().is(codes::cannot_read))
     done.error().hint = "give the base version with --override-base-version, or the file with --version-file";
   return done;
 }

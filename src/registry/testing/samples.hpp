@@ -7,6 +7,9 @@
 
 namespace quarry::registry::testing {
 
+/// A digest for tests that need one and no record: another name, another digest.
+template <class Digest> Digest digest_named(std::string_view name) { return Digest(sha256(name)); }
+
 struct SampleFile {
   std::string filename, project, version;
   std::string bytes = "bytes of " + filename;
@@ -26,8 +29,8 @@ inline FileRecord file_record(const SampleFile& file, const std::string& directo
 }
 
 /// Writes the files, sidecars and the set record; the set is not sealed yet. Returns its digest.
-inline std::string put_sample_set(ObjectStore& store, const std::string& directory,
-                                  const std::vector<SampleFile>& files) {
+inline SetDigest put_sample_set(ObjectStore& store, const std::string& directory,
+                                const std::vector<SampleFile>& files) {
   SetRecord set;
   set.origin.run_id = directory.substr(0, directory.find('-'));
   set.origin.platform = "linux";

@@ -178,7 +178,7 @@ public:
     std::sort(set.files.begin(), set.files.end(), [](const auto& a, const auto& b) { return a.filename < b.filename; });
     auto digest = must(registry::put_set(*store, set));
     if (seal) must(registry::seal(*store, digest, "2026-11-21T10:00:0" + std::to_string(seals_++) + ".000000Z"));
-    return digest;
+    return digest.hex();
   }
 
   /// A channel with these sets, in its first generation.

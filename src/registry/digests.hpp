@@ -1,0 +1,62 @@
+#pragma once
+// Digests that name records, one type for each kind, so that the digest of a view cannot be passed for that of a set.
+// A value type: 32 bytes, no I/O, safe to copy between threads.
+#include "digest/sha256.hpp"
+#include <compare>
+#include <fmt/core.h>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace quarry::registry {
+
+/// The sha256 of the canonical bytes of one kind of record, or none (docs/formats/records.md).
+template <class Record> class DigestOf {
+public:
+  static constexpr std::size_t k_digits = 64;
+
+  DigestOf() = default; ///< none: "this set was chosen from no other one", "the first move has no previous one"
+  explicit DigestOf(const Sha256& digest) : digest_(digest) {}
+  /// 64 hex digits in lower case, as keys and records have them; nullopt for any other text.
+  static std::optional<DigestOf> parse(std::string_view text) {
+    if (text.size() != k_digits || text.find_first_not_of("0123456789abcdef") != text.npos) return std::nullopt;
+    return DigestOf(*Sha256::from_hex(text));
+  }
+
+  bool empty() const { return digest_ == Sha256{}; }
+  std::string hex() const { return empty() ? std::string() : digest_.hex(); } ///< 64 digits; "" for none
+  std::string short_hex() const { return hex().substr(0, 12); }               ///< for people
+  auto operator<=>(const DigestOf&) const = default;
+
+private:
+  Sha256 digest_; ///< all zero: none. No record is known whose sha256 is zero.
+};
+
+struct SetRecord;
+struct ViewRecord;
+struct ShardRecord;
+struct LedgerRecord;
+struct EvidenceRecord;
+struct WaiverRecord;
+struct Plan;    ///< of a publish or a promotion: the digest that a person reviews and `--execute` takes
+struct Verdict; ///< of a gate
+using SetDigest = DigestOf<SetRecord>;
+using ViewDigest = DigestOf<ViewRecord>;
+using ShardDigest = DigestOf<ShardRecord>;
+using LedgerDigest = DigestOf<LedgerRecord>;
+using EvidenceDigest = DigestOf<EvidenceRecord>;
+using WaiverDigest = DigestOf<WaiverRecord>;
+using PlanDigest = DigestOf<Plan>;
+using VerdictDigest = DigestOf<Verdict>;
+
+/// As a value of JSON: its text.
+template <class Json, class Record> void to_json(Json& json, const DigestOf<Record>& digest) { json = digest.hex(); }
+
+} // namespace quarry::registry
+
+template <class Record> struct fmt::formatter<quarry::registry::DigestOf<Record>> {
+  constexpr auto parse(fmt::format_parse_context& context) { return context.begin(); }
+  template <class Context> auto format(const quarry::registry::DigestOf<Record>& digest, Context& context) const {
+    return fmt::format_to(context.out(), "{}", digest.hex());
+  }
+};
