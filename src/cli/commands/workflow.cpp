@@ -146,7 +146,7 @@ Result<std::size_t> apply_baseline(const Context& context, const Arguments& argu
 
 Result<void> print(Context& context, const Arguments& arguments, const workflow::Report& report, std::size_t known) {
   auto format = arguments.get("--format");
-  TRY(auto codes, load_codes(context.resources));
+  TRY(auto codes, load_codes_of(context.resources, "workflow"));
   if (format == "json") context.out.data(json::pretty(document_of(report, root_of(arguments), known)));
   if (format == "github") context.out.data(annotations(report.findings));
   if (format == "sarif") {
