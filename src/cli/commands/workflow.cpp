@@ -152,6 +152,8 @@ Command lint_command() {
 }
 } // namespace
 
-std::vector<Command> workflow_commands() { return {lint_command(), workflow_graph_command()}; }
+std::vector<Command> workflow_commands() {
+  return {lint_command(), workflow_graph_command(), workflow_review_command()};
+}
 
 } // namespace quarry::cli
