@@ -253,11 +253,14 @@ def test_a_change_without_findings_and_one_that_nobody_mentions(tmp_path):
     assert "`depth`" in of(repository.review("--base", base, code=0), "Y163")[0]["message"]
 
 
-@pytest.mark.parametrize(("claim", "importance"), [("Added `level`", "important"), ("Removed `level`", "important"), ("Fixed `level`", "suggestion"), ("Changed `level` from `a` to `c`", "important"), ("Added `depth`", None), ("Added DRIVER_ABI", None), ("Added `nowhere`", "important"), ("Removed `width`", None), ("We should have added `level`", None), ("About `level`", None), ("Updated two.yml", "suggestion")])
+FILLER = "".join(f"  f{number}: 1\n" for number in range(5))  # more than the lines of context
+
+
+@pytest.mark.parametrize(("claim", "importance"), [("Added `level`", "important"), ("Removed `level`", "important"), ("Fixed `level`", "suggestion"), ("Fixed `place`", None), ("Added `place`", "important"), ("Changed `level` from `a` to `c`", "important"), ("Added `depth`", None), ("Added DRIVER_ABI", None), ("Added `nowhere`", "important"), ("Removed `width`", None), ("We should have added `level`", None), ("About `level`", None), ("Updated two.yml", "suggestion")])
 def test_claims(tmp_path, claim, importance):
     repository = Repository(tmp_path / "claims")
-    base = repository.commit("Begin", one="on: push\nenv:\n  level: a\n  width: 1\njobs: {}\n")
-    repository.commit("Work", one="on: push\nenv:\n  level: a\n  depth: 1\n  THEROCK_DRIVER_ABI_NEW: 1\njobs: {}\n")
+    base = repository.commit("Begin", one=f"on: push\nenv:\n  level: a\n{FILLER}  place: b\n  width: 1\njobs: {{}}\n")
+    repository.commit("Work", one=f"on: push\nenv:\n  level: a\n{FILLER}  place: b\n  depth: 1\n  THEROCK_DRIVER_ABI_NEW: 1\njobs: {{}}\n")
     body = tmp_path / "body.md"
     body.write_text(f"- {claim}\n- run /actions/runs/1\n")
     review = repository.review("--base", base, "--description", body, code=1 if importance == "important" else 0)

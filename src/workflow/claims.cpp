@@ -182,6 +182,14 @@ bool is_part_of_change(const History& history, const std::string& name) {
   });
 }
 
+/// "Disable test_a": the line above the function changes, not the one with its name.
+bool is_near_change(const History& history, const std::string& name) {
+  auto wanted = text::lower(name);
+  auto has = [&](const std::string& line) { return text::lower(line).find(wanted) != std::string::npos; };
+  return std::any_of(history.files.begin(), history.files.end(),
+                     [&](const ChangedFile& file) { return std::any_of(file.near.begin(), file.near.end(), has); });
+}
+
 bool file_changes(const History& history, const std::string& name) {
   return std::any_of(history.files.begin(), history.files.end(), [&](const ChangedFile& file) {
     return file.path == name || file.path.ends_with("/" + name) || path::basename(file.path) == name;
@@ -235,6 +243,7 @@ Judged judge(const Claim& claim, const Changes& changes, const History& history,
   for (const auto& name : claim.names) {
     bool holds = model_changes(claim, changes, history, name) || lines_change(claim, history, name, sign);
     bool existed = claim.verb == Verb::added && base_has(before, name);
+    holds |= claim.verb == Verb::changed && is_near_change(history, name);
     holds |= !base_has(before, name) && is_part_of_change(history, name);
     (holds ? judged.holds : existed ? judged.before : judged.nowhere).push_back(name);
   }

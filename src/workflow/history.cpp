@@ -42,7 +42,7 @@ std::pair<std::uint32_t, std::uint32_t> hunk_lines(std::string_view line) {
   return {number_after('-'), number_after('+')};
 }
 
-/// Of `git diff -U0`: between the header of a file and its first hunk no line is one of the file.
+/// Of `git diff -U3`: between the header of a file and its first hunk no line is one of the file.
 void parse_diff(const std::string& diff, History& history) {
   std::uint32_t before = 0, after = 0;
   bool in_hunk = false;
@@ -55,6 +55,7 @@ void parse_diff(const std::string& diff, History& history) {
     } else if (line.starts_with("@@ ")) {
       std::tie(before, after) = hunk_lines(line);
       in_hunk = true;
+      history.files.back().near.push_back(line);
     } else if (!in_hunk) {
       auto& file = history.files.back();
       if (line.starts_with("new file")) file.created = true;
@@ -66,6 +67,9 @@ void parse_diff(const std::string& diff, History& history) {
     } else if (line.starts_with('-')) {
       history.files.back().removed.push_back({before++, line.substr(1)});
       ++history.removed;
+    } else if (line.starts_with(' ')) {
+      history.files.back().near.push_back(line.substr(1));
+      ++before, ++after;
     }
   }
   std::erase_if(history.files, [](const ChangedFile& file) { return file.path.empty(); }); // a binary or a mode
@@ -88,7 +92,7 @@ Result<History> read_history(const GitPlace& place, const std::string& base, con
   TRY(auto log, git(place, {"log", "--reverse", "--name-only", "--no-color", "--no-show-signature",
                             "--format=%x01%H%x00%an%x00%as%x00%s%x00", range}));
   history.commits = parse_log(log);
-  TRY(auto diff, git(place, {"diff", "-U0", "--no-color", "--no-ext-diff", "--no-renames", "--src-prefix=a/",
+  TRY(auto diff, git(place, {"diff", "-U3", "--no-color", "--no-ext-diff", "--no-renames", "--src-prefix=a/",
                              "--dst-prefix=b/", history.base, history.head}));
   parse_diff(diff, history);
   return history;

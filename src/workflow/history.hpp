@@ -21,6 +21,7 @@ struct ChangedFile {
   std::string path;
   bool created = false, deleted = false;
   std::vector<ChangedLine> added, removed;
+  std::vector<std::string> near; ///< three lines around each change, and the function that git names for it
 };
 
 struct History {
