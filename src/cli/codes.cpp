@@ -54,6 +54,12 @@ Result<std::map<std::string, Explanation>> load_codes(const Resources& resources
   return codes;
 }
 
+Result<std::map<std::string, Explanation>> load_codes_of(const Resources& resources, const std::string& room) {
+  std::map<std::string, Explanation> codes;
+  TRY_DO(load_file(resources, std::string(k_directory) + room + ".toml", codes));
+  return codes;
+}
+
 Result<Explanation> find_code(const std::map<std::string, Explanation>& codes, std::string_view asked) {
   auto code = clean(asked);
   if (auto found = codes.find(code); found != codes.end()) return found->second;

@@ -18,6 +18,10 @@ struct Explanation {
 /// All codes by name. A code that two files explain is C030.
 Result<std::map<std::string, Explanation>> load_codes(const Resources& resources);
 
+/// Only those of data/codes/ROOM.toml: parsing one file instead of all saves 20 ms in a debug build. C030 when it
+/// cannot be read.
+Result<std::map<std::string, Explanation>> load_codes_of(const Resources& resources, const std::string& room);
+
 /// Case does not matter, `error[A012]` is A012. not_found C031 with near codes in the hint.
 Result<Explanation> find_code(const std::map<std::string, Explanation>& codes, std::string_view asked);
 

@@ -47,6 +47,18 @@ TEST_F(Codes, NearOnesAreNamed) {
   EXPECT_THAT(missing.error().hint, HasSubstr("`A011`"));
 }
 
+TEST_F(Codes, OfOneRoomNeedOneFile) {
+  resources_.files = {{"data/codes/artifact.toml", "["}, {"data/codes/wheel.toml", entry("W001")}};
+  auto codes = load_codes_of(resources_, "wheel");
+  ASSERT_TRUE(codes);
+  EXPECT_EQ(codes->at("W001").room, "wheel");
+  for (const char* room : {"artifact", "none"}) {
+    auto refused = load_codes_of(resources_, room);
+    ASSERT_FALSE(refused) << room;
+    EXPECT_EQ(refused.error().code, "C030");
+  }
+}
+
 TEST_F(Codes, RefusesBrokenExplanations) {
   for (const auto& files :
        {std::map<std::string, std::string, std::less<>>{{"data/codes/a.toml", "[A001]\ntitle = \"t\"\n"}},

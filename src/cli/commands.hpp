@@ -20,7 +20,7 @@ std::vector<Command> test_commands();       // test; evidence record, list, show
 std::vector<Command> log_commands();        // log report, diff
 std::vector<Command> time_commands();       // time report, compare
 std::vector<Command> matrix_commands();     // matrix expand, targets, show, check, import
-std::vector<Command> workflow_commands();   // workflow lint
+std::vector<Command> workflow_commands();   // workflow lint, graph, review
 std::vector<Command> run_commands();        // run locate, upload
 std::vector<Command> version_commands();    // version compute, write
 std::vector<Command> store_commands();      // store put, get (hidden)
@@ -29,8 +29,10 @@ std::vector<Command> list_commands();       // channel list, set list, run list
 std::vector<Command> everyday_commands();   // version, doctor, explain, docs, config
 std::vector<Command> completion_commands(); // completion, complete
 
-Command wheel_metadata_command(); // commands/wheel_metadata.cpp; in wheel_commands()
-Command test_report_command();    // commands/test_report.cpp; in test_commands()
+Command wheel_metadata_command();  // commands/wheel_metadata.cpp; in wheel_commands()
+Command test_report_command();     // commands/test_report.cpp; in test_commands()
+Command workflow_graph_command();  // commands/workflow_graph.cpp; in workflow_commands()
+Command workflow_review_command(); // commands/workflow_review.cpp; in workflow_commands()
 
 /// The whole table, in the order of the rooms (registry.cpp).
 std::vector<Command> all_commands();

@@ -22,6 +22,10 @@ std::string identity(const Located& one) {
 
 Result<Report> lint(Tree& tree, const LintOptions& options) {
   TRY(auto repository, read_repository(tree));
+  return lint_repository(repository, options);
+}
+
+Report lint_repository(Repository& repository, const LintOptions& options) {
   Report report;
   report.workflows = repository.workflows;
   report.actions = repository.actions;

@@ -30,6 +30,10 @@ struct LintOptions {
 /// files, but for calls, which are followed at most 10 deep.
 Result<Report> lint(Tree& tree, const LintOptions& options);
 
+/// The same of workflows that are read already; their defects move into the report. No I/O but of the files that rules
+/// look up in the tree.
+Report lint_repository(Repository& repository, const LintOptions& options);
+
 /// Removes the findings that `before` has as well: same code, file and message, wherever their lines are now; as many
 /// of equal ones as there were. Returns how many were removed.
 std::size_t remove_known(Report& report, const Report& before);

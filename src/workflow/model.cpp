@@ -12,8 +12,6 @@ namespace quarry::workflow {
 
 namespace {
 
-bool same_name(std::string_view a, std::string_view b) { return text::lower(a) == text::lower(b); }
-
 bool is_true(const Node* node) { return node && text::lower(node->text) == "true"; }
 
 Input read_input(const Member& member) {
@@ -163,6 +161,11 @@ void resolve_workflows(Repository& repository) {
     }
 }
 } // namespace
+
+bool same_name(std::string_view a, std::string_view b) {
+  auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
 
 const Input* Entry::find(std::string_view wanted) const {
   for (const auto& input : inputs)

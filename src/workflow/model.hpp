@@ -11,6 +11,9 @@
 
 namespace quarry::workflow {
 
+/// Names of inputs, jobs and contexts compare without ASCII case, as GitHub does. Allocates nothing.
+bool same_name(std::string_view a, std::string_view b);
+
 struct Input {
   std::string name;
   Position at;

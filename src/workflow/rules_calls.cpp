@@ -43,7 +43,7 @@ const Call* forwards_elsewhere(const File& file, const Call& but, const std::str
     if (!argument) continue;
     auto names = inputs_in(argument->value);
     for (const auto& read : names)
-      if (text::lower(read) == text::lower(name)) return &call;
+      if (same_name(read, name)) return &call;
   }
   return nullptr;
 }
@@ -63,7 +63,7 @@ void check_forwarding(const Rules& rules, const File& file, const Call& call, co
                     value,
                     elsewhere ? fmt::format("; line {} forwards it to {}", elsewhere->at.line, elsewhere->target) : ""),
                 fix);
-    } else if (text::lower(input.name) == "ref") {
+    } else if (same_name(input.name, "ref")) {
       rules.add(file, call.at, "Y117", Severity::error,
                 fmt::format("the dispatch of {} passes no `ref`: the workflow builds the default branch whatever "
                             "revision this one builds",

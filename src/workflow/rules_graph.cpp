@@ -88,7 +88,7 @@ void check_matrix_outputs(const Rules& rules, const File& file) {
     if (read.path.size() < 4 || (read.path[0] != "needs" && read.path[0] != "jobs") || read.path[2] != "outputs")
       continue;
     for (const auto& job : file.jobs) {
-      if (text::lower(job.id) != text::lower(read.path[1]) || !is_matrix(job)) continue;
+      if (!same_name(job.id, read.path[1]) || !is_matrix(job)) continue;
       if (!told.insert(job.id + "." + read.path[3]).second) continue;
       rules.add(file, read.at, "Y132", Severity::warning,
                 fmt::format("output `{}` of job `{}` is read as one value, and each leg of its matrix writes it: the "

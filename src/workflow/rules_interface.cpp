@@ -9,13 +9,11 @@ namespace quarry::workflow {
 
 namespace {
 
-bool same(std::string_view a, std::string_view b) { return text::lower(a) == text::lower(b); }
-
 /// Whether the read names input `name`: inputs.NAME or github.event.inputs.NAME.
 bool reads_input(const Read& read, std::string_view name) {
-  if (read.path.size() >= 2 && read.path[0] == "inputs") return same(read.path[1], name);
-  return read.path.size() >= 4 && read.path[0] == "github" && same(read.path[1], "event") &&
-         same(read.path[2], "inputs") && same(read.path[3], name);
+  if (read.path.size() >= 2 && read.path[0] == "inputs") return same_name(read.path[1], name);
+  return read.path.size() >= 4 && read.path[0] == "github" && same_name(read.path[1], "event") &&
+         same_name(read.path[2], "inputs") && same_name(read.path[3], name);
 }
 
 bool reads_through_event(const Read& read, std::string_view name) {
@@ -126,8 +124,8 @@ bool output_is_read(const Rules& rules, const File& file, const std::string& nam
       const auto& id = caller->jobs[static_cast<std::size_t>(call.job)].id;
       for (const auto& read : caller->reads) {
         bool needs = read.path[0] == "needs" || read.path[0] == "jobs";
-        if (needs && (read.path.size() < 4 || (same(read.path[1], id) && same(read.path[3], name)))) {
-          if (read.path.size() == 1 || same(read.path[1], id)) {
+        if (needs && (read.path.size() < 4 || (same_name(read.path[1], id) && same_name(read.path[3], name)))) {
+          if (read.path.size() == 1 || same_name(read.path[1], id)) {
             if (read.path.size() != 3 || read.path[2] != "result") return true;
           }
         }

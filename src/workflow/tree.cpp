@@ -44,13 +44,15 @@ private:
   void walk(const std::string& directory, std::size_t depth, std::vector<std::string>& found) {
     auto listed = sys::list_directory(directory.empty() ? root_ : path::join(root_, directory));
     if (!listed) return;
+    // A directory with a `.git` of its own is another repository.
+    auto is_git = [](const sys::TreeEntry& entry) { return entry.path == ".git"; };
+    if (depth > 0 && std::any_of(listed->begin(), listed->end(), is_git)) return;
     for (const auto& entry : *listed) {
       if (found.size() >= k_listed_files_max) return;
       auto path = directory.empty() ? entry.path : directory + "/" + entry.path;
       if (entry.type == sys::EntryType::file) found.push_back(path);
       bool inside = entry.type == sys::EntryType::directory && entry.path != ".git" && depth < k_listed_depth_max;
-      // A directory with a `.git` of its own is another repository.
-      if (inside && !sys::exists(path::join(root_, path + "/.git"))) walk(path, depth + 1, found);
+      if (inside) walk(path, depth + 1, found);
     }
   }
 

@@ -140,9 +140,9 @@ bool is_dynamic(std::string_view text) { return text.find('$') != text.npos; }
 namespace {
 void names_in(const Expression& value, std::vector<std::string>& names) {
   const auto& path = value.path;
-  if (value.kind == Expression::Kind::name && path.size() >= 2 && text::lower(path[0]) == "inputs")
+  if (value.kind == Expression::Kind::name && path.size() >= 2 && same_name(path[0], "inputs"))
     names.push_back(path[1]);
-  if (value.kind == Expression::Kind::name && path.size() == 4 && text::lower(path[2]) == "inputs")
+  if (value.kind == Expression::Kind::name && path.size() == 4 && same_name(path[2], "inputs"))
     names.push_back(path[3]);
   for (const auto& part : value.parts) names_in(part, names);
 }

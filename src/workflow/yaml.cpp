@@ -12,6 +12,8 @@
 namespace quarry::workflow {
 
 namespace {
+constexpr std::size_t k_compared_keys = 16; // the cost of a set is more than that of so many comparisons
+constexpr std::size_t k_usual_keys = 4;     // a step has 3 on average; a vector would grow by 1, 2, 4
 
 struct FreeParser {
   void operator()(fy_parser* parser) const { fy_parser_destroy(parser); }
@@ -239,7 +241,8 @@ private:
 
   void mapping(Node& node, std::size_t depth) {
     node.kind = Node::Kind::mapping;
-    std::set<std::string> keys;
+    node.members.reserve(k_usual_keys);
+    std::set<std::string> keys; // of a large mapping; a small one is compared key by key
     while (!failed_ && next() != FYET_MAPPING_END && event_) {
       auto key = value(depth + 1);
       if (failed_ || next() == FYET_NONE) return;
@@ -247,14 +250,21 @@ private:
         defect("Y101", key.at, "a key is a list or a mapping", "use a text as key");
         return;
       }
-      auto member = Member{key.text, key.at, value(depth + 1)};
-      if (!keys.insert(key.text).second)
+      bool twice = node.members.size() < k_compared_keys ? node.member(key.text) != nullptr : is_known(node, keys, key);
+      auto inner = value(depth + 1);
+      if (twice)
         parsed_.defects.push_back({file_, key.at, "Y103", Severity::error,
                                    fmt::format("key `{}` appears twice in one mapping", key.text),
                                    "remove one of them: GitHub refuses the file"});
       else
-        node.members.push_back(std::move(member));
+        node.members.push_back({std::move(key.text), key.at, std::move(inner)});
     }
+  }
+
+  static bool is_known(const Node& node, std::set<std::string>& keys, const Node& key) {
+    if (keys.empty())
+      for (const auto& member : node.members) keys.insert(member.key);
+    return !keys.insert(key.text).second;
   }
 
   std::string_view text_;

@@ -1,8 +1,7 @@
 #include "cli/annotations.hpp"
-#include "cli/codes.hpp"
 #include "cli/commands.hpp"
-#include "cli/records.hpp"
 #include "cli/table.hpp"
+#include "cli/workflow_trees.hpp"
 
 #include "base/codes.hpp"
 #include "base/text.hpp"
@@ -18,59 +17,6 @@ namespace quarry::cli {
 namespace {
 using workflow::Located;
 
-std::string root_of(const Arguments& arguments) { return arguments.operands.empty() ? "." : arguments.operands[0]; }
-
-workflow::GitPlace git_place(const Context& context, std::string directory, std::string revision) {
-  return {std::move(directory), std::move(revision), context.environment};
-}
-
-// --with OWNER/REPO=PLACE
-
-/// A directory, a bare repository (its HEAD), or DIR@REV.
-Result<std::unique_ptr<workflow::Tree>> open_place(const Context& context, const std::string& place) {
-  if (sys::exists(place + "/objects") && sys::exists(place + "/HEAD"))
-    return workflow::open_revision(git_place(context, place, "HEAD"));
-  auto at = place.rfind('@');
-  if (!sys::is_directory(place) && at != place.npos)
-    return workflow::open_revision(git_place(context, place.substr(0, at), place.substr(at + 1)));
-  return workflow::open_directory(place);
-}
-
-struct Others {
-  std::vector<std::unique_ptr<workflow::Tree>> trees;
-  std::map<std::string, workflow::Tree*> by_name;
-};
-
-Result<Others> others_of(const Context& context, const Arguments& arguments) {
-  Others others;
-  for (const auto& said : arguments.list("--with")) {
-    auto equals = said.find('=');
-    auto slash = said.find('/');
-    if (equals == said.npos || slash == said.npos || slash > equals || equals + 1 == said.size())
-      return fail(ErrorKind::invalid_argument, "C006", fmt::format("--with `{}` is not OWNER/REPO=DIR", said),
-                  "write, for example, `--with ROCm/jax=../jax`");
-    TRY(auto tree, open_place(context, said.substr(equals + 1)), "while opening " + said.substr(0, equals));
-    others.by_name[said.substr(0, equals)] = tree.get();
-    others.trees.push_back(std::move(tree));
-  }
-  return others;
-}
-
-// workflow lint
-
-Json finding_json(const Located& one) {
-  auto finding = workflow::to_finding(one);
-  return {{"code", one.code},        {"severity", to_string(one.severity)},
-          {"file", one.file},        {"line", one.at.line},
-          {"column", one.at.column}, {"place", finding.place},
-          {"message", one.message},  {"fix", one.fix}};
-}
-
-std::size_t count_of(const workflow::Report& report, Severity severity) {
-  return static_cast<std::size_t>(std::count_if(report.findings.begin(), report.findings.end(),
-                                                [&](const Located& one) { return one.severity == severity; }));
-}
-
 std::map<std::string, std::size_t> by_code(const workflow::Report& report) {
   std::map<std::string, std::size_t> counts;
   for (const auto& one : report.findings) ++counts[one.code];
@@ -79,9 +25,9 @@ std::map<std::string, std::size_t> by_code(const workflow::Report& report) {
 
 Json document_of(const workflow::Report& report, const std::string& directory, std::size_t known) {
   Json findings = Json::array(), suppressed = Json::array();
-  for (const auto& one : report.findings) findings.push_back(finding_json(one));
+  for (const auto& one : report.findings) findings.push_back(located_json(one));
   for (const auto& one : report.suppressed) {
-    auto entry = finding_json(one.finding);
+    auto entry = located_json(one.finding);
     entry["reason"] = one.reason;
     entry["until"] = one.until;
     suppressed.push_back(std::move(entry));
@@ -92,9 +38,9 @@ Json document_of(const workflow::Report& report, const std::string& directory, s
           {"actions", report.actions},
           {"calls", report.calls},
           {"dispatches", report.dispatches},
-          {"errors", count_of(report, Severity::error)},
-          {"warnings", count_of(report, Severity::warning)},
-          {"notes", count_of(report, Severity::note)},
+          {"errors", count_of(report.findings, Severity::error)},
+          {"warnings", count_of(report.findings, Severity::warning)},
+          {"notes", count_of(report.findings, Severity::note)},
           {"known", known},
           {"by_code", by_code(report)},
           {"not_looked_at", report.not_looked_at},
@@ -103,11 +49,6 @@ Json document_of(const workflow::Report& report, const std::string& directory, s
 }
 
 using Codes = std::map<std::string, Explanation>;
-
-std::string title_of(const Codes& codes, const std::string& code) {
-  auto found = codes.find(code);
-  return found == codes.end() ? std::string() : found->second.title;
-}
 
 std::string summary(const workflow::Report& report, const Codes& codes, std::size_t known, Look look) {
   TableRows rows;
@@ -122,9 +63,9 @@ std::string summary(const workflow::Report& report, const Codes& codes, std::siz
   text += fmt::format("{}, {}, {}, {}: {}, {}, {}\n", units::things(report.workflows, "workflow"),
                       units::things(report.actions, "action"), units::things(report.calls, "call"),
                       report.dispatches == 1 ? "1 dispatch" : units::count(report.dispatches) + " dispatches",
-                      units::things(count_of(report, Severity::error), "error"),
-                      units::things(count_of(report, Severity::warning), "warning"),
-                      units::things(count_of(report, Severity::note), "note"));
+                      units::things(count_of(report.findings, Severity::error), "error"),
+                      units::things(count_of(report.findings, Severity::warning), "warning"),
+                      units::things(count_of(report.findings, Severity::note), "note"));
   if (known > 0) text += fmt::format("{} existed in the baseline\n", units::things(known, "finding"));
   if (!report.suppressed.empty())
     text += fmt::format("{} suppressed\n", units::things(report.suppressed.size(), "finding"));
@@ -137,7 +78,7 @@ Result<std::size_t> apply_baseline(const Context& context, const Arguments& argu
                                    const workflow::LintOptions& options, workflow::Report& report) {
   auto revision = arguments.find("--baseline");
   if (!revision) return 0;
-  TRY(auto tree, workflow::open_revision(git_place(context, root_of(arguments), *revision)),
+  TRY(auto tree, workflow::open_revision(git_place(context, workflow_root(arguments), *revision)),
       "while reading --baseline");
   auto before = workflow::lint(*tree, options);
   if (!before && before.error().is(codes::no_workflow)) return 0; // the change adds the first workflow
@@ -147,14 +88,10 @@ Result<std::size_t> apply_baseline(const Context& context, const Arguments& argu
 
 Result<void> print(Context& context, const Arguments& arguments, const workflow::Report& report, std::size_t known) {
   auto format = arguments.get("--format");
-  TRY(auto codes, load_codes(context.resources));
-  if (format == "json") context.out.data(json::pretty(document_of(report, root_of(arguments), known)));
+  TRY(auto codes, load_codes_of(context.resources, "workflow"));
+  if (format == "json") context.out.data(json::pretty(document_of(report, workflow_root(arguments), known)));
   if (format == "github") context.out.data(annotations(report.findings));
-  if (format == "sarif") {
-    std::vector<Rule> rules;
-    for (const auto& [code, count] : by_code(report)) rules.push_back({code, title_of(codes, code)});
-    context.out.data(json::pretty(sarif(report.findings, rules, "1")));
-  }
+  if (format == "sarif") context.out.data(json::pretty(sarif_of(report.findings, codes)));
   if (format == "text" || format == "github") {
     Findings shown;
     for (const auto& one : report.findings)
@@ -165,22 +102,22 @@ Result<void> print(Context& context, const Arguments& arguments, const workflow:
       context.out.data(text);
     else
       context.out.note(text::trim(text));
-    auto notes = count_of(report, Severity::note);
+    auto notes = count_of(report.findings, Severity::note);
     if (notes > 0 && !arguments.has("--notes") && format == "text")
       context.out.note(fmt::format("hint: --notes shows the {} as well", units::things(notes, "note")));
   }
-  context.out.document(document_of(report, root_of(arguments), known));
+  context.out.document(document_of(report, workflow_root(arguments), known));
   return {};
 }
 
 Result<int> run_lint(Context& context, const Arguments& arguments) {
-  TRY(auto tree, workflow::open_directory(root_of(arguments)));
+  TRY(auto tree, workflow::open_directory(workflow_root(arguments)));
   TRY(auto others, others_of(context, arguments));
   workflow::LintOptions options{sys::rfc3339(context.clock.now_us()).substr(0, 10), others.by_name};
   TRY(auto report, workflow::lint(*tree, options));
   TRY(auto known, apply_baseline(context, arguments, options, report));
   TRY_DO(print(context, arguments, report, known));
-  return count_of(report, Severity::error) > 0 ? traits(ErrorKind::failed).exit_code : 0;
+  return count_of(report.findings, Severity::error) > 0 ? traits(ErrorKind::failed).exit_code : 0;
 }
 
 Command lint_command() {
@@ -203,10 +140,7 @@ Command lint_command() {
           "next "
           "line when it stands alone. An error ends with exit code 1; warnings and notes do not.",
       .operands = {{"DIR", "the root of a repository, or a directory of workflow files (default: .)", false}},
-      .flags = {{.name = "--with",
-                 .value = "OWNER/REPO=DIR",
-                 .help = "the files of another repository that is checked out",
-                 .repeats = true},
+      .flags = {with_flag(),
                 {"--baseline", "REV", "report only findings that this revision of DIR does not have"},
                 {"--format", "F", "how findings are written", {"text", "json", "github", "sarif"}, "text"},
                 {.name = "--notes", .value = "", .help = "show notes, too; they are always counted"}},
@@ -219,6 +153,8 @@ Command lint_command() {
 }
 } // namespace
 
-std::vector<Command> workflow_commands() { return {lint_command()}; }
+std::vector<Command> workflow_commands() {
+  return {lint_command(), workflow_graph_command(), workflow_review_command()};
+}
 
 } // namespace quarry::cli

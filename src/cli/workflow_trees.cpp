@@ -1,0 +1,80 @@
+#include "cli/workflow_trees.hpp"
+
+#include "cli/annotations.hpp"
+#include "sys/file.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace quarry::cli {
+
+std::string workflow_root(const Arguments& arguments) {
+  return arguments.operands.empty() ? "." : arguments.operands[0];
+}
+
+workflow::GitPlace git_place(const Context& context, std::string directory, std::string revision) {
+  return {std::move(directory), std::move(revision), context.environment};
+}
+
+namespace {
+/// A directory, a bare repository (its HEAD), or DIR@REV.
+Result<std::unique_ptr<workflow::Tree>> open_place(const Context& context, const std::string& place) {
+  if (sys::exists(place + "/objects") && sys::exists(place + "/HEAD"))
+    return workflow::open_revision(git_place(context, place, "HEAD"));
+  auto at = place.rfind('@');
+  if (!sys::is_directory(place) && at != place.npos)
+    return workflow::open_revision(git_place(context, place.substr(0, at), place.substr(at + 1)));
+  return workflow::open_directory(place);
+}
+} // namespace
+
+Result<Others> others_of(const Context& context, const Arguments& arguments) {
+  Others others;
+  for (const auto& said : arguments.list("--with")) {
+    auto equals = said.find('=');
+    auto slash = said.find('/');
+    if (equals == said.npos || slash == said.npos || slash > equals || equals + 1 == said.size())
+      return fail(ErrorKind::invalid_argument, "C006", fmt::format("--with `{}` is not OWNER/REPO=DIR", said),
+                  "write, for example, `--with ROCm/jax=../jax`");
+    TRY(auto tree, open_place(context, said.substr(equals + 1)), "while opening " + said.substr(0, equals));
+    others.by_name[said.substr(0, equals)] = tree.get();
+    others.trees.push_back(std::move(tree));
+  }
+  return others;
+}
+
+Flag with_flag() {
+  return {.name = "--with",
+          .value = "OWNER/REPO=DIR",
+          .help = "the files of another repository that is checked out",
+          .repeats = true};
+}
+
+Json located_json(const workflow::Located& one) {
+  auto finding = workflow::to_finding(one);
+  return {{"code", one.code},        {"severity", to_string(one.severity)},
+          {"file", one.file},        {"line", one.at.line},
+          {"column", one.at.column}, {"place", finding.place},
+          {"message", one.message},  {"fix", one.fix}};
+}
+
+std::size_t count_of(const std::vector<workflow::Located>& findings, Severity severity) {
+  return static_cast<std::size_t>(std::count_if(
+      findings.begin(), findings.end(), [&](const workflow::Located& one) { return one.severity == severity; }));
+}
+
+std::string title_of(const std::map<std::string, Explanation>& codes, const std::string& code) {
+  auto found = codes.find(code);
+  return found == codes.end() ? std::string() : found->second.title;
+}
+
+Json sarif_of(const std::vector<workflow::Located>& findings, const std::map<std::string, Explanation>& codes) {
+  std::set<std::string> used;
+  for (const auto& one : findings) used.insert(one.code);
+  std::vector<Rule> rules;
+  for (const auto& code : used) rules.push_back({code, title_of(codes, code)});
+  return sarif(findings, rules, "1");
+}
+
+} // namespace quarry::cli

@@ -1,0 +1,35 @@
+#pragma once
+// What the commands `workflow …` share: the trees that their operands and flags name, and findings as JSON.
+#include "base/json.hpp"
+#include "cli/codes.hpp"
+#include "cli/command.hpp"
+#include "workflow/lint.hpp"
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace quarry::cli {
+
+/// The operand DIR, or ".".
+std::string workflow_root(const Arguments& arguments);
+workflow::GitPlace git_place(const Context& context, std::string directory, std::string revision);
+
+/// Other repositories by OWNER/REPO; the map points into `trees`.
+struct Others {
+  std::vector<std::unique_ptr<workflow::Tree>> trees;
+  std::map<std::string, workflow::Tree*> by_name;
+};
+/// `--with OWNER/REPO=PLACE`; PLACE is a directory, a bare repository (its HEAD) or DIR@REV. Errors: C006, Y150, Y151.
+Result<Others> others_of(const Context& context, const Arguments& arguments);
+Flag with_flag();
+
+/// {code, severity, file, line, column, place, message, fix}
+Json located_json(const workflow::Located& one);
+std::size_t count_of(const std::vector<workflow::Located>& findings, Severity severity);
+/// Empty when nothing explains the code.
+std::string title_of(const std::map<std::string, Explanation>& codes, const std::string& code);
+/// SARIF with the titles of the codes that occur.
+Json sarif_of(const std::vector<workflow::Located>& findings, const std::map<std::string, Explanation>& codes);
+
+} // namespace quarry::cli

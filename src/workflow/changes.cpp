@@ -1,0 +1,242 @@
+#include "workflow/changes.hpp"
+
+#include "base/text.hpp"
+#include "workflow/rules.hpp"
+#include "workflow/values.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::workflow {
+
+namespace {
+using Kind = Change::Kind;
+using What = Change::What;
+constexpr int k_levels_max = 10; // GitHub's bound of nested calls
+constexpr std::size_t k_repetitions_max = 1'000'000;
+
+const Node* called_part(const File& file, std::string_view part) {
+  const auto* on = file.root.find("on");
+  const auto* call = on ? on->find("workflow_call") : nullptr;
+  return call ? call->find(part) : nullptr;
+}
+
+const Node* matrix_of(const Job& job) {
+  const auto* strategy = job.node->find("strategy");
+  return strategy ? strategy->find("matrix") : nullptr;
+}
+
+const Job* job_of(const File& file, const std::string& id) {
+  for (const auto& job : file.jobs)
+    if (job.id == id) return &job;
+  return nullptr;
+}
+
+std::string values_of(const Node& column) {
+  std::vector<std::string> values;
+  for (const auto& item : column.items) values.push_back(item.is_scalar() ? item.text : "…");
+  return column.is_scalar() ? column.text : text::join(values, ", ");
+}
+
+class Comparer {
+public:
+  Comparer(const File& before, const File& after, Changes& changes)
+      : before_(before), after_(after), changes_(changes) {}
+
+  void compare() {
+    entry(before_.call, after_.call, before_.action ? "the action" : "workflow_call");
+    entry(before_.dispatch, after_.dispatch, "workflow_dispatch");
+    names(called_part(before_, "outputs"), called_part(after_, "outputs"), Kind::output);
+    names(called_part(before_, "secrets"), called_part(after_, "secrets"), Kind::secret);
+    calls();
+    matrices();
+    fallbacks();
+  }
+
+private:
+  Change& add(Kind kind, What what, Position at, std::string name, std::string where) {
+    changes_.list.push_back({kind, what, after_.path, at, std::move(name), std::move(where), {}, {}, {}});
+    return changes_.list.back();
+  }
+  void changed(Kind kind, Position at, const std::string& name, const std::string& where, std::string detail,
+               std::string before, std::string after) {
+    if (before == after) return;
+    auto& change = add(kind, What::changed, at, name, where);
+    change.detail = std::move(detail);
+    change.before = std::move(before);
+    change.after = std::move(after);
+  }
+
+  void entry(const std::optional<Entry>& before, const std::optional<Entry>& after, const std::string& where) {
+    static const Entry k_none;
+    const auto& old = before ? *before : k_none;
+    const auto& now = after ? *after : k_none;
+    for (const auto& input : now.inputs) {
+      const auto* was = old.find(input.name);
+      if (!was) {
+        add(Kind::input, What::added, input.at, input.name, where).after = input.fallback.value_or("");
+        continue;
+      }
+      changed(Kind::input, input.at, input.name, where, "default", was->fallback.value_or(""),
+              input.fallback.value_or(""));
+      changed(Kind::input, input.at, input.name, where, "type", was->type, input.type);
+      changed(Kind::input, input.at, input.name, where, "required", was->required ? "true" : "false",
+              input.required ? "true" : "false");
+    }
+    for (const auto& input : old.inputs)
+      if (!now.find(input.name)) add(Kind::input, What::removed, {1, 1}, input.name, where);
+  }
+
+  void names(const Node* before, const Node* after, Kind kind) {
+    static const Node k_none;
+    const auto& old = before ? *before : k_none;
+    const auto& now = after ? *after : k_none;
+    for (const auto& one : now.members)
+      if (!old.find(one.key)) add(kind, What::added, one.at, one.key, "workflow_call");
+    for (const auto& one : old.members)
+      if (!now.find(one.key)) add(kind, What::removed, {1, 1}, one.key, "workflow_call");
+  }
+
+  /// The call of `other` that corresponds: same target and job, else the only one with this target.
+  static const Call* partner(const File& file, const Call& call, const File& other) {
+    const Call* found = nullptr;
+    std::size_t count = 0;
+    for (const auto& one : other.calls) {
+      if (one.target != call.target || one.kind != call.kind) continue;
+      ++count;
+      bool same_job =
+          file.jobs[static_cast<std::size_t>(call.job)].id == other.jobs[static_cast<std::size_t>(one.job)].id;
+      if (same_job) return &one;
+      found = &one;
+    }
+    return count == 1 ? found : nullptr;
+  }
+
+  static std::string where_of(const File& file, const Call& call) {
+    return fmt::format("{} of {} in job `{}`", call.kind == Call::Kind::dispatch ? "dispatch" : "call", call.target,
+                       file.jobs[static_cast<std::size_t>(call.job)].id);
+  }
+
+  void calls() {
+    for (const auto& call : after_.calls) {
+      const auto* was = partner(after_, call, before_);
+      auto where = where_of(after_, call);
+      if (!was) {
+        add(Kind::call, What::added, call.at, call.target, where);
+        continue;
+      }
+      for (const auto& argument : call.arguments) {
+        const auto* old = was->find(argument.name);
+        if (old)
+          changed(Kind::argument, argument.at, argument.name, where, "value", canonical(old->value),
+                  canonical(argument.value));
+        else
+          add(Kind::argument, What::added, argument.at, argument.name, where).after = argument.value;
+      }
+      for (const auto& argument : was->arguments)
+        if (!call.find(argument.name)) add(Kind::argument, What::removed, call.at, argument.name, where);
+    }
+    for (const auto& call : before_.calls)
+      if (!partner(before_, call, after_)) add(Kind::call, What::removed, {1, 1}, call.target, where_of(before_, call));
+  }
+
+  void matrices() {
+    for (const auto& job : after_.jobs) {
+      const auto* was = job_of(before_, job.id);
+      const auto* now = matrix_of(job);
+      const auto* old = was ? matrix_of(*was) : nullptr;
+      if (!was || (!now && !old)) continue;
+      Growth growth{after_.path, job.id, job.at, was->legs, job.legs, {}};
+      static const Node k_none;
+      for (const auto& column : (now ? *now : k_none).members) {
+        const auto* before = old ? old->find(column.key) : nullptr;
+        changed(Kind::matrix, column.at, column.key, fmt::format("job `{}`", job.id), "values",
+                before ? values_of(*before) : "", values_of(column.value));
+        for (const auto& item : column.value.items) {
+          auto same = [&](const Node& one) { return one.text == item.text; };
+          bool known = before && std::any_of(before->items.begin(), before->items.end(), same);
+          if (item.is_scalar() && !known) growth.new_values.push_back(item.text);
+        }
+      }
+      if (growth.before != growth.after && !job.dynamic_matrix) changes_.growths.push_back(std::move(growth));
+    }
+  }
+
+  static bool has_constant_fallback(std::string_view text) {
+    return text.find("||") != text.npos && text.find('\'') != text.npos;
+  }
+
+  void fallbacks() {
+    auto now = checkouts_of(after_);
+    for (const auto& old : checkouts_of(before_)) {
+      if (!has_constant_fallback(old.ref)) continue;
+      for (const auto& one : now) {
+        bool same =
+            text::lower(one.repository) == text::lower(old.repository) &&
+            after_.jobs[static_cast<std::size_t>(one.job)].id == before_.jobs[static_cast<std::size_t>(old.job)].id;
+        if (!same || !one.has_ref || one.ref.find("||") != std::string::npos || !is_dynamic(one.ref)) continue;
+        auto& change = add(Kind::fallback, What::removed, one.ref_at, one.repository, "checkout");
+        change.before = old.ref;
+        change.after = one.ref;
+        break;
+      }
+    }
+  }
+
+  const File& before_;
+  const File& after_;
+  Changes& changes_;
+};
+
+std::string_view kind_name(Kind kind) {
+  switch (kind) {
+  case Kind::input: return "input";
+  case Kind::output: return "output";
+  case Kind::secret: return "secret";
+  case Kind::argument: return "argument";
+  case Kind::call: return "target";
+  case Kind::matrix: return "matrix key";
+  case Kind::fallback: return "fallback of the ref of";
+  default: return "file";
+  }
+}
+} // namespace
+
+std::string sentence(const Change& change) {
+  auto subject = change.kind == Kind::file ? change.name : fmt::format("{} `{}`", kind_name(change.kind), change.name);
+  if (!change.where.empty()) subject += fmt::format(" ({})", change.where);
+  if (change.what != What::changed) return subject + (change.what == What::added ? " added" : " removed");
+  auto shown = [](const std::string& value) { return value.empty() ? std::string("empty") : "`" + value + "`"; };
+  return fmt::format("{}: {} {} is now {}", subject, change.detail, shown(change.before), shown(change.after));
+}
+
+Changes compare(const Repository& before, const Repository& after) {
+  Changes changes;
+  for (const auto& file : after.files) {
+    const auto* was = before.find(file->path);
+    if (was)
+      Comparer(*was, *file, changes).compare();
+    else
+      changes.list.push_back({Kind::file, What::added, file->path, {1, 1}, file->basename(), {}, {}, {}, {}});
+  }
+  for (const auto& file : before.files)
+    if (!after.find(file->path))
+      changes.list.push_back({Kind::file, What::removed, file->path, {}, file->basename(), {}, {}, {}, {}});
+  return changes;
+}
+
+std::map<std::string, std::size_t> repetitions(const Repository& repository) {
+  std::map<std::string, std::size_t> counts;
+  for (const auto& file : repository.files) counts[file->path] = 1;
+  for (int level = 0; level < k_levels_max; ++level)
+    for (const auto& file : repository.files)
+      for (const auto& call : file->calls) {
+        if (call.file.empty() || call.file == file->path) continue;
+        const auto& job = file->jobs[static_cast<std::size_t>(call.job)];
+        auto runs = counts[file->path] * (job.dynamic_matrix ? 1 : job.legs);
+        counts[call.file] = std::min(std::max(counts[call.file], runs), k_repetitions_max);
+      }
+  return counts;
+}
+
+} // namespace quarry::workflow

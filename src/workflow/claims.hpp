@@ -1,0 +1,42 @@
+#pragma once
+// What a description and commit titles say about a change, and whether the change has it. Words are matched, sentences
+// are not understood: a statement counts as a claim only if it has a known verb and names something. Pure.
+#include "workflow/changes.hpp"
+#include "workflow/history.hpp"
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::workflow {
+
+constexpr std::size_t k_statements_max = 2'000; ///< of a description; GitHub's bound is 65,536 characters
+constexpr std::size_t k_names_max = 64;         ///< of one statement
+
+struct Claim {
+  enum class Verb : std::uint8_t { added, removed, changed };
+  Verb verb = Verb::changed;
+  bool missing = false;           ///< "added missing …": about what existed, not about new files
+  std::vector<std::string> names; ///< in back quotes, or words with an underscore
+  std::vector<std::string> files; ///< names that end like a file's: where the change is said to be
+  std::string from, to;           ///< of "from `a` to `b`"
+  std::string text;               ///< the statement
+  std::uint32_t line = 0;         ///< of the description; 0: a commit title
+};
+
+/// One claim for each statement (a line, a list item, a sentence) that says what was done. Statements with "not",
+/// "will", "should" and unticked boxes do not count.
+std::vector<Claim> read_claims(std::string_view text);
+/// The words of names and paths: "release_portable_linux_jax_wheels.yml" -> jax, among others.
+std::set<std::string> topics_of(std::string_view path);
+/// Whether `word` stands in `text` with no letter, digit, dash or underscore beside it. Case does not matter.
+bool has_word(std::string_view text, std::string_view word);
+
+struct Judged {
+  std::vector<std::string> holds;  ///< names with a change behind them
+  std::vector<std::string> before; ///< names said to be added or set, which the base has already
+  std::vector<std::string> nowhere;
+};
+Judged judge(const Claim& claim, const Changes& changes, const History& history, const Repository& before);
+
+} // namespace quarry::workflow

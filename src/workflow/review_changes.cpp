@@ -1,0 +1,218 @@
+// What a change does: defaults raised in one file of several, variants and their cost, lost fallbacks, linked runs.
+#include "workflow/review.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "workflow/rules.hpp"
+#include <algorithm>
+#include <cmath>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::workflow {
+
+namespace {
+using Kind = Change::Kind;
+using What = Change::What;
+
+void add(Review& review, const std::string& file, Position at, std::string code, Severity severity, std::string message,
+         std::string fix) {
+  review.findings.push_back({{file, at, std::move(code), severity, std::move(message), std::move(fix)}, "new"});
+}
+
+/// Places of the new state where the input still has the old default.
+std::vector<std::string> left_behind(const Repository& after, const Change& change) {
+  std::vector<std::string> places;
+  for (const auto& file : after.files)
+    for (const auto* entry : {&file->call, &file->dispatch}) {
+      const auto* input = *entry ? (*entry)->find(change.name) : nullptr;
+      if (input && input->fallback == change.before) places.push_back(fmt::format("{}:{}", file->path, input->at.line));
+    }
+  return places;
+}
+
+void check_defaults(const Sides& sides, Review& review) {
+  std::map<std::string, std::size_t> raised;
+  for (const auto& change : review.changes.list) {
+    if (change.kind != Kind::input || change.detail != "default" || change.before.empty()) continue;
+    auto places = left_behind(sides.after, change);
+    if (places.empty()) {
+      ++raised[fmt::format("default of `{}` goes from `{}` to `{}`", change.name, change.before, change.after)];
+      continue;
+    }
+    add(review, change.file, change.at, "Y164", Severity::warning,
+        fmt::format("default of input `{}` goes from `{}` to `{}` here and stays `{}` in {}", change.name,
+                    change.before, change.after, change.before, first_few(places)),
+        "raise all of them together, or say why they differ");
+  }
+  for (const auto& [what, count] : raised)
+    review.right.push_back(fmt::format("{} in {}; no place keeps the old one", what, units::things(count, "place")));
+}
+
+/// "50-72 minutes each", "minutes unknown".
+std::string cost_of(const Growth& growth, const std::vector<RecordedTime>& builds) {
+  if (builds.empty()) return "minutes unknown: give logs of a run by --run";
+  auto less = [](const RecordedTime& a, const RecordedTime& b) { return a.minutes < b.minutes; };
+  auto low = std::min_element(builds.begin(), builds.end(), less)->minutes;
+  auto high = std::max_element(builds.begin(), builds.end(), less)->minutes;
+  double added = 0;
+  std::size_t measured = 0;
+  for (const auto& build : builds)
+    for (const auto& value : growth.new_values)
+      if (build.variant.find(value) != std::string::npos) {
+        added += build.minutes, ++measured;
+        break;
+      }
+  auto span = std::lround(low) == std::lround(high) ? fmt::format("{:.0f} minutes each", low)
+                                                    : fmt::format("{:.0f}-{:.0f} minutes each", low, high);
+  if (measured < growth.after - growth.before) return span + " by the given logs";
+  return fmt::format("{}, {:.0f} minutes added by the new ones", span, added);
+}
+
+void check_growth(const Sides& sides, Review& review) {
+  for (const auto& growth : review.changes.growths) {
+    if (growth.after < growth.before) continue;
+    add(review, growth.file, growth.at, "Y165", Severity::warning,
+        fmt::format("the matrix of job `{}` goes from {} to {} combinations (x{:g}): {}", growth.job, growth.before,
+                    growth.after, std::round(10.0 * static_cast<double>(growth.after) / growth.before) / 10,
+                    cost_of(growth, sides.options.builds)),
+        "share between the variants what does not depend on them, or run the new ones less often");
+    for (const auto& file : sides.after.files)
+      for (const auto& job : file->jobs) {
+        if (file->path != growth.file || job.id != growth.job) continue;
+        const auto* strategy = job.node->find("strategy");
+        if (strategy && strategy->text_at("fail-fast") == "false")
+          review.right.push_back(fmt::format("job `{}`: `fail-fast: false`, so that one variant does not cancel the "
+                                             "others",
+                                             job.id));
+      }
+  }
+}
+
+void check_fallbacks(Review& review) {
+  for (const auto& change : review.changes.list)
+    if (change.kind == Kind::fallback)
+      add(review, change.file, change.at, "Y167", Severity::warning,
+          fmt::format("the ref of {} was `{}` and is `{}`: an empty text now means the default branch",
+                      change.name.empty() ? "this repository" : change.name, text::trim(change.before),
+                      text::trim(change.after)),
+          "keep a fallback, or fail when the value is empty");
+}
+
+/// How runs of a changed workflow start: "manual dispatch of a.yml", "call of a.yml by b.yml".
+std::vector<std::string> trigger_paths(const Repository& after, const File& file) {
+  std::vector<std::string> paths;
+  const auto* on = file.root.find("on");
+  std::vector<std::string> events;
+  if (on && on->is_scalar()) events.push_back(on->text);
+  if (on)
+    for (const auto& item : on->items) events.push_back(item.text);
+  if (on)
+    for (const auto& member : on->members) events.push_back(member.key);
+  for (const auto& event : events)
+    if (event != "workflow_call")
+      paths.push_back(event == "workflow_dispatch" ? "manual dispatch of " + file.basename()
+                                                   : fmt::format("{} starts {}", event, file.basename()));
+  for (const auto& caller : after.files) {
+    std::set<Call::Kind> kinds;
+    for (const auto& call : caller->calls)
+      if (call.file == file.path && kinds.insert(call.kind).second)
+        paths.push_back(fmt::format("{} of {} by {}", call.kind == Call::Kind::dispatch ? "dispatch" : "call",
+                                    file.basename(), caller->basename()));
+  }
+  return paths;
+}
+
+std::vector<const File*> changed_workflows(const Sides& sides, const Review& review) {
+  std::vector<const File*> found;
+  for (const auto& file : sides.after.files)
+    if (!file->action && review.history.find(file->path)) found.push_back(file.get());
+  return found;
+}
+
+void check_runs(const Sides& sides, Review& review) {
+  std::vector<std::string> paths;
+  const File* first = nullptr;
+  for (const auto* file : changed_workflows(sides, review)) {
+    first = first ? first : file;
+    for (auto& path : trigger_paths(sides.after, *file)) paths.push_back(std::move(path));
+  }
+  const auto& description = sides.options.description;
+  if (paths.empty() || !description) return;
+  if (sides.options.has_runs) {
+    review.right.push_back("logs or test reports of a run are given");
+  } else if (description->find("/actions/runs/") != std::string::npos) {
+    review.right.push_back("the description links a run");
+    review.not_looked_at.push_back("which trigger path the linked runs took: " + first_few(paths, 3));
+  } else {
+    add(review, first->path, {1, 1}, "Y166", Severity::error,
+        fmt::format("no run is linked for {}: {}", units::things(paths.size(), "trigger path"), first_few(paths, 8)),
+        "start each once and link the runs in the description");
+  }
+}
+
+/// An input that a call stopped passing because the target has a matrix key of that name.
+void check_moved_to_matrix(const Sides& sides, Review& review) {
+  for (const auto& change : review.changes.list) {
+    const auto* caller = sides.after.find(change.file);
+    if (change.kind != Kind::argument || change.what != What::removed || !caller) continue;
+    for (const auto& call : caller->calls) {
+      const auto* target = sides.after.find(call.file);
+      if (!target || target->input(change.name) || call.find(change.name)) continue;
+      for (const auto& job : target->jobs) {
+        const auto* strategy = job.node->find("strategy");
+        const auto* matrix = strategy ? strategy->find("matrix") : nullptr;
+        if (matrix && matrix->find(change.name))
+          review.right.push_back(fmt::format("`{}` is not passed to {} any more: the matrix of job `{}` has it",
+                                             change.name, call.target, job.id));
+      }
+    }
+  }
+}
+
+void check_forwarding(const Sides& sides, Review& review) {
+  std::size_t calls = 0;
+  std::set<std::string> changed;
+  for (const auto* file : changed_workflows(sides, review)) {
+    calls += static_cast<std::size_t>(
+        std::count_if(file->calls.begin(), file->calls.end(), [](const Call& call) { return !call.file.empty(); }));
+    changed.insert(file->path);
+  }
+  for (const auto& one : review.findings)
+    if (changed.contains(one.located.file) && one.located.code >= "Y110" && one.located.code <= "Y117") return;
+  if (calls > 0)
+    review.right.push_back(
+        fmt::format("{} from the changed workflows: no input is missing, unknown or not forwarded",
+                    calls == 1 ? "1 call or dispatch" : fmt::format("{} calls and dispatches", calls)));
+}
+
+std::string dispatch_command(const File& file) {
+  auto command = fmt::format("gh workflow run {} --ref BRANCH", file.basename());
+  for (const auto& input : file.dispatch->inputs)
+    if (input.required && !input.fallback) command += fmt::format(" -f {}=…", input.name);
+  return command;
+}
+} // namespace
+
+void review_changes(const Sides& sides, Review& review) {
+  check_defaults(sides, review);
+  check_growth(sides, review);
+  check_fallbacks(review);
+  check_runs(sides, review);
+  check_moved_to_matrix(sides, review);
+  check_forwarding(sides, review);
+}
+
+void plan_tests(const Sides& sides, Review& review) {
+  for (const auto* file : changed_workflows(sides, review)) {
+    auto command = file->dispatch ? dispatch_command(*file) : std::string();
+    for (const auto& path : trigger_paths(sides.after, *file))
+      review.test_plan.push_back(path.starts_with("manual") ? fmt::format("{}: `{}`", path, command) : path);
+  }
+  for (const auto& growth : review.changes.growths)
+    if (!growth.new_values.empty())
+      review.test_plan.push_back(
+          fmt::format("the new variants of job `{}`: {}", growth.job, first_few(growth.new_values, 12)));
+}
+
+} // namespace quarry::workflow

@@ -1,0 +1,326 @@
+"""`quarry workflow review` on repositories made to the figures of two reviews."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from support.quarry import PROGRAM, ROOT, clean_environment, quarry, refused  # noqa: E402
+from support.workflow_job import load  # noqa: E402
+
+CHECKOUT = "actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd"
+OLD_REF, NEW_REF = "rocm-jaxlib-v0.8.0-fixdevtar", "rocm-jaxlib-v0.8.2"
+PACKAGES = "release_portable_linux_packages"
+JAX = "release_portable_linux_jax_wheels"
+BUILD = "build_linux_jax_wheels"
+PYTORCH = "release_portable_linux_pytorch_wheels"
+
+
+def packages(target: str, more: str) -> str:
+    return f"""\
+on:
+  workflow_dispatch:
+    inputs:
+      ref: {{type: string, default: ""}}
+jobs:
+  trigger:
+    runs-on: ubuntu-24.04
+    timeout-minutes: 5
+    steps:
+      - uses: benc-uk/workflow-dispatch@31e2b3319479a63f0ab15bf800eff9e913504e26
+        env: {{REF: "${{{{ inputs.ref }}}}"}}
+        with:
+          workflow: {target}.yml
+          inputs: |
+            {{ "amdgpu_family": "gfx120X-all",
+              "s3_subdir": "${{{{ vars.S3_SUBDIR }}}}",
+              "s3_staging_subdir": "${{{{ vars.S3_STAGING_SUBDIR }}}}",
+              "cloudfront_url": "${{{{ vars.URL }}}}",
+              "cloudfront_staging_url": "${{{{ vars.STAGING_URL }}}}"{more} }}
+"""
+
+
+NAMES = ["amdgpu_family", "s3_subdir", "s3_staging_subdir", "cloudfront_url", "cloudfront_staging_url"]
+
+
+def inputs(*more: str) -> str:
+    return "".join(f"      {name}: {{type: string, required: true}}\n" for name in [*NAMES, *more])
+
+
+def forwarded(indent: str = "      ") -> str:
+    return "".join(f"{indent}{name}: ${{{{ inputs.{name} }}}}\n" for name in [*NAMES, "ref"])
+
+
+def build(jax_ref: str, shared: bool) -> str:
+    second = f"      - uses: {CHECKOUT}\n        with: {{repository: ROCm/jax, path: jax, ref: '${{{{ inputs.jax_ref }}}}'}}\n" if shared else ""
+    fallback = "" if shared else f" || ''{OLD_REF}''"
+    dispatch = "" if shared else "  workflow_dispatch:\n    inputs:\n" + inputs("python_version") + '      ref: {type: string, default: ""}\n' + f"      jax_ref: {{type: string, default: {jax_ref}}}\n"
+    return f"""\
+on:
+  workflow_call:
+    inputs:
+{inputs("python_version")}      ref: {{type: string, default: ""}}
+      jax_ref: {{type: string, default: {jax_ref}}}
+{dispatch}jobs:
+  build:
+    name: Build ${{{{ inputs.amdgpu_family }}}} for ${{{{ inputs.python_version }}}}
+    runs-on: ubuntu-24.04
+    timeout-minutes: 100
+    env:
+      PLACES: ${{{{ inputs.s3_subdir }}}} ${{{{ inputs.s3_staging_subdir }}}} ${{{{ inputs.cloudfront_url }}}} ${{{{ inputs.cloudfront_staging_url }}}}
+    steps:
+      - uses: {CHECKOUT}
+        with: {{ref: '${{{{ inputs.ref }}}}'}}
+      - uses: {CHECKOUT}
+        with: {{repository: ROCm/rocm-jax, path: rocm-jax, ref: '${{{{ inputs.jax_ref{fallback} }}}}'}}
+{second}      - name: Build
+        run: |
+          pushd rocm-jax
+          python3 build/ci_build dist_wheels
+"""
+
+
+def jax(pythons: str) -> str:
+    return f"""\
+on:
+  workflow_dispatch:
+    inputs:
+{inputs()}      ref: {{type: string, default: ""}}
+  workflow_call:
+    inputs:
+{inputs()}      ref: {{type: string, default: ""}}
+jobs:
+  release:
+    strategy:
+      fail-fast: false
+      matrix:
+        python_version: {pythons}
+        jax_ref: ["{NEW_REF}"]
+    uses: ./.github/workflows/{BUILD}.yml
+    with:
+      python_version: ${{{{ matrix.python_version }}}}
+      jax_ref: ${{{{ matrix.jax_ref }}}}
+{forwarded()}"""
+
+
+class Repository:
+    def __init__(self, directory: Path):
+        self.directory = directory
+        directory.mkdir()
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *words: str) -> str:
+        identity = ("-c", "user.name=A. Author", "-c", "user.email=a@example.org")
+        return subprocess.run(["git", "-C", self.directory, *identity, *words], check=True, env=clean_environment(), capture_output=True, text=True).stdout
+
+    def commit(self, title: str, **files: str) -> str:
+        (self.directory / ".github/workflows").mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (self.directory / f".github/workflows/{name}.yml").write_text(text)
+        self.git("add", ".")
+        self.git("commit", "-q", "--allow-empty", "-m", title)
+        return self.git("rev-parse", "HEAD").strip()
+
+    def review(self, *words: str | Path, code: int = 1) -> dict:
+        done = quarry("workflow", "review", self.directory, "--json", *words)
+        assert done.code == code, done.out + done.err
+        return done.json
+
+
+DESCRIPTION = """\
+## Changes
+
+- Fixed S3 path handling: `s3_subdir` from `S3_STAGING_SUBDIR` to `S3_SUBDIR`
+- Added missing parameters `s3_staging_subdir`, `cloudfront_url`, `cloudfront_staging_url` and `ref`
+- Added release_portable_linux_jax_wheels.yml
+- This will not change `python_version` of anybody
+- [ ] Removed `never_ticked`
+"""
+
+
+@pytest.fixture
+def first(tmp_path) -> Repository:
+    repository = Repository(tmp_path / "first")
+    repository.commit("Begin", **{PACKAGES: packages(BUILD, ',\n              "python_version": "3.12"'), BUILD: build(OLD_REF, shared=False)})
+    repository.git("switch", "-q", "-c", "change")
+    repository.commit("Build JAX wheels by a matrix", **{PACKAGES: packages(JAX, ',\n              "ref": "${{ inputs.ref }}"'), JAX: jax('["3.12"]'), BUILD: build(NEW_REF, shared=True)})
+    (tmp_path / "body.md").write_text(DESCRIPTION)
+    return repository
+
+
+def of(review: dict, code: str) -> list[dict]:
+    return [finding for finding in review["findings"] if finding["code"] == code]
+
+
+def test_the_first_review(first, tmp_path):
+    review = first.review("--base", "main", "--description", tmp_path / "body.md")
+    shared = of(review, "Y125")
+    assert [(found["importance"], found["status"], Path(found["file"]).name) for found in shared] == [("important", "new", f"{BUILD}.yml")]
+    claims = sorted((found["line"], found["message"]) for found in of(review, "Y161"))
+    assert [line for line, _ in claims] == [3, 4]  # and neither the promise, nor the unticked box, nor the new file
+    assert "claims `S3_SUBDIR`, which was there before" in claims[0][1]
+    assert "claims `s3_staging_subdir`, `cloudfront_url`, `cloudfront_staging_url`, which were there before" in claims[1][1]
+    assert "`ref`" in of(review, "Y161")[1]["fix"]
+    assert [found["importance"] for found in of(review, "Y166")] == ["important"]
+    assert "manual dispatch of release_portable_linux_jax_wheels.yml" in of(review, "Y166")[0]["message"]
+    assert [found["importance"] for found in of(review, "Y138")] == ["suggestion"]  # a matrix of one
+    assert OLD_REF in of(review, "Y167")[0]["message"]
+    assert {finding["code"] for finding in review["findings"] if finding["importance"] == "important"} == {"Y125", "Y161", "Y166"}
+    right = "\n".join(review["right"])
+    assert "fixed: Y117" in right and "passes no `ref`" in right  # the dispatch passes a ref now
+    assert "release_portable_linux_jax_wheels.yml\" has a change behind it" in right
+    assert f"from `{OLD_REF}` to `{NEW_REF}`" in right
+
+
+def test_the_report_as_markdown(first, tmp_path):
+    done = quarry("workflow", "review", first.directory, "--base", "main", "--description", tmp_path / "body.md", "--format", "markdown")
+    assert done.code == 1
+    titles = [line for line in done.out.splitlines() if line.startswith("#")]
+    assert titles == ["# Review of workflows", "## Summary", "## Architecture", "### Before", "### After", "## Interfaces and calls that change", "## Findings", "### Important", "### Suggestion", "### Note", "## Test plan", "## Checked and found right"]  # fmt: skip
+    assert done.out.count("```mermaid\nflowchart LR\n") == 2 and "changes requested" in done.out
+    assert f"- [ ] manual dispatch of {JAX}.yml: `gh workflow run {JAX}.yml" in done.out
+    scanning = json.loads(quarry("workflow", "review", first.directory, "--base", "main", "--description", tmp_path / "body.md", "--format", "sarif").out)
+    files = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in scanning["runs"][0]["results"]}
+    assert all((first.directory / file).is_file() for file in files)
+    shown = quarry("workflow", "review", first.directory, "--base", "main")
+    assert "error[Y125]" in shown.err and "not looked at\n" in shown.out
+
+
+LOG = """\
+2026-02-24T10:00:00.0000000Z ##[group]Run build
+2026-02-24T10:00:01.0000000Z SetuptoolsDeprecationWarning: Cannot find any files for the given pattern `LICENSE.txt`.
+2026-02-24T10:00:02.0000000Z         By 2026-Mar-20, you need to update your project and remove deprecated calls
+2026-02-24T1{hour}:{minute:02}:00.0000000Z done
+"""
+
+
+@pytest.fixture
+def second(tmp_path) -> Repository:
+    repository = Repository(tmp_path / "second")
+    repository.commit("Begin", **{PACKAGES: packages(JAX, ', "ref": "${{ inputs.ref }}"'), JAX: jax('["3.12"]'), BUILD: build(NEW_REF, shared=True), PYTORCH: "on: push\njobs: {}\n"})
+    repository.git("switch", "-q", "-c", "change")
+    repository.commit("Add python 3.14 for pytorch and 3.11, 3.13, 3.14 for jax", **{JAX: jax('["3.11", "3.12", "3.13", "3.14"]'), PYTORCH: "on: push\nname: more\njobs: {}\n"})
+    repository.commit(f"Update {PYTORCH}.yml", **{PYTORCH: "on: push\njobs: {}\n"})
+    (tmp_path / "body.md").write_text("More Pythons for JAX. Run: https://github.com/ROCm/TheRock/actions/runs/22368\n")
+    return repository
+
+
+def test_the_second_review(second, tmp_path):
+    for python, minutes in {"3.13": 50, "3.12": 67, "3.14": 68, "3.11": 71}.items():
+        (tmp_path / f"py{python}.log").write_text(LOG.format(hour=minutes // 60, minute=minutes % 60))
+    junit = tmp_path / "tests.xml"
+    junit.write_text('<testsuite><testcase classname="a" name="b" time="2"/></testsuite>')
+    logs = [word for path in sorted(tmp_path.glob("*.log")) for word in ("--run", path)]
+    review = second.review("--base", "main", "--description", tmp_path / "body.md", *logs, "--junit", f"py3.12={junit}", "--today", "2026-02-24")
+    title = of(review, "Y162")
+    assert len(title) == 1 and title[0]["importance"] == "important" and f"{PYTORCH}.yml is undone later" in title[0]["message"]
+    cost = of(review, "Y165")[0]
+    assert cost["importance"] == "suggestion" and "from 1 to 4 combinations (x4): 50-71 minutes each, 189 minutes added" in cost["message"]
+    family = of(review, "Y123")
+    assert [found["status"] for found in family] == ["existed before, now x4"]
+    deadline = of(review, "X510")
+    assert deadline and deadline[0]["importance"] == "important" and "24 days" in deadline[0]["message"]
+    assert not of(review, "Y166") and not of(review, "Y163")
+    assert any("fail-fast" in line for line in review["right"])
+
+
+def test_tests_that_failed(second, tmp_path):
+    junit = tmp_path / "tests.xml"
+    junit.write_text('<testsuite><testcase classname="a" name="b"><failure message="no"/></testcase></testsuite>')
+    assert of(second.review("--base", "main", "--junit", junit), "Y168")
+
+
+def test_a_change_without_findings_and_one_that_nobody_mentions(tmp_path):
+    repository = Repository(tmp_path / "quiet")
+    text = "on:\n  workflow_dispatch:\n    inputs:\n      level: {type: string, default: a}\njobs:\n  one:\n    runs-on: x\n    timeout-minutes: 5\n    steps:\n      - run: echo ${{ inputs.level }}\n"
+    base = repository.commit("Begin", one=text, two=text)
+    repository.commit("Raise the level", one=text.replace("default: a", "default: b"))
+    review = repository.review("--base", base, code=0)
+    assert "stays `a` in .github/workflows/two.yml:4" in of(review, "Y164")[0]["message"] and not of(review, "Y163")
+    repository.commit("Other work", two=text.replace("default: a", "default: b"))
+    review = repository.review("--base", base, code=0)
+    assert not of(review, "Y164") and not of(review, "Y163")
+    repository.git("reset", "-q", "--hard", base)
+    repository.commit("Other work", one=text.replace("level", "depth"))
+    assert "`depth`" in of(repository.review("--base", base, code=0), "Y163")[0]["message"]
+
+
+FILLER = "".join(f"  f{number}: 1\n" for number in range(5))  # more than the lines of context
+
+
+@pytest.mark.parametrize(("claim", "importance"), [("Added `level`", "important"), ("Removed `level`", "important"), ("Fixed `level`", "suggestion"), ("Fixed `place`", None), ("Added `place`", "important"), ("Changed `level` from `a` to `c`", "important"), ("Added `depth`", None), ("Added DRIVER_ABI", None), ("Added `nowhere`", "important"), ("Removed `width`", None), ("We should have added `level`", None), ("About `level`", None), ("Updated two.yml", "suggestion")])
+def test_claims(tmp_path, claim, importance):
+    repository = Repository(tmp_path / "claims")
+    base = repository.commit("Begin", one=f"on: push\nenv:\n  level: a\n{FILLER}  place: b\n  width: 1\njobs: {{}}\n")
+    repository.commit("Work", one=f"on: push\nenv:\n  level: a\n{FILLER}  place: b\n  depth: 1\n  THEROCK_DRIVER_ABI_NEW: 1\njobs: {{}}\n")
+    body = tmp_path / "body.md"
+    body.write_text(f"- {claim}\n- run /actions/runs/1\n")
+    review = repository.review("--base", base, "--description", body, code=1 if importance == "important" else 0)
+    assert [found["importance"] for found in of(review, "Y161")] == ([importance] if importance else [])
+
+
+def test_refusals(first, tmp_path):
+    for words in (("--base", "none"), ("--base", "main", "--head", "none")):
+        refused("Y151", 3, "workflow", "review", first.directory, *words)
+    refused("Y151", 2, "workflow", "review", first.directory, "--base=-x")
+    refused("C004", 2, "workflow", "review", first.directory)
+    refused("D001", 3, "workflow", "review", first.directory, "--base", "main", "--description", tmp_path / "none.md")
+    refused("X505", 2, "workflow", "review", first.directory, "--base", "main", "--today", "soon", "--run", tmp_path / "body.md")
+    other = Repository(tmp_path / "other")
+    other.commit("Begin", one="on: push\njobs: {}\n")
+    other.git("switch", "-q", "--orphan", "alone")
+    other.commit("Alone", one="on: push\njobs: {}\n")
+    refused("Y151", 3, "workflow", "review", other.directory, "--base", "main")
+
+
+# workflows/review.yml
+
+
+def test_actionlint_accepts_the_workflow(tmp_path):
+    place = tmp_path / ".github/workflows"
+    place.mkdir(parents=True)
+    shutil.copy(ROOT / "workflows/review.yml", place)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    linted = subprocess.run([ROOT / "build/tools/bin/actionlint", "-no-color"], cwd=tmp_path, capture_output=True, text=True)
+    assert linted.returncode == 0, linted.stdout + linted.stderr
+
+
+def test_the_workflow_installs_quarry_as_the_action_does():
+    steps = load("review.yml")["jobs"]["review"]["steps"]
+    [install] = [step["run"] for step in steps if step["name"] == "Install quarry"]
+    assert install == load("setup-quarry/action.yml")["runs"]["steps"][0]["run"]
+
+
+def test_the_steps_of_the_workflow(first, tmp_path):
+    """The review and the upload, with a double of gh that keeps what it is given."""
+    programs, temporary = tmp_path / "bin", tmp_path / "runner"
+    programs.mkdir(), temporary.mkdir()
+    (programs / "quarry").symlink_to(PROGRAM.resolve())
+    (programs / "gh").write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/words\ncp "$6" {tmp_path}/upload.json\n')
+    (programs / "gh").chmod(0o755)
+    base, head = first.git("rev-parse", "main").strip(), first.git("rev-parse", "change").strip()
+    environment = clean_environment(RUNNER_TEMP=str(temporary), GITHUB_STEP_SUMMARY=str(tmp_path / "summary.md"), GITHUB_REPOSITORY="o/r", BASE=base, HEAD=head, REF="refs/pull/7/head", DESCRIPTION=DESCRIPTION + '$(touch "$RUNNER_TEMP/executed")')
+    environment["PATH"] = f"{programs}:{environment['PATH']}"
+    steps = {step["name"]: step for step in load("review.yml")["jobs"]["review"]["steps"]}
+
+    def run(name: str) -> int:
+        script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", steps[name]["run"]]
+        return subprocess.run(script, cwd=first.directory, env=environment, capture_output=True).returncode
+
+    assert run("Review the change") == 1  # a finding is important
+    assert "# Review of workflows" in (tmp_path / "summary.md").read_text()
+    assert not (temporary / "executed").exists()
+    assert run("Upload the findings to code scanning") == 0
+    sent = json.loads((tmp_path / "upload.json").read_text())
+    assert (sent["commit_sha"], sent["ref"]) == (head, "refs/pull/7/head")
+    log = json.loads(gzip.decompress(base64.b64decode(sent["sarif"])))
+    assert "Y125" in {result["ruleId"] for result in log["runs"][0]["results"]}
+    assert (tmp_path / "words").read_text().startswith("api --method POST repos/o/r/code-scanning/sarifs")

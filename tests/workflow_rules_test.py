@@ -1,0 +1,125 @@
+"""Every rule of `quarry workflow lint`: one tree that has the defect and one, as near as can be, that has not."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from support.quarry import clean_environment, quarry, refused  # noqa: E402
+
+COMMIT = "de0fac2e4500dabe0009e67214ff5f5447ce83dd"
+CALLED = "on: {workflow_call: {inputs: {%s}}}\n"
+STARTED = "on: {workflow_dispatch: {inputs: {%s}}}\n"
+BOTH = "on: {workflow_call: {inputs: {%s}}, workflow_dispatch: {inputs: {%s}}}\n"
+DISPATCH = f"""\
+      - uses: benc-uk/workflow-dispatch@{COMMIT}
+        with:
+          workflow: target.yml
+          inputs: '%s'
+"""
+
+
+def job(*steps: str, name: str = "j", more: str = "") -> str:
+    lines = "".join(step if step.startswith("      - ") else f"      - run: {step}\n" for step in steps)
+    return f"  {name}:\n    runs-on: x\n    timeout-minutes: 5\n{more}    steps:\n{lines}"
+
+
+def jobs(*steps: str) -> str:
+    return "jobs:\n" + job(*steps)
+
+
+def checkout(**keys: str) -> str:
+    return f"      - uses: actions/checkout@{COMMIT}\n" + ("        with: {" + ", ".join(f"{key}: '{value}'" for key, value in keys.items()) + "}\n" if keys else "")
+
+
+def call(keys: str, head: str = "on: push\n", more: str = "") -> str:
+    return f"{head}jobs:\n  c:\n    uses: ./.github/workflows/target.yml\n    with: {{{keys}}}\n{more}"
+
+
+READS = jobs("echo ${{ inputs.level }}")
+LEVEL = "level: {type: string, default: a}"
+GATE = "on: push\njobs:\n" + job("make", name="a") + job("make", name="b") + "%s" + job("echo ${{ toJSON(needs.a.result) }} ${{ toJSON(needs.b.result) }}", name="summary", more="    needs: [a, b]\n    if: always()\n")
+MATRIX = "on: push\njobs:\n" + job("      - id: s\n        run: echo o=1\n", name="m", more="%s    outputs: {o: '${{ steps.s.outputs.o }}'}\n") + job("echo ${{ needs.m.outputs.o }}", name="r", more="    needs: m\n")
+OUTPUT = "on:\n  workflow_call:\n    outputs: {o: {value: '${{ jobs.j.outputs.o }}'}}\n" + jobs("make")
+OLD, NEW = "gfx900,gfx906,gfx908", "gfx900,gfx906,gfx908,gfx90a"
+PLAIN = "on: push\n" + jobs("make")
+
+# code, files of the tree that has the defect, what differs in the one that has not; a name without a slash is a workflow
+ROWS: list[tuple[str, dict[str, str], dict[str, str]]] = [
+    ("Y110", {"target.yml": CALLED % "level: {type: boolean}" + READS, "a.yml": call("level: 'true'")}, {"a.yml": call("level: true")}),
+    ("Y110", {"target.yml": STARTED % "level: {type: number}" + READS, "a.yml": "on: push\n" + jobs("gh workflow run target.yml --ref main -f level=high")}, {"a.yml": "on: push\n" + jobs("gh workflow run target.yml --ref main -f level=3")}),
+    ("Y113", {"target.yml": STARTED % "" + READS, "a.yml": "on: push\n" + jobs("gh workflow run none.yml --ref main")}, {"a.yml": "on: push\n" + jobs("gh workflow run target.yml --ref main")}),
+    ("Y113", {"target.yml": "on: push\n" + READS, "a.yml": "on: push\n" + jobs("gh workflow run target.yml --ref main")}, {"target.yml": "on: workflow_dispatch\n" + READS}),
+    ("Y113", {"target.yml": STARTED % LEVEL + READS, "a.yml": "on: push\n" + jobs(DISPATCH % '{"level": "a",}')}, {"a.yml": "on: push\n" + jobs(DISPATCH % '{"level": "a"}')}),
+    ("Y114", {"target.yml": STARTED % "level: {type: choice, options: [a, b]}" + READS, "a.yml": "on: push\n" + jobs(DISPATCH % '{"level": "c"}')}, {"a.yml": "on: push\n" + jobs(DISPATCH % '{"level": "b"}')}),
+    ("Y115", {"target.yml": STARTED % "level: {type: string, required: true}" + READS, "a.yml": "on: push\n" + jobs(DISPATCH % "{}")}, {"a.yml": "on: push\n" + jobs(DISPATCH % '{"level": "c"}')}),
+    ("Y116", {"target.yml": STARTED % LEVEL + READS, "a.yml": STARTED % LEVEL + jobs("echo ${{ inputs.level }}", DISPATCH % "{}")}, {"a.yml": STARTED % LEVEL + jobs("echo ${{ inputs.level }}", DISPATCH % '{"level": "${{ inputs.level }}"}')}),
+    ("Y118", {"a.yml": BOTH % (LEVEL, "") + READS}, {"a.yml": BOTH % (LEVEL, LEVEL) + READS}),
+    ("Y118", {"a.yml": BOTH % ("", LEVEL) + READS}, {"a.yml": BOTH % ("", LEVEL) + jobs("echo ${{ inputs.level || 'b' }}")}),
+    ("Y119", {"a.yml": BOTH % ("level: {type: boolean}", "level: {type: string}") + READS}, {"a.yml": BOTH % ("level: {type: string}", "level: {type: choice, options: ['']}") + READS}),
+    ("Y120", {"a.yml": BOTH % (LEVEL, "level: {type: string, default: b}") + READS}, {"a.yml": BOTH % (LEVEL, LEVEL) + READS}),
+    ("Y121", {"a.yml": BOTH % ("level: {type: string, required: true}", "level: {type: string}") + READS}, {"a.yml": BOTH % ("level: {type: string, required: true}", "level: {type: string, required: true}") + READS}),
+    ("Y122", {"a.yml": STARTED % LEVEL + jobs("make")}, {"a.yml": STARTED % LEVEL + READS}),
+    ("Y122", {"target.yml": CALLED % "" + jobs("make"), "a.yml": call("", STARTED % LEVEL)}, {"target.yml": CALLED % "" + jobs("echo ${{ github.event.inputs.level }}")}),
+    ("Y124", {"target.yml": OUTPUT, "a.yml": call("")}, {"a.yml": call("", more=job("echo ${{ needs.c.outputs.o }}", name="r", more="    needs: c\n"))}),
+    ("Y126", {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax"))}, {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref=COMMIT))}),
+    ("Y127", {"a.yml": STARTED % LEVEL + "jobs:\n" + job(checkout(ref="${{ inputs.level }}"), name="one") + job(checkout(), name="two")}, {"a.yml": STARTED % LEVEL + "jobs:\n" + job(checkout(ref="${{ inputs.level }}"), name="one") + job(checkout(ref="${{ inputs.level }}"), name="two")}),
+    ("Y128", {"a.yml": STARTED % LEVEL + READS, "b.yml": STARTED % "level: {type: string, default: b}" + READS}, {"b.yml": STARTED % LEVEL + READS}),
+    ("Y129", {"target.yml": CALLED % "" + "permissions: {id-token: write}\n" + jobs("make"), "a.yml": "permissions: {contents: read}\n" + call("")}, {"a.yml": "permissions: {contents: read, id-token: write}\n" + call("")}),
+    ("Y129", {"target.yml": CALLED % "" + "jobs:\n" + job("make", more="    permissions: {id-token: write}\n"), "a.yml": "permissions: read-all\n" + call("")}, {"a.yml": "permissions: write-all\n" + call("")}),
+    ("Y130", {"a.yml": PLAIN, "./Dockerfile": f"ENV T={OLD}\n", "docker/jax.dockerfile": f"ENV T={NEW}\n"}, {"docker/jax.dockerfile": f"ENV T={OLD}\n"}),
+    ("Y131", {"a.yml": PLAIN, "./Dockerfile": f"ENV T={OLD}\n"}, {"./Dockerfile": f"ARG T={OLD}\n"}),
+    ("Y131", {"a.yml": PLAIN, "./.bazelrc": f"build --repo_env=TF_ROCM_AMDGPU_TARGETS={OLD}\n"}, {"a.yml": "on: push\n" + jobs("bazel build --repo_env=TF_ROCM_AMDGPU_TARGETS=$FAMILY")}),
+    ("Y132", {"a.yml": MATRIX % "    strategy: {matrix: {p: [1, 2]}}\n"}, {"a.yml": MATRIX % ""}),
+    ("Y133", {"a.yml": "on: push\njobs:\n" + job("make", more=f"    strategy: {{matrix: {{p: {list(range(257))}}}}}\n")}, {"a.yml": "on: push\njobs:\n" + job("make", more=f"    strategy: {{matrix: {{p: {list(range(256))}}}}}\n")}),
+    ("Y135", {"a.yml": GATE % job("make", name="forgotten")}, {"a.yml": GATE % ""}),
+    ("Y137", {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref=COMMIT), checkout(repository="rocm/xla", ref=COMMIT))}, {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref=COMMIT), checkout(repository="ROCm/xla", ref=COMMIT))}),
+    ("Y140", {"a.yml": "on: push\n" + jobs("curl -o f https://example.org/f")}, {"a.yml": "on: push\n" + jobs("curl -o f https://example.org/f && sha256sum --check f.sha256")}),
+    ("Y140", {"a.yml": "on: push\n" + jobs("curl https://example.org/f | bash")}, {"a.yml": "on: push\n" + jobs("curl https://example.org/f | grep ready")}),
+    ("Y141", {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref="main"))}, {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref=COMMIT))}),
+]  # fmt: skip
+
+
+def codes(directory: Path, files: dict[str, str], *more: str | Path) -> set[str]:
+    for name, text in files.items():
+        path = directory / (name if "/" in name else f".github/workflows/{name}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    report = quarry("workflow", "lint", directory, "--json", *more).json
+    return {finding["code"] for finding in report["findings"]}
+
+
+@pytest.mark.parametrize(("code", "bad", "change"), [pytest.param(*row, id=f"{row[0]}-{number}") for number, row in enumerate(ROWS)])
+def test_rules(tmp_path, code, bad, change):
+    assert code in codes(tmp_path / "bad", bad)
+    assert code not in codes(tmp_path / "good", bad | change)
+
+
+def test_the_trees_are_no_broken_files(tmp_path):
+    for number, (_, bad, change) in enumerate(ROWS):
+        assert not codes(tmp_path / str(number), bad | change) & {"Y101", "Y102", "Y103", "Y104"}
+
+
+def test_another_repository_as_a_revision_and_as_a_bare_clone(tmp_path):
+    other = tmp_path / "jax"
+    (other / "tests").mkdir(parents=True)
+
+    def git(*words: str | Path):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words], check=True, env=clean_environment(), capture_output=True)
+
+    git("init", "-q", other)
+    for name in ("old", "new"):
+        (other / "tests" / f"{name}_test.py").touch()
+        git("-C", other, "add", ".")
+        git("-C", other, "commit", "-qm", name)
+        git("-C", other, "tag", name)
+    git("clone", "-q", "--bare", other, tmp_path / "bare.git")
+    tree = {"a.yml": "on: push\n" + jobs(checkout(repository="ROCm/jax", ref=COMMIT, path="jax"), "pytest jax/tests/new_test.py")}
+    for place, found in {f"{other}@old": True, f"{other}@new": False, f"{tmp_path}/bare.git": False, f"{tmp_path}/bare.git@old": True, f"{other}": False}.items():
+        assert ("Y139" in codes(tmp_path / "tree", tree, "--with", f"ROCm/jax={place}")) == found, place
+    refused("Y151", 3, "workflow", "lint", tmp_path / "tree", "--with", f"ROCm/jax={other}@none")
+    refused("Y150", 3, "workflow", "lint", tmp_path / "tree", "--with", f"ROCm/jax={tmp_path}/nowhere")
