@@ -309,6 +309,7 @@ def explained() -> dict[str, Path]:
     return result
 
 
+@cache
 def used_codes() -> dict[str, list[str]]:
     used = defaultdict(list)
     for path in below("src/", ends=(".cpp", ".hpp")):
