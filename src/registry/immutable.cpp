@@ -33,7 +33,7 @@ Unexpected altered(const std::string& key, const std::string& expected, const st
 Result<std::string> put_record(ObjectStore& store, std::string_view prefix, std::string bytes) {
   auto digest = sha256(bytes);
   auto key = key_of(prefix, digest.hex());
-  // Looking first: a record that is there costs one read and no write, which is what a second run of a command does.
+  // Reading first: a record that exists costs one read and no write. That is the case when a command is run again.
   TRY(auto present, store.get(key, k_record_bytes_max));
   if (present && *present == bytes) return digest.hex();
   if (present) return altered(key, digest.hex(), sha256(*present).hex());
@@ -80,7 +80,7 @@ Result<std::vector<Stored<R>>> list_records(ObjectStore& store, const std::strin
       return {};
     }
     auto& error = record.error();
-    // What the store cannot give now may be a record; what is not one never will be.
+    // A transient failure may hide a valid record, so it is an error. Junk stays junk, so it is skipped.
     bool junk = error.kind == ErrorKind::corrupt || error.kind == ErrorKind::resource_exhausted ||
                 error.kind == ErrorKind::unsupported;
     if (!junk && error.kind != ErrorKind::not_found) return fail(std::move(error));

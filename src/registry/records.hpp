@@ -1,7 +1,7 @@
 #pragma once
-// The records in a store as values, with their canonical JSON (docs/formats/records.md). A record's digest is the
-// sha256 of its canonical bytes. Unknown fields are kept when a record is read and written again; unknown major schemas
-// are refused (B004).
+// The records of a store as values, and their canonical JSON (docs/formats/records.md). A record's digest is the
+// SHA-256 of its canonical bytes. Unknown fields of a later minor version are kept in `unknown` and written again; an
+// unknown major version of a schema is refused (B004). No I/O.
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
 #include <cstdint>
@@ -37,7 +37,7 @@ struct SetRecord { ///< sets/{digest}.json: the files published together
   Origin origin;
   std::vector<FileRecord> files; ///< sorted by filename
   std::string directory = {};    ///< key prefix it is published below; its seals are in {directory}/seals/
-  std::string subset_of = {}; ///< digest of the sealed set that these files were chosen from; empty: a set of its own
+  std::string subset_of = {};    ///< digest of the sealed set that these files were chosen from; empty: not a subset
   std::string unknown = {};
 };
 struct SealRecord {      ///< …/seals/{set digest}.json, if-absent, written last: the completion signal of a directory
@@ -56,13 +56,13 @@ struct ShardRecord { ///< views/shards/{digest}.json: one project's files
   std::vector<FileRecord> files; ///< sorted by filename
   std::string unknown = {};
 };
-struct ChannelRecord { ///< channels/{name}.json: the only thing that is ever swapped
+struct ChannelRecord { ///< channels/{name}.json: the only record that is ever replaced
   std::string name;
   std::uint64_t generation = 0;
   std::string view, previous, ledger; ///< digests; previous empty at generation 1
   std::string unknown = {};
 };
-struct LedgerRecord { ///< ledger/{digest}.json: one move; real only once a channel names it
+struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a channel's ledger reaches it
   std::string previous, channel, action, from_view, to_view, plan, verdict, who, when, why;
   std::uint64_t generation = 0; ///< of the channel after the move
   std::string unknown = {};
@@ -85,7 +85,7 @@ struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested
   std::map<std::string, std::string> machine, tools;
   std::string started, ended, log, set; ///< set: digest of the set tested, or empty
   bool sealed = false;                  ///< false: unsealed source; a gate never accepts it
-  std::string reported; ///< empty: Quarry ran the suite; else which machine says so ("rocm-sdk.test/1 of HOST")
+  std::string reported; ///< empty: Quarry ran the suite; else the report of another machine ("rocm-sdk.test/1 of HOST")
   std::string unknown = {};
 };
 struct WaiverRecord { ///< waivers/{digest}.json
@@ -95,7 +95,8 @@ struct WaiverRecord { ///< waivers/{digest}.json
   std::string unknown = {};
 };
 
-std::string to_json(const SetRecord&); // canonical bytes, ending without newline
+// Returns the canonical bytes, without a newline at the end.
+std::string to_json(const SetRecord&);
 std::string to_json(const SealRecord&);
 std::string to_json(const ViewRecord&);
 std::string to_json(const ShardRecord&);
@@ -103,6 +104,8 @@ std::string to_json(const ChannelRecord&);
 std::string to_json(const LedgerRecord&);
 std::string to_json(const EvidenceRecord&);
 std::string to_json(const WaiverRecord&);
+// Parses and checks a record: everything that becomes a path, a key or a link must be valid. Fails with B002 to B004 or
+// corrupt (R012); seals and channels also with R011. `what` names the record for messages.
 Result<SetRecord> parse_set(std::string_view text, std::string_view what);
 Result<SealRecord> parse_seal(std::string_view text, std::string_view what);
 Result<ViewRecord> parse_view(std::string_view text, std::string_view what);
