@@ -25,6 +25,12 @@ LONG_FILES: dict[str, int] = {
     "src/names/fold.cpp": 622,  # a table made from Unicode data
 }
 LONG_FUNCTIONS: dict[str, int] = {}
+# Pages whose lines may be longer than COLUMNS.
+LONG_LINES = {
+    "docs/exit-codes.md": "generated",
+    "docs/formats/workflow-lint.md": "wrapped together with the next change of the room workflow",
+    "src/workflow/README.md": "wrapped together with the next change of the room workflow",
+}
 
 # Names that say nothing about what is inside.
 EMPTY_NAMES = {"core", "common", "misc", "util", "utils", "helper", "helpers", "manager", "managers"}
@@ -198,6 +204,32 @@ def test_columns():
             if len(line) > limit and 'R"' not in line and "#include" not in line:
                 found.append(f"{place(path, number)} has {len(line)} columns")
     none(found, "lines that fit a screen")
+
+
+def prose_pages() -> list[Path]:
+    pages = below("README.md", "ARCHITECTURE.md", "HACKING.md", "STYLE.md", "CHANGELOG.md", "docs/", "python/", "src/", ends=(".md",))
+    return [path for path in pages if not place(path).startswith("docs/commands/") and not is_data(path)]
+
+
+def prose_lines(path: Path) -> list[tuple[int, str]]:
+    """Lines of a Markdown page with their numbers; without tables and code."""
+    lines, fenced = [], False
+    for number, line in enumerate(text_of(path).splitlines(), 1):
+        fenced ^= line.startswith("```")
+        if not fenced and not line.startswith(("|", "    ", "```")):
+            lines.append((number, line))
+    return lines
+
+
+def test_columns_of_pages():
+    found = []
+    for path in prose_pages():
+        long = [number for number, line in prose_lines(path) if len(line) > COLUMNS]
+        if place(path) in LONG_LINES:
+            found += [] if long else [f"{place(path)}: remove its entry in LONG_LINES"]
+        else:
+            found += [f"{place(path, number)} is longer" for number in long]
+    none(found, f"lines of at most {COLUMNS} columns outside tables and code")
 
 
 def test_whitespace():
