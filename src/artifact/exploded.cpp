@@ -29,7 +29,7 @@ tar::Type tar_type(EntryType type) {
                                       : tar::Type::file;
 }
 
-/// The checks are those of archives, and there is none yet.
+/// Reuses the checks of archives. No archive exists yet, so their hint is replaced.
 template <class T> Result<T> of_directory(Result<T> checked) {
   if (checked || (checked.error().code != "T007" && checked.error().code != "T010")) return checked;
   checked.error().hint = "rename or fix it where the artifact is made";

@@ -1,12 +1,13 @@
 #pragma once
 // Finds credentials in the places where the aws command finds them, and renews them before they expire. The sources, in
 // order:
-//   1. AWS_ACCESS_KEY_ID and its companions
-//   2. the profile: keys, a role assumed with another profile, a role assumed with a token file
-//   3. a token file (AWS_WEB_IDENTITY_TOKEN_FILE)
+//   1. QUARRY_S3_ANONYMOUS=1: requests are not signed
+//   2. AWS_ACCESS_KEY_ID and its companions
+//   3. a token file (AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN)
 //   4. GitHub's identity token with AWS_ROLE_ARN
-//   5. the container's credential address
-//   6. the machine's metadata service
+//   5. the profile: keys, a role assumed with another profile, a role assumed with a token file
+//   6. the container's credential address
+//   7. the machine's metadata service
 // Fails with K011 if no source applies, and with K012 if a source applies but fails.
 #include "net/http.hpp"
 #include "s3/profile.hpp"
