@@ -220,7 +220,7 @@ def test_data_files_can_be_overridden(tmp_path: Path):
     own = repository / name
     own.parent.mkdir(parents=True)
     own.write_text("x = 2\n")
-    assert origin_of(name, repository / "a/b", program) == str(share), "a directory that is no repository overrides nothing"
+    assert origin_of(name, repository / "a/b", program) == str(share), "a directory that is not a repository overrides nothing"
     (repository / ".git").mkdir()
     assert origin_of(name, repository / "a/b", program) == str(own)
 

@@ -25,6 +25,12 @@ LONG_FILES: dict[str, int] = {
     "src/names/fold.cpp": 622,  # a table made from Unicode data
 }
 LONG_FUNCTIONS: dict[str, int] = {}
+# Pages whose lines may be longer than COLUMNS.
+LONG_LINES = {
+    "docs/exit-codes.md": "generated",
+    "docs/formats/workflow-lint.md": "wrapped together with the next change of the room workflow",
+    "src/workflow/README.md": "wrapped together with the next change of the room workflow",
+}
 
 # Names that say nothing about what is inside.
 EMPTY_NAMES = {"core", "common", "misc", "util", "utils", "helper", "helpers", "manager", "managers"}
@@ -200,6 +206,32 @@ def test_columns():
     none(found, "lines that fit a screen")
 
 
+def prose_pages() -> list[Path]:
+    pages = below("README.md", "ARCHITECTURE.md", "HACKING.md", "STYLE.md", "CHANGELOG.md", "docs/", "python/", "src/", ends=(".md",))
+    return [path for path in pages if not place(path).startswith("docs/commands/") and not is_data(path)]
+
+
+def prose_lines(path: Path) -> list[tuple[int, str]]:
+    """Lines of a Markdown page with their numbers; without tables and code."""
+    lines, fenced = [], False
+    for number, line in enumerate(text_of(path).splitlines(), 1):
+        fenced ^= line.startswith("```")
+        if not fenced and not line.startswith(("|", "    ", "```")):
+            lines.append((number, line))
+    return lines
+
+
+def test_columns_of_pages():
+    found = []
+    for path in prose_pages():
+        long = [number for number, line in prose_lines(path) if len(line) > COLUMNS]
+        if place(path) in LONG_LINES:
+            found += [] if long else [f"{place(path)}: remove its entry in LONG_LINES"]
+        else:
+            found += [f"{place(path, number)} is longer" for number in long]
+    none(found, f"lines of at most {COLUMNS} columns outside tables and code")
+
+
 def test_whitespace():
     found = []
     for path in tracked():
@@ -261,6 +293,45 @@ def test_nothing_is_left_for_later():
     none(found, "what is missing is said where people look for it, not in a comment")
 
 
+# English that had to be read twice: what is refused, and what to write instead.
+HARD_TO_READ = {
+    r"(^|[.:;] |//+<? )Of ": "begin the sentence with its subject",
+    r"(?<![Tt]here )\bis no (?!longer\b)": "write `is not a`, or `is missing`",
+    r"(?<![Tt]here )\bis none\b": "write `is not one`, or `is missing`",
+    r"\b[Ll]eav\w+\b.{0,40}\baway\b": "write `omit`",
+    r"\b[Mm]end(s|ed|ing)?\b": "write `fix`, `repair` or `correct`",
+}
+# Part of a line -> the reason why it may say so.
+READS_WELL: dict[str, str] = {
+    '"is no X"': "STYLE.md quotes what it forbids",
+}
+
+
+def words_of(path: Path) -> list[tuple[int, str]]:
+    """Lines without the marks of comments, lists and tables; each begins with the last word of the line before, if a sentence goes on."""
+    words, last = [], ""
+    for number, line in enumerate(text_of(path).splitlines(), 1):
+        said = re.sub(r"^\s*(///?<?|#+|[-*|])?\s*", "", line)
+        words.append((number, f"{last} {said}" if last and said else said))
+        last = said.split()[-1] if re.search(r"\w$", said) else ""
+    return words
+
+
+def test_english_is_plain():
+    pages = [path for path in prose_pages() if place(path) not in LONG_LINES]
+    code = [path for path in below("src/", "launcher/", "bench/", "fuzz/", "python/", ends=(".cpp", ".hpp", ".c", ".py")) if not is_test(path)]
+    found, needed = [], set()
+    for path in [*pages, *code, *below("data/codes/", ends=(".toml",))]:
+        for number, line in words_of(path):
+            reasons = {text for text in READS_WELL if text in line}
+            advice = [advice for pattern, advice in HARD_TO_READ.items() if re.search(pattern, line)]
+            needed |= reasons if advice else set()
+            if advice and not reasons:
+                found.append(f"{place(path, number)}: {line.strip()[:80]}: {advice[0]}")
+    found += [f"remove its entry in READS_WELL: {text}" for text in READS_WELL if text not in needed]
+    none(found, "English that had to be read twice (STYLE.md, Words)")
+
+
 def test_no_paths_of_this_machine():
     """The tree is the same wherever it lies: no checkout and no home directory is named in it."""
     here = [str(place) + "/" for place in (ROOT, ROOT.parent, Path.home()) if len(place.parts) > 2 or place == ROOT.parent and len(place.parts) > 1 and place.name not in ("src", "tmp", "home")]
@@ -309,6 +380,7 @@ def explained() -> dict[str, Path]:
     return result
 
 
+@cache
 def used_codes() -> dict[str, list[str]]:
     used = defaultdict(list)
     for path in below("src/", ends=(".cpp", ".hpp")):

@@ -33,7 +33,7 @@ struct Catalogue {
   std::vector<ArchivedArtifact> archives; ///< sorted by name; not those whose extraction stands beside them (see fetch)
   /// Errors: no manifest (A003), bad manifest (A004), unknown component (A002), one artifact twice (A006), bad checksum
   /// file (A011), a base directory that is missing (A005), a checksum file whose archive is missing (A033). Warnings: a
-  /// file that looks like an artifact and is none (A001).
+  /// file that looks like an artifact and is not (A001).
   Findings findings;
 };
 

@@ -30,7 +30,7 @@ tar::Type tar_type(EntryType type) {
                                       : tar::Type::file;
 }
 
-/// The checks are those of archives, and there is none yet.
+/// Reuses the checks of archives. No archive exists yet, so their hint is replaced.
 template <class T> Result<T> of_directory(Result<T> checked) {
   if (checked || (!checked.error().is(codes::members_clash) && !checked.error().is(codes::leads_outside)))
     return checked;

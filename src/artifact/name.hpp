@@ -29,17 +29,17 @@ struct Name {
   auto operator<=>(const Name&) const = default;
 };
 
-/// A001 when it is no artifact name at all, A002 when only the component is unknown.
+/// A001 if it is not an artifact name at all, A002 if only the component is unknown.
 Result<Name> parse_name(std::string_view text);
 
 struct ArchiveName {
   Name name;
   codec::Compression compression = codec::Compression::zstd;
 };
-/// Of `{product}-dist-{linux,windows}-{group}-{version}.tar.gz` (or .zst, .xz): the whole SDK of a group, as releases
-/// and the `tarballs/` of a run have it. The target is the group. nullopt for every other name.
+/// Parses `{product}-dist-{linux,windows}-{group}-{version}.tar.gz` (or .zst, .xz): the whole SDK of a group, as in
+/// releases and in the `tarballs/` of a run. The target is the group. Returns nullopt for every other name.
 std::optional<ArchiveName> parse_tarball_name(std::string_view file);
-/// Of a file name that ends in .tar.zst or .tar.xz; nullopt for every other ending.
+/// Parses a file name that ends in .tar.zst or .tar.xz; nullopt for every other ending.
 std::optional<Result<ArchiveName>> parse_archive_name(std::string_view file);
 
 } // namespace quarry::artifact

@@ -100,7 +100,7 @@ private:
     return {};
   }
 
-  /// Of a failed build only what has its checksum file was finished.
+  /// In a failed build, only archives with a checksum file were finished.
   Result<void> archive(const SourceItem& item, Kind kind, const std::string& directory) {
     auto place = path::join(directory, item.file);
     if (item.defect && !request_.build_failed) return fail(*item.defect);

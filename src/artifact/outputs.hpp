@@ -13,7 +13,7 @@ struct OutputFile {
   std::string name; ///< below the directory of its kind: "a_lib_generic.tar.zst", "nested/x.log"
   std::string key;
   content::Rope content;
-  /// Of an archive or tarball: what its checksum file promises, else computed.
+  /// Archives and tarballs: the digest in the checksum file, else computed.
   std::optional<Sha256> sha256 = {};
 };
 

@@ -9,7 +9,7 @@ namespace {
 Result<void> extract(const SourceItem& item, const std::string& directory, const UnpackOptions& options,
                      Fetched& fetched) {
   TRY(auto unpacked, extract_archive(item, directory, options));
-  // A base directory that the manifest names and that holds nothing is no loss: it is there, and empty.
+  // A base directory that the manifest names may be empty: it is made all the same.
   TRY(auto into, sys::Beneath::open(directory));
   for (const auto& base : unpacked.bases) TRY_DO(into.make_directories(base));
   fetched.digest = unpacked.digest;

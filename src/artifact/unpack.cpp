@@ -78,7 +78,7 @@ Result<Unpacked> read_through(const SourceItem& item, const content::Rope& rope,
   return result;
 }
 
-/// Of the whole archive, when its pass ended early: what was read is not read again.
+/// The digest of the whole archive if its pass ended early: continues where it stopped, and reads nothing twice.
 Result<Sha256> finish_digest(const content::Rope& rope, PartialDigest& digest, const UnpackOptions& options) {
   TRY_DO(content::pump(rope.slice(digest.hashed, rope.size() - digest.hashed), digesting(digest.hasher, options)));
   return digest.hasher.finish();

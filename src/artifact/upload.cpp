@@ -108,7 +108,7 @@ private:
     return digest && *digest == *file.sha256;
   }
 
-  /// Of a failed build it was still being written when the build ended.
+  /// A mismatch is a warning if the build failed: the archive was still being written when the build ended.
   Result<State> other_bytes(const OutputFile& file, const Error& error) {
     auto damaged = Error::of(ErrorKind::corrupt, "A012", fmt::format("{} does not match its checksum", file.name))
                        .with_details(error.details)

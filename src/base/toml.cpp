@@ -66,7 +66,7 @@ Unexpected TomlTable::error_with(std::string code, const std::string& key, const
   auto wrong = Error::of(ErrorKind::invalid_argument, std::move(code),
                          fmt::format("{}:{}: {}: {}", document_->file, std::max(1, line_of(key)), place, text))
                    .with_hint(document_->hint);
-  // Of a key that is missing, more often than not the typing error is there.
+  // A missing key is usually present under a misspelled name: report that.
   for (const auto& other : has(key) ? std::vector<std::string>() : keys())
     if (!seen_.contains(other) && is_near(key, other))
       wrong.details.push_back(

@@ -23,8 +23,8 @@ struct Input {
   std::function<Result<void>(const std::function<void(std::string_view)>&)> read;
 };
 
-/// The logs that `named` stands for: `FILE`, or `LABEL=FILE` if no file has the whole name. Of a run's zip the logs of
-/// jobs are taken; the files of their steps repeat them. Defects of a zip's framing that do not hide bytes go to
+/// The logs that `named` stands for: `FILE`, or `LABEL=FILE` if no file has the whole name. A run's zip gives the
+/// logs of its jobs; the files of their steps repeat them. Defects of a zip's framing that do not hide bytes go to
 /// `findings`. Errors: D001, X502 (no log in it, not a zip that can be read), Zxxx.
 Result<std::vector<Input>> find_inputs(const std::string& named, Findings& findings);
 

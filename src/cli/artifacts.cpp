@@ -125,7 +125,7 @@ Result<void> refuse_one_archive(const std::string& url) {
                           text::shell_word(file.substr(0, file.find('.'))), text::shell_word(root)));
 }
 
-/// Of the newest run of the commit or pull request that has artifacts (for the group, if one is said).
+/// The newest run of the commit or pull request that has artifacts (for the group, if one is given).
 Result<Source> source_of_change(const Context& context, const run::Locator& locator, const Arguments& arguments) {
   FindRequest request;
   request.repository = locator.repository.empty() ? repository_of(context, arguments) : locator.repository;

@@ -46,7 +46,7 @@ Flag allow_partial_flag();
 struct ArtifactSize {
   std::uint64_t bytes = 0, files = 0;
 };
-/// Of an archive its own; of an exploded artifact, those of its files.
+/// The size of an archive, or the sum over the files of an exploded artifact.
 Result<ArtifactSize> size_of(const artifact::SourceItem& item);
 
 Json name_json(const artifact::Name& name);

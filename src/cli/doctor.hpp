@@ -1,5 +1,5 @@
 #pragma once
-// What this machine lacks for Quarry's work, each with the command that mends it. Looks, changes nothing but a
+// What this machine lacks for Quarry's work, each with the command that fixes it. Reads only, but for a
 // temporary file.
 #include "cli/command.hpp"
 #include <string>

@@ -41,7 +41,7 @@ struct FindResult {
   std::vector<Candidate> passed_over; ///< newer runs, each with what it lacks
 };
 
-/// Y00x when GitHub does not answer; what the store fails with; A020. Nothing found is no error here.
+/// Y00x when GitHub does not answer; what the store fails with; A020. Finding nothing is a success.
 Result<FindResult> find_artifacts(const Context& context, const FindRequest& request);
 /// not_found Y010, with what each run lacks.
 Error nothing_found(const FindRequest& request, const FindResult& result);

@@ -7,7 +7,7 @@
 namespace quarry::cli {
 
 std::uint64_t bytes_of_files(const std::vector<std::string>& paths);
-/// Of the packages that `publish` and `index build` find in a directory.
+/// Adds up the packages that `publish` and `index build` find in a directory.
 std::uint64_t bytes_of_packages(const std::string& directory);
 
 } // namespace quarry::cli

@@ -149,8 +149,8 @@ private:
               copy_ = key_ + "-copy";
 };
 
-/// Of a directory nothing must stay that was not there: a place that is no store yet is tried in a directory of its own
-/// within it, or within what is nearest above it and there.
+/// The check must not leave anything behind in a directory. If `place` is not a store yet, it is tried in a temporary
+/// directory within it, or within its nearest parent that exists.
 void directory_checks(const Context& context, store::ObjectStore& store, const std::string& place,
                       std::vector<Check>& checks) {
   if (sys::exists(path::join(place, ".quarry"))) { // it is a store

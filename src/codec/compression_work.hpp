@@ -54,8 +54,8 @@ private:
 class Ordered {
 public:
   Ordered(const CodecOptions& options, std::function<Result<void>(Buffer)> deliver);
-  /// Room for work in so many bytes; delivers what is pending, oldest first, until there is some. nullopt: there is
-  /// none, and nothing of this stream is pending any more.
+  /// Room for work in so many bytes; delivers what is pending, oldest first, until there is some. nullopt: there is no
+  /// room, and nothing of this stream is pending any more.
   Result<std::optional<Permit>> reserve(std::uint64_t bytes);
   void start(Permit permit, std::function<Result<Buffer>()> task);
   Result<void> drain();

@@ -8,7 +8,8 @@
 #include <optional>
 #include <vector>
 
-// Of cmake/deflate_open.c: as libdeflate_deflate_compress, but the stream can go on behind it, at a byte.
+// Defined in cmake/deflate_open.c: like libdeflate_deflate_compress, but the stream stays open and ends at a byte
+// boundary.
 extern "C" std::size_t quarry_deflate_open(libdeflate_compressor* compressor, const void* in, std::size_t in_size,
                                            void* out, std::size_t out_size);
 

@@ -166,7 +166,7 @@ Result<std::optional<std::vector<std::uint64_t>>> references(const Image& image,
   return std::optional(std::move(out));
 }
 
-// The room of an old string is ours when it is no tail of a longer one and nothing else points into it.
+// The space of an old string may be reused if it is not the tail of a longer one and nothing else points into it.
 bool is_free(const std::string& table, std::uint64_t begin, std::uint64_t end, const std::vector<std::uint64_t>& used) {
   if (begin == 0 || table[begin - 1] != '\0') return false;
   return std::none_of(used.begin(), used.end(), [&](std::uint64_t r) { return r >= begin && r <= end; });

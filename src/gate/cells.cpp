@@ -84,7 +84,7 @@ private:
     return {found.begin(), found.end()};
   }
 
-  /// The frameworks of the policy's rules that this set holds; {""} when it is none of theirs.
+  /// The frameworks of the policy's rules that this set holds; {""} if it holds none of them.
   std::set<std::string> frameworks() const {
     std::set<std::string> found;
     for (const auto& rule : policy_.requirements)

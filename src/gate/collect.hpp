@@ -10,8 +10,8 @@
 
 namespace quarry::gate {
 
-/// The sets of `source` that hold a file which `view` lacks: what a promotion would move, and so what is judged. Of
-/// `view` the shards of the source's projects must be there (registry::load_view_for).
+/// The sets of `source` that hold a file which `view` lacks: what a promotion would move, and so what is judged. `view`
+/// must have the shards of the source's projects (registry::load_view_for).
 std::vector<registry::SealedSet> lacking(const registry::View& view, const std::vector<registry::SealedSet>& source);
 
 /// All evidence, all waivers, and the question about each of `sets`: evidence names the whole set that was tested, so a

@@ -14,7 +14,7 @@ bool covers(const std::vector<std::string>& patterns, std::string_view family);
 
 /// What a file's name says about where it installs. Empty lists: anywhere.
 struct Reach {
-  std::vector<std::string> platforms; ///< "linux", "windows", "macos", or the tag itself when it is none of these
+  std::vector<std::string> platforms; ///< "linux", "windows", "macos", or the tag itself for any other platform
   std::vector<std::string> pythons;   ///< "3.12", "3.12+" (stable ABI, from there on)
 };
 /// invalid_argument M002, M003 for a name that is neither a wheel's nor an sdist's.

@@ -19,8 +19,8 @@ struct Described {
   bool hashed = true; ///< false: the digests are those of a proof, and nobody has read the whole file yet
 };
 
-/// A wheel is verified as every reader does (W010 unless sound). Of a source distribution (.tar.gz, .zip) the whole
-/// archive is read, its PKG-INFO must agree with the file's name (corrupt I002), and its fields must be readable for
+/// A wheel is verified as every reader does (W010 unless sound). A source distribution (.tar.gz, .zip) is read
+/// to its end, its PKG-INFO must agree with the file's name (corrupt I002), and its fields must be readable for
 /// installers (failed M005, M010, M011; warnings below metadata 2.1). The file's name itself: M002, M003.
 Result<Described> describe(const std::string& path, unsigned workers = 1);
 

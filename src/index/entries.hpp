@@ -12,7 +12,7 @@ namespace quarry::index {
 
 using FilePointers = std::vector<const registry::FileRecord*>;
 
-/// By version, then file name; a version that is none (foreign records) comes first. `files` must outlive the result.
+/// Sorts by version, then file name; invalid versions (of foreign records) come first. `files` must outlive the result.
 FilePointers in_page_order(FilePointers files);
 
 /// Makes the links of one page; what files in one directory share is computed once.

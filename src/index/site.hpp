@@ -79,7 +79,8 @@ std::unique_ptr<Site> files_site(std::string directory);
 /// `temporary`: where wheels are put for as long as they are looked at.
 std::unique_ptr<Site> store_site(std::shared_ptr<store::ObjectStore> store, std::string directory,
                                  std::string temporary);
-/// A web server's directory at `url`. Links are followed to other hosts too, as installers do. H001 for what is no URL.
+/// A web server's directory at `url`. Links are followed to other hosts too, as installers do. H001 if `url` is not a
+/// URL.
 Result<std::unique_ptr<Site>> web_site(const std::string& url, const store::Surroundings& surroundings,
                                        std::string temporary);
 

@@ -84,7 +84,7 @@ public:
 
 private:
   struct Place {
-    std::shared_ptr<store::ObjectStore> store; ///< null: it is no address of a file
+    std::shared_ptr<store::ObjectStore> store; ///< null: not the address of a file
     std::string key;
   };
 

@@ -47,7 +47,7 @@ struct ReadOptions {
 
 /// The wheels and sdists of a directory, or of its `dist/`, sorted; or the one that `path` is. not_found Q004, D001.
 Result<std::vector<std::string>> package_files(const std::string& path);
-/// corrupt W010 for a wheel that is not sound, Q005 for an sdist; M002, M003 for a name that is none.
+/// corrupt W010 for a wheel that is not sound, Q005 for an sdist; M002, M003 for an invalid name.
 Result<Package> read_package(const std::string& path, const ReadOptions& options);
 
 /// "x.tar", "x.tar.xz", … : an archive inside a package, such as the development files.

@@ -1,6 +1,6 @@
 #pragma once
-// A requirements file as a list of requirements. Of pip's format what says which projects: one requirement a line,
-// comments, continued lines. An option is refused: what would be left out silently is somebody's intention.
+// A requirements file as a list of requirements. Accepts the part of pip's format that names projects: one
+// requirement per line, comments, continued lines. An option is refused, because to ignore it silently would be wrong.
 #include "base/result.hpp"
 #include "dist/requirement.hpp"
 #include <string>

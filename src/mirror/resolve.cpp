@@ -40,7 +40,7 @@ std::vector<Version> versions_for(const index::IndexPage& page, const Target& ta
     auto fits = fit(name->tags, target);
     if (!fits) continue;
     auto python = dist::Specifiers::parse(file.requires_python);
-    if (python && !python->contains(target.full)) continue; // as pip: a value that is none does not exclude
+    if (python && !python->contains(target.full)) continue; // as pip: an invalid value does not exclude
     auto& version = found.try_emplace(name->version, Version{name->version, {}, *fits}).first->second;
     if (*fits < version.fit) version.files.clear();
     if (*fits <= version.fit) {

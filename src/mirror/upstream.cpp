@@ -16,7 +16,7 @@ std::string without_query(const std::string& url) { return url.substr(0, url.fin
 
 namespace {
 
-/// Of a file whose size the page does not say. The largest wheels have 4 GB; more would only fill the disk.
+/// The limit for a file whose size is not on the page. The largest wheels have 4 GB; more would only fill the disk.
 constexpr std::uint64_t k_unsized_bytes_max = 16ull << 30;
 constexpr int k_download_attempts = 3; ///< a connection that is cut in the middle; what came before is read again
 

@@ -37,7 +37,7 @@ public:
   Upstream(std::shared_ptr<net::Transport> transport, const sys::Clock& clock, Options options, KnownMetadata known)
       : transport_(std::move(transport)), clock_(clock), options_(std::move(options)), known_(std::move(known)) {}
 
-  /// URLs in it are absolute. not_found U003; U006 for an answer that is no page.
+  /// The URLs in the page are absolute. not_found U003; U006 if the answer is not a page.
   Result<const index::IndexPage*> page(const std::string& project) override;
   /// From the mirror, else from the file beside the wheel, else from the wheel. corrupt U007, U008.
   Result<dist::Metadata> metadata(const index::PageFile& file) override;
@@ -46,7 +46,7 @@ public:
   /// served beside it (corrupt U008).
   Result<Downloaded> download(const index::PageFile& file, const std::function<void(std::uint64_t)>& on_bytes);
 
-  /// Of wheels, however often they were asked for and whatever became of them.
+  /// Bytes of wheels that were fetched, including repeated and failed downloads.
   std::uint64_t bytes_fetched() const { return bytes_fetched_; }
 
 private:

@@ -31,7 +31,7 @@ bool is_unprintable(std::uint32_t c) {
   return it != k_unprintable.end() && c >= it->first;
 }
 
-// Of text known to be UTF-8.
+// Reads one code point. The text must be valid UTF-8.
 std::uint32_t next_code_point(std::string_view text, std::size_t& at) {
   auto byte = [&](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(text[i])); };
   auto lead = byte(at++);

@@ -16,7 +16,7 @@ unsigned tries_of(Trouble trouble, const RetryLimits& limits) {
   default: return limits.attempts_max;
   }
 }
-bool is_at_once(const Attempt& attempt) { // what was wrong is mended before the next attempt
+bool is_at_once(const Attempt& attempt) { // the cause is corrected before the next attempt
   return attempt.trouble == Trouble::skewed || attempt.trouble == Trouble::expired ||
          attempt.trouble == Trouble::moved || (attempt.trouble == Trouble::stale && attempt.of_this == 1);
 }

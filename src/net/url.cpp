@@ -98,7 +98,7 @@ bool has_scheme(std::string_view reference) {
   auto end = reference.find_first_of(":/?#");
   return end != reference.npos && end > 0 && reference[end] == ':';
 }
-// RFC 3986 §5.2.4; what a query holds is no path.
+// RFC 3986 §5.2.4; a query is not part of the path.
 std::string without_dots(const std::string& target) {
   auto end = std::min(target.find_first_of("?#"), target.size());
   std::vector<std::string> kept;

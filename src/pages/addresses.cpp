@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::string_view k_state = "/pages.json";
 
-/// nullopt: the reader is not told, or a web server answers a directory with something else than a page.
+/// Whether the key exists. Returns nullopt if that is unknown: access is denied, or a web server answers a directory
+/// with something other than a page.
 Result<std::optional<bool>> holds(ObjectStore& store, const std::string& key) {
   auto found = store.head(key);
   if (found) return std::optional(found->has_value());
@@ -29,7 +30,7 @@ Result<bool> answers(ObjectStore& store, const PublicUrl& public_url, const std:
   TRY(auto copy, holds(store, directory + "/simple/"));
   if (copy.value_or(false)) return true;
   TRY(auto page, holds(store, directory + "/simple/index.html"));
-  return page == false; // nothing is written yet
+  return page == false; // no page is written yet: the address is the future one
 }
 
 /// Whether the directory's own page shows projects instead of files.

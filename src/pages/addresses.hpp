@@ -1,7 +1,7 @@
 #pragma once
-// Under which URLs people install from a directory of a store. An installer that is given `--index-url URL` asks for
-// `URL/rocm/`: a web server or a disk answers with index.html, object storage only where the copies of pages exist
-// (page_writer.hpp). Where nothing answers, pages for `--find-links` take the index's place.
+// Finds the URLs under which people install from a directory of a store. An installer that is given `--index-url URL`
+// requests `URL/rocm/`. A web server or a local directory answers with index.html; object storage answers only if the
+// copies of the pages exist (page_writer.hpp). If nothing answers, `--find-links` pages replace the index.
 #include "base/result.hpp"
 #include "pages/public_url.hpp"
 #include "store/object_store.hpp"
@@ -11,22 +11,24 @@
 namespace quarry::pages {
 
 struct Addresses {
-  std::string index_url;  ///< "…/simple/"; empty where nothing answers under it
-  std::string merged_url; ///< "…/merged/simple/"; empty also where the store has no base index
-  /// Where index_url is empty: pages that together show what index_url or merged_url would.
+  std::string index_url;  ///< "…/simple/"; empty if nothing answers under it
+  std::string merged_url; ///< "…/merged/simple/"; also empty if the store has no base index
+  /// Used if index_url is empty: pages that together show what index_url or merged_url would show.
   std::vector<std::string> find_links = {};
 
-  /// The index that needs no other one beside it: the merged one where the store has it; "": use find_links.
+  /// The one index URL to give to an installer: the merged index if the store has one, else the plain index. Empty if
+  /// there is neither; then use find_links.
   const std::string& best_index() const { return merged_url.empty() ? index_url : merged_url; }
 };
 
-/// Of a run's directory, a channel's, a distribution or the base index. `projects`: those that people want from it; a
-/// channel of many files has no page for --find-links but those of its projects. A directory without pages gets the
-/// URLs that it will have. Reads only, two or three small objects; the errors of the store.
+/// Returns the addresses of `directory`: a run's package directory, a channel's, a distribution or the base index.
+/// `projects` are the projects that people want from it: a channel of many files has one find-links page per project
+/// and none for all files. A directory without pages gets the URLs that it will have. Fails with the errors of the
+/// store. Costs three or four small reads.
 Result<Addresses> addresses_of(store::ObjectStore& store, const PublicUrl& public_url, const std::string& directory,
                                const std::vector<std::string>& projects = {});
 
-/// "--index-url URL", or "--no-index --find-links URL --find-links URL".
+/// Returns the installer's arguments: "--index-url URL", or "--no-index --find-links URL --find-links URL". Pure.
 std::string installer_words(const Addresses& addresses);
 
 } // namespace quarry::pages

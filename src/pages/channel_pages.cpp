@@ -35,7 +35,7 @@ void add_move(const ViewRecord& older, const ViewRecord& newer, Changes& changes
     if (!changes.projects.insert(project).second) changes.more_than_once.insert(project);
 }
 
-/// Pages need no past: a record of it that is lost or damaged is not known, other errors stay.
+/// An old record that is missing or damaged becomes nullopt: pages can be made without it. Other errors stay errors.
 template <class T> Result<std::optional<T>> if_known(Result<T> record) {
   if (record) return std::optional<T>(std::move(*record));
   auto kind = record.error().kind;
@@ -101,7 +101,7 @@ namespace {
 
 constexpr unsigned k_renderers = 4;
 
-/// Everything that the work of one round needs; shared by its batches.
+/// The channel as one round of the writer read it; shared by the batches of that round.
 struct Channel {
   ObjectStore& store;
   std::string name, directory;
@@ -122,7 +122,7 @@ index::PageOptions options_of(const Channel& channel) {
   return {.title = channel.name, .directory = channel.directory};
 }
 
-/// The pages of these projects; their files, too, where somebody wants to see all of them.
+/// Renders the pages of these projects, and appends their files to `files`.
 Result<std::vector<index::Page>> render(const Channel& channel, const Names& projects, std::vector<FileRecord>& files) {
   std::vector<std::vector<index::Page>> pages(projects.size());
   std::vector<std::vector<FileRecord>> files_of(projects.size());
@@ -139,7 +139,8 @@ Result<std::vector<index::Page>> render(const Channel& channel, const Names& pro
   return all;
 }
 
-/// The roots, and the page for people: every file where that can be read, else every project.
+/// Renders the two roots and the page for people, which lists every file of a small channel or every project of a large
+/// one.
 Result<std::vector<index::Page>> last_pages(const Channel& channel, const std::vector<FileRecord>* all_files) {
   auto projects = all_projects(channel.view);
   std::vector<index::Page> pages{{"simple/index.html", index::root_html(projects), index::k_html_type},
@@ -194,7 +195,7 @@ Names stale_of(const Channel& channel, const std::set<std::string>& projects) {
   return stale;
 }
 
-/// All pages there are of projects that the view does not show.
+/// Every stored page of a project that the view does not show, found by listing.
 Result<Names> all_stale(const Channel& channel) {
   std::set<std::string> current;
   for (auto tree : k_trees) {
@@ -205,7 +206,7 @@ Result<Names> all_stale(const Channel& channel) {
   return stale_pages(channel.store, channel.directory, [&](const std::string& key) { return current.contains(key); });
 }
 
-/// The files of the channel when its pages have followed; nullopt: it cannot be known without reading all.
+/// The number of files in the new view. Returns nullopt if it is not known without reading all shards.
 Result<std::optional<std::uint64_t>> files_after(const Channel& channel, const PagesState& shown,
                                                  const Changes& changes) {
   TRY(auto before, if_known(files_in(channel.store, changes.shown, changes.projects)));
@@ -214,7 +215,7 @@ Result<std::optional<std::uint64_t>> files_after(const Channel& channel, const P
   return std::optional(shown.files - std::min(*before, shown.files) + after);
 }
 
-/// How pages are brought from what they show to the channel, in as many rounds as rivals make necessary.
+/// Computes the work of each round: which pages must be compared, given what the state says they show.
 class Follower {
 public:
   Follower(Extent extent, const KnownViews& known) : extent_(extent), known_(known) {}
@@ -262,7 +263,8 @@ private:
 
   Extent extent_;
   const KnownViews& known_;
-  std::set<std::string> touched_before_; ///< also by earlier rounds: one of those pages may be over a rival's
+  /// Includes the projects of earlier rounds: a page that this writer wrote late may have replaced a newer one (ABA).
+  std::set<std::string> touched_before_;
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 #pragma once
-// What the pages of a channel show, `channels/{name}/pages.json` (docs/formats/index.md), and which of them a move
-// touches, so that one more file costs what its project costs, however many others there are. Private to the room.
+// The state object of a channel's pages, `channels/{name}/pages.json` (docs/formats/channels.md), and which projects
+// have changed since it was written. With it, publishing one more file costs only the pages of that file's project,
+// however large the channel is. Private to the room. docs/concurrency.md has the protocol.
 #include "base/result.hpp"
 #include "pages/projection.hpp"
 #include "pages/recent_moves.hpp"
@@ -13,29 +14,32 @@
 
 namespace quarry::pages {
 
-constexpr std::uint64_t k_listed_files_max = 1000; ///< on one page, which every move would write again
+constexpr std::uint64_t k_listed_files_max =
+    1000; ///< files on a channel's find-links page, which every move writes again
 
 struct PagesState {
   std::string channel;
-  std::uint64_t generation = 0; ///< that the pages show completely; 0: none
+  std::uint64_t generation = 0; ///< the generation that all pages show; 0: no state
   registry::ViewDigest view;    ///< of that generation
-  std::uint64_t files = 0;      ///< in that view
-  bool slash_keys = false;      ///< every page has its copy (page_writer.hpp)
-  RecentMoves recent;           ///< counted in generations
+  std::uint64_t files = 0;      ///< number of files in that view
+  bool slash_keys = false;      ///< whether every HTML page has its copy (page_writer.hpp)
+  RecentMoves recent;           ///< a move's number is its generation
 };
 
-/// The bytes are canonical JSON.
+/// Returns canonical JSON. Pure.
 std::string to_json(const PagesState& state);
-/// Bytes that are no such state are none: pages are only projections, and are made anew.
+/// Never fails: unreadable state counts as no state (generation 0). Pages are derived data, so they are regenerated.
 PagesState parse_pages_state(const std::string& bytes);
 
 struct Changes {
-  std::set<std::string> projects; ///< that differ between two views in a row, from the state's to the channel's
-  std::set<std::string> more_than_once;
-  registry::ViewRecord shown; ///< the state's view
+  std::set<std::string> projects;       ///< whose shard changed in any move after the state's generation
+  std::set<std::string> more_than_once; ///< the subset that changed in more than one of these moves
+  registry::ViewRecord shown;           ///< the view of the state's generation
 };
-/// Walks the ledger back from `now` to the generation of `state`. nullopt: it cannot be known (no state, too many moves
-/// since, another past, a record of it lost or damaged).
+/// Collects what changed from the generation of `state` to `now`, by walking the ledger back. Returns nullopt if that
+/// cannot be known, so all pages must be compared: there is no state, more than k_recent_moves moves have happened
+/// since, the ledger does not lead to the state's view, or a record on the way is missing or damaged. Fails with other
+/// errors of the store. Costs two reads per move; views in `known` are not read.
 Result<std::optional<Changes>> changes_since(store::ObjectStore& store, const PagesState& state,
                                              const registry::ChannelRecord& now, const registry::ViewRecord& view,
                                              const KnownViews& known);

@@ -1,17 +1,17 @@
 #pragma once
-// A project that two indexes have: what installers that are given both would make of it. Pure.
+// Predicts what installers choose if two indexes have the same project and both are given to them. Pure.
 #include <string>
 #include <vector>
 
 namespace quarry::pages {
 
 struct Offer {
-  std::string place;                 ///< "42-linux/python/g", "python-deps"
-  std::vector<std::string> versions; ///< of the project; those that cannot be read count as oldest
+  std::string place;                 ///< directory of the index: "42-linux/python/g", "python-deps"
+  std::vector<std::string> versions; ///< of the project; an invalid version counts as older than any valid one
 };
 
-/// What pip takes (the newest of all indexes, whoever offers it) and what uv takes (the newest of the first index that
-/// has the project; `--extra-index-url` comes before `--index-url`). Lines for Error::details.
+/// Returns two lines for Error::details: what pip would install (the newest version of all indexes), and what uv would
+/// install (the newest version of the first index that has the project; `--extra-index-url` precedes `--index-url`).
 std::vector<std::string> installers_would_take(const Offer& extra, const Offer& base);
 
 } // namespace quarry::pages

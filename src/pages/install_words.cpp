@@ -18,7 +18,7 @@ bool has_prerelease(const std::vector<registry::FileRecord>& files) {
   });
 }
 
-/// The extras of rocm whose wheels are there: pip warns of one that it cannot satisfy, or fails.
+/// Only the extras whose wheels exist: pip warns about an extra that it cannot satisfy, or fails.
 std::string rocm_requirement(const std::set<std::string>& projects) {
   bool libraries = std::any_of(projects.begin(), projects.end(),
                                [](const auto& project) { return !dist::family_of_libraries(project).empty(); });

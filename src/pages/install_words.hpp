@@ -1,5 +1,5 @@
 #pragma once
-// The line that people paste to install what a page shows. Pure text.
+// The command line that people paste to install what a page shows. Pure.
 #include "pages/addresses.hpp"
 #include "registry/records.hpp"
 #include <string>
@@ -7,13 +7,15 @@
 
 namespace quarry::pages {
 
-/// `rocm[libraries,devel]` where the set has it; else the names of its projects.
+/// Returns the requirement for pip: `"rocm[libraries,devel]"` with the extras that the set can satisfy, if it contains
+/// `rocm`; otherwise the names of its projects.
 std::string requirement_of(const registry::SetRecord& set);
-/// The same for a page: words for pip without its own name, "PROJECT" where the names would fill the line.
+/// Returns the arguments of `pip install` for a page: the requirement, with `--pre` if a version is a pre-release.
+/// "PROJECT" replaces a list of names that is too long for a line.
 std::string install_words(const std::vector<registry::FileRecord>& files);
-/// `pip install "rocm[libraries,devel]" --index-url URL`, with `--pre` when a version is a pre-release; with
-/// `--no-index --find-links URL` where no index answers. With files on this machine pip's look for a newer pip is
-/// switched off: it would end in a warning about `pip/`.
+/// Returns the whole line: `pip install "rocm[libraries,devel]" --index-url URL`, with `--pre` if a version is a
+/// pre-release, and `--no-index --find-links URL` if no index answers. For a `file:` URL pip's check for a newer pip is
+/// switched off, because it would end in a warning about `pip/`.
 std::string install_line(const registry::SetRecord& set, const Addresses& from);
 
 } // namespace quarry::pages

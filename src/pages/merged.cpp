@@ -31,14 +31,14 @@ using Digests = std::map<std::string, registry::ShardDigest>; // by project: the
 
 /// What pages.json says.
 struct State {
-  bool fits = false;
-  Digests own, base; ///< that pages were made from when they were last complete
+  bool readable = false;
+  Digests own, base; ///< of the files that each page shows; a project without an entry has a page that is not trusted
   std::uint64_t moves = 0;
   RecentMoves recent;
-  bool slash_keys = false; ///< every page has its copy (page_writer.hpp)
+  bool slash_keys = false; ///< whether every HTML page has its copy (page_writer.hpp)
 };
 
-/// Bytes that are no such state are none: pages are only projections, and are made anew.
+/// Unreadable state counts as no state. Pages are derived data, so they are regenerated.
 State parse_state(const std::string& bytes) {
   auto json = json::parse(bytes, k_state_name);
   if (!json || !json->is_object() || !json::require_schema(*json, k_schema, k_state_name)) return {};
@@ -54,7 +54,7 @@ State parse_state(const std::string& bytes) {
       (*digests)[name] = *shard;
     }
   }
-  state.fits = true;
+  state.readable = true;
   state.moves = *moves;
   state.recent = std::move(*recent);
   state.slash_keys = json->value("slash_keys", Json()) == Json(true);
@@ -86,7 +86,7 @@ public:
       : store_(store), source_(source), base_(base), options_(options), directory_(merged_directory(source.place)) {}
 
   Result<Merged> run() {
-    TRY(bool exists, is_one());
+    TRY(bool exists, has_merged_index());
     if (!exists) return Merged{};
     auto token_now = [this] { return token(); };
     auto work = [this](const std::string& state) { return work_of(parse_state(state)); };
@@ -101,8 +101,8 @@ private:
     return own_token_ + "\n" + base_token_;
   }
 
-  /// Both have something; or all of the directory's own was withdrawn, and is still shown.
-  Result<bool> is_one() {
+  /// Both sources have files; or the directory's own sets are gone, and the merged index that shows them must follow.
+  Result<bool> has_merged_index() {
     TRY_DO(token());
     if (base_token_.empty() || !own_token_.empty()) return !base_token_.empty();
     TRY(auto state, store_.head(directory_ + "/" + std::string(k_state_name)));
@@ -114,7 +114,7 @@ private:
     TRY(theirs_, base_.projects(base_token_));
     TRY(notes_, give_one_owner(store_, source_.place, own_, theirs_));
     auto moved = moved_since(shown);
-    auto next = moved.empty() && shown.fits ? shown : state_after(shown, moved);
+    auto next = moved.empty() && shown.readable ? shown : state_after(shown, moved);
     touched_.insert(moved.begin(), moved.end());
     for (const auto& [name, move] : next.recent.twice) touched_.insert(name);
     TRY(next.slash_keys, store_.slash_keys());
@@ -124,14 +124,14 @@ private:
         for (const auto& [name, project] : *half) touched_.insert(name);
     Work work;
     if (touched_.empty()) return work;
-    if (!moved.empty()) work.state_before = doubting(shown, next, moved);
+    if (!moved.empty()) work.state_before = write_ahead_state(shown, next, moved);
     work.batches = batches();
     TRY(work.stale, stale());
     work.state = [this, next] { return state_page(source_.place, next); };
     return work;
   }
 
-  /// Projects whose files are not those that the state says.
+  /// Projects whose files differ from those that the state names.
   std::set<std::string> moved_since(const State& shown) const {
     auto moved = moved_between(shown.own, digests_of(own_));
     moved.merge(moved_between(shown.base, digests_of(theirs_)));
@@ -140,13 +140,15 @@ private:
 
   State state_after(const State& shown, const std::set<std::string>& moved) const {
     State next{true, digests_of(own_), digests_of(theirs_), shown.moves + 1, {}, shown.slash_keys};
-    if (shown.fits) next.recent = shown.recent.after(next.moves, moved, {});
+    if (shown.readable) next.recent = shown.recent.after(next.moves, moved, {});
     return next;
   }
 
-  /// Vouches no longer for what is about to change, and counts it as moved already. What vanishes stays named: the next
-  /// one removes its pages if this one does not come to it.
-  index::Page doubting(const State& shown, const State& next, std::set<std::string> moved) const {
+  /// The state that is written before any page. The entries of projects that are about to change are removed, so that
+  /// after a crash the next writer compares their pages; they already count as moved, so that it enters them in
+  /// `twice`. Projects whose pages are about to be removed keep their entries, so that the next writer finishes the
+  /// removal.
+  index::Page write_ahead_state(const State& shown, const State& next, std::set<std::string> moved) const {
     std::erase_if(moved, [&](const auto& name) { return !is_shown(name); });
     return state_page(source_.place, {true, without(shown.own, moved), without(shown.base, moved), shown.moves,
                                       next.recent, shown.slash_keys});
@@ -159,7 +161,7 @@ private:
     return names;
   }
 
-  /// Dependencies before what needs them, roots last.
+  /// Pages of dependencies come before the pages of the projects that need them, roots last.
   std::vector<Batch> batches() {
     auto render = [this](const std::vector<std::string>& names, std::vector<FileRecord>& files) {
       return pages_of(names, files);
@@ -215,9 +217,10 @@ private:
   const MergeOptions& options_;
   std::string directory_;
   std::string own_token_, base_token_;
-  Projects own_, theirs_; ///< of the tokens; theirs without what is own, too
+  Projects own_, theirs_; ///< read for the tokens; theirs_ without the projects that own_ has, too
   Findings notes_;
-  std::set<std::string> touched_; ///< also by earlier rounds: one of those pages may be over a rival's
+  /// Includes the projects of earlier rounds: a page that this writer wrote late may have replaced a newer one (ABA).
+  std::set<std::string> touched_;
 };
 
 Result<Merged> merge(ObjectStore& store, const Source& source, const MergeOptions& options) {
@@ -226,7 +229,7 @@ Result<Merged> merge(ObjectStore& store, const Source& source, const MergeOption
   return Merger(store, source, base, options).run();
 }
 
-/// Directories that sets were published in.
+/// The directories of all set records.
 Result<std::set<std::string>> published_directories(ObjectStore& store, unsigned transfers) {
   constexpr std::string_view k_sets = "sets/", k_json = ".json";
   TRY(auto objects, store.list(std::string(k_sets)));
@@ -284,7 +287,7 @@ Result<Shown> merged_channel_shown(ObjectStore& store, const std::string& name, 
   TRY(auto bytes, store.get(key, k_page_bytes_max));
   if (!bytes) return Shown{};
   auto state = parse_state(*bytes);
-  return Shown{true, state.fits && state.own == view.shards};
+  return Shown{true, state.readable && state.own == view.shards};
 }
 
 Result<MergedAll> merge_all(ObjectStore& store, const MergeOptions& options) {
@@ -298,7 +301,7 @@ Result<MergedAll> merge_all(ObjectStore& store, const MergeOptions& options) {
   MergeOptions one{options.thorough, 1};
   TRY_DO(parallel_for(sources.size(), options.transfers, [&](std::size_t i) -> Result<void> {
     merged[i] = Merger(store, sources[i], base, one).run();
-    return {}; // one place that is broken keeps none of the others from its dependencies
+    return {}; // a broken place must not keep the others from their dependencies
   }));
   TRY_DO(all_of(sources, merged));
   MergedAll all;

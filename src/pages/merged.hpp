@@ -1,11 +1,12 @@
 #pragma once
-// One index for an installer that is given one URL: what a directory or a channel shows, and the base index of
-// dependencies beside it (docs/formats/index.md, "Merged"). Each project has one owner; where both have one, the
-// directory's files are shown, and P050 tells.
+// Writes the merged index: one index that shows the projects of a directory or channel and those of the base index of
+// dependencies, for an installer that is given a single URL (docs/formats/index.md, "Merged"). Each project has one
+// owner: if both sources have it, the files of the directory or channel are shown, and warning P050 says so.
 //
-// A merged index is a projection like other pages, of two truths. Whoever changes one of them reads the other one
-// afterwards and writes the pages: of a publish and a mirror that end together, one sees both. The guard is the one of
-// projection.hpp.
+// The pages are derived from two sources: the directory's own sets (or the channel) and the base index. A writer
+// changes its source first, then reads both and writes the pages. If a publish and a mirror finish concurrently, at
+// least one of them sees both changes. Writers are kept apart as in page_writer.hpp; after a crash the write-ahead
+// state tells which pages cannot be trusted (docs/concurrency.md, "The merged index and its write-ahead state").
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "registry/records.hpp"
@@ -16,44 +17,50 @@
 
 namespace quarry::pages {
 
-/// Where a store keeps its index of dependencies (docs/formats/run-layout.md); no run may publish a project of it.
+/// The directory of a store's index of dependencies (docs/formats/mirror.md). A run may not publish a project that is
+/// in it (P017).
 constexpr std::string_view k_base_index = "python-deps";
 
-/// "42-linux/python/g/merged": holds `simple/`, `simple-json/` and `pages.json`.
+/// Returns "42-linux/python/g/merged", which contains `simple/`, `simple-json/` and `pages.json`. Pure.
 std::string merged_directory(const std::string& directory);
 
 struct MergeOptions {
-  /// Every page is compared. Else those of projects whose files are what `pages.json` says they were are believed.
+  /// True: every page is compared. False: a page is trusted if `pages.json` names exactly the files that it must show.
   bool thorough = false;
-  unsigned transfers = 8; ///< pages of dependencies at the same time
+  unsigned transfers = 8; ///< pages that are read or written at the same time
 };
 
 struct Merged {
-  bool exists = false; ///< false: the store has no base index, or nothing is sealed here; nothing was done
+  bool exists = false; ///< false: the store has no base index, or nothing is sealed here; nothing was written
   std::uint64_t pages_written = 0, pages_removed = 0;
-  Findings notes; ///< P050, by project
+  Findings notes; ///< P050, one for each project that both sources have
 };
 
-/// The merged index of a package directory. precondition_failed P010 when rivals kept writing.
+/// Brings the merged index of a package directory up to date. Fails with precondition_failed (P010) if other writers
+/// kept changing its pages, and with the errors of the store. Reads the source records, and reads and compares the
+/// pages of projects that changed; writes those that differ, and `pages.json` twice.
 Result<Merged> merge_directory(store::ObjectStore& store, const std::string& directory,
                                const MergeOptions& options = {});
-/// The merged index of a channel; not_found R015.
+/// The same for a channel. Also fails with not_found (R015) if the channel does not exist.
 Result<Merged> merge_channel(store::ObjectStore& store, const std::string& name, const MergeOptions& options = {});
 
 struct Shown {
   bool exists = false;
-  bool current = false; ///< it shows this view; a mirror that was killed is not seen
+  bool current = false; ///< its own half shows the given view; a killed mirror sync is not noticed
 };
-/// What the merged index of a channel shows; also where a store cannot be listed.
+/// Tells whether the merged index of a channel exists and shows `view`. Costs one read, so it also works in a store
+/// that cannot be listed.
 Result<Shown> merged_channel_shown(store::ObjectStore& store, const std::string& name,
                                    const registry::ViewRecord& view);
 
 struct MergedAll {
-  std::vector<std::string> directories; ///< those that have a merged index: channels, then directories
+  std::vector<std::string> directories; ///< which have a merged index: channels first, then directories
   std::uint64_t pages_written = 0, pages_removed = 0;
   Findings notes;
 };
-/// Of every channel and every directory of a sealed set, `transfers` at the same time: after the base index changed.
+/// Brings the merged indexes of all channels and package directories up to date, after the base index has changed:
+/// `options.transfers` of them at the same time. A failure of one does not stop the others; all failures together are
+/// P051, with the kind of the first. Reads every set record of the store to find the directories.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

@@ -37,7 +37,7 @@ Offer offer_of(const std::string& place, const std::vector<FileRecord>& files) {
 
 } // namespace
 
-// Seals are never taken back, so their names say what is shown.
+// Seals are only ever added, and each names its set: the list of their keys identifies what the directory shows.
 Source directory_source(ObjectStore& store, const std::string& directory) {
   auto token = [&store, directory]() -> Result<std::string> {
     TRY(auto seals, store.list(directory + "/seals/"));

@@ -1,5 +1,5 @@
 #pragma once
-// The two that a merged index is made from, project by project. Private to the room.
+// The two sources of a merged index: a directory or channel, and the base index. Private to the room.
 #include "base/finding.hpp"
 #include "registry/registry.hpp"
 #include <functional>
@@ -10,27 +10,33 @@
 
 namespace quarry::pages {
 
-/// One project's files, by the digest of their shard; of a channel, which may be large, read when they are needed.
+/// One project's files.
 struct Project {
   registry::ShardDigest shard;
-  std::optional<registry::ShardRecord> record;
+  std::optional<registry::ShardRecord> record; ///< absent for a channel, which may be large: files_of() reads it
 };
 using Projects = std::map<std::string, Project>;
 
 struct Source {
-  std::string place;
-  std::function<Result<std::string>()> token; ///< changes with what it shows; "": it shows nothing
-  std::function<Result<Projects>(const std::string& token)> projects; ///< called after token(), with what it said
+  std::string place; ///< directory of the index: "42-linux/python/g", "channels/stable", "python-deps"
+  /// Reads the source and returns a value that changes whenever the source's files change; empty if it has none.
+  std::function<Result<std::string>()> token;
+  /// Returns the projects. Must be called with the result of the last token().
+  std::function<Result<Projects>(const std::string& token)> projects;
 };
 
+/// The sets sealed in a package directory. A token costs one listing, the projects one read per set and seal.
 Source directory_source(store::ObjectStore& store, const std::string& directory);
+/// A channel's view. A token costs one read, the projects another one. Its functions fail with not_found (R015) if the
+/// channel does not exist.
 Source channel_source(store::ObjectStore& store, const std::string& name);
-/// The same, read once for as long as its token stays. Thread-safe.
+/// Wraps `source` so that its projects are read again only when the token changes. Thread-safe.
 Source read_once(Source source);
 
+/// Returns the files of a project; reads its shard if the record is not at hand.
 Result<std::vector<registry::FileRecord>> files_of(store::ObjectStore& store, const Project& project);
 
-/// Takes out of `base` what `own`, shown in `place`, has, too: P050 each.
+/// Removes from `base` every project that `own` has, too. Returns a P050 finding for each, about the index of `place`.
 Result<Findings> give_one_owner(store::ObjectStore& store, const std::string& place, const Projects& own,
                                 Projects& base);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Project pages in the order that a reader in the middle can live with, as far as that is affordable: what others need
-// comes first.
+// Orders the writes of pages so that a reader in the middle of an update does not see a package whose dependencies are
+// not listed yet. Best effort: more than k_in_order_max projects are written in parallel.
 #include "base/result.hpp"
 #include "index/pages.hpp"
 #include "pages/page_writer.hpp"
@@ -12,30 +12,31 @@
 
 namespace quarry::pages {
 
-/// Reorders the project pages among themselves; roots and the find-links page stay last. A project needs what the
-/// METADATA of its newest wheel requires; one without wheels (the `rocm` sdist, which pins everything else) comes after
-/// all others. Ties by name; cycles in any order. A sidecar that is missing or unreadable says nothing about order and
-/// is no error here.
+/// Sorts the project pages so that dependencies come first; roots and the find-links page stay last. The dependencies
+/// of a project are those in the METADATA of its newest wheel. A project without wheels (the `rocm` sdist, which pins
+/// everything else) comes after all others. Ties are broken by name, cycles in any way. A missing or unreadable
+/// metadata file is ignored. Fails with the errors of the store. Costs one read per project.
 Result<void> dependencies_first(store::ObjectStore& store, const std::vector<registry::FileRecord>& files,
                                 std::vector<index::Page>& pages);
 
-/// How the pages of some projects are made, when their turn comes.
+/// Functions that render pages; called when their batch is written.
 struct Rendering {
-  /// Their pages; their files are added to `files`.
+  /// Returns the pages of `projects`, and appends the files of these projects to `files`.
   std::function<Result<std::vector<index::Page>>(const std::vector<std::string>& projects,
                                                  std::vector<registry::FileRecord>& files)>
       projects;
-  /// What links to them, written after them. `files`: of all projects, where they were rendered at once.
+  /// Returns the pages that link to them, which are written last. `files`: of all projects if they were rendered in one
+  /// batch, else nullptr.
   std::function<Result<std::vector<index::Page>>(const std::vector<registry::FileRecord>* files)> last;
 };
 
-/// Up to `k_in_order_max` projects: one batch, dependencies first. More are written side by side, in pieces that fit
-/// into memory.
+/// Splits the work into batches. Up to k_in_order_max projects are one batch, dependencies first. More are split into
+/// batches that fit into memory, each written in parallel. No I/O until a batch is rendered.
 std::vector<Batch> batches_of(store::ObjectStore& store, const std::vector<std::string>& projects,
                               const Rendering& rendering);
 
-// Above this, order matters less than time: it is kept for what one publish or promotion brings, and an index of that
-// many projects is written as a whole only by its first move and by a repair.
+// More projects than one publish or promotion brings. Only the first move and a repair write that many pages, and then
+// time matters more than order.
 constexpr std::size_t k_in_order_max = 200;
 
 } // namespace quarry::pages

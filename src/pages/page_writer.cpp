@@ -24,7 +24,7 @@ Result<std::optional<Existing>> look(ObjectStore& store, const std::string& key)
   return std::optional(std::move(existing));
 }
 
-/// The new etag; nullopt: a rival was faster.
+/// Returns the new ETag, or nullopt if another writer was faster.
 Result<std::optional<std::string>> replace(ObjectStore& store, const std::string& key, const index::Page& page,
                                            const std::optional<Existing>& existing) {
   store::PutOptions options;
@@ -34,92 +34,95 @@ Result<std::optional<std::string>> replace(ObjectStore& store, const std::string
   auto put = store.put(key, content::Rope::literal(page.bytes), options);
   if (put) return std::optional(std::move(put->etag));
   auto kind = put.error().kind;
-  // A lost reply starts a new round like a lost race: it looks at what is there.
+  // After a lost reply the write may have happened. A new round reads the page again, as after a lost race.
   if (kind == ErrorKind::precondition_failed || put.error().is(codes::object_exists) ||
       kind == ErrorKind::outcome_unknown)
     return std::optional<std::string>();
   return fail(std::move(put).error());
 }
 
-/// A key under which a page is stored, as it was before the truth was confirmed.
-struct Place {
+/// A key under which a page is stored, as it was before the source was confirmed.
+struct Target {
   std::string key;
   std::optional<Existing> existing;
-  bool right = false; ///< it has the page's bytes already
+  bool up_to_date = false; ///< the object has the page's bytes already
 };
 
 struct Item {
   index::Page page;
-  std::vector<Place> places; ///< the page's own key, then its copy
+  std::vector<Target> targets; ///< the page's own key, then its copy
 };
 using Round = std::vector<Item>;
 
-std::vector<Place> places_of(const std::string& directory, const index::Page& page, bool slash_keys) {
-  std::vector<Place> places{{directory + "/" + page.key, {}}};
-  auto copy = slash_keys && page.content_type == index::k_html_type ? slash_key_of(places.front().key) : std::string();
-  if (!copy.empty()) places.push_back({std::move(copy), {}});
-  return places;
+std::vector<Target> targets_of(const std::string& directory, const index::Page& page, bool slash_keys) {
+  std::vector<Target> targets{{directory + "/" + page.key, {}}};
+  auto copy = slash_keys && page.content_type == index::k_html_type ? slash_key_of(targets.front().key) : std::string();
+  if (!copy.empty()) targets.push_back({std::move(copy), {}});
+  return targets;
 }
 
-Result<Round> look_at_pages(ObjectStore& store, const Truth& truth, std::vector<index::Page> pages) {
+Result<Round> look_at_pages(ObjectStore& store, const PageSource& source, std::vector<index::Page> pages) {
   TRY(bool slash_keys, store.slash_keys());
   Round round;
   for (auto& page : pages) {
-    auto places = places_of(truth.directory, page, slash_keys);
-    round.push_back({std::move(page), std::move(places)});
+    auto targets = targets_of(source.directory, page, slash_keys);
+    round.push_back({std::move(page), std::move(targets)});
   }
-  TRY_DO(parallel_for(round.size(), truth.transfers, [&](std::size_t i) -> Result<void> {
-    for (auto& place : round[i].places) {
-      TRY(place.existing, look(store, place.key));
-      place.right = place.existing && place.existing->bytes == round[i].page.bytes;
-      if (place.existing) place.existing->bytes.clear(); // only the etag is needed from here on
+  TRY_DO(parallel_for(round.size(), source.transfers, [&](std::size_t i) -> Result<void> {
+    for (auto& target : round[i].targets) {
+      TRY(target.existing, look(store, target.key));
+      target.up_to_date = target.existing && target.existing->bytes == round[i].page.bytes;
+      if (target.existing) target.existing->bytes.clear(); // only the etag is needed from here on
     }
     return {};
   }));
   return round;
 }
 
-/// False: overtaken. The copy comes last: whoever finds the new one finds the new page, too.
-Result<bool> write_round(ObjectStore& store, const Truth& truth, const Round& round, bool in_order, Projected& done) {
-  std::atomic<bool> overtaken = false;
+/// Returns false if another writer was faster. The copy is written after the page, so that a reader who finds the new
+/// copy finds the new page, too.
+Result<bool> put_all(ObjectStore& store, const PageSource& source, const Round& round, bool in_order, Projected& done) {
+  std::atomic<bool> lost_race = false;
   std::atomic<std::uint64_t> written = 0;
-  TRY_DO(parallel_for(round.size(), in_order ? 1 : truth.transfers, [&](std::size_t i) -> Result<void> {
-    for (const auto& place : round[i].places) {
-      if (place.right) continue;
-      if (overtaken) return {};
-      TRY(auto replaced, replace(store, place.key, round[i].page, place.existing));
-      replaced ? void(++written) : void(overtaken = true);
+  TRY_DO(parallel_for(round.size(), in_order ? 1 : source.transfers, [&](std::size_t i) -> Result<void> {
+    for (const auto& target : round[i].targets) {
+      if (target.up_to_date) continue;
+      if (lost_race) return {};
+      TRY(auto replaced, replace(store, target.key, round[i].page, target.existing));
+      replaced ? void(++written) : void(lost_race = true);
     }
     return {};
   }));
   done.pages_written += written;
-  return !overtaken;
+  return !lost_race;
 }
 
-Result<bool> is_still(const Truth& truth, const std::string& token) {
-  TRY(auto now, truth.token());
+Result<bool> is_still(const PageSource& source, const std::string& token) {
+  TRY(auto now, source.token());
   return now == token;
 }
 
-// The parts of a round; false: overtaken.
+// The parts of a round. Each returns false if another writer was faster.
 
-Result<bool> write_batch(ObjectStore& store, const Truth& truth, const std::string& token, const Batch& batch,
+Result<bool> write_batch(ObjectStore& store, const PageSource& source, const std::string& token, const Batch& batch,
                          Projected& done) {
   TRY(auto pages, batch.pages());
-  TRY(auto round, look_at_pages(store, truth, std::move(pages)));
-  TRY(bool current, is_still(truth, token));
+  TRY(auto round, look_at_pages(store, source, std::move(pages)));
+  TRY(bool current, is_still(source, token));
   if (!current) return false;
-  return write_round(store, truth, round, batch.in_order, done);
+  return put_all(store, source, round, batch.in_order, done);
 }
 
-/// A removal has no condition. A rival that needed the page meanwhile has moved the truth first: then it is made again.
-Result<bool> remove_pages(ObjectStore& store, const Truth& truth, const std::string& token,
+/// A removal has no precondition. If another writer needed the page in the meantime, it had changed the source first:
+/// the token then differs, and the next round writes the page again.
+Result<bool> remove_pages(ObjectStore& store, const PageSource& source, const std::string& token,
                           const std::vector<std::string>& stale, Projected& done) {
   if (stale.empty()) return true;
   TRY(bool slash_keys, store.slash_keys());
   bool removed = false;
-  for (const auto& page : stale)                                           // no page links there any more
-    for (const auto& key : {slash_keys ? slash_key_of(page) : "", page}) { // a page that is left has no copy
+  for (const auto& page : stale) // no page links to it any more
+    for (const auto& key :
+         {slash_keys ? slash_key_of(page) : "", page}) { // removed last, so that a copy never outlives its page
       if (key.empty()) continue;
       TRY(auto there, store.head(key));
       if (!there) continue;
@@ -127,7 +130,7 @@ Result<bool> remove_pages(ObjectStore& store, const Truth& truth, const std::str
       removed = true;
       ++done.pages_removed;
     }
-  return removed ? is_still(truth, token) : true;
+  return removed ? is_still(source, token) : true;
 }
 
 Result<bool> write_state(ObjectStore& store, const std::string& key, const index::Page& page,
@@ -140,25 +143,25 @@ Result<bool> write_state(ObjectStore& store, const std::string& key, const index
   return true;
 }
 
-/// One round; nullopt: overtaken, start anew.
-Result<std::optional<Projected>> try_once(ObjectStore& store, const Truth& truth) {
+/// One round. Returns nullopt if another writer was faster: start over.
+Result<std::optional<Projected>> try_once(ObjectStore& store, const PageSource& source) {
   std::optional<Existing> state;
-  auto state_key = truth.directory + "/" + truth.state_key;
-  if (!truth.state_key.empty()) {
+  auto state_key = source.directory + "/" + source.state_key;
+  if (!source.state_key.empty()) {
     TRY(state, look(store, state_key));
   }
-  TRY(auto token, truth.token());
-  TRY(auto work, truth.work(state ? state->bytes : ""));
+  TRY(auto token, source.token());
+  TRY(auto work, source.work(state ? state->bytes : ""));
   Projected done;
   if (work.state_before) {
     TRY(bool written, write_state(store, state_key, *work.state_before, state, done));
     if (!written) return std::optional<Projected>();
   }
   for (const auto& batch : work.batches) {
-    TRY(bool written, write_batch(store, truth, token, batch, done));
+    TRY(bool written, write_batch(store, source, token, batch, done));
     if (!written) return std::optional<Projected>();
   }
-  TRY(bool removed, remove_pages(store, truth, token, work.stale, done));
+  TRY(bool removed, remove_pages(store, source, token, work.stale, done));
   if (!removed) return std::optional<Projected>();
   if (work.state) {
     TRY(bool written, write_state(store, state_key, work.state(), state, done));
@@ -169,13 +172,13 @@ Result<std::optional<Projected>> try_once(ObjectStore& store, const Truth& truth
 
 } // namespace
 
-Result<Projected> write_pages(ObjectStore& store, const Truth& truth) {
+Result<Projected> write_pages(ObjectStore& store, const PageSource& source) {
   for (int round = 0; round < k_rebase_max; ++round) {
-    TRY(auto done, try_once(store, truth), "while writing the pages of " + truth.directory);
+    TRY(auto done, try_once(store, source), "while writing the pages of " + source.directory);
     if (done) return *done;
   }
   return fail(ErrorKind::precondition_failed, "P010",
-              fmt::format("other writers kept changing the pages of {}", truth.directory),
+              fmt::format("other writers kept changing the pages of {}", source.directory),
               "`quarry index repair` completes them when it is quiet");
 }
 

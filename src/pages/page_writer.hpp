@@ -1,12 +1,14 @@
 #pragma once
-// How pages follow a truth that others move meanwhile (projection.hpp says why it holds). Private to the room.
+// Writes pages that follow a source which other writers may change at the same time: optimistic concurrency with ETags.
+// Private to the room. docs/concurrency.md has the timelines of two writers.
 //
-// The guard: the ETag of every page is read *before* the truth is read again, and the page is written if-match. A
-// writer that was overtaken fails its condition and starts anew from the new truth; a writer that nobody overtook is
-// right. No lock, no clock.
+// The ETag of every page is read *before* the source is read again, and the page is written if-match. If another writer
+// changed the source or the page in between, the token differs or the condition fails, and the writer starts over from
+// the new source. There is no lock and no clock.
 //
-// Where the store keeps keys that end in a slash, each HTML page has a copy under `…/simple/rocm/`, the key that
-// installers ask a bucket for. Page and copy are guarded alike; the page is written first and removed last.
+// If the store can keep keys that end in a slash, each HTML page has a copy under `…/simple/rocm/`, the key that
+// installers request from a bucket. Page and copy are guarded in the same way; the page is written first and removed
+// last.
 #include "base/result.hpp"
 #include "index/pages.hpp"
 #include "pages/projection.hpp"
@@ -18,49 +20,55 @@
 
 namespace quarry::pages {
 
-/// Pages that are looked at, confirmed and written together; made when their turn comes, so that a large index is never
-/// in memory as a whole.
+/// Pages that are compared, confirmed and written together. They are rendered when their turn comes, so that a large
+/// index is never in memory as a whole.
 struct Batch {
-  std::function<Result<std::vector<index::Page>>()> pages; ///< keys relative to Truth::directory
-  bool in_order = true;                                    ///< written one after the other; else side by side
+  std::function<Result<std::vector<index::Page>>()> pages; ///< renders; keys are relative to PageSource::directory
+  bool in_order = true;                                    ///< true: written one after the other; false: in parallel
 };
 
+/// What one round has to do.
 struct Work {
   std::vector<Batch> batches;
-  /// Keys of pages that nothing shows any more: they are removed, with their copies, when all are written.
+  /// Full keys of pages that the source no longer shows. They are removed, with their copies, after all pages are
+  /// written.
   std::vector<std::string> stale;
-  /// Written before any page: it no longer vouches for those that are about to change, so that a writer that is killed
-  /// leaves none that the next one believes.
+  /// Write-ahead state, written before any page: it lacks the entries of the pages that are about to change, so that
+  /// after a crash the next writer does not trust these pages.
   std::optional<index::Page> state_before = {};
-  /// Tells which truth the pages show; made and written when nothing else is left to do.
+  /// Renders the state object, which says what the pages show; called and written after everything else.
   std::function<index::Page()> state = {};
 };
 
-/// What pages are made from.
-struct Truth {
+/// What pages are derived from. write_pages() calls token(), then work(), in each round.
+struct PageSource {
   std::string directory;
-  std::function<Result<std::string>()> token; ///< reads the truth; another token, another truth
-  /// What follows from the truth that token() read last. `state`: what stands under `state_key`, empty when nothing
-  /// does. Called again when a rival was faster: then also for the pages of the call before, of which one may have been
-  /// written over the rival's.
+  std::function<Result<std::string>()> token; ///< reads the source; returns a value that changes whenever it changes
+  /// Returns the work for the source that token() read last. `state` is the content of the object `state_key`, empty if
+  /// it does not exist. After a lost race it is called again, and must then include the pages of the earlier calls: one
+  /// of them may have been written over a newer page (ABA).
   std::function<Result<Work>(const std::string& state)> work;
-  std::string state_key = {}; ///< relative to `directory`; empty: there is none
-  unsigned transfers = 8;     ///< pages are small: on a far store each costs one round trip and nothing else
+  std::string state_key = {}; ///< relative to `directory`; empty: the pages have no state object
+  unsigned transfers = 8;     ///< requests at the same time; pages are small, so each costs one round trip
 };
 
-/// Makes the pages as the truth says, as often as rivals move it. precondition_failed P010.
-Result<Projected> write_pages(store::ObjectStore& store, const Truth& truth);
+/// Writes the pages of `source` whose bytes differ, and removes stale ones. Starts over when another writer changed the
+/// source or a page, at most k_rebase_max times; then it fails with precondition_failed (P010). Also fails with the
+/// errors of the store and of the source's functions. Costs one read per page and copy, a token per batch, and one
+/// write per page that differs; batches run `transfers` requests at the same time.
+Result<Projected> write_pages(store::ObjectStore& store, const PageSource& source);
 
-/// "a/simple/rocm/index.html" -> "a/simple/rocm/", the key of its copy; "" when the key is not that of such a page.
+/// Returns the key of a page's copy: "a/simple/rocm/index.html" -> "a/simple/rocm/"; "" if the key does not end in
+/// "/index.html". Pure.
 std::string slash_key_of(const std::string& page_key);
-/// The page of which `key` may be the copy: "a/simple/rocm/" -> "a/simple/rocm/index.html"; other keys as they are.
+/// The inverse: "a/simple/rocm/" -> "a/simple/rocm/index.html"; other keys are returned unchanged. Pure.
 std::string page_key_of(const std::string& key);
 
-/// Every page below `simple/` and `simple-json/` of one of our directories for which `is_current` is false, by its key
-/// with index.html: also where only its copy is left. Costs two listings.
+/// Returns the keys of all pages below `simple/` and `simple-json/` of `directory` for which `is_current` is false. A
+/// page of which only the copy is left is included, by the key of the page. Costs two listings.
 Result<std::vector<std::string>> stale_pages(store::ObjectStore& store, const std::string& directory,
                                              const std::function<bool(const std::string& key)>& is_current);
 
-constexpr std::uint64_t k_page_bytes_max = 512u << 20; ///< half a million files as HTML are 250 MB
+constexpr std::uint64_t k_page_bytes_max = 512u << 20; ///< a page with half a million files has 250 MB
 
 } // namespace quarry::pages

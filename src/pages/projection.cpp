@@ -25,8 +25,8 @@ namespace {
 constexpr const char* k_distribution_schema = "quarry.distribution/1";
 constexpr std::string_view k_pointer_name = "distribution.json";
 
-/// Each project's page a second time, where the directory itself is asked for projects: before all others, in their
-/// order.
+/// Adds `{project}/index.html` for installers that use the directory itself as the index. These pages come first, in
+/// the order of the others.
 std::vector<index::Page> with_repository_pages(const std::string& directory, const std::vector<FileRecord>& files,
                                                std::vector<index::Page> pages) {
   constexpr std::string_view k_tree = "simple/";
@@ -44,7 +44,7 @@ std::vector<index::Page> with_repository_pages(const std::string& directory, con
   return all;
 }
 
-/// Pages of projects right below the directory that it shows no more.
+/// Pages `{directory}/{project}/index.html` of projects that the directory no longer shows.
 Result<Keys> stale_repository_pages(ObjectStore& store, const std::string& directory,
                                     const std::set<std::string>& current) {
   constexpr std::string_view k_own[] = {"simple", "simple-json", "merged", "seals"};
@@ -60,7 +60,7 @@ Result<Keys> stale_repository_pages(ObjectStore& store, const std::string& direc
   return Keys(stale.begin(), stale.end());
 }
 
-/// All pages of a package directory, at once: a run's are few.
+/// All pages of a package directory in one batch: a run has few projects.
 Result<Work> work_of(ObjectStore& store, const std::string& directory, const std::vector<registry::SealedSet>& sets,
                      bool is_repository) {
   TRY(auto files, registry::union_of(sets));
@@ -80,14 +80,14 @@ Result<Work> work_of(ObjectStore& store, const std::string& directory, const std
   return work;
 }
 
-/// The sets sealed in a directory, and a token that changes with them.
+/// Reads the sets sealed in a directory into `sets`, and returns a token that changes with them.
 Result<std::string> load_sets(ObjectStore& store, const std::string& directory,
                               std::vector<registry::SealedSet>& sets) {
   TRY(auto below, registry::sealed_sets_below(store, directory));
   sets.clear();
   std::string token;
   for (auto& sealed : below) {
-    if (sealed.set.directory != directory) continue; // a directory of its own, further down
+    if (sealed.set.directory != directory) continue; // it belongs to a package directory further down
     token += sealed.digest.hex();
     sets.push_back(std::move(sealed));
   }
@@ -97,7 +97,7 @@ Result<std::string> load_sets(ObjectStore& store, const std::string& directory,
 using registry::SetDigest;
 using Sources = std::map<SetDigest, SetDigest>; ///< a copy here -> the set that it is a copy of
 
-/// Which sets came from where, as the pointer says it now.
+/// The source of each set, as the current pointer names it.
 Result<Sources> known_sources(ObjectStore& store, const std::string& directory) {
   auto key = pointer_key(directory);
   Sources known;
@@ -163,7 +163,8 @@ Result<Projected> project_distribution(ObjectStore& store, const std::string& di
     TRY(known, known_sources(store, directory));
     for (const auto& [set, source] : sources) known[set] = source;
     TRY(auto shown, load_sets(store, directory, sets));
-    for (const auto& [set, source] : known) shown += set.hex() + source.hex(); // the pointer holds them, too
+    for (const auto& [set, source] : known)
+      shown += set.hex() + source.hex(); // the pointer contains them, so a change of them is a change of the source
     return shown;
   };
   auto work = [&](const std::string&) -> Result<Work> {

@@ -1,7 +1,8 @@
 #pragma once
-// Pages as projections of the truth: written last, leaves first, never over a newer page. A page may be stale, never
-// dangling or torn.
-// How rivals are kept apart: page_writer.hpp.
+// Brings the index pages of package directories, channels and distributions up to date. Pages are derived from seals
+// and channels, and written after them: project pages first, then the roots that link to them. A reader may see a stale
+// page, never a torn one and never one that names a missing file. docs/concurrency.md explains how concurrent writers
+// are kept apart and what happens after a crash.
 #include "base/result.hpp"
 #include "registry/registry.hpp"
 #include "store/object_store.hpp"
@@ -12,51 +13,62 @@
 
 namespace quarry::pages {
 
-/// Cache-Control of pages: a promotion is seen within a minute, without any invalidation.
+/// Cache-Control of pages: readers see a promotion within a minute, without any cache invalidation.
 constexpr std::string_view k_page_cache = "public, max-age=60";
 
 struct Projected {
   std::uint64_t pages_written = 0, pages_removed = 0;
-  std::uint64_t generation = 0; ///< of a channel
+  std::uint64_t generation = 0; ///< of a channel: what its pages show now
 };
 
-/// The pages of a package directory ("42-linux/python/g"): the union of the sets sealed there. precondition_failed P010
-/// when rivals kept writing for `k_rebase_max` rounds. No sealed set: nothing is written.
+/// Writes the pages of a package directory ("42-linux/python/g"), which show the union of the sets sealed there. Writes
+/// nothing if no set is sealed there. Fails with precondition_failed (P010) if other writers kept changing the pages
+/// for k_rebase_max rounds, already_exists (R018) if two sets disagree about a file, and the errors of the store. Reads
+/// every set and every page of the directory; writes pages whose bytes differ.
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
-/// Of a distribution's pointer: its directory is one when this is there.
+/// Returns the key of a distribution's pointer, `distribution.json`. A directory is a distribution exactly if this
+/// object exists. Pure.
 std::string pointer_key(const std::string& directory);
-/// What the pointer at the root of `place` calls its directory; "": there is none. B00x when it is no pointer.
+/// Reads the pointer at the root of `place` and returns the directory that it names; "" if there is no pointer. Fails
+/// with the B-codes of JSON and with corrupt (R011) if the object is not a valid pointer.
 Result<std::string> directory_of_distribution(store::ObjectStore& place);
-/// Writes the pointer of a distribution without sets where it has none, before its first file: what lies in the
-/// directory from then on is ours, also when a writer is killed or two of them begin together.
+/// Makes `directory` a distribution: writes a pointer without sets, if-absent, before the first file is copied. From
+/// then on the files in the directory are known to be ours, even if the writer is killed or two writers begin together.
+/// Succeeds if a pointer exists already.
 Result<void> claim_distribution(store::ObjectStore& store, const std::string& directory);
-/// The same for a distribution ("v2/gfx94X-dcgpu"), which is a simple repository itself: `{project}/index.html`
-/// besides; then its pointer `distribution.json`, which tells which sets the pages show. `sources`: digest of a set
-/// here -> of the set that it is a copy of, as far as the caller knows; what the pointer says already is kept.
+/// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does. A distribution is a simple
+/// repository itself, so `{project}/index.html` is written, too; and at the end its pointer, which names the sets that
+/// the pages show. `sources` maps the digest of a set in this store to the digest of the set that it was copied from,
+/// as far as the caller knows; entries that the pointer already has are kept. Fails as project_directory() does, and
+/// with corrupt (R011) if the pointer is damaged.
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory,
                                        const std::map<registry::SetDigest, registry::SetDigest>& sources);
 
-/// Views that a caller has at hand, by digest: they are immutable, so nobody needs to read them again.
+/// Views that a caller has at hand, by digest. Views are immutable, so they need not be read again.
 using KnownViews = std::map<registry::ViewDigest, registry::ViewRecord>;
 
 enum class Extent : std::uint8_t {
-  changed, ///< what moved since the generation that the pages show, as far as that is known; a small channel whole
-  whole,   ///< every page, whatever the state says: for repair
+  changed, ///< the projects that changed since the generation in `pages.json`; every page of a small channel
+  whole,   ///< every page, whatever `pages.json` says: for repair
 };
 
-/// The pages of a channel, then `channels/{name}/pages.json`, which says of which generation they are. not_found R015.
+/// Writes the pages of a channel, then `channels/{name}/pages.json`, which says which generation the pages show. Fails
+/// with not_found (R015) if the channel does not exist, precondition_failed (P010) if other writers kept changing the
+/// channel or its pages, and the errors of the store. Costs two reads per ledger entry since the last state, then per
+/// compared project a shard read and one read per page; writes pages whose bytes differ.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {});
 
-/// The generation that a channel's pages show completely; 0 when there are none. Less than the channel's own: they are
-/// stale.
+/// Returns the generation that all pages of a channel show; 0 if `pages.json` is missing or unreadable. If it is less
+/// than the channel's generation, the pages are stale. Costs one read.
 Result<std::uint64_t> projected_generation(store::ObjectStore& store, const std::string& name);
 
-/// Rounds that a writer starts anew when rivals are faster; each lost round is somebody else's success, so 32 rivals
-/// end well before.
+/// How often a writer starts over because another writer was faster. Each lost round is another writer's success, so
+/// even 32 concurrent writers finish well before.
 constexpr int k_rebase_max = 64;
-/// Rounds after a move whose write nobody confirmed: the store has sent each several times by itself.
+/// How often a move is tried again after an unknown outcome (R004). Few, because the store has already retried each
+/// write.
 constexpr int k_lost_max = 3;
 
 } // namespace quarry::pages

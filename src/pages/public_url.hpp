@@ -1,5 +1,6 @@
 #pragma once
-// Under which URL readers find a store: a bucket behind a CDN is not read at its own address. Pure.
+// Maps keys of a store to the URLs under which readers find them: a bucket behind a CDN is not read at its own address.
+// Pure, no I/O.
 #include "base/result.hpp"
 #include "store/object_store.hpp"
 #include <string>
@@ -9,22 +10,22 @@ namespace quarry::pages {
 
 class PublicUrl {
 public:
-  PublicUrl() = default; ///< every store at its own address
-  /// "https://cdn.example/x" stands for the root of whatever store is used; "s3://bucket/prefix=https://cdn.example/x"
-  /// for that place and all below it. Several are separated by commas. invalid_argument P013: no URL, or one with a
-  /// query.
+  PublicUrl() = default; ///< every store is read at its own address
+  /// Parses a list separated by commas. "https://cdn.example/x" is the URL of the root of any store;
+  /// "s3://bucket/prefix=https://cdn.example/x" is the URL of that place and everything below it. Fails with
+  /// invalid_argument (P013) if an item is not an http(s) URL or contains a query.
   static Result<PublicUrl> parse(const std::string& text);
 
-  /// The URL of a key, percent-encoded. The longest place that holds it decides, then the URL without a place, then the
-  /// store.
+  /// Returns the URL of a key, percent-encoded: by the longest place that contains the store, else by the URL without a
+  /// place, else the store's own.
   std::string of(const store::ObjectStore& store, const std::string& key) const;
-  /// Whether readers find the store somewhere else than at its own address: a web server answers there, which gives the
-  /// index.html of a path that ends in a slash (docs/guides/object-storage.md).
+  /// Whether a public URL applies to the store. A web server is then expected there, which answers a path that ends in
+  /// a slash with its index.html (docs/guides/object-storage.md).
   bool covers(const store::ObjectStore& store) const { return row_of(store) != nullptr; }
 
 private:
   struct Row {
-    std::string place, url; ///< both without '/' at the end; no place: any store
+    std::string place, url; ///< both without '/' at the end; an empty place applies to any store
   };
   const Row* row_of(const store::ObjectStore& store) const;
   std::vector<Row> rows_;

@@ -1,10 +1,11 @@
 #pragma once
-// Which pages a slow writer may still spoil. Private to the room.
+// Guards page writes against the ABA problem. Private to the room.
 //
-// A writer that was overtaken can still write one page: its if-match holds when the page has the bytes that it had read
-// once more. A page gets old bytes back only when its project moves away and back, so who moved twice lately is looked
-// at again by whoever comes next. A writer that lives mends its own late pages (page_writer.hpp); this is for one that
-// is killed after them.
+// A delayed writer can still overwrite a page if the page has changed back to the bytes that the writer read (A -> B ->
+// A), because the ETag then matches again. That needs a project whose files changed at least twice since. So the state
+// object of the pages remembers which projects changed twice in the last k_recent_moves moves, and every writer also
+// compares the pages of these projects. A delayed writer that survives repairs its late pages itself (page_writer.hpp);
+// this is for one that is killed right after a late write. docs/concurrency.md has the timeline.
 #include "base/json.hpp"
 #include "registry/digests.hpp"
 #include <cstdint>
@@ -15,24 +16,26 @@
 
 namespace quarry::pages {
 
-constexpr std::uint64_t k_recent_moves = 16; ///< far more than writers are ever abreast of each other on one directory
+constexpr std::uint64_t k_recent_moves = 16; ///< far more moves than happen while one writer writes one page
 
 struct RecentMoves {
-  std::map<std::string, std::uint64_t> moved; ///< project -> the move that changed its files last, of `k_recent_moves`
-  std::map<std::string, std::uint64_t> twice; ///< those whose files changed before that, too
+  std::map<std::string, std::uint64_t> moved; ///< project -> its last change, if among the last k_recent_moves moves
+  std::map<std::string, std::uint64_t> twice; ///< the same, of projects that had already changed shortly before
 
-  /// `move` changed these; `more_than_once` is a part of them. What is too long ago is forgotten.
+  /// Returns the state after `move`, which changed `projects`; `more_than_once` are those of them that changed in
+  /// several of the moves since the last state. Entries that are k_recent_moves or more moves old are dropped. Pure.
   RecentMoves after(std::uint64_t move, const std::set<std::string>& projects,
                     const std::set<std::string>& more_than_once) const;
 };
 
-/// Projects whose files (by the digest of their shard) are other ones, or that only one of the two has.
+/// Returns the projects whose shard digests differ between the two maps, or that only one of them has. Pure.
 std::set<std::string> moved_between(const std::map<std::string, registry::ShardDigest>& before,
                                     const std::map<std::string, registry::ShardDigest>& now);
 
-/// As "recent" and "twice".
+/// Writes the fields "recent" and "twice" of a state object.
 void add_to(Json& json, const RecentMoves& recent);
-/// nullopt: something there is no name of a project, or no number.
+/// Reads these fields; missing fields are empty. Returns nullopt if a key is not a valid project name or a value is not
+/// an unsigned integer.
 std::optional<RecentMoves> recent_moves_of(const Json& json);
 
 } // namespace quarry::pages

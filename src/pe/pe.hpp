@@ -25,7 +25,7 @@ struct Facts {
 
 /// True for "MZ"; reads at most 2 bytes. A file may have it and be no PE (a DOS program): read_facts says so.
 Result<bool> has_magic(const content::Rope& file);
-/// corrupt J001 for anything that is no PE image or does not hold together. `name` is for messages. Thread-safe.
+/// Fails with corrupt (J001) if the file is not a PE image or is inconsistent. `name` is for messages. Thread-safe.
 Result<Facts> read_facts(const content::Rope& file, std::string_view name);
 /// "x86-64", "ARM64", …, or the number.
 std::string machine_name(std::uint16_t machine);

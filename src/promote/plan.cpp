@@ -221,7 +221,7 @@ namespace {
 
 bool is_lost(const Error& error) { return error.kind == ErrorKind::not_found || error.kind == ErrorKind::corrupt; }
 
-/// Of a view that is lost, which is a reason to go back, nothing is known.
+/// The view that the channel shows now. A lost view counts as empty: losing it is a reason to go back.
 Result<registry::ViewRecord> shown_now(ObjectStore& store, const registry::ChannelRecord& now) {
   auto view = registry::load_view(store, now.view);
   if (!view && is_lost(view.error())) return registry::ViewRecord{};

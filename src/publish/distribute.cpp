@@ -37,8 +37,8 @@ Result<void> read_row(TomlTable& table, DistributionRules& rules) {
   return {};
 }
 
-/// What a store keeps in some directories is no repository of a set; in the base index our names would stand beside
-/// foreign ones.
+/// Refuses directories that the store uses itself, and the base index, where our projects would be mixed with foreign
+/// ones.
 Result<void> check_not_taken(const std::string& directory) {
   constexpr std::string_view k_taken[] = {
       pages::k_base_index, "channels", "evidence", "gc", "ledger", "sets", "views", "waivers"};

@@ -22,8 +22,9 @@ struct DistributionRules {
 /// invalid_argument P042 with file and line.
 Result<DistributionRules> parse_distribution_rules(std::string_view text, const std::string& file);
 
-/// "{family}" and "{platform}" of a prefix, from the run that made a set. invalid_argument P041: the set has none, or
-/// what comes out is no key, or in a directory of a run, or that every store uses itself.
+/// Replaces "{family}" and "{platform}" in a prefix by those of the run that made a set. Fails with invalid_argument
+/// (P041) if the run has none, or if the result is not a valid key, lies in a directory of a run, or is one that every
+/// store uses itself. Pure.
 Result<std::string> expand_prefix(const std::string& prefix, const registry::Origin& origin);
 
 /// A set as it will be in the other store.

@@ -222,7 +222,7 @@ Result<Garbage> collect_garbage(ObjectStore& store, const CollectGarbageOptions&
   for (const auto& object : found) {
     Mark mark{object.modified_us, now};
     auto known = old.find(object.key);
-    // A mark without a time is none: it would count as older than any grace.
+    // A mark without a time is ignored: it would count as older than any grace time.
     bool marked = known != old.end() && known->second.modified_us == object.modified_us && known->second.since_us > 0;
     if (marked) mark.since_us = std::min(known->second.since_us, now);
     if (marked && now > 0 && mark.since_us <= now - options.grace_us)

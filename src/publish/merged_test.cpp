@@ -260,8 +260,8 @@ TEST_F(MergedIndex, AWriterThatWasOvertakenLeavesNoOldPage) {
   EXPECT_GT(n, 15u);
 }
 
-// One that was killed right after its late write cannot mend it itself.
-TEST_F(MergedIndex, WhatAKilledWriterLeftLateTheNextMoveMends) {
+// A writer that was killed right after its late write cannot repair the page itself.
+TEST_F(MergedIndex, WhatAKilledWriterLeftLateTheNextMoveRepairs) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}));
   auto first = registry::load_whole_view(*store_, registry::require_channel(*store_, "staging")->record.view);

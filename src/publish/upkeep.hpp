@@ -17,11 +17,12 @@ struct Repaired {
   Findings notes; ///< P050, of merged indexes
 };
 
-/// Pages again, from the record of a channel or from the seals of a directory; both guarded as every projection is. The
-/// merged indexes with them.
+/// Compares and repairs all pages of a channel, or of the directories of these sets, and of their merged indexes. Other
+/// writers may be active at the same time (pages/page_writer.hpp).
 Result<Repaired> repair_channel(store::ObjectStore& store, const std::string& name);
 Result<Repaired> repair_directories(store::ObjectStore& store, const std::vector<registry::SealedSet>& sets);
-/// Of a distribution, also when all its sets were withdrawn; nullopt: that directory is none.
+/// Repairs a distribution, even if all its sets have been withdrawn. Returns nullopt if `directory` is not a
+/// distribution.
 Result<std::optional<Repaired>> repair_distribution(store::ObjectStore& store, const std::string& directory);
 
 /// Records and pages again, from the sealed sets: shards of a channel's view (lost or altered) are made anew, and must

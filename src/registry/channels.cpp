@@ -9,7 +9,7 @@ namespace quarry::registry {
 namespace {
 
 constexpr std::size_t k_channel_name_max = 64;
-constexpr std::size_t k_moves_max = 1'000'000;  // a move a minute for two years: a longer chain is a loop
+constexpr std::size_t k_moves_max = 1'000'000;  // a move a minute for two years; a longer chain must be a loop
 constexpr std::uint64_t k_overtaken_max = 1024; // moves of others while one write was on its way
 constexpr std::string_view k_channels = "channels/", k_suffix = ".json";
 
@@ -18,8 +18,8 @@ Unexpected broken(const std::string& channel, const std::string& why) {
               "somebody changed the store by hand: compare it with a copy before anything is promoted");
 }
 
-// The move to `next` stands, or others came after it: its entry names all that it is made of. An entry that cannot be
-// read does not tell.
+// Whether the move to `next` happened: the channel names its ledger entry, or later entries lead back to it. Returns
+// false if an entry on the way cannot be read.
 bool was_done(ObjectStore& store, const std::optional<Channel>& now, const ChannelRecord& next) {
   if (!now || now->record.generation < next.generation) return false;
   if (now->record.generation - next.generation > k_overtaken_max) return false;
@@ -96,7 +96,7 @@ Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expe
   TRY(auto now, read_channel(store, next.name), "while looking whether channel " + next.name + " was written");
   if (was_done(store, now, next)) return {};
   bool unmoved = now ? expected && now->etag == expected->etag : !expected;
-  if (unmoved && error.kind == ErrorKind::outcome_unknown) return fail(std::move(error)); // nobody is in the way
+  if (unmoved && error.kind == ErrorKind::outcome_unknown) return fail(std::move(error)); // the write may still arrive
   return fail(ErrorKind::precondition_failed, "R003",
               fmt::format("channel {} moved while this was prepared", next.name),
               "run the command again: it starts from the new state");

@@ -1,6 +1,6 @@
 #pragma once
-// One list of fields per record, walked by a Writer and by a Reader, so that the two can never disagree. Private to the
-// room.
+// Writes and reads records field by field. Each record has one function fields(), which a Writer and a Reader walk, so
+// that both always agree. Private to the room.
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
@@ -23,11 +23,11 @@ concept Either = std::same_as<std::remove_const_t<R>, T>;
 template <class R>
 concept KeepsUnknown = requires(R& record) { record.unknown; };
 
-/// Fills an object. Empty values are not written: absent and empty are the same thing in every record.
+/// Writes fields into a JSON object. Empty values are left out: absent and empty mean the same in every record.
 class Writer {
 public:
   explicit Writer(Json& object);         ///< makes it an object
-  void keep(const std::string& unknown); ///< fields that were read and not understood
+  void keep(const std::string& unknown); ///< adds fields that a Reader did not know
   void text(const char* key, const std::string& value, Need need = Need::required);
   void number(const char* key, std::uint64_t value);
   void real(const char* key, double value);
@@ -71,16 +71,18 @@ private:
   Json& object_;
 };
 
-/// Where a value stands, put into words only for a defect: a record of half a million files is read value by value.
+/// The position of a value in a record. It is turned into text only for an error, because a record may have half a
+/// million files.
 struct Place {
-  std::string_view what; ///< of the outermost
+  std::string_view what; ///< name of the record; only in the outermost place
   const Place* parent = nullptr;
   const char* key = nullptr;
   std::optional<std::size_t> index = {};
   std::string text() const; ///< `"files" number 3 of sets/….json`
 };
 
-/// Keeps the first defect (corrupt R012); afterwards reading goes on without effect.
+/// Reads fields from a JSON object. The first invalid field becomes the error (corrupt R012); later calls have no
+/// effect.
 class Reader {
 public:
   Reader(const Json& object, Place place);
@@ -134,7 +136,7 @@ private:
   std::size_t begin_list(const char* key);
   const Json& item(const char* key, std::size_t index) const;
   std::string name_of(const char* key) const;
-  std::string unknown() const; ///< the fields that nobody asked for, as canonical JSON; empty when there are none
+  std::string unknown() const; ///< the fields that were not asked for, as canonical JSON; empty if there are none
   template <class T> void read_one(const Json& object, const Place& place, T& value) {
     auto done = read(object, place, value);
     if (!done && !error_) error_ = std::move(done).error();

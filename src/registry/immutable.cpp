@@ -30,7 +30,7 @@ template <class R> Result<DigestOf<R>> put_record(ObjectStore& store, std::strin
   auto digest = sha256(bytes);
   DigestOf<R> name(digest);
   auto key = key_of(prefix, name);
-  // Looking first: a record that is there costs one read and no write, which is what a second run of a command does.
+  // Reading first: a record that exists costs one read and no write. That is the case when a command is run again.
   TRY(auto present, store.get(key, k_record_bytes_max));
   if (present && *present == bytes) return name;
   if (present) return altered(key, digest, sha256(*present));
@@ -52,7 +52,7 @@ Result<R> load_record(ObjectStore& store, std::string_view prefix, const DigestO
   return parse(*bytes, key);
 }
 
-/// Of "evidence/{digest}.json"; nullopt for any other key.
+/// "evidence/{digest}.json" -> the digest; nullopt for any other key.
 template <class R> std::optional<DigestOf<R>> digest_in(const std::string& key, std::string_view prefix) {
   std::string_view name(key);
   name.remove_prefix(prefix.size());
@@ -76,7 +76,7 @@ Result<std::vector<Stored<R>>> list_records(ObjectStore& store, const std::strin
       return {};
     }
     auto& error = record.error();
-    // What the store cannot give now may be a record; what is not one never will be.
+    // A transient failure may hide a valid record, so it is an error. Junk stays junk, so it is skipped.
     bool junk = error.kind == ErrorKind::corrupt || error.kind == ErrorKind::resource_exhausted ||
                 error.kind == ErrorKind::unsupported;
     if (!junk && error.kind != ErrorKind::not_found) return fail(std::move(error));

@@ -1,6 +1,6 @@
 #pragma once
-// Records whose name is not the digest of their bytes (a seal, a channel's pointer, a distribution's) hold the digest
-// of all their other fields: sha256 of their canonical bytes without it. See docs/formats/records.md.
+// The `digest` field of records that are not named by their digest (seals, channels, pointers of distributions): the
+// SHA-256 of the record's canonical bytes without this field. See docs/formats/records.md. Pure.
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace quarry::registry {
 
-/// Canonical bytes of `object` with its own digest.
+/// Returns the canonical bytes of `object` with its digest added.
 std::string with_own_digest(Json object);
-/// The record in `text`, without its digest. B002 to B004, and corrupt R011: the digest is missing or wrong, or these
-/// are not the canonical bytes.
+/// Parses a record and returns it without its digest. Fails with B002 to B004 if it is not JSON of this schema, and
+/// with corrupt (R011) if the digest is missing or wrong or the bytes are not canonical. `what` names the record for
+/// messages.
 Result<Json> proven_object(std::string_view text, std::string_view what, const char* schema);
 
 } // namespace quarry::registry

@@ -1,7 +1,7 @@
 #pragma once
-// The records in a store as values, with their canonical JSON (docs/formats/records.md). A record's digest is the
-// sha256 of its canonical bytes. Unknown fields are kept when a record is read and written again; unknown major schemas
-// are refused (B004).
+// The records of a store as values, and their canonical JSON (docs/formats/records.md). A record's digest is the
+// SHA-256 of its canonical bytes. Unknown fields of a later minor version are kept in `unknown` and written again; an
+// unknown major version of a schema is refused (B004). No I/O.
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
 #include "registry/digests.hpp"
@@ -57,14 +57,14 @@ struct ShardRecord { ///< views/shards/{digest}.json: one project's files
   std::vector<FileRecord> files; ///< sorted by filename
   std::string unknown = {};
 };
-struct ChannelRecord { ///< channels/{name}.json: the only thing that is ever swapped
+struct ChannelRecord { ///< channels/{name}.json: the only record that is ever replaced
   std::string name;
   std::uint64_t generation = 0;
   ViewDigest view, previous; ///< previous: none at generation 1
   LedgerDigest ledger;
   std::string unknown = {};
 };
-struct LedgerRecord { ///< ledger/{digest}.json: one move; real only once a channel names it
+struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a channel's ledger reaches it
   LedgerDigest previous;
   std::string channel, action;
   ViewDigest from_view, to_view;
@@ -93,7 +93,7 @@ struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested
   std::string started, ended, log;
   SetDigest set;        ///< that was tested; may be none
   bool sealed = false;  ///< false: unsealed source; a gate never accepts it
-  std::string reported; ///< empty: Quarry ran the suite; else which machine says so ("rocm-sdk.test/1 of HOST")
+  std::string reported; ///< empty: Quarry ran the suite; else the report of another machine ("rocm-sdk.test/1 of HOST")
   std::string unknown = {};
 };
 struct WaiverRecord { ///< waivers/{digest}.json
@@ -103,7 +103,8 @@ struct WaiverRecord { ///< waivers/{digest}.json
   std::string unknown = {};
 };
 
-std::string to_json(const SetRecord&); // canonical bytes, ending without newline
+// Returns the canonical bytes, without a newline at the end.
+std::string to_json(const SetRecord&);
 std::string to_json(const SealRecord&);
 std::string to_json(const ViewRecord&);
 std::string to_json(const ShardRecord&);
@@ -111,6 +112,8 @@ std::string to_json(const ChannelRecord&);
 std::string to_json(const LedgerRecord&);
 std::string to_json(const EvidenceRecord&);
 std::string to_json(const WaiverRecord&);
+// Parses and checks a record: everything that becomes a path, a key or a link must be valid. Fails with B002 to B004 or
+// corrupt (R012); seals and channels also with R011. `what` names the record for messages.
 Result<SetRecord> parse_set(std::string_view text, std::string_view what);
 Result<SealRecord> parse_seal(std::string_view text, std::string_view what);
 Result<ViewRecord> parse_view(std::string_view text, std::string_view what);

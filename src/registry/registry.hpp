@@ -1,9 +1,16 @@
 #pragma once
-// The records of a store as operations: what is immutable is named by its digest and re-hashed when read; what is a
-// pointer is swapped. Thread-safe as far as the store is. Errors: R010 no such record, R011 altered (its bytes do not
-// give its name), R012 senseless fields, R013 not sealed, R014 no seal where one must be, R015 no such channel, R016
-// bad channel name, R017 broken ledger, R018 one file name with two contents, R020 bad or ambiguous digest. Warning
-// R021: an object among evidence or waivers that is not one.
+// Reads and writes the records of a store. Immutable records (sets, views, shards, ledger entries, evidence, waivers)
+// are named by the SHA-256 of their bytes, and hashed again whenever they are read. Seals are written once. Channels
+// are pointers that change by compare-and-swap. docs/concurrency.md explains how they work together, docs/glossary.md
+// what each is. As thread-safe as the store.
+//
+// Errors, besides those of the store:
+//   R010 record not found           R011 record altered (bytes and name differ)   R012 invalid fields
+//   R013 set is not sealed          R014 seal does not fit its set                R015 channel not found
+//   R016 invalid channel name       R017 broken ledger chain                      R018 one file name, two contents
+//   R020 invalid or ambiguous digest
+//   R031 the store ignores conditional writes
+// Warning R021: an object among evidence or waivers is not a valid record.
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "registry/records.hpp"
@@ -17,7 +24,7 @@ namespace quarry::registry {
 
 using store::ObjectStore;
 
-constexpr std::uint64_t k_record_bytes_max = 64u << 20; ///< a set of 100,000 files has 40 MB; more is not ours
+constexpr std::uint64_t k_record_bytes_max = 64u << 20; ///< a set of 100,000 files has 40 MB; Quarry writes none larger
 
 // Keys. Digests are 64 lower-case hex digits.
 std::string set_key(const SetDigest& digest);
@@ -28,16 +35,19 @@ std::string channel_key(const std::string& name);
 std::string ledger_key(const LedgerDigest& digest);
 std::string evidence_key(const EvidenceDigest& digest);
 std::string waiver_key(const WaiverDigest& digest);
-/// `channels/{name}`, below which the pages of a channel are.
+/// Returns `channels/{name}`: the directory of the channel's pages.
 std::string channel_directory(const std::string& name);
-/// Lower-case letters, digits, '.', '_', '-'; begins with a letter or digit; at most 64; invalid_argument R016.
+/// Fails with invalid_argument (R016) unless the name has 1 to 64 lower-case letters, digits, '.', '_' and '-' and
+/// begins with a letter or digit. Pure.
 Result<void> check_channel_name(const std::string& name);
-/// The digest that people mean: all 64 digits, or the only one in the store that begins with these 8 or more. R010,
-/// R020. Costs one listing; all 64 digits cost nothing.
+/// Returns the full digest that `digits` (8 or more) is the beginning of, among the store's records of that kind. A
+/// full digest is returned without a look at the store; a shorter one costs a listing. Fails with not_found (R010), or
+/// invalid_argument (R020) if `digits` is not a digest or fits several records.
 Result<SetDigest> complete_set_digest(ObjectStore& store, const std::string& digits);
 Result<EvidenceDigest> complete_evidence_digest(ObjectStore& store, const std::string& digits);
 
-// Immutable records. put_… returns the digest; the same record again is success. load_… re-hashes.
+// Immutable records. put_… returns the digest; writing a record that exists succeeds and costs one read. load_… reads
+// the record and checks its hash: R010, R011, R012, and R020 for an empty digest. One request each.
 Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
 Result<SetRecord> load_set(ObjectStore& store, const SetDigest& digest);
 Result<ViewDigest> put_view(ObjectStore& store, const ViewRecord& record);
@@ -55,15 +65,16 @@ template <class R> struct Stored {
   DigestOf<R> digest;
   R record;
 };
-/// Every record, sorted by digest. An object whose bytes do not give its name, or are not such a record, cannot be
-/// evidence: it is left out and told as warning R021 in `skipped`, so that one object of junk does not hold every
-/// channel. Costs one listing and one read per record, eight at a time.
+/// Returns all records, sorted by digest. An object whose bytes do not match its name, or that is not a valid record,
+/// is left out and reported as warning R021 in `skipped`, so that one junk object does not block every channel. Costs
+/// one listing and one read per record, eight at the same time.
 Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& store, Findings& skipped);
 Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store, Findings& skipped);
 
 // Seals.
-/// Writes the seal of `set` below its directory if there is none; true when written now. The set record must be stored
-/// already. A seal that is there and damaged stays: corrupt R011, R014.
+/// Writes the seal of the set `set` if-absent, below the directory that the set record names. Returns true if it was
+/// written now, false if the set is sealed already. The set record must exist (R010). An existing seal that is damaged
+/// is not replaced: corrupt (R011, R014). Three requests.
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const std::string& time);
 
 struct SealedSet {
@@ -71,50 +82,56 @@ struct SealedSet {
   SetRecord set;
   SealRecord seal;
 };
-/// One set with its seal: not_found R010 or R013, corrupt R011 or R014.
+/// Returns a set with its seal. Fails with not_found (R010, R013) or corrupt (R011, R012, R014). Two requests.
 Result<SealedSet> load_sealed(ObjectStore& store, const SetDigest& digest);
-/// The same by the first 8 or more digits.
+/// The same by a digest or its first 8 or more digits, as people write it: also R020, and a listing for a short digest.
 Result<SealedSet> load_sealed(ObjectStore& store, const std::string& digits);
-/// Each of these sets with its seal, in this order; eight at a time.
+/// Returns these sets with their seals, in this order. Two requests per set, eight sets at the same time.
 Result<std::vector<SealedSet>> load_all_sealed(ObjectStore& store, const std::vector<SetDigest>& digests);
-/// All sealed sets at or below a key prefix ("42-linux", "42-linux/python/g"), by time of the seal, then digest. May be
-/// empty.
+/// Returns all sealed sets at or below a key prefix ("42-linux", "42-linux/python/g"), sorted by the time of the seal,
+/// then by digest; an empty list if there are none. Fails with R010, R011, R012 and R014. Costs one listing of
+/// everything below the prefix, and two reads per set.
 Result<std::vector<SealedSet>> sealed_sets_below(ObjectStore& store, const std::string& directory);
 
-// What a locator means, as plain values.
+/// What a locator refers to.
 struct Resolved {
-  std::string source;            ///< "set:…", "run:42-linux", "channel:stable", "directory:…", as people say it
-  std::vector<SealedSet> sets;   ///< all sealed, all proven
-  std::vector<FileRecord> files; ///< their union, sorted by filename
+  std::string source;            ///< "set:…", "run:42-linux", "channel:stable", "directory:…", as people write it
+  std::vector<SealedSet> sets;   ///< each with a valid seal and a checked hash
+  std::vector<FileRecord> files; ///< union of their files, sorted by filename
   ViewDigest view;               ///< of a channel
   std::uint64_t generation = 0;  ///< of a channel
 };
 Result<Resolved> resolve_set(ObjectStore& store, const std::string& digits);
-/// `prefix`: "{external_repo}{run_id}-{platform}". not_found R013 when nothing below it is sealed.
+/// `prefix` is "{external_repo}{run_id}-{platform}". Fails with not_found (R013) if no set below it is sealed.
 Result<Resolved> resolve_run(ObjectStore& store, const std::string& prefix);
 Result<Resolved> resolve_channel(ObjectStore& store, const std::string& name);
-/// The union of the sets' files; the same name with other bytes is already_exists R018.
+/// Returns the union of the sets' files, sorted by filename. Fails with already_exists (R018) if two sets have the same
+/// file name with different content. Pure.
 Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets);
 
 // Views.
 struct View {
   ViewDigest digest;
   ViewRecord record;
-  std::vector<ShardRecord> shards; ///< sorted by project; all, or where a function says so only those in question
+  std::vector<ShardRecord> shards; ///< sorted by project; all of the view, or only some if a function says so
 };
-/// Pure: the view that shows these sets, in this order. R018 when two of them disagree about a file.
+/// Returns the view that shows these sets, in this order. Fails with R018 if two of them disagree about a file. Pure:
+/// the same sets in the same order give the same digest.
 Result<View> make_view(const std::vector<SealedSet>& sets);
-/// Pure: `base` with these sets added behind its own; a set that is in already changes nothing. Of `base` only the
-/// shards of projects in `sets` must be there (load_view_for); the result has those, and the new ones. R018.
+/// Returns `base` with these sets appended; a set that it has already changes nothing. `base` needs only the shards of
+/// the projects in `sets` (load_view_for); the result has the shards of these projects only. Fails with R018. Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
-/// Whether extend_view would succeed, without the new view: R018.
+/// Checks whether extend_view() would succeed: R018. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);
-/// Writes the shards at hand, then the view; those that are there already cost a look.
+/// Writes the shards at hand, then the view record. A record that exists costs one read.
 Result<void> put_view(ObjectStore& store, const View& view);
+/// Reads a view and all its shards, eight at the same time.
 Result<View> load_whole_view(ObjectStore& store, const ViewDigest& digest);
-/// With the shards of the projects in `sets` alone: what one more set costs does not grow with the view.
+/// Reads a view and only the shards of the projects in `sets`, so that the cost of adding a set does not grow with the
+/// number of other projects.
 Result<View> load_view_for(ObjectStore& store, const ViewDigest& digest, const std::vector<SealedSet>& sets);
-/// One project's shard of a view; nullopt when the view does not show that project.
+/// Reads one project's shard of a view; nullopt if the view does not show that project. Fails with corrupt (R012) if
+/// the shard is that of another project.
 Result<std::optional<ShardRecord>> load_shard_of(ObjectStore& store, const ViewRecord& view,
                                                  const std::string& project);
 std::vector<FileRecord> files_of(const View& view); ///< of the shards at hand, sorted by filename
@@ -124,18 +141,23 @@ struct Channel {
   ChannelRecord record;
   std::string etag;
 };
+/// Reads a channel and the ETag for swap_channel(); nullopt if it does not exist. R011, R012, R016. One request.
 Result<std::optional<Channel>> read_channel(ObjectStore& store, const std::string& name);
-Result<Channel> require_channel(ObjectStore& store,
-                                const std::string& name); ///< not_found R015, naming the channels there are
-/// Several writers share a channel, so its store must compare and swap: unsupported R031 where it cannot.
+/// The same, but fails with not_found (R015, naming the existing channels) if the channel does not exist.
+Result<Channel> require_channel(ObjectStore& store, const std::string& name);
+/// Fails with unsupported (R031) if the store ignores conditional writes: a channel has several writers, so its store
+/// must be able to compare and swap.
 Result<void> require_swappable(ObjectStore& store, const std::string& name);
-/// Compare and swap: `expected` nullopt means that the channel must not exist. precondition_failed R003 when somebody
-/// was faster. A lost reply is looked up: success when `next` is what stands there or what others moved on from;
-/// outcome_unknown R004 when the channel stands as it was.
+/// Replaces the channel `expected` by `next`, as one compare-and-swap; nullopt means that the channel must not exist
+/// yet. Fails with precondition_failed (R003) if another writer has changed the channel. After a lost reply the channel
+/// is read: the swap succeeded if the channel is `next`, or if its ledger contains the entry of `next`; it fails with
+/// outcome_unknown (R004) if the channel is still `expected`, since the write may yet arrive. One write; R031.
 Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, const ChannelRecord& next);
+/// Returns the names of all channels. Costs one listing of `channels/`, without their pages.
 Result<std::vector<std::string>> list_channels(ObjectStore& store);
 
-/// The moves of a channel, newest first, each proven against the next (hash chain, generation, views); corrupt R017.
+/// Returns all moves of a channel, newest first. Checks that each entry fits the one after it: hash, channel,
+/// generation and view; corrupt (R017). Costs one read per move.
 Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectStore& store, const ChannelRecord& channel);
 
 } // namespace quarry::registry

@@ -55,7 +55,7 @@ std::optional<SetDigest> sealed_digest(const std::string& key) {
   return SetDigest::parse(std::string_view(key).substr(at, SetDigest::k_digits));
 }
 
-// Garbage collection may have removed the record, not sealed yet, between the look above and the seal.
+// Garbage collection may have removed the set record, which was not sealed yet, after seal() read it: write it again.
 Result<void> keep_set(ObjectStore& store, const SetDigest& digest, const SetRecord& record) {
   TRY(auto present, store.head(set_key(digest)));
   if (!present) TRY_DO(put_set(store, record));
@@ -81,7 +81,7 @@ Result<bool> seal(ObjectStore& store, const SetDigest& set, const std::string& t
   auto put = store::put_once(
       store, key,
       {content::Rope::literal(std::move(bytes)), digest, "application/json", "public, max-age=31536000, immutable"});
-  // A rival sealed the same set a moment earlier, with its own time: the set is sealed, which is all that was asked
+  // Another job sealed the same set a moment earlier, with its own time. The set is sealed, which is what was asked
   // for.
   bool sealed_by_another = !put && put.error().kind == ErrorKind::already_exists;
   if (!put && !sealed_by_another) return put;

@@ -10,7 +10,7 @@ namespace quarry::registry {
 namespace {
 constexpr unsigned k_requests = 8;
 
-/// The base goes first, as one more set, so that a file that is in both keeps the record it has.
+/// The base goes first, as one more set, so that a file that both have keeps the record of the base.
 Result<std::vector<FileRecord>> files_of_both(const View& base, const std::vector<SealedSet>& sets) {
   std::vector<SealedSet> all(1);
   all.front().set.files = files_of(base);
@@ -28,7 +28,8 @@ Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets) {
     shard.files.push_back(std::move(file));
   }
   View view;
-  view.record.sets = base.record.sets; // what a newer program said of the old view besides is not true of this one
+  view.record.sets =
+      base.record.sets; // unknown fields of the old view are not copied: they may not apply to the new one
   view.record.shards = base.record.shards;
   std::set<SetDigest> known(base.record.sets.begin(), base.record.sets.end());
   for (const auto& sealed : sets)

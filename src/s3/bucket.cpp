@@ -20,20 +20,21 @@ Refusal own_refusal(Error error) {
   return refusal;
 }
 
-// A failure after which the server may have done what was asked, or may still do it.
-bool is_doubtful(const Refusal& refusal) {
+// Whether the server may have done what was asked, or may still do it, although the call failed.
+bool is_ambiguous(const Refusal& refusal) {
   bool cannot = refusal.status == 501 || refusal.status == 505 || refusal.status == 507;
-  return refusal.doubtful || (refusal.status >= 500 && !cannot);
+  return refusal.ambiguous || (refusal.status >= 500 && !cannot);
 }
 
-// Of an object S3 never speaks without its ETag; the answer to a copy has it in its body.
+// S3 always sends the ETag of an object, so an answer without one is not from S3. The answer to a copy has it in its
+// body.
 bool lacks_etag(const Call& call, const net::Response& response) {
   bool of_object = !call.key.empty() && !call.answer_may_be_error;
   bool told = call.method == "PUT" || (call.query.empty() && (call.method == "GET" || call.method == "HEAD"));
   return of_object && told && net::header(response.headers, "etag").empty();
 }
 
-// The answer to HEAD has no body, so a refusal that is told by its code looks like any other of its status.
+// The answer to HEAD has no body, so the S3 error code is missing and only the status is known.
 bool is_mute(const Call& call, const Refusal& refusal) {
   bool told_by_code = refusal.status == 400 || refusal.status == 403 || refusal.status == 301 || refusal.status == 307;
   return call.method == "HEAD" && !call.key.empty() && refusal.code.empty() && told_by_code;
@@ -100,7 +101,7 @@ tl::expected<net::Response, Refusal> Bucket::once(const Call& call, Credentials&
   bool error = (call.answer_may_be_error || foreign) && holds_error(*answer);
   if (answer->ok() && !foreign && !error) return std::move(*answer);
   auto refusal = foreign && !error ? foreign_refusal(*answer, what) : refusal_of(*answer, what);
-  // Asked once more for its etag, a write that was kept all the same is found to be there.
+  // Retried, so that the next answer has the ETag if the write did happen.
   if (foreign && !error && call.method == "PUT") refusal.trouble = net::Trouble::busy;
   if (refusal.error.is(codes::access_denied))
     refusal.error.hint = hint_of_denial(call.method, !call.key.empty(), !used.keys.access_key.empty());
@@ -109,7 +110,7 @@ tl::expected<net::Response, Refusal> Bucket::once(const Call& call, Credentials&
   return tl::unexpected(std::move(refusal));
 }
 
-/// The same as a GET of one byte, whose refusal has a body; what it says is learned there.
+/// Repeats a refused HEAD as a GET of one byte: its refusal has a body with the S3 error code.
 Refusal Bucket::told(const Call& call, Refusal refusal) {
   auto aloud = call;
   aloud.method = "GET";
@@ -123,7 +124,7 @@ Refusal Bucket::told(const Call& call, Refusal refusal) {
   return refusal;
 }
 
-// What was wrong is mended here, so that the next attempt is another one.
+// Corrects what made the attempt fail (credentials, clock offset, region), so that the next attempt differs.
 void Bucket::learn(const Refusal& refusal, const net::Response* response, const Credentials& used) {
   if (refusal.trouble == net::Trouble::expired) credentials_->drop(used);
   if (refusal.trouble == net::Trouble::skewed && response)
@@ -137,13 +138,13 @@ void Bucket::learn(const Refusal& refusal, const net::Response* response, const 
 
 Outcome Bucket::call(const Call& call) {
   auto begin = clock_.steady_ns();
-  bool doubtful = false, unanswered = false;
+  bool ambiguous = false, unanswered = false;
   for (net::Attempt attempt;; ++attempt.number) {
     Credentials used;
     auto response = once(call, used);
     if (response) {
       budget_.give();
-      return Done{std::move(*response), doubtful};
+      return Done{std::move(*response), ambiguous};
     }
     auto& refusal = response.error();
     attempt.of_this = refusal.trouble == attempt.trouble ? attempt.of_this + 1 : 1;
@@ -152,15 +153,15 @@ Outcome Bucket::call(const Call& call) {
     attempt.random = random_part();
     attempt.retry_after_ms = refusal.retry_after_ms;
     auto delay = next_delay(attempt, limits_);
-    refusal.doubtful = doubtful || is_doubtful(refusal);
+    refusal.ambiguous = ambiguous || is_ambiguous(refusal);
     refusal.unanswered = unanswered || refusal.unanswered;
     bool give_up = !delay || !call.repeat || (delay && *delay > 0 && !budget_.take());
     if (give_up) return tl::unexpected(std::move(refusal));
-    doubtful = refusal.doubtful;
+    ambiguous = refusal.ambiguous;
     unanswered = refusal.unanswered;
     if (auto paused = sys::pause_ms(*delay); !paused) {
       auto stopped = own_refusal(std::move(paused).error());
-      stopped.doubtful = doubtful;
+      stopped.ambiguous = ambiguous;
       stopped.unanswered = unanswered;
       return tl::unexpected(std::move(stopped));
     }

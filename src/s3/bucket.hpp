@@ -1,6 +1,6 @@
 #pragma once
-// One bucket: signed calls with retries, the server's clock, the bucket's region, and credentials that are renewed.
-// Thread-safe.
+// Sends signed requests to one bucket, with retries. Corrects the offset between our clock and the server's, follows
+// the bucket to its region, and renews credentials. Thread-safe.
 #include "s3/credentials.hpp"
 #include "s3/errors.hpp"
 #include "s3/location.hpp"
@@ -17,27 +17,28 @@ namespace quarry::s3 {
 struct Call {
   std::string action = {}; ///< for messages: "store `k`"
   std::string method = "GET";
-  std::string key = {};           ///< below the location's prefix is the caller's business; empty: the bucket
+  std::string key = {};           ///< the whole key: the caller adds the location's prefix; empty: the bucket itself
   Pairs query = {}, headers = {}; ///< header names in lower case
   std::optional<content::Rope> body = {};
-  std::string body_sha256 = {}; ///< hex; empty: the body is not part of the signature
+  std::string body_sha256 = {}; ///< hex; empty: the signature does not cover the body
   std::uint64_t answer_bytes_max = 1u << 20;
   std::uint64_t stall_ms = 60'000;
-  bool wait_before_body = false;
-  bool answer_may_be_error = false; ///< a 200 may hold an <Error>
-  bool repeat = true;               ///< false: the caller decides what to do after a failure
+  bool wait_before_body = false;    ///< send the body only after the server has accepted the headers (100-continue)
+  bool answer_may_be_error = false; ///< the body of a 200 may be an <Error>
+  bool repeat = true;               ///< false: no retries; the caller decides what to do after a failure
   std::function<Result<void>(const net::Response&, std::span<const std::byte>)> sink = {};
-  std::function<void()> on_start = {}; ///< before each attempt: a sink starts anew
+  std::function<void()> on_start = {}; ///< called before each attempt: a sink must discard what it received so far
   std::function<void(std::uint64_t)> on_sent = {};
 };
 
 struct Done {
   net::Response response;
-  bool doubtful = false; ///< an earlier attempt may have had its effect already
+  bool ambiguous = false; ///< an earlier attempt of the same call may already have taken effect
 };
 using Outcome = tl::expected<Done, Refusal>;
 
-/// What the calls of one process may spend on retries: an ill server is not flooded.
+/// A token bucket that limits the retries of all calls to a bucket, so that an overloaded server is not flooded.
+/// Thread-safe.
 class RetryBudget {
 public:
   bool take() {
@@ -62,12 +63,16 @@ public:
   Bucket(Location location, std::shared_ptr<net::Transport> transport, std::shared_ptr<CredentialCache> credentials,
          const sys::Clock& clock, net::RetryLimits limits = {});
 
-  /// A success (2xx) or why not. Retries inside; 304, 404, 412 and such come back as Refusal.
+  /// Sends the request and returns the answer if it is a success (2xx). Everything else is a Refusal: 304, 404 and 412
+  /// as well as failures of the network. Transient failures are retried with exponential backoff within the limits and
+  /// the retry budget; the thread sleeps meanwhile. Refusal::ambiguous says that a write may have happened all the
+  /// same.
   Outcome call(const Call& call);
   Location location() const;
   std::string name() const;           ///< "s3://bucket", for messages
-  bool unsigned_body_is_safe() const; ///< TLS, or this machine: what arrives is what was sent
-  /// A URL for anyone, for so long; K011 when there are no credentials.
+  bool unsigned_body_is_safe() const; ///< over TLS or to this machine nobody can change the body on its way
+  /// Returns a URL with which anyone may send this request for `seconds`. Fails with K011 without credentials. Sends
+  /// nothing to the bucket.
   Result<std::string> presign(const std::string& method, const std::string& key, std::uint64_t seconds);
 
 private:

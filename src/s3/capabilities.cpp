@@ -16,7 +16,7 @@ constexpr std::int64_t k_skew_us = 24ll * 3600 * 1'000'000;      // between the 
 constexpr std::string_view k_schema = "quarry.store-capabilities/1";
 constexpr std::uint64_t k_record_max = 16 << 10;
 
-/// The questions, asked of objects that are removed again.
+/// Probes the server with objects that clean() removes again.
 class Probe {
 public:
   Probe(Bucket& bucket, std::string key)
@@ -67,7 +67,7 @@ private:
                          .body_sha256 = sha256(body).hex(),
                          .repeat = false}); // the second answer to one question is another answer
   }
-  /// False: refused because of the header. Any other failure is one.
+  /// Returns false if the server refused the request because of the header. Any other failure is an error.
   Result<bool> accepted(Pairs headers) {
     auto done = put(std::move(headers));
     if (done) {
@@ -132,7 +132,8 @@ private:
                          .body = content::Rope::literal(body),
                          .body_sha256 = sha256(body).hex()});
   }
-  /// An answer that is not one of S3, such as a page without an ETag, is one: pages cannot be served from there.
+  /// Whether the server gave no usable answer, so the question stays open. An answer that is not from S3, such as a
+  /// page without an ETag, does answer it: pages cannot be served from there.
   static bool gave_no_answer(const Refusal& refusal) {
     return refusal.error.kind != ErrorKind::corrupt && (refusal.status == 0 || refusal.status >= 500);
   }
@@ -205,12 +206,12 @@ std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const 
   if (!whole) return {};
   flag("slash_keys", found.slash_keys);
   found.slash_keys = whole && found.slash_keys;
-  expired = expired || !whole; // a record of before it was asked: who may, asks again
+  expired = expired || !whole; // written before this capability existed: a role that may write probes again
   return KeptCapabilities{found, expired};
 }
 
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix) {
-  constexpr int k_rounds_max = 8; // a lost reply spoils a round; a server that loses eight in a row serves nobody
+  constexpr int k_rounds_max = 8; // a lost reply makes a round useless; a server that loses eight in a row is unusable
   for (int round = 1;; ++round) {
     Probe asked(bucket, prefix + ".quarry/probe-" + sys::random_hex(8));
     auto found = asked.run();
@@ -232,7 +233,8 @@ Result<Capabilities> CapabilityCache::get() {
   if (kept) record = parse_capabilities(kept->response.body, endpoint, clock_.now_us());
   if (record && !record->expired) return *(known_ = record->capabilities);
   auto found = probe(bucket_, prefix_);
-  // A job that only adds evidence may not write there; servers lose such abilities rarely, and the write would tell.
+  // A job that only adds evidence may not write the probe's objects. The expired record is good enough: servers rarely
+  // lose a capability, and the write that follows would fail.
   bool denied = !found && found.error().kind == ErrorKind::unauthenticated && found.error().is(codes::access_denied);
   if (denied && record) return *(known_ = record->capabilities);
   if (denied)
@@ -242,7 +244,7 @@ Result<Capabilities> CapabilityCache::get() {
                     prefix_, bucket_.location().bucket, bucket_.location().prefix);
   TRY(known_, std::move(found), "while asking what the store can do");
   auto text = capabilities_json(*known_, endpoint, clock_.now_us());
-  // Only spares the next job the questions: that it could not be kept shows in the write that follows.
+  // A failure is ignored: the record only saves the next job the probe.
   static_cast<void>(bucket_.call({.action = "keep what the store can do",
                                   .method = "PUT",
                                   .key = key,

@@ -1,8 +1,7 @@
 #pragma once
-// What a server does with conditions, checksums and keys that end in a slash, found out by asking it: many accept the
-// headers and ignore them.
-// The answer is kept beside the objects (`.quarry/capabilities.json`, docs/formats/store.md), so that one look serves
-// all jobs for a while. Amazon's own buckets are not asked.
+// Finds out whether a server honours conditions, checksums and keys that end in a slash, by probing it: many servers
+// accept the headers and ignore them. The result is stored beside the objects (`.quarry/capabilities.json`,
+// docs/formats/store.md) and used by all jobs for a week. Amazon's own endpoints are known and not probed.
 #include "s3/bucket.hpp"
 #include <mutex>
 #include <optional>
@@ -12,28 +11,32 @@ namespace quarry::s3 {
 struct Capabilities {
   bool if_absent = true;           ///< PUT honours If-None-Match: *
   bool if_match = true;            ///< PUT honours If-Match
-  bool quoted_if_match = true;     ///< with the etag in quotes, as RFC 9110 wants; else without
-  bool complete_conditions = true; ///< so does CompleteMultipartUpload
+  bool quoted_if_match = true;     ///< If-Match needs the ETag in quotes, as RFC 9110 says; false: without quotes
+  bool complete_conditions = true; ///< CompleteMultipartUpload honours the same conditions
   bool crc64nvme = true;           ///< a wrong x-amz-checksum-crc64nvme is refused
-  bool slash_keys = true;          ///< keeps an object under `a/` beside `a/b`, and none under `a`
+  bool slash_keys = true;          ///< keeps an object `a/` beside `a/b`, and does not show it as `a`
   bool conditional_writes() const { return if_absent && if_match; }
   bool operator==(const Capabilities&) const = default;
 };
 
+/// Returns the stored form. Pure.
 std::string capabilities_json(const Capabilities& capabilities, const std::string& endpoint, std::int64_t now_us);
 struct KeptCapabilities {
   Capabilities capabilities;
   bool expired = false; ///< older than a week, or from the future
 };
-/// nullopt when it is another endpoint's, or not readable.
+/// Parses the stored form. Returns nullopt if it is unreadable or belongs to another endpoint. Pure.
 std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const std::string& endpoint,
                                                    std::int64_t now_us);
 
-/// Writes, looks and removes below `prefix`.quarry/. K-errors of the server.
+/// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/. Fails with the
+/// K-codes of the server. A round with a transient failure is repeated, up to eight times.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
-/// Thread-safe; asks once. `prefix` is empty or ends with '/'. An expired record is still used by whoever may not renew
-/// it (K003). Without any, K003 says which role is needed.
+/// The capabilities of one bucket: get() reads the stored record, or probes and stores it; later calls are free.
+/// A role that may not write the probe's objects (K003) uses an expired record; if there is none either, get() fails
+/// with K003, whose hint names the permission that is needed. `prefix` is empty or ends with '/'. Thread-safe: one
+/// caller probes, the others wait.
 class CapabilityCache {
 public:
   CapabilityCache(Bucket& bucket, std::string prefix, const sys::Clock& clock)

@@ -114,7 +114,7 @@ private:
   PutOutcome finish(Outcome outcome) {
     if (!outcome) {
       auto& refusal = outcome.error();
-      refusal.doubtful = refusal.doubtful || refusal.code == "NoSuchUpload";
+      refusal.ambiguous = refusal.ambiguous || refusal.code == "NoSuchUpload";
       return settled(tools_, to_, marked_, std::move(refusal), {});
     }
     bool in_parts = !id_.empty();
@@ -122,7 +122,7 @@ private:
         etag_of(outcome->response.body, in_parts ? "CompleteMultipartUploadResult" : "CopyObjectResult", "a copy");
     if (!etag) { // it may have happened all the same
       auto refusal = refused(std::move(etag).error());
-      refusal.doubtful = true;
+      refusal.ambiguous = true;
       return tl::unexpected(std::move(refusal));
     }
     return PutDone{unquoted(*etag), request_.size, {}, marked_.lineage};

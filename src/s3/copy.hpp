@@ -1,18 +1,20 @@
 #pragma once
-// Copying inside a bucket or from another one: no bytes through us. In one request up to 5 GiB, in parts above and
-// wherever a condition must hold. Thread-safe.
+// Copies an object on the server, inside a bucket or from another bucket of the same service: no bytes pass through
+// this machine. Thread-safe.
 #include "s3/put.hpp"
 
 namespace quarry::s3 {
 
 struct CopyRequest {
-  std::string from, from_etag;  ///< pinned: a source that changes is refused
+  std::string from, from_etag;  ///< key and ETag of the source; the copy fails if the source has another ETag by then
   std::uint64_t size = 0;       ///< of the source
-  PutRequest to;                ///< everything but the content
+  PutRequest to;                ///< the target; its content is not used
   std::string from_bucket = {}; ///< empty: the same one
 };
 
-/// In parts: from 5 GiB on, or when `to` has a condition (which CompleteMultipartUpload must honour).
+/// Copies in one request, or in parts if the source has more than 5 GiB or `to` has a condition: CopyObject has no
+/// condition on the target, CompleteMultipartUpload has (if capabilities say so, which the caller checks). Returns and
+/// fails as put_object() does. Costs one request, or one per 512 MiB and two more.
 PutOutcome copy_object(const PutTools& tools, const CopyRequest& request);
 
 inline constexpr std::uint64_t k_copy_whole_max = 5ull << 30; ///< S3's limit of CopyObject

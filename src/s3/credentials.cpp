@@ -53,7 +53,7 @@ public:
     auto found = find_credentials({environment_, *transport_, clock_, region_}, files_);
     look_again_us_ = now + k_look_again_us;
     bool still_good = known_ && known_->expires_us && now < *known_->expires_us;
-    if (!found && still_good) return *known_; // the source is away for a moment
+    if (!found && still_good) return *known_; // the source does not answer at the moment
     if (found) known_ = *found;
     return found;
   }

@@ -1,8 +1,14 @@
 #pragma once
-// Who we are, from the places where aws looks too, and renewed before it ends. In this order: AWS_ACCESS_KEY_ID and its
-// companions; the profile (keys, a role by another profile, a role by a token file); a token file
-// (AWS_WEB_IDENTITY_TOKEN_FILE); GitHub's identity token with AWS_ROLE_ARN; the container's address; the machine's
-// metadata service. Errors: no source has any K011, a source that is meant fails K012.
+// Finds credentials in the places where the aws command finds them, and renews them before they expire. The sources, in
+// order:
+//   1. QUARRY_S3_ANONYMOUS=1: requests are not signed
+//   2. AWS_ACCESS_KEY_ID and its companions
+//   3. a token file (AWS_WEB_IDENTITY_TOKEN_FILE, AWS_ROLE_ARN)
+//   4. GitHub's identity token with AWS_ROLE_ARN
+//   5. the profile: keys, a role assumed with another profile, a role assumed with a token file
+//   6. the container's credential address
+//   7. the machine's metadata service
+// Fails with K011 if no source applies, and with K012 if a source applies but fails.
 #include "net/http.hpp"
 #include "s3/profile.hpp"
 #include "s3/sigv4.hpp"
@@ -17,7 +23,7 @@
 namespace quarry::s3 {
 
 struct Credentials {
-  Keys keys; ///< an empty access key: requests are not signed
+  Keys keys; ///< if the access key is empty, requests are not signed
   std::optional<std::int64_t> expires_us;
   std::string source; ///< "the environment", "profile ci", "the container"
 };
@@ -29,21 +35,24 @@ struct Surroundings {
   std::string region; ///< of STS
 };
 
-/// One look through all sources. `skipped` says why each earlier one did not serve, without values.
+/// Returns the credentials of the first source that applies: K011, K012. `skipped` receives for each earlier source why
+/// it does not apply, without secret values. May read files and send requests.
 Result<Credentials> find_credentials(const Surroundings& surroundings, const SharedFiles& files,
                                      std::vector<std::string>* skipped = nullptr);
 
-/// Credentials as JSON, from the container (AccessKeyId, SecretAccessKey, Token, Expiration) or the metadata service.
+/// Parses the JSON of the container's address or of the metadata service: AccessKeyId, SecretAccessKey, Token,
+/// Expiration. Pure.
 Result<Credentials> parse_credentials_json(std::string_view text, const std::string& source);
-/// The answer of AssumeRole and AssumeRoleWithWebIdentity.
+/// Parses the XML answer of AssumeRole and AssumeRoleWithWebIdentity. Pure.
 Result<Credentials> parse_assumed_role(std::string_view text, const std::string& source);
 
-/// Thread-safe: one caller looks, others wait; what was found is kept until five minutes before it ends.
+/// Keeps credentials until five minutes before they expire. Thread-safe: one caller searches, the others wait.
 class CredentialCache {
 public:
   virtual ~CredentialCache() = default;
   virtual Result<Credentials> get() = 0;
-  /// The server says that `used` has ended: the next get() looks anew, unless that happened already.
+  /// Tells that the server rejected `used` as expired: the next get() searches again, unless `used` has been replaced
+  /// already.
   virtual void drop(const Credentials& used) = 0;
 };
 std::shared_ptr<CredentialCache> make_credential_cache(std::map<std::string, std::string> environment,

@@ -119,7 +119,7 @@ std::string words_of(std::string_view code) {
   return "the store refuses";
 }
 
-/// What a page says to people, without its tags.
+/// The text of an HTML page, without its tags.
 std::string words_of_page(std::string_view body) {
   constexpr std::size_t k_looked_at = 4096;
   std::string words;
@@ -134,7 +134,7 @@ std::string words_of_page(std::string_view body) {
   return printable(text::trim(words));
 }
 
-/// Where a redirect leads, without a query: it may be signed, or hold where somebody wanted to go.
+/// The target of a redirect, without its query, which may contain a signature.
 std::string target_of(const net::Response& response) {
   auto location = net::header(response.headers, "location");
   return printable(location.substr(0, location.find('?')));
@@ -144,7 +144,8 @@ bool says_amazon(const net::Headers& headers) {
   return std::any_of(headers.begin(), headers.end(), [](const auto& h) { return h.first.starts_with("x-amz-"); });
 }
 
-/// An answer that S3 never gives: a page, also one that HEAD only tells of, or a redirect that is none of a bucket.
+/// Whether S3 never gives such an answer: an HTML page (without a body: its content type), or a redirect without
+/// Amazon's headers and without an S3 error.
 bool is_foreign(const net::Response& response) {
   bool page = is_page(response.body) ||
               (response.body.empty() && net::header(response.headers, "content-type").starts_with("text/html") &&
@@ -199,10 +200,11 @@ bool holds_error(const net::Response& response) {
 }
 
 Refusal refusal_of(const net::Response& response, const std::string& what) {
-  bool passes = net::trouble_of_status(response.status) != Trouble::final; // a gateway before an ill store: again
+  bool passes =
+      net::trouble_of_status(response.status) != Trouble::final; // a gateway in front of an overloaded store: retry
   if (!response.ok() && !passes && is_foreign(response)) return foreign_refusal(response, what);
   Refusal refusal;
-  refusal.status = response.ok() ? 500 : response.status; // a success that holds an error is none
+  refusal.status = response.ok() ? 500 : response.status; // a success whose body is an error is not a success
   refusal.retry_after_ms = net::retry_after_ms(response.headers);
   auto reply = parse_reply(response.body, what);
   std::string message;
@@ -230,7 +232,7 @@ Refusal refusal_of(const net::Response& response, const std::string& what) {
 Refusal refusal_of(net::Failure failure, const std::string& what) {
   Refusal refusal;
   refusal.trouble = net::trouble_of(failure);
-  refusal.doubtful = refusal.unanswered = failure.sent;
+  refusal.ambiguous = refusal.unanswered = failure.sent;
   refusal.error = std::move(failure.error);
   refusal.error.context.push_back("while trying to " + what);
   return refusal;

@@ -1,6 +1,6 @@
 #pragma once
-// S3's error codes as our kinds, and whether a retry helps: one table (docs.aws.amazon.com, "Error responses"; the
-// codes of Ceph and other servers that are known). Pure.
+// Maps S3's error codes to our kinds and codes, and says whether a retry helps: one table (docs.aws.amazon.com, "Error
+// responses"; also codes of Ceph and other servers). Pure.
 #include "net/http.hpp"
 #include "net/retry.hpp"
 #include <string>
@@ -11,12 +11,12 @@ namespace quarry::s3 {
 /// Why a call did not succeed.
 struct Refusal {
   int status = 0;     ///< 0: no answer came
-  std::string code;   ///< S3's, "NoSuchKey"; by status when the answer had no body
-  std::string region; ///< where the bucket is, when that is what was wrong
+  std::string code;   ///< S3's, "NoSuchKey"; derived from the status if the answer had no body
+  std::string region; ///< the bucket's region, if the request went to the wrong one
   net::Trouble trouble = net::Trouble::final;
-  std::optional<std::uint64_t> retry_after_ms = {}; ///< the server's wish
-  bool doubtful = false;                            ///< a write may have happened all the same
-  bool unanswered = false;                          ///< doubtful since a reply was lost: the server may still be at it
+  std::optional<std::uint64_t> retry_after_ms = {}; ///< as the server asked (Retry-After)
+  bool ambiguous = false;                           ///< the write may have happened although the call failed
+  bool unanswered = false; ///< ambiguous because a reply was lost: the server may still be working
   Error error;
 };
 
@@ -26,20 +26,21 @@ struct ErrorRow {
   std::string_view code; ///< ours
   net::Trouble trouble;
 };
-/// The row of a code; of the status when the code is not known.
+/// Returns the row of an S3 code, or of the status if the code is unknown.
 ErrorRow error_row(std::string_view s3_code, int status);
 
-/// From an answer that is no success, or from a success that holds an <Error>. `what` names the action: "store `k` in
-/// s3://b".
+/// Makes a Refusal of an answer that is not a success, or of a success whose body is an <Error>; or of a failure of the
+/// network. `what` names the action for messages: "store `k` in s3://b".
 Refusal refusal_of(const net::Response& response, const std::string& what);
 Refusal refusal_of(net::Failure failure, const std::string& what);
-/// Is the body of a success in truth an error? CompleteMultipartUpload and CopyObject may answer so.
+/// Whether the body of a success (2xx) is an <Error>. CompleteMultipartUpload and CopyObject may answer so.
 bool holds_error(const net::Response& response);
-/// Something else than the store answered (corrupt K020); its status is 0, the answer's own stands in the details.
+/// Makes a Refusal for an answer that did not come from S3, such as a proxy's page (corrupt K020). Its status is 0; the
+/// status of the answer is in the error's details.
 Refusal foreign_refusal(const net::Response& response, const std::string& what);
-/// Does this begin like a page for people? S3 answers in XML, proxies and captive portals in HTML.
+/// Whether a body begins like an HTML page. S3 answers in XML, proxies and captive portals in HTML.
 bool is_page(std::string_view body);
-/// What to ask for after K003: the permission of the one request that was denied.
+/// Returns a hint for K003 that names the permission which the denied request needs.
 std::string hint_of_denial(const std::string& method, bool of_object, bool is_signed);
 
 } // namespace quarry::s3

@@ -1,6 +1,7 @@
 #pragma once
-// What this machine knows of an upload in parts, so that the next run goes on with it: a hint, never the truth (the
-// server's list of parts is). One small file per object below the user's state directory, locked while it is used.
+// Remembers the parts of a multipart upload on this machine, so that the next run can resume it. The journal is only a
+// hint: the server's list of parts decides. One small file per object below the user's state directory, locked while it
+// is in use.
 #include "base/result.hpp"
 #include "sys/file.hpp"
 #include <cstdint>
@@ -13,10 +14,11 @@
 namespace quarry::s3 {
 
 struct JournalPlace {
-  std::string directory; ///< empty: nothing is kept
+  std::string directory; ///< empty: no journals are written
 };
 
-/// Below $XDG_STATE_HOME, else ~/.local/state: quarry/uploads. Nowhere if neither variable is an absolute path.
+/// Returns `quarry/uploads` below $XDG_STATE_HOME, else below ~/.local/state; empty if neither XDG_STATE_HOME nor HOME
+/// is an absolute path. Pure.
 JournalPlace journal_place(const std::map<std::string, std::string>& environment);
 
 struct JournalPart {
@@ -25,17 +27,19 @@ struct JournalPart {
 };
 
 struct JournalEntry {
-  std::string upload_id, nonce, sha256; ///< sha256 of the whole content, known before
+  std::string upload_id, nonce, sha256; ///< sha256: of the whole content, which must be known beforehand
   std::uint64_t size = 0, part_size = 0;
   std::map<unsigned, JournalPart> parts;
 };
 
-/// The journal of one object, held exclusively; a second process that stores the same object gets none.
+/// The journal of one object, locked exclusively: a second process that stores the same object works without a journal.
 class Journal {
 public:
-  /// `object` names endpoint, bucket and key. Failures to keep a journal only mean that nothing is resumed.
+  /// Opens or creates the journal of `object` (endpoint, bucket and key). Returns nullopt if that fails or the journal
+  /// is locked: the upload then works, but cannot be resumed. Never waits.
   static std::optional<Journal> open(const JournalPlace& place, const std::string& object);
-  const std::optional<JournalEntry>& entry() const { return entry_; }
+  const std::optional<JournalEntry>& entry() const { return entry_; } ///< of an earlier run, if there was one
+  /// Starts a new upload; add() appends a part, remove() ends the journal. Write errors are ignored.
   void begin(const JournalEntry& entry);
   void add(unsigned number, const JournalPart& part); ///< thread-safe
   void remove();

@@ -1,5 +1,5 @@
-// An upload in parts: one thread reads the content in order, hashes it and fills slabs; a few send them. What a former
-// run sent already is kept when the server lists it and its bytes are still the same.
+// A multipart upload: one thread reads the content in order, hashes it and fills slabs; a few threads send them. Parts
+// that an earlier run sent are reused if the server lists them and the bytes of the content have not changed.
 #include "s3/put.hpp"
 
 #include "digest/crc64.hpp"
@@ -81,13 +81,14 @@ private:
     return {};
   }
 
-  /// True: an upload of the same content is going on; known_ holds the parts that the server has.
+  /// Returns true if an earlier upload of the same content can be resumed; known_ then has the parts that the server
+  /// has.
   bool resume() {
     if (!journal_ || !journal_->entry()) return false;
     const auto& entry = *journal_->entry();
     bool same = entry.sha256 == request_.sha256->hex() && entry.size == request_.content.size() &&
                 entry.part_size == part_bytes_;
-    if (!same) { // other content under this name: nobody will complete the old upload
+    if (!same) { // other content under this key: the old upload will never be completed
       abort(entry.upload_id);
       return false;
     }
@@ -110,7 +111,7 @@ private:
           listed[part.number] = known->second;
       }
       last = std::exchange(marker, page->next_marker);
-      // A list that does not move on is not believed: the upload starts anew, and `gc` ends this one.
+      // If the list repeats itself, the upload starts anew; `gc` ends the old one.
       if (++pages > k_part_pages_max || (!marker.empty() && marker == last)) return false;
     } while (!marker.empty());
     known_ = std::move(listed);
@@ -208,16 +209,17 @@ private:
     auto done = tools_.bucket.call(call);
     if (!done) return completed_otherwise(std::move(done.error()));
     auto etag = etag_of(done->response.body, "CompleteMultipartUploadResult", "the end of an upload");
-    if (!etag) { // it may have happened all the same
+    if (!etag) { // the object may have been made all the same
       auto refusal = refused(std::move(etag).error());
-      refusal.doubtful = true;
+      refusal.ambiguous = true;
       return tl::unexpected(std::move(refusal));
     }
     if (journal_) journal_->remove();
     return PutDone{unquoted(*etag), request_.content.size(), digest_, marked_.lineage};
   }
 
-  /// On a server that ignores conditions here, above the size of one PUT: looked at as late as can be.
+  /// On a server that ignores conditions on CompleteMultipartUpload, an object too large for one PUT: the condition is
+  /// checked by a HEAD as late as possible.
   bool holds_still() {
     if (request_.condition == Condition::none || capabilities_.complete_conditions) return true;
     auto head = tools_.bucket.call(
@@ -226,11 +228,10 @@ private:
     return head && unquoted(net::header(head->response.headers, "etag")) == request_.etag;
   }
 
-  // The upload is unknown when an earlier attempt completed it; and a resumed one may have been completed by a former
-  // run.
+  // NoSuchUpload may mean that an earlier attempt completed the upload, or an earlier run that this one resumed.
   PutOutcome completed_otherwise(Refusal refusal) {
     bool unknown = refusal.code == "NoSuchUpload" || refusal.status >= 500 || refusal.status == 0;
-    if (unknown) refusal.doubtful = true;
+    if (unknown) refusal.ambiguous = true;
     auto outcome = settled(tools_, request_, marked_, std::move(refusal), digest_);
     if (outcome || outcome.error().status == 412) {
       if (journal_) journal_->remove();
@@ -239,12 +240,12 @@ private:
     return outcome;
   }
 
-  /// What may work the next time stays for it; everything else is removed from the server.
+  /// Keeps the parts on the server if a later run may resume the upload; otherwise removes them.
   PutOutcome abandon(Refusal refusal) {
     auto kind = refusal.error.kind;
     bool again = kind == ErrorKind::cancelled || kind == ErrorKind::unavailable || kind == ErrorKind::timed_out ||
                  kind == ErrorKind::unauthenticated;
-    refusal.doubtful = false; // without Complete there is no object
+    refusal.ambiguous = false; // without Complete there is no object
     if (journal_ && again) return tl::unexpected(std::move(refusal));
     abort(id_);
     if (journal_) journal_->remove();

@@ -11,11 +11,11 @@ namespace quarry::s3 {
 
 namespace {
 
-constexpr std::uint64_t k_parts_wanted_max = 9500; // below S3's 10,000
-constexpr unsigned k_lineage_max = 24; // writes that rivals may make while one waits for its reply; 17 bytes each
+constexpr std::uint64_t k_parts_wanted_max = 9500;     // below S3's 10,000
+constexpr unsigned k_lineage_max = 24;                 // writes of others while one waits for its reply; 17 bytes each
 constexpr std::uint64_t k_wait_before_body = 1u << 20; // from here on a refusal should come before the bytes go
 
-/// Reads the content once, in order, hashing; the last bytes are only given when the digest is the promised one.
+/// Reads the content once, in order, and hashes it. Gives out the last bytes only if `check` accepts the digest.
 class Checked final : public content::Source {
 public:
   Checked(content::Rope content, std::function<Result<void>(const Sha256&)> check)
@@ -93,7 +93,8 @@ PutOutcome put_streamed(const PutTools& tools, const PutRequest& request, const 
   return finish(tools, request, marked, std::move(outcome), body->digest());
 }
 
-/// On a server that ignores a condition: look, then write. Safe for one writer, which is what such a store is for.
+/// Imitates a condition that the server ignores: looks before the write. Safe for a single writer only; that is why
+/// channels are refused on such a server (R031).
 tl::expected<void, Refusal> check_by_looking(const PutTools& tools, const PutRequest& request) {
   auto head =
       tools.bucket.call({.action = fmt::format("look at `{}`", request.key), .method = "HEAD", .key = request.key});
@@ -153,13 +154,13 @@ Fate fate_of(const std::string& now, const std::string& nonce, const std::string
   auto holds = [&](const std::string& mark) { return std::find(marks.begin(), marks.end(), mark) != marks.end(); };
   if (holds(nonce)) return Fate::written;
   auto before = text::split_any(replaced, ",");
-  // The line reaches back to what we wanted to replace, and we are not in it.
+  // The lineage reaches back to the object that we wanted to replace, and does not contain our mark.
   return !before.empty() && holds(before.front()) ? Fate::not_written : Fate::unknown;
 }
 
 namespace {
-/// Is the object still what the condition expects? A server that has answered each attempt, with an error, and shows
-/// this now has not written.
+/// Whether the object is still what the condition expects. If the server answered every attempt with an error and the
+/// object is unchanged, the write did not happen.
 bool is_as_expected(const PutRequest& request, const Outcome& head) {
   if (request.condition == Condition::absent) return !head && head.error().status == 404;
   return request.condition == Condition::match && head && !request.etag.empty() &&
@@ -167,18 +168,18 @@ bool is_as_expected(const PutRequest& request, const Outcome& head) {
 }
 } // namespace
 
-// 412 after a doubtful attempt may be the answer to our own first one; a lost reply may hide a success.
+// 412 after an ambiguous attempt may be the answer to our own first one; a lost reply may hide a success.
 PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,
                    const Sha256& digest) {
   bool absent = refusal.status == 404 && refusal.code != "NoSuchBucket";
   if (request.condition == Condition::match && absent && refusal.code != "NoSuchUpload") refusal.status = 412;
   bool conditional = request.condition != Condition::none;
-  if (conditional && refusal.status == 409) refusal.status = 412; // a rival, again and again
-  if (!refusal.doubtful) return tl::unexpected(std::move(refusal));
+  if (conditional && refusal.status == 409) refusal.status = 412; // conflicting writes of others, after all retries
+  if (!refusal.ambiguous) return tl::unexpected(std::move(refusal));
   auto head =
       tools.bucket.call({.action = fmt::format("look at `{}`", request.key), .method = "HEAD", .key = request.key});
-  if (!refusal.unanswered && refusal.status >= 500 && is_as_expected(request, head)) refusal.doubtful = false;
-  if (!head || !refusal.doubtful) return tl::unexpected(std::move(refusal));
+  if (!refusal.unanswered && refusal.status >= 500 && is_as_expected(request, head)) refusal.ambiguous = false;
+  if (!head || !refusal.ambiguous) return tl::unexpected(std::move(refusal));
   auto now = net::header(head->response.headers, k_lineage);
   auto fate = fate_of(now, marked.nonce, request.lineage);
   if (fate == Fate::written) {
@@ -186,7 +187,7 @@ PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marke
     return PutDone{etag, request.content.size(), digest, marked.lineage};
   }
   bool taken = request.condition == Condition::absent && refusal.status == 412;
-  if (taken || (fate == Fate::not_written && refusal.status == 412)) refusal.doubtful = false;
+  if (taken || (fate == Fate::not_written && refusal.status == 412)) refusal.ambiguous = false;
   return tl::unexpected(std::move(refusal));
 }
 

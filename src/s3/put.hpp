@@ -1,6 +1,7 @@
 #pragma once
-// Storing one object: in one request, streamed in one request, or in parts; whichever keeps the condition atomic on
-// this server. A lost reply is settled by a mark of ours in the object's metadata. Thread-safe.
+// Stores one object: in one request from memory, streamed in one request, or as a multipart upload. The way is chosen
+// so that the server evaluates the condition atomically. If a reply is lost, marks in the object's metadata tell
+// whether our write happened. Thread-safe.
 #include "digest/sha256.hpp"
 #include "s3/bucket.hpp"
 #include "s3/capabilities.hpp"
@@ -10,42 +11,43 @@
 
 namespace quarry::s3 {
 
-enum class Condition : std::uint8_t { none, absent, match };
+enum class Condition : std::uint8_t { none, absent, match }; ///< precondition: none, If-None-Match: *, If-Match
 
 struct PutRequest {
   std::string key; ///< the whole key in the bucket
   content::Rope content;
   Condition condition = Condition::none;
-  std::string etag;    ///< for match
-  std::string lineage; ///< for match: k_lineage of the object with that etag, if it was seen
+  std::string etag;    ///< for match: the expected ETag
+  std::string lineage; ///< for match: the k_lineage header of the object with that ETag, if it was seen
   std::string content_type, cache_control;
-  std::optional<Sha256> sha256; ///< of the content, when it is known before
-  /// Called with the digest of what was read, before the name appears; its error is returned.
+  std::optional<Sha256> sha256; ///< of the content, if it is known beforehand
+  /// Called with the digest of the content that was read, before the object becomes visible; its error is returned.
   std::function<Result<void>(const Sha256&)> check;
   std::function<void(std::uint64_t)> on_progress;
 };
 
 struct PutDone {
-  std::string etag; ///< empty when a rival has replaced it already
+  std::string etag; ///< empty if another writer has replaced the object already
   std::uint64_t size = 0;
   Sha256 sha256;
   std::string lineage;
 };
 
-/// The header that tells whose writes led to an object: a mark of its own, then those of the objects that it replaced,
-/// as far as they were known. So a write whose reply was lost is found again, also when a rival has built on it.
+/// The header with an object's write lineage: a random mark of the write that made it, then the marks of the objects
+/// that it replaced, newest first, as far as they were known. So the outcome of a write whose reply was lost can be
+/// found out, even if another writer has replaced the object since.
 inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
-/// A refusal with status 412 says that the condition does not hold; `doubtful` that the object may be there or not: a
-/// reply was lost, or the server failed and what it holds now does not tell.
+/// What was stored, or a Refusal. Status 412 means that the condition does not hold. `ambiguous` means that the outcome
+/// is unknown: a reply was lost, or the server failed, and the object that it has now does not tell.
 using PutOutcome = tl::expected<PutDone, Refusal>;
 
 struct PartLimits {
-  std::uint64_t part_bytes = 8u << 20;         ///< also the largest object that is held in memory whole
+  std::uint64_t part_bytes = 8u << 20;         ///< also the largest object that is sent from memory in one request
   std::uint64_t single_put_bytes = 5ull << 30; ///< S3's own limit of one PUT
-  unsigned uploaders = 4;                      ///< parts of one object on their way at once
+  unsigned uploaders = 4;                      ///< threads that send parts of one object
 };
 
-/// What all puts into a bucket share.
+/// What all puts into a bucket share; must outlive them.
 struct PutTools {
   Bucket& bucket;
   CapabilityCache& capabilities;
@@ -54,23 +56,29 @@ struct PutTools {
   PartLimits limits;
 };
 
+/// Stores `request.content` under `request.key`, if the condition holds. On a server that ignores the condition it is
+/// checked by a HEAD before the write, which is not atomic. Memory is taken from `tools.slabs` and bounded by it. Costs
+/// one request up to part_bytes, otherwise one per part and two more; a lost reply costs a HEAD.
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
-/// Bytes of a part: `part_bytes`, or more so that there are at most 9500 (S3 allows 10,000).
+/// Returns the bytes of a part: `part_bytes`, or more so that there are at most 9500 (S3 allows 10,000).
 std::uint64_t part_size(std::uint64_t size, std::uint64_t part_bytes);
 
-// Shared by the ways of storing; private to the room.
-struct Marked { ///< headers of an object that is ours to recognise
+// Shared by put.cpp, parts.cpp and copy.cpp; private to the room.
+struct Marked { ///< the headers of an object, with the mark of this write
   std::string nonce, lineage;
   Pairs headers;
 };
 Marked marked_headers(const PutRequest& request, std::string nonce = {});
 Pairs condition_headers(const PutRequest& request, const Capabilities& capabilities);
 
+/// What became of a write whose reply was lost.
 enum class Fate : std::uint8_t { written, not_written, unknown };
-/// What became of a write with `nonce` over an object with `replaced` lineage, from the lineage that is there now.
+/// Decides it from the lineage `now` of the stored object: `nonce` is the mark of our write, `replaced` the lineage of
+/// the object that it was to replace. Pure.
 Fate fate_of(const std::string& now, const std::string& nonce, const std::string& replaced);
 
+/// Turns the failure of a write into its outcome: after an ambiguous failure it sends a HEAD and applies fate_of().
 PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,
                    const Sha256& digest);
 PutOutcome put_parts(const PutTools& tools, const PutRequest& request, const Capabilities& capabilities);

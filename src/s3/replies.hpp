@@ -1,6 +1,6 @@
 #pragma once
-// What S3 answers in XML (docs.aws.amazon.com, Amazon S3 API Reference), read with bounds. Unknown elements are passed
-// over. Errors: corrupt K020.
+// Parses S3's XML answers (docs.aws.amazon.com, Amazon S3 API Reference), with bounds on size and depth. Unknown
+// elements are ignored. Every parser fails with corrupt (K020). Pure.
 #include "base/result.hpp"
 #include <cstdint>
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace quarry::s3 {
 
-/// Leaf elements by path below the root, in order: "Contents/Key". Repeated elements are records.
+/// The leaf elements of one element, by path below it: "Key", "Owner/ID".
 struct Record {
   std::map<std::string, std::string> values;
   std::string value(const std::string& key) const {
@@ -28,9 +28,11 @@ struct Reply {
 };
 
 Result<Reply> parse_reply(std::string_view body, std::string_view what);
-/// The ETag below a root of this name, empty from a Ceph; K020 when another document was answered.
+/// Returns the ETag in a document with this root; some versions of Ceph send an empty one. Fails with K020 if the
+/// document has another root.
 Result<std::string> etag_of(std::string_view body, std::string_view root, std::string_view what);
-/// Of InitiateMultipartUploadResult: never empty, since a request with an empty upload id is one about the object.
+/// Parses InitiateMultipartUploadResult. Never returns an empty id: a request with an empty upload id would be a
+/// request about the object itself.
 Result<std::string> parse_upload_id(std::string_view body, std::string_view what);
 
 struct ListedObject {
@@ -40,8 +42,8 @@ struct ListedObject {
 };
 struct ListPage {
   std::vector<ListedObject> objects;
-  std::vector<std::string> prefixes; ///< of a listing with a delimiter
-  std::string next;                  ///< continuation token; empty: the last page
+  std::vector<std::string> prefixes; ///< common prefixes of a listing with a delimiter
+  std::string next;                  ///< continuation token; empty on the last page
 };
 Result<ListPage> parse_list(std::string_view body);
 
@@ -66,9 +68,9 @@ struct UploadPage {
 };
 Result<UploadPage> parse_uploads(std::string_view body);
 
-/// An etag without its quotes.
+/// Returns an ETag without its quotes.
 std::string unquoted(std::string_view etag);
-/// "2013-05-24T00:00:00.000Z" or an HTTP date; 0 when it is neither.
+/// Parses "2013-05-24T00:00:00.000Z" or an HTTP date to microseconds since 1970; 0 if it is neither.
 std::int64_t time_of(std::string_view text);
 std::string xml_escape(std::string_view text);
 

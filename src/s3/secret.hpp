@@ -1,5 +1,6 @@
 #pragma once
-// A value that must not be shown: it formats as "***" and is wiped when it dies.
+// A string that must not be printed: it formats as "***", and its memory is overwritten when it is destroyed or moved
+// from.
 #include <fmt/core.h>
 #include <string>
 #include <string_view>
@@ -22,13 +23,13 @@ public:
     return *this;
   }
   ~Secret() { wipe(); }
-  /// The only way to the value: for signing, and for the header that carries it.
+  /// Returns the value. Only for signing, and for the header that transports it.
   const std::string& reveal() const { return value_; }
   bool empty() const { return value_.empty(); }
 
 private:
   void wipe() {
-    volatile char* bytes = value_.data(); // volatile: the compiler must not drop writes to what nobody reads again
+    volatile char* bytes = value_.data(); // volatile: otherwise the compiler drops writes that are never read
     for (std::size_t i = 0; i < value_.size(); ++i) bytes[i] = 0;
     value_.clear();
   }

@@ -16,12 +16,12 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 struct Keys {
   std::string access_key;
   Secret secret_key;
-  Secret session_token; ///< empty: long-lived keys
+  Secret session_token; ///< empty for long-lived keys
 };
 
-/// RFC 3986: unreserved characters stay, everything else is %XX; '/' too unless `keep_slash`.
+/// Percent-encodes by RFC 3986: unreserved characters stay, all others become %XX, also '/' unless `keep_slash`.
 std::string uri_encode(std::string_view text, bool keep_slash);
-/// Encoded and sorted by encoded bytes, as it is signed and as it is sent.
+/// Returns the query string, encoded and sorted by encoded bytes, as it is signed and as it is sent.
 std::string canonical_query(const Pairs& parameters);
 
 struct SignedRequest {

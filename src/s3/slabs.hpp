@@ -1,6 +1,7 @@
 #pragma once
-// Memory for parts, bounded over all transfers of a store: no slab, no part. A slab is only taken by whoever can fill
-// and send it without another one, so waiting ends.
+// Memory for parts of uploads, with one bound for all transfers of a store. This is the back-pressure of uploads: a
+// thread waits until a slab is free. A thread must be able to fill and send its slab without taking a second one;
+// otherwise threads could wait for each other forever.
 #include "content/rope.hpp"
 #include "sys/memory.hpp"
 #include <condition_variable>
@@ -18,7 +19,8 @@ public:
   explicit Slabs(std::uint64_t bytes_max) : left_(bytes_max), bytes_max_(bytes_max) {}
 
   using Slab = std::shared_ptr<std::span<std::byte>>;
-  /// Waits until `size` bytes are free; at most the whole bound at once. Freed by the last owner.
+  /// Blocks until `size` bytes are free and returns them. `size` must not exceed bytes_max(). The memory is released
+  /// when the last copy of the returned pointer is destroyed. Thread-safe.
   Slab take(std::size_t size) {
     std::unique_lock lock(mutex_);
     free_.wait(lock, [&] { return left_ >= size; });
@@ -28,7 +30,7 @@ public:
       bytes = std::move(kept_.back());
       kept_.pop_back();
     }
-    if (size != kept_size_ && size >= k_worth_keeping) kept_.clear(); // slabs of another size would count twice
+    if (size != kept_size_ && size >= k_worth_keeping) kept_.clear(); // slabs of another size would exceed the bound
     lock.unlock();
     if (!bytes) bytes = sys::allocate_bytes(size);
     auto* raw = bytes.get();
@@ -58,7 +60,7 @@ private:
   std::vector<sys::Bytes> kept_;
 };
 
-/// The bytes of a slab as content: nothing is copied.
+/// The first `size` bytes of a slab as content, without a copy. Keeps the slab alive.
 class SlabSource final : public content::Source {
 public:
   SlabSource(Slabs::Slab slab, std::size_t size) : slab_(std::move(slab)), size_(size) {}

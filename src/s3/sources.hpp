@@ -1,12 +1,13 @@
 #pragma once
-// The places where credentials come from, in their order. Private to the room.
+// The sources of credentials, in the order in which they are tried. Private to the room.
 #include "s3/credentials.hpp"
 #include <functional>
 #include <span>
 
 namespace quarry::s3 {
 
-/// Credentials, or nullopt with `why` it does not apply here. An error: it applies, and failed (K012).
+/// Returns credentials; or nullopt if the source does not apply here, with the reason in `why`. Fails with K012 if it
+/// applies but does not work.
 using CredentialSource =
     std::function<Result<std::optional<Credentials>>(const Surroundings&, const SharedFiles&, std::string& why)>;
 
@@ -19,11 +20,12 @@ std::string variable(const Surroundings& surroundings, const std::string& name);
 struct Role {
   std::string arn, session, token; ///< token: of the web identity; empty: keys sign
 };
-/// STS AssumeRoleWithWebIdentity, or AssumeRole signed with `keys`, in the surroundings' region.
+/// Calls STS in the region of `surroundings`: AssumeRole signed with `keys`, or AssumeRoleWithWebIdentity if the role
+/// has a token. One request; K012.
 Result<Credentials> assume_role(const Surroundings& surroundings, const Role& role, const Keys* keys,
                                 const std::string& source);
 
-/// What must answer at once: the machine's own services.
+/// Sends a request to a service of the machine itself, which must answer within the deadline.
 Result<net::Response> ask(const Surroundings& surroundings, net::Request request, std::uint64_t deadline_ms);
 
 Result<std::optional<Credentials>> from_container(const Surroundings&, const SharedFiles&, std::string& why);

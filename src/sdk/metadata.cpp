@@ -129,7 +129,7 @@ std::vector<std::string> Naming::requirements(const Package& package, const std:
   for (const auto& name : package.requires_packages) {
     const auto* other = recipe->find(name);
     if (other->per_family && family.empty()) continue;
-    // Of several families the meta package's extra names the one that the machine needs.
+    // With several families, an extra of the meta package chooses the family that the machine needs.
     if (other->per_family && !package.per_family && families.size() > 1) continue;
     out.push_back(fmt::format("{}=={}", dist(*other, family), version.str()));
   }

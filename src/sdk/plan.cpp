@@ -35,7 +35,7 @@ std::vector<std::string> in_order(std::vector<std::string> names) {
   return names;
 }
 
-// Of the platform that is not built nothing is there to compare with, but every family is called after GPUs.
+// No artifacts of the other platform are at hand, so only the form of the name can be checked: gfx…
 bool is_gpu_family(std::string_view name) { return is_family_name(name) && name.starts_with("gfx") && name.size() > 3; }
 
 Result<void> check_listed(const std::vector<std::string>& names, std::string_view platform) {

@@ -33,7 +33,7 @@ bool is_loader(std::string_view soname) { return soname.starts_with("ld-linux") 
 // GPU code objects are ELF, and nothing of the host loads them.
 bool is_for_the_host(const elf::Facts& facts) { return facts.machine == EM_X86_64 && facts.has_dynamic; }
 
-/// Of the wheel, and of the payload inside it; ropes, so nothing is copied but their places.
+/// The files of the wheel and of the payload inside it. They are ropes, so no content is copied.
 std::vector<wheel::Member> files_of(const PackagePlan& package) {
   auto members = package.wheel.members;
   members.insert(members.end(), package.inside.begin(), package.inside.end());

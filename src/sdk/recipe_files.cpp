@@ -16,7 +16,7 @@ bool stays_inside(std::string_view name) {
   return !name.empty() && path::normal(name) == name && name[0] != '/' && !name.starts_with("..");
 }
 
-/// What Python leaves behind is no part of a package.
+/// Files that Python leaves behind do not belong to a package.
 bool is_left_over(const std::string& name) { return name.ends_with(".pyc") || name.find("__pycache__/") != name.npos; }
 } // namespace
 

@@ -18,8 +18,8 @@ constexpr std::size_t k_windows_site_packages = 88;
 constexpr std::size_t k_windows_drive = 3; ///< `C:\`, the shortest place there is
 
 /// The files of a runtime package: a link to a file becomes a copy of it, a link to a directory and a dangling one are
-/// left out. Findings S037 (no PE), J001 (damaged), S028 (another processor), S036 (another platform), S029 (a DLL that
-/// Windows would not find), S034 (a .lib that is no archive).
+/// left out. Findings S037 (not PE), J001 (damaged), S028 (another processor), S036 (another platform), S029 (a DLL
+/// that Windows would not find), S034 (a .lib that is not an archive).
 Result<Population> populate_windows(const View& view, const PopulateOptions& options, Findings& findings);
 
 /// Is it called like a program or DLL, and a PE image?

@@ -1,12 +1,12 @@
 #pragma once
-// What a server says that hides what it lacks. Pure.
+// Recognises a refusal (401, 403) that may mean "not found". Pure.
 #include "base/codes.hpp"
 #include "base/error.hpp"
 
 namespace quarry::store {
 
-/// The server refuses to show an object, with 401 or 403: a bucket that may not be listed answers so for what is
-/// absent.
+/// Whether the server denied access to an object. S3 answers 403 for a missing object if the caller may not list the
+/// bucket, so the object may exist or not.
 inline bool is_denied(const Error& error) {
   return error.kind == ErrorKind::unauthenticated && (error.is(codes::access_denied) || error.is(codes::not_served));
 }

@@ -24,7 +24,8 @@ std::int64_t modified_us(const struct stat& status) {
   return static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000 + status.st_mtim.tv_nsec / 1000;
 }
 
-// A finished, synced file without a public name; gone with this value unless it got one.
+// A finished, synced file without a public name. It is removed when this value is destroyed, unless it was given a
+// name.
 struct Temporary {
   std::string path;
   Sha256 sha256;
@@ -72,7 +73,7 @@ private:
   AtomicCounters counters_;
 };
 
-// Only a regular file is an object: a directory of that name, or nothing, is "not there".
+// Only a regular file is an object; a directory of that name counts as absent.
 Result<std::optional<struct stat>> FileStore::look(const std::string& key) const {
   TRY_DO(check_key(key, SlashKeys::allowed)); // stat("file/") is ENOTDIR
   struct stat status{};
@@ -115,7 +116,7 @@ Result<content::Rope> FileStore::open(const std::string& key) {
   return content::Rope::file(path_of(key), size);
 }
 
-// A new directory is an entry in its parent: synced there, or a power cut takes the object's name with it.
+// A new directory is an entry in its parent. If the parent is not synced, a power cut may lose the object's name.
 Result<void> FileStore::make_directory(const std::string& directory) const {
   if (sys::is_directory(directory)) return {};
   auto parent = path::dirname(directory);
@@ -147,7 +148,8 @@ Result<Temporary> FileStore::write_temporary(const std::string& key, const conte
   return temporary;
 }
 
-// The name is there, but whether it survives a power cut is not known: the caller must look.
+// If the sync fails, the name exists, but it may not survive a power cut: the outcome is unknown and the caller must
+// look.
 Result<void> FileStore::sync_parent(const std::string& key) const {
   auto synced = sys::sync_directory(path::dirname(path_of(key)));
   if (synced) return {};
@@ -167,7 +169,8 @@ Result<void> FileStore::appear_new(Temporary& temporary, const std::string& key)
   return sync_parent(key);
 }
 
-// Every replacing write holds the key's lock; otherwise one could slip between another's comparison and its rename.
+// Every replacing write holds the key's lock. Otherwise a second writer could rename between the comparison and the
+// rename of the first one.
 Result<void> FileStore::appear_over(Temporary& temporary, const std::string& key, const Precondition& precondition) {
   TRY(auto held, lock(key));
   if (precondition.kind == Precondition::Kind::if_match) {
@@ -190,7 +193,7 @@ Result<sys::FileLock> FileStore::lock(const std::string& key) const {
 Result<ObjectInfo> FileStore::put(const std::string& key, const content::Rope& content, const PutOptions& options) {
   TRY_DO(check_put_key(*this, key));
   bool if_absent = options.precondition.kind == Precondition::Kind::if_absent;
-  if (if_absent) { // saves the bytes; link(2) decides in the end
+  if (if_absent) { // saves writing the bytes in vain; link(2) decides in the end
     TRY(auto status, look(key));
     if (status) return taken(*this, key);
   }
@@ -219,7 +222,7 @@ Result<void> FileStore::remove(const std::string& key) {
   return sync_parent(key);
 }
 
-// Other processes add and remove files meanwhile: what disappears between two looks is not there.
+// Other processes add and remove files meanwhile. A file that disappears between two system calls counts as absent.
 Result<Children> FileStore::level(const std::string& directory, const std::string& prefix) const {
   Children found;
   if (!directory.empty()) TRY_DO(check_key(directory.substr(0, directory.size() - 1)));

@@ -16,12 +16,12 @@ namespace quarry::store {
 
 namespace {
 
-struct Web { ///< what ropes from open() share with the store, and may outlive it
+struct Web { ///< shared by the store and the ropes from open(), which may outlive the store
   std::shared_ptr<net::Transport> transport;
   const sys::Clock& clock;
   std::string temporary; ///< a directory for what cannot be read in ranges
   AtomicCounters counters;
-  std::atomic<bool> rangeless = false; ///< it gave a whole object where a range was asked for
+  std::atomic<bool> rangeless = false; ///< the server answered a range request with the whole object
   std::shared_ptr<RangeShare> ranges = std::make_shared<RangeShare>();
 };
 
@@ -32,7 +32,8 @@ struct Found {
 
   bool strong() const { return !etag.empty() && !etag.starts_with("W/"); }
   bool pinned() const { return !etag.empty() || !modified.empty(); }
-  /// Is `head` about another version? A weak etag says less than bytes, so the time must agree as well.
+  /// Whether `head` describes another version. A weak ETag does not guarantee equal bytes, so Last-Modified must agree,
+  /// too.
   bool differs(const net::Headers& head) const {
     return net::header(head, "etag") != etag || (!strong() && net::header(head, "last-modified") != modified);
   }
@@ -190,7 +191,7 @@ Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, st
   return {};
 }
 
-/// All of a pinned object from one request, begun anew when the connection ends early.
+/// Fetches a whole pinned object with one request, and starts over if the connection ends early.
 Result<sys::File> fetch_whole(Web& web, const Found& object) {
   TRY(auto file, sys::File::create_unnamed(web.temporary));
   for (int attempt = 0;; ++attempt) {

@@ -1,5 +1,6 @@
 #pragma once
-// Whose writes led to the objects that were seen (s3/put.hpp, k_lineage). Private to the s3 backend. Thread-safe.
+// Remembers the write lineage (s3/put.hpp, k_lineage) of recently read or written objects, so that the next write over
+// them can be recognised after a lost reply. Private to the s3 backend. Thread-safe.
 #include <map>
 #include <mutex>
 #include <string>
@@ -7,11 +8,11 @@
 
 namespace quarry::store {
 
-/// The lineage of objects that were read or written here last, for the next write over them.
+/// Lineages by key and ETag, in memory.
 class Lineages {
 public:
   void keep(const std::string& key, const std::string& etag, std::string lineage) {
-    constexpr std::size_t k_max = 4096; // pages of a large channel; forgetting only means less is proved
+    constexpr std::size_t k_max = 4096; // pages of a large channel; without a lineage an outcome may stay unknown
     std::lock_guard lock(mutex_);
     if (known_.size() >= k_max) known_.clear();
     known_[key] = {etag, std::move(lineage)};

@@ -1,8 +1,16 @@
 #pragma once
-// Objects in a bucket, as S3 sees them. Backends: memory, file, s3, http (read-only). All pass object_store_test.cpp.
-// Thread-safe. Errors: not_found R001, already_exists R002 (if-absent), precondition_failed R003 (if-match),
-// outcome_unknown R004, bad key R005, no backend R006, larger than asked R007, not the promised bytes R008, read-only
-// R030; D00x from the machine, H00x from the network, K0xx from an S3 server.
+// An object store as S3 defines it: keys, bytes, ETags and conditional writes. Backends: memory, file, s3, and http,
+// which only reads. All pass object_store_test.cpp. docs/concurrency.md says what is guaranteed and how it is used.
+//
+// Guarantees: an object is absent, or complete, old or new. When put() returns, the object is on the disk, or the
+// server has confirmed it. If put() fails with outcome_unknown, it may have happened. A store is thread-safe; its
+// threads may wait for the disk or the network.
+//
+// Errors of all functions:
+//   R001 not_found              R002 already_exists (if-absent)      R003 precondition_failed (if-match)
+//   R004 outcome_unknown        R005 invalid key                     R006 no backend for the locator
+//   R007 larger than max_bytes  R008 not the promised sha256         R030 the store can only be read
+//   D00x of the machine, H00x of the network, K0xx of an S3 server
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include "sys/clock.hpp"
@@ -17,33 +25,37 @@
 
 namespace quarry::store {
 
-/// Whether a key may end in one slash. Installers ask for `…/simple/rocm/`: on S3 that is the key of an object, on a
-/// disk the name of a directory.
+/// Whether a key may end in one slash. Installers request `…/simple/rocm/`: in S3 that can be the key of an object, on
+/// a disk it is a directory.
 enum class SlashKeys : std::uint8_t { refused, allowed };
 
-/// A key: '/'-separated, no empty, "." or ".." component, no control characters, at most 1024 bytes (S3), 255 per
-/// component (Linux); the first component is not ".quarry", where the file store keeps its own things. With
-/// SlashKeys::allowed one slash may follow. invalid_argument R005.
+/// Checks a key; fails with invalid_argument (R005). A valid key has components separated by '/', none of them empty,
+/// "." or ".."; no control characters; at most 1024 bytes (S3) and 255 per component (Linux). Its first component is
+/// not
+/// ".quarry", where backends keep their own objects. With SlashKeys::allowed it may end in one slash. Pure.
 Result<void> check_key(std::string_view key, SlashKeys slash_keys = SlashKeys::refused);
 
 struct ObjectInfo {
   std::string key;
   std::uint64_t size = 0;
-  /// Opaque; in the file store the sha256 of the content, which head() of that store does not read: empty from it.
+  /// Opaque; changes with the bytes. In the file store it is the sha256 of the content, so head() and list() of that
+  /// store leave it empty: they do not read the content.
   std::string etag;
   std::int64_t modified_us = 0; ///< UTC, when it was last written; 0: unknown
-  /// What readers get as headers; from head() of s3 and http only.
+  /// The headers that readers get. Only head() of s3 and http fills them.
   std::string content_type = {}, cache_control = {}, content_encoding = {};
-  /// What was promised, and checked, when it was written (PutOptions::sha256); from head() of s3 only.
+  /// The digest that was promised and checked when the object was written (PutOptions::sha256). Only head() of s3 fills
+  /// it.
   std::optional<Sha256> recorded_sha256 = {};
 };
 
-/// One level of a listing: what S3 answers to a listing with the delimiter '/'.
+/// One level of a listing: what S3 returns for a listing with the delimiter '/'.
 struct Children {
   std::vector<ObjectInfo> objects;      ///< keys with the prefix and without a further '/'; sorted bytewise
   std::vector<std::string> directories; ///< keys with the prefix, cut behind the next '/': "42-linux/"; sorted, unique
 };
 
+/// A condition that a write has to meet; evaluated atomically with the write if conditional_writes() is true.
 struct Precondition {
   enum class Kind : std::uint8_t { none, if_absent, if_match } kind = Kind::none;
   std::string etag;
@@ -56,75 +68,90 @@ struct PutOptions {
   std::string content_type, cache_control;
   /// Called with bytes written so far.
   std::function<void(std::uint64_t)> on_progress;
-  /// What was checked is what is stored: other bytes are corrupt R008, and no name appears.
+  /// The digest that the content must have. With other bytes put() fails with corrupt (R008), and no object appears.
   std::optional<Sha256> sha256 = {};
 };
 
-struct Counters { ///< what a command did to the store, for `writes` in JSON and for tests
+/// Counts of operations since the store was opened, for `writes` in JSON and for tests.
+struct Counters {
   std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
-  std::uint64_t ranges = 0; ///< parts of objects that open() gave, each a request of its own; s3 and http
+  std::uint64_t ranges = 0; ///< requests for ranges of objects from open(); s3 and http
 };
 
 class ObjectStore {
 public:
   virtual ~ObjectStore() = default;
-  virtual std::string describe() const = 0;                                   ///< "file:/srv/store", for messages
-  virtual Result<std::optional<ObjectInfo>> head(const std::string& key) = 0; ///< nullopt: it is not there
+  virtual std::string describe() const = 0; ///< "file:/srv/store", for messages
+  /// Returns what is known of an object without its bytes; nullopt if it does not exist. One request, or a stat.
+  virtual Result<std::optional<ObjectInfo>> head(const std::string& key) = 0;
+  /// Returns the bytes of an object, and its ETag in `etag`; nullopt if it does not exist. Fails with
+  /// resource_exhausted (R007) if the object has more than `max_bytes`. One request; the bytes are in memory.
   virtual Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes,
                                                  std::string* etag = nullptr) = 0;
-  virtual Result<content::Rope> open(const std::string& key) = 0; ///< large objects; not_found R001
+  /// Returns the content of an object, which is read when the rope is read: for large objects. Fails with not_found
+  /// (R001). In s3 and http reading costs one request per range, and fails if the object has been replaced since.
+  virtual Result<content::Rope> open(const std::string& key) = 0;
+  /// Writes an object if the precondition holds, and returns its ETag and size. Fails with R002, R003 or R008, after
+  /// which nothing has changed, or with outcome_unknown (R004).
   virtual Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) = 0;
-  virtual Result<void> copy(const std::string& from, const std::string& to,
-                            const PutOptions& options) = 0; ///< no bytes through us where the backend can
-  /// An object of another store, under `to` here: true, and no bytes through us; false: these two stores cannot, and
-  /// nothing was done. With `options.sha256` only what is recorded to have it. not_found R001, already_exists R002.
+  /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001). s3 copies on
+  /// the server if the server can evaluate the precondition there; otherwise the bytes pass through this machine.
+  virtual Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) = 0;
+  /// Copies an object of another store to `to` here, on the server. Returns true if it did; false if these two stores
+  /// cannot do that, in which case nothing was written and the caller must send the bytes itself. If `options.sha256`
+  /// is set, only an object with exactly this recorded digest is copied. Fails with not_found (R001), already_exists
+  /// (R002) and outcome_unknown (R004).
   virtual Result<bool> copy_from(ObjectStore& source, const std::string& from, const std::string& to,
                                  const PutOptions& options) {
     static_cast<void>(source), static_cast<void>(from), static_cast<void>(to), static_cast<void>(options);
     return false;
   }
-  virtual Result<void> remove(const std::string& key) = 0;                     ///< absent is success
-  virtual Result<std::vector<ObjectInfo>> list(const std::string& prefix) = 0; ///< sorted bytewise; etag may be empty
-  /// The objects and directories whose keys begin with `prefix`, which may end inside a name ("42-"). Costs one request
-  /// per 1000 entries of this level, whatever lies below it; without support of the backend, list().
+  /// Removes an object. Succeeds if it does not exist. There is no precondition.
+  virtual Result<void> remove(const std::string& key) = 0;
+  /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. One request per
+  /// 1000 objects. The listing is not a snapshot: objects that are written meanwhile may be included or not.
+  virtual Result<std::vector<ObjectInfo>> list(const std::string& prefix) = 0;
+  /// Returns one level: the objects and directories whose keys begin with `prefix`, which may end inside a name
+  /// ("42-"). One request per 1000 entries of this level, however much lies below; a backend without support uses
+  /// list().
   virtual Result<Children> children(const std::string& prefix);
   virtual Counters counters() const = 0;
-  /// Whether if_absent and if_match hold against rivals. Where not, they are looked up before the write: right for one
-  /// writer, not for several.
+  /// Whether preconditions are evaluated atomically with the write. If false, the store looks before it writes, which
+  /// is safe for one writer and not for several. s3 probes the server once (s3/capabilities.hpp).
   virtual Result<bool> conditional_writes() { return true; }
-  /// Whether objects can be written under keys that end in one slash, beside objects below them. Where not, writing one
-  /// is R005, and reading one finds nothing. Such an object is never empty: consoles write empty ones to show a
-  /// directory, so list() omits those and put() refuses them (R005). Costs what conditional_writes() costs: s3 asks the
-  /// server once.
+  /// Whether objects can be written under keys that end in one slash, beside objects below them. If false, writing one
+  /// fails with R005, and reading one finds nothing. Consoles write empty objects of such names to show a directory, so
+  /// list() omits those and put() refuses to write an empty one (R005). Costs the same as conditional_writes().
   virtual Result<bool> slash_keys() { return false; }
-  /// The URL under which a plain client finds `key`: "file:///srv/store/k" (percent-encoded).
+  /// Returns the URL under which a plain client finds `key`, percent-encoded: "file:///srv/store/k". No I/O.
   virtual std::string url(const std::string& key) const = 0;
-  /// Removes what killed writers left behind (unfinished temporaries) and that was last touched before `older_than_us`;
-  /// how many.
+  /// Removes what killed writers left behind (temporary files, unfinished multipart uploads), if it is older than
+  /// `older_than_us`. Returns how many were removed.
   virtual Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) {
     static_cast<void>(older_than_us);
     return std::uint64_t{0};
   }
 };
 
-/// What a store takes from its surroundings; the clock must outlive it.
+/// What a store gets from the process; the clock must outlive the store.
 struct Surroundings {
   std::map<std::string, std::string> environment;
   const sys::Clock& clock;
   std::function<void(std::string_view)> trace = {}; ///< gets a line for each request and its answer; may be empty
 };
 
-/// With a clock, objects carry the time they were written.
+/// A store in memory, for tests and dry runs. With a clock, objects have the time at which they were written.
 std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr,
                                                SlashKeys slash_keys = SlashKeys::allowed);
-/// Objects are plain files below `root` (created by the first put): put if-absent = link(2) of a finished, synced
-/// temporary; if-match = lock file, compare, rename. When put returns, content and name are on the disk.
+/// A store in a directory: objects are plain files below `root`, which the first put creates. A put writes and syncs a
+/// temporary file; if-absent then link(2)s it to its name, every other put takes the key's lock, compares and renames.
+/// Safe between processes. Fails with invalid_argument (R006) if `root` is not a directory.
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
-/// Plain files on a web server below `url` (https, or http to this machine): reads, with ranges; no listing, no writes
-/// (unsupported R030).
+/// Files on a web server below `url` (https, or http to this machine). They can be read, also by ranges; listing and
+/// writing fail with unsupported (R030).
 Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, const Surroundings& surroundings);
-/// "file:PATH", "file:///PATH", a bare directory, "s3://bucket/prefix", "https://host/path"; unsupported R006 for
-/// schemes that this build has no backend for.
+/// Opens the store of a locator: "file:PATH", "file:///PATH", a bare directory, "s3://bucket/prefix" or
+/// "https://host/path". Fails with R006 for any other scheme. Sends nothing yet.
 Result<std::unique_ptr<ObjectStore>> open_store(const std::string& locator, const Surroundings& surroundings);
 
 } // namespace quarry::store

@@ -34,7 +34,8 @@ Result<bool> put_once(ObjectStore& store, const std::string& key, const Once& on
   bool lost = error.kind == ErrorKind::outcome_unknown;
   if (!lost && !error.is(codes::object_exists)) return fail(std::move(error));
   TRY(auto found, digest_of(store, key));
-  if (!found) return fail(std::move(error)); // a lost write that did not happen, or a rival that removed it: run again
+  if (!found)
+    return fail(std::move(error)); // the lost write did not happen, or another job removed the object: run again
   if (*found == once.sha256) return lost;
   return other_bytes_there(key, *found, once.sha256);
 }

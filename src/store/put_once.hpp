@@ -1,32 +1,36 @@
 #pragma once
-// Writing what must never change: an immutable object under its final name.
+// Writes immutable objects: content that must never change under its key.
 #include "store/object_store.hpp"
 
 namespace quarry::store {
 
 struct Once {
   content::Rope content;
-  Sha256 sha256; ///< of `content`; stored bytes that differ from it are refused
+  Sha256 sha256; ///< of `content`; must match the stored bytes
   std::string content_type, cache_control;
   std::function<void(std::uint64_t)> on_progress = {};
-  std::optional<std::uint64_t> size = {}; ///< of an object whose recorded digest is believed (recorded_at)
+  std::optional<std::uint64_t> size = {}; ///< if set, a recorded digest counts only for an object of this size
 };
 
-/// Puts if absent. True: written now. False: the same bytes were there already. The name holding other bytes is
-/// already_exists R009 with both digests. A lost reply is looked up, never assumed. The stored bytes are hashed when
-/// the name was taken.
+/// Puts the content if-absent. Returns true if it was written now, false if the key already has the same bytes. Fails
+/// with already_exists (R009, both digests) if the key exists with different content. After a lost reply the stored
+/// object is looked up. Costs one write; if the key exists or the reply was lost, the stored object is also read and
+/// hashed.
 Result<bool> put_once(ObjectStore& store, const std::string& key, const Once& once);
 
-/// put_once() with the bytes of another store's object, on the server where the two stores can
-/// (ObjectStore::copy_from), through us otherwise. `once.content` is not used.
+/// Like put_once(), with the content of an object of another store. The copy stays on the server if the two stores can
+/// do that (ObjectStore::copy_from); otherwise the bytes pass through this machine. `once.content` is not used. Costs a
+/// head first, so an object that exists with the right recorded digest is not read. Also fails with outcome_unknown
+/// (R004).
 Result<bool> copy_once(ObjectStore& source, const std::string& from, ObjectStore& target, const std::string& to,
                        const Once& once);
 
-/// The sha256 of an object that a store recorded when it took the bytes. Nullopt if it recorded none, or if the object
-/// does not have `size`: a copy by another tool may carry the record onto an object that is cut short.
+/// Returns the sha256 that the store recorded when the object was written; nullopt if none was recorded or the object's
+/// size is not `size`. The size matters because a copy by another tool may keep the recorded digest although it cut the
+/// object short. Pure.
 std::optional<Sha256> recorded_at(const ObjectInfo& info, std::optional<std::uint64_t> size);
 
-/// The sha256 of a stored object, from its bytes; nullopt when it is not there.
+/// Reads a stored object and returns its sha256; nullopt if it does not exist. Costs reading all its bytes.
 Result<std::optional<Sha256>> digest_of(ObjectStore& store, const std::string& key);
 
 } // namespace quarry::store

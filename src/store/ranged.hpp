@@ -1,23 +1,24 @@
 #pragma once
-// Content that is fetched in ranges: little at first, more when it is read in order, then several ranges at once ahead
-// of the reader. Private to the backends that are reached by HTTP.
+// Content that is fetched in ranges over HTTP. The first range is small; ranges grow while the content is read in
+// order, and are then fetched ahead of the reader by several threads. Private to the s3 and http backends.
 #include "content/rope.hpp"
 #include <functional>
 #include <memory>
 
 namespace quarry::store {
 
-/// Fills the span with the object's bytes at `offset`; the object is pinned by its etag, so other bytes are an error.
+/// Fills the span with the object's bytes at `offset`. Must fail if the object is no longer the version that was
+/// opened.
 using FetchRange = std::function<Result<void>(std::uint64_t offset, std::span<std::byte> into)>;
 
 struct RangeLimits {
   std::uint64_t first_bytes = 64u << 10; ///< an archive's directory or a METADATA is rarely more
-  std::uint64_t block_bytes = 2u << 20;  ///< of one range once it is read in order
-  unsigned ahead = 8;                    ///< blocks on their way for all that share: 16 MiB fill 4 Gbit/s at 32 ms
-  unsigned ahead_least = 2;              ///< for each of them, however many there are
+  std::uint64_t block_bytes = 2u << 20;  ///< one range of content that is read in order
+  unsigned ahead = 8;                    ///< blocks in flight for all sources of a share: 16 MiB fill 4 Gbit/s at 32 ms
+  unsigned ahead_least = 2;              ///< blocks in flight for each source, however many there are
 };
 
-/// What sources that are read at the same time share: how much is read ahead, and its memory. Thread-safe.
+/// Limits how much all sources of a store read ahead together, and recycles the memory of blocks. Thread-safe.
 class RangeShare {
 public:
   explicit RangeShare(RangeLimits limits = {});
@@ -29,6 +30,8 @@ private:
   std::unique_ptr<State> state_;
 };
 
+/// Returns a source of `size` bytes. Its read() is thread-safe and blocks until the range has arrived; it fails with
+/// the errors of `fetch`. Keeps the current block and the blocks in flight in memory.
 std::shared_ptr<const content::Source> make_ranged_source(std::uint64_t size, FetchRange fetch,
                                                           std::shared_ptr<RangeShare> share);
 

@@ -19,7 +19,7 @@ constexpr std::string_view k_private = ".quarry/";    // capabilities and probes
 constexpr std::uint64_t k_page_bytes_max = 16u << 20; // 1000 keys of 1 KiB, percent-encoded, and their frame
 constexpr std::uint64_t k_pages_max = 100'000;        // 100 million objects: more is a server that repeats itself
 
-/// What ropes from open() share with the store, and may outlive it.
+/// Shared by the store and the ropes from open(), which may outlive the store.
 struct Connection {
   Connection(s3::Location location, std::shared_ptr<net::Transport> transport,
              std::shared_ptr<s3::CredentialCache> credentials, const sys::Clock& clock, const S3Tuning& tuning)
@@ -184,7 +184,7 @@ Result<ObjectInfo> S3Store::stored(const std::string& key, s3::PutOutcome outcom
     return ObjectInfo{key, outcome->size, outcome->etag, 0};
   }
   auto& refusal = outcome.error();
-  if (refusal.doubtful) {
+  if (refusal.ambiguous) {
     auto details = refusal.error.details;
     details.insert(details.begin(), refusal.error.message);
     return fail(Error::of(ErrorKind::outcome_unknown, "R004",
@@ -214,7 +214,7 @@ Result<void> S3Store::copy(const std::string& from, const std::string& to, const
   if (request.content_type.empty()) request.content_type = net::header(headers, "content-type");
   if (request.cache_control.empty()) request.cache_control = net::header(headers, "cache-control");
   auto known = source.recorded_sha256;
-  bool proved = !options.sha256 || known == options.sha256; // else the bytes must be looked at
+  bool proved = !options.sha256 || known == options.sha256; // else the bytes must be read and hashed
   bool atomic = request.condition == s3::Condition::none;
   if (!atomic) {
     TRY(auto capabilities, capabilities_.get());
@@ -233,9 +233,9 @@ Result<void> S3Store::copy(const std::string& from, const std::string& to, const
   return {};
 }
 
-// On the server only where it keeps the condition: a copy up to 5 GiB is one request, which has no condition, and a
-// copy in parts has one at its end. Otherwise the bytes pass through us, in a PUT that has the condition: two jobs that
-// copy different bytes to one name would both succeed without it.
+// Copies on the server only if the server evaluates the condition. CopyObject, for up to 5 GiB, has no condition on the
+// target; a copy in parts has one at its end. Otherwise the bytes pass through us in a conditional PUT. Without the
+// condition, two jobs that copy different bytes to one key would both succeed.
 Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, const std::string& to,
                                 const PutOptions& options) {
   TRY_DO(check_put_key(*this, to));
@@ -247,7 +247,7 @@ Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, co
   if (!found) return absent(source, from);
   auto object = info_of(from, found->response.headers);
   TRY_DO(check_not_marker(to, object.size));
-  if (options.sha256 && object.recorded_sha256 != options.sha256) return false; // the bytes must be looked at
+  if (options.sha256 && object.recorded_sha256 != options.sha256) return false; // the bytes must be read and hashed
   auto request = request_of(to, {}, options);
   if (request.condition == s3::Condition::absent) {
     TRY(auto capabilities, capabilities_.get());
@@ -263,7 +263,7 @@ Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, co
 Result<void> S3Store::remove(const std::string& key) {
   TRY_DO(check_key(key, SlashKeys::allowed));
   ++counters_.removes;
-  if (key.ends_with('/')) { // else a server that keeps files would remove a directory
+  if (key.ends_with('/')) { // a server that keeps objects as files might remove a directory
     TRY(bool can, slash_keys());
     if (!can) return {};
   }

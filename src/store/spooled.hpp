@@ -1,6 +1,6 @@
 #pragma once
-// Content of a server that ignores ranges: fetched whole, once, into a file without a name. Private to the http
-// backend.
+// Content from a web server that may ignore ranges. If it does, the object is fetched whole, once, into an unnamed
+// temporary file and read there. Private to the http backend.
 #include "content/rope.hpp"
 #include "sys/file.hpp"
 #include <atomic>
@@ -11,8 +11,9 @@ namespace quarry::store {
 
 using FetchWhole = std::function<Result<sys::File>()>;
 
-/// Reads `in_ranges` until `rangeless` is seen to be set, by itself or another source; then what `fetch` gives, which
-/// is called when it is first needed. Thread-safe.
+/// Returns a source that reads `in_ranges` as long as `rangeless` is false. Once this or another source of the same
+/// server has set it, the source reads the file that `fetch` returns; `fetch` is called once, when it is first needed.
+/// Thread-safe.
 std::shared_ptr<const content::Source> make_spooled_source(std::shared_ptr<const content::Source> in_ranges,
                                                            std::shared_ptr<std::atomic<bool>> rangeless,
                                                            FetchWhole fetch);

@@ -142,7 +142,7 @@ Result<venv::Source> sealed_source(const RecordOptions& options, store::ObjectSt
   return source;
 }
 
-/// Of a store that is elsewhere only what the report is about is fetched: a run has packages of other families, too.
+/// Fetches from a remote store only the files that the report names: a run has packages of other families, too.
 Result<void> bring_here(venv::Source& source, const ForeignReport& report, const RecordOptions& options,
                         store::ObjectStore& store, venv::VerifiedPaths& verified) {
   std::set<std::string> claimed;
@@ -185,7 +185,7 @@ Result<void> check_agreement(const ForeignReport& report, const std::vector<venv
   return {};
 }
 
-// Of several families installed, the report says which was tested.
+// If several families are installed, the report says which was tested.
 std::string family_wanted(const RecordOptions& options, const ForeignReport& report,
                           const std::vector<venv::InstalledFile>& files) {
   if (!options.family.empty() || family_of(files, "")) return options.family;

@@ -98,7 +98,7 @@ private:
     return {};
   }
 
-  // Of several, the worst stands: error, failure, skipped.
+  // If there are several outcomes, the worst counts: error, failure, skipped.
   void start_outcome(const XmlToken& token) {
     auto& row = case_->row;
     in_outcome_ = true;

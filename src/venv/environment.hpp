@@ -19,7 +19,7 @@ struct Environment {
   std::string program(const std::string& name) const { return directory + "/bin/" + name; }
 };
 
-/// An existing environment; not_found V001 when DIR is none.
+/// An existing environment; not_found V001 if DIR is not an environment.
 Result<Environment> open_environment(const std::string& directory);
 bool is_environment(const std::string& directory);
 

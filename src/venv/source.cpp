@@ -151,8 +151,8 @@ Result<std::vector<std::string>> files_in(const std::string& directory) {
   return paths;
 }
 
-/// A directory that Quarry published carries seals, and a seal says where in its store the directory is: the store's
-/// root is what remains. nullopt: this is no such directory.
+/// Opens a directory that Quarry published. Its seals name its key prefix in the store, which gives the store's root.
+/// Returns nullopt if it is not such a directory.
 Result<std::optional<Source>> published_directory(const std::string& directory, const std::string& locator) {
   auto seals = path::join(directory, "seals");
   bool has_pages =

@@ -23,7 +23,8 @@ struct Source {
   std::string locator, description;
   bool sealed = false;
   std::vector<Offered> files; ///< local sources; sorted by filename
-  /// Of the base index of the source's store (dependencies.hpp): offered, too, and not part of the source.
+  /// Files of the base index of the source's store (dependencies.hpp): offered to the installer, not part of the
+  /// source.
   std::vector<Offered> dependencies;
   std::vector<registry::SealedSet> sets;
   std::string store; ///< describe() of the store; sealed sources

@@ -1,7 +1,7 @@
 #pragma once
 // Which version a directory of finished wheels holds, for the workflow's outputs `torch_version`, … . One wheel a
 // project: two are an error that names both, whatever their order in the directory.
-// Errors: N010 (no wheel of a project), N011 (several candidates), N012 (a name that is no wheel's, a directory), N013
+// Errors: N010 (no wheel of a project), N011 (several candidates), N012 (not the name of a wheel, or a directory), N013
 // (wheels that belong together disagree).
 #include "base/result.hpp"
 #include "dist/name.hpp"

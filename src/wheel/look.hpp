@@ -16,7 +16,7 @@ struct MetadataLook {
   dist::Metadata metadata; ///< the same, parsed
 };
 
-/// METADATA of the dist-info directory that belongs to `file_name`. M002 a name that is no wheel's, W006 no such
+/// METADATA of the dist-info directory that belongs to `file_name`. M002 not the name of a wheel, W006 no such
 /// member, W007 METADATA of another project or version than the name (failed), M006 one that cannot be parsed, W016 a
 /// web page in place of a wheel, Z0xx a container that is broken where it was looked at.
 Result<MetadataLook> look_at_metadata(const content::Rope& wheel, const std::string& file_name);

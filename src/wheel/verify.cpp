@@ -92,7 +92,7 @@ private:
     check_rows(zip, record);
   }
 
-  // Sizes are bounded before a byte is inflated. Absent is no error here.
+  // Sizes are bounded before a byte is inflated. A missing member is not an error here.
   std::optional<std::string> text_of(const zip::Reader& zip, std::string_view name, std::uint64_t max_bytes) {
     auto path = fmt::format("{}/{}", dist_info_, name);
     const auto* member = zip.find(path);

@@ -31,7 +31,7 @@ struct WheelSpec {
   std::vector<Member> dist_info; ///< more files below dist-info, paths relative to it: licenses/…, sboms/…
 };
 
-/// The name that pack() gives it; invalid_argument M001, M004 for a project or version that is none.
+/// The name that pack() gives it; invalid_argument M001, M004 for an invalid project or version.
 Result<std::string> file_name_of(const WheelSpec& spec);
 
 class Prover;

@@ -17,7 +17,7 @@ Result<std::string> commit_of(const GitPlace& place, const std::string& revision
   return std::string(text::trim(id));
 }
 
-/// Of `git log --format=%x01%H%x00%an%x00%as%x00%s%x00 --name-only`.
+/// Reads the output of `git log --format=%x01%H%x00%an%x00%as%x00%s%x00 --name-only`.
 std::vector<Commit> parse_log(const std::string& log) {
   std::vector<Commit> commits;
   for (const auto& record : text::split(log, '\1')) {
@@ -42,7 +42,7 @@ std::pair<std::uint32_t, std::uint32_t> hunk_lines(std::string_view line) {
   return {number_after('-'), number_after('+')};
 }
 
-/// Of `git diff -U3`: between the header of a file and its first hunk no line is one of the file.
+/// Reads `git diff -U3`: between the header of a file and its first hunk no line is one of the file.
 void parse_diff(const std::string& diff, History& history) {
   std::uint32_t before = 0, after = 0;
   bool in_hunk = false;

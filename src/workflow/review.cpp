@@ -1,5 +1,6 @@
 #include "workflow/review.hpp"
 
+#include "base/codes.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <tuple>
@@ -10,7 +11,7 @@ namespace {
 
 Result<Repository> read_or_empty(Tree& tree) {
   auto repository = read_repository(tree);
-  if (repository || repository.error().code != "Y152") return repository;
+  if (repository || !repository.error().is(codes::no_workflow)) return repository;
   Repository empty; // the change adds the first workflow
   empty.tree = &tree;
   return empty;
@@ -28,7 +29,7 @@ void review_lint(const Report& before, const Report& now, const Sides& sides, Re
   auto gone = before;
   remove_known(gone, now);
   for (const auto& one : gone.findings)
-    if (one.severity != Severity::note || one.code == "Y136")
+    if (one.severity != Severity::note || one.code == codes::empty_ref)
       review.right.push_back(
           fmt::format("fixed: {} at {} of the base: {}", one.code, to_finding(one).place, one.message));
   auto old_runs = repetitions(sides.before), new_runs = repetitions(sides.after);

@@ -21,7 +21,7 @@ struct Header {
   std::size_t bytes = 0;            ///< of the whole header with name and extra fields
 };
 
-/// `bytes` starts at the header and holds at least its fixed part. nullopt when it is no such header or reaches beyond
+/// `bytes` starts at the header and holds at least its fixed part. nullopt if it is not such a header or reaches beyond
 /// `bytes`; other defects become findings.
 std::optional<Header> parse_central_header(std::string_view bytes, Defects& findings);
 std::optional<Header> parse_local_header(std::string_view bytes, Defects& findings);

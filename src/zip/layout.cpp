@@ -148,7 +148,8 @@ Result<void> Layout::complete(const Entry& entry, const PackedChunk& chunk) {
   return {};
 }
 
-// Of several chunks: read once more, over the packed bytes. The CRC proves that it is what was read before.
+// Content of several chunks is read a second time and overwrites the packed bytes. The CRC proves that it did not
+// change.
 Result<void> Layout::store_instead(const Entry& entry) {
   place_.method = k_method_stored;
   current_.stored_size = 0;

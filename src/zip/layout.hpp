@@ -38,7 +38,7 @@ private:
   const sys::File& into_;
   std::vector<Written> done_;
   std::vector<Placed> placed_;
-  // Of the entry under way.
+  // The entry that is being written.
   Written current_;
   Placed place_;
   std::uint64_t data_offset_ = 0;

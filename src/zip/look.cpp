@@ -39,7 +39,7 @@ std::optional<std::vector<std::string_view>> entries_of(std::string_view bytes) 
   return entries;
 }
 
-/// Of the header that `bytes` begins with; 0: with none.
+/// The size of the local header that `bytes` begins with; 0 if they do not begin with one.
 std::size_t local_bytes(std::string_view bytes) {
   if (bytes.size() < k_local_bytes || get32(bytes, 0) != k_local_signature) return 0;
   return k_local_bytes + get16(bytes, 26) + get16(bytes, 28);

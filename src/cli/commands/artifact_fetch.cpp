@@ -54,8 +54,8 @@ Json fetched_json(const Fetched& fetched) {
   return entry;
 }
 
-/// What an earlier fetch into this directory completed from the same bytes. Of the exploded form, whose record is
-/// small; of the others it would take reading them.
+/// What an earlier fetch into this directory completed from the same bytes. Only for the exploded form, whose record is
+/// small; for the other forms the files would have to be read.
 bool is_kept(const artifact::SourceItem& item, const std::string& output, artifact::FetchForm form) {
   if (form != artifact::FetchForm::exploded || item.exploded || !item.checksum) return false;
   auto state = artifact::read_fetch_state(output, item.name);

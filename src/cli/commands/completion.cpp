@@ -75,7 +75,7 @@ std::string store_of(const Arguments& arguments) {
   return arguments.get("--store");
 }
 
-/// Of a directory only: a request to a server that does not answer would hang the shell.
+/// Channels are completed for directories only: a request to a server that does not answer would hang the shell.
 std::vector<Candidate> channel_names(const Context& context, const std::string& locator) {
   std::vector<Candidate> names;
   if (locator.empty() || (locator.find("://") != locator.npos && !locator.starts_with("file:"))) return names;

@@ -76,8 +76,8 @@ Result<Json> publish_packages(Context& context, const Arguments& arguments, bool
   return ask_words(context, words);
 }
 
-/// What would be published; null: nothing. Of a build that failed, the logs matter: packages that it did not finish are
-/// told of, and left out.
+/// What would be published; null: nothing. If the build failed, its logs matter: packages that it did not finish are
+/// reported and left out.
 Result<Json> plan_packages(Context& context, const Arguments& arguments, Findings& findings) {
   auto planned = publish_packages(context, arguments, true);
   if (planned || !arguments.has("--build-failed")) return planned;

@@ -137,9 +137,9 @@ Command wheel_metadata_command() {
   return {.path = {"wheel", "metadata"},
           .summary = "show a wheel's METADATA, without downloading a remote wheel",
           .description =
-              "Prints METADATA as it is in the wheel. Of a wheel on a server only the end is read, the rest of the zip "
-              "directory (16 MiB at most) and the member: less than 128 KiB beside the directory, however large the "
-              "wheel, when METADATA is below 64 KiB.\n\n"
+              "Prints METADATA as it is in the wheel. From a wheel on a server it reads only the end, the rest of the "
+              "zip directory (16 MiB at most) and the member: less than 128 KiB beside the directory, however large "
+              "the wheel, when METADATA is below 64 KiB.\n\n"
               "It is a look, not `quarry wheel verify`: checked are the zip's end, METADATA's headers, sizes and CRC, "
               "and that project and version are those of the file name. RECORD and all other members are not read. An "
               "object that changes in between is refused, by its ETag or its time.",

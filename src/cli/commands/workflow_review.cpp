@@ -1,3 +1,4 @@
+#include "base/codes.hpp"
 #include "base/units.hpp"
 #include "buildlog/report.hpp"
 #include "buildlog/tests.hpp"
@@ -38,7 +39,7 @@ Result<std::int64_t> today_of(const Context& context, const Arguments& arguments
 Result<void> read_log(const buildlog::Input& input, const buildlog::Rules& rules, Section& table, Recorded& recorded) {
   TRY(auto log, buildlog::report_log(input, rules));
   auto times = buildlog::report_times(input, rules);
-  if (!times && times.error().code != "X503") return fail(std::move(times).error()); // X503: no times in the log
+  if (!times && !times.error().is(codes::no_times)) return fail(std::move(times).error());
   auto minutes = times ? times->total / 60 : 0;
   if (minutes > 0 && !log.is_test) recorded.builds.push_back({log.variant, minutes});
   table.rows.push_back({log.variant, log.is_test ? "tests" : "build", minutes > 0 ? duration_text(minutes * 60) : "",

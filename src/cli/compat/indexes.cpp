@@ -34,7 +34,7 @@ bool is_listed(const Listing& listing, const std::string& name) {
                                               [&](const auto& glob) { return text::glob_match(glob, name); });
 }
 
-/// Of a link: what it leads to. A dangling one is listed as a file.
+/// Lists a link as the file or directory that it leads to, and a dangling one as a file.
 index::Listed listed(const std::string& directory, const sys::TreeEntry& entry) {
   auto path = path::join(directory, entry.path);
   index::Listed result{entry.path, sys::is_directory(path), entry.size};
@@ -80,7 +80,7 @@ Script indexer_script() {
   return {.name = "indexer",
           .summary = "a page that lists a directory, as TheRock's script makes it",
           .description = "Writes one page of relative, percent-encoded links, directories first. A page that cannot be "
-                         "written is an error. Of packages pip and uv take it by --find-links; "
+                         "written is an error. pip and uv take a page of packages by --find-links; "
                          "`quarry index build` makes pages with checksums.",
           .operands = {{"TOP_DIR", "the directory (default: the working directory)", false}},
           .flags = {{.name = "--filter",
@@ -130,7 +130,7 @@ std::vector<std::string> stale_pages(const std::string& directory, const std::ve
   for (const auto& entry : *entries) {
     if (entry.type != sys::EntryType::directory || projects.contains(entry.path)) continue;
     auto page = entry.path + "/index.html";
-    auto text = sys::read_file(path::join(directory, page), 1u << 20); // a larger one is no page of one project
+    auto text = sys::read_file(path::join(directory, page), 1u << 20); // a larger file is not a page of one project
     if (text && text->find(index::k_generator_mark) != text->npos && text->find("#sha256=") != text->npos)
       stale.push_back(page);
   }

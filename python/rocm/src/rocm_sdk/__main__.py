@@ -16,7 +16,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no reason to stop
+            stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show must not stop the program
     try:
         return int(arguments.run(arguments))
     except (RocmSdkError, _families.FamilyError) as error:

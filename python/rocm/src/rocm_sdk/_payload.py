@@ -85,7 +85,7 @@ def plan(tar: tarfile.TarFile, top: str) -> Plan:
             continue
         kind = "directory" if member.isdir() else "link" if member.issym() else "file" if member.isreg() else "other"
         if kind == "other" or path in kinds:
-            raise _refused(member.name, "it is listed twice" if path in kinds else "it is no file, directory or symbolic link")
+            raise _refused(member.name, "it is listed twice" if path in kinds else "it is not a file, directory or symbolic link")
         kinds[path] = kind
         if kind == "directory":
             result.directories.append(path)
