@@ -137,9 +137,9 @@ Result<Receipt> parse_receipt(std::string_view text, const std::string& what) {
   receipt.sealed = sealed->get<bool>();
   std::vector<std::string> sets;
   TRY_DO(read_texts(document, "sets", sets, what));
-  for (const auto& text : sets) {
-    auto set = registry::SetDigest::parse(text);
-    if (!set) return defect(what, fmt::format("\"sets\" holds {}, which is not a digest", text));
+  for (const auto& each : sets) {
+    auto set = registry::SetDigest::parse(each);
+    if (!set) return defect(what, fmt::format("\"sets\" holds {}, which is not a digest", each));
     receipt.sets.push_back(*set);
   }
   TRY_DO(read_texts(document, "packages", receipt.packages, what));

@@ -16,8 +16,6 @@ namespace {
 const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
                    "QUARRY_STORE", true};
 
-std::string short_digest(const std::string& digest) { return digest.substr(0, 12); }
-
 std::vector<std::string> projects_of(const registry::ViewRecord& view) {
   std::vector<std::string> projects;
   for (const auto& [project, shard] : view.shards) projects.push_back(project);

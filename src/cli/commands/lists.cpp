@@ -17,8 +17,6 @@ namespace {
 const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
                    "QUARRY_STORE", true};
 
-std::string short_digest(const std::string& digest) { return digest.substr(0, 12); }
-
 /// "2026-11-22T15:00:00Z".
 std::string to_the_second(const std::string& time) { return time.empty() ? "" : time.substr(0, 19) + "Z"; }
 
