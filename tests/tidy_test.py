@@ -25,6 +25,78 @@ LONG_FILES: dict[str, int] = {
     "src/names/fold.cpp": 622,  # a table made from Unicode data
 }
 LONG_FUNCTIONS: dict[str, int] = {}
+# Classes that hold more than a reader can keep in mind; each should become functions over values. Entries only shrink.
+CLASS_LINES = 150
+MEMBERS = 7
+LONG_CLASSES: dict[str, int] = {
+    "src/artifact/flatten.cpp:Merge": 214,
+    "src/artifact/outputs.cpp:Collection": 164,
+    "src/artifact/upload.cpp:Upload": 219,
+    "src/buildlog/times.cpp:Tracker": 194,
+    "src/cli/complete.cpp:Completer": 162,
+    "src/elf/growth.cpp:Grower": 277,
+    "src/index/check.cpp:Checker": 355,
+    "src/index/site_web.cpp:WebSite": 157,
+    "src/matrix/families_read.cpp:Reader": 159,
+    "src/matrix/import.cpp:Importer": 244,
+    "src/matrix/python_literal.cpp:Parser": 155,
+    "src/mirror/resolve.cpp:Resolver": 153,
+    "src/s3/parts.cpp:Parts": 250,
+    "src/sdk/plan.cpp:Planner": 296,
+    "src/store/file_store.cpp:FileStore": 253,
+    "src/store/http_store.cpp:HttpStore": 198,
+    "src/store/s3_store.cpp:S3Store": 322,
+    "src/tar/reader.cpp:Reader": 252,
+    "src/venv/install.cpp:Installation": 227,
+    "src/venv/proof.cpp:Prover": 238,
+    "src/workflow/expression.cpp:Parser": 186,
+    "src/workflow/graph_layout.cpp:Layers": 175,
+    "src/workflow/yaml.cpp:Reader": 206,
+    "src/zip/look.cpp:Look": 173,
+    "src/zip/pipeline.cpp:Pipeline": 169,
+    "src/zip/reader.cpp:Opener": 190,
+}
+CLASSES_OF_MANY_MEMBERS: dict[str, int] = {
+    "src/artifact/flatten.cpp:Merge": 12,
+    "src/artifact/upload.cpp:Upload": 9,
+    "src/buildlog/noise.hpp:NoiseCounter": 9,
+    "src/buildlog/report.cpp:Analyzer": 8,
+    "src/buildlog/times.cpp:Tracker": 10,
+    "src/cli/complete.cpp:Completer": 11,
+    "src/index/check.cpp:Checker": 9,
+    "src/index/site_web.cpp:WebSite": 9,
+    "src/mirror/resolve.cpp:Resolver": 9,
+    "src/mirror/sync.cpp:Pump": 8,
+    "src/pages/merged.cpp:Merger": 11,
+    "src/s3/bucket.hpp:Bucket": 8,
+    "src/s3/credentials.cpp:Cache": 8,
+    "src/s3/parts.cpp:Parts": 16,
+    "src/sdk/plan.cpp:Planner": 12,
+    "src/sdk/populate.cpp:Populator": 8,
+    "src/store/ranged.cpp:RangedSource": 9,
+    "src/store/s3_store.cpp:S3Store": 10,
+    "src/venv/install.cpp:Installation": 11,
+    "src/venv/proof.cpp:Prover": 10,
+    "src/workflow/yaml.cpp:Reader": 11,
+    "src/zip/pipeline.cpp:Pipeline": 11,
+}
+# Functions with more parameters than a caller can tell apart.
+PARAMETERS = 5
+FUNCTIONS_OF_MANY_PARAMETERS: dict[str, int] = {
+    "src/cli/commands/mirror.cpp:pump": 7,
+    "src/cli/commands/run_upload.cpp:print_plan": 6,
+    "src/cli/delivery.cpp:deliver": 6,
+    "src/cli/delivery.hpp:deliver": 6,
+    "src/elf/tables.cpp:walk_chain": 6,
+    "src/net/client.cpp:connection_error": 6,
+    "src/sdk/populate.cpp:with_run_path": 6,
+    "src/sdk/populate.hpp:with_run_path": 6,
+    "src/venv/installer.cpp:run_installer": 6,
+    "src/venv/installer.hpp:run_installer": 6,
+    "src/workflow/review_changes.cpp:add": 7,
+    "src/workflow/review_claims.cpp:add": 6,
+    "src/workflow/rules_interface.cpp:check_one_sided": 6,
+}
 # Pages whose lines may be longer than COLUMNS.
 LONG_LINES = {
     "docs/exit-codes.md": "generated",
@@ -283,6 +355,71 @@ def test_function_length():
         if not is_test(path):
             actual |= function_lengths(path)
     ratchet(actual, FUNCTION_LINES, LONG_FUNCTIONS, f"functions of at most {FUNCTION_LINES} lines")
+
+
+def plain(path: Path) -> str:
+    """The code without comments and without the text of literals, line for line."""
+    code = re.sub(r"//[^\n]*", "", text_of(path))
+    return re.sub(r'"(\\.|[^"\\\n])*"', '""', re.sub(r"'(\\.|[^'\\\n])'", "' '", code))
+
+
+def closing(code: str, opened: int) -> int:
+    """Where the bracket at `opened` closes."""
+    depth = 0
+    for place_ in re.compile(r"[(){}]").finditer(code, opened):
+        depth += 1 if place_.group() in "({" else -1
+        if depth == 0:
+            return place_.start()
+    return len(code)
+
+
+def classes(path: Path) -> list[tuple[str, int, int]]:
+    """Name, lines and data members (`name_`) of each class and struct."""
+    code = plain(path)
+    found = []
+    for head in re.finditer(r"\b(?:class|struct)\s+(\w+)(?:\s+final)?(?:\s*:\s*[^{;]*)?\s*\{", code):
+        end = closing(code, head.end() - 1)
+        own, depth, last = "", 0, head.end()
+        for brace in re.compile(r"[{}]").finditer(code, head.end() - 1, end):
+            own += code[last : brace.start()] if depth == 1 else ""
+            depth, last = depth + (1 if brace.group() == "{" else -1), brace.end()
+        own += code[last:end] if depth == 1 else ""
+        declared = re.findall(r"^\s*(?!static|using|friend|return)[\w:<>,&*\s]+?[\s&*>](\w+_(?:\s*,\s*\w+_)*)\s*(?:=[^;]*)?;", own, re.M)
+        found.append((f"{place(path)}:{head.group(1)}", code[head.start() : end].count("\n") + 1, sum(names.count(",") + 1 for names in declared)))
+    return found
+
+
+def own_code() -> list[Path]:
+    return [path for path in cpp_files() if not is_test(path) and "/testing" not in path.as_posix() and "for_test" not in path.name]
+
+
+def test_class_size():
+    sizes = [one for path in own_code() for one in classes(path)]
+    ratchet({name: lines for name, lines, _ in sizes}, CLASS_LINES, LONG_CLASSES, f"classes of at most {CLASS_LINES} lines")
+    members = {name: count for name, _, count in sizes if count > MEMBERS}
+    found = [f"{name}: {count} members (allowed {CLASSES_OF_MANY_MEMBERS.get(name, MEMBERS)})" for name, count in members.items() if count > CLASSES_OF_MANY_MEMBERS.get(name, MEMBERS)]
+    found += [f"{name}: lower or remove its entry ({count})" for name, count in CLASSES_OF_MANY_MEMBERS.items() if members.get(name, 0) < count]
+    none(found, f"classes of at most {MEMBERS} members: make the phases functions over values")
+
+
+def parameters(path: Path) -> dict[str, int]:
+    """Of each function that begins at column 0: how many parameters it takes."""
+    code, found = plain(path), {}
+    for head in re.finditer(r"^(?!#|using|namespace|class|struct|enum|return|\s)[\w:<>,&*\s\[\]]*?[\s&*>](\w+(?:::\w+)*)\(", code, re.M):
+        inside = code[head.end() : closing(code, head.end() - 1)]
+        inside = re.sub(r"\{[^{}]*\}", "", inside)
+        while re.search(r"<[^<>]*>|\([^()]*\)", inside):
+            inside = re.sub(r"<[^<>]*>|\([^()]*\)", "", inside)
+        if inside.strip():
+            found[f"{place(path)}:{head.group(1)}"] = inside.count(",") + 1
+    return found
+
+
+def test_parameters():
+    many = {name: count for path in own_code() for name, count in parameters(path).items() if count > PARAMETERS}
+    found = [f"{name}: {count} parameters" for name, count in many.items() if count > FUNCTIONS_OF_MANY_PARAMETERS.get(name, PARAMETERS)]
+    found += [f"{name}: lower or remove its entry ({count})" for name, count in FUNCTIONS_OF_MANY_PARAMETERS.items() if many.get(name, 0) < count]
+    none(found, f"functions of at most {PARAMETERS} parameters: make a struct of those that belong together")
 
 
 # words
