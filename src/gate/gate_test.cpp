@@ -401,7 +401,7 @@ TEST(Gate, EverySuiteIsNeeded) {
   auto both = judge_sets(two, {k_set}, {passed(k_set), smoke});
   EXPECT_EQ(both.verdict, Decision::ready);
   EXPECT_EQ(both.cells[0].evidence.size(), 2u);
-  EXPECT_EQ(both.cells[0].evidence[0], sha256(registry::to_json(passed(k_set))).hex());
+  EXPECT_EQ(both.cells[0].evidence[0], registry::digest_of(passed(k_set)));
 }
 
 TEST(Gate, ACellNamesWhatIsUntestedAndWhatFailed) {

@@ -52,7 +52,7 @@ protected:
 
 TEST_F(Registry, ARecordIsNamedByItsDigestAndWrittenOnce) {
   auto digest = put_sample_set(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
-  EXPECT_EQ(sha256(text(set_key(digest))).hex(), digest);
+  EXPECT_EQ(SetDigest(sha256(text(set_key(digest)))), digest);
   auto puts = store_->counters().puts;
   EXPECT_EQ(*put_set(*store_, *load_set(*store_, digest)), digest);
   EXPECT_EQ(store_->counters().puts, puts);

@@ -183,7 +183,7 @@ TEST_F(Trial, AnUnsealedSourceIsRecordedAsSuch) {
   ASSERT_TRUE(done) << render(done.error());
   EXPECT_EQ(done->exit_code, 0);
   EXPECT_FALSE(done->evidence.sealed);
-  EXPECT_EQ(done->evidence.set, "");
+  EXPECT_TRUE(done->evidence.set.empty());
   EXPECT_EQ(done->evidence.subjects.size(), 3u);
 }
 
@@ -197,7 +197,7 @@ TEST_F(Trial, AReceiptOrALocatorIsNeeded) {
   options_.locator = "run:42";
   auto with = run();
   ASSERT_TRUE(with) << render(with.error());
-  EXPECT_EQ(with->evidence.set, world_->set);
+  EXPECT_EQ(with->evidence.set.hex(), world_->set);
   EXPECT_TRUE(with->evidence.sealed);
   world_->store.publish("77", {"1.0", "other bytes"});
   options_.locator = "run:77";

@@ -70,9 +70,11 @@ protected:
   Variables variables_ = testing::machine_variables();
 };
 
+registry::SetDigest digest_of(const std::string& text) { return *registry::SetDigest::parse(text); }
+
 void expect_whole_release(const Receipt& receipt, const std::string& set) {
   EXPECT_TRUE(receipt.sealed);
-  EXPECT_THAT(receipt.sets, ElementsAre(set));
+  EXPECT_THAT(receipt.sets, ElementsAre(digest_of(set)));
   ASSERT_EQ(receipt.files.size(), 3u);
   EXPECT_EQ(receipt.files[0].filename, "rocm-1.0.tar.gz");
   EXPECT_EQ(receipt.files[0].kind, FileKind::sdist);
@@ -115,11 +117,11 @@ TEST_F(Install, TheNewestOfAChannelAndItsSet) {
   store_.channel("staging", {first, second});
   auto newest = install("channel:staging");
   ASSERT_TRUE(newest) << render(newest.error());
-  EXPECT_THAT(newest->receipt.sets, ElementsAre(second));
+  EXPECT_THAT(newest->receipt.sets, ElementsAre(digest_of(second)));
   EXPECT_EQ(newest->receipt.files[0].version, "2.0");
   auto pinned = install("channel:staging", "rocm[libraries]==1.0");
   ASSERT_TRUE(pinned) << render(pinned.error());
-  EXPECT_THAT(pinned->receipt.sets, ElementsAre(first));
+  EXPECT_THAT(pinned->receipt.sets, ElementsAre(digest_of(first)));
 }
 
 TEST_F(Install, OtherBytesOfTheSameVersionReplaceWhatIsThere) {
@@ -128,7 +130,7 @@ TEST_F(Install, OtherBytesOfTheSameVersionReplaceWhatIsThere) {
   EXPECT_FALSE(prove_against("set:" + second));
   auto done = install("set:" + second);
   ASSERT_TRUE(done) << render(done.error());
-  EXPECT_THAT(done->receipt.sets, ElementsAre(second));
+  EXPECT_THAT(done->receipt.sets, ElementsAre(digest_of(second)));
 }
 
 TEST_F(Install, OnlyPrereleasesNeedNoFlag) {
