@@ -42,8 +42,10 @@ template <class R> Result<DigestOf<R>> put_record(ObjectStore& store, std::strin
 
 template <class R, class Parse>
 Result<R> load_record(ObjectStore& store, std::string_view prefix, const DigestOf<R>& digest, Parse parse) {
+  // People may write 64 zeros, which is how a digest that is none is kept: nothing has that name.
   if (digest.empty())
-    return fail(ErrorKind::invalid_argument, "R020", fmt::format("{} has no record without a digest", prefix));
+    return fail(ErrorKind::not_found, "R010",
+                fmt::format("{} holds no record {}{:0>64}{}", store.describe(), prefix, "", k_suffix));
   auto key = key_of(prefix, digest);
   TRY(auto bytes, store.get(key, k_record_bytes_max));
   if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));

@@ -47,7 +47,7 @@ Result<SetDigest> complete_set_digest(ObjectStore& store, const std::string& dig
 Result<EvidenceDigest> complete_evidence_digest(ObjectStore& store, const std::string& digits);
 
 // Immutable records. put_… returns the digest; writing a record that exists succeeds and costs one read. load_… reads
-// the record and checks its hash: R010, R011, R012, and R020 for an empty digest. One request each.
+// the record and checks its hash: R010 (also for an empty digest), R011, R012. One request each.
 Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
 Result<SetRecord> load_set(ObjectStore& store, const SetDigest& digest);
 Result<ViewDigest> put_view(ObjectStore& store, const ViewRecord& record);
