@@ -42,7 +42,7 @@ template <class R> Result<DigestOf<R>> put_record(ObjectStore& store, std::strin
 
 template <class R, class Parse>
 Result<R> load_record(ObjectStore& store, std::string_view prefix, const DigestOf<R>& digest, Parse parse) {
-  // People may write 64 zeros, which is how a digest that is none is kept: nothing has that name.
+  // People may write 64 zeros, which the type keeps as an empty digest: no record has that name.
   if (digest.empty())
     return fail(ErrorKind::not_found, "R010",
                 fmt::format("{} holds no record {}{:0>64}{}", store.describe(), prefix, "", k_suffix));
