@@ -49,7 +49,7 @@ TEST(Error, RendersForPeople) {
       {"while fetching core"}, "fetch it again"};
   EXPECT_EQ(render(error), "error[A012]: x.tar.zst does not match its checksum\n  expected  1\n  found     2\n  while "
                            "fetching core\n\nhint: fetch it again\n");
-  EXPECT_EQ(render(Error::of(ErrorKind::failed, "", "no").with_hint("")), "error: no\n");
+  EXPECT_EQ(render(Error::of(ErrorKind::failed, "", "no")), "error: no\n");
 }
 
 TEST(Finding, RendersWithItsFix) {

@@ -38,6 +38,16 @@ TEST(Text, JoinTrimLowerReplace) {
   EXPECT_EQ(replace_all("abc", "", "x"), "abc");
 }
 
+TEST(Text, FirstNamesHowManyMoreThereAre) {
+  std::vector<std::string> names{"a", "b", "c"};
+  EXPECT_EQ(first(names, 3), "a, b, c");
+  EXPECT_EQ(first(names, 2), "a, b and 1 more");
+  EXPECT_EQ(first(names, 2, " + "), "a + b and 1 more");
+  EXPECT_EQ(first({}, 2), "");
+  EXPECT_EQ(first_lines(names, 3), names);
+  EXPECT_EQ(first_lines(names, 1), (std::vector<std::string>{"a", "and 2 more"}));
+}
+
 TEST(Text, Hex) {
   std::vector<std::uint8_t> bytes{0, 0xab, 0xff};
   EXPECT_EQ(hex(bytes), "00abff");

@@ -60,7 +60,7 @@ Source channel_source(ObjectStore& store, const std::string& name) {
     return channel.record.view.hex();
   };
   auto projects = [&store](const std::string& view) -> Result<Projects> {
-    TRY(auto record, registry::load_view(store, *registry::ViewDigest::parse(view)));
+    TRY(auto record, registry::load_view(store, registry::ViewDigest::parse(view).value_or(registry::ViewDigest())));
     Projects found;
     for (const auto& [project, digest] : record.shards) found.emplace(project, Project{digest, {}});
     return found;

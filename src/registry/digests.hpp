@@ -10,26 +10,27 @@
 
 namespace quarry::registry {
 
-/// The sha256 of the canonical bytes of one kind of record, or none (docs/formats/records.md).
+/// The sha256 of the canonical bytes of one kind of record, or empty (docs/formats/records.md).
 template <class Record> class DigestOf {
 public:
   static constexpr std::size_t k_digits = 64;
 
-  DigestOf() = default; ///< none: "this set was chosen from no other one", "the first move has no previous one"
+  DigestOf() = default; ///< empty: the record that could be named does not exist, as before the first move
   explicit DigestOf(const Sha256& digest) : digest_(digest) {}
-  /// 64 hex digits in lower case, as keys and records have them; nullopt for any other text.
+  /// Reads 64 hex digits in lower case, as keys and records have them; nullopt for any other text.
   static std::optional<DigestOf> parse(std::string_view text) {
     if (text.size() != k_digits || text.find_first_not_of("0123456789abcdef") != text.npos) return std::nullopt;
     return DigestOf(*Sha256::from_hex(text));
   }
 
-  bool empty() const { return digest_ == Sha256{}; }
-  std::string hex() const { return empty() ? std::string() : digest_.hex(); } ///< 64 digits; "" for none
-  std::string short_hex() const { return hex().substr(0, 12); }               ///< for people
+  bool empty() const { return !digest_; }
+  const std::optional<Sha256>& sha256() const { return digest_; }
+  std::string hex() const { return digest_ ? digest_->hex() : std::string(); } ///< 64 digits; "" if empty
+  std::string short_hex() const { return hex().substr(0, 12); }                ///< for people
   auto operator<=>(const DigestOf&) const = default;
 
 private:
-  Sha256 digest_; ///< all zero: none. No record is known whose sha256 is zero.
+  std::optional<Sha256> digest_;
 };
 
 struct SetRecord;

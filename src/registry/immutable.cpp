@@ -42,15 +42,13 @@ template <class R> Result<DigestOf<R>> put_record(ObjectStore& store, std::strin
 
 template <class R, class Parse>
 Result<R> load_record(ObjectStore& store, std::string_view prefix, const DigestOf<R>& digest, Parse parse) {
-  // People may write 64 zeros, which the type keeps as an empty digest: no record has that name.
   if (digest.empty())
-    return fail(ErrorKind::not_found, "R010",
-                fmt::format("{} holds no record {}{:0>64}{}", store.describe(), prefix, "", k_suffix));
+    return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record without a digest", store.describe()));
   auto key = key_of(prefix, digest);
   TRY(auto bytes, store.get(key, k_record_bytes_max));
   if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));
   auto found = sha256(*bytes);
-  if (DigestOf<R>(found) != digest) return altered(key, *Sha256::from_hex(digest.hex()), found);
+  if (found != *digest.sha256()) return altered(key, *digest.sha256(), found);
   return parse(*bytes, key);
 }
 

@@ -9,6 +9,7 @@
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
+#include "thread/guard.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <future>
@@ -53,7 +54,7 @@ public:
     package_ = &package;
     begin_ = begin;
     finishing_ = std::async(std::launch::async, [this, packed = std::move(packed)]() mutable {
-      auto built = std::move(packed).finish();
+      auto built = guarded([&] { return std::move(packed).finish(); });
       return Finished{std::move(built), clock_.steady_ns()};
     });
     return {};

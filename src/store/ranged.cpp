@@ -1,6 +1,7 @@
 #include "store/ranged.hpp"
 
 #include "sys/memory.hpp"
+#include "thread/guard.hpp"
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -126,10 +127,12 @@ private:
     auto begin = planned_,
          length = std::min({wanted, std::max(limits_.block_bytes, limits_.first_bytes), size_ - planned_});
     planned_ = begin + length;
-    auto load = [fetch = fetch_, share = share_, begin, length]() -> Result<std::shared_ptr<const Block>> {
-      auto block = std::make_shared<Block>(share, begin, length);
-      TRY_DO(fetch(begin, std::span(block->bytes.get(), length)));
-      return std::shared_ptr<const Block>(std::move(block));
+    auto load = [fetch = fetch_, share = share_, begin, length] {
+      return guarded([&]() -> Result<std::shared_ptr<const Block>> {
+        auto block = std::make_shared<Block>(share, begin, length);
+        TRY_DO(fetch(begin, std::span(block->bytes.get(), length)));
+        return std::shared_ptr<const Block>(std::move(block));
+      });
     };
     bool at_once = ahead_.empty() && next_bytes_ < limits_.block_bytes;
     ahead_.push_back(std::async(at_once ? std::launch::deferred : std::launch::async, std::move(load)).share());

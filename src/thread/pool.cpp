@@ -1,5 +1,6 @@
 #include "thread/pool.hpp"
 
+#include "thread/guard.hpp"
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -17,7 +18,7 @@ Result<void> parallel_for(std::size_t count, unsigned workers, const std::functi
     while (!failed) {
       auto i = next++;
       if (i >= count) return;
-      if (auto result = task(i); !result) {
+      if (auto result = guarded([&] { return task(i); }); !result) {
         failed = true;
         std::lock_guard lock(mutex);
         if (i < first) first = i, error = std::move(result).error();

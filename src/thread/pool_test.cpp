@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <latch>
 #include <numeric>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -57,6 +58,27 @@ TEST(ParallelFor, StartsNothingAfterAFailure) {
   });
   EXPECT_FALSE(result);
   EXPECT_EQ(started, 4);
+}
+
+// Without the guard a thread that throws ends the whole program.
+TEST(ParallelFor, ATaskThatThrowsHasFailed) {
+  struct Row {
+    std::function<void()> thrown;
+    ErrorKind kind;
+    const char* code;
+  };
+  for (const auto& row : {Row{[] { throw std::bad_alloc(); }, ErrorKind::resource_exhausted, "D003"},
+                          Row{[] { throw std::runtime_error("broken"); }, ErrorKind::internal, "D016"},
+                          Row{[] { throw 7; }, ErrorKind::internal, "D016"}})
+    for (unsigned workers : {1u, 4u}) {
+      auto result = parallel_for(100, workers, [&](std::size_t i) -> Result<void> {
+        if (i == 5) row.thrown();
+        return {};
+      });
+      ASSERT_FALSE(result);
+      EXPECT_EQ(result.error().kind, row.kind);
+      EXPECT_EQ(result.error().code, row.code);
+    }
 }
 
 TEST(BoundedQueue, DeliversEverythingOnce) {

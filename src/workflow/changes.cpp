@@ -21,17 +21,6 @@ const Node* called_part(const File& file, std::string_view part) {
   return call ? call->find(part) : nullptr;
 }
 
-const Node* matrix_of(const Job& job) {
-  const auto* strategy = job.node->find("strategy");
-  return strategy ? strategy->find("matrix") : nullptr;
-}
-
-const Job* job_of(const File& file, const std::string& id) {
-  for (const auto& job : file.jobs)
-    if (job.id == id) return &job;
-  return nullptr;
-}
-
 std::string values_of(const Node& column) {
   std::vector<std::string> values;
   for (const auto& item : column.items) values.push_back(item.is_scalar() ? item.text : "…");
@@ -142,9 +131,9 @@ private:
 
   void matrices() {
     for (const auto& job : after_.jobs) {
-      const auto* was = job_of(before_, job.id);
-      const auto* now = matrix_of(job);
-      const auto* old = was ? matrix_of(*was) : nullptr;
+      const auto* was = before_.job(job.id);
+      const auto* now = job.matrix();
+      const auto* old = was ? was->matrix() : nullptr;
       if (!was || (!now && !old)) continue;
       Growth growth{after_.path, job.id, job.at, was->legs, job.legs, {}};
       static const Node k_none;

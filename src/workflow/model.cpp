@@ -104,8 +104,7 @@ Job read_job(const Member& member) {
     if (needs->is_scalar() && !needs->text.empty()) job.needs.push_back(needs->text);
     for (const auto& need : needs->items) job.needs.push_back(need.text);
   }
-  if (const auto* strategy = member.value.find("strategy"))
-    if (const auto* matrix = strategy->find("matrix")) read_matrix(*matrix, job);
+  if (const auto* matrix = job.matrix()) read_matrix(*matrix, job);
   return job;
 }
 
@@ -186,6 +185,18 @@ const Input* File::input(std::string_view wanted) const {
     if (*entry)
       if (const auto* found = (*entry)->find(wanted)) return found;
   return nullptr;
+}
+
+const Job* File::job(std::string_view id) const {
+  auto found = std::find_if(jobs.begin(), jobs.end(), [&](const Job& one) { return one.id == id; });
+  return found == jobs.end() ? nullptr : &*found;
+}
+
+const Node* Job::strategy() const { return node->find("strategy"); }
+
+const Node* Job::matrix() const {
+  const auto* found = strategy();
+  return found ? found->find("matrix") : nullptr;
 }
 
 std::vector<std::string> File::input_names() const {

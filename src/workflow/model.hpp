@@ -50,6 +50,9 @@ struct Job {
   bool has_matrix = false;
   bool dynamic_matrix = false; ///< an expression makes its rows or columns
   std::size_t legs = 1;        ///< jobs of a matrix without expressions; exclude not looked at
+
+  const Node* strategy() const; ///< nullptr if the job has none
+  const Node* matrix() const;
 };
 
 /// One place where an expression reads a context: `inputs.ref`.
@@ -105,6 +108,7 @@ struct File {
   std::string basename() const;
   /// The input of either entry.
   const Input* input(std::string_view name) const;
+  const Job* job(std::string_view id) const;    ///< nullptr if no job has this id
   std::vector<std::string> input_names() const; ///< of both entries, each once, in their order
 };
 

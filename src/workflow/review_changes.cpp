@@ -42,7 +42,7 @@ void check_defaults(const Sides& sides, Review& review) {
     }
     add(review, change.file, change.at, "Y164", Severity::warning,
         fmt::format("default of input `{}` goes from `{}` to `{}` here and stays `{}` in {}", change.name,
-                    change.before, change.after, change.before, first_few(places)),
+                    change.before, change.after, change.before, text::first(places, k_names_shown)),
         "raise all of them together, or say why they differ");
   }
   for (const auto& [what, count] : raised)
@@ -77,15 +77,12 @@ void check_growth(const Sides& sides, Review& review) {
                     growth.after, std::round(10.0 * static_cast<double>(growth.after) / growth.before) / 10,
                     cost_of(growth, sides.options.builds)),
         "share between the variants what does not depend on them, or run the new ones less often");
-    for (const auto& file : sides.after.files)
-      for (const auto& job : file->jobs) {
-        if (file->path != growth.file || job.id != growth.job) continue;
-        const auto* strategy = job.node->find("strategy");
-        if (strategy && strategy->text_at("fail-fast") == "false")
-          review.right.push_back(fmt::format("job `{}`: `fail-fast: false`, so that one variant does not cancel the "
-                                             "others",
-                                             job.id));
-      }
+    const auto* file = sides.after.find(growth.file);
+    const auto* job = file ? file->job(growth.job) : nullptr;
+    const auto* strategy = job ? job->strategy() : nullptr;
+    if (strategy && strategy->text_at("fail-fast") == "false")
+      review.right.push_back(
+          fmt::format("job `{}`: `fail-fast: false`, so that one variant does not cancel the others", job->id));
   }
 }
 
@@ -143,10 +140,10 @@ void check_runs(const Sides& sides, Review& review) {
     review.right.push_back("logs or test reports of a run are given");
   } else if (description->find("/actions/runs/") != std::string::npos) {
     review.right.push_back("the description links a run");
-    review.not_looked_at.push_back("which trigger path the linked runs took: " + first_few(paths, 3));
+    review.not_looked_at.push_back("which trigger path the linked runs took: " + text::first(paths, 3));
   } else {
     add(review, first->path, {1, 1}, "Y166", Severity::error,
-        fmt::format("no run is linked for {}: {}", units::things(paths.size(), "trigger path"), first_few(paths, 8)),
+        fmt::format("no run is linked for {}: {}", units::things(paths.size(), "trigger path"), text::first(paths, 8)),
         "start each once and link the runs in the description");
   }
 }
@@ -160,8 +157,7 @@ void check_moved_to_matrix(const Sides& sides, Review& review) {
       const auto* target = sides.after.find(call.file);
       if (!target || target->input(change.name) || call.find(change.name)) continue;
       for (const auto& job : target->jobs) {
-        const auto* strategy = job.node->find("strategy");
-        const auto* matrix = strategy ? strategy->find("matrix") : nullptr;
+        const auto* matrix = job.matrix();
         if (matrix && matrix->find(change.name))
           review.right.push_back(fmt::format("`{}` is not passed to {} any more: the matrix of job `{}` has it",
                                              change.name, call.target, job.id));
@@ -212,7 +208,7 @@ void plan_tests(const Sides& sides, Review& review) {
   for (const auto& growth : review.changes.growths)
     if (!growth.new_values.empty())
       review.test_plan.push_back(
-          fmt::format("the new variants of job `{}`: {}", growth.job, first_few(growth.new_values, 12)));
+          fmt::format("the new variants of job `{}`: {}", growth.job, text::first(growth.new_values, 12)));
 }
 
 } // namespace quarry::workflow

@@ -24,7 +24,7 @@ bool is_general(std::string_view word) {
 std::string quoted_names(const std::vector<std::string>& names) {
   std::vector<std::string> quoted;
   for (const auto& name : names) quoted.push_back("`" + name + "`");
-  return first_few(quoted);
+  return text::first(quoted, k_names_shown);
 }
 
 class Claims {
@@ -101,7 +101,9 @@ private:
         if (!review_.history.find(file)) undone.push_back(file);
       add("commit " + commit.id.substr(0, 9), {}, "Y162", Severity::error,
           fmt::format("{}\"{}\" names {}, which the change does not touch{}", who, commit.title, quoted_names(subjects),
-                      undone.empty() ? "" : fmt::format(": its edit of {} is undone later", first_few(undone))),
+                      undone.empty()
+                          ? ""
+                          : fmt::format(": its edit of {} is undone later", text::first(undone, k_names_shown))),
           "reword the title, or squash the commits under one that says what remains");
       return;
     }
@@ -134,7 +136,7 @@ private:
       std::vector<std::string> sentences;
       for (const auto* change : changes) sentences.push_back(sentence(*change));
       add(file, changes.front()->at, "Y163", Severity::note,
-          fmt::format("no description or commit title mentions: {}", first_few(sentences, 3)),
+          fmt::format("no description or commit title mentions: {}", text::first(sentences, 3)),
           "say it, so that reviewers look at it");
     }
   }

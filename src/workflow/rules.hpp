@@ -36,8 +36,8 @@ std::vector<Checkout> checkouts_of(const File& file);
 
 /// The job's name and the step's label for messages: "job `build`, step `Checkout JAX`".
 std::string step_name(const File& file, int job, int step);
-/// "a, b and 3 more".
-std::string first_few(const std::vector<std::string>& names, std::size_t count = 5);
+/// So many names fit into a message; text::first says how many more there are.
+inline constexpr std::size_t k_names_shown = 5;
 
 /// Whether an expression of the file reads the input, alone or with all others.
 bool is_read(const File& file, std::string_view name);

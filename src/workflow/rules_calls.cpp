@@ -30,7 +30,7 @@ void check_literals(const Rules& rules, const File& file, const Call& call, cons
     if (chosen && std::find(input->options.begin(), input->options.end(), argument.value) == input->options.end())
       rules.add(file, argument.at, "Y114", Severity::error,
                 fmt::format("`{}` is not among the options of input `{}` of {}: {}", argument.value, input->name,
-                            call.target, first_few(input->options)),
+                            call.target, text::first(input->options, k_names_shown)),
                 "GitHub refuses the dispatch; pass one of the options");
   }
 }

@@ -37,11 +37,12 @@ void check_shared_ref(const Rules& rules, const File& file, const std::vector<Ch
       if (other.job == one.job && canonical(other.ref) == ref &&
           canonical(other.repository) != canonical(one.repository))
         second = &other;
-    rules.add(file, second->ref_at, "Y125", Severity::error,
-              fmt::format(
-                  "`{}` is the revision of {} repositories in job `{}`: {}; a branch of that name must exist in each",
-                  text::trim(one.ref), names.size(), file.jobs[static_cast<std::size_t>(one.job)].id, first_few(names)),
-              "take one input for each repository");
+    rules.add(
+        file, second->ref_at, "Y125", Severity::error,
+        fmt::format("`{}` is the revision of {} repositories in job `{}`: {}; a branch of that name must exist in each",
+                    text::trim(one.ref), names.size(), file.jobs[static_cast<std::size_t>(one.job)].id,
+                    text::first(names, k_names_shown)),
+        "take one input for each repository");
   }
 }
 

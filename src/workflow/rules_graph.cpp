@@ -149,9 +149,8 @@ bool is_gate(const File& file, const Job& job, int index) {
 
 void needed(const File& file, const std::string& id, std::set<std::string>& seen) {
   if (!seen.insert(id).second) return;
-  for (const auto& job : file.jobs)
-    if (job.id == id)
-      for (const auto& need : job.needs) needed(file, need, seen);
+  if (const auto* job = file.job(id))
+    for (const auto& need : job->needs) needed(file, need, seen);
 }
 
 void check_gates(const Rules& rules, const File& file) {
@@ -168,7 +167,8 @@ void check_gates(const Rules& rules, const File& file) {
     }
     if (missing.empty()) continue;
     rules.add(file, gate.at, "Y135", Severity::warning,
-              fmt::format("job `{}` reports for the whole workflow and does not need {}", gate.id, first_few(missing)),
+              fmt::format("job `{}` reports for the whole workflow and does not need {}", gate.id,
+                          text::first(missing, k_names_shown)),
               "add them to its `needs`: their failure passes unseen");
   }
 }

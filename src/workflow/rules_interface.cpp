@@ -174,7 +174,7 @@ void check_drift(const Rules& rules) {
     if (files.size() < 2) continue;
     rules.add(*rarest->file, rarest->input->at, "Y128", Severity::note,
               fmt::format("input `{}` has {} different defaults in {} files: {}", name, defaults.size(), files.size(),
-                          first_few(told)),
+                          text::first(told, k_names_shown)),
               "raise all of them together, or pass the value from one place");
   }
 }

@@ -91,12 +91,6 @@ std::string step_name(const File& file, int job, int step) {
   return fmt::format("job `{}`, step `{}`", one.id, one.steps[static_cast<std::size_t>(step)].label);
 }
 
-std::string first_few(const std::vector<std::string>& names, std::size_t count) {
-  auto shown = std::vector(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(count, names.size())));
-  auto text = text::join(shown, ", ");
-  return names.size() > count ? fmt::format("{} and {} more", text, names.size() - count) : text;
-}
-
 void check_steps(const Rules& rules) {
   for (const auto& file : rules.repository.files)
     for (std::size_t j = 0; j < file->jobs.size(); ++j) {

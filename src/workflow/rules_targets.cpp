@@ -147,7 +147,7 @@ void check_copies(const Rules& rules, const std::vector<TargetList>& lists) {
     add_at(
         rules, lists[i], "Y130",
         fmt::format("this list of {} GPU targets is written again with other contents in {}; the first differs in {}",
-                    lists[i].targets.size(), first_few(places), first_few(only)),
+                    lists[i].targets.size(), text::first(places, k_names_shown), text::first(only, k_names_shown)),
         "write the list once and pass it");
   }
 }

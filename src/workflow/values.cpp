@@ -59,8 +59,7 @@ private:
 
   Emptiness matrix(const File& file, int job, const std::string& key, int depth) {
     if (job < 0) return Emptiness::unknown;
-    const auto* strategy = file.jobs[static_cast<std::size_t>(job)].node->find("strategy");
-    const auto* values = strategy ? strategy->find("matrix") : nullptr;
+    const auto* values = file.jobs[static_cast<std::size_t>(job)].matrix();
     const auto* column = values ? values->find(key) : nullptr;
     if (!column || !column->is_sequence()) return Emptiness::unknown;
     auto all = Emptiness::never;

@@ -1,5 +1,6 @@
 #include "zip/pipeline.hpp"
 
+#include "thread/guard.hpp"
 #include <algorithm>
 #include <condition_variable>
 #include <exception>
@@ -41,8 +42,8 @@ public:
       ~Threads() { pipeline.stop(); }
     } threads{*this, {}};
     for (unsigned i = 0; i < std::min<std::size_t>(workers_, total_); ++i)
-      threads.all.emplace_back([this] { guarded([this] { work(); }); });
-    threads.all.emplace_back([this] { guarded([this] { hash_large_entries(); }); });
+      threads.all.emplace_back([this] { run_thread([this] { work(); }); });
+    threads.all.emplace_back([this] { run_thread([this] { hash_large_entries(); }); });
     return deliver(consume);
   }
 
@@ -61,17 +62,16 @@ private:
     changed_.notify_all();
   }
 
-  // An exception that leaves a thread would end the program.
-  template <class Work> void guarded(const Work& work) {
-    try {
+  template <class Work> void run_thread(const Work& work) {
+    auto done = guarded([&]() -> Result<void> {
       work();
-    } catch (const std::exception& thrown) {
-      std::lock_guard lock(mutex_);
-      thrown_ = Error::of(ErrorKind::resource_exhausted, "D003", fmt::format("packing stopped: {}", thrown.what()))
-                    .with_hint("run it again with fewer `--jobs`");
-      stopped_ = true;
-      changed_.notify_all();
-    }
+      return {};
+    });
+    if (done) return;
+    std::lock_guard lock(mutex_);
+    thrown_ = std::move(done).error().with_context("while packing");
+    stopped_ = true;
+    changed_.notify_all();
   }
 
   Slot& slot(std::size_t number) { return slots_[number % slots_.size()]; }
