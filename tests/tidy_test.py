@@ -84,7 +84,7 @@ CLASSES_OF_MANY_MEMBERS: dict[str, int] = {
 PARAMETERS = 5
 FUNCTIONS_OF_MANY_PARAMETERS: dict[str, int] = {
     "src/cli/commands/mirror.cpp:pump": 7,
-    "src/cli/commands/run_upload.cpp:print_plan": 6,
+    "src/cli/commands/run_upload.cpp:print_upload_plan": 6,
     "src/cli/delivery.cpp:deliver": 6,
     "src/cli/delivery.hpp:deliver": 6,
     "src/elf/tables.cpp:walk_chain": 6,
@@ -202,6 +202,40 @@ def test_rooms_include_only_what_they_declare():
             if include and include[1] not in allowed:
                 found.append(f"{place(path, number)} includes {include[1]}/")
     none(found, "src/CMakeLists.txt says which rooms a room uses")
+
+
+PRIVATE = "// Private to the room."
+
+
+def included() -> dict[str, list[Path]]:
+    """Each header of ours, as `room/name.hpp`, with the files that include it."""
+    found: dict[str, list[Path]] = {}
+    for path in below("src", "fuzz", ends=(".cpp", ".hpp")):
+        for name in re.findall(r'^#include "([\w/.]+)"', text_of(path), re.M):
+            found.setdefault(name, []).append(path)
+    return found
+
+
+def test_private_headers():
+    """A room's interface is what other rooms include, and what those headers include; the rest says that it is private."""
+    users = included()
+    public, found = set(), []
+    todo = [name for name, paths in users.items() if any(path.relative_to(ROOT / "src" if path.is_relative_to(ROOT / "src") else ROOT).parts[0] != name.split("/")[0] for path in paths)]
+    while todo:
+        name = todo.pop()
+        if name not in public and (ROOT / "src" / name).exists():
+            public.add(name)
+            todo += re.findall(r'^#include "([\w/.]+)"', text_of(ROOT / "src" / name), re.M)
+    for path in below("src", ends=(".hpp",)):
+        name = path.relative_to(ROOT / "src").as_posix()
+        if name.split("/")[0] in ("cli", "app") or "/testing" in name or re.search(r"_(fixtures?|for_test)\.hpp$|/testing\.hpp$", name):
+            continue
+        marked = text_of(path).split("\n")[1] == PRIVATE
+        if marked and name in public:
+            found.append(f"{place(path)} is private, but {place(users[name][0])} and others include it")
+        if not marked and name not in public:
+            found.append(f"{place(path)} is used in its room only: its second line must be `{PRIVATE}`")
+    none(found, "private headers stay private")
 
 
 def test_every_directory_of_src_is_a_declared_room():
@@ -420,6 +454,32 @@ def test_parameters():
     found = [f"{name}: {count} parameters" for name, count in many.items() if count > FUNCTIONS_OF_MANY_PARAMETERS.get(name, PARAMETERS)]
     found += [f"{name}: lower or remove its entry ({count})" for name, count in FUNCTIONS_OF_MANY_PARAMETERS.items() if many.get(name, 0) < count]
     none(found, f"functions of at most {PARAMETERS} parameters: make a struct of those that belong together")
+
+
+def local_definitions(path: Path) -> set[str]:
+    """What a file defines in its anonymous namespaces: constants, types, and functions with their parameters' types."""
+    code, found = plain(path), set()
+    for opened in re.finditer(r"^namespace \{$", code, re.M):
+        inside = code[opened.end() : closing(code, opened.end() - 1)]
+        found |= set(re.findall(r"^(?:class|struct|enum|enum class)\s+(\w+)[^;()]*\{", inside, re.M))
+        found |= set(re.findall(r"^(?:inline )?const(?:expr)? [\w:<>,*& ]+?[ *&](\w+)(?:\[[^\]]*\])*(?: = |\{)", inside, re.M))
+        for name, taken in re.findall(r"^(?!\s|using|return|const |constexpr )[\w:<>,*&\[\] ]+?[ *&](\w+)\(([^()]*)\) (?:const )?\{", inside, re.M):
+            found.add(f"{name}({', '.join(re.sub(r' ?[*&]? ?[a-z_0-9]*$', '', one.strip().removeprefix('const ')) for one in taken.split(','))})")
+    return found
+
+
+def test_one_definition_in_a_room():
+    """Builds from scratch compile files of a room together (QUARRY_UNITY), where two definitions clash."""
+    seen: dict[tuple[str, str], str] = {}
+    found = []
+    for path in own_code():
+        if path.suffix == ".cpp" and path.is_relative_to(ROOT / "src"):
+            room = path.relative_to(ROOT / "src").parts[0] + ("/compat" if "/cli/compat/" in path.as_posix() else "")
+            for name in local_definitions(path):
+                first = seen.setdefault((room, name), place(path))
+                if first != place(path):
+                    found.append(f"{place(path)}: {name} stands in {first}, too")
+    none(found, "one definition of a name in a room: share it, or tell the two apart by name")
 
 
 # words

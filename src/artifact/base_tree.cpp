@@ -8,7 +8,7 @@ namespace quarry::artifact {
 using names::NameTree;
 
 namespace {
-enum Kind : std::uint8_t { k_leaf = 0, k_parent = 1 };
+enum NodeKind : std::uint8_t { k_leaf = 0, k_parent = 1 };
 constexpr std::size_t k_component_max = 255; // no member has a longer one, so such a base is met by none
 } // namespace
 

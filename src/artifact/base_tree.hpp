@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The base directories of a manifest, for archives with many members: a lookup costs one step for each directory that
 // the path and the bases share, not one for each base. Pure.
 #include "names/name_tree.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-// What is wrong with a source's items before any is opened. Inside this room only.
+// Private to the room.
+// What is wrong with a source's items before any is opened.
 #include "artifact/source.hpp"
 #include <string>
 

@@ -24,12 +24,6 @@ bool belongs(const SourceItem& item, const sys::TreeEntry& entry) {
          });
 }
 
-tar::Type tar_type(EntryType type) {
-  return type == EntryType::directory ? tar::Type::directory
-         : type == EntryType::symlink ? tar::Type::symlink
-                                      : tar::Type::file;
-}
-
 /// Reuses the checks of archives. No archive exists yet, so their hint is replaced.
 template <class T> Result<T> of_directory(Result<T> checked) {
   if (checked || (!checked.error().is(codes::members_clash) && !checked.error().is(codes::leads_outside)))
@@ -38,6 +32,12 @@ template <class T> Result<T> of_directory(Result<T> checked) {
   return checked;
 }
 } // namespace
+
+tar::Type tar_type(sys::EntryType type) {
+  return type == EntryType::directory ? tar::Type::directory
+         : type == EntryType::symlink ? tar::Type::symlink
+                                      : tar::Type::file;
+}
 
 Result<ExplodedTree> check_exploded(const SourceItem& item) {
   if (item.defect) return fail(*item.defect);

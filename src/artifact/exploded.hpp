@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Exploded artifacts: checked by their manifest (they have no checksum), and copied.
 #include "artifact/source.hpp"
 #include "sys/tree.hpp"
@@ -11,6 +12,9 @@ struct ExplodedTree {
   std::uint64_t files = 0, bytes = 0;  ///< entries that are not directories
   tar::CasePairs case_pairs;           ///< T007 instead for Windows
 };
+
+/// What an archive calls an entry of a directory.
+tar::Type tar_type(sys::EntryType type);
 
 /// Lists the tree and judges it as an archive of it would be judged: A003, A004 (item.defect), A008 outside of the
 /// bases, T007, T009, T010.

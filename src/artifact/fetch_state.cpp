@@ -10,7 +10,7 @@
 namespace quarry::artifact {
 
 namespace {
-constexpr std::string_view k_schema = "quarry.fetch-state/1";
+constexpr std::string_view k_fetch_schema = "quarry.fetch-state/1";
 constexpr std::string_view k_listing_suffix = ".files";
 constexpr std::uint64_t k_state_bytes_max = 64u << 10;    // one small object
 constexpr std::uint64_t k_listing_bytes_max = 1ull << 30; // a million paths of a kilobyte
@@ -32,7 +32,7 @@ std::optional<FetchState> read_fetch_state(const std::string& output_directory, 
   auto text = sys::read_file(path, k_state_bytes_max);
   if (!text) return std::nullopt;
   auto object = json::parse(*text, path);
-  if (!object || !json::require_schema(*object, k_schema, path)) return std::nullopt;
+  if (!object || !json::require_schema(*object, k_fetch_schema, path)) return std::nullopt;
   auto files = json::unsigned_at(*object, "files", path), bytes = json::unsigned_at(*object, "bytes", path);
   auto source = json::string_at(*object, "source", path);
   if (!files || !bytes || !source) return std::nullopt;
@@ -47,8 +47,8 @@ Result<void> write_fetch_state(const std::string& output_directory, const Name& 
                                const Listing& listing) {
   auto lines = listing_text(listing);
   TRY_DO(write_listing(state_path(output_directory, name, k_listing_suffix), lines));
-  Json object{{"schema", k_schema},   {"source", state.source},     {"files", state.files},
-              {"bytes", state.bytes}, {"verified", state.verified}, {"listing", sha256(lines).hex()}};
+  Json object{{"schema", k_fetch_schema}, {"source", state.source},     {"files", state.files},
+              {"bytes", state.bytes},     {"verified", state.verified}, {"listing", sha256(lines).hex()}};
   if (state.digest) object["sha256"] = state.digest->hex();
   TRY(auto text, json::canonical(object));
   return sys::write_file(state_path(output_directory, name), text);

@@ -9,8 +9,8 @@
 namespace quarry::artifact {
 
 namespace {
-constexpr std::string_view k_schema = "quarry.fetch-flat/2", k_older_schema = "quarry.fetch-flat/1";
-constexpr std::uint64_t k_state_bytes_max = 1ull << 30; // a million paths of a kilobyte
+constexpr std::string_view k_flat_schema = "quarry.fetch-flat/2", k_older_schema = "quarry.fetch-flat/1";
+constexpr std::uint64_t k_flat_bytes_max = 1ull << 30; // a million paths of a kilobyte
 
 std::string state_path(const std::string& output) {
   return path::join(path::join(output, k_fetch_directory), "flat.json");
@@ -64,10 +64,10 @@ bool take_state(const Json& json, FlatState& state) {
 
 FlatState read_flat_state(const std::string& output) {
   auto path = state_path(output);
-  auto text = sys::read_file(path, k_state_bytes_max);
+  auto text = sys::read_file(path, k_flat_bytes_max);
   auto object = text ? json::parse(*text, path) : Result<Json>(fail(text.error()));
   if (!object ||
-      (!json::require_schema(*object, k_schema, path) && !json::require_schema(*object, k_older_schema, path)))
+      (!json::require_schema(*object, k_flat_schema, path) && !json::require_schema(*object, k_older_schema, path)))
     return {};
   FlatState state;
   try {
@@ -87,7 +87,7 @@ Result<void> write_flat_state(const std::string& output, const FlatState& state)
                     {"verified", owner.verified}, {"files", owner.files},
                     {"bytes", owner.bytes},       {"entries", std::move(lines)}};
   }
-  TRY(auto text, json::canonical({{"schema", k_schema}, {"artifacts", owners}, {"passing", state.passing}}));
+  TRY(auto text, json::canonical({{"schema", k_flat_schema}, {"artifacts", owners}, {"passing", state.passing}}));
   return sys::write_file(state_path(output), text);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Which artifact owns which path of a flat output directory: `.quarry-fetch/flat.json`. Inside this room only.
+// Private to the room.
+// Which artifact owns which path of a flat output directory: `.quarry-fetch/flat.json`.
 #include "artifact/listing.hpp"
 #include "base/result.hpp"
 #include "digest/sha256.hpp"

@@ -1,5 +1,6 @@
 #include "artifact/flatten.hpp"
 
+#include "artifact/exploded.hpp"
 #include "artifact/fetch_state.hpp"
 #include "artifact/flat_state.hpp"
 #include "artifact/manifest.hpp"
@@ -31,12 +32,6 @@ template <class Visit> Result<void> each_parent(const std::string& path, Visit v
   for (auto slash = path.find('/'); slash != path.npos; slash = path.find('/', slash + 1))
     TRY_DO(visit(path.substr(0, slash)));
   return {};
-}
-
-tar::Type tar_type(EntryType type) {
-  return type == EntryType::directory ? tar::Type::directory
-         : type == EntryType::symlink ? tar::Type::symlink
-                                      : tar::Type::file;
 }
 
 struct Move {

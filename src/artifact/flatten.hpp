@@ -1,5 +1,6 @@
 #pragma once
-// The flat form of a fetch: the base directories of all artifacts merged into one tree. Inside this room only.
+// Private to the room.
+// The flat form of a fetch: the base directories of all artifacts merged into one tree.
 #include "artifact/fetch.hpp"
 #include <string>
 #include <vector>

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Between a tar reader and what takes its members: the rules of an artifact. The manifest first, then only what it
 // names.
 #include "artifact/base_tree.hpp"

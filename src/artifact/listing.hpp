@@ -1,6 +1,6 @@
 #pragma once
 // The entries of a fetched tree as they were when the fetch completed, so that a later fetch notices what has changed
-// since. Inside this room only.
+// since.
 #include "base/result.hpp"
 #include "sys/tree.hpp"
 #include <optional>

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // artifact_manifest.txt and .sha256sum: the two small files that say what an artifact holds and which bytes it is.
 #include "base/result.hpp"
 #include "digest/sha256.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // What an index page of a run's artifacts lists: any HTML page of links, as today's indexers, web servers and we write
 // them. Pure.
 #include <string>

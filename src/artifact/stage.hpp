@@ -1,5 +1,6 @@
 #pragma once
-// One item, checked completely, into a fresh directory of the workspace. Inside this room only.
+// Private to the room.
+// One item, checked completely, into a fresh directory of the workspace.
 #include "artifact/fetch.hpp"
 #include "artifact/workspace.hpp"
 

@@ -22,7 +22,7 @@ using Kind = OutputFile::Kind;
 using State = Uploaded::State;
 constexpr std::string_view k_immutable = "public, max-age=31536000, immutable";
 constexpr std::string_view k_short = "public, max-age=60"; // a page is right a minute after the last upload
-constexpr std::uint64_t k_page_bytes_max = 64u << 20;
+constexpr std::uint64_t k_standing_page_bytes_max = 64u << 20;
 // A distant store answers a small write after 20 to 100 ms whatever its size: with 32 on their way 2,000 take 2 to 6 s.
 constexpr std::uint64_t k_small_bytes = 1u << 20;
 constexpr unsigned k_small_for_one_large = 8;
@@ -143,7 +143,7 @@ private:
     Error last; // of the write before
     for (unsigned round = 0; round < k_rounds_max; ++round) {
       std::string etag;
-      TRY(auto standing, store_.get(key, k_page_bytes_max, &etag));
+      TRY(auto standing, store_.get(key, k_standing_page_bytes_max, &etag));
       TRY(auto wanted, make(standing));
       if (standing && *standing == wanted) return false;
       bool lost = last.kind == ErrorKind::outcome_unknown && standing == before;

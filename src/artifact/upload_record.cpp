@@ -7,7 +7,7 @@
 namespace quarry::artifact {
 
 namespace {
-constexpr std::string_view k_schema = "quarry.run-upload/1";
+constexpr std::string_view k_upload_schema = "quarry.run-upload/1";
 
 bool truth_at(const Json& object, const char* key) {
   auto found = object.find(key);
@@ -18,7 +18,7 @@ bool truth_at(const Json& object, const char* key) {
 std::string upload_record_text(const UploadRecord& record) {
   Json archives = Json::array();
   for (const auto& [file, digest] : record.archives) archives.push_back({{"file", file}, {"sha256", digest.hex()}});
-  return json::pretty({{"schema", k_schema},
+  return json::pretty({{"schema", k_upload_schema},
                        {"group", record.group},
                        {"complete", record.complete},
                        {"build_failed", record.build_failed},
@@ -27,7 +27,7 @@ std::string upload_record_text(const UploadRecord& record) {
 
 Result<UploadRecord> parse_upload_record(std::string_view text, std::string_view what) {
   TRY(auto object, json::parse(text, what));
-  TRY_DO(json::require_schema(object, k_schema, what));
+  TRY_DO(json::require_schema(object, k_upload_schema, what));
   UploadRecord record{
       json::string_or(object, "group", ""), truth_at(object, "complete"), truth_at(object, "build_failed"), {}};
   auto archives = object.find("archives");

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // `manifests/{group}/upload.json` of a run: what an upload is about to bring, and whether it has brought all of it
 // (docs/formats/run-layout.md). Written before the first file and after the last, so that a reader can tell a set that
 // is not complete. Pure.

@@ -1,5 +1,6 @@
 #pragma once
-// The hidden directory of a fetch inside its output directory: lock, staging, states. Inside this room only.
+// Private to the room.
+// The hidden directory of a fetch inside its output directory: lock, staging, states.
 #include "base/result.hpp"
 #include "sys/file.hpp"
 #include <string>

@@ -1,5 +1,6 @@
 #pragma once
-// What TOML text may not hold before toml++ sees it. Internal to the room.
+// Private to the room.
+// What TOML text may not hold before toml++ sees it.
 #include <cstddef>
 #include <optional>
 #include <string_view>

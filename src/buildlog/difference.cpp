@@ -1,6 +1,7 @@
 #include "buildlog/difference.hpp"
 
 #include "base/text.hpp"
+#include "buildlog/lines.hpp"
 #include "buildlog/noise.hpp"
 #include <algorithm>
 #include <functional>
@@ -9,7 +10,6 @@
 namespace quarry::buildlog {
 
 namespace {
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 bool is_name(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-'; }
 

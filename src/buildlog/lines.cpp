@@ -8,7 +8,6 @@
 namespace quarry::buildlog {
 
 namespace {
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 int two(std::string_view text, std::size_t at) { return (text[at] - '0') * 10 + (text[at + 1] - '0'); }
 

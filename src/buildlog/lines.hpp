@@ -14,6 +14,9 @@ namespace quarry::buildlog {
 constexpr std::size_t k_line_bytes_max = 64u << 10;
 constexpr std::int64_t k_no_time = INT64_MIN;
 
+/// Logs are bytes: only ASCII digits count, whatever the locale.
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 struct Line {
   std::string_view text;            ///< valid until the next line
   std::uint64_t number = 0;         ///< from 1

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "buildlog/lines.hpp"
 #include <algorithm>
 #include <charconv>
 #include <fmt/core.h>
@@ -10,8 +11,6 @@ namespace quarry::buildlog {
 
 namespace {
 constexpr std::string_view k_stuck = "Bazel progress of stuck actions";
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// A number with commas, and blanks before it; moves `at` behind it.
 bool take_number(std::string_view line, std::size_t& at, std::uint64_t& into) {

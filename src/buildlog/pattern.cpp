@@ -1,6 +1,7 @@
 #include "buildlog/pattern.hpp"
 
 #include "base/text.hpp"
+#include "buildlog/lines.hpp"
 #include <algorithm>
 #include <bit>
 #include <cctype>
@@ -11,8 +12,6 @@ namespace quarry::buildlog {
 namespace {
 constexpr std::string_view k_number_begins = " 0123456789";
 constexpr std::size_t k_blanks_max = 16; // before a number; "[   42/39600]" has 3
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 unsigned char lower(unsigned char c) { return static_cast<unsigned char>(std::tolower(c)); }
 } // namespace

@@ -16,7 +16,7 @@ struct Outcomes { // of one test in one variant
   double seconds = 0;
 };
 
-std::string stem(std::string_view path) {
+std::string file_stem(std::string_view path) {
   auto name = path.substr(path.rfind('/') + 1); // npos + 1 is 0
   return std::string(name.substr(0, name.rfind('.')));
 }
@@ -110,14 +110,14 @@ Result<std::vector<JunitFile>> find_reports(const std::vector<std::string>& name
       path = name.substr(equals + 1);
     }
     if (!sys::is_directory(path)) {
-      files.push_back({path, label.empty() ? stem(path) : label});
+      files.push_back({path, label.empty() ? file_stem(path) : label});
       continue;
     }
     TRY(auto entries, sys::list_tree(path));
     auto before = files.size();
     for (const auto& entry : entries)
       if (entry.type == sys::EntryType::file && entry.path.ends_with(".xml"))
-        files.push_back({path + "/" + entry.path, label.empty() ? stem(entry.path) : label});
+        files.push_back({path + "/" + entry.path, label.empty() ? file_stem(entry.path) : label});
     if (files.size() == before)
       return fail(ErrorKind::invalid_argument, "X502", fmt::format("{}: no .xml file is below it", path),
                   "name JUnit reports, or a directory with them");

@@ -1,6 +1,7 @@
 #include "buildlog/warnings.hpp"
 
 #include "base/text.hpp"
+#include "buildlog/lines.hpp"
 #include "buildlog/noise.hpp"
 #include <algorithm>
 #include <array>
@@ -12,7 +13,6 @@ namespace quarry::buildlog {
 namespace {
 constexpr std::size_t k_subject_bytes_max = 240;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
 /// 1 to 12 for "Mar" or "March"; 0 for another word.

@@ -9,10 +9,12 @@
 namespace quarry::cli {
 
 namespace {
-std::string_view command_of(Severity severity) { return severity == Severity::note ? "notice" : to_string(severity); }
+std::string_view workflow_command(Severity severity) {
+  return severity == Severity::note ? "notice" : to_string(severity);
+}
 
 /// Workflow commands end at a line break and escape by percent; values of properties also have `:` and `,`.
-std::string escaped(std::string_view text, bool property) {
+std::string escaped_data(std::string_view text, bool property) {
   auto made = text::replace_all(text::replace_all(text, "%", "%25"), "\r", "%0D");
   made = text::replace_all(made, "\n", "%0A");
   return property ? text::replace_all(text::replace_all(made, ":", "%3A"), ",", "%2C") : made;
@@ -21,17 +23,18 @@ std::string escaped(std::string_view text, bool property) {
 
 std::string annotations(const std::vector<workflow::Located>& findings) {
   std::map<std::string_view, std::size_t> total, shown;
-  for (const auto& one : findings) ++total[command_of(one.severity)];
+  for (const auto& one : findings) ++total[workflow_command(one.severity)];
   std::string lines;
   for (const auto& one : findings) {
-    auto command = command_of(one.severity);
+    auto command = workflow_command(one.severity);
     auto number = ++shown[command];
     if (number > k_annotations_max) continue;
     auto message = one.message;
     if (number == k_annotations_max && total[command] > number)
       message += fmt::format("\n{} more are in the log", total[command] - number);
-    lines += fmt::format("::{} file={},line={},col={},title={}::{}\n", command, escaped(one.file, true),
-                         std::max(one.at.line, 1u), std::max(one.at.column, 1u), one.code, escaped(message, false));
+    lines +=
+        fmt::format("::{} file={},line={},col={},title={}::{}\n", command, escaped_data(one.file, true),
+                    std::max(one.at.line, 1u), std::max(one.at.column, 1u), one.code, escaped_data(message, false));
   }
   return lines;
 }

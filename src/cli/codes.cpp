@@ -11,7 +11,7 @@ namespace quarry::cli {
 
 namespace {
 constexpr std::string_view k_directory = "data/codes/";
-constexpr std::string_view k_hint = "data/codes/README.md shows the form";
+constexpr std::string_view k_codes_hint = "data/codes/README.md shows the form";
 constexpr std::ptrdiff_t k_neighbours_each_side = 3;
 
 std::string room_of(std::string_view file) {
@@ -30,7 +30,7 @@ std::string clean(std::string_view asked) {
 Result<void> load_file(const Resources& resources, const std::string& file, std::map<std::string, Explanation>& codes) {
   auto content = resources.read(file);
   if (!content) return fail(ErrorKind::internal, "C030", fmt::format("{} cannot be read", file));
-  TRY(auto table, TomlTable::parse(*content, file, "C030", "C030", std::string(k_hint)));
+  TRY(auto table, TomlTable::parse(*content, file, "C030", "C030", std::string(k_codes_hint)));
   for (const auto& code : table.keys()) {
     Explanation explanation{code, "", "", "", room_of(file)};
     TRY_DO(table.table(code, [&](TomlTable& entry) -> Result<void> {

@@ -12,7 +12,7 @@ namespace quarry::cli {
 
 namespace {
 
-using Candidates = std::vector<Candidate>;
+using Candidates = std::vector<Suggestion>;
 
 /// What a value is the name of, told by the name of its flag or operand, or by its placeholder.
 enum class Value : std::uint8_t { other, file, channel, policy, recipe, code, shell, locator };

@@ -8,19 +8,19 @@
 
 namespace quarry::cli {
 
-struct Candidate {
+struct Suggestion {
   std::string text;
   std::string about = {}; ///< one line; may be empty
 };
 
 struct Completion {
-  std::vector<Candidate> candidates; ///< those that begin with the last word
-  bool files = false;                ///< names of files fit as well
+  std::vector<Suggestion> candidates; ///< those that begin with the last word
+  bool files = false;                 ///< names of files fit as well
 };
 
 /// Names that are not in the table of commands. Each is asked at most once, and only if such a name is completed.
 struct Lookups {
-  std::function<std::vector<Candidate>()> channels, policies, recipes, codes;
+  std::function<std::vector<Suggestion>()> channels, policies, recipes, codes;
 };
 
 /// `words`: the command line without the program, up to the word that is completed (which may be empty). Understands

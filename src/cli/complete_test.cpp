@@ -22,10 +22,10 @@ protected:
     return texts;
   }
   std::vector<Command> commands_ = all_commands();
-  Lookups lookups_{.channels = [] { return std::vector<Candidate>{{"staging"}, {"stable"}}; },
-                   .policies = [] { return std::vector<Candidate>{{"default"}, {"demo"}}; },
-                   .recipes = [] { return std::vector<Candidate>{{"rocm-sdk"}}; },
-                   .codes = [] { return std::vector<Candidate>{{"A012", "about"}, {"C002"}}; }};
+  Lookups lookups_{.channels = [] { return std::vector<Suggestion>{{"staging"}, {"stable"}}; },
+                   .policies = [] { return std::vector<Suggestion>{{"default"}, {"demo"}}; },
+                   .recipes = [] { return std::vector<Suggestion>{{"rocm-sdk"}}; },
+                   .codes = [] { return std::vector<Suggestion>{{"A012", "about"}, {"C002"}}; }};
   Completion last_;
 };
 
@@ -106,7 +106,7 @@ TEST_F(Completing, BehindTwoDashesACommandOfTheUserBegins) {
 }
 
 TEST_F(Completing, NothingIsLookedUpForNothing) {
-  lookups_.channels = []() -> std::vector<Candidate> { throw std::logic_error("asked"); };
+  lookups_.channels = []() -> std::vector<Suggestion> { throw std::logic_error("asked"); };
   EXPECT_THAT(texts({"publish", "out", "--run-id", "4"}), IsEmpty());
   EXPECT_THAT(texts({"sdk", "build", "--profile", "re"}), Not(IsEmpty()));
 }

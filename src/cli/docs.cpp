@@ -11,15 +11,15 @@ namespace {
 
 std::string file_stem(const Command& command) { return text::join(command.path, "-"); }
 
-std::string cell(std::string_view text) { return text::replace_all(text, "|", "\\|"); }
+std::string table_cell(std::string_view text) { return text::replace_all(text, "|", "\\|"); }
 
 /// Table cells are read by a Markdown renderer: what looks like an HTML tag is not one.
-std::string markdown_text(std::string_view text) { return text::replace_all(cell(text), "<", "\\<"); }
+std::string markdown_text(std::string_view text) { return text::replace_all(table_cell(text), "<", "\\<"); }
 
 std::string flag_table(const std::vector<Flag>& flags) {
   std::string rows = "| flag | does |\n|---|---|\n";
   for (const auto& row : flag_rows(flags)) {
-    auto names = text::replace_all(cell(text::trim(row.heading)), ", --[", "`, `--[");
+    auto names = text::replace_all(table_cell(text::trim(row.heading)), ", --[", "`, `--[");
     rows += fmt::format("| `{}` | {} |\n", names, markdown_text(row.help));
   }
   return rows;

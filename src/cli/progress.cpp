@@ -18,7 +18,7 @@ constexpr unsigned k_columns_min = 20;
 constexpr std::size_t k_bar_min = 8, k_bar_max = 40; // cells; fewer say nothing, more are no easier to read
 constexpr std::size_t k_label_max = 60;
 constexpr std::size_t k_facts_width = 33; // "100%  100.0 MB  100.0 MB/s  10:00": the bar keeps its place as they change
-constexpr std::size_t k_gap = 2;
+constexpr std::size_t k_bar_gap = 2;
 
 std::string padded(std::string text, std::size_t width) {
   return text + std::string(width - std::min(width, width_of(text)), ' ');
@@ -61,12 +61,12 @@ std::string progress_bar(const Work& work, std::uint64_t now_ns, unsigned column
   std::size_t width = std::max(columns, k_columns_min) - 1; // a full line wraps on some terminals
   auto label = std::clamp<std::size_t>(label_width, width_of(work.label), k_label_max);
   auto facts = progress_facts(work, now_ns);
-  auto around_bar = label + k_gap + 2 + k_gap + k_facts_width;
+  auto around_bar = label + k_bar_gap + 2 + k_bar_gap + k_facts_width;
   if (work.total && around_bar + k_bar_min <= width)
     return padded(shortened(work.label, label), label) + "  " + bar_of(work, std::min(k_bar_max, width - around_bar)) +
            "  " + facts;
-  if (label + k_gap + width_of(facts) > width) facts = progress_share(work);
-  auto room = width - std::min(width, k_gap + width_of(facts));
+  if (label + k_bar_gap + width_of(facts) > width) facts = progress_share(work);
+  auto room = width - std::min(width, k_bar_gap + width_of(facts));
   return shortened(padded(shortened(work.label, std::min(room, label)), std::min(room, label)) + "  " + facts, width);
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t k_suggestions_max = 6; // verbs such as `list` and `show` belong to many nouns
 
-Unexpected usage(std::string code, std::string message, std::string hint) {
+Unexpected locator_usage(std::string code, std::string message, std::string hint) {
   return fail(ErrorKind::invalid_argument, std::move(code), std::move(message), std::move(hint));
 }
 
@@ -41,7 +41,7 @@ Unexpected unknown_verb(const std::string& noun, const std::string& verb, const 
   auto near = nearest(verb, verbs);
   for (auto& name : near) name.insert(0, noun + " ");
   auto hint = near.empty() ? fmt::format("`{}` has {}", noun, text::join(verbs, ", ")) : meant(near);
-  return usage("C001", fmt::format("there is no command `{} {}`", noun, verb), std::move(hint));
+  return locator_usage("C001", fmt::format("there is no command `{} {}`", noun, verb), std::move(hint));
 }
 
 /// What a word that is not a noun may stand for: a verb of one or more nouns (`install`, `venv install`), its words in
@@ -75,14 +75,14 @@ Unexpected unknown_command(std::span<const Command> commands, const std::vector<
     return unknown_verb(said[0], said[1], verbs);
   }
   auto names = suggestions(commands, said[0], next);
-  return usage("C001", fmt::format("there is no command `{}`", said[0]),
-               names.empty() ? "`quarry help` lists all commands" : meant(names));
+  return locator_usage("C001", fmt::format("there is no command `{}`", said[0]),
+                       names.empty() ? "`quarry help` lists all commands" : meant(names));
 }
 
 /// A flag that is not one of every command, before the name of the command is complete.
 Unexpected flag_before_command(std::span<const Command> commands, const std::string& group, const std::string& word) {
   if (word == "-" || word == "--")
-    return usage("C001", fmt::format("`{}` is not a command", word), "`quarry help` lists all commands");
+    return locator_usage("C001", fmt::format("`{}` is not a command", word), "`quarry help` lists all commands");
   auto name = word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
   auto message = fmt::format("`quarry{}` has no flag {}", group.empty() ? "" : " " + group, name);
   std::vector<std::string> owners, names;
@@ -93,13 +93,15 @@ Unexpected flag_before_command(std::span<const Command> commands, const std::str
     if (own && !command.hidden && (group.empty() || command.path[0] == group)) owners.push_back(name_of(command));
   }
   if (!owners.empty() && owners.size() <= k_suggestions_max)
-    return usage("C002", message,
-                 fmt::format("write it behind the command: `quarry {} {}`", text::join(owners, "` or `quarry "), name));
+    return locator_usage(
+        "C002", message,
+        fmt::format("write it behind the command: `quarry {} {}`", text::join(owners, "` or `quarry "), name));
   if (!owners.empty())
-    return usage("C002", message, "write the flags of a command behind its name: `quarry COMMAND --help` lists them");
+    return locator_usage("C002", message,
+                         "write the flags of a command behind its name: `quarry COMMAND --help` lists them");
   auto near = did_you_mean(name, names);
-  return usage("C002", message,
-               near.empty() ? "`quarry help` lists the commands and the flags of every command" : near);
+  return locator_usage("C002", message,
+                       near.empty() ? "`quarry help` lists the commands and the flags of every command" : near);
 }
 
 bool is_group(std::span<const Command> commands, const std::string& noun) {

@@ -64,7 +64,7 @@ std::string list(const std::vector<std::string>& items, std::string_view mark) {
   return out;
 }
 
-std::string summary(const Review& review) {
+std::string report_summary(const Review& review) {
   auto out = fmt::format("# Review of workflows\n\n## Summary\n\n{}.\n\n", range_of(review));
   out += "| commit | author | date | title |\n|---|---|---|---|\n";
   for (const auto& commit : review.history.commits)
@@ -118,7 +118,7 @@ std::string findings(const Review& review) {
   return out;
 }
 
-std::string section(std::string_view title, const std::string& body) {
+std::string report_section(std::string_view title, const std::string& body) {
   return body.empty() ? "" : fmt::format("\n## {}\n\n{}", title, body);
 }
 
@@ -139,11 +139,11 @@ std::string review_counts(const Review& review) {
 Result<std::string> review_markdown(const ReviewReport& report) {
   const auto& review = report.review;
   TRY(auto drawn, architecture(review));
-  return summary(review) + drawn + changes(review) + findings(review) +
-         section("Times and tests", sections_markdown(report.tables)) +
-         section("Test plan", list(review.test_plan, "- [ ]")) +
-         section("Checked and found right", list(review.right, "-")) +
-         section("Not looked at", list(review.not_looked_at, "-"));
+  return report_summary(review) + drawn + changes(review) + findings(review) +
+         report_section("Times and tests", sections_markdown(report.tables)) +
+         report_section("Test plan", list(review.test_plan, "- [ ]")) +
+         report_section("Checked and found right", list(review.right, "-")) +
+         report_section("Not looked at", list(review.not_looked_at, "-"));
 }
 
 std::string review_text(const ReviewReport& report, Look look) {

@@ -13,7 +13,7 @@ namespace quarry::cli {
 namespace {
 constexpr std::uint64_t k_file_max = 1 << 20; // a settings file is a screen of text
 constexpr std::string_view k_prefix = "QUARRY_";
-constexpr std::string_view k_hint = "`quarry config show --origin` lists the settings";
+constexpr std::string_view k_settings_hint = "`quarry config show --origin` lists the settings";
 
 bool is_switch(const Flag& flag) { return flag.value.empty(); }
 
@@ -64,7 +64,7 @@ Result<Settings> Settings::load(const std::vector<std::string>& files, std::span
   for (const auto& file : files) {
     if (!sys::exists(file)) continue;
     TRY(auto content, sys::read_file(file, k_file_max));
-    TRY(auto table, TomlTable::parse(content, file, "C020", "C021", std::string(k_hint)));
+    TRY(auto table, TomlTable::parse(content, file, "C020", "C021", std::string(k_settings_hint)));
     for (const auto* flag : flags) {
       auto key = setting_key(flag->environment);
       if (!table.has(key)) continue;

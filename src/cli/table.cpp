@@ -94,9 +94,9 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   return pieces;
 }
 
-class Printer {
+class TablePrinter {
 public:
-  Printer(const std::vector<Column>& columns, std::vector<std::size_t> widths, Look look)
+  TablePrinter(const std::vector<Column>& columns, std::vector<std::size_t> widths, Look look)
       : columns_(columns), widths_(std::move(widths)), look_(look) {}
 
   std::string row(const std::vector<Cell>& cells, const Line& line) const {
@@ -167,7 +167,7 @@ std::string table(const std::vector<Column>& columns, const TableRows& rows, Loo
   auto available = look.columns > indent ? look.columns - indent : 0;
   bool fits = look.columns == 0 || fit(columns, widths, available) || wraps_in_place(columns, widths, available);
   auto lines = folded(widths, fits ? static_cast<std::size_t>(-1) : look.columns, indent);
-  Printer printer(columns, std::move(widths), look);
+  TablePrinter printer(columns, std::move(widths), look);
   std::string text;
   for (const auto& row : rows)
     for (std::size_t n = 0; n < lines.size(); ++n) {

@@ -1,5 +1,6 @@
 #pragma once
-// The codecs behind compression.hpp, one function and one class each. Inside this room only.
+// Private to the room.
+// The codecs behind compression.hpp, one function and one class each.
 #include "codec/compression.hpp"
 #include "codec/compression_work.hpp"
 #include "codec/frames.hpp"

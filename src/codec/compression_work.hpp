@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Frames of a stream on threads of their own, within the bounds of permits, and the memory they work in. Inside this
 // room only.
 #include "codec/compression.hpp"

@@ -170,9 +170,9 @@ Result<void> decode_xz_block(std::span<const std::byte> packed, int check, std::
 }
 
 namespace {
-class Decoder {
+class XzDecoder {
 public:
-  Decoder(const content::Rope& rope, const CodecOptions& options, const ByteSink& sink, const ByteSink& raw)
+  XzDecoder(const content::Rope& rope, const CodecOptions& options, const ByteSink& sink, const ByteSink& raw)
       : reader_(rope, raw), sink_(sink), ordered_(options, [this](Buffer done) { return deliver(std::move(done)); }) {}
 
   Result<void> run() {
@@ -324,7 +324,7 @@ private:
 
 Result<void> decompress_xz(const content::Rope& rope, const CodecOptions& options, const ByteSink& sink,
                            const ByteSink& raw) {
-  return Decoder(rope, options, sink, raw).run();
+  return XzDecoder(rope, options, sink, raw).run();
 }
 
 std::unique_ptr<Compressor> xz_compressor(const CodecOptions& options, ByteSink out) {

@@ -104,9 +104,9 @@ Unexpected explain(std::size_t status) {
   return corrupt(fmt::format("the zstd stream is damaged: {}", ZSTD_getErrorName(status)));
 }
 
-class Decoder {
+class ZstdDecoder {
 public:
-  Decoder(const content::Rope& rope, const CodecOptions& options, const ByteSink& sink, const ByteSink& raw)
+  ZstdDecoder(const content::Rope& rope, const CodecOptions& options, const ByteSink& sink, const ByteSink& raw)
       : reader_(rope, raw), sink_(sink), ordered_(options, [this](Buffer done) { return deliver(std::move(done)); }) {}
 
   Result<void> run() {
@@ -320,7 +320,7 @@ Result<std::optional<std::vector<StreamFrame>>> zstd_frames(const content::Rope&
 
 Result<void> decompress_zstd(const content::Rope& rope, const CodecOptions& options, const ByteSink& sink,
                              const ByteSink& raw) {
-  return Decoder(rope, options, sink, raw).run();
+  return ZstdDecoder(rope, options, sink, raw).run();
 }
 std::unique_ptr<Compressor> zstd_compressor(const CodecOptions& options, ByteSink out) {
   return std::make_unique<ZstdCompressor>(options, std::move(out));

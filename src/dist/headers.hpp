@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The header block that METADATA, PKG-INFO and WHEEL share: RFC 822 lines as Python's email parser (policy compat32)
 // reads them, without what two honest readers read differently. Linear in the text. Pure, thread-safe.
 #include "base/result.hpp"

@@ -13,11 +13,11 @@ namespace quarry::dist {
 
 namespace {
 
-const std::string k_code = "M006";
+const std::string k_metadata_code = "M006";
 constexpr std::string_view k_what = "METADATA";
 
-Unexpected error(std::string_view why) {
-  return fail(ErrorKind::corrupt, k_code, fmt::format("{}: {}", k_what, why),
+Unexpected metadata_error(std::string_view why) {
+  return fail(ErrorKind::corrupt, k_metadata_code, fmt::format("{}: {}", k_what, why),
               "build the distribution again; its metadata cannot be read in one way only");
 }
 
@@ -90,8 +90,8 @@ std::string unindented(std::string_view value) {
 class MetadataReader {
 public:
   Result<Metadata> read(std::string_view text) {
-    if (text.size() > k_metadata_bytes_max) return error("it is larger than 16 MiB");
-    TRY(auto block, parse_headers(text, k_code, k_what));
+    if (text.size() > k_metadata_bytes_max) return metadata_error("it is larger than 16 MiB");
+    TRY(auto block, parse_headers(text, k_metadata_code, k_what));
     metadata_.metadata_version.clear();
     for (const auto& header : block.headers) TRY_DO(take(header));
     TRY_DO(take_body(block.body));
@@ -104,7 +104,7 @@ private:
     auto name = text::lower(header.name);
     const auto* field = field_of(name);
     bool first = seen_.insert(name).second;
-    if (field && field->use == Use::once && !first) return error(fmt::format("{} appears twice", header.name));
+    if (field && field->use == Use::once && !first) return metadata_error(fmt::format("{} appears twice", header.name));
     if (field && field->machine) TRY_DO(check_machine_value(header));
     if (name == "content-type" || name == "content-transfer-encoding") TRY_DO(check_mime(header));
     store(header, name, field);
@@ -113,9 +113,9 @@ private:
 
   static Result<void> check_machine_value(const Header& header) {
     if (header.folded() || has_control(header.value))
-      return error(fmt::format("{} must be one line of plain text", header.name));
+      return metadata_error(fmt::format("{} must be one line of plain text", header.name));
     if (header.value.find("=?") != header.value.npos && header.value.find("?=") != header.value.npos)
-      return error(fmt::format("{} holds an encoded word, which some readers decode", header.name));
+      return metadata_error(fmt::format("{} holds an encoded word, which some readers decode", header.name));
     return {};
   }
 
@@ -124,7 +124,7 @@ private:
     auto value = text::lower(text::trim(header.value));
     if (value.starts_with("multipart/") || value.starts_with("message/") || value == "base64" ||
         value == "quoted-printable")
-      return error(fmt::format("{}: {} changes how the description is read", header.name, value));
+      return metadata_error(fmt::format("{}: {} changes how the description is read", header.name, value));
     return {};
   }
 
@@ -147,7 +147,8 @@ private:
 
   Result<void> take_body(std::string_view body) {
     if (text::trim(body).empty()) return {};
-    if (!metadata_.description.empty()) return error("the description appears twice, as a header and as the body");
+    if (!metadata_.description.empty())
+      return metadata_error("the description appears twice, as a header and as the body");
     metadata_.description = std::string(body);
     return {};
   }
@@ -157,12 +158,13 @@ private:
     auto dot = mv.find('.');
     auto major = text::parse_u64(mv.substr(0, dot)),
          minor = dot == mv.npos ? std::nullopt : text::parse_u64(mv.substr(dot + 1));
-    if (!major || !minor) return error(fmt::format("Metadata-Version is {:?}, not a number like 2.4", mv));
-    if (*major < 1 || *major > 2) return error(fmt::format("Metadata-Version {} is unknown to every installer", mv));
+    if (!major || !minor) return metadata_error(fmt::format("Metadata-Version is {:?}, not a number like 2.4", mv));
+    if (*major < 1 || *major > 2)
+      return metadata_error(fmt::format("Metadata-Version {} is unknown to every installer", mv));
     if (auto name = ProjectName::parse(metadata_.name); !name)
-      return error(fmt::format("Name is {:?}, not a project name", metadata_.name));
+      return metadata_error(fmt::format("Name is {:?}, not a project name", metadata_.name));
     if (auto version = Version::parse(metadata_.version); !version)
-      return error(fmt::format("Version is {:?}, not a version", metadata_.version));
+      return metadata_error(fmt::format("Version is {:?}, not a version", metadata_.version));
     return {};
   }
 

@@ -1,6 +1,7 @@
 #include "dist/name.hpp"
 
 #include "base/text.hpp"
+#include "dist/characters.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -10,9 +11,7 @@ namespace quarry::dist {
 namespace {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_alphanumeric(char c) { return is_letter(c) || is_digit(c); }
-bool is_separator(char c) { return c == '-' || c == '_' || c == '.'; }
 
 bool is_valid_name(std::string_view text) {
   return !text.empty() && text.size() <= k_name_bytes_max && is_alphanumeric(text.front()) &&

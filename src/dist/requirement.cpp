@@ -8,7 +8,7 @@ namespace quarry::dist {
 
 namespace {
 
-Unexpected error(std::string_view text, std::string_view why) {
+Unexpected requirement_error(std::string_view text, std::string_view why) {
   return fail(ErrorKind::invalid_argument, "M010",
               fmt::format("{:?} is not a requirement: {}", text.substr(0, 200), why),
               "write it like name[extra]>=1.0,<2; python_version < \"3.11\"");
@@ -19,7 +19,7 @@ Result<std::vector<std::string>> parse_extras(std::string_view whole, std::strin
   if (text::trim(inside).empty()) return extras;
   for (const auto& part : text::split(inside, ',')) {
     auto name = ProjectName::parse(text::trim(part));
-    if (!name) return error(whole, "an extra is not a name");
+    if (!name) return requirement_error(whole, "an extra is not a name");
     extras.push_back(name->str());
   }
   std::sort(extras.begin(), extras.end());
@@ -48,9 +48,10 @@ bool has_empty_clause(std::string_view specifiers) {
 Result<void> parse_specifiers(std::string_view whole, std::string_view text, Requirement& into) {
   into.specifier_text = without_parentheses(text);
   if (into.specifier_text.empty()) return {};
-  if (has_empty_clause(into.specifier_text)) return error(whole, "a version specifier is missing before a comma");
+  if (has_empty_clause(into.specifier_text))
+    return requirement_error(whole, "a version specifier is missing before a comma");
   auto specifiers = Specifiers::parse(into.specifier_text);
-  if (!specifiers) return error(whole, specifiers.error().message);
+  if (!specifiers) return requirement_error(whole, specifiers.error().message);
   into.specifiers = std::move(*specifiers);
   return {};
 }
@@ -62,26 +63,26 @@ Result<std::string_view> parse_url(std::string_view whole, std::string_view rest
   auto end = std::min(rest.find_first_of(" \t"), rest.size());
   into.url = rest.substr(0, end);
   rest = text::trim(rest.substr(end));
-  if (into.url.empty() || into.url.starts_with(';')) return error(whole, "a URL is missing after the @");
-  if (into.url.ends_with(';')) return error(whole, "a blank is missing between the URL and the semicolon");
-  if (!rest.empty() && rest[0] != ';') return error(whole, "a URL holds no blanks");
+  if (into.url.empty() || into.url.starts_with(';')) return requirement_error(whole, "a URL is missing after the @");
+  if (into.url.ends_with(';')) return requirement_error(whole, "a blank is missing between the URL and the semicolon");
+  if (!rest.empty() && rest[0] != ';') return requirement_error(whole, "a URL holds no blanks");
   return rest;
 }
 
 } // namespace
 
 Result<Requirement> Requirement::parse(std::string_view text) {
-  if (text.size() > k_requirement_bytes_max) return error(text, "it is longer than 64 KiB");
+  if (text.size() > k_requirement_bytes_max) return requirement_error(text, "it is longer than 64 KiB");
   auto rest = text::trim(text);
   std::size_t end = 0;
   while (end < rest.size() && in_name(rest[end])) ++end;
   auto project = ProjectName::parse(rest.substr(0, end));
-  if (!project) return error(text, "it does not begin with a project's name");
+  if (!project) return requirement_error(text, "it does not begin with a project's name");
   Requirement requirement{std::move(*project), {}, {}, {}, {}, {}};
   rest = text::trim(rest.substr(end));
   if (rest.starts_with('[')) {
     auto close = rest.find(']');
-    if (close == rest.npos) return error(text, "the list of extras is not closed");
+    if (close == rest.npos) return requirement_error(text, "the list of extras is not closed");
     TRY(requirement.extras, parse_extras(text, rest.substr(1, close - 1)));
     rest = text::trim(rest.substr(close + 1));
   }
@@ -94,7 +95,7 @@ Result<Requirement> Requirement::parse(std::string_view text) {
   }
   if (rest.empty()) return requirement;
   TRY(requirement.marker, Marker::parse(rest.substr(1)));
-  if (requirement.marker.str().empty()) return error(text, "a marker is missing after the semicolon");
+  if (requirement.marker.str().empty()) return requirement_error(text, "a marker is missing after the semicolon");
   return requirement;
 }
 

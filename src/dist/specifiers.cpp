@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 8> k_operators{"===", "~=", "==", "!=", "<=", ">=", "<", ">"};
 
-Unexpected error(std::string_view clause, std::string_view why) {
+Unexpected specifier_error(std::string_view clause, std::string_view why) {
   return fail(ErrorKind::invalid_argument, "M005",
               fmt::format("{:?} is not a version specifier: {}", clause.substr(0, 100), why),
               "write it like >=3.10 or !=3.11.*, several with commas");
@@ -58,11 +58,11 @@ bool matches(std::string_view op, const Version& bound, bool wildcard, const Ver
 Result<Specifiers::Clause> Specifiers::parse_clause(std::string_view text) {
   auto op =
       std::find_if(k_operators.begin(), k_operators.end(), [&](auto candidate) { return text.starts_with(candidate); });
-  if (op == k_operators.end()) return error(text, "it starts with none of == != <= >= < > ~= ===");
+  if (op == k_operators.end()) return specifier_error(text, "it starts with none of == != <= >= < > ~= ===");
   Clause clause{std::string(*op), std::string(text::trim(text.substr(op->size()))), std::nullopt, false};
   if (*op == "===") {
     if (clause.text.find_first_of(" \t\r\n\f\v;)") != std::string::npos)
-      return error(text, "text after === has no blanks, ; or )");
+      return specifier_error(text, "text after === has no blanks, ; or )");
     if (auto version = Version::parse(clause.text)) clause.version = *version;
     return clause;
   }
@@ -72,16 +72,18 @@ Result<Specifiers::Clause> Specifiers::parse_clause(std::string_view text) {
     digits.remove_suffix(2);
   }
   auto version = Version::parse(digits);
-  if (!version) return error(text, "there is no version after the operator");
-  if (clause.wildcard && !version->is_release_only()) return error(text, "only release numbers may precede .*");
-  if (!takes_local(*op) && !version->local().empty()) return error(text, "only == and != take a local version");
-  if (*op == "~=" && version->release().size() < 2) return error(text, "~= needs two release numbers");
+  if (!version) return specifier_error(text, "there is no version after the operator");
+  if (clause.wildcard && !version->is_release_only())
+    return specifier_error(text, "only release numbers may precede .*");
+  if (!takes_local(*op) && !version->local().empty())
+    return specifier_error(text, "only == and != take a local version");
+  if (*op == "~=" && version->release().size() < 2) return specifier_error(text, "~= needs two release numbers");
   clause.version = *version;
   return clause;
 }
 
 Result<Specifiers> Specifiers::parse(std::string_view text) {
-  if (text.size() > k_specifiers_bytes_max) return error(text, "it is longer than 8 KiB");
+  if (text.size() > k_specifiers_bytes_max) return specifier_error(text, "it is longer than 8 KiB");
   Specifiers specifiers;
   for (const auto& part : text::split(text, ',')) {
     auto clause = text::trim(part);

@@ -1,6 +1,7 @@
 #include "dist/version.hpp"
 
 #include "base/text.hpp"
+#include "dist/characters.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,8 +10,6 @@ namespace quarry::dist {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_separator(char c) { return c == '.' || c == '-' || c == '_'; }
 bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); }
 
 /// The white space that Python's str.strip() takes off: ASCII's, the C0 separators, and Unicode's in UTF-8.

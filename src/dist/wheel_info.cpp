@@ -8,10 +8,10 @@ namespace quarry::dist {
 
 namespace {
 
-const std::string k_code = "M007";
+const std::string k_wheel_code = "M007";
 
-Unexpected error(std::string_view why) {
-  return fail(ErrorKind::corrupt, k_code, fmt::format("WHEEL: {}", why), "build the wheel again");
+Unexpected wheel_error(std::string_view why) {
+  return fail(ErrorKind::corrupt, k_wheel_code, fmt::format("WHEEL: {}", why), "build the wheel again");
 }
 
 bool is_major_minor(std::string_view text) {
@@ -22,21 +22,21 @@ bool is_major_minor(std::string_view text) {
 class WheelInfoReader {
 public:
   Result<WheelInfo> read(std::string_view text) {
-    if (text.size() > k_wheel_bytes_max) return error("it is larger than 1 MiB");
-    TRY(auto block, parse_headers(text, k_code, "WHEEL"));
+    if (text.size() > k_wheel_bytes_max) return wheel_error("it is larger than 1 MiB");
+    TRY(auto block, parse_headers(text, k_wheel_code, "WHEEL"));
     // Line-based readers would find headers below an empty line, header parsers do not.
-    if (!text::trim(block.body).empty()) return error("there is text below the headers");
+    if (!text::trim(block.body).empty()) return wheel_error("there is text below the headers");
     info_.wheel_version.clear();
     for (const auto& header : block.headers) TRY_DO(take(header));
     if (!is_major_minor(info_.wheel_version))
-      return error(fmt::format("Wheel-Version is {:?}, not a number like 1.0", info_.wheel_version));
-    if (purelib_.empty()) return error("Root-Is-Purelib is missing");
+      return wheel_error(fmt::format("Wheel-Version is {:?}, not a number like 1.0", info_.wheel_version));
+    if (purelib_.empty()) return wheel_error("Root-Is-Purelib is missing");
     return std::move(info_);
   }
 
 private:
   Result<void> take(const Header& header) {
-    if (header.folded()) return error(fmt::format("{} must be one line", header.name));
+    if (header.folded()) return wheel_error(fmt::format("{} must be one line", header.name));
     std::string value(text::trim(header.value));
     if (header.is("Wheel-Version")) return set_once(header, info_.wheel_version, value);
     if (header.is("Build")) return set_once(header, info_.build, value);
@@ -48,7 +48,7 @@ private:
   }
 
   static Result<void> set_once(const Header& header, std::string& into, const std::string& value) {
-    if (!into.empty()) return error(fmt::format("{} appears twice", header.name));
+    if (!into.empty()) return wheel_error(fmt::format("{} appears twice", header.name));
     into = value;
     return {};
   }
@@ -56,7 +56,7 @@ private:
   Result<void> take_purelib(const Header& header, const std::string& value) {
     TRY_DO(set_once(header, purelib_, text::lower(value)));
     if (purelib_ != "true" && purelib_ != "false")
-      return error(fmt::format("Root-Is-Purelib is {:?}, neither true nor false", value));
+      return wheel_error(fmt::format("Root-Is-Purelib is {:?}, neither true nor false", value));
     info_.root_is_purelib = purelib_ == "true";
     return {};
   }

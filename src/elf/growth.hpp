@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // S1 and S2: bytes are inserted behind the last mapped byte of the file; sections that are not loaded, and the section
 // header table, move up behind them.
 #include "elf/place.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // What an edit means for one file: the dynamic entries it will have and the strings they name. No place is chosen yet.
 #include "elf/elf.hpp"
 #include "elf/image.hpp"

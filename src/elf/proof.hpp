@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The proof that an edited file is the one that was asked for and nothing else.
 #include "elf/elf.hpp"
 #include "elf/place.hpp"

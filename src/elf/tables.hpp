@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The tables that a dynamic section points to: versions (LSB, symbol versioning) and the number of dynamic symbols.
 #include "elf/image.hpp"
 

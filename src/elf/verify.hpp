@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Parts of verify(): each looks at one group of invariants (docs/formats/elf-edit.md) and adds findings. Codes: E1 is
 // E101.
 #include "base/finding.hpp"

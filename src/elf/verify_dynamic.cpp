@@ -24,11 +24,11 @@ void verify_dynamic_place(Subject& s) {
       s.error("E106", "the section .dynamic and PT_DYNAMIC describe different places");
 }
 
-struct Table {
+struct DynamicTable {
   std::int64_t address, size;
   std::string_view name;
 };
-constexpr Table k_tables[] = {
+constexpr DynamicTable k_tables[] = {
     {DT_STRTAB, DT_STRSZ, "DT_STRTAB"},
     {DT_RELA, DT_RELASZ, "DT_RELA"},
     {DT_REL, DT_RELSZ, "DT_REL"},

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Small values read one after the other from a rope without one system call each: a cached block that moves along.
 #include "base/result.hpp"
 #include "content/rope.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-// What an answer of GitHub's API means. Pure. Inside this room only.
+// Private to the room.
+// What an answer of GitHub's API means. Pure.
 #include "base/json.hpp"
 #include "forge/github.hpp"
 

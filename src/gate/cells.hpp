@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Which cells of a set must be judged, and by which suites: the policy's rules laid over the files' names. Private to
 // the room.
 #include "gate/gate.hpp"

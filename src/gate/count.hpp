@@ -1,5 +1,6 @@
 #pragma once
-// Whether a record of evidence or a waiver counts, and if not, why not. Private to the room. Pure.
+// Private to the room.
+// Whether a record of evidence or a waiver counts, and if not, why not. Pure.
 #include "gate/cells.hpp"
 #include <optional>
 #include <string>

@@ -1,5 +1,6 @@
 #pragma once
-// Pages and their copies under keys that end in a slash, which installers ask object storage for. Private to the room.
+// Private to the room.
+// Pages and their copies under keys that end in a slash, which installers ask object storage for.
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "index/site.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-// Files in the order of pages, with the links that one page has to them. Internal to the room.
+// Private to the room.
+// Files in the order of pages, with the links that one page has to them.
 #include "dist/version.hpp"
 #include "index/pages.hpp"
 #include <map>

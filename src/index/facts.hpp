@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // What one file of an index is, and what a page's headers do to it: the looking part of `index check`. Private to the
 // room.
 #include "base/finding.hpp"

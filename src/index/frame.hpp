@@ -1,6 +1,7 @@
 #pragma once
+// Private to the room.
 // What all HTML pages share: head, style, the line to install. No script, no other file, nothing that differs from run
-// to run. Private to the room. Pure.
+// to run. Pure.
 #include <string>
 #include <string_view>
 

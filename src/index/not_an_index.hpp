@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // What is at the top of a place that is not an index: nothing, or a web server's listing of a directory. Private to
 // the room.
 #include "base/result.hpp"

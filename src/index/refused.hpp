@@ -1,6 +1,7 @@
 #pragma once
+// Private to the room.
 // Why a place refuses a page (401, 403): object storage says the same of an object that may not be read and, to readers
-// who may not list the bucket, of one that does not exist. Private to the room.
+// who may not list the bucket, of one that does not exist.
 #include "base/result.hpp"
 #include "index/site.hpp"
 #include <string>

@@ -84,7 +84,7 @@ std::unique_ptr<Site> store_site(std::shared_ptr<store::ObjectStore> store, std:
 Result<std::unique_ptr<Site>> web_site(const std::string& url, const store::Surroundings& surroundings,
                                        std::string temporary);
 
-// Shared by sites; private to the room.
+// Shared by the sites of this room.
 bool leads_elsewhere(std::string_view href);
 /// An object's bytes as a file of its own below `temporary`.
 Result<LocalFile> fetched(store::ObjectStore& store, const std::string& key, const std::string& temporary);

@@ -1,5 +1,6 @@
 #pragma once
-// What differs between two ELF files, as people say it. Inside this room only.
+// Private to the room.
+// What differs between two ELF files, as people say it.
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include <optional>

@@ -1,5 +1,6 @@
 #pragma once
-// The texts of a dist-info directory as values with names, for comparison. Inside this room only.
+// Private to the room.
+// The texts of a dist-info directory as values with names, for comparison.
 #include "inspect/contents.hpp"
 #include <map>
 #include <string>

@@ -8,10 +8,6 @@
 namespace quarry::matrix {
 
 namespace {
-bool contains(const std::vector<std::string>& list, std::string_view value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 Unexpected refused(std::string code, std::string message, std::string hint) {
   return fail(ErrorKind::invalid_argument, std::move(code), std::move(message), std::move(hint));
 }

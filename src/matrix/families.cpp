@@ -100,4 +100,8 @@ std::string choose(const Runners& runners, std::string_view seed) {
   return heaviest(runners);
 }
 
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 } // namespace quarry::matrix

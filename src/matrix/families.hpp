@@ -98,4 +98,6 @@ std::string heaviest(const Runners& runners);
 /// is taken whatever it weighs.
 std::string choose(const Runners& runners, std::string_view seed);
 
+bool contains(const std::vector<std::string>& names, std::string_view name);
+
 } // namespace quarry::matrix

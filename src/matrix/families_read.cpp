@@ -16,10 +16,6 @@ constexpr std::int64_t k_weight_max = 1'000'000;
 constexpr std::string_view k_hint =
     "docs/formats/families.md lists the keys; `quarry matrix check` reads the file alone";
 
-bool contains(const std::vector<std::string>& list, std::string_view value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
-}
-
 /// Names become parts of file names, labels, job names and outputs.
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= k_label_max && text.front() != '.' && text.front() != '-' &&

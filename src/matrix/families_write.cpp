@@ -8,7 +8,7 @@
 namespace quarry::matrix {
 
 namespace {
-std::string quoted(std::string_view value) {
+std::string toml_string(std::string_view value) {
   std::string out = "\"";
   for (char c : value) {
     if (c == '"' || c == '\\') out += '\\';
@@ -24,12 +24,12 @@ std::string quoted(std::string_view value) {
 std::string key_of(std::string_view name) {
   bool bare = !name.empty() && std::all_of(name.begin(), name.end(),
                                            [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; });
-  return bare ? std::string(name) : quoted(name);
+  return bare ? std::string(name) : toml_string(name);
 }
 
 std::string list(const std::vector<std::string>& values) {
   std::vector<std::string> parts;
-  for (const auto& value : values) parts.push_back(quoted(value));
+  for (const auto& value : values) parts.push_back(toml_string(value));
   return "[" + text::join(parts, ", ") + "]";
 }
 
@@ -48,12 +48,12 @@ std::string place_text(const Family& family, const Place& place) {
       out += fmt::format("runners.{} = {}\n", purpose, runners_table(*runners));
   std::vector<std::string> kernels;
   for (const auto& [kernel, label] : place.kernels)
-    kernels.push_back(fmt::format("{} = {}", key_of(kernel), quoted(label)));
+    kernels.push_back(fmt::format("{} = {}", key_of(kernel), toml_string(label)));
   if (!kernels.empty()) out += "kernels = { " + text::join(kernels, ", ") + " }\n";
-  if (place.tests != Scope::all) out += fmt::format("tests = {}\n", quoted(to_string(place.tests)));
+  if (place.tests != Scope::all) out += fmt::format("tests = {}\n", toml_string(to_string(place.tests)));
   if (!place.expected_failure.empty()) out += fmt::format("expected_failure = {}\n", list(place.expected_failure));
   if (place.release_untested) out += "release_untested = true\n";
-  if (!place.reason.empty()) out += fmt::format("reason = {}\n", quoted(place.reason));
+  if (!place.reason.empty()) out += fmt::format("reason = {}\n", toml_string(place.reason));
   return out;
 }
 
@@ -63,9 +63,9 @@ std::string variants_text(const Families& families) {
   for (const auto& [platform, variants] : families.variants)
     for (const auto& variant : variants) {
       std::vector<std::string> parts;
-      if (!variant.suffix.empty()) parts.push_back("suffix = " + quoted(variant.suffix));
-      if (!variant.preset.empty()) parts.push_back("preset = " + quoted(variant.preset));
-      if (variant.build != "default") parts.push_back("build = " + quoted(variant.build));
+      if (!variant.suffix.empty()) parts.push_back("suffix = " + toml_string(variant.suffix));
+      if (!variant.preset.empty()) parts.push_back("preset = " + toml_string(variant.preset));
+      if (variant.build != "default") parts.push_back("build = " + toml_string(variant.build));
       if (variant.test != Variant().test) parts.push_back("test = " + list(variant.test));
       if (variant.expected_failure) parts.push_back("expected_failure = true");
       out += fmt::format("variant.{}.{} = {{{}{}}}\n", platform, key_of(variant.name), parts.empty() ? "" : " ",
@@ -81,7 +81,7 @@ std::string targets_text(const Families& families) {
   std::string out =
       "\n# GPU targets and the families (groups) that they belong to, in the order of builds.\n[target]\n";
   for (const auto& target : families.targets)
-    out += fmt::format("{} = {{ product = {}, groups = {} }}\n", key_of(target.name), quoted(target.product),
+    out += fmt::format("{} = {{ product = {}, groups = {} }}\n", key_of(target.name), toml_string(target.product),
                        list(target.groups));
   return out;
 }
@@ -91,13 +91,13 @@ std::string write_families(const Families& families) {
   auto out =
       fmt::format("schema = \"quarry.families/1\"\nname = {}\n\n# From which trigger on a family runs: the first tier "
                   "is the strongest.\ntiers = {}\n",
-                  quoted(families.name), list(families.tiers));
+                  toml_string(families.name), list(families.tiers));
   for (const auto& [event, tiers] : families.triggers)
     out += fmt::format("trigger.{} = {}\n", key_of(event), list(tiers));
   out += variants_text(families) + targets_text(families);
   for (const auto& family : families.families) {
-    out += fmt::format("\n[family.{}]\nname = {}\ntier = {}\n", key_of(family.key), quoted(family.name),
-                       quoted(family.tier));
+    out += fmt::format("\n[family.{}]\nname = {}\ntier = {}\n", key_of(family.key), toml_string(family.name),
+                       toml_string(family.tier));
     for (const auto& place : family.places) out += place_text(family, place);
   }
   return out;

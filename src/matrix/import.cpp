@@ -175,20 +175,20 @@ private:
   }
 
   Result<void> take_state(Place& place, const std::string& field, const Literal& value, const std::string& what) {
-    constexpr std::array<std::pair<std::string_view, Scope>, 4> k_scopes = {
+    constexpr std::array<std::pair<std::string_view, Scope>, 4> k_values = {
         {{"sanity_check_only_for_family", Scope::sanity},
          {"nightly_check_only_for_family", Scope::nightly},
          {"run-full-tests-only", Scope::full},
          {"submodule_bump_tests_only", Scope::submodule}}};
     bool is_failure = field == "expect_failure" || field == "expect_pytorch_failure";
-    auto scope = std::find_if(k_scopes.begin(), k_scopes.end(), [&](const auto& s) { return s.first == field; });
-    if (!is_failure && scope == k_scopes.end() && field != "bypass_tests_for_releases")
+    auto scope = std::find_if(k_values.begin(), k_values.end(), [&](const auto& s) { return s.first == field; });
+    if (!is_failure && scope == k_values.end() && field != "bypass_tests_for_releases")
       return error(value.line, fmt::format("{} is an unknown field", what));
     TRY_DO(expect(value, Kind::boolean, what));
     if (!value.boolean) return {};
     if (is_failure) {
       place.expected_failure.emplace_back(field == "expect_failure" ? "build" : "pytorch");
-    } else if (scope == k_scopes.end()) {
+    } else if (scope == k_values.end()) {
       place.release_untested = true;
     } else if (place.tests != Scope::all) {
       return error(value.line, fmt::format("{}: only one of these fields can restrict the tests", what));

@@ -1,5 +1,6 @@
 #pragma once
-// The tokens of a Python module, as far as literals need them. Internal to the room.
+// Private to the room.
+// The tokens of a Python module, as far as literals need them.
 #include "base/result.hpp"
 #include <string>
 #include <string_view>

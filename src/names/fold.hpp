@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Case folding over canonical decomposition (Unicode 14), as a table. Pure.
 #include <cstdint>
 #include <span>

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // One connection at a time and the transfer on it. Private to the client.
 #include "net/http.hpp"
 #include <curl/curl.h>

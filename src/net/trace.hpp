@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Tells about requests, for `--verbose`.
 #include "net/http.hpp"
 #include "sys/clock.hpp"

@@ -20,7 +20,6 @@ using store::ObjectStore;
 namespace {
 
 constexpr std::string_view k_pages_schema = "quarry.pages/1";
-constexpr std::string_view k_state_name = "pages.json";
 
 using Names = std::vector<std::string>;
 

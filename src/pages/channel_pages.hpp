@@ -1,7 +1,7 @@
 #pragma once
 // The state object of a channel's pages, `channels/{name}/pages.json` (docs/formats/channels.md), and which projects
 // have changed since it was written. With it, publishing one more file costs only the pages of that file's project,
-// however large the channel is. Private to the room. docs/concurrency.md has the protocol.
+// however large the channel is. docs/concurrency.md has the protocol.
 #include "base/result.hpp"
 #include "pages/projection.hpp"
 #include "pages/recent_moves.hpp"

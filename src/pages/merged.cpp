@@ -25,7 +25,6 @@ using Pages = std::vector<index::Page>;
 namespace {
 
 constexpr std::string_view k_schema = "quarry.merged/1";
-constexpr std::string_view k_state_name = "pages.json";
 
 using Digests = std::map<std::string, registry::ShardDigest>; // by project: the digest of its files
 

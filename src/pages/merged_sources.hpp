@@ -1,5 +1,6 @@
 #pragma once
-// The two sources of a merged index: a directory or channel, and the base index. Private to the room.
+// Private to the room.
+// The two sources of a merged index: a directory or channel, and the base index.
 #include "base/finding.hpp"
 #include "registry/registry.hpp"
 #include <functional>

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Orders the writes of pages so that a reader in the middle of an update does not see a package whose dependencies are
 // not listed yet. Best effort: more than k_in_order_max projects are written in parallel.
 #include "base/result.hpp"
@@ -14,8 +15,8 @@ namespace quarry::pages {
 
 /// Sorts the project pages so that dependencies come first; roots and the find-links page stay last. The dependencies
 /// of a project are those in the METADATA of its newest wheel. A project without wheels (the `rocm` sdist, which pins
-/// everything else) comes after all others. Ties are broken by name, cycles in any way. A missing or unreadable
-/// metadata file is ignored. Fails with the errors of the store. Costs one read per project.
+/// everything else) comes after all others. Ties are broken by name. The order inside a cycle is not specified. A
+/// missing or unreadable metadata file is ignored. Fails with the errors of the store. Costs one read per project.
 Result<void> dependencies_first(store::ObjectStore& store, const std::vector<registry::FileRecord>& files,
                                 std::vector<index::Page>& pages);
 
@@ -35,8 +36,8 @@ struct Rendering {
 std::vector<Batch> batches_of(store::ObjectStore& store, const std::vector<std::string>& projects,
                               const Rendering& rendering);
 
-// More projects than one publish or promotion brings. Only the first move and a repair write that many pages, and then
-// time matters more than order.
+// One publish or promotion changes fewer projects. Only the first move and a repair write more pages, and then time
+// matters more than order.
 constexpr std::size_t k_in_order_max = 200;
 
 } // namespace quarry::pages

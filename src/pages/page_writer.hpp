@@ -1,10 +1,10 @@
 #pragma once
 // Writes pages that follow a source which other writers may change at the same time: optimistic concurrency with ETags.
-// Private to the room. docs/concurrency.md has the timelines of two writers.
+// docs/concurrency.md has the timelines of two writers.
 //
-// The ETag of every page is read *before* the source is read again, and the page is written if-match. If another writer
-// changed the source or the page in between, the token differs or the condition fails, and the writer starts over from
-// the new source. There is no lock and no clock.
+// A writer reads the ETag of a page, then reads the source again. If the source has not changed, it writes the page
+// if-match, or if-absent if it did not exist. If another writer has changed the source or the page, the token differs
+// or the condition fails, and the writer starts over from the new source. There is no lock and no clock.
 //
 // If the store can keep keys that end in a slash, each HTML page has a copy under `…/simple/rocm/`, the key that
 // installers request from a bucket. Page and copy are guarded in the same way; the page is written first and removed
@@ -31,7 +31,8 @@ struct Batch {
 struct Work {
   std::vector<Batch> batches;
   /// Full keys of pages that the source no longer shows. They are removed, with their copies, after all pages are
-  /// written.
+  /// written. A store removes without a precondition, so the token is read again afterwards: if another writer needed
+  /// such a page, it had changed the source before, and the next round writes the page again.
   std::vector<std::string> stale;
   /// Write-ahead state, written before any page: it lacks the entries of the pages that are about to change, so that
   /// after a crash the next writer does not trust these pages.
@@ -45,8 +46,8 @@ struct PageSource {
   std::string directory;
   std::function<Result<std::string>()> token; ///< reads the source; returns a value that changes whenever it changes
   /// Returns the work for the source that token() read last. `state` is the content of the object `state_key`, empty if
-  /// it does not exist. After a lost race it is called again, and must then include the pages of the earlier calls: one
-  /// of them may have been written over a newer page (ABA).
+  /// it does not exist. After a lost race work() is called again. The new work must include all pages of the earlier
+  /// calls: in the lost round one of them may have replaced a newer page (recent_moves.hpp).
   std::function<Result<Work>(const std::string& state)> work;
   std::string state_key = {}; ///< relative to `directory`; empty: the pages have no state object
   unsigned transfers = 8;     ///< requests at the same time; pages are small, so each costs one round trip
@@ -54,8 +55,8 @@ struct PageSource {
 
 /// Writes the pages of `source` whose bytes differ, and removes stale ones. Starts over when another writer changed the
 /// source or a page, at most k_rebase_max times; then it fails with precondition_failed (P010). Also fails with the
-/// errors of the store and of the source's functions. Costs one read per page and copy, a token per batch, and one
-/// write per page that differs; batches run `transfers` requests at the same time.
+/// errors of the store and of the source's functions. Costs one read per page and copy, one call of
+/// token() per batch, and one write per page that differs; batches run `transfers` requests at the same time.
 Result<Projected> write_pages(store::ObjectStore& store, const PageSource& source);
 
 /// Returns the key of a page's copy: "a/simple/rocm/index.html" -> "a/simple/rocm/"; "" if the key does not end in
@@ -69,6 +70,7 @@ std::string page_key_of(const std::string& key);
 Result<std::vector<std::string>> stale_pages(store::ObjectStore& store, const std::string& directory,
                                              const std::function<bool(const std::string& key)>& is_current);
 
-constexpr std::uint64_t k_page_bytes_max = 512u << 20; ///< a page with half a million files has 250 MB
+inline constexpr std::string_view k_state_name = "pages.json"; ///< says what the pages beside it show
+inline constexpr std::uint64_t k_page_bytes_max = 512u << 20;  ///< a page with half a million files has 250 MB
 
 } // namespace quarry::pages

@@ -21,7 +21,7 @@ using store::ObjectStore;
 
 namespace {
 
-constexpr std::string_view k_schema = "quarry.distributions/1";
+constexpr std::string_view k_distributions_schema = "quarry.distributions/1";
 constexpr const char* k_hint = "docs/formats/distributions.md lists every key";
 
 Result<void> read_row(TomlTable& table, DistributionRules& rules) {
@@ -120,7 +120,8 @@ Result<DistributionRules> parse_distribution_rules(std::string_view text, const 
   std::string schema;
   TRY(auto root, TomlTable::parse(text, file, "P042", "P042", k_hint));
   TRY_DO(root.text("schema", schema, true));
-  if (schema != k_schema) return root.error("schema", fmt::format("is not \"{}\"", k_schema));
+  if (schema != k_distributions_schema)
+    return root.error("schema", fmt::format("is not \"{}\"", k_distributions_schema));
   TRY_DO(root.text("name", rules.name, true));
   TRY_DO(root.tables("distribution", [&](TomlTable& table) { return read_row(table, rules); }));
   TRY_DO(root.finish());

@@ -1,6 +1,6 @@
 #pragma once
-// What other tools listed in a directory that is to become a repository of ours: our pages would no longer show it.
 // Private to the room.
+// What other tools listed in a directory that is to become a repository of ours: our pages would no longer show it.
 #include "base/result.hpp"
 #include "registry/records.hpp"
 #include "store/object_store.hpp"

@@ -15,7 +15,6 @@ using store::ObjectStore;
 namespace {
 
 constexpr const char* k_clock_key = "gc/clock.json";
-constexpr unsigned k_requests = 8;
 constexpr std::size_t k_batch = 64; // records that are held in memory while they are removed
 constexpr std::size_t k_record_name = 64 + std::string_view(".json").size();
 

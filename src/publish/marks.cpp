@@ -13,8 +13,7 @@ using store::ObjectStore;
 
 namespace {
 
-constexpr std::string_view k_schema = "quarry.gc-marks/1";
-constexpr unsigned k_requests = 8;
+constexpr std::string_view k_marks_schema = "quarry.gc-marks/1";
 
 Result<void> write_record(ObjectStore& store, const Named& record, store::Precondition precondition) {
   store::PutOptions options;
@@ -33,7 +32,8 @@ Result<Marks> read_marks(ObjectStore& store) {
   TRY(auto bytes, store.get(k_marks_key, registry::k_record_bytes_max));
   if (!bytes) return marks;
   auto document = json::parse(*bytes, k_marks_key);
-  if (!document || !document->is_object() || !json::require_schema(*document, k_schema, k_marks_key)) return marks;
+  if (!document || !document->is_object() || !json::require_schema(*document, k_marks_schema, k_marks_key))
+    return marks;
   try {
     for (const auto& [key, mark] : document->at("marks").items())
       marks[key] = {mark.at("modified_us").get<std::int64_t>(), mark.at("since_us").get<std::int64_t>()};
@@ -47,7 +47,7 @@ Result<void> write_marks(ObjectStore& store, const Marks& marks) {
   if (marks.empty()) return store.remove(k_marks_key);
   auto list = Json::object();
   for (const auto& [key, mark] : marks) list[key] = {{"modified_us", mark.modified_us}, {"since_us", mark.since_us}};
-  TRY(auto bytes, json::canonical({{"schema", k_schema}, {"marks", std::move(list)}}));
+  TRY(auto bytes, json::canonical({{"schema", k_marks_schema}, {"marks", std::move(list)}}));
   store::PutOptions options;
   options.content_type = "application/json";
   options.cache_control = "no-cache";

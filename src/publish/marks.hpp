@@ -1,5 +1,6 @@
 #pragma once
-// What garbage collection has marked, and how writers keep what they are about to name. Private to the room.
+// Private to the room.
+// What garbage collection has marked, and how writers keep what they are about to name.
 #include "base/result.hpp"
 #include "registry/registry.hpp"
 #include <cstdint>
@@ -9,7 +10,8 @@
 
 namespace quarry::publish {
 
-constexpr const char* k_marks_key = "gc/marks.json";
+inline constexpr const char* k_marks_key = "gc/marks.json";
+inline constexpr unsigned k_requests = 8; ///< in flight, for a list of keys
 
 struct Mark {
   std::int64_t modified_us = 0; ///< of the object when it was marked: one that was written since is not removed

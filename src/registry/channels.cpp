@@ -1,6 +1,7 @@
 #include "registry/registry.hpp"
 
 #include "base/text.hpp"
+#include "registry/keys.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -11,7 +12,7 @@ namespace {
 constexpr std::size_t k_channel_name_max = 64;
 constexpr std::size_t k_moves_max = 1'000'000;  // a move a minute for two years; a longer chain must be a loop
 constexpr std::uint64_t k_overtaken_max = 1024; // moves of others while one write was on its way
-constexpr std::string_view k_channels = "channels/", k_suffix = ".json";
+constexpr std::string_view k_channels = "channels/";
 
 Unexpected broken(const std::string& channel, const std::string& why) {
   return fail(ErrorKind::corrupt, "R017", fmt::format("the ledger of channel {} is broken: {}", channel, why),
@@ -35,7 +36,7 @@ bool was_done(ObjectStore& store, const std::optional<Channel>& now, const Chann
 } // namespace
 
 std::string channel_directory(const std::string& name) { return std::string(k_channels) + name; }
-std::string channel_key(const std::string& name) { return channel_directory(name) + std::string(k_suffix); }
+std::string channel_key(const std::string& name) { return channel_directory(name) + std::string(k_json); }
 
 Result<void> check_channel_name(const std::string& name) {
   constexpr std::string_view k_first = "abcdefghijklmnopqrstuvwxyz0123456789",
@@ -107,7 +108,7 @@ Result<std::vector<std::string>> list_channels(ObjectStore& store) {
   std::vector<std::string> names;
   for (const auto& object : found.objects) {
     auto name = object.key.substr(k_channels.size());
-    if (name.ends_with(k_suffix)) names.push_back(name.substr(0, name.size() - k_suffix.size()));
+    if (name.ends_with(k_json)) names.push_back(name.substr(0, name.size() - k_json.size()));
   }
   return names;
 }

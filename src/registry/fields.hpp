@@ -1,6 +1,7 @@
 #pragma once
+// Private to the room.
 // Writes and reads records field by field. Each record has one function fields(), which a Writer and a Reader walk, so
-// that both always agree. Private to the room.
+// that both always agree.
 #include "base/json.hpp"
 #include "base/result.hpp"
 #include "digest/sha256.hpp"

@@ -1,5 +1,6 @@
 #include "registry/registry.hpp"
 
+#include "registry/keys.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
 #include <fmt/core.h>
@@ -9,11 +10,9 @@ namespace quarry::registry {
 namespace {
 
 constexpr std::size_t k_digest_digits_min = 8; // 32 bits: enough among the sets of a store, short enough to type
-constexpr std::string_view k_suffix = ".json";
-constexpr unsigned k_requests = 8;
 
 template <class R> std::string key_of(std::string_view prefix, const DigestOf<R>& digest) {
-  return fmt::format("{}{}{}", prefix, digest.hex(), k_suffix);
+  return fmt::format("{}{}{}", prefix, digest.hex(), k_json);
 }
 
 bool is_hex(const std::string& text) { return text.find_first_not_of("0123456789abcdef") == std::string::npos; }
@@ -56,8 +55,8 @@ Result<R> load_record(ObjectStore& store, std::string_view prefix, const DigestO
 template <class R> std::optional<DigestOf<R>> digest_in(const std::string& key, std::string_view prefix) {
   std::string_view name(key);
   name.remove_prefix(prefix.size());
-  if (!name.ends_with(k_suffix)) return std::nullopt;
-  return DigestOf<R>::parse(name.substr(0, name.size() - k_suffix.size()));
+  if (!name.ends_with(k_json)) return std::nullopt;
+  return DigestOf<R>::parse(name.substr(0, name.size() - k_json.size()));
 }
 
 template <class R, class Load>

@@ -1,6 +1,7 @@
 #include "registry/registry.hpp"
 
 #include "base/codes.hpp"
+#include "registry/keys.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -11,8 +12,7 @@ namespace quarry::registry {
 
 namespace {
 
-constexpr std::string_view k_seals = "/seals/", k_suffix = ".json";
-constexpr unsigned k_requests = 8;
+constexpr std::string_view k_seals = "/seals/";
 
 constexpr const char* k_seal_hint =
     "its publishing has not finished: run that job's `quarry publish` again; a complete "
@@ -48,9 +48,8 @@ Result<SealedSet> load_sealed(ObjectStore& store, const SetDigest& digest) {
 namespace {
 // The digest in ".../seals/{digest}.json"; nullopt for any other key.
 std::optional<SetDigest> sealed_digest(const std::string& key) {
-  if (!key.ends_with(k_suffix) || key.size() < k_seals.size() + SetDigest::k_digits + k_suffix.size())
-    return std::nullopt;
-  auto at = key.size() - k_suffix.size() - SetDigest::k_digits;
+  if (!key.ends_with(k_json) || key.size() < k_seals.size() + SetDigest::k_digits + k_json.size()) return std::nullopt;
+  auto at = key.size() - k_json.size() - SetDigest::k_digits;
   if (key.substr(at - k_seals.size(), k_seals.size()) != k_seals) return std::nullopt;
   return SetDigest::parse(std::string_view(key).substr(at, SetDigest::k_digits));
 }
@@ -65,7 +64,7 @@ Result<void> keep_set(ObjectStore& store, const SetDigest& digest, const SetReco
 } // namespace
 
 std::string seal_key(const std::string& directory, const SetDigest& set) {
-  return fmt::format("{}{}{}{}", directory, k_seals, set.hex(), k_suffix);
+  return fmt::format("{}{}{}{}", directory, k_seals, set.hex(), k_json);
 }
 
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const std::string& time) {

@@ -1,5 +1,6 @@
 #include "registry/registry.hpp"
 
+#include "registry/keys.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <set>
@@ -8,7 +9,6 @@
 namespace quarry::registry {
 
 namespace {
-constexpr unsigned k_requests = 8;
 
 /// The base goes first, as one more set, so that a file that both have keeps the record of the base.
 Result<std::vector<FileRecord>> files_of_both(const View& base, const std::vector<SealedSet>& sets) {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t k_valid_us = 7ll * 24 * 3600 * 1'000'000; // servers are upgraded now and then
 constexpr std::int64_t k_skew_us = 24ll * 3600 * 1'000'000;      // between the clocks of two machines
-constexpr std::string_view k_schema = "quarry.store-capabilities/1";
+constexpr std::string_view k_capabilities_schema = "quarry.store-capabilities/1";
 constexpr std::uint64_t k_record_max = 16 << 10;
 
 /// Probes the server with objects that clean() removes again.
@@ -173,7 +173,7 @@ std::string endpoint_of(const Bucket& bucket) {
 } // namespace
 
 std::string capabilities_json(const Capabilities& c, const std::string& endpoint, std::int64_t now_us) {
-  return json::pretty(Json{{"schema", k_schema},
+  return json::pretty(Json{{"schema", k_capabilities_schema},
                            {"endpoint", endpoint},
                            {"checked", sys::rfc3339(now_us)},
                            {"put_if_absent", c.if_absent},
@@ -187,7 +187,8 @@ std::string capabilities_json(const Capabilities& c, const std::string& endpoint
 std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const std::string& endpoint,
                                                    std::int64_t now_us) {
   auto document = json::parse(text, "the store's capabilities");
-  if (!document || !document->is_object() || !json::require_schema(*document, k_schema, "capabilities")) return {};
+  if (!document || !document->is_object() || !json::require_schema(*document, k_capabilities_schema, "capabilities"))
+    return {};
   auto checked = sys::parse_rfc3339(json::string_or(*document, "checked", ""));
   if (json::string_or(*document, "endpoint", "") != endpoint || !checked) return {};
   bool expired = *checked + k_valid_us < now_us || *checked > now_us + k_skew_us;

@@ -13,7 +13,7 @@ namespace quarry::s3 {
 namespace {
 
 constexpr std::uint64_t k_journal_max = 4 << 20; // 10,000 parts of 150 bytes
-constexpr std::string_view k_schema = "quarry.upload-journal/1";
+constexpr std::string_view k_journal_schema = "quarry.upload-journal/1";
 
 std::optional<JournalEntry> parse_head(const Json& line) {
   JournalEntry entry;
@@ -21,7 +21,7 @@ std::optional<JournalEntry> parse_head(const Json& line) {
   entry.nonce = json::string_or(line, "nonce", "");
   entry.sha256 = json::string_or(line, "sha256", "");
   auto size = json::unsigned_at(line, "size", "journal"), part = json::unsigned_at(line, "part_size", "journal");
-  if (!json::require_schema(line, k_schema, "journal") || entry.upload_id.empty() || !size || !part) return {};
+  if (!json::require_schema(line, k_journal_schema, "journal") || entry.upload_id.empty() || !size || !part) return {};
   entry.size = *size;
   entry.part_size = *part;
   return entry;
@@ -64,8 +64,8 @@ std::optional<Journal> Journal::open(const JournalPlace& place, const std::strin
 void Journal::begin(const JournalEntry& entry) {
   entry_ = entry;
   entry_->parts.clear();
-  Json head{{"schema", k_schema},     {"upload_id", entry.upload_id}, {"nonce", entry.nonce},
-            {"sha256", entry.sha256}, {"size", entry.size},           {"part_size", entry.part_size}};
+  Json head{{"schema", k_journal_schema}, {"upload_id", entry.upload_id}, {"nonce", entry.nonce},
+            {"sha256", entry.sha256},     {"size", entry.size},           {"part_size", entry.part_size}};
   static_cast<void>(file_.truncate(0));
   static_cast<void>(file_.write(head.dump() + "\n"));
 }

@@ -1,5 +1,6 @@
 #pragma once
-// The sources of credentials, in the order in which they are tried. Private to the room.
+// Private to the room.
+// The sources of credentials, in the order in which they are tried.
 #include "s3/credentials.hpp"
 #include <functional>
 #include <span>
@@ -18,7 +19,7 @@ inline constexpr std::string_view k_environment = "the environment"; ///< as a s
 std::string variable(const Surroundings& surroundings, const std::string& name);
 
 struct Role {
-  std::string arn, session, token; ///< token: of the web identity; empty: keys sign
+  std::string arn, session, token; ///< token: of the web identity, a secret; empty: the request is signed with keys
 };
 /// Calls STS in the region of `surroundings`: AssumeRole signed with `keys`, or AssumeRoleWithWebIdentity if the role
 /// has a token. One request; K012.

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The devel tree: everything of an SDK that the runtime packages do not hold, and links to what they do hold.
 #include "base/finding.hpp"
 #include "content/rope.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The generated Python module `_dist_info.py`: facts about a build as plain literals (python/README.md lists the
 // names).
 #include <string>

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Packages of an earlier build in the directory that a build writes to. `publish` takes a directory as one set, so the
 // packages of two versions would become one release that no test can cover.
 #include "base/finding.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // What a manylinux tag promises (PEP 600) and whether the files of a package keep it. Numbers: data/manylinux.toml.
 #include "base/result.hpp"
 #include <map>

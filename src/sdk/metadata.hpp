@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // What a package is called and what its metadata says: names, requirements, METADATA, `_dist_info.py`, the sdist's
 // files.
 #include "base/resources.hpp"

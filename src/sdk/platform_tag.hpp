@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The platform tag of the wheels, and the proof that their files keep what it promises. Nothing is written before.
 #include "base/finding.hpp"
 #include "base/resources.hpp"

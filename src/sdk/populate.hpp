@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // From a view to the files of a runtime package: libraries under their SONAME only, no links, programs behind links as
 // launchers, run paths as DT_RPATH (docs/formats/recipe.md, "What a runtime package holds").
 #include "base/finding.hpp"

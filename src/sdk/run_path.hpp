@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Which parts of a file's own run path hold wherever a package is installed: those that begin with $ORIGIN and stay in
 // site-packages.
 #include "base/finding.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // An sdist as deterministic bytes (PEP 625): the same file from every platform and machine.
 #include "sdk/build.hpp"
 #include "sdk/plan.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Artifacts that are split by GPU target (kpack): host libraries in generic artifacts, device code of each target
 // beside them. Packages of whole families cannot be made from them: a family's package would hold device code and no
 // library.

@@ -9,7 +9,7 @@
 namespace quarry::sdk {
 
 namespace {
-constexpr std::size_t k_named_max = 5; // a line or two; --json has all of them
+constexpr std::size_t k_directories_named_max = 5; // a line or two; --json has all of them
 
 Result<Unused> whole(const artifact::Catalogue& catalogue, const artifact::Name& name) {
   Unused out;
@@ -43,7 +43,7 @@ std::string list_of(const std::vector<const Unused*>& some) {
     parts.push_back(u->whole ? fmt::format("{} ({})", u->artifact, units::bytes(u->bytes))
                              : fmt::format("{} of {} ({}, such as {})", units::things(u->files, "file"), u->artifact,
                                            units::bytes(u->bytes), u->example));
-  return text::first(parts, k_named_max);
+  return text::first(parts, k_directories_named_max);
 }
 } // namespace
 

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Packages for Windows, made on any machine: what is taken from the artifacts, and what Windows could not install or
 // load (docs/formats/recipe.md, "Packages for Windows"). No file is changed: there is no run path and no SONAME.
 #include "base/finding.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Counters, errors and checks that all backends share. Private to the backends. Thread-safe.
 #include "store/object_store.hpp"
 #include <atomic>

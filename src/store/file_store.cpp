@@ -54,7 +54,7 @@ public:
   Result<void> remove(const std::string& key) override;
   Result<std::vector<ObjectInfo>> list(const std::string& prefix) override;
   Result<Children> children(const std::string& prefix) override;
-  Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) override;
+  Result<std::uint64_t> remove_leftovers(std::int64_t before_us) override;
 
 private:
   std::string path_of(const std::string& key) const { return path::join(root_, key); }
@@ -274,7 +274,7 @@ Result<Children> FileStore::children(const std::string& prefix) {
   return found;
 }
 
-Result<std::uint64_t> FileStore::remove_leftovers(std::int64_t older_than_us) {
+Result<std::uint64_t> FileStore::remove_leftovers(std::int64_t before_us) {
   auto directory = private_directory("tmp");
   if (!sys::is_directory(directory)) return std::uint64_t{0};
   TRY(auto entries, sys::list_directory(directory));
@@ -282,8 +282,7 @@ Result<std::uint64_t> FileStore::remove_leftovers(std::int64_t older_than_us) {
   for (const auto& entry : entries) {
     auto path = path::join(directory, entry.path);
     struct stat status{};
-    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || modified_us(status) >= older_than_us)
-      continue;
+    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode) || modified_us(status) >= before_us) continue;
     TRY_DO(sys::remove_file(path));
     ++removed;
   }

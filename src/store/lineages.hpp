@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Remembers the write lineage (s3/put.hpp, k_lineage) of recently read or written objects, so that the next write over
 // them can be recognised after a lost reply. Private to the s3 backend. Thread-safe.
 #include <map>

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Content that is fetched in ranges over HTTP. The first range is small; ranges grow while the content is read in
 // order, and are then fetched ahead of the reader by several threads. Private to the s3 and http backends.
 #include "content/rope.hpp"

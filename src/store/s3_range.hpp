@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Reads ranges of one version of an S3 object. Private to the s3 backend.
 #include "s3/bucket.hpp"
 #include "store/counting.hpp"

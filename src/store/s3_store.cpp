@@ -15,9 +15,9 @@ namespace quarry::store {
 namespace {
 
 constexpr std::string_view k_sha256_header = "x-amz-meta-quarry-sha256";
-constexpr std::string_view k_private = ".quarry/";    // capabilities and probes; check_key keeps objects out of it
-constexpr std::uint64_t k_page_bytes_max = 16u << 20; // 1000 keys of 1 KiB, percent-encoded, and their frame
-constexpr std::uint64_t k_pages_max = 100'000;        // 100 million objects: more is a server that repeats itself
+constexpr std::string_view k_private_prefix = ".quarry/"; // capabilities and probes; check_key keeps objects out of it
+constexpr std::uint64_t k_page_bytes_max = 16u << 20;     // 1000 keys of 1 KiB, percent-encoded, and their frame
+constexpr std::uint64_t k_pages_max = 100'000;            // 100 million objects: more is a server that repeats itself
 
 /// Shared by the store and the ropes from open(), which may outlive the store.
 struct Connection {
@@ -62,7 +62,7 @@ public:
   Result<void> remove(const std::string& key) override;
   Result<std::vector<ObjectInfo>> list(const std::string& prefix) override;
   Result<Children> children(const std::string& prefix) override;
-  Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) override;
+  Result<std::uint64_t> remove_leftovers(std::int64_t before_us) override;
 
 private:
   s3::PutRequest request_of(const std::string& key, const content::Rope& content, const PutOptions& options);
@@ -278,7 +278,7 @@ Result<Children> S3Store::listed(const std::string& prefix, bool one_level) {
   // A key of ours below `prefix`; empty for any other.
   auto own = [&](const std::string& full) {
     auto key = full.starts_with(root_) ? full.substr(root_.size()) : std::string();
-    return key.starts_with(k_private) || !key.starts_with(prefix) ? std::string() : key;
+    return key.starts_with(k_private_prefix) || !key.starts_with(prefix) ? std::string() : key;
   };
   std::string token;
   for (std::uint64_t page_number = 0; page_number < k_pages_max; ++page_number) {
@@ -335,11 +335,11 @@ Result<std::vector<s3::Upload>> S3Store::unfinished() {
   return repeats_itself("unfinished uploads");
 }
 
-Result<std::uint64_t> S3Store::remove_leftovers(std::int64_t older_than_us) {
+Result<std::uint64_t> S3Store::remove_leftovers(std::int64_t before_us) {
   std::uint64_t removed = 0;
   TRY(auto uploads, unfinished());
   for (const auto& upload : uploads) {
-    if (upload.initiated_us == 0 || upload.initiated_us >= older_than_us) continue; // 0: nobody knows how old it is
+    if (upload.initiated_us == 0 || upload.initiated_us >= before_us) continue; // 0: nobody knows how old it is
     auto done = bucket_.call({.action = fmt::format("end the unfinished upload of `{}`", upload.key),
                               .method = "DELETE",
                               .key = upload.key,

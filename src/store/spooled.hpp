@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Content from a web server that may ignore ranges. If it does, the object is fetched whole, once, into an unnamed
 // temporary file and read there. Private to the http backend.
 #include "content/rope.hpp"

@@ -1,5 +1,6 @@
 #include "sys/file.hpp"
 
+#include "sys/identity.hpp"
 #include "sys/path.hpp"
 #include <atomic>
 #include <cerrno>
@@ -181,13 +182,6 @@ Result<void> write_file(const std::string& path, std::string_view content, unsig
 }
 
 namespace {
-/// True when `file` has this name still: between opening and locking, its owner may have renamed or removed it.
-bool is_named(const File& file, const std::string& path) {
-  struct stat opened{}, named{};
-  return ::fstat(file.descriptor(), &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
-         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
-}
-
 /// Who writes a temporary holds a lock on it, so one that nobody holds was left by a process that was killed.
 void remove_if_left(const std::string& temporary) {
   auto file = open_file(temporary, O_RDWR | O_NOFOLLOW, 0, "open");

@@ -1,6 +1,7 @@
 #include "sys/held_directory.hpp"
 
 #include "sys/clock.hpp"
+#include "sys/identity.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
 #include <algorithm>
@@ -28,12 +29,6 @@ Result<File> open_directory(const std::string& path) {
   int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return fail(errno_error(errno, "open", path));
   return File(descriptor);
-}
-
-bool is_named(const File& file, const std::string& path) {
-  struct stat opened{}, named{};
-  return ::fstat(file.descriptor(), &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
-         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
 Taken lock(const File& file) {

@@ -12,4 +12,10 @@ Result<FileIdentity> identity_of(const File& file) {
                       static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
+bool is_named(const File& file, const std::string& path) {
+  struct stat opened{}, named{};
+  return ::fstat(file.descriptor(), &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
 } // namespace quarry::sys

@@ -16,4 +16,8 @@ struct FileIdentity {
 /// One fstat(2). D001.
 Result<FileIdentity> identity_of(const File& file);
 
+/// Whether `path` still names the open `file`. Between opening and locking a file its owner may have renamed or removed
+/// it. One fstat(2) and one lstat(2).
+bool is_named(const File& file, const std::string& path);
+
 } // namespace quarry::sys

@@ -16,7 +16,6 @@ constexpr Field k_name{0, 100}, k_mode{100, 8}, k_uid{108, 8}, k_gid{116, 8}, k_
     k_checksum{148, 8}, k_link{157, 100}, k_magic{257, 8}, k_user{265, 32}, k_group{297, 32}, k_major{329, 8},
     k_minor{337, 8}, k_prefix{345, 155}, k_padding{500, 12};
 constexpr std::size_t k_type = 156;
-constexpr std::uint64_t k_octal_size_end = 1ull << 33; // 11 octal digits
 
 Unexpected bad(std::string_view what) {
   return fail(ErrorKind::corrupt, "T005", fmt::format("a tar header {}", what),

@@ -1,6 +1,6 @@
 #pragma once
 // One 512-byte header block of a tar archive, and the records of a pax header. Pure. Sources: POSIX.1-2017 pax "ustar
-// Interchange Format" and "pax Extended Header", GNU tar manual "Basic Tar Format". Inside this room only.
+// Interchange Format" and "pax Extended Header", GNU tar manual "Basic Tar Format".
 #include "base/result.hpp"
 #include <array>
 #include <cstddef>
@@ -12,6 +12,7 @@
 namespace quarry::tar {
 
 constexpr std::size_t k_block = 512;
+constexpr std::uint64_t k_octal_size_end = 1ull << 33; ///< the size field has 11 octal digits
 
 struct Header {
   std::string name; ///< with the ustar prefix joined, as stored

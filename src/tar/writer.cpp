@@ -9,7 +9,6 @@ namespace quarry::tar {
 namespace {
 constexpr std::size_t k_name_max = 100, k_prefix_max = 155,
                       k_record = 10240; // ustar's fields; 20 blocks, every tar's default record
-constexpr std::uint64_t k_octal_size_end = 1ull << 33;
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));

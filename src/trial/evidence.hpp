@@ -1,5 +1,6 @@
 #pragma once
-// The parts of a record of evidence that do not depend on who ran the suite. Private to the room.
+// Private to the room.
+// The parts of a record of evidence that do not depend on who ran the suite.
 #include "base/result.hpp"
 #include "registry/records.hpp"
 #include "store/object_store.hpp"

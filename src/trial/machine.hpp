@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // What a test result depends on besides the files: the machine and the tools.
 #include "venv/environment.hpp"
 #include <map>

@@ -32,7 +32,7 @@ struct Case {
 };
 
 /// One testsuite element: what it admits and what its own test cases show.
-struct Suite {
+struct SuiteElement {
   std::string name;
   std::uint64_t admitted = 0, shown = 0;
   bool nested = false;
@@ -141,7 +141,7 @@ private:
   std::string what_;
   Report report_;
   std::vector<std::string> path_;
-  std::vector<Suite> suites_;
+  std::vector<SuiteElement> suites_;
   std::optional<Case> case_;
   bool in_outcome_ = false;
 };

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Whether the distributions of an environment fit each other. pip and uv install what was asked for, and only warn when
 // something that was there before then has the wrong version beside it.
 #include "base/result.hpp"

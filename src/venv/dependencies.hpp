@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Packages of the store's base index (docs/formats/run-layout.md) that what is installed may depend on.
 #include "base/result.hpp"
 #include "venv/environment.hpp"

@@ -136,7 +136,6 @@ namespace {
 
 constexpr const char* k_config = "pyvenv.cfg";
 constexpr std::uint64_t k_room_bytes = 1u << 20; // less than one file of pip may need: the disk is full
-constexpr std::size_t k_output_lines = 12;       // pip's errors are one to six lines; a traceback's end is what helps
 
 Unexpected cannot_create(const std::string& directory, const std::string& output, bool disk_is_full) {
   auto trouble = machine_trouble(output);

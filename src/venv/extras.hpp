@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Extras that were asked for and that no installed package has. pip and uv install the package without them and exit
 // with success.
 #include "base/result.hpp"

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view k_devel_project = "rocm-sdk-devel";
 
-Unexpected defect(const std::string& place, std::string_view why) {
+Unexpected installed_defect(const std::string& place, std::string_view why) {
   return fail(ErrorKind::corrupt, "V030", fmt::format("{}: {}", place, why),
               "make the environment from scratch: `quarry venv install … --clean`");
 }
@@ -26,14 +26,14 @@ Result<std::optional<Distribution>> read_distribution(const std::string& site, c
   if (!sys::exists(path::join(directory, "METADATA"))) return std::optional<Distribution>();
   TRY(auto text, sys::read_file(path::join(directory, "METADATA"), dist::k_metadata_bytes_max));
   auto metadata = dist::Metadata::parse(text);
-  if (!metadata) return defect(directory, metadata.error().message);
+  if (!metadata) return installed_defect(directory, metadata.error().message);
   auto project = dist::ProjectName::parse(metadata->name);
-  if (!project) return defect(directory, project.error().message);
+  if (!project) return installed_defect(directory, project.error().message);
   Distribution found{project->str(), metadata->version, name, {}};
-  if (!sys::exists(path::join(directory, "RECORD"))) return defect(directory, "RECORD is missing");
+  if (!sys::exists(path::join(directory, "RECORD"))) return installed_defect(directory, "RECORD is missing");
   TRY(auto record, sys::read_file(path::join(directory, "RECORD"), dist::k_record_bytes_max));
   auto rows = dist::parse_record(record);
-  if (!rows) return defect(directory, rows.error().message);
+  if (!rows) return installed_defect(directory, rows.error().message);
   for (auto& row : *rows) {
     auto path = row.path;
     found.record.insert_or_assign(std::move(path), std::move(row));
@@ -55,8 +55,8 @@ Result<std::vector<Distribution>> list_distributions(const Environment& environm
   auto twice = std::adjacent_find(found.begin(), found.end(),
                                   [](const auto& a, const auto& b) { return a.project == b.project; });
   if (twice != found.end())
-    return defect(environment.site_packages,
-                  fmt::format("{} appears twice: {} and {}", twice->project, twice->dist_info, (twice + 1)->dist_info));
+    return installed_defect(environment.site_packages, fmt::format("{} appears twice: {} and {}", twice->project,
+                                                                   twice->dist_info, (twice + 1)->dist_info));
   return found;
 }
 

@@ -17,7 +17,6 @@ namespace quarry::venv {
 
 namespace {
 
-constexpr std::size_t k_output_lines = 12;
 constexpr std::uint64_t k_version_deadline_ms = 60'000;
 constexpr std::uint64_t k_output_bytes_max = 4u << 20; // an installer that says more says nothing
 

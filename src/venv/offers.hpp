@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // What a source offers of the packages that an installer could not find, for the hint of V010. Pure.
 #include "venv/source.hpp"
 #include <string>

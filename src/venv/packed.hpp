@@ -1,5 +1,6 @@
 #pragma once
-// What a wheel or sdist says it installs. Private to the room. The bytes were verified before.
+// Private to the room.
+// What a wheel or sdist says it installs. The bytes were verified before.
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
 #include <cstdint>

@@ -24,7 +24,7 @@ Json file_json(const InstalledFile& file) {
   return out;
 }
 
-Unexpected defect(const std::string& what, std::string_view why) {
+Unexpected receipt_defect(const std::string& what, std::string_view why) {
   return fail(ErrorKind::corrupt, "V020", fmt::format("{} is not a receipt: {}", what, why),
               "install again with `quarry venv install`");
 }
@@ -32,12 +32,12 @@ Unexpected defect(const std::string& what, std::string_view why) {
 Result<Sha256> digest_at(const Json& object, std::string_view key, const std::string& what) {
   TRY(auto hex, json::string_at(object, key, what));
   auto digest = Sha256::from_hex(hex);
-  if (!digest) return defect(what, fmt::format("\"{}\" is not a sha256", key));
+  if (!digest) return receipt_defect(what, fmt::format("\"{}\" is not a sha256", key));
   return *digest;
 }
 
 Result<InstalledFile> read_file_entry(const Json& item, const std::string& what) {
-  if (!item.is_object()) return defect(what, "a file is not an object");
+  if (!item.is_object()) return receipt_defect(what, "a file is not an object");
   InstalledFile file;
   TRY(file.project, json::string_at(item, "project", what));
   TRY(file.version, json::string_at(item, "version", what));
@@ -46,7 +46,7 @@ Result<InstalledFile> read_file_entry(const Json& item, const std::string& what)
   TRY(file.size, json::unsigned_at(item, "size", what));
   TRY(file.content, digest_at(item, "content", what));
   TRY(auto kind, json::string_at(item, "kind", what));
-  if (kind != "wheel" && kind != "sdist") return defect(what, fmt::format("a file of kind \"{}\"", kind));
+  if (kind != "wheel" && kind != "sdist") return receipt_defect(what, fmt::format("a file of kind \"{}\"", kind));
   file.kind = kind == "wheel" ? FileKind::wheel : FileKind::sdist;
   file.url = json::string_or(item, "url", "");
   return file;
@@ -55,9 +55,9 @@ Result<InstalledFile> read_file_entry(const Json& item, const std::string& what)
 Result<void> read_texts(const Json& object, const char* key, std::vector<std::string>& into, const std::string& what) {
   auto found = object.find(key);
   if (found == object.end()) return {};
-  if (!found->is_array()) return defect(what, fmt::format("\"{}\" is not a list", key));
+  if (!found->is_array()) return receipt_defect(what, fmt::format("\"{}\" is not a list", key));
   for (const auto& item : *found) {
-    if (!item.is_string()) return defect(what, fmt::format("\"{}\" holds something that is not text", key));
+    if (!item.is_string()) return receipt_defect(what, fmt::format("\"{}\" holds something that is not text", key));
     into.push_back(item.get<std::string>());
   }
   return {};
@@ -66,13 +66,13 @@ Result<void> read_texts(const Json& object, const char* key, std::vector<std::st
 Result<registry::ViewDigest> digest_of_view(const std::string& text, const std::string& what) {
   if (text.empty()) return registry::ViewDigest();
   auto view = registry::ViewDigest::parse(text);
-  if (!view) return defect(what, fmt::format("\"view\" is {}, which is not a digest", text));
+  if (!view) return receipt_defect(what, fmt::format("\"view\" is {}, which is not a digest", text));
   return *view;
 }
 
 Result<void> read_lists(const Json& document, Receipt& receipt, const std::string& what) {
   auto files = document.find("files");
-  if (files == document.end() || !files->is_array()) return defect(what, "it lists no files");
+  if (files == document.end() || !files->is_array()) return receipt_defect(what, "it lists no files");
   for (const auto& item : *files) {
     TRY(auto file, read_file_entry(item, what));
     receipt.files.push_back(std::move(file));
@@ -120,7 +120,7 @@ std::string to_json(const Receipt& receipt) {
 
 Result<Receipt> parse_receipt(std::string_view text, const std::string& what) {
   auto parsed = json::parse(text, what);
-  if (!parsed || !parsed->is_object()) return defect(what, "it is not a JSON object");
+  if (!parsed || !parsed->is_object()) return receipt_defect(what, "it is not a JSON object");
   const auto& document = *parsed;
   TRY_DO(json::require_schema(document, k_receipt_schema, what));
   Receipt receipt;
@@ -133,13 +133,13 @@ Result<Receipt> parse_receipt(std::string_view text, const std::string& what) {
   }
   auto sealed = document.find("sealed");
   if (sealed == document.end() || !sealed->is_boolean())
-    return defect(what, "it does not say whether its source was sealed");
+    return receipt_defect(what, "it does not say whether its source was sealed");
   receipt.sealed = sealed->get<bool>();
   std::vector<std::string> sets;
   TRY_DO(read_texts(document, "sets", sets, what));
   for (const auto& each : sets) {
     auto set = registry::SetDigest::parse(each);
-    if (!set) return defect(what, fmt::format("\"sets\" holds {}, which is not a digest", each));
+    if (!set) return receipt_defect(what, fmt::format("\"sets\" holds {}, which is not a digest", each));
     receipt.sets.push_back(*set);
   }
   TRY_DO(read_texts(document, "packages", receipt.packages, what));

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The command that installs an environment again, for the hints of V031 and V032.
 #include "base/error.hpp"
 #include "venv/environment.hpp"

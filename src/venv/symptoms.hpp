@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // What the output of pip, uv or `python -m venv` says about why it failed. Pure.
 #include "base/error.hpp"
 #include <optional>

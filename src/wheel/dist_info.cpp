@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "dist/resolver_fields.hpp"
+#include "wheel/shown.hpp"
 #include <algorithm>
 #include <array>
 #include <fmt/core.h>
@@ -11,9 +12,7 @@ namespace quarry::wheel {
 
 namespace {
 
-constexpr std::string_view k_suffix = ".dist-info";
 constexpr std::array<std::string_view, 5> k_data_keys{"data", "headers", "platlib", "purelib", "scripts"};
-constexpr std::size_t k_shown_max = 100; // a person fixes the first ones and asks again
 // An installer writes these; in a wheel they would lie about how it was installed.
 constexpr std::array<std::string_view, 3> k_installer_files{"INSTALLER", "REQUESTED", "direct_url.json"};
 
@@ -130,8 +129,6 @@ private:
   Findings& findings_;
 };
 
-std::string_view top_of(std::string_view path) { return path.substr(0, path.find('/')); }
-
 // Windows and macOS ignore the case, and importlib.metadata does everywhere.
 bool ends_with(std::string_view directory, std::string_view suffix) {
   return directory.size() >= suffix.size() && text::lower(directory.substr(directory.size() - suffix.size())) == suffix;
@@ -139,7 +136,7 @@ bool ends_with(std::string_view directory, std::string_view suffix) {
 
 // A directory's path has a trailing '/'.
 void check_data_path(Checker& checker, const std::string& expected, const std::string& path) {
-  auto top = top_of(path);
+  auto top = top_directory(path);
   if (top != expected)
     return checker.error("W011", path, fmt::format("{} is not {}, the wheel's own", top, expected),
                          "rename the directory");
@@ -167,8 +164,8 @@ DistInfo check_dist_info(const DistInfoCheck& check, Findings& findings) {
 }
 
 bool belongs_to(std::string_view directory, const dist::WheelName& name) {
-  if (!directory.ends_with(k_suffix)) return false;
-  directory.remove_suffix(k_suffix.size());
+  if (!directory.ends_with(k_dist_info_suffix)) return false;
+  directory.remove_suffix(k_dist_info_suffix.size());
   auto dash = directory.rfind('-');
   if (dash == std::string_view::npos) return false;
   auto project = dist::ProjectName::parse(directory.substr(0, dash));
@@ -176,8 +173,10 @@ bool belongs_to(std::string_view directory, const dist::WheelName& name) {
   return project && version && *project == name.project && *version == name.version;
 }
 
+std::string_view top_directory(std::string_view path) { return path.substr(0, path.find('/')); }
+
 std::string data_directory(std::string_view dist_info) {
-  if (dist_info.ends_with(k_suffix)) dist_info.remove_suffix(k_suffix.size());
+  if (dist_info.ends_with(k_dist_info_suffix)) dist_info.remove_suffix(k_dist_info_suffix.size());
   return std::string(dist_info) + ".data";
 }
 
@@ -188,9 +187,9 @@ void check_paths(const DistInfoCheck& check, Findings& findings) {
   // An empty directory counts: pip and uv refuse the wheel for it.
   for (const auto* paths : {&check.paths, &check.directories})
     for (const auto& path : *paths) {
-      auto top = top_of(path);
+      auto top = top_directory(path);
       if (ends_with(top, ".data")) check_data_path(checker, data, path);
-      if (ends_with(top, k_suffix) && top != check.dist_info && reported.emplace(top).second)
+      if (ends_with(top, k_dist_info_suffix) && top != check.dist_info && reported.emplace(top).second)
         checker.error("W006", top, fmt::format("{} exists as well", check.dist_info),
                       "keep exactly one dist-info directory, named like the file");
     }

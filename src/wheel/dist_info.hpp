@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The rules that join a wheel's file name, its dist-info directory and its paths (PyPA "Binary distribution format",
 // PEP 427, 639, 815; rows W1-W9 of docs/formats/wheel.md but RECORD's digests). Pure: for wheels being written and
 // wheels being read.
@@ -35,6 +36,9 @@ struct DistInfoCheck {
   const std::set<std::string, std::less<>>& directories; ///< entries of directories, with a trailing '/'
 };
 
+inline constexpr std::string_view k_dist_info_suffix = ".dist-info";
+/// "pkg" for "pkg/a.py".
+std::string_view top_directory(std::string_view path);
 /// "x-1.0.data" for "x-1.0.dist-info".
 std::string data_directory(std::string_view dist_info);
 

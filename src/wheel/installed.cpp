@@ -5,7 +5,9 @@
 #include "dist/script_name.hpp"
 #include "names/entry_names.hpp"
 #include "names/windows_names.hpp"
+#include "wheel/dist_info.hpp"
 #include "wheel/installed_place.hpp"
+#include "wheel/shown.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -15,9 +17,7 @@ namespace quarry::wheel {
 
 namespace {
 
-constexpr std::size_t k_shown_max = 100; // of one code; a person fixes the first ones and asks again
-
-struct Member {
+struct InstalledMember {
   std::string_view name; ///< in the archive, without a trailing '/'
   bool directory;
   InstalledPlace place;
@@ -27,8 +27,6 @@ std::string_view without_slash(std::string_view path) {
   if (path.ends_with('/')) path.remove_suffix(1);
   return path;
 }
-
-std::string_view top_of(std::string_view path) { return path.substr(0, path.find('/')); }
 
 /// The wheel, its members below `.data` by their places, and where findings go.
 class Installation {
@@ -54,7 +52,7 @@ public:
   const DistInfoCheck& check;
   const bool windows;
   const Placing placing;
-  std::vector<Member> from_data;
+  std::vector<InstalledMember> from_data;
   std::vector<std::string> scripts; ///< of entry points
   std::string entry_points_file() const { return check.dist_info + "/entry_points.txt"; }
 
@@ -82,7 +80,7 @@ bool is_egg(std::string_view top) {
 void check_projects(Installation& wheel) {
   std::set<std::string, std::less<>> reported;
   for (const auto& member : wheel.from_data) {
-    auto top = top_of(member.place.path);
+    auto top = top_directory(member.place.path);
     // `uv pip install --target` puts `.data/data` into the directory of the packages.
     bool site = member.place.tree == Tree::site_packages || member.place.tree == Tree::data;
     if (site && is_project_metadata(top) && reported.emplace(top).second)
@@ -91,7 +89,7 @@ void check_projects(Installation& wheel) {
                   "remove it: tools would read its METADATA");
   }
   for (const auto& path : wheel.check.paths) {
-    auto top = top_of(path);
+    auto top = top_directory(path);
     if (!is_egg(top) || !reported.emplace(top).second) continue;
     auto stem = top.substr(0, std::min(top.find('-'), top.rfind('.')));
     bool own = dist::family_key(stem) == dist::family_key(wheel.placing.project);
@@ -103,17 +101,17 @@ void check_projects(Installation& wheel) {
 }
 
 /// A file where every environment has a directory, or a directory where it has its interpreter.
-bool replaces_part_of_environment(const Member& member) {
+bool replaces_part_of_environment(const InstalledMember& member) {
   if (member.directory) return false;
   auto lower = text::lower(member.place.path);
   bool in_data = member.place.tree == Tree::data &&
                  (lower == "bin" || lower == "lib" || lower == "lib64" || lower == "include" || lower == "scripts");
   bool below = member.place.path.find('/') != std::string::npos;
   return in_data ||
-         (member.place.tree == Tree::scripts && below && dist::is_interpreter_name(top_of(member.place.path)));
+         (member.place.tree == Tree::scripts && below && dist::is_interpreter_name(top_directory(member.place.path)));
 }
 
-void check_script_member(Installation& wheel, const Member& member) {
+void check_script_member(Installation& wheel, const InstalledMember& member) {
   const auto& path = member.place.path;
   bool by_key = member.name.starts_with(wheel.placing.data + "/scripts/");
   if (by_key && (member.directory || path.find('/') != path.npos))
@@ -181,7 +179,7 @@ public:
   }
 
   // What setuptools made for an entry point on Windows. pip and uv skip it, `installer` installs it.
-  void check_wrapper(const Member& member) {
+  void check_wrapper(const InstalledMember& member) {
     auto folded = names::folded_name(member.place.path);
     for (std::string_view ending : {".exe", "-script.py", "-script.pyw", ".pya"}) {
       if (!folded.ends_with(ending) || !scripts_.contains(folded.substr(0, folded.size() - ending.size()))) continue;
@@ -214,7 +212,8 @@ void check_tree(Installation& wheel, Tree tree) {
   TreeNames names(wheel, tree);
   if (tree == Tree::scripts) names.add_entry_points();
   const auto& members = wheel.from_data;
-  if (std::none_of(members.begin(), members.end(), [&](const Member& m) { return m.place.tree == tree; })) return;
+  if (std::none_of(members.begin(), members.end(), [&](const InstalledMember& m) { return m.place.tree == tree; }))
+    return;
   auto add_root = [&](std::string_view path, bool directory) {
     auto place = installed_place(path, wheel.placing);
     if (place && !place->from_data) names.add(path, place->path, directory);

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The files of a wheel by the places where installers put them (docs/formats/wheel.md, "Where files are installed").
 // Two members with different names in the archive can be one file after the installation. Pure.
 #include "wheel/dist_info.hpp"

@@ -1,5 +1,6 @@
 #pragma once
-// Where installers put one member of a wheel. Pure; internal to the room.
+// Private to the room.
+// Where installers put one member of a wheel. Pure.
 #include <array>
 #include <cstdint>
 #include <optional>

@@ -1,5 +1,6 @@
 #pragma once
-// The digest of one member as RECORD names it. Internal to the room.
+// Private to the room.
+// The digest of one member as RECORD names it.
 #include "base/result.hpp"
 #include "zip/reader.hpp"
 #include <functional>

@@ -2,6 +2,7 @@
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
+#include "wheel/dist_info.hpp"
 #include "wheel/writing.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -11,12 +12,11 @@ namespace quarry::wheel {
 
 namespace {
 
-constexpr std::string_view k_suffix = ".dist-info";
-
 Result<std::string> find_dist_info(const std::vector<sys::TreeEntry>& entries, const std::string& tree) {
   std::vector<std::string> found;
   for (const auto& e : entries)
-    if (e.type == sys::EntryType::directory && e.path.find('/') == std::string::npos && e.path.ends_with(k_suffix))
+    if (e.type == sys::EntryType::directory && e.path.find('/') == std::string::npos &&
+        e.path.ends_with(k_dist_info_suffix))
       found.push_back(e.path);
   if (found.size() == 1) return found.front();
   return fail(ErrorKind::invalid_argument, "W006",
@@ -51,7 +51,7 @@ Result<std::string> file_name_of(const std::string& tree, const std::string& dis
     return fail(ErrorKind::invalid_argument, "W012", fmt::format("{} has no Tag, so the wheel's name is unknown", path),
                 "add a line such as `Tag: py3-none-any`");
   TRY(auto tags, compressed(info.tags), "while reading " + path);
-  auto name_version = dist_info.substr(0, dist_info.size() - k_suffix.size());
+  auto name_version = dist_info.substr(0, dist_info.size() - k_dist_info_suffix.size());
   auto build = info.build.empty() ? "" : "-" + info.build;
   return fmt::format("{}{}-{}-{}-{}.whl", name_version, build, tags.python, tags.abi, tags.platform);
 }

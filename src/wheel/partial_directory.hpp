@@ -1,6 +1,7 @@
 #pragma once
+// Private to the room.
 // A directory that gets its name when it is complete, and is removed when it never is; leftovers of a killed process
-// are removed by the next for the same name. Internal to the room.
+// are removed by the next for the same name.
 #include "base/result.hpp"
 #include "sys/held_directory.hpp"
 #include <string>

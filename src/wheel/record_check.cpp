@@ -4,6 +4,7 @@
 #include "thread/pool.hpp"
 #include "wheel/dist_info.hpp"
 #include "wheel/member_digest.hpp"
+#include "wheel/shown.hpp"
 #include <fmt/core.h>
 #include <map>
 #include <optional>
@@ -12,12 +13,11 @@ namespace quarry::wheel {
 
 namespace {
 
-constexpr std::size_t k_shown_max = 100; // more teach nobody anything
 const std::string k_fix = "do not use this wheel: get it again from its source, or build it again";
 
-class Checker {
+class RecordChecker {
 public:
-  Checker(const RecordCheck& check, Findings& findings)
+  RecordChecker(const RecordCheck& check, Findings& findings)
       : check_(check), findings_(findings), record_(check.dist_info + "/RECORD") {}
 
   void run() {
@@ -109,6 +109,6 @@ private:
 
 } // namespace
 
-void check_record(const RecordCheck& check, Findings& findings) { Checker(check, findings).run(); }
+void check_record(const RecordCheck& check, Findings& findings) { RecordChecker(check, findings).run(); }
 
 } // namespace quarry::wheel

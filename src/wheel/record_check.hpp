@@ -1,5 +1,6 @@
 #pragma once
-// RECORD against the files of the wheel (PEP 376, 427, 815): rows W1-W4. Internal to the room.
+// Private to the room.
+// RECORD against the files of the wheel (PEP 376, 427, 815): rows W1-W4.
 #include "base/finding.hpp"
 #include "dist/metadata.hpp"
 #include "zip/reader.hpp"

@@ -4,6 +4,7 @@
 #include "wheel/dist_info.hpp"
 #include "wheel/installed.hpp"
 #include "wheel/record_check.hpp"
+#include "wheel/shown.hpp"
 #include "wheel/wheel.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -12,8 +13,6 @@
 namespace quarry::wheel {
 
 namespace {
-
-constexpr std::size_t k_details_max = 10; // of an error; `wheel verify` shows all
 
 class Verifier {
 public:

@@ -5,6 +5,7 @@
 #include "wheel/dist_info.hpp"
 #include "wheel/installed.hpp"
 #include "wheel/proof.hpp"
+#include "wheel/shown.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <tuple>
@@ -12,8 +13,6 @@
 namespace quarry::wheel {
 
 namespace {
-
-constexpr std::size_t k_details_max = 10; // a person fixes the first few and asks again
 
 std::set<std::string, std::less<>> paths_of(const Draft& draft) {
   std::set<std::string, std::less<>> paths;

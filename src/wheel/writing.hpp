@@ -1,5 +1,6 @@
 #pragma once
-// What both ways of packing share: a wheel whose files are all there but RECORD. Internal to the room.
+// Private to the room.
+// What both ways of packing share: a wheel whose files are all there but RECORD.
 #include "wheel/wheel.hpp"
 #include <string>
 #include <vector>

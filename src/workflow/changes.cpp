@@ -1,6 +1,7 @@
 #include "workflow/changes.hpp"
 
 #include "base/text.hpp"
+#include "workflow/model.hpp"
 #include "workflow/rules.hpp"
 #include "workflow/values.hpp"
 #include <algorithm>
@@ -12,7 +13,6 @@ namespace quarry::workflow {
 namespace {
 using Kind = Change::Kind;
 using What = Change::What;
-constexpr int k_levels_max = 10; // GitHub's bound of nested calls
 constexpr std::size_t k_repetitions_max = 1'000'000;
 
 const Node* called_part(const File& file, std::string_view part) {
@@ -217,7 +217,7 @@ Changes compare(const Repository& before, const Repository& after) {
 std::map<std::string, std::size_t> repetitions(const Repository& repository) {
   std::map<std::string, std::size_t> counts;
   for (const auto& file : repository.files) counts[file->path] = 1;
-  for (int level = 0; level < k_levels_max; ++level)
+  for (std::size_t level = 0; level < k_levels_max; ++level)
     for (const auto& file : repository.files)
       for (const auto& call : file->calls) {
         if (call.file.empty() || call.file == file->path) continue;

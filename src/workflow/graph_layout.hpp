@@ -1,6 +1,7 @@
 #pragma once
+// Private to the room.
 // Places of nodes and edges in layers, callers left of callees: layers by the longest path, order by barycentres
-// (Sugiyama, Tagawa and Toda, 1981). Pure and deterministic. Private to the room; graph.hpp is the way in.
+// (Sugiyama, Tagawa and Toda, 1981). Pure and deterministic. graph.hpp is the way in.
 #include "workflow/graph.hpp"
 #include <vector>
 

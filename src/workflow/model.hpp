@@ -11,6 +11,8 @@
 
 namespace quarry::workflow {
 
+inline constexpr std::size_t k_levels_max = 10; ///< of workflows that call each other: GitHub's bound
+
 /// Names of inputs, jobs and contexts compare without ASCII case, as GitHub does. Allocates nothing.
 bool same_name(std::string_view a, std::string_view b);
 

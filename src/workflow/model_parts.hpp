@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Private parts of reading a workflow: what expressions read, and who is called.
 #include "workflow/model.hpp"
 

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The rules of `workflow lint`: each looks across files for defects that checkers of single files do not see. Private
 // to the room; lint.hpp is the way in.
 #include "workflow/lint.hpp"

@@ -10,7 +10,7 @@ namespace quarry::workflow {
 
 namespace {
 // GitHub's bounds: docs.github.com, "Reusing workflows" and "Limits"; since November 2025 10 levels and 50 calls.
-constexpr std::size_t k_matrix_jobs_max = 256, k_levels_max = 10, k_calls_max = 50;
+constexpr std::size_t k_matrix_jobs_max = 256, k_calls_max = 50;
 
 // permissions
 

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // What a value can be, as far as the files say: a constant, possibly empty, or unknown. Pure.
 #include "workflow/model.hpp"
 #include <string>

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t k_comment_max = 65535;
 
 // The archive's last bytes, all that end records and comment can occupy.
-struct Tail {
+struct LastBytes {
   std::string bytes;
   std::uint64_t begin = 0; // of them in the archive
 
@@ -24,8 +24,8 @@ struct Tail {
   }
 };
 
-std::optional<Tail> read_tail(const content::Rope& archive, Defects& findings) {
-  Tail tail;
+std::optional<LastBytes> read_tail(const content::Rope& archive, Defects& findings) {
+  LastBytes tail;
   auto size = std::min(archive.size(), k_end_bytes + k_comment_max + k_locator64_bytes + k_end64_bytes);
   tail.begin = archive.size() - size;
   tail.bytes.resize(size);
@@ -37,7 +37,7 @@ std::optional<Tail> read_tail(const content::Rope& archive, Defects& findings) {
 
 // The last signature in the file is the one that every reader finds first; if it does not end the file, readers part
 // ways.
-std::optional<std::uint64_t> find_end(const Tail& tail, Defects& findings) {
+std::optional<std::uint64_t> find_end(const LastBytes& tail, Defects& findings) {
   std::string signature;
   put32(signature, k_end_signature);
   auto at = tail.bytes.rfind(signature);
@@ -82,7 +82,7 @@ bool saturated(const EndRecord& r) {
 
 // The ZIP64 record must stand where the locator says, directly before it, and be of the one size without extensible
 // data.
-std::optional<EndRecord> read_large_end(const Tail& tail, std::uint64_t locator_offset, std::string_view locator,
+std::optional<EndRecord> read_large_end(const LastBytes& tail, std::uint64_t locator_offset, std::string_view locator,
                                         Defects& findings) {
   auto record_offset = get64(locator, 8);
   if (get32(locator, 4) != 0 || get32(locator, 16) != 1) {

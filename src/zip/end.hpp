@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The end of a zip file: end of central directory, its ZIP64 form and locator (APPNOTE 4.3.14-4.3.16). Internal to the
 // reader.
 #include "content/rope.hpp"

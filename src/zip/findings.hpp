@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Collecting the defects of one archive, a bounded number of them: a hostile archive has as many as it has entries.
 #include "base/finding.hpp"
 #include "names/entry_names.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The numbers of the zip format (PKWARE APPNOTE 6.3.10), for the reader and the writer.
 #include <cstdint>
 #include <span>

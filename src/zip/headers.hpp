@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // One central or local header as a value, with its extra fields understood (APPNOTE 4.3.7, 4.3.12, 4.5). Internal to
 // the reader.
 #include "zip/findings.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Raw deflate (RFC 1951) to chunks, bounded in memory and work. Internal to the reader.
 #include "base/result.hpp"
 #include "content/rope.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Where everything of a zip file goes, and the bytes of its headers (APPNOTE 4.3-4.5). Writes by position, since a
 // local header holds what is known only behind its data.
 #include "base/result.hpp"

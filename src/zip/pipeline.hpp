@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The engine of the zip writer: cuts entries into chunks, and reads, digests and deflates them on several threads,
 // while one consumer gets them in order. Memory is a window of chunks, whatever the files' sizes.
 #include "base/result.hpp"

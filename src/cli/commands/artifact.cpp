@@ -18,7 +18,7 @@ using artifact::SourceItem;
 
 // list
 
-std::string form_of(const SourceItem& item) {
+std::string artifact_form_of(const SourceItem& item) {
   return item.exploded ? "directory" : std::string(suffix_of(item.compression)).substr(1);
 }
 
@@ -50,7 +50,7 @@ private:
   std::map<std::pair<std::string, std::string>, std::pair<std::uint64_t, std::uint64_t>> rows_;
 };
 
-Result<int> run_list(Context& context, const Arguments& arguments) {
+Result<int> run_artifact_list(Context& context, const Arguments& arguments) {
   TRY(auto source, artifact_source(context, arguments.operands[0], arguments));
   for (const auto& line : source.incomplete)
     source.findings.push_back({"A035", Severity::warning, source.description, line, "more may come, or be missing"});
@@ -67,11 +67,13 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
                     : item.checksum ? "sha256 " + item.checksum->short_hex()
                     : item.exploded ? "-"
                                     : "none";
-    rows.push_back({item.name.name, dash_if_empty(item.name.component), dash_if_empty(item.name.target), form_of(item),
-                    units::bytes(size.bytes), checksum});
+    rows.push_back({item.name.name, dash_if_empty(item.name.component), dash_if_empty(item.name.target),
+                    artifact_form_of(item), units::bytes(size.bytes), checksum});
     auto entry = name_json(item.name);
-    entry.update(
-        {{"form", form_of(item)}, {"file", item.file}, {"size", size.bytes}, {"sha256", digest_json(item.checksum)}});
+    entry.update({{"form", artifact_form_of(item)},
+                  {"file", item.file},
+                  {"size", size.bytes},
+                  {"sha256", digest_json(item.checksum)}});
     if (item.defect) {
       source.findings.push_back(
           {item.defect->code, Severity::error, item.file, item.defect->message, item.defect->hint});
@@ -93,7 +95,7 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
   return has_errors(source.findings) ? traits(ErrorKind::corrupt).exit_code : 0;
 }
 
-Command list_command() {
+Command artifact_list_command() {
   return {.path = {"artifact", "list"},
           .summary = "names, components, targets and sizes",
           .description = "Lists the artifacts of a directory or a run, then how much each component and target holds. "
@@ -107,7 +109,7 @@ Command list_command() {
           .exit_codes = {{3, "no artifact there, or none for the group"},
                          {6, "an artifact is defective; its finding says how"}},
           .schema = "quarry.artifact-list/1",
-          .run = run_list};
+          .run = run_artifact_list};
 }
 
 // verify
@@ -125,7 +127,7 @@ Error with_next_step(Error error, const std::string& locator) {
   return error;
 }
 
-Result<int> run_verify(Context& context, const Arguments& arguments) {
+Result<int> run_artifact_verify(Context& context, const Arguments& arguments) {
   TRY(auto source, artifact_source(context, arguments.operands[0], arguments));
   for (const auto& line : source.incomplete)
     source.findings.push_back({"A035", Severity::warning, source.description, line, "more may come, or be missing"});
@@ -183,7 +185,7 @@ Result<int> run_verify(Context& context, const Arguments& arguments) {
   return artifact::exit_code_of(verdicts);
 }
 
-Command verify_command() {
+Command artifact_verify_command() {
   return {.path = {"artifact", "verify"},
           .summary = "checksums and structure, nothing written",
           .description = "Reads every archive to its last byte: its checksum file, the compression's own checks, every "
@@ -196,13 +198,14 @@ Command verify_command() {
           .examples = {{"quarry artifact verify run:42 --store file:store", "is the upload complete and undamaged?"}},
           .exit_codes = {{3, "no artifact there"}, {6, "an artifact is damaged, or has no checksum file"}},
           .schema = "quarry.artifact-verify/1",
-          .run = run_verify};
+          .run = run_artifact_verify};
 }
 
 } // namespace
 
 std::vector<Command> artifact_commands() {
-  return {artifact_fetch_command(), artifact_find_command(), list_command(), artifact_pack_command(), verify_command()};
+  return {artifact_fetch_command(), artifact_find_command(), artifact_list_command(), artifact_pack_command(),
+          artifact_verify_command()};
 }
 
 } // namespace quarry::cli

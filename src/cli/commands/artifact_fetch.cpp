@@ -21,7 +21,7 @@ using artifact::Fetched;
 
 constexpr int k_partial_exit = 8; // docs/exit-codes.md
 
-std::string state_text(const Fetched& fetched) {
+std::string fetch_state_text(const Fetched& fetched) {
   if (fetched.state == Fetched::State::failed) return "failed";
   return fetched.state == Fetched::State::kept ? "kept" : "fetched";
 }
@@ -43,7 +43,7 @@ Json checked_json(const Fetched& fetched) {
 Json fetched_json(const Fetched& fetched) {
   auto entry = name_json(fetched.name);
   entry.update({{"source", fetched.source},
-                {"state", state_text(fetched)},
+                {"state", fetch_state_text(fetched)},
                 {"verified", fetched.verified},
                 {"checked", checked_json(fetched)},
                 {"sha256", digest_json(fetched.digest)},
@@ -62,8 +62,8 @@ bool is_kept(const artifact::SourceItem& item, const std::string& output, artifa
   return state && state->digest == item.checksum && artifact::still_complete(output, item.name, *state);
 }
 
-void print_plan(Context& context, const artifact::Source& source, const std::vector<artifact::SourceItem>& items,
-                const std::function<bool(const artifact::SourceItem&)>& kept) {
+void print_fetch_plan(Context& context, const artifact::Source& source, const std::vector<artifact::SourceItem>& items,
+                      const std::function<bool(const artifact::SourceItem&)>& kept) {
   TableRows rows;
   std::uint64_t bytes = 0, count = 0;
   Json list = Json::array();
@@ -88,12 +88,13 @@ void print_plan(Context& context, const artifact::Source& source, const std::vec
                         {"findings", findings_json(source.findings)}});
 }
 
-void print_report(Context& context, const artifact::FetchReport& report, const std::string& output, double seconds) {
+void print_fetch_report(Context& context, const artifact::FetchReport& report, const std::string& output,
+                        double seconds) {
   TableRows rows;
   std::uint64_t bytes = 0, archive_bytes = 0;
   for (const auto& fetched : report.artifacts) {
     bool failed = fetched.state == Fetched::State::failed;
-    rows.push_back({{state_text(fetched), failed ? Tone::bad : Tone::plain},
+    rows.push_back({{fetch_state_text(fetched), failed ? Tone::bad : Tone::plain},
                     fetched.source,
                     failed ? "" : units::bytes(fetched.bytes),
                     {trust_text(fetched), failed             ? Tone::bad
@@ -138,7 +139,7 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
   std::uint64_t total = 0;
   for (const auto& item : items) total += item.size;
   if (arguments.has("--dry-run")) {
-    print_plan(context, source, items, [&](const artifact::SourceItem& item) {
+    print_fetch_plan(context, source, items, [&](const artifact::SourceItem& item) {
       return is_kept(item, arguments.get("--output-dir"), options.form);
     });
     return 0;
@@ -151,7 +152,7 @@ Result<int> run_fetch(Context& context, const Arguments& arguments) {
   context.out.findings(report.findings);
   auto findings = source.findings;
   findings.insert(findings.end(), report.findings.begin(), report.findings.end());
-  print_report(context, report, output, seconds);
+  print_fetch_report(context, report, output, seconds);
   Json list = Json::array();
   Findings notes;
   for (const auto& fetched : report.artifacts) {

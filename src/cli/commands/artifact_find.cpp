@@ -44,7 +44,7 @@ Result<void> read_pull_request(const std::string& said, FindRequest& request) {
   return {};
 }
 
-Result<FindRequest> request_of(const Context& context, const Arguments& arguments) {
+Result<FindRequest> find_request_of(const Context& context, const Arguments& arguments) {
   TRY_DO(check_which(arguments));
   FindRequest request;
   request.repository = repository_of(context, arguments);
@@ -110,7 +110,7 @@ std::string found_text(const Candidate& candidate) {
 }
 
 Result<int> run_find(Context& context, const Arguments& arguments) {
-  TRY(auto request, request_of(context, arguments));
+  TRY(auto request, find_request_of(context, arguments));
   TRY(auto result, find_artifacts(context, request));
   if (!result.found) return fail(nothing_found(request, result));
   Json passed_over = Json::array();

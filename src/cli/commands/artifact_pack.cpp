@@ -29,7 +29,7 @@ Result<artifact::Source> source_to_pack(const Arguments& arguments) {
   return source;
 }
 
-Result<int> run_pack(Context& context, const Arguments& arguments) {
+Result<int> run_artifact_pack(Context& context, const Arguments& arguments) {
   TRY_DO(refuse_same_directory(arguments.operands[0], arguments.get("--output-dir")));
   TRY(auto source, source_to_pack(arguments));
   context.out.findings(source.findings);
@@ -127,7 +127,7 @@ Command artifact_pack_command() {
                      {6, "an artifact is defective"},
                      {7, "OUT holds the same artifact in the other format; two descriptors share a stage directory"}},
       .schema = "quarry.artifact-pack/1",
-      .run = run_pack};
+      .run = run_artifact_pack};
 }
 
 } // namespace quarry::cli

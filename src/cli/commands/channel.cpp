@@ -1,6 +1,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
+#include "cli/shared_flags.hpp"
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
 #include "publish/garbage.hpp"
@@ -13,9 +14,6 @@ namespace quarry::cli {
 
 namespace {
 
-const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
-                   "QUARRY_STORE", true};
-
 std::vector<std::string> projects_of(const registry::ViewRecord& view) {
   std::vector<std::string> projects;
   for (const auto& [project, shard] : view.shards) projects.push_back(project);
@@ -24,7 +22,7 @@ std::vector<std::string> projects_of(const registry::ViewRecord& view) {
 
 // ---- channel show
 
-Result<int> run_show(Context& context, const Arguments& arguments) {
+Result<int> run_channel_show(Context& context, const Arguments& arguments) {
   const auto& name = arguments.operands.at(0);
   TRY(auto public_url, public_url_of(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
@@ -62,17 +60,17 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Command show_command() {
+Command channel_show_command() {
   return {.path = {"channel", "show"},
           .summary = "show what a channel offers and where it came from",
           .description =
               "The generation, the view that it points to, and every file that pip and uv see under its URL.",
           .operands = {{"NAME", "the channel; `quarry channel list` names them"}},
-          .flags = {k_store, public_url_flag()},
+          .flags = {store_flag(), public_url_flag()},
           .examples = {{"quarry channel show stable --store file:store", "what people install from stable"}},
           .exit_codes = {{3, "there is no such channel"}, {6, "a record was altered"}},
           .schema = "quarry.channel-show/1",
-          .run = run_show};
+          .run = run_channel_show};
 }
 
 // ---- channel log
@@ -86,7 +84,7 @@ Json move_json(const registry::Stored<registry::LedgerRecord>& move) {
           {"when", m.when},        {"why", m.why}};
 }
 
-Result<int> run_log(Context& context, const Arguments& arguments) {
+Result<int> run_channel_log(Context& context, const Arguments& arguments) {
   const auto& name = arguments.operands.at(0);
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto channel, registry::require_channel(*store, name));
@@ -103,24 +101,20 @@ Result<int> run_log(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Command log_command() {
+Command channel_log_command() {
   return {.path = {"channel", "log"},
           .summary = "list the moves of a channel, newest first",
           .description = "Follows the ledger from the channel to its first move. Each entry names the one before by "
                          "its digest, so a move cannot be changed or left out unnoticed.",
           .operands = {{"NAME", "the channel; `quarry channel list` names them"}},
-          .flags = {k_store},
+          .flags = {store_flag()},
           .examples = {{"quarry channel log stable --store file:store", "who moved stable, when and why"}},
           .exit_codes = {{3, "there is no such channel"}, {6, "the ledger is broken"}},
           .schema = "quarry.channel-log/1",
-          .run = run_log};
+          .run = run_channel_log};
 }
 
 // ---- index repair, rebuild
-
-publish::Describe describe() {
-  return [](const std::string& path, unsigned workers) { return index::describe(path, workers); };
-}
 
 /// A directory of a store, by its key.
 Result<publish::Repaired> upkeep_directory(const Context& context, store::ObjectStore& store, const std::string& key,
@@ -135,7 +129,7 @@ Result<publish::Repaired> upkeep_directory(const Context& context, store::Object
     if (done) return *done;
   }
   TRY(auto resolved, registry::resolve_run(store, key));
-  return rebuild ? publish::rebuild_directories(store, resolved.sets, describe(), temporary_of(context))
+  return rebuild ? publish::rebuild_directories(store, resolved.sets, index::describe, temporary_of(context))
                  : publish::repair_directories(store, resolved.sets);
 }
 
@@ -144,7 +138,7 @@ Result<publish::Repaired> upkeep(const Context& context, store::ObjectStore& sto
   if (locator.kind == run::LocatorKind::channel)
     return rebuild ? publish::rebuild_channel(store, locator.channel) : publish::repair_channel(store, locator.channel);
   TRY(auto resolved, publish::resolve(store, locator));
-  return rebuild ? publish::rebuild_directories(store, resolved.sets, describe(), temporary_of(context))
+  return rebuild ? publish::rebuild_directories(store, resolved.sets, index::describe, temporary_of(context))
                  : publish::repair_directories(store, resolved.sets);
 }
 
@@ -279,7 +273,7 @@ Command gc_command() {
                          "in progress. Times are those of the store's clock. "
                          "Files, sealed sets, evidence and waivers are never removed.",
           .operands = {},
-          .flags = {k_store,
+          .flags = {store_flag(),
                     {.name = "--grace", .value = "D", .help = "between mark and removal", .fallback = "24h"},
                     {.name = "--dry-run", .value = "", .help = "list it, remove nothing", .letter = 'n'}},
           .examples = {{"quarry gc --store file:store --dry-run", "what would go"}},
@@ -292,7 +286,7 @@ Command gc_command() {
 } // namespace
 
 std::vector<Command> channel_commands() {
-  return {show_command(), log_command(), repair_command(), rebuild_command(), gc_command()};
+  return {channel_show_command(), channel_log_command(), repair_command(), rebuild_command(), gc_command()};
 }
 
 } // namespace quarry::cli

@@ -50,16 +50,16 @@ Command completion_command() {
 
 // complete
 
-std::vector<Candidate> data_names(const Context& context, const std::string& directory) {
-  std::vector<Candidate> names;
+std::vector<Suggestion> data_names(const Context& context, const std::string& directory) {
+  std::vector<Suggestion> names;
   for (const auto& name : context.resources.list(directory))
     if (name.ends_with(".toml"))
       names.push_back({name.substr(directory.size(), name.size() - directory.size() - 5), "part of the program"});
   return names;
 }
 
-std::vector<Candidate> code_names(const Context& context) {
-  std::vector<Candidate> names;
+std::vector<Suggestion> code_names(const Context& context) {
+  std::vector<Suggestion> names;
   if (auto codes = load_codes(context.resources))
     for (const auto& [code, explanation] : *codes) names.push_back({code, explanation.title});
   return names;
@@ -76,8 +76,8 @@ std::string store_of(const Arguments& arguments) {
 }
 
 /// Channels are completed for directories only: a request to a server that does not answer would hang the shell.
-std::vector<Candidate> channel_names(const Context& context, const std::string& locator) {
-  std::vector<Candidate> names;
+std::vector<Suggestion> channel_names(const Context& context, const std::string& locator) {
+  std::vector<Suggestion> names;
   if (locator.empty() || (locator.find("://") != locator.npos && !locator.starts_with("file:"))) return names;
   auto store = open_store(context, locator);
   if (!store) return names;

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/records.hpp"
 #include "sys/file.hpp"
 #include <elf.h>
 #include <fmt/core.h>
@@ -50,17 +51,6 @@ std::string as_text(const elf::Facts& facts) {
 
 Json optional_json(const std::optional<std::string>& value) { return value ? Json(*value) : Json(nullptr); }
 
-Json findings_json(const Findings& findings) {
-  auto out = Json::array();
-  for (const auto& f : findings)
-    out.push_back({{"code", f.code},
-                   {"severity", std::string(to_string(f.severity))},
-                   {"place", f.place},
-                   {"message", f.message},
-                   {"fix", f.fix}});
-  return out;
-}
-
 Json as_json(const std::string& file, const elf::Facts& facts, const Findings& findings) {
   return {{"schema", "quarry.elf-show/1"},
           {"file", file},
@@ -76,7 +66,7 @@ Json as_json(const std::string& file, const elf::Facts& facts, const Findings& f
           {"findings", findings_json(findings)}};
 }
 
-Result<int> run_show(Context& context, const Arguments& arguments) {
+Result<int> run_elf_show(Context& context, const Arguments& arguments) {
   const auto& path = arguments.operands.at(0);
   TRY(auto file, content::Rope::file(path));
   TRY(auto facts, elf::read_facts(file, path));
@@ -151,7 +141,7 @@ Result<int> run_edit(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Command show_command() {
+Command elf_show_command() {
   return {
       {"elf", "show"},
       "what the dynamic loader sees in an ELF file",
@@ -163,7 +153,7 @@ Command show_command() {
       {{"quarry elf show libamdhip64.so.6", "SONAME, needed libraries, run path"}},
       {{1, "the file breaks a rule; the findings say which"}, {6, "it is damaged or not an ELF file"}},
       "quarry.elf-show/1",
-      run_show};
+      run_elf_show};
 }
 
 Command edit_command() {
@@ -192,6 +182,6 @@ Command edit_command() {
 
 } // namespace
 
-std::vector<Command> elf_commands() { return {show_command(), edit_command()}; }
+std::vector<Command> elf_commands() { return {elf_show_command(), edit_command()}; }
 
 } // namespace quarry::cli

@@ -119,7 +119,7 @@ Command version_command() {
 
 // doctor
 
-Tone tone_of(std::string_view health) {
+Tone severity_tone_of(std::string_view health) {
   if (health == to_string(Health::ok)) return Tone::good;
   if (health == to_string(Health::failed)) return Tone::bad;
   return health == to_string(Health::warning) ? Tone::doubtful : Tone::plain;
@@ -130,7 +130,7 @@ std::string with_painted_heads(const std::string& page, bool color) {
   std::string result;
   for (const auto& line : text::lines(page)) {
     auto word = line.substr(0, line.find(' '));
-    result += painted(word, tone_of(word), color) + line.substr(word.size()) + "\n";
+    result += painted(word, severity_tone_of(word), color) + line.substr(word.size()) + "\n";
   }
   return result;
 }
@@ -188,7 +188,7 @@ Command doctor_command() {
 
 // explain
 
-Json to_json(const Explanation& explanation) {
+Json explanation_json(const Explanation& explanation) {
   return {{"code", explanation.code},
           {"title", explanation.title},
           {"about", explanation.about},
@@ -200,7 +200,7 @@ Result<int> list_codes(Context& context, const std::map<std::string, Explanation
   Json list = Json::array();
   Rows rows;
   for (const auto& [code, explanation] : codes) {
-    list.push_back(to_json(explanation));
+    list.push_back(explanation_json(explanation));
     rows.emplace_back(code, explanation.title);
   }
   context.out.data(two_columns(rows, 0, columns_of(context)));
@@ -223,7 +223,7 @@ Result<int> run_explain(Context& context, const Arguments& arguments) {
   for (const auto& code : near) others.emplace_back(code, codes.at(code).title);
   if (!near.empty()) text += "\nnear:\n" + two_columns(others, 2, columns);
   context.out.data(text);
-  auto document = to_json(found);
+  auto document = explanation_json(found);
   document["schema"] = "quarry.explanation/1";
   document["near"] = near;
   context.out.document(document);

@@ -6,6 +6,7 @@
 #include "cli/verdict.hpp"
 
 #include "base/text.hpp"
+#include "cli/shared_flags.hpp"
 #include "gate/collect.hpp"
 #include "gate/gate.hpp"
 #include "sys/clock.hpp"
@@ -16,9 +17,6 @@
 namespace quarry::cli {
 
 namespace {
-
-const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
-                   "QUARRY_STORE", true};
 
 // gate
 
@@ -57,7 +55,7 @@ Command gate_command() {
       .flags = {{"--to", "CHANNEL", "where the sets are to go", {}, {}, {}, true},
                 {"--from", "LOCATOR", "the sets: run:ID, set:DIGEST or channel:NAME", {}, {}, {}, true},
                 {"--policy", "FILE", "a policy file, or the name of a shipped one", {}, "default"},
-                k_store},
+                store_flag()},
       .examples = {{"quarry gate --to stable --from channel:staging --policy default", "what would be held, and why"}},
       .exit_codes = {{0, "every cell is ready, or the policy only reports"}, {10, "held"}},
       .schema = "quarry.gate/1",
@@ -211,7 +209,7 @@ Command waive_command() {
                 {"--everything", "", "every suite on every cell of every set"},
                 {"--policy", "FILE", "the policy that will judge", {}, "default"},
                 {"--dry-run", "", "check and show it, write nothing", {}, {}, {}, false, false, 'n'},
-                k_store},
+                store_flag()},
       .examples = {{"quarry waive --to stable --family gfx1153 --approver release-owner --expires 14d "
                     "--reason \"no lab machine until December\"",
                     "one family, for two weeks"}},

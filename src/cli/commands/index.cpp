@@ -23,7 +23,7 @@ namespace {
 
 // ---- index build
 
-Json file_json(const registry::FileRecord& file) {
+Json index_file_json(const registry::FileRecord& file) {
   return {{"filename", file.filename},
           {"project", file.project},
           {"version", file.version},
@@ -33,7 +33,7 @@ Json file_json(const registry::FileRecord& file) {
 
 Json build_json(const index::BuildPlan& plan, const index::BuildResult& result, bool dry_run) {
   Json files = Json::array();
-  for (const auto& file : plan.files) files.push_back(file_json(file));
+  for (const auto& file : plan.files) files.push_back(index_file_json(file));
   return {{"schema", "quarry.index-build/1"},
           {"output", plan.output},
           {"dry_run", dry_run},
@@ -81,7 +81,7 @@ Result<int> run_build(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Command build_command() {
+Command index_build_command() {
   return {
       .path = {"index", "build"},
       .summary = "make a package index from a directory of wheels and source distributions",
@@ -202,7 +202,7 @@ Result<index::CheckReport> check_all(Context& context, const std::vector<Place>&
   return all;
 }
 
-Result<int> run_check(Context& context, const Arguments& arguments) {
+Result<int> run_index_check(Context& context, const Arguments& arguments) {
   TRY(auto locator, run::parse_locator(arguments.operands.at(0)));
   TRY(auto places, places_of(context, locator, arguments));
   TRY(auto report, check_all(context, places, arguments));
@@ -216,7 +216,7 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   return code;
 }
 
-Command check_command() {
+Command index_check_command() {
   return {.path = {"index", "check"},
           .summary = "check that an index tells the truth about its files",
           .description =
@@ -243,11 +243,11 @@ Command check_command() {
                          {3, "there is no index"},
                          {6, "bytes are not what a page says, or a wheel is broken"}},
           .schema = "quarry.index-check/1",
-          .run = run_check};
+          .run = run_index_check};
 }
 
 } // namespace
 
-std::vector<Command> index_commands() { return {build_command(), check_command()}; }
+std::vector<Command> index_commands() { return {index_build_command(), index_check_command()}; }
 
 } // namespace quarry::cli

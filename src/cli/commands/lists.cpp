@@ -3,6 +3,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
+#include "cli/shared_flags.hpp"
 #include "cli/table.hpp"
 #include "run/layout.hpp"
 #include <algorithm>
@@ -13,9 +14,6 @@
 namespace quarry::cli {
 
 namespace {
-
-const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
-                   "QUARRY_STORE", true};
 
 /// "2026-11-22T15:00:00Z".
 std::string to_the_second(const std::string& time) { return time.empty() ? "" : time.substr(0, 19) + "Z"; }
@@ -68,7 +66,7 @@ Command channel_list_command() {
           .description = "One line for each channel: its generation, how many sets and projects it shows, and its last "
                          "move. `quarry channel show NAME` lists the files, `quarry channel log NAME` all moves.",
           .operands = {},
-          .flags = {k_store},
+          .flags = {store_flag()},
           .examples = {{"quarry channel list", "the channels of the store in QUARRY_STORE"},
                        {"quarry channel list --store s3://bucket/prefix", "those of a bucket"}},
           .exit_codes = {{3, "there is no such store"}, {6, "a record was altered"}},
@@ -157,18 +155,19 @@ Result<int> list_sets(Context& context, const Arguments& arguments) {
 }
 
 Command set_list_command() {
-  return {.path = {"set", "list"},
-          .summary = "list the published sets of a store, newest first",
-          .description = "One line for each sealed set: when it was sealed, its main package, its files, its directory "
-                         "and the channels that show it. A publish that has not finished has no seal and is not "
-                         "listed. The cost is one read for each set and one for its seal.",
-          .operands = {},
-          .flags = {k_store, {.name = "--channel", .value = "NAME", .help = "only the sets that this channel shows"}},
-          .examples = {{"quarry set list", "what is published in the store in QUARRY_STORE"},
-                       {"quarry set list --channel stable", "what stable consists of"}},
-          .exit_codes = {{3, "there is no such store"}, {6, "a record was altered"}},
-          .schema = "quarry.set-list/1",
-          .run = list_sets};
+  return {
+      .path = {"set", "list"},
+      .summary = "list the published sets of a store, newest first",
+      .description = "One line for each sealed set: when it was sealed, its main package, its files, its directory "
+                     "and the channels that show it. A publish that has not finished has no seal and is not "
+                     "listed. The cost is one read for each set and one for its seal.",
+      .operands = {},
+      .flags = {store_flag(), {.name = "--channel", .value = "NAME", .help = "only the sets that this channel shows"}},
+      .examples = {{"quarry set list", "what is published in the store in QUARRY_STORE"},
+                   {"quarry set list --channel stable", "what stable consists of"}},
+      .exit_codes = {{3, "there is no such store"}, {6, "a record was altered"}},
+      .schema = "quarry.set-list/1",
+      .run = list_sets};
 }
 
 // ---- run list
@@ -189,7 +188,7 @@ std::string run_of(std::string_view key) {
   return std::string(key.substr(0, second + 1));
 }
 
-void count(ListedRun& run, std::string_view below, const store::ObjectInfo& object) {
+void count_object(ListedRun& run, std::string_view below, const store::ObjectInfo& object) {
   ++run.objects;
   run.bytes += object.size;
   run.newest_us = std::max(run.newest_us, object.modified_us);
@@ -207,7 +206,7 @@ Result<int> list_runs(Context& context, const Arguments& arguments) {
   std::map<std::string, ListedRun> runs;
   for (const auto& object : objects)
     if (auto prefix = run_of(object.key); !prefix.empty())
-      count(runs[prefix], std::string_view(object.key).substr(prefix.size()), object);
+      count_object(runs[prefix], std::string_view(object.key).substr(prefix.size()), object);
   std::vector<std::pair<std::string, ListedRun>> sorted(runs.begin(), runs.end());
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto& a, const auto& b) { return a.second.newest_us > b.second.newest_us; });
@@ -243,7 +242,7 @@ Command run_list_command() {
               "and whether that is packages, artifacts or logs. The whole store is listed: on object "
               "storage, one request for each 1000 objects.",
           .operands = {},
-          .flags = {k_store},
+          .flags = {store_flag()},
           .examples = {{"quarry run list", "the runs in the store in QUARRY_STORE"}},
           .exit_codes = {{3, "there is no such store"}},
           .schema = "quarry.run-list/1",

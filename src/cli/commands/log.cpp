@@ -17,7 +17,7 @@ namespace {
 using buildlog::LogReport;
 
 constexpr std::uint64_t k_run_lines_shown = 100; // shorter runs fit a screen
-constexpr std::size_t k_rows = 12;               // of tables that may be long; --json has all of them
+constexpr std::size_t k_log_rows = 12;           // of tables that may be long; --json has all of them
 
 std::string share(std::uint64_t part, std::uint64_t whole) {
   return units::percent(static_cast<double>(part), static_cast<double>(whole));
@@ -63,7 +63,7 @@ void add_noise(const LogReport& report, std::vector<Section>& into) {
 
 void add_warnings(const LogReport& report, std::int64_t today, std::vector<Section>& into) {
   Section deprecations{"deprecations", {"until", "left", "seen", "what"}, {k_text, k_number, k_number, k_name}, {}, "",
-                       k_rows};
+                       k_log_rows};
   for (const auto& found : report.deprecations) {
     auto left = found.day < 0 ? std::string() : fmt::format("{} days", found.day - today);
     deprecations.rows.push_back(
@@ -71,7 +71,7 @@ void add_warnings(const LogReport& report, std::int64_t today, std::vector<Secti
   }
   into.push_back(std::move(deprecations));
   Section warnings{
-      "warnings, each once", {"seen", "kind", "what", "where"}, {k_number, k_text, k_name, k_name}, {}, "", k_rows};
+      "warnings, each once", {"seen", "kind", "what", "where"}, {k_number, k_text, k_name, k_name}, {}, "", k_log_rows};
   std::map<std::string, std::uint64_t> kinds;
   for (const auto& warning : report.warnings) kinds[warning.flag] += warning.count;
   std::vector<std::string> counts;
@@ -89,7 +89,7 @@ void add_warnings(const LogReport& report, std::int64_t today, std::vector<Secti
   into.push_back(std::move(passing));
 }
 
-std::vector<Section> sections_of(const LogReport& report, std::int64_t today) {
+std::vector<Section> log_sections_of(const LogReport& report, std::int64_t today) {
   std::vector<Section> sections;
   auto head =
       fmt::format("{}: {}, {}", report.variant, units::things(report.lines, "line"), units::bytes(report.bytes));
@@ -189,7 +189,7 @@ Result<int> run_report(Context& context, const Arguments& arguments) {
   std::vector<Section> sections;
   Json list = Json::array();
   for (const auto& report : reports) {
-    for (auto& section : sections_of(report, options.today)) sections.push_back(std::move(section));
+    for (auto& section : log_sections_of(report, options.today)) sections.push_back(std::move(section));
     if (context.out.json()) list.push_back(log_json(report, options.today));
   }
   print_report(context, arguments, sections, findings);

@@ -5,6 +5,7 @@
 #include "cli/verdict.hpp"
 
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "gate/agreement.hpp"
 #include "matrix/check.hpp"
 #include "matrix/expand.hpp"
@@ -24,10 +25,6 @@ const Flag k_families_file{
     "--families-file", "FILE", "a families file, or the name of a shipped table (default: data/families.toml)", {}, {},
     "QUARRY_FAMILIES"};
 
-std::string count_of(std::size_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-}
-
 /// Families as people and workflows list them: with commas, semicolons or spaces. Said and empty is an error.
 Result<std::vector<std::string>> names_of(const Arguments& arguments, std::string_view flag) {
   auto said = arguments.find(flag);
@@ -40,7 +37,7 @@ Result<std::vector<std::string>> names_of(const Arguments& arguments, std::strin
 
 // matrix expand
 
-Result<void> tell_github(const Context& context, const matrix::Expansion& expansion) {
+Result<void> tell_github_of_matrix(const Context& context, const matrix::Expansion& expansion) {
   auto path = context.variable("GITHUB_OUTPUT");
   if (path.empty()) return {};
   TRY(auto matrix, matrix::github_matrix(expansion));
@@ -70,7 +67,7 @@ Result<int> run_expand(Context& context, const Arguments& arguments) {
   } else {
     context.out.data(matrix::cells_table(expansion));
   }
-  TRY_DO(tell_github(context, expansion));
+  TRY_DO(tell_github_of_matrix(context, expansion));
   for (const auto& reason : expansion.skipped) context.out.note("note: " + reason);
   if (expansion.cells.empty()) context.out.warn("warning: no cell: the matrix is empty");
   Json cells = Json::array();
@@ -150,7 +147,7 @@ Command targets_command() {
 
 // matrix show
 
-Result<int> run_show(Context& context, const Arguments& arguments) {
+Result<int> run_matrix_show(Context& context, const Arguments& arguments) {
   TRY(auto families, load_families(context, arguments.get("--families-file")));
   context.out.data(matrix::support_page(families));
   auto document = matrix::families_json(families);
@@ -159,7 +156,7 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Command show_command() {
+Command matrix_show_command() {
   return {.path = {"matrix", "show"},
           .summary = "supported GPUs, their platforms and machines",
           .description = "The families file as a page (Markdown), or with --json as one document: tiers, triggers, "
@@ -170,12 +167,12 @@ Command show_command() {
                        {"quarry matrix show --families-file therock-2026-02 --json", "February's table, for a script"}},
           .exit_codes = {},
           .schema = "quarry.matrix-show/1",
-          .run = run_show};
+          .run = run_matrix_show};
 }
 
 // matrix check
 
-Result<int> run_check(Context& context, const Arguments& arguments) {
+Result<int> run_matrix_check(Context& context, const Arguments& arguments) {
   auto named = arguments.operands.empty() ? arguments.get("--families-file") : arguments.operands[0];
   if (!arguments.operands.empty() && named.empty())
     return fail(ErrorKind::invalid_argument, "C006", "FILE is empty", "is a variable unset?");
@@ -189,7 +186,7 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   bool bad = has_errors(findings);
   context.out.findings(findings);
   context.out.data(fmt::format("{}: {} families, {}{}\n", families.file, families.families.size(),
-                               count_of(findings.size(), "finding"), bad ? "" : "; none of them is an error"));
+                               units::things(findings.size(), "finding"), bad ? "" : "; none of them is an error"));
   context.out.document({{"schema", "quarry.matrix-check/1"},
                         {"file", families.file},
                         {"families", families.families.size()},
@@ -198,7 +195,7 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   return bad ? 1 : 0;
 }
 
-Command check_command() {
+Command matrix_check_command() {
   return {.path = {"matrix", "check"},
           .summary = "read a families file strictly and report what needs attention",
           .description =
@@ -212,7 +209,7 @@ Command check_command() {
                        {"quarry matrix check therock-2026-02 --policy incumbent-feb", "families and policy together"}},
           .exit_codes = {{1, "a finding is an error"}, {2, "the file is refused"}},
           .schema = "quarry.matrix-check/1",
-          .run = run_check};
+          .run = run_matrix_check};
 }
 
 // matrix import
@@ -260,7 +257,7 @@ Command import_command() {
 } // namespace
 
 std::vector<Command> matrix_commands() {
-  return {expand_command(), targets_command(), show_command(), check_command(), import_command()};
+  return {expand_command(), targets_command(), matrix_show_command(), matrix_check_command(), import_command()};
 }
 
 } // namespace quarry::cli

@@ -16,7 +16,7 @@ namespace quarry::cli {
 
 namespace {
 
-constexpr unsigned k_transfers = 16; // small records: their latency adds up, not their bytes
+constexpr unsigned k_mirror_transfers = 16; // small records: their latency adds up, not their bytes
 
 /// What the recipes make, and what data/mirror.toml names.
 Result<std::vector<mirror::Reserved>> reserved_names(const Context& context) {
@@ -45,7 +45,7 @@ struct Wanted {
   pages::PublicUrl public_url;
 };
 
-Result<Wanted> wanted_of(const Context& context, const Arguments& arguments) {
+Result<Wanted> mirror_wanted_of(const Context& context, const Arguments& arguments) {
   const auto& file = arguments.operands.at(0);
   Wanted wanted;
   TRY(wanted.public_url, public_url_of(arguments));
@@ -57,7 +57,7 @@ Result<Wanted> wanted_of(const Context& context, const Arguments& arguments) {
   return wanted;
 }
 
-Json plan_json(const mirror::SyncPlan& plan) {
+Json mirror_plan_json(const mirror::SyncPlan& plan) {
   auto targets = Json::array();
   for (const auto& one : plan.targets) {
     auto projects = Json::array();
@@ -86,7 +86,7 @@ std::string missing_text(const mirror::SyncPlan& plan) {
          units::things(static_cast<std::uint64_t>(unsaid), "file") + " of unknown size";
 }
 
-std::string plan_text(const mirror::SyncPlan& plan) {
+std::string mirror_plan_text(const mirror::SyncPlan& plan) {
   std::string text;
   for (const auto& one : plan.targets) {
     text +=
@@ -144,12 +144,12 @@ Result<There> what_is_there(store::ObjectStore& store, bool dry_run, Findings& n
     return there;
   }
   TRY(there.known, std::move(known), "while reading what is mirrored");
-  TRY(there.owned, mirror::owned_names(store, k_transfers), "while reading what the store publishes");
+  TRY(there.owned, mirror::owned_names(store, k_mirror_transfers), "while reading what the store publishes");
   return there;
 }
 
 Result<int> run_sync(Context& context, const Arguments& arguments) {
-  TRY(auto wanted, wanted_of(context, arguments));
+  TRY(auto wanted, mirror_wanted_of(context, arguments));
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   bool dry = arguments.has("--dry-run");
   Findings notes;
@@ -165,8 +165,8 @@ Result<int> run_sync(Context& context, const Arguments& arguments) {
                                    mirror::make_guard(wanted.reserved, std::move(owned))));
   context.out.findings(notes);
   for (const auto& one : plan.targets) context.out.findings(one.resolution.notes);
-  context.out.data(plan_text(plan));
-  auto document = plan_json(plan);
+  context.out.data(mirror_plan_text(plan));
+  auto document = mirror_plan_json(plan);
   document["dry_run"] = dry;
   document["writes"] = 0;
   document["notes"] = findings_json(notes);

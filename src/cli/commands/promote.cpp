@@ -8,6 +8,7 @@
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/reviewed.hpp"
+#include "cli/shared_flags.hpp"
 #include "cli/verdict.hpp"
 #include "publish/resolve.hpp"
 #include "sys/clock.hpp"
@@ -18,8 +19,6 @@ namespace quarry::cli {
 
 namespace {
 
-const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
-                   "QUARRY_STORE", true};
 const Flag k_dry_run{
     .name = "--dry-run", .value = "", .help = "print the plan and its digest, change nothing", .letter = 'n'};
 const Flag k_execute{.name = "--execute", .value = "DIGEST", .help = "run exactly the plan of this digest"};
@@ -27,7 +26,7 @@ const Flag k_reason{.name = "--reason", .value = "TEXT", .help = "why, for the l
 
 constexpr int k_exit_held = 10;
 
-Result<promote::Options> options_of(Context& context, const Arguments& arguments) {
+Result<promote::Options> promote_options_of(Context& context, const Arguments& arguments) {
   TRY_DO(check_execute(arguments));
   TRY_DO(check_line("--reason", arguments.get("--reason")));
   promote::Options options{who(context), sys::rfc3339(context.clock.now_us()), arguments.get("--reason"),
@@ -37,7 +36,7 @@ Result<promote::Options> options_of(Context& context, const Arguments& arguments
   return options;
 }
 
-Json to_json(const promote::Receipt& receipt, const char* schema, bool dry_run) {
+Json receipt_json(const promote::Receipt& receipt, const char* schema, bool dry_run) {
   auto sets = Json::array();
   for (const auto& sealed : receipt.plan.sets) sets.push_back(sealed.digest);
   return {{"schema", schema},
@@ -69,7 +68,7 @@ std::string moved_text(const promote::Receipt& receipt) {
                      units::things(receipt.writes, "object"), addresses_text(receipt.at));
 }
 
-std::string plan_text(const promote::Plan& plan) {
+std::string promote_plan_text(const promote::Plan& plan) {
   std::string text;
   for (const auto& sealed : plan.sets)
     text += fmt::format("  set:{}  {}  run {}{}\n", sealed.digest.short_hex(),
@@ -81,12 +80,12 @@ std::string plan_text(const promote::Plan& plan) {
 }
 
 /// The end of a dry run: what to type next. A channel that has all of it may still have to be copied (`delivers`).
-std::string dry_run_text(const promote::Receipt& receipt, NextCommand command, bool delivers = false) {
+std::string promote_dry_run_text(const promote::Receipt& receipt, NextCommand command, bool delivers = false) {
   bool moves = receipt.plan.moves();
   if (!moves && !delivers) return moved_text(receipt);
   command.drop("--dry-run").set("--execute", receipt.digest.hex());
   auto what = moves
-                  ? plan_text(receipt.plan)
+                  ? promote_plan_text(receipt.plan)
                   : fmt::format("promote     {}@{} has all of it and stays; a run copies what the other store lacks\n",
                                 receipt.plan.channel, receipt.generation);
   return what + fmt::format("plan        {}\nnext: {}\n", receipt.digest, command.text());
@@ -94,8 +93,8 @@ std::string dry_run_text(const promote::Receipt& receipt, NextCommand command, b
 
 // ---- promote
 
-Result<promote::Request> request_of(Context& context, const Arguments& arguments, const Destination& to,
-                                    store::ObjectStore& store) {
+Result<promote::Request> promote_request_of(Context& context, const Arguments& arguments, const Destination& to,
+                                            store::ObjectStore& store) {
   TRY(auto policy, load_policy(context, arguments.get("--policy")));
   TRY(auto locator, run::parse_locator(arguments.get("--from")));
   TRY(auto source, publish::resolve(store, locator));
@@ -109,14 +108,14 @@ Result<promote::Request> request_of(Context& context, const Arguments& arguments
 }
 
 Result<int> run_promote(Context& context, const Arguments& arguments) {
-  TRY(auto options, options_of(context, arguments));
+  TRY(auto options, promote_options_of(context, arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto to, destination_of(context, arguments));
-  auto asked_for = request_of(context, arguments, to, *store);
+  auto asked_for = promote_request_of(context, arguments, to, *store);
   if (!asked_for && options.dry_run && could_not_look(asked_for.error())) {
     // What is to be promoted must be read; of a public bucket nobody needs credentials for that.
     TRY(store, open_unsigned(context, arguments.get("--store")));
-    if (auto unsigned_too = request_of(context, arguments, to, *store)) asked_for = std::move(unsigned_too);
+    if (auto unsigned_too = promote_request_of(context, arguments, to, *store)) asked_for = std::move(unsigned_too);
   }
   TRY(auto request, std::move(asked_for));
   bool checked = false;
@@ -128,7 +127,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     };
   TRY(auto receipt, promote::promote(*store, request, options));
   context.out.findings(receipt.notes);
-  auto document = to_json(receipt, "quarry.promote/1", options.dry_run);
+  auto document = receipt_json(receipt, "quarry.promote/1", options.dry_run);
   document["gate"] = verdict_json(receipt.plan.verdict);
   document["distribution"] = nullptr;
   std::optional<Delivery> delivery;
@@ -151,9 +150,9 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     return k_exit_held;
   }
   if (delivery && options.dry_run) context.out.data(delivery_text(to, *delivery, true));
-  context.out.data(
-      options.dry_run ? dry_run_text(receipt, NextCommand(context, "promote").flags_of(arguments), delivery.has_value())
-                      : moved_text(receipt));
+  context.out.data(options.dry_run ? promote_dry_run_text(receipt, NextCommand(context, "promote").flags_of(arguments),
+                                                          delivery.has_value())
+                                   : moved_text(receipt));
   if (delivery && !options.dry_run) context.out.data(delivery_text(to, *delivery, false));
   if (receipt.moved && receipt.generation > 1) // a first view has nothing before it
     context.out.note(
@@ -203,7 +202,7 @@ Command promote_command() {
                 k_dry_run,
                 k_execute,
                 k_reason,
-                k_store,
+                store_flag(),
                 public_url_flag()},
       .examples = {{"quarry promote --from channel:staging --to stable --policy default --dry-run",
                     "the plan and its digest"},
@@ -232,14 +231,14 @@ Result<std::optional<std::uint64_t>> generation_of(const Arguments& arguments) {
 
 Result<int> run_rollback(Context& context, const Arguments& arguments) {
   const auto& channel = arguments.operands.at(0);
-  TRY(auto options, options_of(context, arguments));
+  TRY(auto options, promote_options_of(context, arguments));
   TRY(options.to_generation, generation_of(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto receipt, promote::rollback(*store, channel, options));
   context.out.findings(receipt.notes);
-  context.out.document(to_json(receipt, "quarry.rollback/1", options.dry_run));
+  context.out.document(receipt_json(receipt, "quarry.rollback/1", options.dry_run));
   auto again = NextCommand(context, "rollback").operand(channel).flags_of(arguments);
-  context.out.data(options.dry_run ? dry_run_text(receipt, again) : moved_text(receipt));
+  context.out.data(options.dry_run ? promote_dry_run_text(receipt, again) : moved_text(receipt));
   return 0;
 }
 
@@ -260,7 +259,7 @@ Command rollback_command() {
                     k_dry_run,
                     k_execute,
                     k_reason,
-                    k_store,
+                    store_flag(),
                     public_url_flag()},
           .examples = {{"quarry rollback stable --reason \"breaks import torch\"", "the release before, again"}},
           .exit_codes = {{3, "there is no such channel, or no view before"},

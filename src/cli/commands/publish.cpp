@@ -9,6 +9,7 @@
 #include "cli/prover.hpp"
 #include "cli/records.hpp"
 #include "cli/reviewed.hpp"
+#include "cli/shared_flags.hpp"
 #include "cli/sizes.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
@@ -26,13 +27,10 @@ namespace quarry::cli {
 
 namespace {
 
-const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
-                   "QUARRY_STORE", true};
-
 using ProverPointer = std::shared_ptr<const wheel::Prover>;
 
 // A wheel that this user has packed and read back on this machine is not inflated again. Null: every one is.
-publish::Describe describe(const ProverPointer& prover) {
+publish::Describe describe_with(const ProverPointer& prover) {
   return [prover](const std::string& path, unsigned workers) -> Result<index::Described> {
     if (prover)
       if (auto proven = index::describe_proven(path, *prover)) return std::move(*proven);
@@ -42,7 +40,7 @@ publish::Describe describe(const ProverPointer& prover) {
 
 // ---- publish
 
-run::PackageForm form_of(const std::string& layout) {
+run::PackageForm publish_form_of(const std::string& layout) {
   if (layout == "feb") return run::PackageForm::feb;
   return layout == "aug" ? run::PackageForm::aug : run::PackageForm::quarry;
 }
@@ -54,7 +52,7 @@ Result<publish::Target> target_of(const Arguments& arguments) {
   publish::Target target{.layout = std::move(layout)};
   target.area = arguments.get("--area");
   target.group = arguments.get("--artifact-group");
-  target.form = form_of(arguments.get("--layout"));
+  target.form = publish_form_of(arguments.get("--layout"));
   target.channel = arguments.get("--channel");
   target.commit = arguments.get("--commit");
   target.repository = arguments.get("--repository");
@@ -74,7 +72,7 @@ std::string receipt_text(const publish::Plan& plan, const publish::Receipt& rece
          "\n";
 }
 
-Json plan_json(const publish::Plan& plan) {
+Json publish_plan_json(const publish::Plan& plan) {
   return {{"schema", "quarry.publish/1"},
           {"plan", plan.digest},
           {"set", plan.set_digest},
@@ -90,7 +88,7 @@ Findings all_notes(const publish::Plan& plan, const publish::Receipt& receipt) {
 }
 
 Json receipt_json(const publish::Plan& plan, const publish::Receipt& receipt) {
-  auto document = plan_json(plan);
+  auto document = publish_plan_json(plan);
   document["dry_run"] = false;
   document["writes"] = receipt.writes;
   document["find_links_url"] = receipt.find_links_url;
@@ -108,7 +106,7 @@ Json receipt_json(const publish::Plan& plan, const publish::Receipt& receipt) {
   return document;
 }
 
-Result<void> tell_github(Context& context, const publish::Plan& plan, const publish::Receipt& receipt) {
+Result<void> tell_github_of_publish(Context& context, const publish::Plan& plan, const publish::Receipt& receipt) {
   TRY_DO(append_for_job("GITHUB_OUTPUT", context.variable("GITHUB_OUTPUT"), publish::github_outputs(receipt)));
   return append_for_job("GITHUB_STEP_SUMMARY", context.variable("GITHUB_STEP_SUMMARY"),
                         publish::step_summary(plan, receipt));
@@ -134,7 +132,7 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
   TRY_DO(publish::check_target(target));
   if (!arguments.has("--dry-run")) TRY_DO(check_writable(store, arguments.get("--store")));
   auto progress = context.out.progress("verifying", bytes_of_packages(arguments.operands.at(0)));
-  TRY(auto collected, publish::collect({arguments.operands.at(0), describe(prover), context.jobs,
+  TRY(auto collected, publish::collect({arguments.operands.at(0), describe_with(prover), context.jobs,
                                         [&](std::uint64_t bytes) { progress->update(bytes); },
                                         arguments.get("--platform"), arguments.has("--several-versions")}));
   progress->finish();
@@ -149,7 +147,7 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
 Result<int> end_dry_run(Context& context, const Arguments& arguments, store::ObjectStore& store,
                         const publish::Plan& plan, const pages::PublicUrl& public_url) {
   TRY(auto receipt, expected_receipt(store, plan, public_url));
-  TRY_DO(tell_github(context, plan, receipt));
+  TRY_DO(tell_github_of_publish(context, plan, receipt));
   NextCommand next(context, "publish");
   next.operand(arguments.operands.at(0)).flags_of(arguments).drop("--dry-run").set("--execute", plan.digest.hex());
   context.out.data(fmt::format("plan        {}\nnext: {}\n", plan.digest, next.text()));
@@ -205,7 +203,7 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
   }
   if (!receipt) return fail(std::move(receipt).error());
   context.out.findings(receipt->notes);
-  TRY_DO(tell_github(context, plan, *receipt));
+  TRY_DO(tell_github_of_publish(context, plan, *receipt));
   context.out.data(receipt_text(plan, *receipt));
   context.out.document(receipt_json(plan, *receipt));
   context.out.note(next_step(context, arguments, plan));
@@ -234,7 +232,7 @@ Command publish_command() {
           "`…/simple/rocm/`. On a server that keeps no such keys (MinIO) the line to install says `--find-links`, "
           "and the outputs have no `package_index_url`, unless `--public-url` names a web server.",
       .operands = {{"DIR", "holds wheels and source distributions, directly or in dist/"}},
-      .flags = {k_store,
+      .flags = {store_flag(),
                 public_url_flag(),
                 {.name = "--run-id",
                  .value = "ID",

@@ -78,7 +78,7 @@ Result<run::Origin> origin_of(const Context& context, const Arguments& arguments
   return origin;
 }
 
-Result<run::Wanted> wanted_of(const Arguments& arguments, run::Era era) {
+Result<run::Wanted> run_wanted_of(const Arguments& arguments, run::Era era) {
   run::Wanted wanted;
   wanted.run = {"", arguments.get("--run-id"), arguments.get("--platform")};
   TRY(wanted.output, run::parse_output(arguments.get("--kind")));
@@ -89,7 +89,7 @@ Result<run::Wanted> wanted_of(const Arguments& arguments, run::Era era) {
   return wanted;
 }
 
-std::string text_of(const run::Located& located, const std::string& local) {
+std::string run_text_of(const run::Located& located, const std::string& local) {
   const auto& place = located.location;
   return fmt::format("bucket  {}\nprefix  {}\nkey     {}\ns3      {}\nhttps   {}\nlocal   {}\nwhy     {}\n",
                      place.bucket, located.prefix, place.key, place.s3_uri(), place.https_url(), local,
@@ -99,10 +99,10 @@ std::string text_of(const run::Located& located, const std::string& local) {
 Result<int> run_locate(Context& context, const Arguments& arguments) {
   TRY(auto era, run::parse_era(arguments.get("--era")));
   TRY(auto origin, origin_of(context, arguments, era));
-  TRY(auto wanted, wanted_of(arguments, era));
+  TRY(auto wanted, run_wanted_of(arguments, era));
   TRY(auto located, run::locate(origin, wanted));
   auto local = located.location.local_path(arguments.get("--local-dir"));
-  context.out.data(text_of(located, local));
+  context.out.data(run_text_of(located, local));
   context.out.document({{"schema", "quarry.run-location/1"},
                         {"bucket", located.location.bucket},
                         {"external_repo", located.external_repo},

@@ -16,9 +16,9 @@ namespace quarry::cli {
 namespace {
 
 using artifact::Uploaded;
-using Kind = artifact::OutputFile::Kind;
+using OutputKind = artifact::OutputFile::Kind;
 
-std::string_view state_text(Uploaded::State state) {
+std::string_view upload_state_text(Uploaded::State state) {
   switch (state) {
   case Uploaded::State::written: return "written";
   case Uploaded::State::there: return "there";
@@ -28,12 +28,12 @@ std::string_view state_text(Uploaded::State state) {
   return "left out";
 }
 
-std::string_view kind_text(Kind kind) {
+std::string_view kind_text(OutputKind kind) {
   switch (kind) {
-  case Kind::archive: return "artifact";
-  case Kind::tarball: return "tarball";
-  case Kind::manifest: return "manifest";
-  case Kind::log: break;
+  case OutputKind::archive: return "artifact";
+  case OutputKind::tarball: return "tarball";
+  case OutputKind::manifest: return "manifest";
+  case OutputKind::log: break;
   }
   return "log";
 }
@@ -43,7 +43,7 @@ struct Links {
   std::string logs, artifacts, manifest;
 };
 
-Result<artifact::OutputsRequest> request_of(const Context& context, const Arguments& arguments) {
+Result<artifact::OutputsRequest> upload_request_of(const Context& context, const Arguments& arguments) {
   TRY(auto layout,
       run::Layout::create({arguments.get("--external-repo"), arguments.get("--run-id"), arguments.get("--platform")}));
   artifact::OutputsRequest request{arguments.operands.at(0), std::move(layout), arguments.get("--artifact-group")};
@@ -91,7 +91,7 @@ void add_output(std::string& text, std::string_view name, const std::string& val
   if (!value.empty()) text += fmt::format("{}={}\n", name, value);
 }
 
-Result<void> tell_github(Context& context, const Links& links, const Json& packages) {
+Result<void> tell_github_of_upload(Context& context, const Links& links, const Json& packages) {
   std::string outputs, summary;
   add_output(outputs, "build_logs_url", links.logs);
   add_output(outputs, "artifacts_url", links.artifacts);
@@ -110,7 +110,7 @@ Result<void> tell_github(Context& context, const Links& links, const Json& packa
   return append_for_job("GITHUB_STEP_SUMMARY", context.variable("GITHUB_STEP_SUMMARY"), summary);
 }
 
-Json file_json(const artifact::OutputFile& file, std::string_view state) {
+Json upload_file_json(const artifact::OutputFile& file, std::string_view state) {
   Json entry{{"kind", kind_text(file.kind)}, {"key", file.key}, {"size", file.content.size()}, {"state", state}};
   entry["sha256"] = digest_json(file.sha256);
   return entry;
@@ -123,17 +123,18 @@ void tell_packages(Context& context, const Json& packages) {
     if (note["code"] == "P072") context.out.warn(fmt::format("warning[P072]: {}", note["message"].get<std::string>()));
 }
 
-Result<int> print_plan(Context& context, const artifact::Outputs& outputs, const artifact::OutputPages& pages,
-                       const store::ObjectStore& store, const pages::PublicUrl& public_url, const Json& packages) {
+Result<int> print_upload_plan(Context& context, const artifact::Outputs& outputs, const artifact::OutputPages& pages,
+                              const store::ObjectStore& store, const pages::PublicUrl& public_url,
+                              const Json& packages) {
   auto url = [&](const std::string& key) { return key.empty() ? key : public_url.of(store, key); };
   Links links{url(pages.logs), url(pages.artifacts), url(pages.manifest)};
-  TRY_DO(tell_github(context, links, packages));
+  TRY_DO(tell_github_of_upload(context, links, packages));
   tell_packages(context, packages);
   TableRows rows;
   Json list = Json::array();
   for (const auto& file : outputs.files) {
     rows.push_back({"would upload", units::bytes(file.content.size()), file.key});
-    list.push_back(file_json(file, "planned"));
+    list.push_back(upload_file_json(file, "planned"));
   }
   context.out.data(table({k_text, k_number, k_name}, rows, context.out.data_look()));
   context.out.document({{"schema", "quarry.run-upload/1"},
@@ -148,12 +149,12 @@ Result<int> print_plan(Context& context, const artifact::Outputs& outputs, const
   return 0;
 }
 
-void print_report(Context& context, const artifact::Outputs& outputs, const artifact::UploadReport& report,
-                  const Links& links, double seconds) {
+void print_upload_report(Context& context, const artifact::Outputs& outputs, const artifact::UploadReport& report,
+                         const Links& links, double seconds) {
   TableRows rows;
   std::uint64_t bytes = 0;
   for (const auto& file : report.files) {
-    rows.push_back({std::string(state_text(file.state)), units::bytes(file.size), file.key});
+    rows.push_back({std::string(upload_state_text(file.state)), units::bytes(file.size), file.key});
     bytes += file.size;
   }
   context.out.data(table({k_text, k_number, k_name}, rows, context.out.data_look()));
@@ -166,7 +167,7 @@ void print_report(Context& context, const artifact::Outputs& outputs, const arti
 
 Result<int> run_upload(Context& context, const Arguments& arguments) {
   TRY(auto public_url, public_url_of(arguments));
-  TRY(auto request, request_of(context, arguments));
+  TRY(auto request, upload_request_of(context, arguments));
   bool dry_run = arguments.has("--dry-run");
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   if (!dry_run) TRY_DO(check_writable(*store, arguments.get("--store")));
@@ -178,7 +179,8 @@ Result<int> run_upload(Context& context, const Arguments& arguments) {
   artifact::UploadRequest upload{.layout = request.layout, .group = request.group, .page = page_of};
   upload.build_failed = request.build_failed;
   upload.february = arguments.get("--layout") == "feb";
-  if (dry_run) return print_plan(context, outputs, artifact::pages_of(outputs, upload), *store, public_url, planned);
+  if (dry_run)
+    return print_upload_plan(context, outputs, artifact::pages_of(outputs, upload), *store, public_url, planned);
   std::uint64_t total = 0;
   for (const auto& file : outputs.files) total += file.content.size();
   Meter meter(context, "uploading", total);
@@ -192,13 +194,13 @@ Result<int> run_upload(Context& context, const Arguments& arguments) {
   }
   auto url = [&](const std::string& key) { return key.empty() ? key : public_url.of(*store, key); };
   Links links{url(report.logs_page), url(report.artifacts_page), url(report.manifest)};
-  TRY_DO(tell_github(context, links, packages));
-  print_report(context, outputs, report, links, seconds);
+  TRY_DO(tell_github_of_upload(context, links, packages));
+  print_upload_report(context, outputs, report, links, seconds);
   auto findings = outputs.findings;
   findings.insert(findings.end(), report.findings.begin(), report.findings.end());
   Json list = Json::array();
   for (std::size_t i = 0; i < outputs.files.size(); ++i)
-    list.push_back(file_json(outputs.files[i], state_text(report.files[i].state)));
+    list.push_back(upload_file_json(outputs.files[i], upload_state_text(report.files[i].state)));
   context.out.document({{"schema", "quarry.run-upload/1"},
                         {"dry_run", false},
                         {"prefix", request.layout.prefix()},

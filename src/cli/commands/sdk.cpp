@@ -39,7 +39,7 @@ Result<sdk::Recipe> load_recipe(const Context& context, const std::string& named
               "name a file, or one of the recipes that `quarry config show --origin` lists");
 }
 
-codec::Profile profile_of(const std::string& name) {
+codec::Profile sdk_profile_of(const std::string& name) {
   if (name == "ci") return codec::Profile::ci;
   if (name == "stored") return codec::Profile::stored;
   return codec::Profile::release;
@@ -68,7 +68,7 @@ Result<dist::Version> version_of(const std::string& said) {
   return dist::Version::parse(said);
 }
 
-Result<sdk::BuildRequest> request_of(const Context& context, const Arguments& arguments) {
+Result<sdk::BuildRequest> sdk_request_of(const Context& context, const Arguments& arguments) {
   sdk::BuildRequest request;
   request.artifact_dir = arguments.get("--artifact-dir");
   request.dest_dir = arguments.get("--dest-dir");
@@ -85,7 +85,7 @@ Result<sdk::BuildRequest> request_of(const Context& context, const Arguments& ar
   TRY(request.linux_families, families_of(arguments, "--linux-amdgpu-families"));
   TRY(request.windows_families, families_of(arguments, "--windows-amdgpu-families"));
   request.families = request.platform == "windows" ? request.windows_families : request.linux_families;
-  request.profile = profile_of(arguments.get("--profile"));
+  request.profile = sdk_profile_of(arguments.get("--profile"));
   request.workers = context.jobs;
   request.require_complete = arguments.has("--require-complete");
   request.trees.allow_unverified = arguments.has("--allow-unverified");
@@ -210,14 +210,14 @@ std::string dry_trees_text(const sdk::BuildReport& report, const std::string& di
                                                              units::bytes(report.input_bytes));
 }
 
-std::string dry_run_text(const sdk::BuildReport& report, const std::string& directory, Look look) {
+std::string sdk_dry_run_text(const sdk::BuildReport& report, const std::string& directory, Look look) {
   return dry_rows(report, "would build", look) + fmt::format("{} in {}/dist  from {}: nothing was written\n",
                                                              units::things(report.packages.size(), "package"),
                                                              directory, units::bytes(report.input_bytes));
 }
 
 Result<int> build(Context& context, const Arguments& arguments) {
-  TRY(auto request, request_of(context, arguments));
+  TRY(auto request, sdk_request_of(context, arguments));
   TRY(auto recipe, load_recipe(context, arguments.get("--recipe")));
   auto begin = context.clock.steady_ns();
   Narrator narrator(context, request.trees_only);
@@ -233,7 +233,7 @@ Result<int> build(Context& context, const Arguments& arguments) {
   if (dry) {
     auto look = context.out.data_look();
     context.out.data(request.trees_only ? dry_trees_text(report, request.dest_dir, look)
-                                        : dry_run_text(report, request.dest_dir, look));
+                                        : sdk_dry_run_text(report, request.dest_dir, look));
     return 0;
   }
   if (request.trees_only) {
@@ -299,7 +299,7 @@ std::vector<Flag> build_flags() {
   return flags;
 }
 
-Command build_command() {
+Command sdk_build_command() {
   Command c;
   c.path = {"sdk", "build"};
   c.summary = "build the packages of an SDK from the artifacts of a run";
@@ -336,6 +336,6 @@ Command build_command() {
 
 } // namespace
 
-std::vector<Command> sdk_commands() { return {build_command()}; }
+std::vector<Command> sdk_commands() { return {sdk_build_command()}; }
 
 } // namespace quarry::cli

@@ -2,6 +2,7 @@
 #include "cli/commands.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/records.hpp"
+#include "cli/shared_flags.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
 #include "publish/publish.hpp"
@@ -14,13 +15,6 @@
 namespace quarry::cli {
 
 namespace {
-
-const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
-                   "QUARRY_STORE", true};
-
-publish::Describe describe() {
-  return [](const std::string& path, unsigned workers) { return index::describe(path, workers); };
-}
 
 Json set_json(const registry::SealedSet& sealed) {
   const auto& o = sealed.set.origin;
@@ -53,7 +47,7 @@ Result<registry::Resolved> resolve(store::ObjectStore& store, const std::vector<
   return all;
 }
 
-Result<int> run_show(Context& context, const Arguments& arguments) {
+Result<int> run_set_show(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto resolved, resolve(*store, arguments.operands));
   auto sets = Json::array();
@@ -73,7 +67,7 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Result<int> run_verify(Context& context, const Arguments& arguments) {
+Result<int> run_set_verify(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto resolved, resolve(*store, arguments.operands));
   std::uint64_t total = 0;
@@ -110,7 +104,7 @@ Result<int> run_adopt(Context& context, const Arguments& arguments) {
   TRY(auto prefix, prefix_of(*store, arguments.operands.at(0)));
   auto now = sys::rfc3339(context.clock.now_us());
   auto progress = context.out.progress("verifying", 0);
-  publish::AdoptOptions options{describe(), now, fmt::format("quarry {}", program_version()), context.jobs,
+  publish::AdoptOptions options{index::describe, now, fmt::format("quarry {}", program_version()), context.jobs,
                                 [&](std::uint64_t bytes) { progress->update(bytes); }};
   TRY(auto plans, publish::plan_adoptions(*store, prefix, options));
   progress->finish();
@@ -133,55 +127,56 @@ Result<int> run_adopt(Context& context, const Arguments& arguments) {
 
 const Operand k_sealed{"LOCATOR", "set:DIGEST, run:ID, channel:NAME, or a directory in the store", true, true};
 
-Command show_command() {
+Command set_show_command() {
   return {.path = {"set", "show"},
           .summary = "show sealed sets and their files",
           .description = "A set is what was published together; its record names every file with size and sha256. Only "
                          "sealed sets are shown, and only if the record is what its name says.",
           .operands = {k_sealed},
-          .flags = {k_store},
+          .flags = {store_flag()},
           .examples = {{"quarry set show run:42-linux", "what this run published"}},
           .exit_codes = {{3, "it does not exist, or not sealed yet"}, {6, "a record was altered"}},
           .schema = "quarry.set-show/1",
-          .run = run_show};
+          .run = run_set_show};
 }
 
-Command verify_command() {
+Command set_verify_command() {
   return {
       .path = {"set", "verify"},
       .summary = "prove that every file of a set is as it was sealed",
       .description =
           "Reads every file and every metadata file of the sets and compares them with their records. Writes nothing.",
       .operands = {k_sealed},
-      .flags = {k_store},
+      .flags = {store_flag()},
       .examples = {{"quarry set verify channel:stable", "all that people can install from stable"}},
       .exit_codes = {{3, "it does not exist, or not sealed yet"}, {6, "a file or a record is missing or altered"}},
       .schema = "quarry.set-verify/1",
-      .run = run_verify};
+      .run = run_set_verify};
 }
 
 Command adopt_command() {
-  return {
-      .path = {"set", "adopt"},
-      .summary = "seal packages that another tool published",
-      .description = "Verifies completely every package below a run or directory of the store, where it "
-                     "is, in today's layouts or in ours; then writes what is missing: metadata "
-                     "files, the set's record, its seal, pages. No file is moved or changed.\n\n"
-                     "The packages are read from the store, also with `--dry-run`, so credentials that may read them "
-                     "are needed there.",
-      .operands = {{"LOCATOR", "run:ID, or a directory in the store"}},
-      .flags = {k_store, {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'}},
-      .examples = {{"quarry set adopt run:42-linux", "make a run of the scripts promotable"}},
-      .exit_codes = {{1, "a package has findings: `quarry wheel verify` lists them"},
-                     {3, "there is no package"},
-                     {6, "a package's container or RECORD is broken or ambiguous"},
-                     {7, "a sealed name has other bytes"}},
-      .schema = "quarry.set-adopt/1",
-      .run = run_adopt};
+  return {.path = {"set", "adopt"},
+          .summary = "seal packages that another tool published",
+          .description =
+              "Verifies completely every package below a run or directory of the store, where it "
+              "is, in today's layouts or in ours; then writes what is missing: metadata "
+              "files, the set's record, its seal, pages. No file is moved or changed.\n\n"
+              "The packages are read from the store, also with `--dry-run`, so credentials that may read them "
+              "are needed there.",
+          .operands = {{"LOCATOR", "run:ID, or a directory in the store"}},
+          .flags = {store_flag(),
+                    {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'}},
+          .examples = {{"quarry set adopt run:42-linux", "make a run of the scripts promotable"}},
+          .exit_codes = {{1, "a package has findings: `quarry wheel verify` lists them"},
+                         {3, "there is no package"},
+                         {6, "a package's container or RECORD is broken or ambiguous"},
+                         {7, "a sealed name has other bytes"}},
+          .schema = "quarry.set-adopt/1",
+          .run = run_adopt};
 }
 
 } // namespace
 
-std::vector<Command> set_commands() { return {show_command(), verify_command(), adopt_command()}; }
+std::vector<Command> set_commands() { return {set_show_command(), set_verify_command(), adopt_command()}; }
 
 } // namespace quarry::cli

@@ -15,7 +15,7 @@ using inspect::Diff;
 using inspect::Difference;
 using inspect::PackageDiff;
 
-constexpr std::uint64_t k_table_bytes_max = 16u << 20; // a hundred thousand lines of expected differences
+constexpr std::uint64_t k_differences_bytes_max = 16u << 20; // a hundred thousand lines of expected differences
 
 Result<std::vector<std::string>> files_of(const Context& context, const std::string& text, const Arguments& arguments) {
   using Kind = run::LocatorKind;
@@ -57,7 +57,7 @@ Result<std::vector<inspect::Package>> read_all(const std::vector<std::string>& f
 Result<inspect::Allowed> allowed_of(const Arguments& arguments) {
   auto file = arguments.get("--allow");
   if (file.empty()) return inspect::Allowed{};
-  TRY(auto text, sys::read_file(file, k_table_bytes_max), "while reading --allow");
+  TRY(auto text, sys::read_file(file, k_differences_bytes_max), "while reading --allow");
   return inspect::parse_allowed(text, file);
 }
 
@@ -77,7 +77,7 @@ std::string line_of(const Difference& difference) {
   return line + "\n";
 }
 
-std::string text_of(const Diff& diff) {
+std::string diff_text_of(const Diff& diff) {
   std::string text;
   for (const auto& package : diff.packages) {
     text += header_of(package);
@@ -107,7 +107,7 @@ Json package_json(const PackageDiff& package) {
           {"differences", differences}};
 }
 
-Json document_of(const Diff& diff) {
+Json diff_document_of(const Diff& diff) {
   Json packages = Json::array();
   for (const auto& package : diff.packages) packages.push_back(package_json(package));
   return {{"schema", "quarry.set-diff/1"},  {"packages", packages},
@@ -127,8 +127,8 @@ Result<int> run_diff(Context& context, const Arguments& arguments) {
   TRY(auto right, read_all(right_files, options, *progress, done));
   TRY(auto diff, inspect::compare(left, right, allowed, options));
   progress->finish();
-  context.out.data(text_of(diff));
-  context.out.document(document_of(diff));
+  context.out.data(diff_text_of(diff));
+  context.out.document(diff_document_of(diff));
   context.out.findings(diff.findings);
   return diff.unexpected() == 0 ? 0 : traits(ErrorKind::failed).exit_code;
 }

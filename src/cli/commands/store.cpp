@@ -1,6 +1,7 @@
 // Single objects, for measuring and for looking closely: hidden, since sets are what people publish.
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
+#include "cli/shared_flags.hpp"
 #include "content/rope.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
@@ -10,9 +11,6 @@
 namespace quarry::cli {
 
 namespace {
-
-const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
-                   "QUARRY_STORE", true};
 
 Result<int> run_put(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
@@ -53,7 +51,7 @@ std::vector<Command> store_commands() {
            .summary = "store one file under a key",
            .description = "Stores the bytes of `FILE` under `KEY`, replacing what was there before.",
            .operands = {{"FILE", "what to store"}, {"KEY", "its name in the store"}},
-           .flags = {k_store, {.name = "--sha256", .value = "HEX", .help = "what the bytes must be"}},
+           .flags = {store_flag(), {.name = "--sha256", .value = "HEX", .help = "what the bytes must be"}},
            .examples = {{"quarry store put a.bin tests/a.bin --store s3://bucket/prefix", "one object"}},
            .exit_codes = {{6, "the bytes are not what --sha256 says"}},
            .schema = "quarry.store-put/1",
@@ -63,7 +61,7 @@ std::vector<Command> store_commands() {
            .summary = "fetch one object into a file and print its sha256",
            .description = "Reads the object `KEY` into `FILE`, which appears when it is complete.",
            .operands = {{"KEY", "a name in the store"}, {"FILE", "where to put its bytes"}},
-           .flags = {k_store},
+           .flags = {store_flag()},
            .examples = {{"quarry store get tests/a.bin a.bin --store s3://bucket/prefix", "one object"}},
            .exit_codes = {{3, "there is no such object"}},
            .schema = "quarry.store-get/1",

@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/shared_flags.hpp"
 #include "registry/registry.hpp"
 #include "sys/clock.hpp"
 #include "trial/foreign.hpp"
@@ -23,8 +24,6 @@ namespace {
 using registry::EvidenceRecord;
 
 constexpr std::size_t k_failures_shown = 20;
-const Flag k_store{"--store",      "LOCATOR", "the store: file:PATH, s3://BUCKET/PREFIX, https://… to read", {}, {},
-                   "QUARRY_STORE", true};
 
 std::string cell_text(const registry::Cell& cell) {
   std::vector<std::string> parts;
@@ -48,7 +47,7 @@ std::string_view standing(const EvidenceRecord& e) {
   return e.reported.empty() ? "" : "  reported";
 }
 
-Json summary(const EvidenceRecord& e, const std::string& digest) {
+Json test_summary(const EvidenceRecord& e, const std::string& digest) {
   return {{"evidence", digest},
           {"result", e.result},
           {"suite", e.suite},
@@ -73,7 +72,7 @@ Json subjects_json(const EvidenceRecord& e) {
   return list;
 }
 
-Tone tone_of(const std::string& result) { return result == "passed" ? Tone::good : Tone::bad; }
+Tone outcome_tone_of(const std::string& result) { return result == "passed" ? Tone::good : Tone::bad; }
 
 std::string failures_text(const EvidenceRecord& e, Look look) {
   std::string text;
@@ -124,7 +123,7 @@ void say_recorded(Context& context, const EvidenceRecord& evidence, const std::s
                   std::string_view schema) {
   context.out.data(failures_text(evidence, context.out.data_look()));
   context.out.data(fmt::format("evidence    {}\nlog         {}\n", digest, evidence.log));
-  auto document = summary(evidence, digest);
+  auto document = test_summary(evidence, digest);
   document["schema"] = schema;
   document["subjects"] = subjects_json(evidence);
   context.out.document(document);
@@ -138,7 +137,7 @@ Result<int> run_test(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   TRY(auto outcome, trial::run_trial(options, *store, context.environment, context.clock));
   const auto& e = outcome.evidence;
-  auto result = painted(e.result, tone_of(e.result), context.out.data_look().color);
+  auto result = painted(e.result, outcome_tone_of(e.result), context.out.data_look().color);
   context.out.data(fmt::format("{}  {} on {}  {}{}\n", result, e.suite, cell_text(e.cell), counts_text(e),
                                e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
   say_recorded(context, e, outcome.digest.hex(), arguments.get("--store"), "quarry.test/1");
@@ -171,7 +170,7 @@ Command test_command() {
                 {"--junit", "FILE", "the JUnit report that the command writes"},
                 {"--deadline", "D", "after this the suite is killed", {}, "1h"},
                 pass_env_flag(),
-                k_store},
+                store_flag()},
       .takes_rest = true,
       .examples = {{"quarry test --venv .venv", "the tests inside the packages"},
                    {"quarry test --venv .venv --suite smoke --junit r.xml -- pytest --junit-xml=r.xml tests",
@@ -213,7 +212,7 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   auto kept = arguments.find("--kept");
   TRY(auto done, kept ? trial::record_kept(*kept, *store) : record_report(context, arguments, *store));
   const auto& e = done.evidence;
-  auto result = painted(e.result, tone_of(e.result), context.out.data_look().color);
+  auto result = painted(e.result, outcome_tone_of(e.result), context.out.data_look().color);
   context.out.data(fmt::format("{}  {} on {}  {}\n", result, e.suite, cell_text(e.cell), counts_text(e)));
   if (!kept) context.out.data(fmt::format("reported    by {}; quarry did not run there\n", e.machine.at("host")));
   say_recorded(context, e, done.digest.hex(), arguments.get("--store"), "quarry.evidence-record/1");
@@ -235,7 +234,7 @@ Command record_command() {
                     {"--from", "LOCATOR", "the sealed set that was installed there: run:, set: or channel:"},
                     {"--family", "F", "the GPU family tested; else that of the installed libraries"},
                     {"--kept", "FILE", "instead of a report: the .json file that `quarry test` kept"},
-                    k_store},
+                    store_flag()},
           .examples = {{"quarry evidence record --from-report report.json --from run:42-windows",
                         "what a Windows job has tested"}},
           .exit_codes = {{1, "recorded, and it did not pass"},
@@ -245,7 +244,7 @@ Command record_command() {
           .run = run_record};
 }
 
-Result<int> run_list(Context& context, const Arguments& arguments) {
+Result<int> run_test_list(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   registry::SetDigest set;
   if (auto named = arguments.find("--set")) {
@@ -261,10 +260,10 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
   Json list = Json::array();
   TableRows rows;
   for (const auto& [digest, e] : records) {
-    list.push_back(summary(e, digest.hex()));
+    list.push_back(test_summary(e, digest.hex()));
     rows.push_back({digest.short_hex(),
                     short_time(e.ended),
-                    {e.result, tone_of(e.result)},
+                    {e.result, outcome_tone_of(e.result)},
                     e.suite,
                     cell_text(e.cell),
                     counts_text(e) + std::string(standing(e))});
@@ -278,7 +277,7 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
 std::string evidence_text(const std::string& digest, const EvidenceRecord& e, Look look) {
   auto text =
       fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest,
-                  painted(e.result, tone_of(e.result), look.color), e.suite, cell_text(e.cell), counts_text(e),
+                  painted(e.result, outcome_tone_of(e.result), look.color), e.suite, cell_text(e.cell), counts_text(e),
                   e.started, e.ended, e.set.empty() ? "none" : e.set.hex(), e.sealed ? "" : "  (unsealed source)");
   if (!e.reported.empty())
     text += fmt::format("reported  {}: quarry did not run there, and takes its word\n", e.reported);
@@ -290,7 +289,7 @@ std::string evidence_text(const std::string& digest, const EvidenceRecord& e, Lo
   return text + failures_text(e, look);
 }
 
-Result<int> run_show(Context& context, const Arguments& arguments) {
+Result<int> run_test_show(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto digest, registry::complete_evidence_digest(*store, arguments.operands.at(0)));
   TRY(auto e, registry::load_evidence(*store, digest));
@@ -302,7 +301,7 @@ Result<int> run_show(Context& context, const Arguments& arguments) {
 
 constexpr std::uint64_t k_log_max = 1u << 30; // what `quarry test` keeps of a suite's output is far below
 
-Result<int> run_log(Context& context, const Arguments& arguments) {
+Result<int> run_test_log(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto digest, registry::complete_evidence_digest(*store, arguments.operands.at(0)));
   TRY(auto e, registry::load_evidence(*store, digest));
@@ -319,48 +318,49 @@ Result<int> run_log(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Command log_command() {
+Command test_log_command() {
   return {.path = {"evidence", "log"},
           .summary = "print the log of a test",
           .description = "What the suite printed, as `quarry test` kept it; of a reported record, the report. With "
                          "`--json` its key, URL and size.",
           .operands = {{"DIGEST", "the digest of the evidence, or its first 8 or more digits"}},
-          .flags = {k_store},
+          .flags = {store_flag()},
           .examples = {{"quarry evidence log 4f2a91c07d3e --store file:store", "why did it fail?"}},
           .exit_codes = {{3, "there is no such record, or its log is missing"}, {6, "the record was altered"}},
           .schema = "quarry.evidence-log/1",
-          .run = run_log};
+          .run = run_test_log};
 }
 
-Command list_command() {
+Command test_list_command() {
   return {.path = {"evidence", "list"},
           .summary = "list what was tested, newest first",
           .description = "One line for each record of evidence in the store. An object that is not such a record, or "
                          "was altered, is told as a warning: it counts for nothing.",
           .operands = {},
-          .flags = {{"--set", "DIGEST", "only evidence for this set"}, k_store},
+          .flags = {{"--set", "DIGEST", "only evidence for this set"}, store_flag()},
           .examples = {{"quarry evidence list", "everything that was tested"}},
           .exit_codes = {},
           .schema = "quarry.evidence-list/1",
-          .run = run_list};
+          .run = run_test_list};
 }
 
-Command show_command() {
+Command test_show_command() {
   return {.path = {"evidence", "show"},
           .summary = "show one record of evidence",
           .description = "The files, the machine, the tools and the failures; with `--json` the whole record.",
           .operands = {{"DIGEST", "its digest, or the first 8 or more digits"}},
-          .flags = {k_store},
+          .flags = {store_flag()},
           .examples = {{"quarry evidence show 4f2a91c07d3e", "what was tested there"}},
           .exit_codes = {{3, "there is no such record"}, {6, "it was altered"}},
           .schema = "quarry.evidence-show/1",
-          .run = run_show};
+          .run = run_test_show};
 }
 
 } // namespace
 
 std::vector<Command> test_commands() {
-  return {test_command(), test_report_command(), record_command(), list_command(), show_command(), log_command()};
+  return {test_command(),      test_report_command(), record_command(),
+          test_list_command(), test_show_command(),   test_log_command()};
 }
 
 } // namespace quarry::cli

@@ -12,12 +12,12 @@ namespace {
 using buildlog::TestInVariants;
 using buildlog::TestsReport;
 
-constexpr std::size_t k_rows = 20;
+constexpr std::size_t k_report_rows = 20;
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+std::string report_first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 Section in_variants(std::string title, const std::vector<TestInVariants>& tests, bool with_variants) {
-  Section section{std::move(title), {"test"}, {k_name}, {}, "", k_rows};
+  Section section{std::move(title), {"test"}, {k_name}, {}, "", k_report_rows};
   if (with_variants) {
     section.header.push_back("in");
     section.columns.push_back(k_text);
@@ -27,13 +27,13 @@ Section in_variants(std::string title, const std::vector<TestInVariants>& tests,
   for (const auto& test : tests) {
     std::vector<Cell> row{test.test};
     if (with_variants) row.emplace_back(text::join(test.variants, ", "));
-    row.emplace_back(first_line(test.message));
+    row.emplace_back(report_first_line(test.message));
     section.rows.push_back(std::move(row));
   }
   return section;
 }
 
-std::vector<Section> sections_of(const TestsReport& report) {
+std::vector<Section> report_sections_of(const TestsReport& report) {
   Section counts{"tests",
                  {"variant", "run", "passed", "failed", "skipped", "time"},
                  {k_name, k_number, k_number, k_number, k_number, k_number},
@@ -50,7 +50,7 @@ std::vector<Section> sections_of(const TestsReport& report) {
                 {k_name, k_text, k_number, k_number},
                 {},
                 "",
-                k_rows};
+                k_report_rows};
   for (const auto& f : report.flaky)
     flaky.rows.push_back({f.test, f.variant, units::count(f.passed), units::count(f.failed)});
   Section slowest{"slowest", {"time", "variant", "test"}, {k_number, k_text, k_name}, {}};
@@ -70,7 +70,7 @@ Json in_variants_json(const std::vector<TestInVariants>& tests) {
   return list;
 }
 
-Json document_of(const TestsReport& report) {
+Json report_document_of(const TestsReport& report) {
   Json variants = Json::array(), flaky = Json::array(), slowest = Json::array();
   for (const auto& v : report.variants)
     variants.push_back({{"variant", v.variant},
@@ -96,8 +96,8 @@ Json document_of(const TestsReport& report) {
 Result<int> run_test_report(Context& context, const Arguments& arguments) {
   TRY(auto files, buildlog::find_reports(arguments.operands));
   TRY(auto report, buildlog::report_tests(files));
-  print_report(context, arguments, sections_of(report), {});
-  context.out.document(document_of(report));
+  print_report(context, arguments, report_sections_of(report), {});
+  context.out.document(report_document_of(report));
   return report.failed.empty() ? 0 : traits(ErrorKind::failed).exit_code;
 }
 } // namespace

@@ -186,7 +186,7 @@ std::string installed_text(const venv::Receipt& receipt, const std::string& dire
       units::seconds(seconds));
 }
 
-void report(Context& context, const venv::InstallOutcome& outcome, const std::string& directory) {
+void report_install(Context& context, const venv::InstallOutcome& outcome, const std::string& directory) {
   const auto& receipt = outcome.receipt;
   for (const auto& file : receipt.files)
     context.out.data(fmt::format("installed   {}  {}\n", file.filename, file.sha256.short_hex()));
@@ -222,7 +222,7 @@ Result<int> run_install(Context& context, const Arguments& arguments) {
     TRY_DO(create(context, arguments, options.installer.installer == venv::Installer::uv));
   TRY(auto outcome, venv::install(options, context.environment, context.clock));
   context.out.findings(outcome.findings);
-  report(context, outcome, options.directory);
+  report_install(context, outcome, options.directory);
   context.out.document(receipt_document(outcome));
   if (!activated) return 0;
   TRY(auto environment, venv::open_environment(options.directory));

@@ -20,7 +20,7 @@ using Outputs = std::vector<std::pair<std::string, std::string>>;
 using version::PackageType;
 
 /// For a workflow's next step; a value cannot hold a line break, every one is a checked version.
-Result<void> tell_github(const Context& context, const Outputs& outputs) {
+Result<void> tell_github_of_version(const Context& context, const Outputs& outputs) {
   std::string lines;
   for (const auto& [name, value] : outputs) lines += fmt::format("{}={}\n", name, value);
   return append_for_job("GITHUB_OUTPUT", context.variable("GITHUB_OUTPUT"), lines);
@@ -104,8 +104,8 @@ Result<std::string> version_type(const Context& context, const Arguments& argume
               "give --release-type one of: " + text::join(known, ", "));
 }
 
-Result<version::VersionRequest> request_of(const Context& context, const Arguments& arguments,
-                                           const std::vector<PackageType>& types) {
+Result<version::VersionRequest> version_request_of(const Context& context, const Arguments& arguments,
+                                                   const std::vector<PackageType>& types) {
   version::VersionRequest request;
   TRY(request.release_type, version_type(context, arguments));
   request.custom_suffix = arguments.find("--custom-version-suffix");
@@ -127,14 +127,14 @@ Result<int> run_compute(Context& context, const Arguments& arguments) {
   if (arguments.has("--previous") && types.front() != PackageType::wheel)
     return fail(ErrorKind::invalid_argument, "N008", "--previous orders versions of wheels only",
                 "omit --package-type, or compare with the package manager's own tool");
-  TRY(auto request, request_of(context, arguments, types));
+  TRY(auto request, version_request_of(context, arguments, types));
   Outputs outputs;
   for (auto type : types) {
     TRY(auto version, version::compute_version(request, type));
     outputs.emplace_back(version::output_name(type), std::move(version));
   }
   TRY_DO(check_previous(context, arguments, outputs.front().second));
-  TRY_DO(tell_github(context, outputs));
+  TRY_DO(tell_github_of_version(context, outputs));
   show(context, outputs,
        {{"schema", "quarry.version-compute/1"}, {"release_type", request.release_type}, {"base", request.base}});
   return 0;
@@ -203,7 +203,7 @@ Result<int> run_write(Context& context, const Arguments& arguments) {
   TRY(auto files, version::list_wheels(arguments.get("--dist-dir")));
   TRY(auto found, version::choose_versions(request, files));
   TRY_DO(check_previous(context, arguments, found.wheels.front().version));
-  TRY_DO(tell_github(context, found.outputs));
+  TRY_DO(tell_github_of_version(context, found.outputs));
   Json wheels = Json::array();
   for (const auto& wheel : found.wheels)
     wheels.push_back({{"project", wheel.project}, {"version", wheel.version}, {"file", wheel.file}});

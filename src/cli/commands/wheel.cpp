@@ -19,7 +19,7 @@ namespace quarry::cli {
 
 namespace {
 
-codec::Profile profile_of(const std::string& name) {
+codec::Profile wheel_profile_of(const std::string& name) {
   if (name == "ci") return codec::Profile::ci;
   return name == "stored" ? codec::Profile::stored : codec::Profile::release;
 }
@@ -33,11 +33,11 @@ std::uint64_t bytes_of_tree(const std::string& tree) {
   return total;
 }
 
-Result<int> run_pack(Context& context, const Arguments& arguments) {
+Result<int> run_wheel_pack(Context& context, const Arguments& arguments) {
   const auto& tree = arguments.operands.at(0);
   auto progress = context.out.progress("pack", bytes_of_tree(tree));
   wheel::PackOptions options;
-  options.profile = profile_of(arguments.get("--profile"));
+  options.profile = wheel_profile_of(arguments.get("--profile"));
   options.workers = context.jobs;
   options.prover = prover_of(context);
   options.on_progress = [&](std::uint64_t done) { progress->update(done); };
@@ -107,7 +107,7 @@ Result<std::vector<std::string>> wheels_of(Context& context, const std::vector<s
   return paths;
 }
 
-Result<int> run_verify(Context& context, const Arguments& arguments) {
+Result<int> run_wheel_verify(Context& context, const Arguments& arguments) {
   auto files = Json::array(), all = Json::array();
   int code = 0;
   TRY(auto paths, wheels_of(context, arguments.operands));
@@ -168,7 +168,7 @@ Command pack_command() {
       .examples = {{"quarry wheel pack rocm_sdk_core-7.0 --output-dir dist", "make `dist/rocm_sdk_core-7.0-….whl`"}},
       .exit_codes = {{2, "the tree is not a wheel: the message says why"}},
       .schema = "quarry.wheel-pack/1",
-      .run = run_pack};
+      .run = run_wheel_pack};
 }
 
 Command unpack_command() {
@@ -187,7 +187,7 @@ Command unpack_command() {
           .run = run_unpack};
 }
 
-Command verify_command() {
+Command wheel_verify_command() {
   return {.path = {"wheel", "verify"},
           .summary = "prove that wheels are sound",
           .description =
@@ -207,13 +207,13 @@ Command verify_command() {
                          {3, "a directory holds no wheel"},
                          {6, "a container or RECORD is broken or ambiguous"}},
           .schema = "quarry.wheel-verify/1",
-          .run = run_verify};
+          .run = run_wheel_verify};
 }
 
 } // namespace
 
 std::vector<Command> wheel_commands() {
-  return {pack_command(), unpack_command(), verify_command(), wheel_metadata_command()};
+  return {pack_command(), unpack_command(), wheel_verify_command(), wheel_metadata_command()};
 }
 
 } // namespace quarry::cli

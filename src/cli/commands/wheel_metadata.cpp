@@ -39,7 +39,7 @@ struct Opened {
   content::Rope rope;
 };
 
-void count(Opened& opened, content::Rope rope) {
+void count_transfer(Opened& opened, content::Rope rope) {
   opened.counted = std::make_shared<CountedSource>(std::move(rope));
   opened.rope = content::Rope::of(opened.counted);
 }
@@ -54,13 +54,13 @@ Result<Opened> open_in(const Context& context, const std::string& store, const s
     opened.remote = std::move(objects);
     opened.rope = std::move(rope);
   } else {
-    count(opened, std::move(rope));
+    count_transfer(opened, std::move(rope));
   }
   return opened;
 }
 
 // s3://bucket/prefix/x.whl: a key in the store that is the rest. A URL is percent-encoded, a key is not.
-Result<Opened> open_place(const Context& context, const std::string& place) {
+Result<Opened> open_wheel_place(const Context& context, const std::string& place) {
   auto slash = place.rfind('/');
   if (place.find('?') != place.npos || slash < place.find("://") + 3 || slash + 1 == place.size())
     return fail(ErrorKind::invalid_argument, "W017", fmt::format("{} names no file", place.substr(0, place.find('?'))),
@@ -72,10 +72,10 @@ Result<Opened> open_place(const Context& context, const std::string& place) {
 Result<Opened> open_wheel(const Context& context, const Arguments& arguments) {
   const auto& operand = arguments.operands.at(0);
   if (auto store = arguments.find("--store")) return open_in(context, *store, operand);
-  if (is_remote_place(operand)) return open_place(context, operand);
+  if (is_remote_place(operand)) return open_wheel_place(context, operand);
   Opened opened{std::string(path::basename(operand)), operand, nullptr, nullptr, {}};
   TRY(auto rope, content::Rope::file(operand));
-  count(opened, std::move(rope));
+  count_transfer(opened, std::move(rope));
   return opened;
 }
 

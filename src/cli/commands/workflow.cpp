@@ -23,7 +23,7 @@ std::map<std::string, std::size_t> by_code(const workflow::Report& report) {
   return counts;
 }
 
-Json document_of(const workflow::Report& report, const std::string& directory, std::size_t known) {
+Json workflow_document_of(const workflow::Report& report, const std::string& directory, std::size_t known) {
   Json findings = Json::array(), suppressed = Json::array();
   for (const auto& one : report.findings) findings.push_back(located_json(one));
   for (const auto& one : report.suppressed) {
@@ -50,7 +50,7 @@ Json document_of(const workflow::Report& report, const std::string& directory, s
 
 using Codes = std::map<std::string, Explanation>;
 
-std::string summary(const workflow::Report& report, const Codes& codes, std::size_t known, Look look) {
+std::string workflow_summary(const workflow::Report& report, const Codes& codes, std::size_t known, Look look) {
   TableRows rows;
   for (const auto& [code, count] : by_code(report)) {
     auto severity = Severity::note;
@@ -86,10 +86,11 @@ Result<std::size_t> apply_baseline(const Context& context, const Arguments& argu
   return workflow::remove_known(report, *before);
 }
 
-Result<void> print(Context& context, const Arguments& arguments, const workflow::Report& report, std::size_t known) {
+Result<void> print_workflow(Context& context, const Arguments& arguments, const workflow::Report& report,
+                            std::size_t known) {
   auto format = arguments.get("--format");
   TRY(auto codes, load_codes_of(context.resources, "workflow"));
-  if (format == "json") context.out.data(json::pretty(document_of(report, workflow_root(arguments), known)));
+  if (format == "json") context.out.data(json::pretty(workflow_document_of(report, workflow_root(arguments), known)));
   if (format == "github") context.out.data(annotations(report.findings));
   if (format == "sarif") context.out.data(json::pretty(sarif_of(report.findings, codes)));
   if (format == "text" || format == "github") {
@@ -97,7 +98,8 @@ Result<void> print(Context& context, const Arguments& arguments, const workflow:
     for (const auto& one : report.findings)
       if (one.severity != Severity::note || arguments.has("--notes")) shown.push_back(workflow::to_finding(one));
     if (format == "text") context.out.findings(shown);
-    auto text = summary(report, codes, known, format == "text" ? context.out.data_look() : context.out.note_look());
+    auto text =
+        workflow_summary(report, codes, known, format == "text" ? context.out.data_look() : context.out.note_look());
     if (format == "text")
       context.out.data(text);
     else
@@ -106,7 +108,7 @@ Result<void> print(Context& context, const Arguments& arguments, const workflow:
     if (notes > 0 && !arguments.has("--notes") && format == "text")
       context.out.note(fmt::format("hint: --notes shows the {} as well", units::things(notes, "note")));
   }
-  context.out.document(document_of(report, workflow_root(arguments), known));
+  context.out.document(workflow_document_of(report, workflow_root(arguments), known));
   return {};
 }
 
@@ -116,7 +118,7 @@ Result<int> run_lint(Context& context, const Arguments& arguments) {
   workflow::LintOptions options{sys::rfc3339(context.clock.now_us()).substr(0, 10), others.by_name};
   TRY(auto report, workflow::lint(*tree, options));
   TRY(auto known, apply_baseline(context, arguments, options, report));
-  TRY_DO(print(context, arguments, report, known));
+  TRY_DO(print_workflow(context, arguments, report, known));
   return count_of(report.findings, Severity::error) > 0 ? traits(ErrorKind::failed).exit_code : 0;
 }
 

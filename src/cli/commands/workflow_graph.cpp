@@ -8,7 +8,7 @@ namespace quarry::cli {
 
 namespace {
 
-Json document_of(const workflow::Graph& graph, const std::string& directory) {
+Json graph_document_of(const workflow::Graph& graph, const std::string& directory) {
   Json nodes = Json::array(), edges = Json::array();
   for (const auto& node : graph.nodes)
     nodes.push_back(
@@ -31,7 +31,7 @@ Result<int> run_graph(Context& context, const Arguments& arguments) {
   TRY(auto tree, workflow::open_directory(workflow_root(arguments)));
   TRY(auto repository, workflow::read_repository(*tree));
   auto graph = workflow::graph_of(repository, {arguments.has("--actions"), {}});
-  auto document = document_of(graph, workflow_root(arguments));
+  auto document = graph_document_of(graph, workflow_root(arguments));
   auto format = arguments.get("--format");
   if (format == "json") {
     context.out.data(json::pretty(document));

@@ -120,7 +120,8 @@ Findings for_people(const workflow::Review& review) {
   return shown;
 }
 
-Result<void> print(Context& context, const Arguments& arguments, const ReviewReport& report, workflow::Tree& tree) {
+Result<void> print_review(Context& context, const Arguments& arguments, const ReviewReport& report,
+                          workflow::Tree& tree) {
   auto format = arguments.get("--format");
   auto document = review_json(report);
   if (format == "json") context.out.data(json::pretty(document));
@@ -140,7 +141,8 @@ Result<void> print(Context& context, const Arguments& arguments, const ReviewRep
   return {};
 }
 
-Result<workflow::ReviewOptions> options_of(const Context& context, const Arguments& arguments, const Others& others) {
+Result<workflow::ReviewOptions> review_options_of(const Context& context, const Arguments& arguments,
+                                                  const Others& others) {
   workflow::ReviewOptions options;
   options.lint = {arguments.find("--today").value_or(sys::rfc3339(context.clock.now_us()).substr(0, 10)),
                   others.by_name};
@@ -155,7 +157,7 @@ Result<workflow::ReviewOptions> options_of(const Context& context, const Argumen
 Result<int> run_review(Context& context, const Arguments& arguments) {
   auto root = workflow_root(arguments);
   TRY(auto others, others_of(context, arguments));
-  TRY(auto options, options_of(context, arguments, others));
+  TRY(auto options, review_options_of(context, arguments, others));
   TRY(auto history,
       workflow::read_history(git_place(context, root, ""), arguments.get("--base"), arguments.get("--head")));
   TRY(auto before, workflow::open_revision(git_place(context, root, history.base)));
@@ -167,7 +169,7 @@ Result<int> run_review(Context& context, const Arguments& arguments) {
   TRY(auto review, workflow::review(*before, *after, std::move(history), options));
   add_recorded(recorded, review);
   ReviewReport report{std::move(review), std::move(recorded.tables)};
-  TRY_DO(print(context, arguments, report, *after));
+  TRY_DO(print_review(context, arguments, report, *after));
   const auto& found = report.review.findings;
   bool important =
       std::any_of(found.begin(), found.end(), [](const auto& one) { return one.located.severity == Severity::error; });

@@ -132,7 +132,7 @@ Result<int> post_build_upload(Context& context, const Arguments& arguments) {
   return run_words(inner, words);
 }
 
-Script upload_script() {
+Script run_upload_script() {
   std::vector<Flag> flags = {
       {.name = "--artifact-group", .value = "G", .help = "the run's group", .environment = "ARTIFACT_GROUP"},
       {.name = "--build-dir",
@@ -167,6 +167,6 @@ Script upload_script() {
 
 } // namespace
 
-std::vector<Command> run_scripts() { return {command_of(find_script()), command_of(upload_script())}; }
+std::vector<Command> run_scripts() { return {command_of(find_script()), command_of(run_upload_script())}; }
 
 } // namespace quarry::cli::compat
