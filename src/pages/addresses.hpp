@@ -22,9 +22,9 @@ struct Addresses {
 };
 
 /// Returns the addresses of `directory`: a run's package directory, a channel's, a distribution or the base index.
-/// `projects` are the projects that people want from it: a channel of many files has one find-links page per project
-/// and none for all files. A directory without pages gets the URLs that it will have. Fails with the errors of the
-/// store. Costs three or four small reads.
+/// `projects` are the projects that people want from it: a channel of more than 1000 files has one find-links page for
+/// each project, and not one for all. A directory without pages gets the URLs that it will have. Fails with the errors
+/// of the store. Costs three or four small reads.
 Result<Addresses> addresses_of(store::ObjectStore& store, const PublicUrl& public_url, const std::string& directory,
                                const std::vector<std::string>& projects = {});
 

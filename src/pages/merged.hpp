@@ -4,9 +4,10 @@
 // owner: if both sources have it, the files of the directory or channel are shown, and warning P050 says so.
 //
 // The pages are derived from two sources: the directory's own sets (or the channel) and the base index. A writer
-// changes its source first, then reads both and writes the pages. If a publish and a mirror finish concurrently, at
-// least one of them sees both changes. Writers are kept apart as in page_writer.hpp; after a crash the write-ahead
-// state tells which pages cannot be trusted (docs/concurrency.md, "The merged index and its write-ahead state").
+// changes its source first, then reads both and writes the pages. If a publish and a mirror run at the same time, the
+// one that reads later sees both changes and writes them; the other one finds a changed token and starts over. Writers
+// are kept apart as in page_writer.hpp; after a crash the write-ahead state tells which pages cannot be trusted
+// (docs/concurrency.md, "The merged index and its write-ahead state").
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "registry/records.hpp"
@@ -46,7 +47,7 @@ Result<Merged> merge_channel(store::ObjectStore& store, const std::string& name,
 
 struct Shown {
   bool exists = false;
-  bool current = false; ///< its own half shows the given view; a killed mirror sync is not noticed
+  bool current = false; ///< its projects from the channel are those of the given view; the base index is not looked at
 };
 /// Tells whether the merged index of a channel exists and shows `view`. Costs one read, so it also works in a store
 /// that cannot be listed.
@@ -59,8 +60,8 @@ struct MergedAll {
   Findings notes;
 };
 /// Brings the merged indexes of all channels and package directories up to date, after the base index has changed:
-/// `options.transfers` of them at the same time. A failure of one does not stop the others; all failures together are
-/// P051, with the kind of the first. Reads every set record of the store to find the directories.
+/// `options.transfers` of them at the same time. If one fails, the others are still written, and the result is error
+/// P051 with the kind of the first failure. Reads every set record of the store to find the directories.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

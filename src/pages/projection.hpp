@@ -3,6 +3,9 @@
 // and channels, and written after them: project pages first, then the roots that link to them. A reader may see a stale
 // page, never a torn one and never one that names a missing file. docs/concurrency.md explains how concurrent writers
 // are kept apart and what happens after a crash.
+//
+// The functions may be called from several threads and processes at the same time. In a store without conditional
+// writes only one writer is safe (ObjectStore::conditional_writes).
 #include "base/result.hpp"
 #include "registry/registry.hpp"
 #include "store/object_store.hpp"
@@ -30,12 +33,13 @@ Result<Projected> project_directory(store::ObjectStore& store, const std::string
 /// Returns the key of a distribution's pointer, `distribution.json`. A directory is a distribution exactly if this
 /// object exists. Pure.
 std::string pointer_key(const std::string& directory);
-/// Reads the pointer at the root of `place` and returns the directory that it names; "" if there is no pointer. Fails
-/// with the B-codes of JSON and with corrupt (R011) if the object is not a valid pointer.
+/// Reads the pointer at the root of the store `place` and returns the directory that it names; "" if there is no
+/// pointer. Fails with the B-codes of JSON and with corrupt (R011) if the object is not a valid pointer. Costs one
+/// read.
 Result<std::string> directory_of_distribution(store::ObjectStore& place);
 /// Makes `directory` a distribution: writes a pointer without sets, if-absent, before the first file is copied. From
 /// then on the files in the directory are known to be ours, even if the writer is killed or two writers begin together.
-/// Succeeds if a pointer exists already.
+/// Succeeds if a pointer exists already. Costs one write.
 Result<void> claim_distribution(store::ObjectStore& store, const std::string& directory);
 /// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does. A distribution is a simple
 /// repository itself, so `{project}/index.html` is written, too; and at the end its pointer, which names the sets that
@@ -49,7 +53,7 @@ Result<Projected> project_distribution(store::ObjectStore& store, const std::str
 using KnownViews = std::map<registry::ViewDigest, registry::ViewRecord>;
 
 enum class Extent : std::uint8_t {
-  changed, ///< the projects that changed since the generation in `pages.json`; every page of a small channel
+  changed, ///< the projects that changed since the generation in `pages.json`; all in a channel of up to 1000 files
   whole,   ///< every page, whatever `pages.json` says: for repair
 };
 
@@ -64,8 +68,8 @@ Result<Projected> project_channel(store::ObjectStore& store, const std::string& 
 /// than the channel's generation, the pages are stale. Costs one read.
 Result<std::uint64_t> projected_generation(store::ObjectStore& store, const std::string& name);
 
-/// How often a writer starts over because another writer was faster. Each lost round is another writer's success, so
-/// even 32 concurrent writers finish well before.
+/// How often a writer starts over because another writer was faster. A round is lost only if another writer has written
+/// something meanwhile; 32 writers that begin together need far fewer rounds.
 constexpr int k_rebase_max = 64;
 /// How often a move is tried again after an unknown outcome (R004). Few, because the store has already retried each
 /// write.

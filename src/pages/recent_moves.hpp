@@ -1,11 +1,12 @@
 #pragma once
-// Guards page writes against the ABA problem. Private to the room.
+// Guards page writes against the ABA problem.
 //
-// A delayed writer can still overwrite a page if the page has changed back to the bytes that the writer read (A -> B ->
-// A), because the ETag then matches again. That needs a project whose files changed at least twice since. So the state
-// object of the pages remembers which projects changed twice in the last k_recent_moves moves, and every writer also
-// compares the pages of these projects. A delayed writer that survives repairs its late pages itself (page_writer.hpp);
-// this is for one that is killed right after a late write. docs/concurrency.md has the timeline.
+// A delayed writer can overwrite a newer page if the page has changed back to the bytes that the writer read (A -> B ->
+// A), because the ETag then matches again. This can happen only to a project that changed at least twice after the
+// writer read its page. A delayed writer that goes on repairs its late pages itself (page_writer.hpp). One that is
+// killed right after its late write does not. So the state object of the pages remembers which projects changed twice
+// in the last k_recent_moves moves, and every writer also compares the pages of these projects. docs/concurrency.md has
+// the timeline.
 #include "base/json.hpp"
 #include "registry/digests.hpp"
 #include <cstdint>
@@ -19,8 +20,10 @@ namespace quarry::pages {
 constexpr std::uint64_t k_recent_moves = 16; ///< far more moves than happen while one writer writes one page
 
 struct RecentMoves {
-  std::map<std::string, std::uint64_t> moved; ///< project -> its last change, if among the last k_recent_moves moves
-  std::map<std::string, std::uint64_t> twice; ///< the same, of projects that had already changed shortly before
+  /// Project -> number of the last move that changed it, if that is among the last k_recent_moves moves.
+  std::map<std::string, std::uint64_t> moved;
+  /// The same for projects that another of these moves had changed before.
+  std::map<std::string, std::uint64_t> twice;
 
   /// Returns the state after `move`, which changed `projects`; `more_than_once` are those of them that changed in
   /// several of the moves since the last state. Entries that are k_recent_moves or more moves old are dropped. Pure.

@@ -38,13 +38,14 @@ struct SetRecord { ///< sets/{digest}.json: the files published together
   Origin origin;
   std::vector<FileRecord> files; ///< sorted by filename
   std::string directory = {};    ///< key prefix it is published below; its seals are in {directory}/seals/
-  SetDigest subset_of = {};      ///< the sealed set that these files were chosen from; none: a set of its own
+  SetDigest subset_of = {};      ///< the sealed set that these files were chosen from; empty: they were not
   std::string unknown = {};
 };
-struct SealRecord { ///< …/seals/{set digest}.json, if-absent, written last: the completion signal of a directory
+/// …/seals/{set digest}.json, written if-absent after the files of the set and the set record: it makes the set count.
+struct SealRecord {
   SetDigest set;
   std::string directory; ///< key prefix the set lives in
-  std::string time;
+  std::string time;      ///< RFC 3339, UTC
   std::string unknown = {};
 };
 struct ViewRecord {                          ///< views/{digest}.json, immutable
@@ -57,20 +58,21 @@ struct ShardRecord { ///< views/shards/{digest}.json: one project's files
   std::vector<FileRecord> files; ///< sorted by filename
   std::string unknown = {};
 };
-struct ChannelRecord { ///< channels/{name}.json: the only record that is ever replaced
+struct ChannelRecord { ///< channels/{name}.json: replaced by each move
   std::string name;
   std::uint64_t generation = 0;
-  ViewDigest view, previous; ///< previous: none at generation 1
+  ViewDigest view, previous; ///< previous: empty at generation 1
   LedgerDigest ledger;
   std::string unknown = {};
 };
 struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a channel's ledger reaches it
   LedgerDigest previous;
-  std::string channel, action;
+  std::string channel;
+  std::string action; ///< "promote", "rollback", …: what the command was
   ViewDigest from_view, to_view;
   PlanDigest plan;
   VerdictDigest verdict;
-  std::string who, when, why;
+  std::string who, when, why;   ///< when: RFC 3339, UTC; who and why: as given on the command line
   std::uint64_t generation = 0; ///< of the channel after the move
   std::string unknown = {};
 };
@@ -90,9 +92,10 @@ struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested
   std::uint64_t passed = 0, failed = 0, skipped = 0, errors = 0;
   std::vector<TestRow> rows;
   std::map<std::string, std::string> machine, tools;
-  std::string started, ended, log;
-  SetDigest set;        ///< that was tested; may be none
-  bool sealed = false;  ///< false: unsealed source; a gate never accepts it
+  std::string started, ended; ///< RFC 3339, UTC
+  std::string log;            ///< the URL of the run's log, or empty
+  SetDigest set;              ///< that was tested; may be empty
+  bool sealed = false;        ///< false: unsealed source; a gate never accepts it
   std::string reported; ///< empty: Quarry ran the suite; else the report of another machine ("rocm-sdk.test/1 of HOST")
   std::string unknown = {};
 };

@@ -24,7 +24,8 @@ namespace quarry::registry {
 
 using store::ObjectStore;
 
-constexpr std::uint64_t k_record_bytes_max = 64u << 20; ///< a set of 100,000 files has 40 MB; Quarry writes none larger
+/// A set of 100,000 files has 40 MB. Reading a larger record fails with R007.
+constexpr std::uint64_t k_record_bytes_max = 64u << 20;
 
 // Keys. Digests are 64 lower-case hex digits.
 std::string set_key(const SetDigest& digest);
@@ -40,14 +41,15 @@ std::string channel_directory(const std::string& name);
 /// Fails with invalid_argument (R016) unless the name has 1 to 64 lower-case letters, digits, '.', '_' and '-' and
 /// begins with a letter or digit. Pure.
 Result<void> check_channel_name(const std::string& name);
-/// Returns the full digest that `digits` (8 or more) is the beginning of, among the store's records of that kind. A
-/// full digest is returned without a look at the store; a shorter one costs a listing. Fails with not_found (R010), or
-/// invalid_argument (R020) if `digits` is not a digest or fits several records.
+/// Completes a digest of which at least the first 8 digits are given, from the store's records of that kind. A full
+/// digest costs nothing: it is returned without a check that the record exists. A shorter one costs a listing. Fails
+/// with not_found (R010), or invalid_argument (R020) if `digits` is not a digest or fits several records.
 Result<SetDigest> complete_set_digest(ObjectStore& store, const std::string& digits);
 Result<EvidenceDigest> complete_evidence_digest(ObjectStore& store, const std::string& digits);
 
-// Immutable records. put_… returns the digest; writing a record that exists succeeds and costs one read. load_… reads
-// the record and checks its hash: R010 (also for an empty digest), R011, R012. One request each.
+// Immutable records. put_… writes a record and returns its digest. It reads first: a record that exists costs one read,
+// a new one also one write. It fails with R011 if other bytes are stored under the digest. load_… reads a record and
+// checks its hash. It costs one read, and fails with R010 (also for an empty digest), R011 and R012.
 Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
 Result<SetRecord> load_set(ObjectStore& store, const SetDigest& digest);
 Result<ViewDigest> put_view(ObjectStore& store, const ViewRecord& record);
@@ -73,8 +75,9 @@ Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store, Findi
 
 // Seals.
 /// Writes the seal of the set `set` if-absent, below the directory that the set record names. Returns true if it was
-/// written now, false if the set is sealed already. The set record must exist (R010). An existing seal that is damaged
-/// is not replaced: corrupt (R011, R014). Three requests.
+/// written now, false if the set is sealed already. The set record must exist (R010); whether its files exist is not
+/// checked, the caller has written them. `time` is RFC 3339 in UTC. An existing seal that is damaged is not replaced:
+/// corrupt (R011, R014). Fails with R004 if the write may have happened. Three requests.
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const std::string& time);
 
 struct SealedSet {
@@ -101,9 +104,13 @@ struct Resolved {
   ViewDigest view;               ///< of a channel
   std::uint64_t generation = 0;  ///< of a channel
 };
+/// Costs and errors of load_sealed().
 Result<Resolved> resolve_set(ObjectStore& store, const std::string& digits);
-/// `prefix` is "{external_repo}{run_id}-{platform}". Fails with not_found (R013) if no set below it is sealed.
+/// `prefix` is that of a run's outputs ("42-linux", run::Layout). Costs and errors of sealed_sets_below(); also
+/// not_found (R013) if no set below it is sealed, and R018.
 Result<Resolved> resolve_run(ObjectStore& store, const std::string& prefix);
+/// Fails with R015, and with the errors of load_whole_view() and load_all_sealed(). Costs two reads for each set, one
+/// for each project, and two more.
 Result<Resolved> resolve_channel(ObjectStore& store, const std::string& name);
 /// Returns the union of the sets' files, sorted by filename. Fails with already_exists (R018) if two sets have the same
 /// file name with different content. Pure.
@@ -113,17 +120,18 @@ Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets);
 struct View {
   ViewDigest digest;
   ViewRecord record;
-  std::vector<ShardRecord> shards; ///< sorted by project; all of the view, or only some if a function says so
+  std::vector<ShardRecord> shards; ///< sorted by project; all, except from load_view_for() and extend_view()
 };
 /// Returns the view that shows these sets, in this order. Fails with R018 if two of them disagree about a file. Pure:
 /// the same sets in the same order give the same digest.
 Result<View> make_view(const std::vector<SealedSet>& sets);
-/// Returns `base` with these sets appended; a set that it has already changes nothing. `base` needs only the shards of
-/// the projects in `sets` (load_view_for); the result has the shards of these projects only. Fails with R018. Pure.
+/// Returns `base` with these sets appended; a set that it has already changes nothing. `base` must have the shards of
+/// the projects in `sets` (load_view_for): one that is missing counts as a project without files. The result has the
+/// shards of these projects only. Fails with R018. Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);
-/// Writes the shards at hand, then the view record. A record that exists costs one read.
+/// Writes the shards that `view` has, then the view record. A record that exists costs one read.
 Result<void> put_view(ObjectStore& store, const View& view);
 /// Reads a view and all its shards, eight at the same time.
 Result<View> load_whole_view(ObjectStore& store, const ViewDigest& digest);
@@ -149,15 +157,19 @@ Result<Channel> require_channel(ObjectStore& store, const std::string& name);
 /// must be able to compare and swap.
 Result<void> require_swappable(ObjectStore& store, const std::string& name);
 /// Replaces the channel `expected` by `next`, as one compare-and-swap; nullopt means that the channel must not exist
-/// yet. Fails with precondition_failed (R003) if another writer has changed the channel. After a lost reply the channel
-/// is read: the swap succeeded if the channel is `next`, or if its ledger contains the entry of `next`; it fails with
-/// outcome_unknown (R004) if the channel is still `expected`, since the write may yet arrive. One write; R031.
+/// yet. The caller has written the view and the ledger entry that `next` names, and has built `next` from `expected`.
+/// Costs one write. If the condition failed or the reply was lost, the channel is read, and its ledger as far back as
+/// the generation of `next`. Then:
+///   the channel is `next`, or its ledger has the entry of `next`   success
+///   the channel is still `expected` after a lost reply             outcome_unknown (R004): the write may still arrive
+///   anything else, also a channel that exists for nullopt          precondition_failed (R003): start over
+/// Fails with R031 if the store ignores conditional writes.
 Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, const ChannelRecord& next);
 /// Returns the names of all channels. Costs one listing of `channels/`, without their pages.
 Result<std::vector<std::string>> list_channels(ObjectStore& store);
 
 /// Returns all moves of a channel, newest first. Checks that each entry fits the one after it: hash, channel,
-/// generation and view; corrupt (R017). Costs one read per move.
+/// generation and view; corrupt (R017). Costs one read per move; all entries are in memory.
 Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectStore& store, const ChannelRecord& channel);
 
 } // namespace quarry::registry

@@ -20,28 +20,28 @@ struct Call {
   std::string key = {};           ///< the whole key: the caller adds the location's prefix; empty: the bucket itself
   Pairs query = {}, headers = {}; ///< header names in lower case
   std::optional<content::Rope> body = {};
-  std::string body_sha256 = {}; ///< hex; empty: the signature does not cover the body
-  std::uint64_t answer_bytes_max = 1u << 20;
-  std::uint64_t stall_ms = 60'000;
+  std::string body_sha256 = {};              ///< hex; empty: the signature does not cover the body
+  std::uint64_t answer_bytes_max = 1u << 20; ///< a longer answer fails; not for a sink
+  std::uint64_t stall_ms = 60'000;           ///< the call fails if no byte moves for this long
   bool wait_before_body = false;    ///< send the body only after the server has accepted the headers (100-continue)
   bool answer_may_be_error = false; ///< the body of a 200 may be an <Error>
   bool repeat = true;               ///< false: no retries; the caller decides what to do after a failure
   std::function<Result<void>(const net::Response&, std::span<const std::byte>)> sink = {};
   std::function<void()> on_start = {}; ///< called before each attempt: a sink must discard what it received so far
-  std::function<void(std::uint64_t)> on_sent = {};
+  std::function<void(std::uint64_t)> on_sent = {}; ///< bytes of the body that this attempt has sent so far
 };
 
 struct Done {
   net::Response response;
-  bool ambiguous = false; ///< an earlier attempt of the same call may already have taken effect
+  bool ambiguous = false; ///< this attempt succeeded, but an earlier one of the same call may have written, too
 };
 using Outcome = tl::expected<Done, Refusal>;
 
-/// A token bucket that limits the retries of all calls to a bucket, so that an overloaded server is not flooded.
-/// Thread-safe.
+/// Limits the retries of all calls to a bucket, so that an overloaded server is not flooded: each retry costs k_price,
+/// and each success gives a little back. Thread-safe.
 class RetryBudget {
 public:
-  bool take() {
+  bool take() { ///< pays for a retry; false: none is left
     auto now = tokens_.load();
     while (now >= k_price)
       if (tokens_.compare_exchange_weak(now, now - k_price)) return true;
@@ -60,6 +60,7 @@ private:
 
 class Bucket {
 public:
+  /// `clock` must outlive the bucket.
   Bucket(Location location, std::shared_ptr<net::Transport> transport, std::shared_ptr<CredentialCache> credentials,
          const sys::Clock& clock, net::RetryLimits limits = {});
 
@@ -71,8 +72,8 @@ public:
   Location location() const;
   std::string name() const;           ///< "s3://bucket", for messages
   bool unsigned_body_is_safe() const; ///< over TLS or to this machine nobody can change the body on its way
-  /// Returns a URL with which anyone may send this request for `seconds`. Fails with K011 without credentials. Sends
-  /// nothing to the bucket.
+  /// Returns a URL with which anyone may send this request for `seconds`, or until the credentials expire. The URL is a
+  /// secret: do not log it. Fails with K011 without credentials. Sends nothing to the bucket.
   Result<std::string> presign(const std::string& method, const std::string& key, std::uint64_t seconds);
 
 private:

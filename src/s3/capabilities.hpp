@@ -14,7 +14,7 @@ struct Capabilities {
   bool quoted_if_match = true;     ///< If-Match needs the ETag in quotes, as RFC 9110 says; false: without quotes
   bool complete_conditions = true; ///< CompleteMultipartUpload honours the same conditions
   bool crc64nvme = true;           ///< a wrong x-amz-checksum-crc64nvme is refused
-  bool slash_keys = true;          ///< keeps an object `a/` beside `a/b`, and does not show it as `a`
+  bool slash_keys = true;          ///< keeps `a/` and `a/b` as two objects, and lists `a/` by that name
   bool conditional_writes() const { return if_absent && if_match; }
   bool operator==(const Capabilities&) const = default;
 };
@@ -34,9 +34,9 @@ std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const 
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
 /// The capabilities of one bucket: get() reads the stored record, or probes and stores it; later calls are free.
-/// A role that may not write the probe's objects (K003) uses an expired record; if there is none either, get() fails
-/// with K003, whose hint names the permission that is needed. `prefix` is empty or ends with '/'. Thread-safe: one
-/// caller probes, the others wait.
+/// If the role may not write the probe's objects (K003), an expired record is used. Without one get() fails with K003,
+/// whose hint names the permission that is needed. `bucket` and `clock` must outlive the cache. `prefix` is empty or
+/// ends with '/'. Thread-safe: one caller probes, the others wait.
 class CapabilityCache {
 public:
   CapabilityCache(Bucket& bucket, std::string prefix, const sys::Clock& clock)

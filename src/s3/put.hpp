@@ -27,18 +27,18 @@ struct PutRequest {
 };
 
 struct PutDone {
-  std::string etag; ///< empty if another writer has replaced the object already
+  std::string etag; ///< empty: the write happened, but another writer has replaced the object already
   std::uint64_t size = 0;
   Sha256 sha256;
   std::string lineage;
 };
 
-/// The header with an object's write lineage: a random mark of the write that made it, then the marks of the objects
-/// that it replaced, newest first, as far as they were known. So the outcome of a write whose reply was lost can be
-/// found out, even if another writer has replaced the object since.
+/// The header with an object's write lineage. First stands the random mark of the write that made the object. Then
+/// follow the marks of the objects that it replaced, newest first; marks that the writer did not know are missing. So
+/// the outcome of a write whose reply was lost can be found out, even if another writer has replaced the object since.
 inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
 /// What was stored, or a Refusal. Status 412 means that the condition does not hold. `ambiguous` means that the outcome
-/// is unknown: a reply was lost, or the server failed, and the object that it has now does not tell.
+/// is unknown: a reply was lost, or the server failed, and the stored object does not show whether the write happened.
 using PutOutcome = tl::expected<PutDone, Refusal>;
 
 struct PartLimits {
@@ -56,15 +56,20 @@ struct PutTools {
   PartLimits limits;
 };
 
-/// Stores `request.content` under `request.key`, if the condition holds. On a server that ignores the condition it is
-/// checked by a HEAD before the write, which is not atomic. Memory is taken from `tools.slabs` and bounded by it. Costs
-/// one request up to part_bytes, otherwise one per part and two more; a lost reply costs a HEAD.
+/// Stores `request.content` under `request.key`, if the condition holds:
+///   up to part_bytes                                  from memory, in one request
+///   larger                                            in parts: one request for each, and two more
+///   larger, with a condition, on a server that does   streamed in one request, up to single_put_bytes; a larger one
+///   not check it when an upload of parts is completed goes in parts, and the server decides
+/// On a server that ignores the condition everywhere it is checked by a HEAD before the write, which is not atomic. A
+/// conditional or large put first asks tools.capabilities. Memory is taken from `tools.slabs` and bounded by it. A lost
+/// reply costs a HEAD.
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 /// Returns the bytes of a part: `part_bytes`, or more so that there are at most 9500 (S3 allows 10,000).
 std::uint64_t part_size(std::uint64_t size, std::uint64_t part_bytes);
 
-// Shared by put.cpp, parts.cpp and copy.cpp; private to the room.
+// Shared by put.cpp, parts.cpp and copy.cpp.
 struct Marked { ///< the headers of an object, with the mark of this write
   std::string nonce, lineage;
   Pairs headers;

@@ -14,6 +14,7 @@
 
 namespace quarry::s3 {
 
+/// Must be held by a std::shared_ptr.
 class Slabs : public std::enable_shared_from_this<Slabs> {
 public:
   explicit Slabs(std::uint64_t bytes_max) : left_(bytes_max), bytes_max_(bytes_max) {}
@@ -30,7 +31,8 @@ public:
       bytes = std::move(kept_.back());
       kept_.pop_back();
     }
-    if (size != kept_size_ && size >= k_worth_keeping) kept_.clear(); // slabs of another size would exceed the bound
+    if (size != kept_size_ && size >= k_worth_keeping)
+      kept_.clear(); // they do not fit, and would add to the memory in use
     lock.unlock();
     if (!bytes) bytes = sys::allocate_bytes(size);
     auto* raw = bytes.get();
@@ -45,7 +47,7 @@ private:
   void give_back(sys::Bytes bytes, std::size_t size) {
     std::lock_guard lock(mutex_);
     left_ += size;
-    if (size >= k_worth_keeping) { // touched pages cost no more faults
+    if (size >= k_worth_keeping) { // memory that was used before costs no page faults
       if (size != kept_size_) kept_.clear();
       kept_size_ = size;
       kept_.push_back(std::move(bytes));

@@ -2,14 +2,15 @@
 // An object store as S3 defines it: keys, bytes, ETags and conditional writes. Backends: memory, file, s3, and http,
 // which only reads. All pass object_store_test.cpp. docs/concurrency.md says what is guaranteed and how it is used.
 //
-// Guarantees: an object is absent, or complete, old or new. When put() returns, the object is on the disk, or the
-// server has confirmed it. If put() fails with outcome_unknown, it may have happened. A store is thread-safe; its
-// threads may wait for the disk or the network.
+// Guarantees: a reader finds no object, the complete old one, or the complete new one. When put() returns, the object
+// is on the disk, or the server has confirmed it. If put() fails with outcome_unknown, the write may have happened. A
+// store is thread-safe; its threads may wait for the disk or the network.
 //
 // Errors of all functions:
 //   R001 not_found              R002 already_exists (if-absent)      R003 precondition_failed (if-match)
 //   R004 outcome_unknown        R005 invalid key                     R006 no backend for the locator
-//   R007 larger than max_bytes  R008 not the promised sha256         R030 the store can only be read
+//   R007 larger than max_bytes  R008 not the promised sha256         R009 other bytes are there (put_once.hpp)
+//   R030 the store can only be read
 //   D00x of the machine, H00x of the network, K0xx of an S3 server
 #include "base/result.hpp"
 #include "content/rope.hpp"
@@ -31,15 +32,14 @@ enum class SlashKeys : std::uint8_t { refused, allowed };
 
 /// Checks a key; fails with invalid_argument (R005). A valid key has components separated by '/', none of them empty,
 /// "." or ".."; no control characters; at most 1024 bytes (S3) and 255 per component (Linux). Its first component is
-/// not
-/// ".quarry", where backends keep their own objects. With SlashKeys::allowed it may end in one slash. Pure.
+/// not ".quarry": backends keep their own objects there. With SlashKeys::allowed it may end in one slash. Pure.
 Result<void> check_key(std::string_view key, SlashKeys slash_keys = SlashKeys::refused);
 
 struct ObjectInfo {
   std::string key;
   std::uint64_t size = 0;
-  /// Opaque; changes with the bytes. In the file store it is the sha256 of the content, so head() and list() of that
-  /// store leave it empty: they do not read the content.
+  /// Opaque; changes with the bytes. In the file store it is the sha256 of the content. head() and list() of that store
+  /// do not read the content, so they leave it empty: take the ETag for if_match() from get() or put().
   std::string etag;
   std::int64_t modified_us = 0; ///< UTC, when it was last written; 0: unknown
   /// The headers that readers get. Only head() of s3 and http fills them.
@@ -66,13 +66,13 @@ struct Precondition {
 struct PutOptions {
   Precondition precondition;
   std::string content_type, cache_control;
-  /// Called with bytes written so far.
+  /// Called with the total of bytes written so far, perhaps from several of the store's threads.
   std::function<void(std::uint64_t)> on_progress;
   /// The digest that the content must have. With other bytes put() fails with corrupt (R008), and no object appears.
   std::optional<Sha256> sha256 = {};
 };
 
-/// Counts of operations since the store was opened, for `writes` in JSON and for tests.
+/// Counts of calls since the store was opened, without retries, for `writes` in JSON and for tests.
 struct Counters {
   std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
   std::uint64_t ranges = 0; ///< requests for ranges of objects from open(); s3 and http
@@ -88,47 +88,55 @@ public:
   /// resource_exhausted (R007) if the object has more than `max_bytes`. One request; the bytes are in memory.
   virtual Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes,
                                                  std::string* etag = nullptr) = 0;
-  /// Returns the content of an object, which is read when the rope is read: for large objects. Fails with not_found
-  /// (R001). In s3 and http reading costs one request per range, and fails if the object has been replaced since.
+  /// Returns the content of an object, which is read when the rope is read: for large objects. The rope may outlive the
+  /// store. Fails with not_found (R001). Costs a head(). In s3 and http reading costs one request per range, and fails
+  /// if the object was replaced after open(); the file store keeps the version that was opened.
   virtual Result<content::Rope> open(const std::string& key) = 0;
-  /// Writes an object if the precondition holds, and returns its ETag and size. Fails with R002, R003 or R008, after
-  /// which nothing has changed, or with outcome_unknown (R004).
+  /// Writes an object if the precondition holds, and returns its size and its ETag, which is empty if another writer
+  /// has already replaced the object. Fails with outcome_unknown (R004) if the write may have happened. After any other
+  /// error nothing has changed: R002, R003 (also for if-match when the object does not exist), R005, R008. Costs one
+  /// request, or in s3 above 8 MiB one per part and two more; the first conditional write also costs what
+  /// conditional_writes() does. For if-match the file store reads and hashes the old object.
   virtual Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) = 0;
   /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001). s3 copies on
   /// the server if the server can evaluate the precondition there; otherwise the bytes pass through this machine.
   virtual Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) = 0;
   /// Copies an object of another store to `to` here, on the server. Returns true if it did; false if these two stores
   /// cannot do that, in which case nothing was written and the caller must send the bytes itself. If `options.sha256`
-  /// is set, only an object with exactly this recorded digest is copied. Fails with not_found (R001), already_exists
-  /// (R002) and outcome_unknown (R004).
+  /// is set, only an object with exactly this recorded digest is copied; for another one it returns false. Costs a head
+  /// and the copy. Fails with not_found (R001), already_exists (R002) and outcome_unknown (R004).
   virtual Result<bool> copy_from(ObjectStore& source, const std::string& from, const std::string& to,
                                  const PutOptions& options) {
     static_cast<void>(source), static_cast<void>(from), static_cast<void>(to), static_cast<void>(options);
     return false;
   }
-  /// Removes an object. Succeeds if it does not exist. There is no precondition.
+  /// Removes an object. Succeeds if it does not exist. It takes no precondition, so it may remove what another writer
+  /// has just written; the caller must look afterwards if that matters. One request.
   virtual Result<void> remove(const std::string& key) = 0;
   /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. One request per
   /// 1000 objects. The listing is not a snapshot: objects that are written meanwhile may be included or not.
   virtual Result<std::vector<ObjectInfo>> list(const std::string& prefix) = 0;
-  /// Returns one level: the objects and directories whose keys begin with `prefix`, which may end inside a name
-  /// ("42-"). One request per 1000 entries of this level, however much lies below; a backend without support uses
-  /// list().
+  /// Returns one level: the objects and directories whose keys begin with `prefix`. The prefix need not end at a slash:
+  /// "42-" finds "42-linux/". One request per 1000 entries of this level, however much lies below; a backend without
+  /// support uses list().
   virtual Result<Children> children(const std::string& prefix);
   virtual Counters counters() const = 0;
   /// Whether preconditions are evaluated atomically with the write. If false, the store looks before it writes, which
-  /// is safe for one writer and not for several. s3 probes the server once (s3/capabilities.hpp).
+  /// is safe for one writer and not for several. Free, except in s3: the first call of a process reads what is known of
+  /// the server, or probes it with about 20 requests (s3/capabilities.hpp); it fails with K003 if it may not write
+  /// these.
   virtual Result<bool> conditional_writes() { return true; }
   /// Whether objects can be written under keys that end in one slash, beside objects below them. If false, writing one
-  /// fails with R005, and reading one finds nothing. Consoles write empty objects of such names to show a directory, so
-  /// list() omits those and put() refuses to write an empty one (R005). Costs the same as conditional_writes().
+  /// fails with R005, and reading one finds nothing. Some consoles write an empty object `a/` to show a directory:
+  /// list() omits such objects, and put() refuses to write one (R005). Costs the same as conditional_writes().
   virtual Result<bool> slash_keys() { return false; }
   /// Returns the URL under which a plain client finds `key`, percent-encoded: "file:///srv/store/k". No I/O.
   virtual std::string url(const std::string& key) const = 0;
-  /// Removes what killed writers left behind (temporary files, unfinished multipart uploads), if it is older than
-  /// `older_than_us`. Returns how many were removed.
-  virtual Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) {
-    static_cast<void>(older_than_us);
+  /// Removes what killed writers left behind (temporary files, unfinished multipart uploads) if it was begun before
+  /// `before_us`, a time in microseconds since 1970, UTC. A writer that began earlier and still works then fails.
+  /// Returns how many were removed. One listing, and one request for each.
+  virtual Result<std::uint64_t> remove_leftovers(std::int64_t before_us) {
+    static_cast<void>(before_us);
     return std::uint64_t{0};
   }
 };
@@ -137,15 +145,17 @@ public:
 struct Surroundings {
   std::map<std::string, std::string> environment;
   const sys::Clock& clock;
-  std::function<void(std::string_view)> trace = {}; ///< gets a line for each request and its answer; may be empty
+  /// Gets a line for each request and its answer, without secrets; may be empty. Called from the store's threads.
+  std::function<void(std::string_view)> trace = {};
 };
 
 /// A store in memory, for tests and dry runs. With a clock, objects have the time at which they were written.
 std::unique_ptr<ObjectStore> make_memory_store(const sys::Clock* clock = nullptr,
                                                SlashKeys slash_keys = SlashKeys::allowed);
 /// A store in a directory: objects are plain files below `root`, which the first put creates. A put writes and syncs a
-/// temporary file; if-absent then link(2)s it to its name, every other put takes the key's lock, compares and renames.
-/// Safe between processes. Fails with invalid_argument (R006) if `root` is not a directory.
+/// temporary file. An if-absent put then link(2)s it to its name. Every other put locks the key, compares the ETag if
+/// it has to, and renames the file over the old one. Safe between processes. Fails with invalid_argument (R006) if
+/// `root` is not a directory.
 Result<std::unique_ptr<ObjectStore>> open_file_store(const std::string& root);
 /// Files on a web server below `url` (https, or http to this machine). They can be read, also by ranges; listing and
 /// writing fail with unsupported (R030).

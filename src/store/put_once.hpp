@@ -6,22 +6,22 @@ namespace quarry::store {
 
 struct Once {
   content::Rope content;
-  Sha256 sha256; ///< of `content`; must match the stored bytes
+  Sha256 sha256; ///< of `content`
   std::string content_type, cache_control;
   std::function<void(std::uint64_t)> on_progress = {};
-  std::optional<std::uint64_t> size = {}; ///< if set, a recorded digest counts only for an object of this size
+  std::optional<std::uint64_t> size = {}; ///< for copy_once(): a recorded digest counts only for an object of this size
 };
 
-/// Puts the content if-absent. Returns true if it was written now, false if the key already has the same bytes. Fails
-/// with already_exists (R009, both digests) if the key exists with different content. After a lost reply the stored
-/// object is looked up. Costs one write; if the key exists or the reply was lost, the stored object is also read and
-/// hashed.
+/// Puts the content if-absent. Returns true if it was written now, false if the key already had the same bytes. After a
+/// lost reply the stored object is read and hashed: with the same bytes the result is true, as if this call had written
+/// them. Fails with already_exists (R009, both digests) if the key exists with different content, with R004 if a reply
+/// was lost and the object is absent, and with R008. Costs one write; if the key exists or the reply was lost, also
+/// reading the stored object.
 Result<bool> put_once(ObjectStore& store, const std::string& key, const Once& once);
 
-/// Like put_once(), with the content of an object of another store. The copy stays on the server if the two stores can
-/// do that (ObjectStore::copy_from); otherwise the bytes pass through this machine. `once.content` is not used. Costs a
-/// head first, so an object that exists with the right recorded digest is not read. Also fails with outcome_unknown
-/// (R004).
+/// Like put_once(), with the content of an object of another store. The server copies it if the two stores can do that
+/// (ObjectStore::copy_from); otherwise the bytes pass through this machine. `once.content` is not used. Costs a head
+/// first, so an object that exists with the right recorded digest is not read.
 Result<bool> copy_once(ObjectStore& source, const std::string& from, ObjectStore& target, const std::string& to,
                        const Once& once);
 
