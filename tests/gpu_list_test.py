@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -157,6 +158,20 @@ def test_bad_requests(tmp_path):
     refused("G110", 6, "gpu", "list", tmp_path / "x.whl")
     (tmp_path / "x.whl").unlink()
     assert "no device code in 0 files" in good("gpu", "list", tmp_path).err
+
+
+@pytest.mark.parametrize("ending", ["svg", "html"])
+def test_treemap(bundle, tmp_path, ending):
+    picture = tmp_path / f"gpu.{ending}"
+    good("gpu", "list", bundle("gfx942", "gfx1201"), "--amdgpu-family", "gfx94X-dcgpu", "--treemap", picture)
+    text = picture.read_text()
+    ElementTree.fromstring(text[text.index("<svg") : text.index("</svg>") + 6])
+    assert "gfx1201" in text and "not asked for" in text and "<script" not in text
+
+
+def test_treemap_of_another_kind(tmp_path):
+    refused("G112", 2, "gpu", "list", tmp_path, "--treemap", tmp_path / "gpu.png")
+    assert not (tmp_path / "gpu.png").exists()
 
 
 @pytest.mark.parametrize("name, bundles", [("librocsparse.so.0.1", 111), ("librocrand.so.1.1", None)])

@@ -1,6 +1,7 @@
 #include "gpu/bundle.hpp"
 
 #include "gpu/unpack.hpp"
+#include "names/entry_names.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <numeric>
@@ -50,29 +51,30 @@ Result<void> check_entries(const std::vector<Entry>& entries, std::uint64_t limi
   std::vector<const Entry*> sorted;
   for (const auto& entry : entries) {
     if (!fits(entry.offset, entry.size, limit))
-      return damaged(fmt::format("entry {} has {} bytes at {:#x}, outside the bundle of at most {} bytes", entry.id,
-                                 entry.size, entry.offset, limit));
+      return damaged(fmt::format("entry {} has {} bytes at {:#x}, outside the bundle of at most {} bytes",
+                                 names::printable(entry.id), entry.size, entry.offset, limit));
     if (entry.size > 0) sorted.push_back(&entry);
   }
   std::sort(sorted.begin(), sorted.end(), [](const Entry* a, const Entry* b) { return a->offset < b->offset; });
   for (std::size_t i = 1; i < sorted.size(); ++i)
     if (sorted[i]->offset < sorted[i - 1]->offset + sorted[i - 1]->size)
-      return damaged(fmt::format("entries {} and {} overlap", sorted[i - 1]->id, sorted[i]->id));
+      return damaged(fmt::format("entries {} and {} overlap", names::printable(sorted[i - 1]->id),
+                                 names::printable(sorted[i]->id)));
   return {};
 }
 
-Result<Bundle> read_plain(const content::Rope& file, std::uint64_t begin, std::uint64_t limit) {
+Result<Bundle> read_plain(const content::Rope& file, std::uint64_t begin, std::uint64_t limit, std::string bytes) {
   Bundle bundle{Container::bundle, {}, begin, begin};
-  for (std::uint64_t size = k_first_read; size <= 2 * k_table_max; size *= 4) {
-    auto wanted = std::min(size, limit - begin);
-    TRY(auto bytes, bytes_at(file, begin, wanted));
+  while (bytes.size() <= 2 * k_table_max) {
     TRY(auto table, parse_table(bytes, limit - begin));
-    if (!table && wanted == limit - begin) return damaged("the table of a bundle ends too early");
-    if (!table) continue;
-    bundle.entries = std::move(*table);
-    bundle.end = begin + k_bundle_magic.size() + sizeof(std::uint64_t);
-    for (const auto& entry : bundle.entries) bundle.end = std::max(bundle.end, begin + entry.offset + entry.size);
-    return bundle;
+    if (table) {
+      bundle.entries = std::move(table->entries);
+      bundle.end = begin + table->bytes; // the next bundle begins behind it, however little the entries hold
+      for (const auto& entry : bundle.entries) bundle.end = std::max(bundle.end, begin + entry.offset + entry.size);
+      return bundle;
+    }
+    if (bytes.size() == limit - begin) return damaged("the table of a bundle ends too early");
+    TRY(bytes, bytes_at(file, begin, std::min<std::uint64_t>(4 * bytes.size(), limit - begin)));
   }
   return damaged(fmt::format("the table of a bundle has more than {} bytes", k_table_max));
 }
@@ -89,7 +91,7 @@ public:
       front_ += piece;
       TRY(auto table, parse_table(front_, size_));
       if (!table && front_.size() > k_table_max) return damaged("the table of a compressed bundle is too long");
-      if (table) accept(std::move(*table));
+      if (table) accept(std::move(table->entries));
     } else {
       keep(seen_, piece);
     }
@@ -183,8 +185,8 @@ Result<std::string> bytes_at(const content::Rope& file, std::uint64_t at, std::u
 
 bool Budget::allows(std::uint64_t more) const { return unpacked + more <= k_expansion_free + k_expansion_max * packed; }
 
-Result<std::optional<std::vector<Entry>>> parse_table(std::string_view bytes, std::uint64_t limit) {
-  std::optional<std::vector<Entry>> more;
+Result<std::optional<Table>> parse_table(std::string_view bytes, std::uint64_t limit) {
+  std::optional<Table> more;
   auto at = k_bundle_magic.size();
   if (bytes.size() < at + sizeof(std::uint64_t)) return more;
   if (!bytes.starts_with(k_bundle_magic)) return damaged("no offload bundle begins where one must be");
@@ -206,14 +208,14 @@ Result<std::optional<std::vector<Entry>>> parse_table(std::string_view bytes, st
     entries.push_back(std::move(entry));
   }
   TRY_DO(check_entries(entries, limit));
-  return std::optional(std::move(entries));
+  return std::optional(Table{std::move(entries), at});
 }
 
 Result<Bundle> read_bundle(const content::Rope& file, std::uint64_t begin, std::uint64_t limit, Budget& budget) {
-  TRY(auto magic, bytes_at(file, begin, std::min<std::uint64_t>(k_bundle_magic.size(), limit - begin)));
-  if (magic.starts_with(k_compressed_magic)) return read_compressed(file, begin, limit, budget);
-  if (magic != k_bundle_magic) return damaged("no offload bundle begins where one must be");
-  return read_plain(file, begin, limit);
+  TRY(auto front, bytes_at(file, begin, std::min<std::uint64_t>(k_first_read, limit - begin)));
+  if (front.starts_with(k_compressed_magic)) return read_compressed(file, begin, limit, budget);
+  if (!front.starts_with(k_bundle_magic)) return damaged("no offload bundle begins where one must be");
+  return read_plain(file, begin, limit, std::move(front));
 }
 
 } // namespace quarry::gpu

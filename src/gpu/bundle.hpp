@@ -28,6 +28,11 @@ struct Bundle {
   std::uint64_t begin = 0, end = 0; ///< in the file
 };
 
+struct Table {
+  std::vector<Entry> entries;
+  std::size_t bytes = 0; ///< from the beginning of the bundle to the end of the table
+};
+
 /// How much may be decompressed: some times the packed bytes that were seen so far. A bundle that promises more stops
 /// the reading of its file's compressed bundles.
 struct Budget {
@@ -35,13 +40,14 @@ struct Budget {
   bool allows(std::uint64_t more) const;
 };
 
-/// The bundle that begins at `begin` of `file` and must end before `limit`. Heads of plain bundles are left empty: the
-/// caller fetches them. Fails with corrupt (G101) or unsupported (G102).
+/// The bundle that begins at `begin` of `file` and must end before `limit`; not zero bytes. Heads of plain bundles are
+/// left empty: the caller fetches them. Fails with corrupt (G101) or unsupported (G102). Cost: one read of a page for a
+/// plain bundle.
 Result<Bundle> read_bundle(const content::Rope& file, std::uint64_t begin, std::uint64_t limit, Budget& budget);
 
 /// The table at the beginning of `bytes`. Returns nullopt if it continues behind them. Fails with corrupt (G101).
 /// `limit`: the size of the whole bundle.
-Result<std::optional<std::vector<Entry>>> parse_table(std::string_view bytes, std::uint64_t limit);
+Result<std::optional<Table>> parse_table(std::string_view bytes, std::uint64_t limit);
 
 [[nodiscard]] Unexpected damaged(std::string message);
 [[nodiscard]] Unexpected unknown_form(std::string message);

@@ -1,5 +1,7 @@
 #include "gpu/reading.hpp"
 
+#include "names/entry_names.hpp"
+
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -33,7 +35,7 @@ void place_entries(Reading& reading, const Bundle& bundle, std::vector<CodeObjec
     if (!target) {
       add_finding(reading, {"G102", Severity::warning, reading.name,
                             fmt::format("the bundle at {:#x} has an entry `{}`, which names no target that is known",
-                                        bundle.begin, entry.id),
+                                        bundle.begin, names::printable(entry.id)),
                             "a newer quarry may know it"});
       continue;
     }
@@ -91,8 +93,22 @@ Result<void> keep(Reading& reading, const Error& error, std::string_view where) 
 
 bool is_full(const Reading& reading) { return reading.contents.objects.size() >= k_objects_max; }
 
+namespace {
+bool has_room_for(Reading& reading, const Target& target) {
+  auto label = target.str();
+  if (reading.labels.size() < k_targets_max || reading.labels.contains(label)) {
+    reading.labels.insert(std::move(label));
+    return true;
+  }
+  add_finding(reading, {"G101", Severity::error, reading.name,
+                        fmt::format("it has labels of more than {} targets; {} is not listed", k_targets_max, label),
+                        "build or fetch the file again"});
+  return false;
+}
+} // namespace
+
 void add_object(Reading& reading, CodeObject object, std::string_view head) {
-  if (is_full(reading)) return;
+  if (is_full(reading) || !has_room_for(reading, object.target)) return;
   if (auto elf = parse_elf_head(head)) {
     object.elf_target = target_of(*elf);
     object.label_agrees = object.elf_target && agrees(object.target, *elf);

@@ -40,7 +40,7 @@ struct Contents {
   Findings findings;              ///< G101 damaged, G102 unknown form
 };
 
-constexpr std::size_t k_objects_max = 1u << 18; ///< of a file, 16 MB of values; librocsparse has 777
+constexpr std::size_t k_objects_max = 1u << 18; ///< of a file, 40 MB of values; librocsparse has 777
 
 /// Whether the first bytes of a file (at least 24) begin something that read_contents() looks into.
 bool may_hold_code(std::string_view head);

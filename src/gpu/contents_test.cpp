@@ -218,6 +218,33 @@ TEST(Hostile, ManySectionsOfCode) {
   EXPECT_NE(found(contents).find("more than 64 sections"), std::string::npos);
 }
 
+TEST(Hostile, ManyLabels) {
+  std::string bytes;
+  for (int b = 0; b < 20; ++b) {
+    std::vector<Item> items;
+    for (int i = 0; i < 100; ++i) items.push_back(device(fmt::format("gfx{}", 10'000 + 100 * b + i), ""));
+    pad(bytes, 4096), bytes += bundle(items);
+  }
+  auto contents = read(bytes);
+  EXPECT_EQ(contents.objects.size(), 1024u);
+  EXPECT_NE(found(contents).find("labels of more than 1024 targets"), std::string::npos);
+  EXPECT_LE(contents.findings.size(), 101u);
+}
+
+TEST(Hostile, TheNextBundleBeginsBehindTheTable) {
+  // 100 entries of nothing with long names: the table takes three pages, and the file is the table alone.
+  auto contents = read(bundle(std::vector<Item>(100, device(std::string("gfx942") + std::string(80, '-'), ""))));
+  EXPECT_EQ(contents.containers, 1u);
+  EXPECT_EQ(contents.objects.size(), 100u);
+  EXPECT_EQ(found(contents), "");
+}
+
+TEST(Hostile, ControlCharactersAreNotPrinted) {
+  auto text = found(read(bundle({{"hip-\x1b[31m", code(k_gfx942), {}, {}, {}}})));
+  EXPECT_NE(text, "");
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
 TEST(Hostile, AHundredThousandSections) {
   // The count stands in section 0 (gABI, extended numbering): more than 65,279 do not fit into the header.
   constexpr std::uint64_t k_sections = 100'000;

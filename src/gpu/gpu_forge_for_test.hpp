@@ -52,7 +52,7 @@ inline std::string bundle(std::vector<Item> items, std::optional<std::uint64_t> 
     pad(payloads, 4096);
   }
   while (!payloads.empty() && payloads.back() == '\0') payloads.pop_back();
-  table.resize(4096);
+  if (table.size() < 4096) table.resize(4096);
   return table + payloads;
 }
 

@@ -5,8 +5,10 @@
 #include "gpu/unpack.hpp"
 
 #include "elf/image.hpp"
+#include "names/entry_names.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 
 namespace quarry::gpu {
 
@@ -125,16 +127,30 @@ Result<std::string> head_of(Reading& reading, const Blob& blob, bool packed) {
   return std::string(piece.substr(0, k_elf_head_bytes));
 }
 
-Result<void> add_kernel(Reading& reading, const Kernel& kernel, const std::vector<Blob>& blobs, bool packed) {
+/// The first bytes of blobs: several kernels may name the same blob, which is unpacked once.
+using Heads = std::map<std::uint64_t, std::string>;
+
+struct Blobs {
+  std::vector<Blob> places;
+  bool packed = false;
+  Heads heads = {};
+};
+
+Result<void> add_kernel(Reading& reading, const Kernel& kernel, Blobs& blobs) {
   auto target = parse_target(kernel.target);
   if (!target)
-    return unknown_form(fmt::format("the kpack archive names a target `{}` that is not known", kernel.target));
-  if (kernel.ordinal >= blobs.size())
-    return damaged(fmt::format("the code of {} for {} is blob {} of {}", kernel.binary, kernel.target, kernel.ordinal,
-                               blobs.size()));
-  const auto& blob = blobs[kernel.ordinal];
-  TRY(auto head, head_of(reading, blob, packed));
-  add_object(reading, {Container::kpack, *target, blob.offset, packed ? kernel.size : blob.size, {}, true}, head);
+    return unknown_form(
+        fmt::format("the kpack archive names a target `{}` that is not known", names::printable(kernel.target)));
+  if (kernel.ordinal >= blobs.places.size())
+    return damaged(fmt::format("the code of {} for {} is blob {} of {}", names::printable(kernel.binary), target->str(),
+                               kernel.ordinal, blobs.places.size()));
+  const auto& blob = blobs.places[kernel.ordinal];
+  auto [head, is_new] = blobs.heads.try_emplace(kernel.ordinal);
+  if (is_new) {
+    TRY(head->second, head_of(reading, blob, blobs.packed));
+  }
+  auto bytes = blobs.packed ? kernel.size : blob.size;
+  add_object(reading, {Container::kpack, *target, blob.offset, bytes, {}, true}, head->second);
   return {};
 }
 } // namespace
@@ -154,17 +170,16 @@ Result<void> read_kpack(Reading& reading) {
   TRY(auto bytes, bytes_at(reading.file, at, k_contents_max));
   auto table = parse_contents(bytes);
   if (!table) return damaged_table();
-  bool packed = table->scheme == "zstd-per-kernel";
-  if (!packed && table->scheme != "none")
-    return unknown_form(fmt::format("the kpack archive is packed with `{}`", table->scheme));
-  if (packed) {
-    TRY(table->blobs, frames_of(reading.file, table->packed));
+  Blobs blobs{std::move(table->blobs), table->scheme == "zstd-per-kernel"};
+  if (!blobs.packed && table->scheme != "none")
+    return unknown_form(fmt::format("the kpack archive is packed with `{}`", names::printable(table->scheme)));
+  if (blobs.packed) {
+    TRY(blobs.places, frames_of(reading.file, table->packed));
   }
   ++reading.contents.containers;
   reading.contents.stored_bytes += reading.file.size();
   for (const auto& kernel : table->kernels)
-    if (auto added = add_kernel(reading, kernel, table->blobs, packed); !added)
-      TRY_DO(keep(reading, added.error(), ""));
+    if (auto added = add_kernel(reading, kernel, blobs); !added) TRY_DO(keep(reading, added.error(), ""));
   return {};
 }
 

@@ -2,6 +2,8 @@
 // What the readers of the containers share: where they put objects and findings. Internal to the room.
 #include "gpu/bundle.hpp"
 #include "gpu/contents.hpp"
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -13,7 +15,9 @@ struct Reading {
   Contents contents = {};
   Budget budget = {};
   std::size_t hidden = 0; ///< findings beyond k_findings_max
+  std::set<std::string, std::less<>> labels = {};
 };
+constexpr std::size_t k_targets_max = 1024; // of a file; LLVM knows about 70 processors, some in 9 variants
 constexpr std::size_t k_findings_max = 100; // of a file: more teach nobody anything
 
 /// An error about the bytes (corrupt, unsupported) becomes a finding; any other error is passed on.

@@ -178,20 +178,24 @@ void find_lies(const DeviceFile& file, Judgement& into) {
       ++sum.count, sum.bytes += object.bytes;
     }
   }
+  std::vector<std::string> said;
   for (const auto& [names, sum] : labels) {
     into.verdicts.push_back({Verdict::label_lie, names.first, file.path, sum.bytes});
-    report(into, {"G107", Severity::error, file.path,
-                  fmt::format("{} labelled {}, but the header of the code says {}",
-                              sum.count == 1 ? "1 code object is" : units::things(sum.count, "code object") + " are",
-                              names.first, names.second),
-                  "build the file again: a GPU refuses or misreads such code"});
+    said.push_back(fmt::format("{} labelled {}, but the header of the code says {}",
+                               sum.count == 1 ? "1 code object is" : units::things(sum.count, "code object") + " are",
+                               names.first, names.second));
   }
   for (const auto& [target, sum] : strangers) {
     into.verdicts.push_back({Verdict::label_lie, target, file.path, sum.bytes});
-    report(into, {"G107", Severity::error, file.path,
-                  fmt::format("its path says {}, but it holds code for {}", file.named->target.str(), target),
-                  "build the file again, or move it to the place of its target"});
+    said.push_back(fmt::format("its path says {}, but it holds code for {}", file.named->target.str(), target));
   }
+  constexpr std::size_t k_lies_shown = 10; // of a file: they have one cause
+  for (std::size_t i = 0; i < std::min(said.size(), k_lies_shown); ++i)
+    report(into,
+           {"G107", Severity::error, file.path, said[i], "build the file again: a GPU refuses or misreads such code"});
+  if (said.size() > k_lies_shown)
+    report(into,
+           {"G107", Severity::error, file.path, fmt::format("{} more labels lie", said.size() - k_lies_shown), ""});
 }
 
 // unconverted

@@ -5,8 +5,9 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "inspect/device_verdict.hpp"
+#include "inspect/device_picture.hpp"
 #include "matrix/expand.hpp"
+#include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -176,13 +177,33 @@ Result<inspect::Asked> asked_of(const Context& context, const Arguments& argumen
   return asked;
 }
 
+/// Checked before any file is read: a large listing should not be lost to a mistyped name.
+Result<void> check_picture_name(const Arguments& arguments) {
+  auto path = arguments.get("--treemap");
+  if (path.empty() || path.ends_with(".svg") || path.ends_with(".html")) return {};
+  return fail(ErrorKind::invalid_argument, "G112", fmt::format("--treemap {} ends with neither .svg nor .html", path),
+              "name an SVG picture or an HTML page: --treemap gpu.svg");
+}
+
+Result<void> draw(const Context& context, const std::string& path, const inspect::DeviceCode& code,
+                  const inspect::Judgement& judgement, const inspect::Asked& asked) {
+  if (path.empty()) return {};
+  auto picture = path.ends_with(".svg") ? inspect::device_svg(code, judgement, asked)
+                                        : inspect::device_html(code, judgement, asked);
+  TRY_DO(sys::write_file(path, picture));
+  context.out.note(fmt::format("treemap     {}", path));
+  return {};
+}
+
 Result<int> run_list(Context& context, const Arguments& arguments) {
+  TRY_DO(check_picture_name(arguments));
   TRY(auto asked, asked_of(context, arguments));
   TRY(auto code, inspect::list_device_code(arguments.operands, {context.jobs, temporary_of(context)}));
   auto judgement = inspect::judge(code, asked);
   context.out.data(as_text(code, judgement, asked, context.out.data_look()));
   if (judgement.targets.empty())
     context.out.note(fmt::format("no device code in {}", units::things(code.looked_at, "file")));
+  TRY_DO(draw(context, arguments.get("--treemap"), code, judgement, asked));
   context.out.findings(judgement.findings);
   context.out.document(as_json(code, judgement, asked));
   return has_errors(judgement.findings) ? traits(ErrorKind::failed).exit_code : 0;
@@ -203,9 +224,12 @@ Command list_command() {
           "a generic target such as gfx11-generic counts for all that it covers), *extra* (code that the family did "
           "not ask for), *uneven* (only some libraries have code for a target). Without it, too: *feature mix* (a "
           "processor with and without a setting of xnack or sramecc), *label lie* (label, header or path disagree), "
-          "*unconverted* (code embedded in one file, moved to .kpack archives in others).",
+          "*unconverted* (code embedded in one file, moved to .kpack archives in others).\n\n"
+          "--treemap draws the same in one file, for a pull request; targets that were not asked for are hatched.",
       .operands = {{"FILE", "a library, code object, archive, wheel or directory", true, true}},
       .flags = {{"--amdgpu-family", "A,B", "judge against the targets of these families, such as gfx94X-dcgpu"},
+                {"--treemap", "FILE",
+                 "draw bytes by file and target: an SVG picture or an HTML page, by the name's ending"},
                 {"--families-file",
                  "FILE",
                  "a families file, or the name of a shipped table (default: data/families.toml)",
@@ -214,9 +238,10 @@ Command list_command() {
                  "QUARRY_FAMILIES"}},
       .examples = {{"quarry gpu list librocsparse.so.0", "targets and bytes of a library"},
                    {"quarry gpu list dist --amdgpu-family gfx120X-all", "does a set of wheels hold what it promises?"},
+                   {"quarry gpu list dist --treemap gpu.svg", "a picture for a pull request"},
                    {"quarry gpu list --json x.whl | jq .code_objects", "the same as data"}},
       .exit_codes = {{1, "targets are missing, labels lie, or code is damaged; the findings say where"},
-                     {2, "the family is unknown"},
+                     {2, "the family is unknown; the treemap has another ending"},
                      {3, "a file does not exist"},
                      {6, "a wheel is damaged"}},
       .schema = "quarry.gpu-list/1",
