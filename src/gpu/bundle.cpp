@@ -9,8 +9,7 @@
 namespace quarry::gpu {
 
 namespace {
-constexpr std::size_t k_first_read = 4096; // one page; the table of 30 entries has 2 kB
-constexpr std::size_t k_entry_bytes = 24;  // offset, size, length of the id
+constexpr std::size_t k_entry_bytes = 24; // offset, size, length of the id
 // Device code packs 5 to 20 times; sets of empty kernels, which are padding for the most part, 100 times.
 constexpr std::uint64_t k_expansion_max = 200, k_expansion_free = 64u << 20;
 
@@ -211,8 +210,8 @@ Result<std::optional<Table>> parse_table(std::string_view bytes, std::uint64_t l
   return std::optional(Table{std::move(entries), at});
 }
 
-Result<Bundle> read_bundle(const content::Rope& file, std::uint64_t begin, std::uint64_t limit, Budget& budget) {
-  TRY(auto front, bytes_at(file, begin, std::min<std::uint64_t>(k_first_read, limit - begin)));
+Result<Bundle> read_bundle(const content::Rope& file, std::uint64_t begin, std::uint64_t limit, std::string front,
+                           Budget& budget) {
   if (front.starts_with(k_compressed_magic)) return read_compressed(file, begin, limit, budget);
   if (!front.starts_with(k_bundle_magic)) return damaged("no offload bundle begins where one must be");
   return read_plain(file, begin, limit, std::move(front));

@@ -40,10 +40,11 @@ struct Budget {
   bool allows(std::uint64_t more) const;
 };
 
-/// The bundle that begins at `begin` of `file` and must end before `limit`; not zero bytes. Heads of plain bundles are
-/// left empty: the caller fetches them. Fails with corrupt (G101) or unsupported (G102). Cost: one read of a page for a
-/// plain bundle.
-Result<Bundle> read_bundle(const content::Rope& file, std::uint64_t begin, std::uint64_t limit, Budget& budget);
+/// The bundle that begins at `begin` of `file` and must end before `limit`. `front` holds its first bytes, at least a
+/// page if there are as many: the table of 30 entries has 2 kB. Heads of plain bundles are left empty: the caller
+/// fetches them. Fails with corrupt (G101) or unsupported (G102).
+Result<Bundle> read_bundle(const content::Rope& file, std::uint64_t begin, std::uint64_t limit, std::string front,
+                           Budget& budget);
 
 /// The table at the beginning of `bytes`. Returns nullopt if it continues behind them. Fails with corrupt (G101).
 /// `limit`: the size of the whole bundle.

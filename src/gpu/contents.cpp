@@ -15,15 +15,18 @@ bool is_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == b
 
 std::uint64_t aligned(std::uint64_t at) { return (at + k_bundle_align - 1) / k_bundle_align * k_bundle_align; }
 
-/// The place of the next bundle at or after `at`, behind zeros; `end` if only zeros follow.
-Result<std::uint64_t> next_bundle(const Reading& reading, std::uint64_t at, std::uint64_t end) {
-  TRY(auto head, bytes_at(reading.file, at, std::min<std::uint64_t>(k_bundle_magic.size(), end - at)));
-  if (!is_zero(head)) return at;
-  TRY(auto zeros, bytes_at(reading.file, at, std::min(k_padding_max, end - at)));
-  auto first = zeros.find_first_not_of('\0');
-  if (first != zeros.npos) return at + first / k_bundle_align * k_bundle_align;
-  return at + zeros.size() == end ? Result<std::uint64_t>(end)
-                                  : damaged(fmt::format("{} zeros stand where a bundle must begin", zeros.size()));
+/// The first bundle at or after `at`, behind zeros; nullopt if only zeros follow. `at` becomes its place.
+Result<std::optional<Bundle>> next_bundle(Reading& reading, std::uint64_t& at, std::uint64_t end) {
+  for (auto begin = at; at < end; at += k_bundle_align) {
+    TRY(auto front, bytes_at(reading.file, at, std::min(k_bundle_align, end - at)));
+    if (!is_zero(front)) {
+      TRY(auto bundle, read_bundle(reading.file, at, end, std::move(front), reading.budget));
+      return std::optional(std::move(bundle));
+    }
+    if (at - begin >= k_padding_max)
+      return damaged(fmt::format("more than {} zeros stand where a bundle must begin", k_padding_max));
+  }
+  return std::optional<Bundle>();
 }
 
 // Heads of plain bundles are read later: many reads that are announced first come side by side.
@@ -129,19 +132,16 @@ Result<void> read_bundles(Reading& reading, std::uint64_t begin, std::uint64_t e
   auto at = begin;
   while (at < end && !is_full(reading) && placed.size() < k_objects_max) {
     auto next = next_bundle(reading, at, end);
-    auto bundle = next ? Result<Bundle>(Bundle{}) : Result<Bundle>(fail(next.error()));
-    if (next && *next == end) break;
-    if (next) bundle = read_bundle(reading.file, *next, end, reading.budget);
-    if (!bundle) {
-      TRY_DO(
-          keep(reading, bundle.error(),
-               fmt::format("{} at {:#x}, {} bytes before its end", where, next.value_or(at), end - next.value_or(at))));
+    if (!next) {
+      TRY_DO(keep(reading, next.error(), fmt::format("{} at {:#x}, {} bytes before its end", where, at, end - at)));
       break;
     }
+    if (!*next) break;
+    const auto& bundle = **next;
     ++reading.contents.containers;
-    reading.contents.stored_bytes += bundle->end - bundle->begin;
-    place_entries(reading, *bundle, placed);
-    at = aligned(bundle->end);
+    reading.contents.stored_bytes += bundle.end - bundle.begin;
+    place_entries(reading, bundle, placed);
+    at = aligned(bundle.end);
   }
   for (auto& object : placed) {
     TRY(auto head, bytes_at(reading.file, object.offset, std::min<std::uint64_t>(object.bytes, k_elf_head_bytes)));

@@ -254,7 +254,9 @@ bool target_less(std::string_view a, std::string_view b) {
   auto is_numbered = [](std::string_view name) {
     return name.size() > 3 && name.starts_with("gfx") && name[3] >= '0' && name[3] <= '9';
   };
-  auto length = [](std::string_view name) { return std::min(name.find_first_of(":-"), name.size()); };
+  auto length = [](std::string_view name) {
+    return std::ranges::find_if(name, [](char c) { return c == ':' || c == '-'; }) - name.begin();
+  };
   if (is_numbered(a) && is_numbered(b) && length(a) != length(b)) return length(a) < length(b);
   return a < b;
 }

@@ -205,7 +205,7 @@ Result<int> run_list(Context& context, const Arguments& arguments) {
     context.out.note(fmt::format("no device code in {}", units::things(code.looked_at, "file")));
   TRY_DO(draw(context, arguments.get("--treemap"), code, judgement, asked));
   context.out.findings(judgement.findings);
-  context.out.document(as_json(code, judgement, asked));
+  if (context.out.json()) context.out.document(as_json(code, judgement, asked));
   return has_errors(judgement.findings) ? traits(ErrorKind::failed).exit_code : 0;
 }
 
