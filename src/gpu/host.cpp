@@ -19,23 +19,35 @@ struct Range {
   std::uint64_t begin = 0, size = 0;
 };
 
+bool has_code(const Range& section) { return section.name == ".hip_fatbin" || section.name == ".hip_fat"; }
+bool has_records(const Range& section) { return section.name == ".hipFatBinSegment" || section.name == ".hipFatB"; }
+
+/// What a conversion to kpack leaves of the section is not defined: zeros, or bytes of its neighbours.
+Result<bool> is_emptied(const Reading& reading, const Range& section) {
+  if (!reading.contents.split || reading.contents.embedded) return false;
+  TRY(auto front, bytes_at(reading.file, section.begin, std::min<std::uint64_t>(section.size, k_bundle_magic.size())));
+  return !front.starts_with(k_compressed_magic) && front != k_bundle_magic;
+}
+
+Result<void> read_section(Reading& reading, const Range& section) {
+  if (!elf::fits(section.begin, section.size, reading.file.size()))
+    return keep(reading, damaged("it reaches past the end of the file").value(), section.name);
+  if (has_records(section)) return read_records(reading, section.begin, section.size);
+  TRY(auto emptied, is_emptied(reading, section));
+  if (emptied) return {};
+  return read_bundles(reading, section.begin, section.begin + section.size, section.name);
+}
+
 Result<void> read_sections(Reading& reading, const std::vector<Range>& sections) {
-  std::size_t count = 0;
+  std::vector<const Range*> wanted; // the records first: they say whether code is expected
   for (const auto& section : sections) {
     if (section.name == ".rocm_kpack_ref") reading.contents.split = true;
-    bool code = section.name == ".hip_fatbin" || section.name == ".hip_fat";
-    bool records = section.name == ".hipFatBinSegment" || section.name == ".hipFatB";
-    if (!code && !records) continue;
-    if (!elf::fits(section.begin, section.size, reading.file.size())) {
-      TRY_DO(keep(reading, damaged("it reaches past the end of the file").value(), section.name));
-      continue;
-    }
-    if (++count > k_code_sections_max)
-      return damaged(
-          fmt::format("it has more than {} sections of device code; the rest is not read", k_code_sections_max));
-    TRY_DO(code ? read_bundles(reading, section.begin, section.begin + section.size, section.name)
-                : read_records(reading, section.begin, section.size));
+    if (has_code(section)) wanted.push_back(&section);
+    if (has_records(section)) wanted.insert(wanted.begin(), &section);
+    if (wanted.size() > k_code_sections_max)
+      return damaged(fmt::format("it has more than {} sections of device code; none is read", k_code_sections_max));
   }
+  for (const auto* section : wanted) TRY_DO(read_section(reading, *section));
   return {};
 }
 
