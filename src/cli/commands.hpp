@@ -7,6 +7,7 @@ std::vector<Command> artifact_commands();   // find, fetch, list, pack, verify
 std::vector<Command> sdk_commands();        // build
 std::vector<Command> wheel_commands();      // pack, unpack, verify, metadata
 std::vector<Command> elf_commands();        // show, edit
+std::vector<Command> gpu_commands();        // gpu list
 std::vector<Command> index_commands();      // index build, check, repair, rebuild; gc
 std::vector<Command> publish_commands();    // publish
 std::vector<Command> set_commands();        // set show, verify, adopt

@@ -1,0 +1,254 @@
+#include "cli/commands.hpp"
+#include "cli/families.hpp"
+#include "cli/records.hpp"
+#include "cli/table.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "inspect/device_picture.hpp"
+#include "matrix/expand.hpp"
+#include "sys/file.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+constexpr std::size_t k_files_shown = 20; // rows of a terminal; --json has all
+
+/// The code objects of one file for one target.
+struct Row {
+  std::string file, target;
+  std::string_view container;
+  std::uint64_t count = 0, bytes = 0;
+};
+
+std::vector<Row> rows_of(const inspect::DeviceFile& file) {
+  auto less = [](const std::string& a, const std::string& b) { return inspect::target_less(a, b); };
+  std::map<std::string, Row, decltype(less)> rows(less);
+  for (const auto& object : file.contents.objects) {
+    auto target = object.target.str();
+    auto& row = rows.try_emplace(target, Row{file.path, target, gpu::to_string(object.container), 0, 0}).first->second;
+    ++row.count;
+    row.bytes += object.bytes;
+  }
+  std::vector<Row> out;
+  for (auto& [target, row] : rows) out.push_back(std::move(row));
+  return out;
+}
+
+std::uint64_t bytes_of(const inspect::DeviceFile& file) {
+  std::uint64_t bytes = 0;
+  for (const auto& object : file.contents.objects) bytes += object.bytes;
+  return bytes;
+}
+
+// Text
+
+std::string target_table(const inspect::Judgement& judgement, const inspect::Asked& asked, Look look) {
+  std::uint64_t all = 0;
+  for (const auto& sum : judgement.targets) all += sum.bytes;
+  TableRows rows{{"target", "objects", "bytes", "share", "files", asked.targets.empty() ? "" : "asked for"}};
+  for (const auto& sum : judgement.targets)
+    rows.push_back({sum.target, units::count(sum.count), units::bytes(sum.bytes),
+                    units::percent(static_cast<double>(sum.bytes), static_cast<double>(all)), units::count(sum.files),
+                    asked.targets.empty() ? Cell("")
+                    : sum.asked           ? Cell("yes", Tone::good)
+                                          : Cell("no", Tone::doubtful)});
+  return table({k_name, k_number, k_number, k_number, k_number, k_text}, rows, look);
+}
+
+std::string file_table(const inspect::DeviceCode& code, Look look) {
+  std::vector<const inspect::DeviceFile*> files;
+  for (const auto& file : code.files)
+    if (!file.contents.objects.empty()) files.push_back(&file);
+  std::ranges::stable_sort(files, [](const auto* a, const auto* b) { return bytes_of(*a) > bytes_of(*b); });
+  TableRows rows{{"file", "objects", "bytes", "targets"}};
+  for (std::size_t i = 0; i < std::min(files.size(), k_files_shown); ++i) {
+    std::vector<std::string> targets;
+    for (const auto& row : rows_of(*files[i])) targets.push_back(row.target);
+    rows.push_back({files[i]->path, units::count(files[i]->contents.objects.size()), units::bytes(bytes_of(*files[i])),
+                    text::join(targets, " ")});
+  }
+  auto out = table({k_name, k_number, k_number, k_text}, rows, look);
+  if (files.size() > k_files_shown)
+    out += fmt::format("{} more; --json lists all\n", units::things(files.size() - k_files_shown, "file"));
+  return out;
+}
+
+std::string as_text(const inspect::DeviceCode& code, const inspect::Judgement& judgement, const inspect::Asked& asked,
+                    Look look) {
+  if (judgement.targets.empty()) return {};
+  auto out = file_table(code, look) + "\n" + target_table(judgement, asked, look);
+  std::size_t count = 0;
+  std::uint64_t bytes = 0;
+  for (const auto& file : code.files)
+    if (file.named && file.contents.objects.empty()) ++count, bytes += file.size;
+  if (count > 0)
+    out += fmt::format("\n{} ({}) belong to one target by their path and hold no code object: tuning data, kernels in "
+                       "other formats\n",
+                       units::things(count, "file"), units::bytes(bytes));
+  return out;
+}
+
+// JSON
+
+Json objects_json(const inspect::DeviceCode& code) {
+  Json out = Json::array();
+  for (const auto& file : code.files)
+    for (const auto& row : rows_of(file))
+      out.push_back({{"file", row.file},
+                     {"target", row.target},
+                     {"container", row.container},
+                     {"count", row.count},
+                     {"bytes", row.bytes}});
+  return out;
+}
+
+Json named_json(const inspect::DeviceCode& code) {
+  Json out = Json::array();
+  for (const auto& file : code.files)
+    if (file.named)
+      out.push_back({{"file", file.path},
+                     {"target", file.named->target.str()},
+                     {"maker", file.named->maker},
+                     {"bytes", file.size}});
+  return out;
+}
+
+Json verdicts_json(const std::vector<inspect::DeviceVerdict>& verdicts) {
+  auto optional = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  Json out = Json::array();
+  for (const auto& one : verdicts)
+    out.push_back({{"verdict", inspect::to_string(one.verdict)},
+                   {"target", optional(one.target)},
+                   {"file", optional(one.file)},
+                   {"bytes", one.bytes}});
+  return out;
+}
+
+Json targets_json(const std::vector<inspect::TargetSum>& targets) {
+  Json out = Json::array();
+  for (const auto& sum : targets)
+    out.push_back({{"target", sum.target},
+                   {"count", sum.count},
+                   {"bytes", sum.bytes},
+                   {"files", sum.files},
+                   {"asked", sum.asked}});
+  return out;
+}
+
+Json findings_json(const Findings& findings) {
+  Json out = Json::array();
+  for (const auto& f : findings)
+    out.push_back({{"code", f.code},
+                   {"severity", std::string(to_string(f.severity))},
+                   {"place", f.place},
+                   {"message", f.message},
+                   {"fix", f.fix}});
+  return out;
+}
+
+Json as_json(const inspect::DeviceCode& code, const inspect::Judgement& judgement, const inspect::Asked& asked) {
+  return {{"schema", "quarry.gpu-list/1"},
+          {"family", asked.family.empty() ? Json(nullptr) : Json(asked.family)},
+          {"asked", asked.targets},
+          {"files_looked_at", code.looked_at},
+          {"code_objects", objects_json(code)},
+          {"named_files", named_json(code)},
+          {"targets", targets_json(judgement.targets)},
+          {"verdicts", verdicts_json(judgement.verdicts)},
+          {"findings", findings_json(judgement.findings)}};
+}
+
+Result<inspect::Asked> asked_of(const Context& context, const Arguments& arguments) {
+  inspect::Asked asked;
+  auto said = arguments.find("--amdgpu-family");
+  if (!said) return asked;
+  auto names = text::split_any(*said, ",; ");
+  if (names.empty())
+    return fail(ErrorKind::invalid_argument, "F003", "--amdgpu-family names nothing",
+                "name families such as gfx94X-dcgpu, or omit the flag");
+  TRY(auto families, load_families(context, arguments.get("--families-file")));
+  TRY(asked.targets, matrix::expand_targets(families, names));
+  asked.family = text::join(names, ",");
+  return asked;
+}
+
+/// Checked before any file is read: a large listing should not be lost to a mistyped name.
+Result<void> check_picture_name(const Arguments& arguments) {
+  auto path = arguments.get("--treemap");
+  if (path.empty() || path.ends_with(".svg") || path.ends_with(".html")) return {};
+  return fail(ErrorKind::invalid_argument, "G112", fmt::format("--treemap {} ends with neither .svg nor .html", path),
+              "name an SVG picture or an HTML page: --treemap gpu.svg");
+}
+
+Result<void> draw(const Context& context, const std::string& path, const inspect::DeviceCode& code,
+                  const inspect::Judgement& judgement, const inspect::Asked& asked) {
+  if (path.empty()) return {};
+  auto picture = path.ends_with(".svg") ? inspect::device_svg(code, judgement, asked)
+                                        : inspect::device_html(code, judgement, asked);
+  TRY_DO(sys::write_file(path, picture));
+  context.out.note(fmt::format("treemap     {}", path));
+  return {};
+}
+
+Result<int> run_list(Context& context, const Arguments& arguments) {
+  TRY_DO(check_picture_name(arguments));
+  TRY(auto asked, asked_of(context, arguments));
+  TRY(auto code, inspect::list_device_code(arguments.operands, {context.jobs, temporary_of(context)}));
+  auto judgement = inspect::judge(code, asked);
+  context.out.data(as_text(code, judgement, asked, context.out.data_look()));
+  if (judgement.targets.empty())
+    context.out.note(fmt::format("no device code in {}", units::things(code.looked_at, "file")));
+  TRY_DO(draw(context, arguments.get("--treemap"), code, judgement, asked));
+  context.out.findings(judgement.findings);
+  if (context.out.json()) context.out.document(as_json(code, judgement, asked));
+  return has_errors(judgement.findings) ? traits(ErrorKind::failed).exit_code : 0;
+}
+
+Command list_command() {
+  return {
+      .path = {"gpu", "list"},
+      .summary = "the GPU code of libraries and wheels: targets, code objects, bytes",
+      .description =
+          "Lists the device code of ELF libraries and programs, Windows DLLs, code objects (.hsaco, .co), offload "
+          "bundles, plain or compressed, .kpack archives, and wheels. A directory stands for all files below it. Only "
+          "headers and tables are read, so that a library of 1.3 GB takes milliseconds; a compressed member of a wheel "
+          "is inflated once. Bytes are those of the decompressed code.\n\n"
+          "The header of each code object is compared with the label of its container and with the target in the "
+          "file's path, as Tensile, MIOpen, AOTriton and Composable Kernel write it.\n\n"
+          "With --amdgpu-family the code is judged against the targets of the family: *missing* (no code for a target; "
+          "a generic target such as gfx11-generic counts for all that it covers), *extra* (code that the family did "
+          "not ask for), *uneven* (only some libraries have code for a target). Without it, too: *feature mix* (a "
+          "processor with and without a setting of xnack or sramecc), *label lie* (label, header or path disagree), "
+          "*unconverted* (code embedded in one file, moved to .kpack archives in others).\n\n"
+          "--treemap draws the same in one file, for a pull request; targets that were not asked for are hatched.",
+      .operands = {{"FILE", "a library, code object, archive, wheel or directory", true, true}},
+      .flags = {{"--amdgpu-family", "A,B", "judge against the targets of these families, such as gfx94X-dcgpu"},
+                {"--treemap", "FILE",
+                 "draw bytes by file and target: an SVG picture or an HTML page, by the name's ending"},
+                {"--families-file",
+                 "FILE",
+                 "a families file, or the name of a shipped table (default: data/families.toml)",
+                 {},
+                 {},
+                 "QUARRY_FAMILIES"}},
+      .examples = {{"quarry gpu list librocsparse.so.0", "targets and bytes of a library"},
+                   {"quarry gpu list dist --amdgpu-family gfx120X-all", "does a set of wheels hold what it promises?"},
+                   {"quarry gpu list dist --treemap gpu.svg", "a picture for a pull request"},
+                   {"quarry gpu list --json x.whl | jq .code_objects", "the same as data"}},
+      .exit_codes = {{1, "targets are missing, labels lie, or code is damaged; the findings say where"},
+                     {2, "the family is unknown; the treemap has another ending"},
+                     {3, "a file does not exist"},
+                     {6, "a wheel is damaged"}},
+      .schema = "quarry.gpu-list/1",
+      .run = run_list};
+}
+} // namespace
+
+std::vector<Command> gpu_commands() { return {list_command()}; }
+
+} // namespace quarry::cli

@@ -1,0 +1,167 @@
+#include "gpu/reading.hpp"
+
+#include "names/entry_names.hpp"
+
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::gpu {
+
+namespace {
+constexpr std::string_view k_kpack_magic = "KPAK", k_elf_magic = "\177ELF", k_pe_magic = "MZ";
+constexpr std::uint64_t k_padding_max = 64u << 10; // zeros before a bundle: linkers align to one page of at most 64 KiB
+
+bool is_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == bytes.npos; }
+
+std::uint64_t aligned(std::uint64_t at) { return (at + k_bundle_align - 1) / k_bundle_align * k_bundle_align; }
+
+/// The first bundle at or after `at`, behind zeros; nullopt if only zeros follow. `at` becomes its place.
+Result<std::optional<Bundle>> next_bundle(Reading& reading, std::uint64_t& at, std::uint64_t end) {
+  for (auto begin = at; at < end; at += k_bundle_align) {
+    TRY(auto front, bytes_at(reading.file, at, std::min(k_bundle_align, end - at)));
+    if (!is_zero(front)) {
+      TRY(auto bundle, read_bundle(reading.file, at, end, std::move(front), reading.budget));
+      return std::optional(std::move(bundle));
+    }
+    if (at - begin >= k_padding_max)
+      return damaged(fmt::format("more than {} zeros stand where a bundle must begin", k_padding_max));
+  }
+  return std::optional<Bundle>();
+}
+
+// Heads of plain bundles are read later: many reads that are announced first come side by side.
+void place_entries(Reading& reading, const Bundle& bundle, std::vector<CodeObject>& placed) {
+  bool plain = bundle.container == Container::bundle;
+  for (const auto& entry : bundle.entries) {
+    if (entry.id.starts_with("host-")) continue;
+    auto target = parse_entry_id(entry.id);
+    if (!target) {
+      add_finding(reading, {"G102", Severity::warning, reading.name,
+                            fmt::format("the bundle at {:#x} has an entry `{}`, which names no target that is known",
+                                        bundle.begin, names::printable(entry.id)),
+                            "a newer quarry may know it"});
+      continue;
+    }
+    CodeObject object{bundle.container, *target, bundle.begin + (plain ? entry.offset : 0), entry.size, {}, true};
+    if (plain) {
+      reading.file.prefetch(object.offset, std::min<std::uint64_t>(entry.size, k_elf_head_bytes));
+      placed.push_back(std::move(object));
+    } else {
+      add_object(reading, std::move(object), entry.head);
+    }
+  }
+}
+
+Result<void> read_whole_file(Reading& reading, std::string_view head) {
+  if (head.starts_with(k_elf_magic)) return read_elf(reading);
+  if (head.starts_with(k_bundle_magic) || head.starts_with(k_compressed_magic))
+    return read_bundles(reading, 0, reading.file.size(), "the file");
+  if (head.starts_with(k_kpack_magic)) return read_kpack(reading);
+  if (head.starts_with(k_pe_magic)) return read_pe(reading);
+  return {};
+}
+} // namespace
+
+std::string_view to_string(Container container) {
+  switch (container) {
+  case Container::elf: return "elf";
+  case Container::bundle: return "bundle";
+  case Container::compressed_bundle: return "compressed bundle";
+  case Container::kpack: return "kpack";
+  }
+  return "";
+}
+
+bool may_hold_code(std::string_view head) {
+  return std::ranges::any_of(
+      std::initializer_list{k_elf_magic, k_bundle_magic, k_compressed_magic, k_kpack_magic, k_pe_magic},
+      [&](std::string_view magic) { return head.starts_with(magic); });
+}
+
+void add_finding(Reading& reading, Finding finding) {
+  if (reading.contents.findings.size() < k_findings_max)
+    reading.contents.findings.push_back(std::move(finding));
+  else
+    ++reading.hidden;
+}
+
+Result<void> keep(Reading& reading, const Error& error, std::string_view where) {
+  if (error.kind != ErrorKind::corrupt && error.kind != ErrorKind::unsupported) return fail(error);
+  auto severity = error.kind == ErrorKind::corrupt ? Severity::error : Severity::warning;
+  auto code = error.kind == ErrorKind::corrupt ? "G101" : "G102";
+  add_finding(reading, {code, severity, reading.name,
+                        where.empty() ? error.message : fmt::format("{}: {}", where, error.message), error.hint});
+  return {};
+}
+
+bool is_full(const Reading& reading) { return reading.contents.objects.size() >= k_objects_max; }
+
+namespace {
+bool has_room_for(Reading& reading, const Target& target) {
+  auto label = target.str();
+  if (reading.labels.size() < k_targets_max || reading.labels.contains(label)) {
+    reading.labels.insert(std::move(label));
+    return true;
+  }
+  add_finding(reading, {"G101", Severity::error, reading.name,
+                        fmt::format("it has labels of more than {} targets; {} is not listed", k_targets_max, label),
+                        "build or fetch the file again"});
+  return false;
+}
+} // namespace
+
+void add_object(Reading& reading, CodeObject object, std::string_view head) {
+  if (is_full(reading) || !has_room_for(reading, object.target)) return;
+  if (auto elf = parse_elf_head(head)) {
+    object.elf_target = target_of(*elf);
+    object.label_agrees = object.elf_target && agrees(object.target, *elf);
+    if (!object.elf_target)
+      add_finding(reading,
+                  {"G102", Severity::warning, reading.name,
+                   fmt::format("the code object for {} at {:#x} has machine {} and e_flags {:#x}, which name no "
+                               "processor that is known",
+                               object.target.str(), object.offset, elf->machine, elf->flags),
+                   "a newer quarry may know it"});
+    object.label_agrees = object.label_agrees || !object.elf_target; // unknown is not a contradiction
+  }
+  reading.contents.objects.push_back(std::move(object));
+}
+
+Result<void> read_bundles(Reading& reading, std::uint64_t begin, std::uint64_t end, std::string_view where) {
+  std::vector<CodeObject> placed;
+  auto at = begin;
+  while (at < end && !is_full(reading) && placed.size() < k_objects_max) {
+    auto next = next_bundle(reading, at, end);
+    if (!next) {
+      TRY_DO(keep(reading, next.error(), fmt::format("{} at {:#x}, {} bytes before its end", where, at, end - at)));
+      break;
+    }
+    if (!*next) break;
+    const auto& bundle = **next;
+    ++reading.contents.containers;
+    reading.contents.stored_bytes += bundle.end - bundle.begin;
+    place_entries(reading, bundle, placed);
+    at = aligned(bundle.end);
+  }
+  for (auto& object : placed) {
+    TRY(auto head, bytes_at(reading.file, object.offset, std::min<std::uint64_t>(object.bytes, k_elf_head_bytes)));
+    add_object(reading, std::move(object), head);
+  }
+  return {};
+}
+
+Result<Contents> read_contents(const content::Rope& file, std::string_view name) {
+  Reading reading{file, std::string(name)};
+  TRY(auto head, bytes_at(file, 0, k_bundle_magic.size()), "while reading " + reading.name);
+  if (auto done = read_whole_file(reading, head); !done)
+    TRY_DO(keep(reading, done.error(), ""), "while reading " + reading.name);
+  if (is_full(reading))
+    add_finding(reading, {"G102", Severity::warning, reading.name,
+                          fmt::format("it holds more than the {} code objects that are listed", k_objects_max), ""});
+  if (reading.hidden > 0)
+    reading.contents.findings.push_back(
+        {"G101", Severity::warning, reading.name, fmt::format("{} more findings are not listed", reading.hidden), ""});
+  return std::move(reading.contents);
+}
+
+} // namespace quarry::gpu

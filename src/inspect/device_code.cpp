@@ -1,0 +1,144 @@
+#include "inspect/device_code.hpp"
+
+#include "content/spool.hpp"
+#include "inspect/sketch.hpp"
+#include "names/entry_names.hpp"
+#include "sys/clock.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include "sys/tree.hpp"
+#include "thread/pool.hpp"
+#include "zip/reader.hpp"
+#include <algorithm>
+#include <array>
+#include <fmt/core.h>
+#include <functional>
+
+namespace quarry::inspect {
+
+namespace {
+constexpr std::size_t k_head_bytes = 24; // what may_hold_code() looks at
+
+/// A file to look at, and how.
+struct Job {
+  DeviceFile file;
+  std::function<Result<gpu::Contents>(const std::string& path)> read;
+};
+
+Result<gpu::Contents> read_rope(const content::Rope& rope, const std::string& path) {
+  std::array<std::byte, k_head_bytes> head{};
+  auto size = std::min<std::uint64_t>(head.size(), rope.size());
+  TRY_DO(rope.read(0, std::span(head).first(size)), "while reading " + path);
+  if (!gpu::may_hold_code({reinterpret_cast<const char*>(head.data()), size})) return gpu::Contents();
+  return gpu::read_contents(rope, path);
+}
+
+// Members of wheels
+
+/// False for a member whose first bytes begin nothing that holds code: it is not inflated further.
+Result<bool> feed_member(const zip::Reader& zip, const zip::Member& member, Sketch& sketch) {
+  bool stopped = false;
+  auto done = zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
+    auto head = std::string_view(reinterpret_cast<const char*>(chunk.data()), chunk.size());
+    stopped = sketch.size() == 0 && !gpu::may_hold_code(head);
+    if (stopped) return fail(ErrorKind::cancelled, "D006", "the rest of the member is not needed");
+    sketch.feed(chunk);
+    return {};
+  });
+  if (stopped) return false;
+  TRY_DO(done);
+  sketch.end_of_file();
+  return true;
+}
+
+Result<content::Rope> spooled(const zip::Reader& zip, const zip::Member& member, const std::string& directory) {
+  TRY(auto spool, content::Spool::create(directory));
+  TRY_DO(zip.read(member, [&](std::span<const std::byte> chunk) { return spool->append(chunk); }));
+  return content::Rope::of(spool);
+}
+
+Result<gpu::Contents> read_member(const zip::Reader& zip, const zip::Member& member, const std::string& path,
+                                  const std::string& directory) {
+  constexpr std::uint16_t k_stored = 0;
+  if (member.method == k_stored) return read_rope(zip.archive().slice(member.data_offset, member.size), path);
+  auto sketch = std::make_shared<Sketch>();
+  TRY(auto wanted, feed_member(zip, member, *sketch));
+  if (!wanted) return gpu::Contents();
+  auto contents = gpu::read_contents(content::Rope::of(sketch), path);
+  if (contents || contents.error().kind != ErrorKind::unavailable) return contents;
+  TRY(auto rope, spooled(zip, member, directory));
+  return gpu::read_contents(rope, path);
+}
+
+Result<void> add_wheel(const std::string& path, const DeviceOptions& options, std::vector<Job>& jobs) {
+  TRY(auto rope, content::Rope::file(path));
+  Findings findings;
+  auto opened = zip::Reader::open(rope, path, findings);
+  if (!opened || has_errors(findings))
+    return fail(Error::of(ErrorKind::corrupt, "G110", fmt::format("{} is not a sound zip archive", path))
+                    .with_detail(findings.empty() ? "" : findings.front().message)
+                    .with_hint("`quarry wheel verify` lists everything that is wrong with it"));
+  auto zip = std::make_shared<const zip::Reader>(std::move(*opened));
+  for (const auto& member : zip->members()) {
+    if (member.is_directory) continue;
+    Job job{
+        {fmt::format("{}!{}", path, names::printable(member.name)), member.size, {}, gpu::target_of_path(member.name)},
+        {}};
+    job.read = [zip, &member, directory = options.spool_directory](const std::string& name) {
+      return read_member(*zip, member, name, directory);
+    };
+    jobs.push_back(std::move(job));
+  }
+  return {};
+}
+
+// Files and directories
+
+void add_file(const std::string& path, std::uint64_t size, std::vector<Job>& jobs) {
+  jobs.push_back({{path, size, {}, gpu::target_of_path(path)},
+                  [size](const std::string& name) { return read_rope(content::Rope::file(name, size), name); }});
+}
+
+Result<void> add_directory(const std::string& directory, const DeviceOptions& options, std::vector<Job>& jobs) {
+  TRY(auto entries, sys::list_tree(directory));
+  for (const auto& entry : entries) {
+    auto path = path::join(directory, entry.path);
+    if (entry.type != sys::EntryType::file) continue;
+    if (path.ends_with(".whl"))
+      TRY_DO(add_wheel(path, options, jobs));
+    else
+      add_file(path, entry.size, jobs);
+  }
+  return {};
+}
+
+Result<void> add_operand(const std::string& operand, const DeviceOptions& options, std::vector<Job>& jobs) {
+  if (sys::is_directory(operand)) return add_directory(operand, options, jobs);
+  if (operand.ends_with(".whl")) return add_wheel(operand, options, jobs);
+  TRY(auto rope, content::Rope::file(operand));
+  add_file(operand, rope.size(), jobs);
+  return {};
+}
+
+bool is_worth_listing(const DeviceFile& file) {
+  const auto& contents = file.contents;
+  return !contents.objects.empty() || !contents.findings.empty() || contents.embedded || contents.split || file.named;
+}
+} // namespace
+
+Result<DeviceCode> list_device_code(const std::vector<std::string>& operands, const DeviceOptions& options) {
+  std::vector<Job> jobs;
+  for (const auto& operand : operands) TRY_DO(add_operand(operand, options, jobs));
+  TRY_DO(parallel_for(jobs.size(), options.workers, [&](std::size_t i) -> Result<void> {
+    TRY_DO(sys::check_interrupted());
+    TRY(jobs[i].file.contents, jobs[i].read(jobs[i].file.path));
+    return {};
+  }));
+  DeviceCode code;
+  code.looked_at = jobs.size();
+  for (auto& job : jobs)
+    if (is_worth_listing(job.file)) code.files.push_back(std::move(job.file));
+  return code;
+}
+
+} // namespace quarry::inspect

@@ -1,0 +1,130 @@
+#include "inspect/device_code.hpp"
+
+#include "gpu/gpu_forge_for_test.hpp"
+#include "inspect/sketch.hpp"
+#include "sys/file.hpp"
+#include "zip/forge_for_test.hpp"
+#include <filesystem>
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+namespace quarry::inspect {
+namespace {
+namespace code = gpu::forge;
+
+class DeviceCodeTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    root_ = ::testing::TempDir() + "device_code_" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::remove_all(root_);
+    std::filesystem::create_directories(root_ + "/spool");
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+  std::string write(const std::string& name, const std::string& bytes) {
+    auto path = root_ + "/" + name;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    EXPECT_TRUE(sys::write_file(path, bytes));
+    return path;
+  }
+  /// "PATH: gfx942 gfx1030 …" for each file, the paths without the directory of the test.
+  std::string listed(const std::vector<std::string>& operands) {
+    auto found = list_device_code(operands, {2, root_ + "/spool"});
+    if (!found) return found.error().code + " " + found.error().message;
+    std::string out;
+    for (const auto& file : found->files) {
+      out += file.path.substr(root_.size() + 1) + ":";
+      for (const auto& object : file.contents.objects) out += fmt::format(" {} {}", object.target.str(), object.bytes);
+      for (const auto& finding : file.contents.findings) out += " " + finding.code;
+      out += "\n";
+    }
+    return out;
+  }
+  std::string root_;
+};
+
+std::string a_bundle(std::size_t size = 5000) {
+  return code::bundle({code::device("gfx942", code::code(code::k_gfx942, size)),
+                       code::device("gfx1030", code::code(code::k_gfx1030, size))});
+}
+std::string a_library(std::size_t size = 5000) {
+  return code::library(
+      {{".text", std::string(200'000, 't'), {}, {}},
+       {".hip_fatbin", code::linked({a_bundle(size), code::compressed(a_bundle(size)), a_bundle(size)}), {}, {}}});
+}
+std::string targets(std::size_t size, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += fmt::format(" gfx942 {} gfx1030 {}", size, size);
+  return out + "\n";
+}
+
+std::string wheel_of(std::vector<zip::forge::Item> items) {
+  zip::forge::Zip zip;
+  zip.items = std::move(items);
+  return zip.bytes();
+}
+
+TEST_F(DeviceCodeTest, FilesAndDirectories) {
+  write("d/lib/liba.so", a_library());
+  write("d/lib/readme.txt", "text");
+  write("d/lib/rocblas/library/k_gfx942.co", code::code(code::k_gfx942));
+  write("d/share/miopen/db/gfx942130.db.txt", "tuning");
+  std::filesystem::create_symlink("liba.so", root_ + "/d/lib/liba.so.1");
+  EXPECT_EQ(listed({root_ + "/d"}),
+            "d/lib/liba.so:" + targets(5000, 3) +
+                "d/lib/rocblas/library/k_gfx942.co: gfx942 5000\nd/share/miopen/db/gfx942130.db.txt:\n");
+  EXPECT_EQ(listed({root_ + "/d/lib/liba.so.1"}), "d/lib/liba.so.1:" + targets(5000, 3));
+}
+
+TEST_F(DeviceCodeTest, MembersOfAWheelStoredAndDeflated) {
+  using zip::forge::item;
+  auto wheel = write("x.whl", wheel_of({item("p/stored.so", a_library()), item("p/deflated.so", a_library(), true),
+                                        item("p/a.py", std::string(3000, 'p'), true),
+                                        item("p/rocblas/library/k_gfx942.co", code::compressed(a_bundle()), true),
+                                        item("p/b.hsaco", code::code(code::k_gfx942), true)}));
+  EXPECT_EQ(listed({wheel}), "x.whl!p/stored.so:" + targets(5000, 3) + "x.whl!p/deflated.so:" + targets(5000, 3) +
+                                 "x.whl!p/rocblas/library/k_gfx942.co:" + targets(5000, 1) +
+                                 "x.whl!p/b.hsaco: gfx942 5000\n");
+}
+
+TEST_F(DeviceCodeTest, ABundleAtAnUnusualPlaceIsReadAgain) {
+  // The entries begin at no multiple of 4096: the sketch of the member does not have their headers.
+  std::string padding(300'000, 'x'), item = code::code(code::k_gfx942, 3000);
+  code::Item first = code::device("gfx1030", code::code(code::k_gfx1030, 300'000)), second = code::device("gfx942", "");
+  auto bundle = code::bundle({first});
+  second.offset = bundle.size() + 77, second.size = item.size();
+  auto odd = code::bundle({first, second});
+  odd.resize(bundle.size() + 77), odd += item;
+  auto library = code::library({{".hip_fatbin", odd, {}, {}}, {".data", std::string(17u << 20, 'd'), {}, {}}});
+  auto wheel = write("x.whl", wheel_of({zip::forge::item("p/odd.so", library, true)}));
+  EXPECT_EQ(listed({wheel}), "x.whl!p/odd.so: gfx1030 300000 gfx942 3000\n");
+}
+
+TEST_F(DeviceCodeTest, WhatCannotBeRead) {
+  EXPECT_EQ(listed({root_ + "/none.so"}).substr(0, 4), "D001");
+  EXPECT_EQ(listed({write("x.whl", "no zip")}).substr(0, 4), "G110");
+  EXPECT_EQ(listed({write("cut.so", a_library().substr(0, 250'000))}), "cut.so: G101\n");
+}
+
+TEST(Sketch, ReadsWhatItKeptAndSaysWhatItLacks) {
+  std::string file = a_library(40'000) + std::string(20u << 20, 'e');
+  file.replace(file.size() - 3, 3, "end");
+  Sketch sketch;
+  for (std::size_t at = 0; at < file.size(); at += 70'001)
+    sketch.feed(std::as_bytes(std::span(file).subspan(at, std::min<std::size_t>(70'001, file.size() - at))));
+  sketch.end_of_file();
+  EXPECT_EQ(sketch.size(), file.size());
+  auto at = [&](std::uint64_t offset, std::size_t size) {
+    std::string out(size, '\0');
+    auto done = sketch.read(offset, std::as_writable_bytes(std::span(out)));
+    return done ? out : done.error().code;
+  };
+  EXPECT_EQ(at(0, 60'000), file.substr(0, 60'000));
+  EXPECT_EQ(at(file.size() - 100, 100), file.substr(file.size() - 100));
+  auto bundle = file.find("__CLANG_OFFLOAD_BUNDLE__");
+  EXPECT_EQ(at(bundle + 10, 4000), file.substr(bundle + 10, 4000));
+  EXPECT_EQ(at(bundle + 20'000, 10), "G111");
+  EXPECT_EQ(at(1u << 20, 10), "G111");
+}
+
+} // namespace
+} // namespace quarry::inspect

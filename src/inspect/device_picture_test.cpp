@@ -1,0 +1,89 @@
+#include "inspect/device_picture.hpp"
+
+#include "inspect/treemap.hpp"
+#include <gtest/gtest.h>
+
+namespace quarry::inspect {
+namespace {
+
+double area(const Box& box) { return box.width * box.height; }
+
+TEST(Treemap, BoxesHaveTheirShareAndFillTheArea) {
+  std::vector<double> values{50, 20, 10, 10, 5, 4, 1};
+  auto boxes = treemap(values, {10, 20, 300, 200});
+  ASSERT_EQ(boxes.size(), values.size());
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    EXPECT_NEAR(area(boxes[i]), values[i] / 100 * 300 * 200, 1e-6);
+    EXPECT_GE(boxes[i].x, 10 - 1e-6);
+    EXPECT_LE(boxes[i].x + boxes[i].width, 310 + 1e-6);
+    EXPECT_LE(boxes[i].y + boxes[i].height, 220 + 1e-6);
+    for (std::size_t j = 0; j < i; ++j) {
+      auto overlap_x =
+          std::min(boxes[i].x + boxes[i].width, boxes[j].x + boxes[j].width) - std::max(boxes[i].x, boxes[j].x);
+      auto overlap_y =
+          std::min(boxes[i].y + boxes[i].height, boxes[j].y + boxes[j].height) - std::max(boxes[i].y, boxes[j].y);
+      EXPECT_FALSE(overlap_x > 1e-6 && overlap_y > 1e-6) << i << " and " << j << " overlap";
+    }
+  }
+}
+
+TEST(Treemap, EdgesOfTheInput) {
+  EXPECT_TRUE(treemap({}, {0, 0, 10, 10}).empty());
+  EXPECT_EQ(treemap({1, 1, 1}, {0, 0, 0, 0}).size(), 3u);
+  EXPECT_EQ(treemap({1e18, 1}, {0, 0, 100, 100}).size(), 2u);
+}
+
+DeviceFile file(std::string path, const std::vector<std::pair<std::string, std::uint64_t>>& targets) {
+  DeviceFile out{std::move(path), 1000, {}, {}};
+  for (const auto& [name, bytes] : targets) {
+    auto target = *gpu::parse_target(name);
+    out.contents.objects.push_back({gpu::Container::bundle, target, 0, bytes, target, true});
+  }
+  return out;
+}
+
+std::string drawn(std::vector<DeviceFile> files, const Asked& asked, bool html) {
+  DeviceCode code{std::move(files), 1};
+  auto judgement = judge(code, asked);
+  return html ? device_html(code, judgement, asked) : device_svg(code, judgement, asked);
+}
+
+bool says(const std::string& picture, std::string_view what) { return picture.find(what) != picture.npos; }
+
+TEST(DevicePicture, NamesTargetsBytesAndWhatWasNotAskedFor) {
+  std::vector<DeviceFile> files{file("a<b>.so", {{"gfx942", 600'000'000}, {"gfx1030", 400'000'000}})};
+  auto picture = drawn(files, {"gfx94X-dcgpu", {"gfx942"}}, false);
+  EXPECT_TRUE(says(picture, "1.00 GB of device code for 2 targets in a&lt;b&gt;.so")) << picture;
+  EXPECT_TRUE(says(picture, "400.0 MB, 40 %, 1 code object, not asked for"));
+  EXPECT_TRUE(says(picture, "url(#extra)"));
+  EXPECT_TRUE(says(picture, "asked for: gfx942 (gfx94X-dcgpu)"));
+  EXPECT_FALSE(says(picture, "a<b>"));
+  EXPECT_FALSE(says(drawn(files, {}, false), "url(#extra)"));
+}
+
+TEST(DevicePicture, ManyFilesShareABox) {
+  std::vector<DeviceFile> files;
+  for (int i = 0; i < 100; ++i)
+    files.push_back(file("f" + std::to_string(i) + ".so", {{"gfx942", 1000u + static_cast<unsigned>(i)}}));
+  auto picture = drawn(files, {}, false);
+  EXPECT_TRUE(says(picture, "60 more files"));
+  EXPECT_TRUE(says(picture, "f99.so"));
+  EXPECT_FALSE(says(picture, "f10.so"));
+}
+
+TEST(DevicePicture, NothingToDraw) {
+  EXPECT_TRUE(says(drawn({}, {}, false), "no device code"));
+  EXPECT_TRUE(says(drawn({file("a.so", {{"gfx942", 0}})}, {}, true), "no device code"));
+}
+
+TEST(DevicePicture, ThePageHasFindingsAndATable) {
+  auto page = drawn({file("a.so", {{"gfx942", 600}, {"gfx1030", 400}})}, {"f", {"gfx942", "gfx950"}}, true);
+  EXPECT_TRUE(page.starts_with("<!doctype html>"));
+  EXPECT_TRUE(says(page, "error[G103]"));
+  EXPECT_TRUE(says(page, "<td class=\"file\">a.so</td><td>gfx1030</td>"));
+  EXPECT_TRUE(says(page, "; missing: gfx950<"));
+  EXPECT_FALSE(says(page, "<script"));
+}
+
+} // namespace
+} // namespace quarry::inspect

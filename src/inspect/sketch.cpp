@@ -1,0 +1,94 @@
+#include "inspect/sketch.hpp"
+
+#include "gpu/contents.hpp"
+#include <algorithm>
+#include <cstring>
+
+namespace quarry::inspect {
+
+namespace {
+constexpr std::uint64_t k_page = 4096;               // bundles and the objects in them begin at multiples of it
+constexpr std::uint64_t k_front_pages = 16;          // program headers, and small files
+constexpr std::size_t k_pages_bytes_max = 64u << 20; // 16,384 pages; librocsparse needs 900
+constexpr std::size_t k_tail_bytes = 8u << 20;       // dynamic section and section table: 100,000 sections have 6.4 MB
+
+std::string_view text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+bool is_zero(std::string_view page) {
+  return page[0] == '\0' && std::memcmp(page.data(), page.data() + 1, page.size() - 1) == 0;
+}
+
+// How many pages a container that begins here needs, this one included.
+std::uint64_t pages_of(std::string_view page) {
+  if (!gpu::may_hold_code(page)) return 0;
+  if (auto packed = gpu::compressed_bytes(page)) return (*packed + k_page - 1) / k_page;
+  return 2; // the table of a bundle of 60 entries
+}
+} // namespace
+
+void Sketch::page(std::string_view bytes) {
+  auto number = zeros_.size();
+  bool zero = bytes.size() == k_page && is_zero(bytes);
+  zeros_.push_back(zero);
+  keep_until_ = std::max(keep_until_, number + pages_of(bytes));
+  if (zero || (number >= k_front_pages && number >= keep_until_)) return;
+  if (pages_.size() + k_page > k_pages_bytes_max) return;
+  places_.emplace_back(number, pages_.size());
+  pages_ += bytes;
+  pages_.resize(places_.back().second + k_page); // the last page of the file may be shorter
+}
+
+void Sketch::feed(std::span<const std::byte> bytes) {
+  auto text = text_of(bytes);
+  size_ += text.size();
+  tail_ += text;
+  if (tail_.size() > 2 * k_tail_bytes) tail_.erase(0, tail_.size() - k_tail_bytes);
+  if (!partial_.empty()) {
+    auto missing = std::min<std::size_t>(k_page - partial_.size(), text.size());
+    partial_ += text.substr(0, missing);
+    text.remove_prefix(missing);
+    if (partial_.size() < k_page) return;
+    page(partial_);
+    partial_.clear();
+  }
+  for (; text.size() >= k_page; text.remove_prefix(k_page)) page(text.substr(0, k_page));
+  partial_ = text;
+}
+
+void Sketch::end_of_file() {
+  if (!partial_.empty()) page(partial_);
+  partial_.clear();
+}
+
+bool Sketch::copy_page(std::uint64_t page, std::string& into) const {
+  auto found = std::lower_bound(places_.begin(), places_.end(), std::pair<std::uint64_t, std::size_t>{page, 0});
+  if (found != places_.end() && found->first == page)
+    into.assign(pages_, found->second, k_page);
+  else if (page < zeros_.size() && zeros_[page])
+    into.assign(k_page, '\0');
+  else
+    return false;
+  return true;
+}
+
+Result<void> Sketch::read(std::uint64_t offset, std::span<std::byte> into) const {
+  auto tail_at = size_ - tail_.size();
+  if (offset >= tail_at) {
+    std::memcpy(into.data(), tail_.data() + (offset - tail_at), into.size());
+    return {};
+  }
+  std::string page;
+  for (std::size_t done = 0; done < into.size();) {
+    auto at = offset + done;
+    if (!copy_page(at / k_page, page))
+      return fail(ErrorKind::unavailable, "G111", "these bytes were not kept while the file was read once");
+    auto count = std::min<std::size_t>(k_page - at % k_page, into.size() - done);
+    std::memcpy(into.data() + done, page.data() + at % k_page, count);
+    done += count;
+  }
+  return {};
+}
+
+} // namespace quarry::inspect
