@@ -219,16 +219,18 @@ def included() -> dict[str, list[Path]]:
 def test_private_headers():
     """A room's interface is what other rooms include, and what those headers include; the rest says that it is private."""
     users = included()
+    for_tests = re.compile(r"/testing/|_(fixtures?|for_test)\.hpp$|/testing\.hpp$")
     public, found = set(), []
     todo = [name for name, paths in users.items() if any(path.relative_to(ROOT / "src" if path.is_relative_to(ROOT / "src") else ROOT).parts[0] != name.split("/")[0] for path in paths)]
     while todo:
         name = todo.pop()
         if name not in public and (ROOT / "src" / name).exists():
             public.add(name)
-            todo += re.findall(r'^#include "([\w/.]+)"', text_of(ROOT / "src" / name), re.M)
+            if not for_tests.search(name):
+                todo += re.findall(r'^#include "([\w/.]+)"', text_of(ROOT / "src" / name), re.M)
     for path in below("src", ends=(".hpp",)):
         name = path.relative_to(ROOT / "src").as_posix()
-        if name.split("/")[0] in ("cli", "app") or "/testing" in name or re.search(r"_(fixtures?|for_test)\.hpp$|/testing\.hpp$", name):
+        if name.split("/")[0] in ("cli", "app") or for_tests.search(name):
             continue
         marked = text_of(path).split("\n")[1] == PRIVATE
         if marked and name in public:
@@ -461,6 +463,7 @@ def local_definitions(path: Path) -> set[str]:
     code, found = plain(path), set()
     for opened in re.finditer(r"^namespace \{$", code, re.M):
         inside = code[opened.end() : closing(code, opened.end() - 1)]
+        found |= {" = ".join(alias) for alias in re.findall(r"^using (\w+) = ([^;]*);", inside, re.M)}
         found |= set(re.findall(r"^(?:class|struct|enum|enum class)\s+(\w+)[^;()]*\{", inside, re.M))
         found |= set(re.findall(r"^(?:inline )?const(?:expr)? [\w:<>,*& ]+?[ *&](\w+)(?:\[[^\]]*\])*(?: = |\{)", inside, re.M))
         for name, taken in re.findall(r"^(?!\s|using|return|const |constexpr )[\w:<>,*&\[\] ]+?[ *&](\w+)\(([^()]*)\) (?:const )?\{", inside, re.M):
@@ -470,14 +473,15 @@ def local_definitions(path: Path) -> set[str]:
 
 def test_one_definition_in_a_room():
     """Builds from scratch compile files of a room together (QUARRY_UNITY), where two definitions clash."""
-    seen: dict[tuple[str, str], str] = {}
+    seen: dict[tuple[str, str], tuple[str, str]] = {}
     found = []
     for path in own_code():
         if path.suffix == ".cpp" and path.is_relative_to(ROOT / "src"):
             room = path.relative_to(ROOT / "src").parts[0] + ("/compat" if "/cli/compat/" in path.as_posix() else "")
-            for name in local_definitions(path):
-                first = seen.setdefault((room, name), place(path))
-                if first != place(path):
+            for one in local_definitions(path):
+                name, _, alias = one.partition(" = ")
+                first, meant = seen.setdefault((room, name), (place(path), alias))
+                if first != place(path) and (meant != alias or not alias):  # the same alias twice is no clash
                     found.append(f"{place(path)}: {name} stands in {first}, too")
     none(found, "one definition of a name in a room: share it, or tell the two apart by name")
 

@@ -1,5 +1,6 @@
 #pragma once
-// One offload bundle, plain or compressed. Internal to the room.
+// Private to the room.
+// One offload bundle, plain or compressed.
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include "gpu/contents.hpp"

@@ -1,6 +1,7 @@
 #pragma once
+// Private to the room.
 // A cursor over MessagePack (the specification at github.com/msgpack/msgpack). It reads what a table of contents needs
-// and skips the rest without recursion. Internal to the room.
+// and skips the rest without recursion.
 #include <cstdint>
 #include <optional>
 #include <string_view>

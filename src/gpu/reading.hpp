@@ -1,5 +1,6 @@
 #pragma once
-// What the readers of the containers share: where they put objects and findings. Internal to the room.
+// Private to the room.
+// What the readers of the containers share: where they put objects and findings.
 #include "gpu/bundle.hpp"
 #include "gpu/contents.hpp"
 #include <functional>

@@ -1,5 +1,6 @@
 #pragma once
-// The compressed stream of a CCOB bundle or of a kpack blob, decompressed in pieces. Internal to the room.
+// Private to the room.
+// The compressed stream of a CCOB bundle or of a kpack blob, decompressed in pieces.
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include <cstdint>

@@ -41,7 +41,7 @@ struct Slice {
   std::uint64_t count = 0, bytes = 0;
 };
 /// A file, or all files beyond the largest ones.
-struct Group {
+struct Block {
   std::string name;
   std::uint64_t bytes = 0;
   std::vector<Slice> slices; ///< the largest first
@@ -63,8 +63,8 @@ void add(Sums& sums, const DeviceFile& file) {
   }
 }
 
-Group group_of(std::string name, const Sums& sums) {
-  Group group{std::move(name), 0, {}};
+Block group_of(std::string name, const Sums& sums) {
+  Block group{std::move(name), 0, {}};
   for (const auto& [target, slice] : sums) {
     group.bytes += slice.bytes;
     if (slice.bytes > 0) group.slices.push_back(slice);
@@ -73,15 +73,15 @@ Group group_of(std::string name, const Sums& sums) {
   return group;
 }
 
-std::vector<Group> groups_of(const DeviceCode& code) {
-  std::vector<std::pair<Group, const DeviceFile*>> files;
+std::vector<Block> groups_of(const DeviceCode& code) {
+  std::vector<std::pair<Block, const DeviceFile*>> files;
   for (const auto& file : code.files) {
     Sums sums;
     add(sums, file);
     if (auto group = group_of(file.path, sums); group.bytes > 0) files.emplace_back(std::move(group), &file);
   }
   std::ranges::stable_sort(files, [](const auto& a, const auto& b) { return a.first.bytes > b.first.bytes; });
-  std::vector<Group> groups;
+  std::vector<Block> groups;
   Sums rest;
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (i < k_files_max)
@@ -90,7 +90,7 @@ std::vector<Group> groups_of(const DeviceCode& code) {
       add(rest, *files[i].second);
   }
   if (!rest.empty()) groups.push_back(group_of(fmt::format("{} more files", files.size() - k_files_max), rest));
-  std::ranges::stable_sort(groups, [](const Group& a, const Group& b) { return a.bytes > b.bytes; });
+  std::ranges::stable_sort(groups, [](const Block& a, const Block& b) { return a.bytes > b.bytes; });
   return groups;
 }
 
@@ -123,7 +123,7 @@ std::string fitting(std::string_view path, double width) {
   return letters < 8 ? std::string() : "…" + std::string(path.substr(path.size() - (letters - 1)));
 }
 
-std::string slice_svg(const Slice& slice, const Group& group, const Box& box, const Look& look) {
+std::string slice_svg(const Slice& slice, const Block& group, const Box& box, const Look& look) {
   auto out = fmt::format("<g><title>{}: {}, {}, {}{}</title>", text::html_escape(group.name),
                          text::html_escape(slice.target), units::things(slice.count, "code object"),
                          units::bytes(slice.bytes), look.asked ? "" : ", not asked for");
@@ -136,7 +136,7 @@ std::string slice_svg(const Slice& slice, const Group& group, const Box& box, co
   return out + "</g>\n";
 }
 
-std::string group_svg(const Group& group, const Box& box, const Looks& looks) {
+std::string group_svg(const Block& group, const Box& box, const Looks& looks) {
   auto out = rectangle("class=\"file\"", box) + "\n";
   bool titled = box.height > 3 * k_caption && box.width > 60;
   Box inside{box.x + 1, box.y + 1, std::max(0.0, box.width - 2), std::max(0.0, box.height - 2)};
@@ -156,7 +156,7 @@ std::uint64_t bytes_in(const Judgement& judgement, bool only_extra) {
   return bytes;
 }
 
-std::string headline(const std::vector<Group>& groups, const Judgement& judgement) {
+std::string headline(const std::vector<Block>& groups, const Judgement& judgement) {
   return fmt::format("{} of device code for {} in {}", units::bytes(bytes_in(judgement, false)),
                      units::things(judgement.targets.size(), "target"),
                      groups.size() == 1 ? groups[0].name.substr(groups[0].name.rfind('/') + 1)

@@ -18,13 +18,13 @@ struct Sum {
 struct TargetLess {
   bool operator()(const std::string& a, const std::string& b) const { return target_less(a, b); }
 };
-using Sums = std::map<std::string, Sum, TargetLess>;
+using TargetSums = std::map<std::string, Sum, TargetLess>;
 
 /// What the rules look at: sums instead of objects.
 struct Unit {
   const DeviceFile* file = nullptr;
-  Sums targets;                                         ///< by target with features
-  std::map<std::string, Sums, TargetLess> by_processor; ///< processor -> target -> sum
+  TargetSums targets;                                         ///< by target with features
+  std::map<std::string, TargetSums, TargetLess> by_processor; ///< processor -> target -> sum
 };
 
 Unit unit_of(const DeviceFile& file) {

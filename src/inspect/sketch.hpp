@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // The parts of a file that matter for its device code, kept while the file flows by once: a member of a wheel is
 // inflated from front to back, and its section table stands at its end.
 #include "content/rope.hpp"

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // Treemaps: a rectangle that is divided among values by their size, in pieces that are as square as possible (the
 // "squarified" layout of Bruls, Huizing and van Wijk). Pure, thread-safe.
 #include <vector>

@@ -1,4 +1,5 @@
 #pragma once
+// Private to the room.
 // One 512-byte header block of a tar archive, and the records of a pax header. Pure. Sources: POSIX.1-2017 pax "ustar
 // Interchange Format" and "pax Extended Header", GNU tar manual "Basic Tar Format".
 #include "base/result.hpp"

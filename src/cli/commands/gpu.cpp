@@ -140,17 +140,6 @@ Json targets_json(const std::vector<inspect::TargetSum>& targets) {
   return out;
 }
 
-Json findings_json(const Findings& findings) {
-  Json out = Json::array();
-  for (const auto& f : findings)
-    out.push_back({{"code", f.code},
-                   {"severity", std::string(to_string(f.severity))},
-                   {"place", f.place},
-                   {"message", f.message},
-                   {"fix", f.fix}});
-  return out;
-}
-
 Json as_json(const inspect::DeviceCode& code, const inspect::Judgement& judgement, const inspect::Asked& asked) {
   return {{"schema", "quarry.gpu-list/1"},
           {"family", asked.family.empty() ? Json(nullptr) : Json(asked.family)},
