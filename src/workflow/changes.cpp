@@ -11,7 +11,7 @@
 namespace quarry::workflow {
 
 namespace {
-using Kind = Change::Kind;
+using ChangeKind = Change::Kind;
 using What = Change::What;
 constexpr std::size_t k_repetitions_max = 1'000'000;
 
@@ -35,19 +35,19 @@ public:
   void compare() {
     entry(before_.call, after_.call, before_.action ? "the action" : "workflow_call");
     entry(before_.dispatch, after_.dispatch, "workflow_dispatch");
-    names(called_part(before_, "outputs"), called_part(after_, "outputs"), Kind::output);
-    names(called_part(before_, "secrets"), called_part(after_, "secrets"), Kind::secret);
+    names(called_part(before_, "outputs"), called_part(after_, "outputs"), ChangeKind::output);
+    names(called_part(before_, "secrets"), called_part(after_, "secrets"), ChangeKind::secret);
     calls();
     matrices();
     fallbacks();
   }
 
 private:
-  Change& add(Kind kind, What what, Position at, std::string name, std::string where) {
+  Change& add(ChangeKind kind, What what, Position at, std::string name, std::string where) {
     changes_.list.push_back({kind, what, after_.path, at, std::move(name), std::move(where), {}, {}, {}});
     return changes_.list.back();
   }
-  void changed(Kind kind, Position at, const std::string& name, const std::string& where, std::string detail,
+  void changed(ChangeKind kind, Position at, const std::string& name, const std::string& where, std::string detail,
                std::string before, std::string after) {
     if (before == after) return;
     auto& change = add(kind, What::changed, at, name, where);
@@ -63,20 +63,20 @@ private:
     for (const auto& input : now.inputs) {
       const auto* was = old.find(input.name);
       if (!was) {
-        add(Kind::input, What::added, input.at, input.name, where).after = input.fallback.value_or("");
+        add(ChangeKind::input, What::added, input.at, input.name, where).after = input.fallback.value_or("");
         continue;
       }
-      changed(Kind::input, input.at, input.name, where, "default", was->fallback.value_or(""),
+      changed(ChangeKind::input, input.at, input.name, where, "default", was->fallback.value_or(""),
               input.fallback.value_or(""));
-      changed(Kind::input, input.at, input.name, where, "type", was->type, input.type);
-      changed(Kind::input, input.at, input.name, where, "required", was->required ? "true" : "false",
+      changed(ChangeKind::input, input.at, input.name, where, "type", was->type, input.type);
+      changed(ChangeKind::input, input.at, input.name, where, "required", was->required ? "true" : "false",
               input.required ? "true" : "false");
     }
     for (const auto& input : old.inputs)
-      if (!now.find(input.name)) add(Kind::input, What::removed, {1, 1}, input.name, where);
+      if (!now.find(input.name)) add(ChangeKind::input, What::removed, {1, 1}, input.name, where);
   }
 
-  void names(const Node* before, const Node* after, Kind kind) {
+  void names(const Node* before, const Node* after, ChangeKind kind) {
     static const Node k_none;
     const auto& old = before ? *before : k_none;
     const auto& now = after ? *after : k_none;
@@ -111,22 +111,23 @@ private:
       const auto* was = partner(after_, call, before_);
       auto where = where_of(after_, call);
       if (!was) {
-        add(Kind::call, What::added, call.at, call.target, where);
+        add(ChangeKind::call, What::added, call.at, call.target, where);
         continue;
       }
       for (const auto& argument : call.arguments) {
         const auto* old = was->find(argument.name);
         if (old)
-          changed(Kind::argument, argument.at, argument.name, where, "value", canonical(old->value),
+          changed(ChangeKind::argument, argument.at, argument.name, where, "value", canonical(old->value),
                   canonical(argument.value));
         else
-          add(Kind::argument, What::added, argument.at, argument.name, where).after = argument.value;
+          add(ChangeKind::argument, What::added, argument.at, argument.name, where).after = argument.value;
       }
       for (const auto& argument : was->arguments)
-        if (!call.find(argument.name)) add(Kind::argument, What::removed, call.at, argument.name, where);
+        if (!call.find(argument.name)) add(ChangeKind::argument, What::removed, call.at, argument.name, where);
     }
     for (const auto& call : before_.calls)
-      if (!partner(before_, call, after_)) add(Kind::call, What::removed, {1, 1}, call.target, where_of(before_, call));
+      if (!partner(before_, call, after_))
+        add(ChangeKind::call, What::removed, {1, 1}, call.target, where_of(before_, call));
   }
 
   void matrices() {
@@ -139,7 +140,7 @@ private:
       static const Node k_none;
       for (const auto& column : (now ? *now : k_none).members) {
         const auto* before = old ? old->find(column.key) : nullptr;
-        changed(Kind::matrix, column.at, column.key, fmt::format("job `{}`", job.id), "values",
+        changed(ChangeKind::matrix, column.at, column.key, fmt::format("job `{}`", job.id), "values",
                 before ? values_of(*before) : "", values_of(column.value));
         for (const auto& item : column.value.items) {
           auto same = [&](const Node& one) { return one.text == item.text; };
@@ -164,7 +165,7 @@ private:
             text::lower(one.repository) == text::lower(old.repository) &&
             after_.jobs[static_cast<std::size_t>(one.job)].id == before_.jobs[static_cast<std::size_t>(old.job)].id;
         if (!same || !one.has_ref || one.ref.find("||") != std::string::npos || !is_dynamic(one.ref)) continue;
-        auto& change = add(Kind::fallback, What::removed, one.ref_at, one.repository, "checkout");
+        auto& change = add(ChangeKind::fallback, What::removed, one.ref_at, one.repository, "checkout");
         change.before = old.ref;
         change.after = one.ref;
         break;
@@ -177,22 +178,23 @@ private:
   Changes& changes_;
 };
 
-std::string_view kind_name(Kind kind) {
+std::string_view kind_name(ChangeKind kind) {
   switch (kind) {
-  case Kind::input: return "input";
-  case Kind::output: return "output";
-  case Kind::secret: return "secret";
-  case Kind::argument: return "argument";
-  case Kind::call: return "target";
-  case Kind::matrix: return "matrix key";
-  case Kind::fallback: return "fallback of the ref of";
+  case ChangeKind::input: return "input";
+  case ChangeKind::output: return "output";
+  case ChangeKind::secret: return "secret";
+  case ChangeKind::argument: return "argument";
+  case ChangeKind::call: return "target";
+  case ChangeKind::matrix: return "matrix key";
+  case ChangeKind::fallback: return "fallback of the ref of";
   default: return "file";
   }
 }
 } // namespace
 
 std::string sentence(const Change& change) {
-  auto subject = change.kind == Kind::file ? change.name : fmt::format("{} `{}`", kind_name(change.kind), change.name);
+  auto subject =
+      change.kind == ChangeKind::file ? change.name : fmt::format("{} `{}`", kind_name(change.kind), change.name);
   if (!change.where.empty()) subject += fmt::format(" ({})", change.where);
   if (change.what != What::changed) return subject + (change.what == What::added ? " added" : " removed");
   auto shown = [](const std::string& value) { return value.empty() ? std::string("empty") : "`" + value + "`"; };
@@ -206,11 +208,11 @@ Changes compare(const Repository& before, const Repository& after) {
     if (was)
       Comparer(*was, *file, changes).compare();
     else
-      changes.list.push_back({Kind::file, What::added, file->path, {1, 1}, file->basename(), {}, {}, {}, {}});
+      changes.list.push_back({ChangeKind::file, What::added, file->path, {1, 1}, file->basename(), {}, {}, {}, {}});
   }
   for (const auto& file : before.files)
     if (!after.find(file->path))
-      changes.list.push_back({Kind::file, What::removed, file->path, {}, file->basename(), {}, {}, {}, {}});
+      changes.list.push_back({ChangeKind::file, What::removed, file->path, {}, file->basename(), {}, {}, {}, {}});
   return changes;
 }
 

@@ -12,7 +12,7 @@
 namespace quarry::workflow {
 
 namespace {
-using Kind = Change::Kind;
+using ChangeKind = Change::Kind;
 using What = Change::What;
 
 void add(Review& review, const std::string& file, Position at, std::string code, Severity severity, std::string message,
@@ -34,7 +34,7 @@ std::vector<std::string> left_behind(const Repository& after, const Change& chan
 void check_defaults(const Sides& sides, Review& review) {
   std::map<std::string, std::size_t> raised;
   for (const auto& change : review.changes.list) {
-    if (change.kind != Kind::input || change.detail != "default" || change.before.empty()) continue;
+    if (change.kind != ChangeKind::input || change.detail != "default" || change.before.empty()) continue;
     auto places = left_behind(sides.after, change);
     if (places.empty()) {
       ++raised[fmt::format("default of `{}` goes from `{}` to `{}`", change.name, change.before, change.after)];
@@ -88,7 +88,7 @@ void check_growth(const Sides& sides, Review& review) {
 
 void check_fallbacks(Review& review) {
   for (const auto& change : review.changes.list)
-    if (change.kind == Kind::fallback)
+    if (change.kind == ChangeKind::fallback)
       add(review, change.file, change.at, "Y167", Severity::warning,
           fmt::format("the ref of {} was `{}` and is `{}`: an empty text now means the default branch",
                       change.name.empty() ? "this repository" : change.name, text::trim(change.before),
@@ -152,7 +152,7 @@ void check_runs(const Sides& sides, Review& review) {
 void check_moved_to_matrix(const Sides& sides, Review& review) {
   for (const auto& change : review.changes.list) {
     const auto* caller = sides.after.find(change.file);
-    if (change.kind != Kind::argument || change.what != What::removed || !caller) continue;
+    if (change.kind != ChangeKind::argument || change.what != What::removed || !caller) continue;
     for (const auto& call : caller->calls) {
       const auto* target = sides.after.find(call.file);
       if (!target || target->input(change.name) || call.find(change.name)) continue;
