@@ -1,5 +1,6 @@
 #include "zip/layout.hpp"
 
+#include "sys/clock.hpp"
 #include "zip/format.hpp"
 #include <fmt/core.h>
 
@@ -131,6 +132,25 @@ Result<void> Layout::add(const Entry& entry, const PackedChunk& chunk) {
   return chunk.last ? complete(entry, chunk) : Result<void>{};
 }
 
+Result<void> Layout::keep(const Member& member, const content::Rope& archive) {
+  if (member.stored_size >= k_max32 && !local_is_zip64(member.size))
+    return fail(ErrorKind::unsupported, "Z023",
+                fmt::format("{} is larger packed than unpacked, and its size has no place in a header", member.name),
+                "pack the wheel again: `quarry wheel unpack`, then `quarry wheel pack`");
+  current_ = {member.name, member.size, 0, member.crc, {}};
+  place_ = {end_, member.method, member.executable()};
+  data_offset_ = end_ + k_local_bytes + member.name.size() + (local_is_zip64(member.size) ? 20 : 0);
+  TRY_DO(content::pump(archive.slice(member.data_offset, member.stored_size),
+                       [&](std::span<const std::byte> part) -> Result<void> {
+                         TRY_DO(sys::check_interrupted());
+                         TRY_DO(into_.write_at(data_offset_ + current_.stored_size, part));
+                         begin_sync(part.size());
+                         current_.stored_size += part.size();
+                         return {};
+                       }));
+  return place();
+}
+
 // `more` bytes were added to the member: what is whole of it goes to the disk while the rest is made.
 void Layout::begin_sync(std::uint64_t more) {
   constexpr std::uint64_t k_step = 8u << 20;
@@ -141,6 +161,10 @@ void Layout::begin_sync(std::uint64_t more) {
 Result<void> Layout::complete(const Entry& entry, const PackedChunk& chunk) {
   if (place_.method == k_method_deflate && current_.stored_size >= current_.size) TRY_DO(store_instead(entry));
   current_.sha256 = chunk.sha256;
+  return place();
+}
+
+Result<void> Layout::place() {
   TRY_DO(into_.write_at(place_.header_offset, bytes_of(local_header(current_, place_.method))));
   end_ = data_offset_ + current_.stored_size;
   done_.push_back(current_);

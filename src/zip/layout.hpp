@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include "sys/file.hpp"
 #include "zip/pipeline.hpp"
+#include "zip/reader.hpp"
 #include "zip/writer.hpp"
 #include <cstdint>
 #include <span>
@@ -20,6 +21,9 @@ public:
 
   /// The next chunk of `entry`, in order. The entry's last chunk completes it: then `done()` grows.
   Result<void> add(const Entry& entry, const PackedChunk& chunk);
+  /// A member of another archive, its stored bytes copied as they are. Fails with unsupported (Z023) if its local
+  /// header would need a form that the writer does not make.
+  Result<void> keep(const Member& member, const content::Rope& archive);
   /// Central directory and end records; returns the archive's size, to which the file is cut.
   Result<std::uint64_t> finish();
   const std::vector<Written>& done() const { return done_; }
@@ -34,6 +38,7 @@ private:
   void begin_sync(std::uint64_t more);
   Result<void> complete(const Entry& entry, const PackedChunk& chunk);
   Result<void> store_instead(const Entry& entry);
+  Result<void> place(); ///< writes the local header of the entry, whose data is there
   std::string central_directory() const;
 
   const sys::File& into_;

@@ -7,6 +7,7 @@
 #include "content/rope.hpp"
 #include "digest/sha256.hpp"
 #include "sys/file.hpp"
+#include "zip/reader.hpp"
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -50,5 +51,17 @@ using Tail = std::function<Result<std::vector<Entry>>(std::span<const Written>)>
 /// once it is complete. Z016 for what would be refused when it is read (expansion_allowed()).
 Result<Report> write(const std::vector<Entry>& entries, const Tail& tail, const Options& options,
                      const sys::File& into);
+
+/// What rewrite() makes an archive of.
+struct Rewriting {
+  const Reader& source;
+  std::vector<const Member*> kept; ///< of `source`, in this order
+  std::vector<Entry> added;        ///< behind them
+};
+/// Writes an archive of members of another one, whose stored bytes are copied as they are, and of new entries. Nothing
+/// that is kept is inflated, so the sha256 of these entries in the report is zero. Costs reading and writing the stored
+/// bytes once, in pieces. Fails with Z001, Z013, Z014, Z017 and Z018 for names, and with Z023. On failure `into` holds
+/// rubbish.
+Result<Report> rewrite(const Rewriting& rewriting, const Options& options, const sys::File& into);
 
 } // namespace quarry::zip

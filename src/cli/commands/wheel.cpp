@@ -10,6 +10,7 @@
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
+#include "wheel/rewrite.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -107,10 +108,36 @@ Result<std::vector<std::string>> wheels_of(Context& context, const std::vector<s
   return paths;
 }
 
+/// `--derived-from`: what the wheel and the one that it was made from have in common.
+Result<Json> compare_with_original(Context& context, const std::string& path, const std::string& original,
+                                   Findings& findings) {
+  TRY(auto derivation, wheel::compare_derived(path, original));
+  context.out.data(fmt::format("{}: {}, {}, have the same content as in {}\n", path,
+                               units::things(derivation.equal_files, "file"), units::bytes(derivation.equal_bytes),
+                               original));
+  auto list = [&](std::string_view what, const std::vector<std::string>& paths) {
+    for (const auto& one : paths) context.out.data(fmt::format("  {:<8} {}\n", what, one));
+  };
+  list("changed", derivation.changed);
+  list("added", derivation.added);
+  list("removed", derivation.removed);
+  findings = derivation.findings;
+  return Json{{"from", original},
+              {"equal_files", derivation.equal_files},
+              {"equal_bytes", derivation.equal_bytes},
+              {"changed", derivation.changed},
+              {"added", derivation.added},
+              {"removed", derivation.removed}};
+}
+
 Result<int> run_wheel_verify(Context& context, const Arguments& arguments) {
   auto files = Json::array(), all = Json::array();
   int code = 0;
   TRY(auto paths, wheels_of(context, arguments.operands));
+  auto original = arguments.find("--derived-from");
+  if (original && paths.size() != 1)
+    return fail(ErrorKind::invalid_argument, "C043", "--derived-from compares one wheel with one other",
+                "give one wheel");
   std::uint64_t done = 0;
   auto progress = context.out.progress("verifying", bytes_of_files(paths));
   for (const auto& path : paths) {
@@ -126,7 +153,13 @@ Result<int> run_wheel_verify(Context& context, const Arguments& arguments) {
           {{"path", path}, {"sound", false}, {"error", {{"code", error.code}, {"message", error.message}}}});
       continue;
     }
-    const auto& report = *verified;
+    auto& report = *verified;
+    Json derivation;
+    if (original) {
+      Findings differences;
+      TRY(derivation, compare_with_original(context, path, *original, differences));
+      report.findings.insert(report.findings.end(), differences.begin(), differences.end());
+    }
     code = worse(code, wheel::exit_code(report));
     context.out.findings(report.findings);
     bool sound = wheel::exit_code(report) == 0;
@@ -137,6 +170,7 @@ Result<int> run_wheel_verify(Context& context, const Arguments& arguments) {
                                          sound ? Tone::good : Tone::bad, context.out.data_look().color)));
     for (const auto& f : report.findings) all.push_back(finding_to_json(f));
     files.push_back({{"path", path}, {"size", report.size}, {"sha256", report.sha256.hex()}, {"sound", sound}});
+    if (original) files.back()["derived"] = std::move(derivation);
   }
   context.out.document({{"schema", "quarry.wheel-verify/1"}, {"files", files}, {"findings", all}});
   return code;
@@ -198,7 +232,9 @@ Command wheel_verify_command() {
               "docs/formats/wheel.md list what is refused and why. A directory stands for the wheels in it, or in its "
               "`dist/`.",
           .operands = {{.name = "PATH", .help = "wheels to check, or directories that hold them", .repeats = true}},
-          .flags = {},
+          .flags = {{.name = "--derived-from",
+                     .value = "FILE",
+                     .help = "also prove that all files outside dist-info are those of this wheel"}},
           .examples = {{"quarry wheel verify dist", "check all wheels of a directory"},
                        {"quarry wheel verify --json x.whl | jq .findings", "the findings as data"}},
           .exit_codes = {{0, "all are sound"},
@@ -213,7 +249,7 @@ Command wheel_verify_command() {
 } // namespace
 
 std::vector<Command> wheel_commands() {
-  return {pack_command(), unpack_command(), wheel_verify_command(), wheel_metadata_command()};
+  return {pack_command(), unpack_command(), wheel_verify_command(), wheel_metadata_command(), wheel_retag_command()};
 }
 
 } // namespace quarry::cli

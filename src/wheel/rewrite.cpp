@@ -1,0 +1,270 @@
+#include "wheel/rewrite.hpp"
+
+#include "base/text.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include "wheel/dist_info.hpp"
+#include "wheel/shown.hpp"
+#include "wheel/writing.hpp"
+#include "zip/reader.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <set>
+
+namespace quarry::wheel {
+
+namespace {
+
+Unexpected not_sound(const std::string& path, std::vector<std::string> details) {
+  return fail(Error::of(ErrorKind::failed, "W010", fmt::format("{} is not a sound wheel", path))
+                  .with_details(text::first_lines(std::move(details), k_details_max))
+                  .with_hint(fmt::format("`quarry wheel verify {}` lists everything", path)));
+}
+
+/// A wheel whose archive is sound and whose files are not read.
+struct Opened {
+  dist::WheelName name;
+  zip::Reader zip;
+  std::string dist_info;
+};
+
+Result<Opened> open_wheel(const std::string& path) {
+  TRY(auto name, dist::WheelName::parse(path::basename(path)));
+  TRY(auto rope, content::Rope::file(path));
+  Findings findings;
+  auto zip = zip::Reader::open(std::move(rope), path, findings);
+  if (!zip || has_errors(findings)) {
+    std::vector<std::string> details;
+    for (const auto& f : findings)
+      if (f.severity == Severity::error) details.push_back(fmt::format("{}: {}: {}", f.code, f.place, f.message));
+    return not_sound(path, std::move(details));
+  }
+  std::set<std::string> found;
+  for (const auto& m : zip->members())
+    if (auto top = std::string(top_directory(m.name)); top.size() < m.name.size() && belongs_to(top, name))
+      found.insert(std::move(top));
+  if (found.size() != 1) return not_sound(path, {"it needs one dist-info directory of its name"});
+  return Opened{std::move(name), std::move(*zip), *found.begin()};
+}
+
+Result<std::string> text_of(const Opened& wheel, std::string_view file, std::uint64_t max_bytes) {
+  const auto* member = wheel.zip.find(fmt::format("{}/{}", wheel.dist_info, file));
+  if (!member) return not_sound(wheel.dist_info, {fmt::format("{} is missing", file)});
+  return wheel.zip.read_all(*member, max_bytes);
+}
+
+// ---- retag
+
+Unexpected refused(std::string message) {
+  return fail(ErrorKind::invalid_argument, "W023", std::move(message),
+              "`quarry wheel retag --help` shows what tags may be given");
+}
+
+Result<std::string> changed_set(const std::string& present, const std::string& said, std::string_view what) {
+  bool add = said.starts_with('+'), remove = said.starts_with('-');
+  auto names = text::split(add || remove ? said.substr(1) : said, '.');
+  std::set<std::string> tags;
+  if (add || remove)
+    for (auto& tag : text::split(present, '.')) tags.insert(std::move(tag));
+  for (auto& tag : names) {
+    if (tag.empty()) return refused(fmt::format("the {} tag `{}` names nothing", what, said));
+    if (remove && tags.erase(tag) == 0)
+      return refused(fmt::format("the wheel does not have the {} tag {}, only {}", what, tag, present));
+    if (!remove) tags.insert(std::move(tag));
+  }
+  if (tags.empty()) return refused(fmt::format("no {} tag is left", what));
+  return text::join(std::vector<std::string>(tags.begin(), tags.end()), ".");
+}
+
+Result<std::string> new_file_name(const Opened& wheel, const Retag& changes) {
+  auto tags = wheel.name.tags;
+  if (changes.python) {
+    TRY(tags.python, changed_set(tags.python, *changes.python, "Python"));
+  }
+  if (changes.abi) {
+    TRY(tags.abi, changed_set(tags.abi, *changes.abi, "ABI"));
+  }
+  if (changes.platform) {
+    TRY(tags.platform, changed_set(tags.platform, *changes.platform, "platform"));
+  }
+  auto build = changes.build.value_or(wheel.name.raw_build);
+  if (tags == wheel.name.tags && build == wheel.name.raw_build) return refused("the wheel has these tags already");
+  return fmt::format("{}-{}{}-{}-{}-{}.whl", wheel.name.raw_name, wheel.name.raw_version,
+                     build.empty() ? "" : "-" + build, tags.python, tags.abi, tags.platform);
+}
+
+/// WHEEL with the tags and the build number of `name`; other lines as they are.
+std::string retagged(std::string_view wheel, const dist::WheelName& name) {
+  std::string kept;
+  for (const auto& line : text::lines(wheel))
+    if (!line.empty() && !text::starts_with_ignore_case(line, "tag:") && !text::starts_with_ignore_case(line, "build:"))
+      kept += line + "\n";
+  for (const auto& tag : name.tags.expanded()) kept += "Tag: " + tag + "\n";
+  if (!name.raw_build.empty()) kept += "Build: " + name.raw_build + "\n";
+  return kept;
+}
+
+dist::RecordRow row_of(const std::string& path, std::string_view text) {
+  auto digest = sha256(text);
+  return {path, digest, "sha256", digest.base64url(), text.size()};
+}
+
+/// RECORD's rows for the members that are kept. RECORD must name exactly the files of the archive.
+Result<std::vector<dist::RecordRow>> kept_rows(const Opened& wheel, const std::vector<const zip::Member*>& kept,
+                                               const std::string& path) {
+  TRY(auto text, text_of(wheel, "RECORD", dist::k_record_bytes_max));
+  TRY(auto rows, dist::parse_record(text), "while reading " + path);
+  std::map<std::string, const dist::RecordRow*, std::less<>> by_path;
+  for (const auto& row : rows) by_path.emplace(row.path, &row);
+  std::vector<dist::RecordRow> result;
+  std::vector<std::string> missing;
+  for (const auto* member : kept) {
+    auto found = by_path.find(member->name);
+    if (found == by_path.end())
+      missing.push_back(fmt::format("RECORD does not list {}", member->name));
+    else
+      result.push_back(*found->second);
+  }
+  if (!missing.empty()) return not_sound(path, std::move(missing));
+  return result;
+}
+
+/// What is written: the members that stay, and the two files that change.
+struct Change {
+  std::vector<const zip::Member*> kept;
+  std::vector<zip::Entry> added;
+};
+
+Result<Change> change_of(const Opened& wheel, const dist::WheelName& name, const std::string& path) {
+  auto below = [&](std::string_view file) { return fmt::format("{}/{}", wheel.dist_info, file); };
+  const std::set<std::string> replaced{below("WHEEL"), below("RECORD"), below("RECORD.jws"), below("RECORD.p7s")};
+  Change change;
+  for (const auto& member : wheel.zip.members())
+    if (!member.is_directory && !replaced.contains(member.name)) change.kept.push_back(&member);
+  TRY(auto old_text, text_of(wheel, "WHEEL", dist::k_wheel_bytes_max));
+  auto wheel_text = retagged(old_text, name);
+  TRY(auto rows, kept_rows(wheel, change.kept, path));
+  rows.push_back(row_of(below("WHEEL"), wheel_text));
+  rows.push_back({below("RECORD"), std::nullopt, "", "", std::nullopt});
+  change.added = {{below("WHEEL"), content::Rope::literal(std::move(wheel_text)), false},
+                  {below("RECORD"), content::Rope::literal(dist::render_record(rows)), false}};
+  return change;
+}
+
+/// The rules for wheels, on the texts of dist-info; the files themselves are not looked at.
+Result<void> check_change(const Opened& wheel, const Change& change, const std::string& file_name) {
+  Draft draft{file_name, wheel.dist_info, {}};
+  for (const auto* member : change.kept) {
+    content::Rope data;
+    if (member->name == wheel.dist_info + "/METADATA" || member->name == wheel.dist_info + "/entry_points.txt") {
+      TRY(auto text, wheel.zip.read_all(*member, dist::k_metadata_bytes_max));
+      data = content::Rope::literal(std::move(text));
+    }
+    draft.members.push_back({member->name, std::move(data), member->executable()});
+  }
+  draft.members.push_back({change.added[0].name, change.added[0].data, false});
+  return check_draft(draft);
+}
+
+// ---- derived from
+
+/// The paths of a wheel, with `.dist-info` and `.data` named without project and version.
+std::map<std::string, const zip::Member*> members_by_place(const Opened& wheel) {
+  auto data = data_directory(wheel.dist_info);
+  std::map<std::string, const zip::Member*> members;
+  for (const auto& member : wheel.zip.members()) {
+    if (member.is_directory) continue;
+    auto top = top_directory(member.name);
+    auto rest = member.name.substr(top.size());
+    members.emplace(top == wheel.dist_info ? ".dist-info" + rest : top == data ? ".data" + rest : member.name, &member);
+  }
+  return members;
+}
+
+Result<bool> same_bytes(const content::Rope& a, const content::Rope& b) {
+  constexpr std::uint64_t k_step = 1u << 20;
+  std::vector<std::byte> left(std::min(a.size(), k_step)), right(left.size());
+  for (std::uint64_t at = 0; at < a.size(); at += k_step) {
+    auto size = std::min(k_step, a.size() - at);
+    TRY_DO(a.read(at, std::span(left).first(size)));
+    TRY_DO(b.read(at, std::span(right).first(size)));
+    if (!std::equal(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(size), right.begin())) return false;
+  }
+  return true;
+}
+
+Result<Sha256> digest_of(const zip::Reader& zip, const zip::Member& member) {
+  Sha256Hasher hasher;
+  TRY_DO(zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
+    hasher.update(chunk);
+    return {};
+  }));
+  return hasher.finish();
+}
+
+/// Whether both members have the same content and the same executable bit.
+Result<bool> same_member(const zip::Reader& a, const zip::Member& left, const zip::Reader& b,
+                         const zip::Member& right) {
+  if (left.size != right.size || left.crc != right.crc || left.executable() != right.executable()) return false;
+  if (left.method == right.method && left.stored_size == right.stored_size) {
+    TRY(bool same, same_bytes(a.archive().slice(left.data_offset, left.stored_size),
+                              b.archive().slice(right.data_offset, right.stored_size)));
+    if (same) return true;
+  }
+  TRY(auto one, digest_of(a, left));
+  TRY(auto other, digest_of(b, right));
+  return one == other;
+}
+
+} // namespace
+
+Result<Rewritten> retag(const std::string& path, const Retag& changes, const std::string& output_dir,
+                        const std::function<void(std::uint64_t)>& on_progress) {
+  TRY(auto wheel, open_wheel(path));
+  TRY(auto file_name, new_file_name(wheel, changes));
+  TRY(auto name, dist::WheelName::parse(file_name));
+  TRY(auto change, change_of(wheel, name, path));
+  TRY_DO(check_change(wheel, change, file_name));
+  TRY_DO(sys::make_directories(output_dir));
+  Rewritten rewritten{file_name, path::join(output_dir, file_name), 0};
+  TRY(auto file, sys::AtomicFile::create(rewritten.path));
+  zip::Options options;
+  options.on_progress = on_progress;
+  TRY(auto report, zip::rewrite({wheel.zip, change.kept, change.added}, options, file.file()),
+      "while writing " + rewritten.path);
+  TRY_DO(file.commit_replace());
+  rewritten.size = report.size;
+  return rewritten;
+}
+
+Result<Derivation> compare_derived(const std::string& derived, const std::string& original) {
+  TRY(auto now, open_wheel(derived));
+  TRY(auto before, open_wheel(original));
+  auto present = members_by_place(now), past = members_by_place(before);
+  Derivation result;
+  auto report = [&](const std::string& place, std::vector<std::string>& list, const char* what) {
+    list.push_back(place.starts_with(".dist-info/") ? now.dist_info + place.substr(10) : place);
+    if (!place.starts_with(".dist-info/"))
+      result.findings.push_back({"W024", Severity::error, fmt::format("{}!{}", derived, list.back()),
+                                 fmt::format("{} {}", what, original),
+                                 "make the wheel again from that one; only dist-info may change"});
+  };
+  for (const auto& [place, member] : present) {
+    auto found = past.find(place);
+    if (found == past.end()) {
+      report(place, result.added, "it is not in");
+      continue;
+    }
+    TRY(bool same, same_member(now.zip, *member, before.zip, *found->second), "while comparing " + member->name);
+    if (same)
+      ++result.equal_files, result.equal_bytes += member->size;
+    else
+      report(place, result.changed, "its content differs from that in");
+  }
+  for (const auto& [place, member] : past)
+    if (!present.contains(place)) report(place, result.removed, "it is missing, but stands in");
+  return result;
+}
+
+} // namespace quarry::wheel
