@@ -1,5 +1,6 @@
 #include "sys/file.hpp"
 
+#include "sys/entry_types.hpp"
 #include "sys/sys_fixture.hpp"
 #include "sys/tree.hpp"
 #include <algorithm>
@@ -43,6 +44,22 @@ TEST(ErrnoError, KindByWhatTheCallerCanDo) {
     EXPECT_THAT(error.message, HasSubstr(number == ENOENT ? "x does not exist" : "cannot open x: "));
     EXPECT_FALSE(error.code.empty());
   }
+}
+
+TEST_F(FileTest, TypesOfEntriesAreThoseOfALook) {
+  ASSERT_TRUE(write_file(root + "/file", ""));
+  ASSERT_TRUE(make_directories(root + "/directory"));
+  ASSERT_EQ(::symlink("directory", (root + "/link").c_str()), 0);
+  ASSERT_EQ(::mkfifo((root + "/pipe").c_str(), 0600), 0);
+  auto by_name = list_entry_types(root).value();
+  auto by_look = list_directory(root).value();
+  ASSERT_EQ(by_name.size(), 4u);
+  for (std::size_t i = 0; i < by_name.size(); ++i) {
+    EXPECT_EQ(by_name[i].name, by_look[i].path);
+    EXPECT_EQ(by_name[i].type, by_look[i].type) << by_name[i].name;
+  }
+  EXPECT_EQ(list_entry_types(root + "/file").error().code, list_directory(root + "/file").error().code);
+  EXPECT_EQ(list_entry_types(root + "/x").error().kind, ErrorKind::not_found);
 }
 
 TEST_F(FileTest, WritesAndReadsAtPlaces) {

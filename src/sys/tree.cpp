@@ -1,5 +1,6 @@
 #include "sys/tree.hpp"
 
+#include "sys/entry_types.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -22,10 +23,7 @@ void take_status(TreeEntry& e, const struct stat& status) {
   e.mode = status.st_mode & 07777;
   e.device = status.st_dev;
   e.inode = status.st_ino;
-  e.type = S_ISREG(status.st_mode)   ? EntryType::file
-           : S_ISDIR(status.st_mode) ? EntryType::directory
-           : S_ISLNK(status.st_mode) ? EntryType::symlink
-                                     : EntryType::other;
+  e.type = type_of_mode(status.st_mode);
   if (e.type == EntryType::file) e.size = static_cast<std::uint64_t>(status.st_size);
   e.modified_ns = static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
 }

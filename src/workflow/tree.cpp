@@ -1,10 +1,10 @@
 #include "workflow/tree.hpp"
 
 #include "base/text.hpp"
+#include "sys/entry_types.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/process.hpp"
-#include "sys/tree.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <utility>
@@ -21,9 +21,9 @@ public:
 
   std::vector<std::string> names_in(const std::string& directory) override {
     std::vector<std::string> names;
-    auto listed = sys::list_directory(path::join(root_, directory));
+    auto listed = sys::list_entry_types(path::join(root_, directory));
     if (!listed) return names;
-    for (const auto& entry : *listed) names.push_back(entry.path);
+    for (auto& entry : *listed) names.push_back(std::move(entry.name));
     return names;
   }
 
@@ -42,16 +42,16 @@ public:
 
 private:
   void walk(const std::string& directory, std::size_t depth, std::vector<std::string>& found) {
-    auto listed = sys::list_directory(directory.empty() ? root_ : path::join(root_, directory));
+    auto listed = sys::list_entry_types(directory.empty() ? root_ : path::join(root_, directory));
     if (!listed) return;
     // A directory with a `.git` of its own is another repository.
-    auto is_git = [](const sys::TreeEntry& entry) { return entry.path == ".git"; };
+    auto is_git = [](const sys::NamedEntry& entry) { return entry.name == ".git"; };
     if (depth > 0 && std::any_of(listed->begin(), listed->end(), is_git)) return;
     for (const auto& entry : *listed) {
       if (found.size() >= k_listed_files_max) return;
-      auto path = directory.empty() ? entry.path : directory + "/" + entry.path;
+      auto path = directory.empty() ? entry.name : directory + "/" + entry.name;
       if (entry.type == sys::EntryType::file) found.push_back(path);
-      bool inside = entry.type == sys::EntryType::directory && entry.path != ".git" && depth < k_listed_depth_max;
+      bool inside = entry.type == sys::EntryType::directory && entry.name != ".git" && depth < k_listed_depth_max;
       if (inside) walk(path, depth + 1, found);
     }
   }
