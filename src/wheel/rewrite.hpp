@@ -15,8 +15,8 @@ namespace quarry::wheel {
 /// Changes of the tags in a file name. Each is a set joined by dots, "cp311.cp312". It replaces the set that the wheel
 /// has; behind '+' it is added to that set, behind '-' taken from it. nullopt leaves it as it is.
 struct Retag {
-  std::optional<std::string> python, abi, platform;
-  std::optional<std::string> build; ///< a build number, "1" or "1_rocm"; empty removes it
+  std::optional<std::string> python = {}, abi = {}, platform = {};
+  std::optional<std::string> build = {}; ///< a build number, "1" or "1_rocm"; empty removes it
 };
 
 struct Rewritten {

@@ -31,7 +31,9 @@ protected:
     return s;
   }
   std::string build(const WheelSpec& s, codec::Profile profile = codec::Profile::release) {
-    auto built = pack(s, directory_ + "/dist", {.profile = profile});
+    PackOptions options;
+    options.profile = profile;
+    auto built = pack(s, directory_ + "/dist", options);
     EXPECT_TRUE(built) << render(built.error());
     return built->path;
   }
