@@ -31,7 +31,10 @@ std::string count(std::uint64_t value) {
 }
 
 std::string things(std::uint64_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", count(number), noun, number == 1 ? "" : "s");
+  if (number == 1) return fmt::format("1 {}", noun);
+  bool to_ies =
+      noun.size() > 1 && noun.back() == 'y' && std::string_view("aeiou").find(noun[noun.size() - 2]) == noun.npos;
+  return fmt::format("{} {}{}", count(number), noun.substr(0, noun.size() - (to_ies ? 1 : 0)), to_ies ? "ies" : "s");
 }
 
 std::string percent(double part, double whole) {

@@ -25,6 +25,15 @@ std::vector<std::string> shipped_names(const Context& context) {
 }
 } // namespace
 
+Flag families_file_flag() {
+  return {"--families-file",
+          "FILE",
+          "a families file, or the name of a shipped table (default: data/families.toml)",
+          {},
+          {},
+          "QUARRY_FAMILIES"};
+}
+
 Result<matrix::Families> load_families(const Context& context, const std::string& named) {
   bool is_word = named.find_first_of("/.") == named.npos;
   auto name = named.empty() ? std::string("data/families.toml") : "data/families/" + named + ".toml";

@@ -196,7 +196,7 @@ TEST(Edit, AReplacedLibraryIsRenamedInTheVersionTable) {
   change.replace_needed = {{"libc.so.6", "libc_in_another_place.so.6"}};
   auto result = edited(file, change);
   auto parsed = image(result.file);
-  auto needs = read_version_needs(parsed, nullptr).value();
+  auto needs = read_version_needs(parsed).value();
   std::vector<std::string> names;
   for (const auto& need : needs) names.push_back(parsed.string_at(need.name).value());
   EXPECT_THAT(names, ::testing::Contains("libc_in_another_place.so.6"));

@@ -64,13 +64,13 @@ Result<Facts> read_facts(const content::Rope& file, std::string_view name) {
 
 Result<std::vector<std::string>> read_needed_versions(const content::Rope& file, std::string_view name) {
   TRY(auto image, Image::read(file, name));
-  std::vector<std::uint64_t> offsets;
-  TRY_DO(read_version_needs(image, &offsets));
+  TRY(auto needs, read_version_needs(image));
   std::set<std::string> versions;
-  for (auto offset : offsets) {
-    TRY(auto version, image.string_at(offset));
-    versions.insert(std::move(version));
-  }
+  for (const auto& need : needs)
+    for (auto offset : need.versions) {
+      TRY(auto version, image.string_at(offset));
+      versions.insert(std::move(version));
+    }
   return std::vector<std::string>(versions.begin(), versions.end());
 }
 

@@ -98,7 +98,7 @@ struct Maker {
         return fail(ErrorKind::not_found, "E016", fmt::format("{} does not need {}", image.name, pairs[i].first),
                     "`quarry elf show` lists what it needs");
     // The loader looks up the files of the version table by name among the needed ones: both must say the same.
-    TRY(auto versions, read_version_needs(image, nullptr));
+    TRY(auto versions, read_version_needs(image));
     for (const auto& v : versions) {
       TRY(auto name, image.string_at(v.name));
       if (const auto* text = replacement(name); text && *text != name)
@@ -154,7 +154,8 @@ Result<std::optional<std::vector<std::uint64_t>>> references(const Image& image,
       if (d.tag == tag && d.value) out.push_back(d.value);
   std::set<std::uint64_t> renamed;
   for (const auto& s : intent.strings) renamed.insert(s.version_fields.begin(), s.version_fields.end());
-  TRY(auto needs, read_version_needs(image, &out));
+  TRY(auto needs, read_version_needs(image));
+  for (const auto& need : needs) out.insert(out.end(), need.versions.begin(), need.versions.end());
   for (const auto& need : needs)
     if (!renamed.contains(need.field_at)) out.push_back(need.name);
   TRY(auto defined, read_version_definition_names(image));

@@ -35,7 +35,7 @@ Result<std::uint64_t> table_at(const Image& image, std::uint64_t address, std::u
 }
 } // namespace
 
-Result<std::vector<VersionNeed>> read_version_needs(const Image& image, std::vector<std::uint64_t>* names) {
+Result<std::vector<VersionNeed>> read_version_needs(const Image& image) {
   std::vector<VersionNeed> out;
   auto address = image.value(DT_VERNEED), count = image.value(DT_VERNEEDNUM);
   if (!address || !count || *count == 0) return out;
@@ -43,13 +43,13 @@ Result<std::vector<VersionNeed>> read_version_needs(const Image& image, std::vec
   Window window(image.file);
   std::uint64_t budget = k_versions_max;
   auto on_aux = [&](const Elf64_Vernaux& aux, std::uint64_t) -> Result<std::uint64_t> {
-    if (names) names->push_back(aux.vna_name);
+    out.back().versions.push_back(aux.vna_name);
     return aux.vna_next;
   };
   Window aux_window(image.file);
   TRY_DO(walk_chain<Elf64_Verneed>(
       window, image, begin, *count, budget, [&](const Elf64_Verneed& need, std::uint64_t at) -> Result<std::uint64_t> {
-        out.push_back({need.vn_file, at + offsetof(Elf64_Verneed, vn_file)});
+        out.push_back({need.vn_file, at + offsetof(Elf64_Verneed, vn_file), {}});
         TRY_DO(walk_chain<Elf64_Vernaux>(aux_window, image, at + need.vn_aux, need.vn_cnt, budget, on_aux));
         return need.vn_next;
       }));

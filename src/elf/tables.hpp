@@ -9,9 +9,10 @@ namespace quarry::elf {
 struct VersionNeed {
   std::uint64_t name = 0;     ///< offset in the dynamic string table
   std::uint64_t field_at = 0; ///< place of vn_file in the file
+  std::vector<std::uint64_t> versions; ///< offsets of the versions' names
 };
-/// The needed files of DT_VERNEED in order; `names` gets the string offsets of their versions.
-Result<std::vector<VersionNeed>> read_version_needs(const Image& image, std::vector<std::uint64_t>* names);
+/// The needed files of DT_VERNEED in order.
+Result<std::vector<VersionNeed>> read_version_needs(const Image& image);
 /// Every string offset of DT_VERDEF.
 Result<std::vector<std::uint64_t>> read_version_definition_names(const Image& image);
 struct SymbolCount {

@@ -81,11 +81,11 @@ Result<void> verify_strings(Subject& s, std::uint64_t symbols) {
   for (auto tag : {DT_NEEDED, DT_SONAME, DT_RPATH, DT_RUNPATH, DT_AUXILIARY, DT_FILTER, 0x6ffffefa /* CONFIG */,
                    0x6ffffefb /* DEPAUDIT */, 0x6ffffefc /* AUDIT */})
     for (auto offset : s.image.values(tag)) check(offset, "the dynamic section");
-  std::vector<std::uint64_t> versions;
-  TRY(auto needs, read_version_needs(s.image, &versions));
+  TRY(auto needs, read_version_needs(s.image));
   for (const auto& need : needs) check(need.name, "the table of needed versions");
   TRY(auto defined, read_version_definition_names(s.image));
-  for (auto offset : versions) check(offset, "the table of needed versions");
+  for (const auto& need : needs)
+    for (auto offset : need.versions) check(offset, "the table of needed versions");
   for (auto offset : defined) check(offset, "the table of defined versions");
   TRY(auto names, read_symbol_names(s.image, symbols));
   if (!names.empty()) check(*std::max_element(names.begin(), names.end()), "a dynamic symbol");
@@ -94,7 +94,7 @@ Result<void> verify_strings(Subject& s, std::uint64_t symbols) {
 
 // glibc looks up each file of the needed versions among the loaded ones and stops with an assertion when there is none.
 Result<void> verify_versions(Subject& s) {
-  TRY(auto needs, read_version_needs(s.image, nullptr));
+  TRY(auto needs, read_version_needs(s.image));
   std::set<std::string> needed;
   for (auto offset : s.image.values(DT_NEEDED)) {
     TRY(auto name, s.image.string_at(offset));

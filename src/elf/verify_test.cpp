@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(
                [] {
                  auto file = rope(library());
                  auto parsed = image(file);
-                 auto needs = read_version_needs(parsed, nullptr).value();
+                 auto needs = read_version_needs(parsed).value();
                  return file.overlay(needs.at(0).field_at - offsetof(Elf64_Verneed, vn_file) +
                                          offsetof(Elf64_Verneed, vn_next),
                                      encode_value(std::uint32_t{0}));

@@ -120,11 +120,12 @@ Result<void> add_operand(const std::string& operand, const DeviceOptions& option
   return {};
 }
 
+} // namespace
+
 bool is_worth_listing(const DeviceFile& file) {
   const auto& contents = file.contents;
   return !contents.objects.empty() || !contents.findings.empty() || contents.embedded || contents.split || file.named;
 }
-} // namespace
 
 Result<DeviceCode> list_device_code(const std::vector<std::string>& operands, const DeviceOptions& options) {
   std::vector<Job> jobs;

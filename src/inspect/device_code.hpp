@@ -19,6 +19,8 @@ struct DeviceFile {
   std::optional<gpu::NamedTarget> named;
 };
 
+bool is_worth_listing(const DeviceFile& file); ///< false for a file that has nothing to do with device code
+
 struct DeviceCode {
   std::vector<DeviceFile> files; ///< sorted by path within each operand
   std::size_t looked_at = 0;     ///< files and members, with those that hold nothing

@@ -7,8 +7,9 @@
 namespace quarry::inspect {
 
 namespace {
-constexpr std::uint64_t k_page = 4096;               // bundles and the objects in them begin at multiples of it
-constexpr std::uint64_t k_front_pages = 16;          // program headers, and small files
+constexpr std::uint64_t k_page = 4096;          // bundles and the objects in them begin at multiples of it
+constexpr std::uint64_t k_front_pages = 16;     // program headers, and small files
+constexpr std::uint64_t k_library_pages = 4096; // of an ELF file: symbols, their names and versions; libLLVM has 8 MB
 constexpr std::size_t k_pages_bytes_max = 64u << 20; // 16,384 pages; librocsparse needs 900
 constexpr std::size_t k_tail_bytes = 8u << 20;       // dynamic section and section table: 100,000 sections have 6.4 MB
 
@@ -33,11 +34,12 @@ void Sketch::page(std::string_view bytes) {
   bool zero = bytes.size() == k_page && is_zero(bytes);
   zeros_.push_back(zero);
   keep_until_ = std::max(keep_until_, number + pages_of(bytes));
-  if (zero || (number >= k_front_pages && number >= keep_until_)) return;
-  if (pages_.size() + k_page > k_pages_bytes_max) return;
-  places_.emplace_back(number, pages_.size());
-  pages_ += bytes;
-  pages_.resize(places_.back().second + k_page); // the last page of the file may be shorter
+  if (number == 0) keep_until_ = std::max(keep_until_, bytes.starts_with("\177ELF") ? k_library_pages : k_front_pages);
+  if (zero || number >= keep_until_) return;
+  if (kept_.pages.size() + k_page > k_pages_bytes_max) return;
+  kept_.places.emplace_back(number, kept_.pages.size());
+  kept_.pages += bytes;
+  kept_.pages.resize(kept_.places.back().second + k_page); // the last page of the file may be shorter
 }
 
 void Sketch::feed(std::span<const std::byte> bytes) {
@@ -63,9 +65,10 @@ void Sketch::end_of_file() {
 }
 
 bool Sketch::copy_page(std::uint64_t page, std::string& into) const {
-  auto found = std::lower_bound(places_.begin(), places_.end(), std::pair<std::uint64_t, std::size_t>{page, 0});
-  if (found != places_.end() && found->first == page)
-    into.assign(pages_, found->second, k_page);
+  auto found =
+      std::lower_bound(kept_.places.begin(), kept_.places.end(), std::pair<std::uint64_t, std::size_t>{page, 0});
+  if (found != kept_.places.end() && found->first == page)
+    into.assign(kept_.pages, found->second, k_page);
   else if (page < zeros_.size() && zeros_[page])
     into.assign(k_page, '\0');
   else
@@ -82,8 +85,8 @@ Result<void> Sketch::read(std::uint64_t offset, std::span<std::byte> into) const
   std::string page;
   for (std::size_t done = 0; done < into.size();) {
     auto at = offset + done;
-    if (!copy_page(at / k_page, page))
-      return fail(ErrorKind::unavailable, "G111", "these bytes were not kept while the file was read once");
+    missed_ = missed_ || !copy_page(at / k_page, page);
+    if (missed_) return fail(ErrorKind::unavailable, "G111", "these bytes were not kept while the file was read once");
     auto count = std::min<std::size_t>(k_page - at % k_page, into.size() - done);
     std::memcpy(into.data() + done, page.data() + at % k_page, count);
     done += count;

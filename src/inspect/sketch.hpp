@@ -1,7 +1,7 @@
 #pragma once
 // Private to the room.
-// The parts of a file that matter for its device code, kept while the file flows by once: a member of a wheel is
-// inflated from front to back, and its section table stands at its end.
+// The parts of a file that matter for its linking and its device code, kept while the file flows by once: a member of a
+// wheel is inflated from front to back, and its section table stands at its end.
 #include "content/rope.hpp"
 #include <cstdint>
 #include <span>
@@ -11,9 +11,9 @@
 
 namespace quarry::inspect {
 
-/// Keeps the beginning, the end, pages that begin a bundle or an ELF file, and small compressed bundles: at most 80 MiB
-/// of any file, and one bit for each page of zeros. It can be read like the file where it has the bytes. Feeding is for
-/// one thread; reading as well.
+/// Keeps the beginning (of a library 16 MiB, with its symbols), the end, pages that begin a bundle or an ELF file, and
+/// small compressed bundles: at most 80 MiB of any file, and one bit for each page of zeros. It can be read like the
+/// file where it has the bytes. Feeding is for one thread; reading as well.
 class Sketch final : public content::Source {
 public:
   void feed(std::span<const std::byte> bytes);
@@ -22,17 +22,22 @@ public:
   std::uint64_t size() const override { return size_; }
   /// Fails with unavailable (G111) where bytes were not kept: read the file itself then.
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override;
+  bool missed() const { return missed_; } ///< a read has failed: what was found out may be wrong
 
 private:
   void page(std::string_view bytes);
   bool copy_page(std::uint64_t page, std::string& into) const;
-  std::string pages_;                                         ///< one behind the other
-  std::vector<std::pair<std::uint64_t, std::size_t>> places_; ///< number of a page -> its place in `pages_`, ascending
-  std::vector<bool> zeros_;                                   ///< by number of the page
-  std::string tail_;                                          ///< the last bytes of the file
-  std::string partial_;                                       ///< of the page that is not complete yet
+  struct Kept {
+    std::string pages;                                         ///< one behind the other
+    std::vector<std::pair<std::uint64_t, std::size_t>> places; ///< number of a page -> its place in `pages`, ascending
+  };
+  Kept kept_;
+  std::vector<bool> zeros_; ///< by number of the page
+  std::string tail_;        ///< the last bytes of the file
+  std::string partial_;     ///< of the page that is not complete yet
   std::uint64_t size_ = 0;
   std::uint64_t keep_until_ = 0; ///< the number of the first page that is not kept for what came before it
+  mutable bool missed_ = false;
 };
 
 } // namespace quarry::inspect

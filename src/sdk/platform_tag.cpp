@@ -1,8 +1,8 @@
 #include "sdk/platform_tag.hpp"
 
 #include "base/text.hpp"
+#include "dist/manylinux.hpp"
 #include "elf/elf.hpp"
-#include "sdk/manylinux.hpp"
 #include "sdk/metadata.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -17,9 +17,9 @@ namespace {
 
 constexpr const char* k_data = "data/manylinux.toml";
 
-Result<Manylinux> load(const Resources& resources) {
+Result<dist::Manylinux> load(const Resources& resources) {
   TRY(auto text, read_resource(resources, k_data));
-  return parse_manylinux(text, k_data);
+  return dist::parse_manylinux(text, k_data);
 }
 
 /// What the files of one package ask of the machine, and which file asks first.
@@ -70,14 +70,14 @@ std::set<std::string> keys_of(const std::map<std::string, std::string>& map) {
 
 class Verdict {
 public:
-  Verdict(const Manylinux& manylinux, const ManylinuxPolicy& policy, Findings& findings)
+  Verdict(const dist::Manylinux& manylinux, const dist::ManylinuxPolicy& policy, Findings& findings)
       : manylinux_(manylinux), policy_(policy), findings_(findings) {}
 
   void on(const PackagePlan& package, const Needs& needs, const std::set<std::string>& held) {
     bool kept = versions(package, needs);
     kept = libraries(package, needs, held) && kept;
     if (!kept || needs.versions.empty()) return;
-    const auto* oldest = oldest_that_allows(manylinux_, keys_of(needs.versions));
+    const auto* oldest = dist::oldest_that_allows(manylinux_, policy_.machine, {keys_of(needs.versions), {}, {}});
     findings_.push_back({"S041", Severity::note, package.dist,
                          fmt::format("its files keep {}{}", policy_.tag(),
                                      oldest ? fmt::format("; {} would hold", oldest->tag()) : std::string()),
@@ -88,9 +88,9 @@ private:
   bool versions(const PackagePlan& package, const Needs& needs) {
     std::vector<std::string> wrong;
     for (const auto& [version, file] : needs.versions)
-      if (!allows(policy_, version)) wrong.push_back(fmt::format("{} ({})", version, file));
+      if (!dist::allows(policy_, version)) wrong.push_back(fmt::format("{} ({})", version, file));
     if (wrong.empty()) return true;
-    const auto* oldest = oldest_that_allows(manylinux_, keys_of(needs.versions));
+    const auto* oldest = dist::oldest_that_allows(manylinux_, policy_.machine, {keys_of(needs.versions), {}, {}});
     report("S039", package, "asks for newer symbols than its tag promises: ", std::move(wrong),
            oldest ? fmt::format("tag it {}, or build on an older system", oldest->tag())
                   : std::string("no manylinux tag holds: tag it linux_x86_64"));
@@ -115,8 +115,8 @@ private:
         {code, Severity::error, package.dist, fmt::format("{}{}", what, text::first(wrong, k_shown)), std::move(fix)});
   }
 
-  const Manylinux& manylinux_;
-  const ManylinuxPolicy& policy_;
+  const dist::Manylinux& manylinux_;
+  const dist::ManylinuxPolicy& policy_;
   Findings& findings_;
 };
 
@@ -131,15 +131,18 @@ Result<std::string> platform_tag(const BuildRequest& request, const Resources& r
     return fail(ErrorKind::invalid_argument, "S038", fmt::format("packages for Windows are {}, not {}", plain, asked),
                 "omit --platform-tag");
   TRY(auto manylinux, load(resources));
-  TRY_DO(policy_of(manylinux, asked));
-  return asked;
+  auto policy = dist::policy_of(manylinux, asked);
+  if (policy && policy->machine == "x86_64") return asked;
+  return fail(ErrorKind::invalid_argument, "S038",
+              fmt::format("no verdict can be given for the platform tag {}", asked),
+              "use linux_x86_64, which promises nothing, or manylinux_X_Y_x86_64");
 }
 
 Result<void> check_platform_tag(const std::string& tag, const std::vector<PackagePlan>& packages,
                                 const Resources& resources, Findings& findings) {
   if (!tag.starts_with("manylinux")) return {};
   TRY(auto manylinux, load(resources));
-  TRY(auto policy, policy_of(manylinux, tag));
+  TRY(auto policy, dist::policy_of(manylinux, tag));
   auto held = names_in(packages);
   Verdict verdict(manylinux, policy, findings);
   for (const auto& package : packages) {

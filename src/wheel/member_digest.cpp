@@ -68,12 +68,12 @@ private:
 
 bool is_strong_digest(std::string_view algorithm) { return evp_of(algorithm) != nullptr; }
 
-Result<std::string> digest_member(const zip::Reader& zip, const zip::Member& member, std::string_view algorithm,
-                                  bool own_thread) {
-  Digest digest(algorithm);
-  if (!own_thread || member.size < k_own_thread_from) {
+Result<std::string> digest_member(const zip::Reader& zip, const zip::Member& member, const Digesting& how) {
+  Digest digest(how.algorithm);
+  if (!how.own_thread || member.size < k_own_thread_from) {
     TRY_DO(zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
       digest.update(chunk);
+      if (how.see) how.see(chunk);
       return {};
     }));
     return digest.finish();
@@ -81,6 +81,7 @@ Result<std::string> digest_member(const zip::Reader& zip, const zip::Member& mem
   Lane lane(digest);
   TRY_DO(zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
     lane.update(chunk);
+    if (how.see) how.see(chunk);
     return {};
   }));
   lane.finish();

@@ -13,9 +13,12 @@ namespace quarry::wheel {
 /// sha256, sha384 and sha512: what RECORD may use (PEP 427: sha256 or better).
 bool is_strong_digest(std::string_view algorithm);
 
-/// Inflates the member and returns its digest in RECORD's encoding. With `own_thread` large members are digested beside
-/// the inflating. Errors of zip::Reader::read.
-Result<std::string> digest_member(const zip::Reader& zip, const zip::Member& member, std::string_view algorithm,
-                                  bool own_thread);
+struct Digesting {
+  std::string_view algorithm;
+  bool own_thread = false;                               ///< large members are digested beside the inflating
+  std::function<void(std::span<const std::byte>)> see = {}; ///< gets the bytes, too
+};
+/// Inflates the member and returns its digest in RECORD's encoding. Errors of zip::Reader::read.
+Result<std::string> digest_member(const zip::Reader& zip, const zip::Member& member, const Digesting& how);
 
 } // namespace quarry::wheel

@@ -20,19 +20,19 @@ public:
   RecordChecker(const RecordCheck& check, Findings& findings)
       : check_(check), findings_(findings), record_(check.dist_info + "/RECORD") {}
 
-  void run() {
+  Result<void> run() {
     index_rows();
     const auto& members = check_.zip.members();
     std::vector<Findings> found(members.size());
-    auto done = parallel_for(members.size(), check_.workers, [&](std::size_t i) -> Result<void> {
+    TRY_DO(parallel_for(members.size(), check_.workers, [&](std::size_t i) -> Result<void> {
       TRY_DO(sys::check_interrupted());
       check_member(members[i], found[i]);
-      return {};
-    });
-    if (!done)
-      report({{done.error().code, Severity::error, check_.file_name, done.error().message, done.error().hint}});
+      bool seen = check_.observer && !members[i].is_directory && found[i].empty();
+      return seen ? check_.observer->end(i) : Result<void>();
+    }));
     for (auto& f : found) report(std::move(f));
     check_rows_without_file();
+    return {};
   }
 
 private:
@@ -74,16 +74,25 @@ private:
                     : fmt::format("RECORD has a digest of the kind {}; it must be sha256 or better", row.algorithm)));
       return read_only(member, found);
     }
-    auto digest = digest_member(check_.zip, member, row.algorithm, check_.workers > 1);
+    auto digest = digest_member(check_.zip, member, {row.algorithm, check_.workers > 1, tap(member)});
     if (!digest) return unreadable(member, digest.error(), found);
     if (*digest != row.raw_digest)
       found.push_back(error("W003", member.name,
                             fmt::format("RECORD says {}={}, the file has {}", row.algorithm, row.raw_digest, *digest)));
   }
 
+  std::function<void(std::span<const std::byte>)> tap(const zip::Member& member) const {
+    if (!check_.observer || member.is_directory) return {};
+    auto number = static_cast<std::size_t>(&member - check_.zip.members().data());
+    return [observer = check_.observer, number](std::span<const std::byte> bytes) { observer->feed(number, bytes); };
+  }
+
   // No digest to compare with, but the container's CRC is.
   void read_only(const zip::Member& member, Findings& found) const {
-    auto read = check_.zip.read(member, [](std::span<const std::byte>) -> Result<void> { return {}; });
+    auto read = check_.zip.read(member, [see = tap(member)](std::span<const std::byte> bytes) -> Result<void> {
+      if (see) see(bytes);
+      return {};
+    });
     if (!read) unreadable(member, read.error(), found);
   }
   void unreadable(const zip::Member& member, const Error& e, Findings& found) const {
@@ -109,6 +118,6 @@ private:
 
 } // namespace
 
-void check_record(const RecordCheck& check, Findings& findings) { RecordChecker(check, findings).run(); }
+Result<void> check_record(const RecordCheck& check, Findings& findings) { return RecordChecker(check, findings).run(); }
 
 } // namespace quarry::wheel

@@ -2,7 +2,9 @@
 // Private to the room.
 // RECORD against the files of the wheel (PEP 376, 427, 815): rows W1-W4.
 #include "base/finding.hpp"
+#include "base/result.hpp"
 #include "dist/metadata.hpp"
+#include "wheel/wheel.hpp"
 #include "zip/reader.hpp"
 #include <cstdint>
 #include <string>
@@ -16,10 +18,11 @@ struct RecordCheck {
   const std::vector<dist::RecordRow>& rows;
   const zip::Reader& zip;
   unsigned workers = 1;
+  Observer* observer = nullptr; ///< sees every file
 };
 
 /// Inflates every member once and compares names, sizes and digests with RECORD's rows. Findings are in the order of
-/// the archive, whatever the workers. At most 100 of them.
-void check_record(const RecordCheck& check, Findings& findings);
+/// the archive, whatever the workers. At most 100 of them. Fails only with the observer's errors.
+Result<void> check_record(const RecordCheck& check, Findings& findings);
 
 } // namespace quarry::wheel

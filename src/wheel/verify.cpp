@@ -16,7 +16,8 @@ namespace {
 
 class Verifier {
 public:
-  Verifier(const std::string& path, unsigned workers) : path_(path), file_(path::basename(path)), workers_(workers) {}
+  Verifier(const std::string& path, unsigned workers, Observer* observer)
+      : path_(path), file_(path::basename(path)), workers_(workers), observer_(observer) {}
 
   Result<VerifyReport> run() {
     TRY(auto rope, content::Rope::file(path_));
@@ -55,17 +56,16 @@ private:
       report_.container_broken = true;
       return {};
     }
-    for (const auto& m : zip->members()) (m.is_directory ? directories_ : paths_).insert(m.name);
+    for (const auto& m : zip->members()) (m.is_directory ? names_.directories : names_.paths).insert(m.name);
     dist_info_ = find_dist_info();
     if (dist_info_.empty()) return {};
-    check_contents(*zip);
-    return {};
+    return check_contents(*zip);
   }
 
   // The directory that belongs to the file's name, or else the only one, so that RECORD can be judged all the same.
   std::string find_dist_info() {
     std::vector<std::string> found;
-    for (const auto& path : paths_) {
+    for (const auto& path : names_.paths) {
       std::string_view top = std::string_view(path).substr(0, path.find('/'));
       if (top.size() < path.size() && top.ends_with(".dist-info") && (found.empty() || found.back() != top))
         found.emplace_back(top);
@@ -79,16 +79,16 @@ private:
     return found.size() == 1 ? found.front() : std::string();
   }
 
-  void check_contents(const zip::Reader& zip) {
+  Result<void> check_contents(const zip::Reader& zip) {
     DistInfoTexts texts;
     texts.metadata = text_of(zip, "METADATA", dist::k_metadata_bytes_max);
     texts.wheel = text_of(zip, "WHEEL", dist::k_wheel_bytes_max);
     texts.entry_points = text_of(zip, "entry_points.txt", dist::k_entry_points_bytes_max);
     auto record = text_of(zip, "RECORD", dist::k_record_bytes_max);
-    if (report_.container_broken) return;
+    if (report_.container_broken) return {};
     report_.metadata_text = texts.metadata.value_or("");
     check_texts(std::move(texts));
-    check_rows(zip, record);
+    return check_rows(zip, record);
   }
 
   // Sizes are bounded before a byte is inflated. A missing member is not an error here.
@@ -105,7 +105,7 @@ private:
 
   void check_texts(DistInfoTexts texts) {
     if (!report_.name) return;
-    DistInfoCheck check{file_, *report_.name, dist_info_, std::move(texts), paths_, directories_};
+    DistInfoCheck check{file_, *report_.name, dist_info_, std::move(texts), names_.paths, names_.directories};
     auto info = check_dist_info(check, report_.findings);
     check_paths(check, report_.findings);
     check_installed(check, info.entry_points, report_.findings);
@@ -114,30 +114,42 @@ private:
     report_.entry_points = std::move(info.entry_points);
   }
 
-  void check_rows(const zip::Reader& zip, const std::optional<std::string>& text) {
+  Result<void> check_rows(const zip::Reader& zip, const std::optional<std::string>& text) {
     auto path = dist_info_ + "/RECORD";
     report_.container_broken = true;
-    if (!text) return error("W001", path, "RECORD is missing", "build the wheel again");
+    if (!text) {
+      error("W001", path, "RECORD is missing", "build the wheel again");
+      return {};
+    }
     auto rows = dist::parse_record(*text);
-    if (!rows) return error(rows.error().code, path, rows.error().message, rows.error().hint);
+    if (!rows) {
+      error(rows.error().code, path, rows.error().message, rows.error().hint);
+      return {};
+    }
     report_.record = std::move(*rows);
     Findings found;
-    check_record({file_, dist_info_, report_.record, zip, workers_}, found);
+    if (observer_) observer_->begin(zip);
+    TRY_DO(check_record({file_, dist_info_, report_.record, zip, workers_, observer_}, found));
     report_.container_broken = has_errors(found);
     report_.findings.insert(report_.findings.end(), std::make_move_iterator(found.begin()),
                             std::make_move_iterator(found.end()));
+    return {};
   }
 
   const std::string& path_;
   std::string file_, dist_info_;
   unsigned workers_;
-  std::set<std::string, std::less<>> paths_, directories_;
+  Observer* observer_;
+  struct Names {
+    std::set<std::string, std::less<>> paths, directories;
+  };
+  Names names_;
   VerifyReport report_;
 };
 
 } // namespace
 
-Result<VerifyReport> verify(const std::string& path, unsigned workers) {
+Result<VerifyReport> verify(const std::string& path, unsigned workers, Observer* observer) {
   auto file = path::basename(path);
   if (!file.ends_with(".whl")) {
     bool sdist = dist::SdistName::parse(file).has_value();
@@ -148,7 +160,7 @@ Result<VerifyReport> verify(const std::string& path, unsigned workers) {
         sdist ? "`quarry publish` checks source distributions"
               : "give the path of a .whl file or of a directory with wheels");
   }
-  return Verifier(path, std::max(1u, workers)).run();
+  return Verifier(path, std::max(1u, workers), observer).run();
 }
 
 int exit_code(const VerifyReport& report) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -99,9 +100,21 @@ struct VerifyReport {
   bool container_broken = false; ///< exit 6 rather than 1
 };
 
+/// Sees what verify() inflates, so that a wheel is read once. Calls for one member come in order from one thread; calls
+/// for other members may come from other threads at the same time.
+class Observer {
+public:
+  virtual ~Observer() = default;
+  virtual void begin(const zip::Reader& zip) = 0; ///< before the first member; `zip` stays until verify() returns
+  /// Bytes of the member with this number in zip.members(); directories have none.
+  virtual void feed(std::size_t member, std::span<const std::byte> bytes) = 0;
+  virtual Result<void> end(std::size_t member) = 0; ///< all bytes came, and their checksum is right
+};
+
 /// Everything: container Z1-Z15, RECORD against the inflated bytes, dist-info W1-W13. One pass over the bytes.
-/// `workers` threads inflate. invalid_argument W022 for a file whose name does not end in .whl: it is not read.
-Result<VerifyReport> verify(const std::string& path, unsigned workers = 1);
+/// `workers` threads inflate. invalid_argument W022 for a file whose name does not end in .whl: it is not read. The
+/// `observer` sees nothing of a wheel whose container or dist-info is broken; what its end() returns ends verify().
+Result<VerifyReport> verify(const std::string& path, unsigned workers = 1, Observer* observer = nullptr);
 /// The exit code that `wheel verify` and every reader give: 0 sound, 6 broken or ambiguous, 1 other errors.
 int exit_code(const VerifyReport& report);
 /// Writes the verified members below `{output_dir}/{name}-{version}` and returns that path. The directory appears

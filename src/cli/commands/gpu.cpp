@@ -1,3 +1,4 @@
+#include "cli/asked_targets.hpp"
 #include "cli/commands.hpp"
 #include "cli/families.hpp"
 #include "cli/records.hpp"
@@ -6,7 +7,6 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "inspect/device_picture.hpp"
-#include "matrix/expand.hpp"
 #include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -152,20 +152,6 @@ Json as_json(const inspect::DeviceCode& code, const inspect::Judgement& judgemen
           {"findings", findings_json(judgement.findings)}};
 }
 
-Result<inspect::Asked> asked_of(const Context& context, const Arguments& arguments) {
-  inspect::Asked asked;
-  auto said = arguments.find("--amdgpu-family");
-  if (!said) return asked;
-  auto names = text::split_any(*said, ",; ");
-  if (names.empty())
-    return fail(ErrorKind::invalid_argument, "F003", "--amdgpu-family names nothing",
-                "name families such as gfx94X-dcgpu, or omit the flag");
-  TRY(auto families, load_families(context, arguments.get("--families-file")));
-  TRY(asked.targets, matrix::expand_targets(families, names));
-  asked.family = text::join(names, ",");
-  return asked;
-}
-
 /// Checked before any file is read: a large listing should not be lost to a mistyped name.
 Result<void> check_picture_name(const Arguments& arguments) {
   auto path = arguments.get("--treemap");
@@ -216,15 +202,10 @@ Command list_command() {
           "*unconverted* (code embedded in one file, moved to .kpack archives in others).\n\n"
           "--treemap draws the same in one file, for a pull request; targets that were not asked for are hatched.",
       .operands = {{"FILE", "a library, code object, archive, wheel or directory", true, true}},
-      .flags = {{"--amdgpu-family", "A,B", "judge against the targets of these families, such as gfx94X-dcgpu"},
+      .flags = {family_flag(),
                 {"--treemap", "FILE",
                  "draw bytes by file and target: an SVG picture or an HTML page, by the name's ending"},
-                {"--families-file",
-                 "FILE",
-                 "a families file, or the name of a shipped table (default: data/families.toml)",
-                 {},
-                 {},
-                 "QUARRY_FAMILIES"}},
+                families_file_flag()},
       .examples = {{"quarry gpu list librocsparse.so.0", "targets and bytes of a library"},
                    {"quarry gpu list dist --amdgpu-family gfx120X-all", "does a set of wheels hold what it promises?"},
                    {"quarry gpu list dist --treemap gpu.svg", "a picture for a pull request"},

@@ -21,10 +21,6 @@ namespace quarry::cli {
 namespace {
 constexpr std::uint64_t k_table_bytes_max = 4u << 20; // what the importer takes
 
-const Flag k_families_file{
-    "--families-file", "FILE", "a families file, or the name of a shipped table (default: data/families.toml)", {}, {},
-    "QUARRY_FAMILIES"};
-
 /// Families as people and workflows list them: with commas, semicolons or spaces. Said and empty is an error.
 Result<std::vector<std::string>> names_of(const Arguments& arguments, std::string_view flag) {
   auto said = arguments.find(flag);
@@ -102,7 +98,7 @@ Command expand_command() {
                 {"--variant", "A,B", "build variants, or all (default: release)"},
                 {"--seed", "TEXT", "chooses among weighted runners (default: GITHUB_RUN_ID, else the heaviest)"},
                 {"--format", "F", "a table, or the line for GitHub", {"table", "github"}, "table"},
-                k_families_file},
+                families_file_flag()},
       .examples = {{"quarry matrix expand --trigger push --platform linux", "what a push to main builds and tests"},
                    {"quarry matrix expand --trigger workflow_dispatch --platform linux --families gfx94x --variant all "
                     "--format github",
@@ -138,7 +134,7 @@ Command targets_command() {
                          "order is kept, a target appears once. An unknown name is an error.",
           .operands = {{"FAMILY", "such as gfx94X-dcgpu", true, true}},
           .flags = {{.name = "--device-extras", .value = "", .help = "print extras of packages: device-gfx942"},
-                    k_families_file},
+                    families_file_flag()},
           .examples = {{"quarry matrix targets \"gfx94X-dcgpu;gfx120X-all\"", "gfx942,gfx1200,gfx1201"}},
           .exit_codes = {{2, "a name is unknown"}},
           .schema = "quarry.matrix-targets/1",
@@ -162,7 +158,7 @@ Command matrix_show_command() {
           .description = "The families file as a page (Markdown), or with --json as one document: tiers, triggers, "
                          "targets, variants, build runners and families.",
           .operands = {},
-          .flags = {k_families_file},
+          .flags = {families_file_flag()},
           .examples = {{"quarry matrix show", "the page docs/families.md"},
                        {"quarry matrix show --families-file therock-2026-02 --json", "February's table, for a script"}},
           .exit_codes = {},
@@ -204,7 +200,7 @@ Command matrix_check_command() {
               "that would fetch nothing, exceptions without a reason, matrices that GitHub would refuse. With --policy "
               "also where a promotion policy and the file have drifted apart.",
           .operands = {{"FILE", "a families file, or the name of a shipped table", false}},
-          .flags = {{"--policy", "FILE", "a policy file, or the name of a shipped one"}, k_families_file},
+          .flags = {{"--policy", "FILE", "a policy file, or the name of a shipped one"}, families_file_flag()},
           .examples = {{"quarry matrix check data/families.toml", "after a change"},
                        {"quarry matrix check therock-2026-02 --policy incumbent-feb", "families and policy together"}},
           .exit_codes = {{1, "a finding is an error"}, {2, "the file is refused"}},
@@ -246,7 +242,7 @@ Command import_command() {
           .operands = {{"FILE", "the Python file"}},
           .flags = {{"--output", "FILE", "write it there (default: standard output)", {}, {}, {}, false, false, 'o'},
                     {"--name", "NAME", "the table's name (default: imported)"},
-                    k_families_file},
+                    families_file_flag()},
           .examples = {{"quarry matrix import amdgpu_family_matrix.py --output data/families.toml",
                         "then review the change"}},
           .exit_codes = {{2, "the file is not such a table"}},

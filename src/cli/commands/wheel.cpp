@@ -3,18 +3,17 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/prover.hpp"
+#include "cli/records.hpp"
 #include "cli/sizes.hpp"
 #include "cli/table.hpp"
-#include "publish/collect.hpp"
+#include "cli/wheel_operands.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
-#include "sys/path.hpp"
 #include "sys/tree.hpp"
 #include "wheel/rewrite.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
-#include <set>
 
 namespace quarry::cli {
 
@@ -67,46 +66,8 @@ Result<int> run_unpack(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Json finding_to_json(const Finding& f) {
-  return {{"code", f.code},
-          {"severity", to_string(f.severity)},
-          {"place", f.place},
-          {"message", f.message},
-          {"fix", f.fix}};
-}
-
 // Integrity outweighs the rest, whichever file it was.
 int worse(int a, int b) { return std::max(a, b); }
-
-// A directory stands for its wheels, found as `publish` finds them.
-Result<std::vector<std::string>> wheels_of(Context& context, const std::vector<std::string>& operands) {
-  std::vector<std::string> paths;
-  for (const auto& operand : operands) {
-    if (!sys::is_directory(operand)) {
-      paths.push_back(operand);
-      continue;
-    }
-    TRY(auto found, publish::list_distributions(operand));
-    auto before = paths.size();
-    for (const auto& name : found.names) {
-      auto path = path::join(found.directory, name);
-      if (name.ends_with(".whl"))
-        paths.push_back(path);
-      else
-        context.out.note(fmt::format("{} is a source distribution: skipped, `quarry publish` checks it", path));
-    }
-    if (paths.size() == before)
-      return fail(ErrorKind::not_found, "W022", fmt::format("{} holds no wheel", operand),
-                  "name the directory that `quarry sdk build --dest-dir` wrote");
-  }
-  // Two operands may lead to one wheel: `out` stands for out/dist, too.
-  std::set<std::string> seen;
-  std::erase_if(paths, [&](const std::string& path) {
-    auto real = sys::real_path(path);
-    return real && !seen.insert(*real).second;
-  });
-  return paths;
-}
 
 /// `--derived-from`: what the wheel and the one that it was made from have in common.
 Result<Json> compare_with_original(Context& context, const std::string& path, const std::string& original,
@@ -131,7 +92,8 @@ Result<Json> compare_with_original(Context& context, const std::string& path, co
 }
 
 Result<int> run_wheel_verify(Context& context, const Arguments& arguments) {
-  auto files = Json::array(), all = Json::array();
+  auto files = Json::array();
+  Findings all;
   int code = 0;
   TRY(auto paths, wheels_of(context, arguments.operands));
   auto original = arguments.find("--derived-from");
@@ -168,11 +130,11 @@ Result<int> run_wheel_verify(Context& context, const Arguments& arguments) {
                                          : report.container_broken ? "broken"
                                                                    : "not sound",
                                          sound ? Tone::good : Tone::bad, context.out.data_look().color)));
-    for (const auto& f : report.findings) all.push_back(finding_to_json(f));
+    all.insert(all.end(), report.findings.begin(), report.findings.end());
     files.push_back({{"path", path}, {"size", report.size}, {"sha256", report.sha256.hex()}, {"sound", sound}});
     if (original) files.back()["derived"] = std::move(derivation);
   }
-  context.out.document({{"schema", "quarry.wheel-verify/1"}, {"files", files}, {"findings", all}});
+  context.out.document({{"schema", "quarry.wheel-verify/1"}, {"files", files}, {"findings", findings_json(all)}});
   return code;
 }
 
@@ -249,7 +211,8 @@ Command wheel_verify_command() {
 } // namespace
 
 std::vector<Command> wheel_commands() {
-  return {pack_command(), unpack_command(), wheel_verify_command(), wheel_metadata_command(), wheel_retag_command()};
+  return {pack_command(),        unpack_command(),      wheel_verify_command(), wheel_metadata_command(),
+          wheel_retag_command(), wheel_check_command(), wheel_inspect_command()};
 }
 
 } // namespace quarry::cli

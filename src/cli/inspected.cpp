@@ -1,0 +1,97 @@
+#include "cli/inspected.hpp"
+
+#include "base/text.hpp"
+#include "cli/records.hpp"
+#include "cli/sizes.hpp"
+#include "sys/clock.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+constexpr const char* k_manylinux = "data/manylinux.toml";
+constexpr const char* k_windows = "data/windows-libraries.toml";
+constexpr std::size_t k_demands_shown = 3;
+
+std::string names_of(const std::vector<inspect::Demand>& demands) {
+  std::vector<std::string> out;
+  for (const auto& one : demands) out.push_back(fmt::format("{} ({})", one.what, one.member));
+  return text::first(out, k_demands_shown);
+}
+
+Json demands_json(const std::vector<inspect::Demand>& demands) {
+  Json out = Json::array();
+  for (const auto& one : demands) {
+    out.push_back({{"name", one.what}, {"file", one.member}});
+    if (!one.library.empty()) out.back()["library"] = one.library;
+  }
+  return out;
+}
+} // namespace
+
+Result<Tables> load_tables(const Context& context) {
+  Tables tables;
+  TRY(tables.manylinux, dist::parse_manylinux(context.resources.read(k_manylinux).value_or(""), k_manylinux));
+  TRY(tables.windows, inspect::parse_windows_libraries(context.resources.read(k_windows).value_or(""), k_windows));
+  return tables;
+}
+
+Result<std::vector<InspectedWheel>> inspect_wheels(Context& context, const Tables& tables,
+                                                   const std::vector<std::string>& paths) {
+  inspect::LookOptions options{context.jobs, temporary_of(context), inspect::private_symbols(tables.manylinux)};
+  auto progress = context.out.progress("looking", bytes_of_files(paths));
+  std::uint64_t done = 0;
+  std::vector<InspectedWheel> wheels;
+  for (const auto& path : paths) {
+    TRY_DO(sys::check_interrupted());
+    TRY(auto contents, inspect::look_into_wheel(path, options));
+    auto verdict = inspect::platform_verdict(contents, tables.manylinux);
+    wheels.push_back({std::move(contents), std::move(verdict)});
+    progress->update(done += bytes_of_files({path}));
+  }
+  progress->finish();
+  return wheels;
+}
+
+inspect::DeviceCode device_code_of(const std::vector<InspectedWheel>& wheels) {
+  inspect::DeviceCode code;
+  for (const auto& wheel : wheels) {
+    code.looked_at += wheel.contents.report.record.size();
+    for (const auto& file : wheel.contents.files)
+      if (inspect::is_worth_listing(file.device)) code.files.push_back(file.device);
+  }
+  return code;
+}
+
+std::string verdict_text(const inspect::PlatformVerdict& verdict) {
+  switch (verdict.judged) {
+  case inspect::Judged::pure: return "no code for the host";
+  case inspect::Judged::musl:
+    return fmt::format("linked against musl for {}: no table says what holds", verdict.machine);
+  case inspect::Judged::other: return fmt::format("for {}: no table says what holds", verdict.machine);
+  case inspect::Judged::yes: break;
+  }
+  auto text = verdict.tag + " holds";
+  if (verdict.tag == verdict.symbols_tag && !verdict.decided_by.empty())
+    return text + ", decided by " + names_of(verdict.decided_by);
+  if (!verdict.levels.empty()) return text + ", because of " + names_of(verdict.levels);
+  if (!verdict.foreign.empty())
+    return fmt::format("{}, because of {}; {} by symbols alone", text, names_of(verdict.foreign), verdict.symbols_tag);
+  if (!verdict.private_symbols.empty()) return text + ", because of " + names_of(verdict.private_symbols);
+  return text;
+}
+
+Json verdict_json(const inspect::PlatformVerdict& verdict) {
+  bool judged = verdict.judged == inspect::Judged::yes;
+  return {{"machine", verdict.machine.empty() ? Json(nullptr) : Json(verdict.machine)},
+          {"tag", judged ? Json(verdict.tag) : Json(nullptr)},
+          {"symbols_tag", judged ? Json(verdict.symbols_tag) : Json(nullptr)},
+          {"decided_by", demands_json(verdict.decided_by)},
+          {"foreign_libraries", demands_json(verdict.foreign)},
+          {"private_symbols", demands_json(verdict.private_symbols)},
+          {"processor_levels", demands_json(verdict.levels)}};
+}
+
+} // namespace quarry::cli

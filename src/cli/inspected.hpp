@@ -1,0 +1,35 @@
+#pragma once
+// Wheels that were looked into, with the tables that they are judged by.
+#include "cli/command.hpp"
+#include "dist/manylinux.hpp"
+#include "inspect/machine_rules.hpp"
+#include "inspect/platform_verdict.hpp"
+#include "inspect/wheel_contents.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::cli {
+
+struct Tables {
+  dist::Manylinux manylinux;
+  inspect::WindowsLibraries windows;
+};
+Result<Tables> load_tables(const Context& context); ///< those inside the program
+
+struct InspectedWheel {
+  inspect::WheelContents contents;
+  inspect::PlatformVerdict verdict;
+};
+/// Looks into each wheel, with progress. Fails for the first one that cannot be read.
+Result<std::vector<InspectedWheel>> inspect_wheels(Context& context, const Tables& tables,
+                                                   const std::vector<std::string>& paths);
+
+/// Their device code, as `quarry gpu list` would list it.
+inspect::DeviceCode device_code_of(const std::vector<InspectedWheel>& wheels);
+
+/// "manylinux_2_28_x86_64 holds, decided by GLIBC_2.27 (pkg/x.so)", or why there is no verdict.
+std::string verdict_text(const inspect::PlatformVerdict& verdict);
+/// {tag, symbols_tag, decided_by, foreign_libraries, private_symbols, processor_levels}; tags null without a verdict.
+Json verdict_json(const inspect::PlatformVerdict& verdict);
+
+} // namespace quarry::cli

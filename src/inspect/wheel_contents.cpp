@@ -1,0 +1,163 @@
+#include "inspect/wheel_contents.hpp"
+
+#include "base/text.hpp"
+#include "content/spool.hpp"
+#include "elf/elf.hpp"
+#include "inspect/sketch.hpp"
+#include "names/entry_names.hpp"
+#include "sys/path.hpp"
+#include "zip/reader.hpp"
+#include <algorithm>
+#include <array>
+#include <fmt/core.h>
+#include <memory>
+
+namespace quarry::inspect {
+
+namespace {
+constexpr std::uint16_t k_amdgpu = 224; // EM_AMDGPU: code for the device, which the host's loader never sees
+
+/// Where installers put a member, seen from site-packages: PEP 427, "The .data directory".
+std::string installed_path(std::string_view member) {
+  auto slash = member.find('/');
+  if (slash == member.npos || !member.substr(0, slash).ends_with(".data")) return std::string(member);
+  auto rest = member.substr(slash + 1);
+  auto second = rest.find('/');
+  if (second == rest.npos) return std::string(member);
+  auto key = rest.substr(0, second);
+  rest = rest.substr(second + 1);
+  if (key == "purelib" || key == "platlib") return std::string(rest);
+  return fmt::format("../../../{}{}", key == "scripts" ? "bin/" : key == "data" ? "" : "include/", rest);
+}
+
+// Errors about the bytes are findings; others (a disk that fails) end the look.
+Result<void> keep(Findings& findings, const Error& error, const std::string& place) {
+  if (error.kind != ErrorKind::corrupt && error.kind != ErrorKind::unsupported) return fail(Error(error));
+  auto severity = error.kind == ErrorKind::corrupt ? Severity::error : Severity::note;
+  findings.push_back({error.code, severity, place, error.message, error.hint});
+  return {};
+}
+
+Result<void> look_at_elf(const content::Rope& rope, const LookOptions& options, MachineFile& file) {
+  const auto& place = file.device.path;
+  auto linking = elf::read_linking(rope, place, options.imports);
+  if (!linking) return keep(file.findings, linking.error(), place);
+  if (linking->facts.machine == k_amdgpu) return {};
+  file.elf = std::move(*linking);
+  auto found = elf::verify(rope, place);
+  file.findings.insert(file.findings.end(), found.begin(), found.end());
+  return {};
+}
+
+Result<void> look_at_pe(const content::Rope& rope, MachineFile& file) {
+  auto name = text::lower(file.member);
+  bool named_so = name.ends_with(".dll") || name.ends_with(".pyd") || name.ends_with(".exe");
+  auto facts = pe::read_facts(rope, file.device.path);
+  if (facts)
+    file.pe = std::move(*facts);
+  else if (named_so || facts.error().kind != ErrorKind::corrupt) // "MZ" may begin any file
+    return keep(file.findings, facts.error(), file.device.path);
+  return {};
+}
+
+Result<void> look(const content::Rope& rope, const LookOptions& options, MachineFile& file) {
+  TRY(bool is_elf, elf::has_magic(rope));
+  if (is_elf) TRY_DO(look_at_elf(rope, options, file));
+  TRY(bool is_pe, pe::has_magic(rope));
+  if (is_pe) TRY_DO(look_at_pe(rope, file));
+  TRY(file.device.contents, gpu::read_contents(rope, file.device.path));
+  return {};
+}
+
+bool begins_machine_code(std::string_view head) {
+  return head.starts_with("\177ELF") || head.starts_with("MZ") || gpu::may_hold_code(head);
+}
+
+bool is_worth_keeping(const MachineFile& file) {
+  return file.elf || file.pe || !file.findings.empty() || is_worth_listing(file.device);
+}
+
+/// Looks at each file of a wheel while it flows by. Each member has a slot, so that threads need no lock.
+class Looker final : public wheel::Observer {
+public:
+  Looker(std::string file, const LookOptions& options) : file_(std::move(file)), options_(options) {}
+
+  void begin(const zip::Reader& zip) override {
+    zip_ = &zip;
+    slots_.resize(zip.members().size());
+  }
+
+  void feed(std::size_t member, std::span<const std::byte> bytes) override {
+    auto& slot = slots_[member];
+    if (!slot.begun && begins_machine_code({reinterpret_cast<const char*>(bytes.data()), bytes.size()}))
+      slot.sketch = std::make_shared<Sketch>();
+    slot.begun = true;
+    if (slot.sketch) slot.sketch->feed(bytes);
+  }
+
+  Result<void> end(std::size_t number) override {
+    const auto& member = zip_->members()[number];
+    auto& slot = slots_[number];
+    slot.file = blank(member);
+    auto sketch = std::move(slot.sketch);
+    if (!sketch) return {};
+    sketch->end_of_file();
+    auto looked = look(content::Rope::of(sketch), options_, slot.file);
+    if (!sketch->missed()) return looked;
+    slot.file = blank(member);
+    sketch.reset();
+    TRY(auto rope, whole(member));
+    return look(rope, options_, slot.file);
+  }
+
+  std::vector<MachineFile> take_files() {
+    std::vector<MachineFile> files;
+    for (auto& slot : slots_)
+      if (is_worth_keeping(slot.file)) files.push_back(std::move(slot.file));
+    std::ranges::sort(files, {}, &MachineFile::member);
+    return files;
+  }
+
+private:
+  struct Slot {
+    bool begun = false;
+    std::shared_ptr<Sketch> sketch; ///< of a member that begins like machine code
+    MachineFile file;
+  };
+
+  MachineFile blank(const zip::Member& member) const {
+    MachineFile file;
+    file.member = member.name;
+    file.installed = path::normal(installed_path(member.name));
+    file.device = {
+        fmt::format("{}!{}", file_, names::printable(member.name)), member.size, {}, gpu::target_of_path(member.name)};
+    return file;
+  }
+
+  Result<content::Rope> whole(const zip::Member& member) const {
+    constexpr std::uint16_t k_stored = 0;
+    if (member.method == k_stored) return zip_->archive().slice(member.data_offset, member.size);
+    TRY(auto spool, content::Spool::create(options_.spool_directory));
+    TRY_DO(zip_->read(member, [&](std::span<const std::byte> chunk) { return spool->append(chunk); }));
+    return content::Rope::of(spool);
+  }
+
+  std::string file_;
+  const LookOptions& options_;
+  const zip::Reader* zip_ = nullptr;
+  std::vector<Slot> slots_;
+};
+} // namespace
+
+Result<WheelContents> look_into_wheel(const std::string& path, const LookOptions& options) {
+  WheelContents wheel;
+  wheel.path = path;
+  wheel.file = path::basename(path);
+  Looker looker(wheel.file, options);
+  TRY(wheel.report, wheel::verify(path, options.workers, &looker));
+  wheel.files = looker.take_files();
+  for (const auto& row : wheel.report.record) wheel.installed.insert(path::normal(installed_path(row.path)));
+  return wheel;
+}
+
+} // namespace quarry::inspect

@@ -1,0 +1,45 @@
+#pragma once
+// What a finished wheel holds for the machine: libraries, programs, extension modules and device code, read in the same
+// pass that verifies the wheel.
+#include "base/finding.hpp"
+#include "base/result.hpp"
+#include "elf/linking.hpp"
+#include "inspect/device_code.hpp"
+#include "pe/pe.hpp"
+#include "wheel/wheel.hpp"
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace quarry::inspect {
+
+/// A file with machine code, with device code, or with a target in its path.
+struct MachineFile {
+  std::string member;              ///< its path in the wheel
+  std::string installed;           ///< below site-packages; programs "../../../bin/x"
+  std::optional<elf::Linking> elf; ///< an ELF file for the host
+  std::optional<pe::Facts> pe;     ///< a Windows program or DLL
+  DeviceFile device;               ///< its path is "x.whl!" and `member`
+  Findings findings;               ///< elf::verify's; E001 or J001 for a damaged file
+};
+
+struct WheelContents {
+  std::string path, file;          ///< `file` is the base name
+  wheel::VerifyReport report;      ///< of wheel::verify; `files` is incomplete if it has errors
+  std::vector<MachineFile> files;  ///< sorted by `member`
+  std::set<std::string> installed; ///< where all its files are installed
+};
+
+struct LookOptions {
+  unsigned workers = 1;
+  std::string spool_directory;   ///< for members that cannot be read in one pass
+  std::set<std::string> imports; ///< names of symbols to look for: elf::Linking::imports
+};
+
+/// Verifies the wheel and looks into its files. Defects are findings, in the report or at their file. Fails as
+/// wheel::verify does. Costs what wheel::verify costs and up to 100 MiB for each worker; a library whose tables are
+/// scattered is inflated a second time into a file without a name.
+Result<WheelContents> look_into_wheel(const std::string& path, const LookOptions& options);
+
+} // namespace quarry::inspect
