@@ -7,8 +7,8 @@ namespace quarry::elf {
 
 /// One `vn_file` of DT_VERNEED: a library whose versions are needed, and where the number that names it stands.
 struct VersionNeed {
-  std::uint64_t name = 0;     ///< offset in the dynamic string table
-  std::uint64_t field_at = 0; ///< place of vn_file in the file
+  std::uint64_t name = 0;              ///< offset in the dynamic string table
+  std::uint64_t field_at = 0;          ///< place of vn_file in the file
   std::vector<std::uint64_t> versions; ///< offsets of the versions' names
 };
 /// The needed files of DT_VERNEED in order.

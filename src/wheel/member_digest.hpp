@@ -15,7 +15,7 @@ bool is_strong_digest(std::string_view algorithm);
 
 struct Digesting {
   std::string_view algorithm;
-  bool own_thread = false;                               ///< large members are digested beside the inflating
+  bool own_thread = false;                                  ///< large members are digested beside the inflating
   std::function<void(std::span<const std::byte>)> see = {}; ///< gets the bytes, too
 };
 /// Inflates the member and returns its digest in RECORD's encoding. Errors of zip::Reader::read.
