@@ -34,7 +34,6 @@ LONG_CLASSES: dict[str, int] = {
     "src/artifact/upload.cpp:Upload": 219,
     "src/buildlog/times.cpp:Tracker": 194,
     "src/cli/complete.cpp:Completer": 162,
-    "src/elf/growth.cpp:Grower": 277,
     "src/index/check.cpp:Checker": 355,
     "src/matrix/families_read.cpp:Reader": 159,
     "src/matrix/import.cpp:Importer": 244,

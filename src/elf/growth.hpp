@@ -15,6 +15,6 @@ struct Need {
 };
 
 Result<Layout> grow(const Image& image, const std::vector<Section>& sections, const std::vector<std::string>& names,
-                    Need need);
+                    const Need& need);
 
 } // namespace quarry::elf

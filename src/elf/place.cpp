@@ -50,7 +50,7 @@ Result<Layout> place(const Image& image, const std::vector<Section>& sections, c
   } else {
     Need need{std::move(entries), std::move(places.appended), intent.new_segment, !entries_fit};
     for (const auto& o : places.overwrites) need.overwrites.push_back({o.offset, o.bytes});
-    TRY(layout, grow(image, sections, names, std::move(need)));
+    TRY(layout, grow(image, sections, names, need));
   }
   overlay_version_names(layout, intent, places);
   return layout;
