@@ -40,7 +40,6 @@ LONG_CLASSES: dict[str, int] = {
     "src/matrix/python_literal.cpp:Parser": 155,
     "src/mirror/resolve.cpp:Resolver": 153,
     "src/s3/parts.cpp:Parts": 250,
-    "src/tar/reader.cpp:Reader": 252,
     "src/venv/install.cpp:Installation": 227,
     "src/venv/proof.cpp:Prover": 238,
     "src/workflow/expression.cpp:Parser": 186,

@@ -1,6 +1,7 @@
 #include "tar/tar.hpp"
 
 #include "tar/header.hpp"
+#include "tar/member.hpp"
 #include <algorithm>
 #include <cstring>
 #include <fmt/core.h>
@@ -8,7 +9,6 @@
 namespace quarry::tar {
 
 namespace {
-constexpr std::uint64_t k_extension_bytes_max = 1u << 20; // pax and long-name data; xattrs of one file reach 64 KiB
 constexpr std::uint64_t k_trailing_bytes_max = 16u << 20; // zeros after the end: `tar -b` at its largest useful value
 // `git archive` writes one. Python reads each by a recursion that ends the program after some 300.
 constexpr unsigned k_global_headers_max = 64;
@@ -19,13 +19,6 @@ Unexpected broken(std::string_view what) {
   return fail(ErrorKind::corrupt, "T003", std::string(what), "fetch or make the archive again");
 }
 } // namespace
-
-/// What extension headers say about the next member.
-struct Pending {
-  std::optional<PaxRecords> pax;
-  std::optional<std::string> long_name, long_link;
-  bool any() const { return pax || long_name || long_link; }
-};
 
 struct Reader::State {
   enum class At : std::uint8_t { header, data, extension, padding, lone_zero, end };
@@ -103,132 +96,25 @@ struct Reader::State {
   }
 
   Result<void> take_header(Header header) {
-    switch (header.type) {
-    case 'x':
-    case 'g':
-    case 'L':
-    case 'K': return begin_extension(header);
-    case '0':
-    case '\0': return member(std::move(header), Type::file);
-    case '1': return member(std::move(header), Type::hardlink);
-    case '2': return member(std::move(header), Type::symlink);
-    case '5': return member(std::move(header), Type::directory);
-    default: break;
-    }
-    constexpr std::string_view known = "3456S";
-    constexpr std::array<std::string_view, 5> names{"a character device", "a block device", "", "a fifo",
-                                                    "a sparse file"};
-    auto kind = known.find(header.type);
-    auto what = kind == known.npos ? fmt::format("of the unknown type {:#04x}", static_cast<unsigned char>(header.type))
-                                   : std::string(names.at(kind));
-    return fail(ErrorKind::corrupt, "T009", fmt::format("member {:?} is {}", header.name, what),
-                "only files, directories and links are taken from an archive");
+    if (is_extension(header.type)) return begin_extension(header);
+    TRY(auto found, member_of(std::move(header), std::exchange(pending, {})));
+    if (!found) return {}; // the archive's own directory
+    found->offset = position;
+    TRY_DO(check_position(found->size), "before member " + found->path);
+    TRY_DO(paths.add(found->path, found->type, found->link));
+    TRY_DO(visitor.begin(*found));
+    return expect(At::data, found->size);
   }
 
   Result<void> begin_extension(const Header& header) {
-    bool global = header.type == 'g', pax = header.type == 'x';
-    if (global && ++global_headers > k_global_headers_max)
+    if (header.type == 'g' && ++global_headers > k_global_headers_max)
       return fail(ErrorKind::corrupt, "T006",
                   fmt::format("more than {} headers speak for all members", k_global_headers_max),
                   "some readers give up on so many: make the archive again");
-    bool repeated = pax                  ? pending.pax.has_value()
-                    : header.type == 'L' ? pending.long_name.has_value()
-                                         : pending.long_link.has_value();
-    bool mixed = pending.any() && (global || pax || pending.pax);
-    if (repeated || mixed)
-      return fail(ErrorKind::corrupt, "T006", "several extension headers contend for one member",
-                  "two readers would understand this archive differently: do not use it");
-    if (header.size == 0 || header.size > k_extension_bytes_max)
-      return fail(ErrorKind::corrupt, "T006", fmt::format("an extension header has {} bytes", header.size),
-                  "the archive is hostile or damaged");
+    TRY_DO(check_extension(header, pending));
     extension_type = header.type;
     extension.clear();
     return expect(At::extension, header.size);
-  }
-
-  Result<void> end_extension() {
-    if (extension_type == 'x' || extension_type == 'g') {
-      TRY(auto records, parse_pax(extension, extension_type == 'g'));
-      if (extension_type == 'x') pending.pax = std::move(records);
-      return {};
-    }
-    if (extension.ends_with('\0')) extension.pop_back();
-    if (extension.empty() || extension.find('\0') != extension.npos)
-      return fail(ErrorKind::corrupt, "T006", "a long name is empty or holds a NUL",
-                  "the archive is hostile or damaged");
-    (extension_type == 'L' ? pending.long_name : pending.long_link) = std::move(extension);
-    return {};
-  }
-
-  Result<void> apply_pending(Header& header) {
-    auto taken = std::exchange(pending, {});
-    if (taken.long_name) header.name = std::move(*taken.long_name);
-    if (taken.long_link) header.link = std::move(*taken.long_link);
-    if (!taken.pax) return {};
-    if (taken.pax->path) header.name = std::move(*taken.pax->path);
-    if (taken.pax->link) header.link = std::move(*taken.pax->link);
-    if (!taken.pax->size || *taken.pax->size == header.size) return {};
-    // A reader that overlooks the record would take file content for headers, unless the header cannot say the size at
-    // all.
-    if (header.size != 0 || *taken.pax->size < (1ull << 33))
-      return fail(ErrorKind::corrupt, "T006", fmt::format("member {:?} has two sizes", header.name),
-                  "two readers would understand this archive differently: do not use it");
-    header.size = *taken.pax->size;
-    return {};
-  }
-
-  Result<void> check_shape(const Header& header, Type type) const {
-    auto odd = [&](std::string_view why) {
-      return fail(ErrorKind::corrupt, "T005", fmt::format("member {:?} {}", header.name, why),
-                  "two readers would understand this archive differently: do not use it");
-    };
-    bool link = type == Type::symlink || type == Type::hardlink;
-    if (type != Type::file && header.size != 0) return odd("is not a file and yet has a size");
-    if (!link && !header.link.empty()) return odd("is not a link and yet names a target");
-    if (type != Type::directory && header.name.ends_with('/')) return odd("is not a directory and yet ends in a slash");
-    return {};
-  }
-
-  /// A member of the first tars' type is a directory when its name ends in a slash. Python looks at the name in the
-  /// header and does not skip the data of a directory; others look at the name that an extension header gives. So
-  /// `pax path=ok.txt`, header `ok/` is a file for us, and a directory followed by more members for Python.
-  Result<Type> old_type(bool slash_in_header, const std::string& member) const {
-    if (slash_in_header == member.ends_with('/')) return slash_in_header ? Type::directory : Type::file;
-    return fail(ErrorKind::corrupt, "T005",
-                fmt::format("member {:?} is a directory by one of its two names and a file by the other", member),
-                "two readers would understand this archive differently: do not use it");
-  }
-
-  Result<void> member(Header header, Type type) {
-    bool slash_in_header = header.name.ends_with('/');
-    TRY_DO(apply_pending(header));
-    if (header.type == '\0') {
-      TRY(type, old_type(slash_in_header, header.name));
-    }
-    TRY_DO(check_shape(header, type));
-    Member found;
-    TRY(found.path, checked_path(header.name));
-    found.type = type;
-    found.size = header.size;
-    found.executable = type == Type::file && (header.mode & 0111) != 0;
-    found.link = std::move(header.link);
-    found.offset = position;
-    if (found.path.empty())
-      return type == Type::directory ? Result<void>{}
-                                     : Result<void>(fail(ErrorKind::corrupt, "T010",
-                                                         "a member is called like the archive's own directory"));
-    if (type == Type::hardlink) {
-      if (found.link.ends_with('/')) // Python and we read a file's name, GNU tar a directory's
-        return fail(
-            ErrorKind::corrupt, "T005",
-            fmt::format("the hard link {:?} leads to {:?}, which is a directory's name", found.path, found.link),
-            "two readers would understand this archive differently: do not use it");
-      TRY(found.link, checked_path(found.link));
-    }
-    TRY_DO(check_position(found.size), "before member " + found.path);
-    TRY_DO(paths.add(found.path, type, found.link));
-    TRY_DO(visitor.begin(found));
-    return expect(At::data, found.size);
   }
 
   Result<void> expect(At next, std::uint64_t bytes) {
@@ -257,7 +143,7 @@ struct Reader::State {
     if (at == At::data)
       TRY_DO(visitor.end());
     else
-      TRY_DO(end_extension());
+      TRY_DO(add_extension(extension_type, std::move(extension), pending));
     left = padding;
     at = padding ? At::padding : At::header;
     return {};
