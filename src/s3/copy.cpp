@@ -97,11 +97,7 @@ private:
   }
 
   Outcome complete() {
-    std::string body = "<CompleteMultipartUpload>";
-    for (std::size_t i = 0; i < etags_.size(); ++i)
-      body += fmt::format("<Part><PartNumber>{}</PartNumber><ETag>&quot;{}&quot;</ETag></Part>", i + 1,
-                          xml_escape(etags_[i]));
-    body += "</CompleteMultipartUpload>";
+    auto body = completion_body(etags_);
     Call call{.action = action(), .method = "POST", .key = to_.key, .query = {{"uploadId", id_}}};
     call.headers = condition_headers(to_, capabilities_);
     call.body = content::Rope::literal(body);

@@ -77,6 +77,9 @@ struct Marked { ///< the headers of an object, with the mark of this write
 Marked marked_headers(const PutRequest& request, std::string nonce = {});
 Pairs condition_headers(const PutRequest& request, const Capabilities& capabilities);
 
+/// The body of CompleteMultipartUpload: ETags in the order of the parts. Pure.
+std::string completion_body(const std::vector<std::string>& etags);
+
 /// What became of a write whose reply was lost.
 enum class Fate : std::uint8_t { written, not_written, unknown };
 /// Decides it from the lineage `now` of the stored object: `nonce` is the mark of our write, `replaced` the lineage of
