@@ -39,7 +39,6 @@ LONG_CLASSES: dict[str, int] = {
     "src/matrix/python_literal.cpp:Parser": 155,
     "src/mirror/resolve.cpp:Resolver": 153,
     "src/venv/install.cpp:Installation": 227,
-    "src/venv/proof.cpp:Prover": 238,
     "src/workflow/expression.cpp:Parser": 186,
     "src/workflow/graph_layout.cpp:Layers": 175,
     "src/workflow/yaml.cpp:Reader": 206,
@@ -64,7 +63,6 @@ CLASSES_OF_MANY_MEMBERS: dict[str, int] = {
     "src/store/ranged.cpp:RangedSource": 9,
     "src/store/s3_store.cpp:S3Store": 10,
     "src/venv/install.cpp:Installation": 11,
-    "src/venv/proof.cpp:Prover": 10,
     "src/workflow/yaml.cpp:Reader": 11,
     "src/zip/pipeline.cpp:Pipeline": 11,
 }
