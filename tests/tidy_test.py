@@ -38,7 +38,6 @@ LONG_CLASSES: dict[str, int] = {
     "src/matrix/import.cpp:Importer": 244,
     "src/matrix/python_literal.cpp:Parser": 155,
     "src/mirror/resolve.cpp:Resolver": 153,
-    "src/venv/install.cpp:Installation": 227,
     "src/workflow/expression.cpp:Parser": 186,
     "src/workflow/graph_layout.cpp:Layers": 175,
     "src/workflow/yaml.cpp:Reader": 206,
@@ -62,7 +61,6 @@ CLASSES_OF_MANY_MEMBERS: dict[str, int] = {
     "src/sdk/populate.cpp:Populator": 8,
     "src/store/ranged.cpp:RangedSource": 9,
     "src/store/s3_store.cpp:S3Store": 10,
-    "src/venv/install.cpp:Installation": 11,
     "src/workflow/yaml.cpp:Reader": 11,
     "src/zip/pipeline.cpp:Pipeline": 11,
 }
