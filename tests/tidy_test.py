@@ -60,7 +60,6 @@ CLASSES_OF_MANY_MEMBERS: dict[str, int] = {
     "src/s3/credentials.cpp:Cache": 8,
     "src/sdk/populate.cpp:Populator": 8,
     "src/store/ranged.cpp:RangedSource": 9,
-    "src/store/s3_store.cpp:S3Store": 10,
     "src/workflow/yaml.cpp:Reader": 11,
     "src/zip/pipeline.cpp:Pipeline": 11,
 }

@@ -6,6 +6,7 @@
 #include "store/counting.hpp"
 #include "store/lineages.hpp"
 #include "store/ranged.hpp"
+#include "store/s3_listing.hpp"
 #include "store/s3_range.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -15,9 +16,6 @@ namespace quarry::store {
 namespace {
 
 constexpr std::string_view k_sha256_header = "x-amz-meta-quarry-sha256";
-constexpr std::string_view k_private_prefix = ".quarry/"; // capabilities and probes; check_key keeps objects out of it
-constexpr std::uint64_t k_page_bytes_max = 16u << 20;     // 1000 keys of 1 KiB, percent-encoded, and their frame
-constexpr std::uint64_t k_pages_max = 100'000;            // 100 million objects: more is a server that repeats itself
 
 /// Shared by the store and the ropes from open(), which may outlive the store.
 struct Connection {
@@ -29,26 +27,39 @@ struct Connection {
   std::shared_ptr<RangeShare> ranges = std::make_shared<RangeShare>();
 };
 
+/// What all writes of the store share.
+struct Writing {
+  Writing(s3::Bucket& bucket, const std::string& root, const sys::Clock& clock, const S3Tuning& tuning,
+          s3::JournalPlace place)
+      : capabilities(bucket, root, clock), slabs(std::make_shared<s3::Slabs>(tuning.memory_bytes)),
+        journals(std::move(place)), tools{bucket, capabilities, *slabs, journals, tuning.parts} {}
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+  s3::CapabilityCache capabilities;
+  std::shared_ptr<s3::Slabs> slabs;
+  s3::JournalPlace journals;
+  s3::PutTools tools; ///< refers to the three above
+};
+
 class S3Store final : public ObjectStore {
 public:
   S3Store(std::shared_ptr<Connection> connection, const sys::Clock& clock, const S3Tuning& tuning,
           s3::JournalPlace journals)
-      : connection_(std::move(connection)), bucket_(connection_->bucket), counters_(connection_->counters),
-        place_(bucket_.location()), root_(place_.prefix.empty() ? "" : place_.prefix + "/"),
-        capabilities_(bucket_, root_, clock), slabs_(std::make_shared<s3::Slabs>(tuning.memory_bytes)),
-        journals_(std::move(journals)), tools_{bucket_, capabilities_, *slabs_, journals_, tuning.parts} {}
+      : connection_(std::move(connection)), place_(bucket().location()),
+        root_(place_.prefix.empty() ? "" : place_.prefix + "/"),
+        writing_(bucket(), root_, clock, tuning, std::move(journals)) {}
 
   std::string describe() const override {
     return fmt::format("s3://{}{}{}", place_.bucket, root_.empty() ? "" : "/", place_.prefix);
   }
-  std::string url(const std::string& key) const override { return s3::url_of(bucket_.location(), root_ + key).text(); }
-  Counters counters() const override { return counters_.snapshot(); }
+  std::string url(const std::string& key) const override { return s3::url_of(bucket().location(), root_ + key).text(); }
+  Counters counters() const override { return count().snapshot(); }
   Result<bool> conditional_writes() override {
-    TRY(auto capabilities, capabilities_.get());
+    TRY(auto capabilities, writing_.capabilities.get());
     return capabilities.conditional_writes();
   }
   Result<bool> slash_keys() override {
-    TRY(auto capabilities, capabilities_.get());
+    TRY(auto capabilities, writing_.capabilities.get());
     return capabilities.slash_keys;
   }
 
@@ -65,25 +76,17 @@ public:
   Result<std::uint64_t> remove_leftovers(std::int64_t before_us) override;
 
 private:
+  s3::Bucket& bucket() const { return connection_->bucket; }
+  AtomicCounters& count() const { return connection_->counters; }
   s3::PutRequest request_of(const std::string& key, const content::Rope& content, const PutOptions& options);
   Result<ObjectInfo> stored(const std::string& key, s3::PutOutcome outcome, const Precondition& precondition);
   Result<std::optional<s3::Done>> look(const std::string& key);
   Result<Children> listed(const std::string& prefix, bool one_level);
-  Result<std::vector<s3::Upload>> unfinished();
-  Unexpected repeats_itself(std::string_view what) const {
-    return fail(ErrorKind::corrupt, "K020", fmt::format("{} lists the same {} again and again", describe(), what),
-                "the server is not sound: ask who runs it");
-  }
 
   std::shared_ptr<Connection> connection_;
-  s3::Bucket& bucket_;
-  AtomicCounters& counters_;
   s3::Location place_;
   std::string root_; ///< the prefix, with '/' at its end
-  s3::CapabilityCache capabilities_;
-  std::shared_ptr<s3::Slabs> slabs_;
-  s3::JournalPlace journals_;
-  s3::PutTools tools_;
+  Writing writing_;
   Lineages lineages_;
 };
 
@@ -102,14 +105,14 @@ ObjectInfo info_of(const std::string& key, const net::Headers& headers) {
 
 Result<std::optional<s3::Done>> S3Store::look(const std::string& key) {
   TRY_DO(check_key(key, SlashKeys::allowed));
-  auto done = bucket_.call({.action = fmt::format("look at `{}`", key), .method = "HEAD", .key = root_ + key});
+  auto done = bucket().call({.action = fmt::format("look at `{}`", key), .method = "HEAD", .key = root_ + key});
   if (done) return std::optional(std::move(*done));
   if (is_absent(done.error())) return std::optional<s3::Done>();
   return fail(std::move(done.error().error));
 }
 
 Result<std::optional<ObjectInfo>> S3Store::head(const std::string& key) {
-  ++counters_.heads;
+  ++count().heads;
   TRY(auto done, look(key));
   if (!done) return std::optional<ObjectInfo>();
   auto info = info_of(key, done->response.headers);
@@ -119,7 +122,7 @@ Result<std::optional<ObjectInfo>> S3Store::head(const std::string& key) {
 
 Result<std::optional<std::string>> S3Store::get(const std::string& key, std::uint64_t max_bytes, std::string* etag) {
   TRY_DO(check_key(key, SlashKeys::allowed));
-  ++counters_.gets;
+  ++count().gets;
   std::string bytes;
   s3::Call call{.action = fmt::format("read `{}`", key), .key = root_ + key};
   call.on_start = [&] { bytes.clear(); };
@@ -129,19 +132,19 @@ Result<std::optional<std::string>> S3Store::get(const std::string& key, std::uin
     bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
     return {};
   };
-  auto done = bucket_.call(call);
+  auto done = bucket().call(call);
   if (!done && is_absent(done.error())) return std::optional<std::string>();
   if (!done) return fail(std::move(done.error().error));
   auto found = s3::unquoted(net::header(done->response.headers, "etag"));
   lineages_.keep(key, found, net::header(done->response.headers, s3::k_lineage));
   if (etag) *etag = found;
-  counters_.bytes_read += bytes.size();
+  count().bytes_read += bytes.size();
   TRY_DO(check_record(key, bytes, url(key)));
   return std::optional(std::move(bytes));
 }
 
 Result<content::Rope> S3Store::open(const std::string& key) {
-  ++counters_.gets;
+  ++count().gets;
   TRY(auto found, look(key));
   if (!found) return absent(*this, key);
   auto object = info_of(key, found->response.headers);
@@ -153,15 +156,20 @@ Result<content::Rope> S3Store::open(const std::string& key) {
       connection_->ranges));
 }
 
+s3::Condition condition_of(Precondition::Kind kind) {
+  switch (kind) {
+  case Precondition::Kind::if_absent: return s3::Condition::absent;
+  case Precondition::Kind::if_match: return s3::Condition::match;
+  case Precondition::Kind::none: break;
+  }
+  return s3::Condition::none;
+}
+
 s3::PutRequest S3Store::request_of(const std::string& key, const content::Rope& content, const PutOptions& options) {
   s3::PutRequest request;
   request.key = root_ + key;
   request.content = content;
-  using Kind = Precondition::Kind;
-  auto kind = options.precondition.kind;
-  request.condition = kind == Kind::if_absent  ? s3::Condition::absent
-                      : kind == Kind::if_match ? s3::Condition::match
-                                               : s3::Condition::none;
+  request.condition = condition_of(options.precondition.kind);
   request.etag = options.precondition.etag;
   if (request.condition == s3::Condition::match) request.lineage = lineages_.find(key, request.etag);
   request.content_type = options.content_type;
@@ -176,31 +184,34 @@ s3::PutRequest S3Store::request_of(const std::string& key, const content::Rope& 
   return request;
 }
 
-Result<ObjectInfo> S3Store::stored(const std::string& key, s3::PutOutcome outcome, const Precondition& precondition) {
-  if (outcome) {
-    ++counters_.puts;
-    counters_.bytes_written += outcome->size;
-    lineages_.keep(key, outcome->etag, outcome->lineage);
-    return ObjectInfo{key, outcome->size, outcome->etag, 0};
-  }
-  auto& refusal = outcome.error();
+/// The error of a write that was refused, or whose outcome is unknown.
+Unexpected not_stored(const ObjectStore& store, const std::string& key, s3::Refusal refusal,
+                      const Precondition& precondition) {
   if (refusal.ambiguous) {
     auto details = refusal.error.details;
     details.insert(details.begin(), refusal.error.message);
     return fail(Error::of(ErrorKind::outcome_unknown, "R004",
-                          fmt::format("{} did not confirm that `{}` was written", describe(), key))
+                          fmt::format("{} did not confirm that `{}` was written", store.describe(), key))
                     .with_details(details)
                     .with_hint("run the same command again: it looks first"));
   }
   if (refusal.status == 412 && precondition.kind != Precondition::Kind::none)
-    return precondition.kind == Precondition::Kind::if_match ? moved_on(*this, key) : taken(*this, key);
+    return precondition.kind == Precondition::Kind::if_match ? moved_on(store, key) : taken(store, key);
   return fail(std::move(refusal.error));
+}
+
+Result<ObjectInfo> S3Store::stored(const std::string& key, s3::PutOutcome outcome, const Precondition& precondition) {
+  if (!outcome) return not_stored(*this, key, std::move(outcome.error()), precondition);
+  ++count().puts;
+  count().bytes_written += outcome->size;
+  lineages_.keep(key, outcome->etag, outcome->lineage);
+  return ObjectInfo{key, outcome->size, outcome->etag, 0};
 }
 
 Result<ObjectInfo> S3Store::put(const std::string& key, const content::Rope& content, const PutOptions& options) {
   TRY_DO(check_put_key(*this, key));
   TRY_DO(check_not_marker(key, content.size()));
-  return stored(key, s3::put_object(tools_, request_of(key, content, options)), options.precondition);
+  return stored(key, s3::put_object(writing_.tools, request_of(key, content, options)), options.precondition);
 }
 
 Result<void> S3Store::copy(const std::string& from, const std::string& to, const PutOptions& options) {
@@ -217,19 +228,19 @@ Result<void> S3Store::copy(const std::string& from, const std::string& to, const
   bool proved = !options.sha256 || known == options.sha256; // else the bytes must be read and hashed
   bool atomic = request.condition == s3::Condition::none;
   if (!atomic) {
-    TRY(auto capabilities, capabilities_.get());
+    TRY(auto capabilities, writing_.capabilities.get());
     atomic = capabilities.complete_conditions && source.size > 0;
   }
-  ++counters_.copies;
+  ++count().copies;
   if (proved && atomic) {
     if (known) request.sha256 = known;
-    auto outcome = s3::copy_object(tools_, {root_ + from, source.etag, source.size, request});
+    auto outcome = s3::copy_object(writing_.tools, {root_ + from, source.etag, source.size, request});
     if (outcome) outcome->size = 0; // nothing went through us
     TRY_DO(stored(to, std::move(outcome), options.precondition));
     return {};
   }
   TRY(request.content, open(from));
-  TRY_DO(stored(to, s3::put_object(tools_, request), options.precondition));
+  TRY_DO(stored(to, s3::put_object(writing_.tools, request), options.precondition));
   return {};
 }
 
@@ -240,7 +251,7 @@ Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, co
                                 const PutOptions& options) {
   TRY_DO(check_put_key(*this, to));
   auto* other = dynamic_cast<S3Store*>(&source);
-  auto here = bucket_.location(), there = other ? other->bucket_.location() : here;
+  auto here = bucket().location(), there = other ? other->bucket().location() : here;
   bool same_service = other && (here.is_aws ? there.is_aws : here.endpoint == there.endpoint);
   if (!same_service || options.precondition.kind == Precondition::Kind::if_match) return false;
   TRY(auto found, other->look(from));
@@ -250,11 +261,12 @@ Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, co
   if (options.sha256 && object.recorded_sha256 != options.sha256) return false; // the bytes must be read and hashed
   auto request = request_of(to, {}, options);
   if (request.condition == s3::Condition::absent) {
-    TRY(auto capabilities, capabilities_.get());
+    TRY(auto capabilities, writing_.capabilities.get());
     if (!capabilities.complete_conditions || object.size == 0) return false;
   }
-  ++counters_.copies;
-  auto outcome = s3::copy_object(tools_, {other->root_ + from, object.etag, object.size, request, there.bucket});
+  ++count().copies;
+  auto outcome =
+      s3::copy_object(writing_.tools, {other->root_ + from, object.etag, object.size, request, there.bucket});
   if (outcome) outcome->size = 0; // nothing went through us
   TRY_DO(stored(to, std::move(outcome), options.precondition));
   return true;
@@ -262,88 +274,39 @@ Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, co
 
 Result<void> S3Store::remove(const std::string& key) {
   TRY_DO(check_key(key, SlashKeys::allowed));
-  ++counters_.removes;
+  ++count().removes;
   if (key.ends_with('/')) { // a server that keeps objects as files might remove a directory
     TRY(bool can, slash_keys());
     if (!can) return {};
   }
-  auto done = bucket_.call({.action = fmt::format("remove `{}`", key), .method = "DELETE", .key = root_ + key});
+  auto done = bucket().call({.action = fmt::format("remove `{}`", key), .method = "DELETE", .key = root_ + key});
   if (!done && !is_absent(done.error())) return fail(std::move(done.error().error));
   return {};
 }
 
 Result<Children> S3Store::listed(const std::string& prefix, bool one_level) {
-  ++counters_.lists;
-  Children found;
-  // A key of ours below `prefix`; empty for any other.
-  auto own = [&](const std::string& full) {
-    auto key = full.starts_with(root_) ? full.substr(root_.size()) : std::string();
-    return key.starts_with(k_private_prefix) || !key.starts_with(prefix) ? std::string() : key;
-  };
-  std::string token;
-  for (std::uint64_t page_number = 0; page_number < k_pages_max; ++page_number) {
-    s3::Call call{.action = "list objects"};
-    call.query = {{"list-type", "2"}, {"encoding-type", "url"}, {"prefix", root_ + prefix}};
-    if (one_level) call.query.emplace_back("delimiter", "/");
-    if (!token.empty()) call.query.emplace_back("continuation-token", token);
-    call.answer_bytes_max = k_page_bytes_max;
-    auto done = bucket_.call(call);
-    if (!done) return fail(std::move(done.error().error));
-    TRY(auto page, s3::parse_list(done->response.body), "while listing " + describe());
-    for (auto& object : page.objects)
-      if (auto key = own(object.key); check_key(key, SlashKeys::allowed) && !is_marker(key, object.size))
-        found.objects.push_back({key, object.size, object.etag, object.modified_us});
-    for (auto& common : page.prefixes)
-      if (auto key = own(common); key.ends_with('/') && check_key(key, SlashKeys::allowed))
-        found.directories.push_back(std::move(key));
-    if (page.next.empty()) return found;
-    if (page.next == token) break;
-    token = page.next;
-  }
-  return repeats_itself("objects");
-}
-
-Result<std::vector<ObjectInfo>> S3Store::list(const std::string& prefix) {
-  TRY(auto found, listed(prefix, false));
-  sort_children(found);
-  return std::move(found.objects);
-}
-
-Result<Children> S3Store::children(const std::string& prefix) {
-  TRY(auto found, listed(prefix, true));
+  ++count().lists;
+  TRY(auto found, list_bucket(bucket(), {root_, prefix, one_level, describe()}));
   sort_children(found);
   return found;
 }
 
-Result<std::vector<s3::Upload>> S3Store::unfinished() {
-  std::vector<s3::Upload> uploads;
-  s3::UploadPage page;
-  std::pair<std::string, std::string> last;
-  for (std::uint64_t page_number = 0; page_number < k_pages_max; ++page_number) {
-    s3::Call call{.action = "list unfinished uploads"};
-    call.query = {{"uploads", ""}, {"prefix", root_}};
-    if (!page.next_key.empty()) call.query.emplace_back("key-marker", page.next_key);
-    if (!page.next_id.empty()) call.query.emplace_back("upload-id-marker", page.next_id);
-    call.answer_bytes_max = k_page_bytes_max;
-    auto done = bucket_.call(call);
-    if (!done) return fail(std::move(done.error().error));
-    TRY(page, s3::parse_uploads(done->response.body), "while listing " + describe());
-    uploads.insert(uploads.end(), page.uploads.begin(), page.uploads.end());
-    if (page.next_key.empty()) return uploads;
-    if (std::pair next{page.next_key, page.next_id}; next == std::exchange(last, next)) break;
-  }
-  return repeats_itself("unfinished uploads");
+Result<std::vector<ObjectInfo>> S3Store::list(const std::string& prefix) {
+  TRY(auto found, listed(prefix, false));
+  return std::move(found.objects);
 }
+
+Result<Children> S3Store::children(const std::string& prefix) { return listed(prefix, true); }
 
 Result<std::uint64_t> S3Store::remove_leftovers(std::int64_t before_us) {
   std::uint64_t removed = 0;
-  TRY(auto uploads, unfinished());
+  TRY(auto uploads, list_unfinished(bucket(), root_, describe()));
   for (const auto& upload : uploads) {
     if (upload.initiated_us == 0 || upload.initiated_us >= before_us) continue; // 0: nobody knows how old it is
-    auto done = bucket_.call({.action = fmt::format("end the unfinished upload of `{}`", upload.key),
-                              .method = "DELETE",
-                              .key = upload.key,
-                              .query = {{"uploadId", upload.id}}});
+    auto done = bucket().call({.action = fmt::format("end the unfinished upload of `{}`", upload.key),
+                               .method = "DELETE",
+                               .key = upload.key,
+                               .query = {{"uploadId", upload.id}}});
     if (!done && done.error().status != 404) return fail(std::move(done.error().error));
     ++removed;
   }

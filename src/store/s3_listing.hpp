@@ -1,0 +1,31 @@
+#pragma once
+// Private to the room.
+// Listings of a bucket, page by page. Private to the s3 backend.
+#include "s3/bucket.hpp"
+#include "s3/replies.hpp"
+#include "store/object_store.hpp"
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::store {
+
+struct S3ListRequest {
+  std::string root;       ///< the store's prefix in the bucket, with '/' at its end; or empty
+  std::string prefix;     ///< of keys below the root
+  bool one_level = false; ///< directories instead of what lies below them
+  std::string place;      ///< the store, for messages
+};
+
+/// The key of the store for a key of the bucket; empty for one that does not begin with `prefix`, or that the store
+/// keeps for itself. Pure.
+std::string own_key(const std::string& full, const std::string& root, const std::string& prefix);
+
+/// Objects and directories, in the order of the server. Omits markers of directories and keys that check_key refuses.
+/// corrupt K020 if the list repeats itself; the errors of `bucket`. One request per 1000 entries.
+Result<Children> list_bucket(s3::Bucket& bucket, const S3ListRequest& request);
+
+/// Multipart uploads below `root` that were not completed. Errors and cost as above.
+Result<std::vector<s3::Upload>> list_unfinished(s3::Bucket& bucket, const std::string& root, const std::string& place);
+
+} // namespace quarry::store
