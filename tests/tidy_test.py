@@ -35,7 +35,6 @@ LONG_CLASSES: dict[str, int] = {
     "src/buildlog/times.cpp:Tracker": 194,
     "src/cli/complete.cpp:Completer": 162,
     "src/matrix/families_read.cpp:Reader": 159,
-    "src/matrix/import.cpp:Importer": 244,
     "src/matrix/python_literal.cpp:Parser": 155,
     "src/mirror/resolve.cpp:Resolver": 153,
     "src/workflow/expression.cpp:Parser": 186,
