@@ -104,8 +104,8 @@ const InstalledFile* known_from_earlier(const InstallContext& context, const Dis
   return unchanged ? &*known : nullptr;
 }
 
-/// Of a remote source: what the installer says that it took from there, with the digests of what is installed. uv's
-/// choice is `chosen`; pip wrote a report.
+/// What is installed from a remote source, by what the installer says that it took from there: uv's choice is `chosen`;
+/// pip wrote a report.
 Result<Proof> freeze_remote(const InstallContext& context, const Workplace& work, std::vector<InstalledFile> chosen,
                             const std::vector<InstalledFile>& earlier) {
   if (context.options.installer.installer == Installer::pip) {

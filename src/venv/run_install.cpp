@@ -41,13 +41,14 @@ Result<std::string> private_file(const std::string& path, const std::string& tex
 Result<void> run_command(const InstallContext& context, const Source& source, const InstallerRequest& request,
                          const std::vector<std::string>& command, std::function<void(std::string_view)> on_line) {
   const auto& options = context.options;
-  InstallerHooks hooks{std::move(on_line), [&](std::uint64_t milliseconds, const std::string& reason) -> Result<void> {
-                         if (options.on_note)
-                           options.on_note(fmt::format("{} failed: {}; trying again in {} s, for at most {} s in all",
-                                                       to_string(request.installer), reason, milliseconds / 1000,
-                                                       request.retry_timeout_ms / 1000));
-                         return options.wait ? options.wait(milliseconds) : sys::pause_ms(milliseconds);
-                       }};
+  auto wait = [&](std::uint64_t milliseconds, const std::string& reason) -> Result<void> {
+    if (options.on_note)
+      options.on_note(fmt::format("{} failed: {}; trying again in {} s, for at most {} s in all",
+                                  to_string(request.installer), reason, milliseconds / 1000,
+                                  request.retry_timeout_ms / 1000));
+    return options.wait ? options.wait(milliseconds) : sys::pause_ms(milliseconds);
+  };
+  InstallerHooks hooks{std::move(on_line), wait};
   return run_installer(command, context.environment, source, request, context.variables, hooks);
 }
 
