@@ -10,9 +10,8 @@
 
 namespace quarry::artifact {
 
-using Found = sys::BeneathEntries::Found;
-
 namespace {
+using Found = sys::BeneathEntries::Found;
 
 /// The state while files move: the new owners are incomplete, and what no owner has any more is passing.
 FlatState state_during(const MergePlan& plan) {
