@@ -4,7 +4,7 @@
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "wheel/dist_info.hpp"
-#include "wheel/shown.hpp"
+#include "wheel/opened.hpp"
 #include "wheel/writing.hpp"
 #include "zip/reader.hpp"
 #include <algorithm>
@@ -15,44 +15,6 @@
 namespace quarry::wheel {
 
 namespace {
-
-Unexpected not_sound(const std::string& path, std::vector<std::string> details) {
-  return fail(Error::of(ErrorKind::failed, "W010", fmt::format("{} is not a sound wheel", path))
-                  .with_details(text::first_lines(std::move(details), k_details_max))
-                  .with_hint(fmt::format("`quarry wheel verify {}` lists everything", path)));
-}
-
-/// A wheel whose archive is sound and whose files are not read.
-struct Opened {
-  dist::WheelName name;
-  zip::Reader zip;
-  std::string dist_info;
-};
-
-Result<Opened> open_wheel(const std::string& path) {
-  TRY(auto name, dist::WheelName::parse(path::basename(path)));
-  TRY(auto rope, content::Rope::file(path));
-  Findings findings;
-  auto zip = zip::Reader::open(std::move(rope), path, findings);
-  if (!zip || has_errors(findings)) {
-    std::vector<std::string> details;
-    for (const auto& f : findings)
-      if (f.severity == Severity::error) details.push_back(fmt::format("{}: {}: {}", f.code, f.place, f.message));
-    return not_sound(path, std::move(details));
-  }
-  std::set<std::string> found;
-  for (const auto& m : zip->members())
-    if (auto top = std::string(top_directory(m.name)); top.size() < m.name.size() && belongs_to(top, name))
-      found.insert(std::move(top));
-  if (found.size() != 1) return not_sound(path, {"it needs one dist-info directory of its name"});
-  return Opened{std::move(name), std::move(*zip), *found.begin()};
-}
-
-Result<std::string> text_of(const Opened& wheel, std::string_view file, std::uint64_t max_bytes) {
-  const auto* member = wheel.zip.find(fmt::format("{}/{}", wheel.dist_info, file));
-  if (!member) return not_sound(wheel.dist_info, {fmt::format("{} is missing", file)});
-  return wheel.zip.read_all(*member, max_bytes);
-}
 
 // ---- retag
 
@@ -110,26 +72,6 @@ dist::RecordRow row_of(const std::string& path, std::string_view text) {
   return {path, digest, "sha256", digest.base64url(), text.size()};
 }
 
-/// RECORD's rows for the members that are kept. RECORD must name exactly the files of the archive.
-Result<std::vector<dist::RecordRow>> kept_rows(const Opened& wheel, const std::vector<const zip::Member*>& kept,
-                                               const std::string& path) {
-  TRY(auto text, text_of(wheel, "RECORD", dist::k_record_bytes_max));
-  TRY(auto rows, dist::parse_record(text), "while reading " + path);
-  std::map<std::string, const dist::RecordRow*, std::less<>> by_path;
-  for (const auto& row : rows) by_path.emplace(row.path, &row);
-  std::vector<dist::RecordRow> result;
-  std::vector<std::string> missing;
-  for (const auto* member : kept) {
-    auto found = by_path.find(member->name);
-    if (found == by_path.end())
-      missing.push_back(fmt::format("RECORD does not list {}", member->name));
-    else
-      result.push_back(*found->second);
-  }
-  if (!missing.empty()) return not_sound(path, std::move(missing));
-  return result;
-}
-
 /// What is written: the members that stay, and the two files that change.
 struct Change {
   std::vector<const zip::Member*> kept;
@@ -182,18 +124,6 @@ std::map<std::string, const zip::Member*> members_by_place(const Opened& wheel) 
   return members;
 }
 
-Result<bool> same_bytes(const content::Rope& a, const content::Rope& b) {
-  constexpr std::uint64_t k_step = 1u << 20;
-  std::vector<std::byte> left(std::min(a.size(), k_step)), right(left.size());
-  for (std::uint64_t at = 0; at < a.size(); at += k_step) {
-    auto size = std::min(k_step, a.size() - at);
-    TRY_DO(a.read(at, std::span(left).first(size)));
-    TRY_DO(b.read(at, std::span(right).first(size)));
-    if (!std::equal(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(size), right.begin())) return false;
-  }
-  return true;
-}
-
 Result<Sha256> digest_of(const zip::Reader& zip, const zip::Member& member) {
   Sha256Hasher hasher;
   TRY_DO(zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
@@ -231,8 +161,10 @@ Result<Rewritten> retag(const std::string& path, const Retag& changes, const std
   TRY(auto file, sys::AtomicFile::create(rewritten.path));
   zip::Options options;
   options.on_progress = on_progress;
-  TRY(auto report, zip::rewrite({wheel.zip, change.kept, change.added}, options, file.file()),
-      "while writing " + rewritten.path);
+  zip::Rewriting rewriting{wheel.zip, {}, {}};
+  for (const auto* member : change.kept) rewriting.parts.push_back({member, {}});
+  for (auto& entry : change.added) rewriting.parts.push_back({nullptr, std::move(entry)});
+  TRY(auto report, zip::rewrite(rewriting, options, file.file()), "while writing " + rewritten.path);
   TRY_DO(file.commit_replace());
   rewritten.size = report.size;
   return rewritten;

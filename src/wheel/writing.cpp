@@ -4,6 +4,7 @@
 #include "sys/path.hpp"
 #include "wheel/dist_info.hpp"
 #include "wheel/installed.hpp"
+#include "wheel/open_file.hpp"
 #include "wheel/proof.hpp"
 #include "wheel/shown.hpp"
 #include <algorithm>
@@ -70,22 +71,6 @@ Result<zip::Report> write_archive(const Draft& draft, const PackOptions& options
   };
   return zip::write(entries, tail, {options.profile, options.workers, options.on_progress}, into);
 }
-
-// The open temporary: it has no name yet by which a rope could open it.
-class OpenFile final : public content::Source {
-public:
-  OpenFile(const sys::File& file, std::uint64_t size) : file_(file), size_(size) {}
-  std::uint64_t size() const override { return size_; }
-  Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
-    TRY(auto n, file_.read_at(offset, into));
-    if (n != into.size()) return fail(ErrorKind::corrupt, "W014", "the wheel became shorter while it was written");
-    return {};
-  }
-
-private:
-  const sys::File& file_;
-  std::uint64_t size_;
-};
 
 Unexpected not_as_written(const std::string& what) {
   return fail(ErrorKind::corrupt, "W014",

@@ -31,16 +31,15 @@ public:
       TRY_DO(sys::check_interrupted());
       TRY_DO(layout_.add(entries[chunk.entry], chunk));
       input_bytes_ += chunk.data.size();
-      if (options_.on_progress) options_.on_progress(input_bytes_);
+      if (options_.on_progress) options_.on_progress(kept_bytes_ + input_bytes_);
       return {};
     });
   }
-  Result<void> keep(const Reader& source, const std::vector<const Member*>& members) {
-    for (const auto* member : members) {
-      TRY_DO(check_name(member->name, names_));
-      TRY_DO(layout_.keep(*member, source.archive()), "while copying " + member->name);
-      if (options_.on_progress) options_.on_progress(kept_bytes_ += member->stored_size);
-    }
+  Result<void> keep(const Reader& source, const Member& member) {
+    TRY_DO(check_name(member.name, names_));
+    TRY_DO(layout_.keep(member, source.archive()), "while copying " + member.name);
+    kept_bytes_ += member.stored_size;
+    if (options_.on_progress) options_.on_progress(kept_bytes_ + input_bytes_);
     return {};
   }
   Layout& layout() { return layout_; }
@@ -53,36 +52,59 @@ private:
   std::uint64_t input_bytes_ = 0, kept_bytes_ = 0;
 };
 
+Result<void> check_expansion(const Report& report, const Options& options) {
+  auto allowed = expansion_allowed(report.size, {.ratio_max = options.ratio_max});
+  if (report.input_bytes <= allowed) return {};
+  return fail(ErrorKind::invalid_argument, "Z016",
+              fmt::format("{} of files pack to {}, and readers take no more than {} from such an archive",
+                          units::bytes(report.input_bytes), units::bytes(report.size), units::bytes(allowed)),
+              "leave out files that hold nothing, or make them when they are needed");
+}
+
+Result<void> add_tail(Writer& writer, const Tail& tail) {
+  if (!tail) return {};
+  TRY(auto last, tail(writer.layout().done()));
+  return writer.add(last);
+}
+
 } // namespace
 
 Result<Report> write(const std::vector<Entry>& entries, const Tail& tail, const Options& options,
                      const sys::File& into) {
   Writer writer(options, into);
   TRY_DO(writer.add(entries));
-  if (tail) {
-    TRY(auto last, tail(writer.layout().done()));
-    TRY_DO(writer.add(last));
-  }
+  TRY_DO(add_tail(writer, tail));
   Report report;
   TRY(report.size, writer.layout().finish());
   report.entries = writer.layout().done();
   report.input_bytes = writer.input_bytes();
-  if (auto allowed = expansion_allowed(report.size, {.ratio_max = options.ratio_max}); report.input_bytes > allowed)
-    return fail(ErrorKind::invalid_argument, "Z016",
-                fmt::format("{} of files pack to {}, and readers take no more than {} from such an archive",
-                            units::bytes(report.input_bytes), units::bytes(report.size), units::bytes(allowed)),
-                "leave out files that hold nothing, or make them when they are needed");
+  TRY_DO(check_expansion(report, options));
   return report;
 }
 
 Result<Report> rewrite(const Rewriting& rewriting, const Options& options, const sys::File& into) {
   Writer writer(options, into);
-  TRY_DO(writer.keep(rewriting.source, rewriting.kept));
-  TRY_DO(writer.add(rewriting.added));
+  std::vector<Entry> pending; // new entries in a row are packed together
+  auto add_pending = [&]() -> Result<void> {
+    TRY_DO(writer.add(pending));
+    pending.clear();
+    return {};
+  };
+  for (const auto& part : rewriting.parts) {
+    if (!part.kept) {
+      pending.push_back(part.added);
+      continue;
+    }
+    TRY_DO(add_pending());
+    TRY_DO(writer.keep(rewriting.source, *part.kept));
+  }
+  TRY_DO(add_pending());
+  TRY_DO(add_tail(writer, rewriting.tail));
   Report report;
   TRY(report.size, writer.layout().finish());
   report.entries = writer.layout().done();
   for (const auto& e : report.entries) report.input_bytes += e.size;
+  TRY_DO(check_expansion(report, options));
   return report;
 }
 

@@ -52,16 +52,21 @@ using Tail = std::function<Result<std::vector<Entry>>(std::span<const Written>)>
 Result<Report> write(const std::vector<Entry>& entries, const Tail& tail, const Options& options,
                      const sys::File& into);
 
-/// What rewrite() makes an archive of.
+/// What rewrite() makes an archive of: one entry. Either a member of the old archive, or a new entry.
+struct Part {
+  const Member* kept = nullptr; ///< of `Rewriting::source`; null: `added`
+  Entry added = {};
+};
 struct Rewriting {
   const Reader& source;
-  std::vector<const Member*> kept; ///< of `source`, in this order
-  std::vector<Entry> added;        ///< behind them
+  std::vector<Part> parts; ///< in this order
+  Tail tail = {};          ///< the last entries, if any
 };
 /// Writes an archive of members of another one, whose stored bytes are copied as they are, and of new entries. Nothing
 /// that is kept is inflated, so the sha256 of these entries in the report is zero. Costs reading and writing the stored
-/// bytes once, in pieces. Fails with Z001, Z013, Z014, Z017 and Z018 for names, and with Z023. On failure `into` holds
-/// rubbish.
+/// bytes once, in pieces, and packing what is new. Fails with Z001, Z013, Z014, Z016, Z017 and Z018 as write() does,
+/// and with Z023. On failure `into` holds rubbish. Progress counts stored bytes that were copied and bytes that were
+/// packed.
 Result<Report> rewrite(const Rewriting& rewriting, const Options& options, const sys::File& into);
 
 } // namespace quarry::zip

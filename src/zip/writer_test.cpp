@@ -218,6 +218,49 @@ TEST_F(ZipWriter, AddsTheTailWithTheDigestsOfTheOthers) {
   expect_reads_back(*made, {entry("data", data), entry("digest", sha256(data).hex())});
 }
 
+TEST_F(ZipWriter, RewritesWithKeptAndNewEntriesInOrder) {
+  std::vector<Entry> entries{entry("a", corpus(Kind::text, 5000)), entry("b", corpus(Kind::text, 3'000'000)),
+                             entry("c", corpus(Kind::noise, 300), true), entry("last", "1")};
+  auto old = make(entries, with(codec::Profile::ci, 2)).value();
+  Findings findings;
+  auto zip = Reader::open(content::Rope::file(old.path).value(), old.path, findings);
+  ASSERT_TRUE(zip);
+  entries[1].data = content::Rope::zeros(3'000'000);
+  entries[3] = entry("tail", "2");
+  const auto& members = zip->members();
+  Rewriting rewriting{*zip, {{&members[0], {}}, {nullptr, entries[1]}, {&members[2], {}}}, {}};
+  rewriting.tail = [&](std::span<const Written> written) -> Result<std::vector<Entry>> {
+    EXPECT_EQ(written.size(), 3u);
+    EXPECT_EQ(written[0].sha256, Sha256());
+    EXPECT_NE(written[1].sha256, Sha256());
+    return std::vector<Entry>{entries[3]};
+  };
+  std::vector<std::string> digests;
+  for (unsigned workers : {1u, 2u}) {
+    Made made;
+    made.path = directory_ + "/new" + std::to_string(workers);
+    auto file = sys::File::create(made.path).value();
+    made.report = rewrite(rewriting, with(codec::Profile::release, workers), file).value();
+    digests.push_back(content::sha256_of_file(made.path)->hex());
+    for (auto i : {0, 2}) made.report.entries[i].sha256 = content::sha256_of(entries[i].data).value();
+    expect_reads_back(made, entries);
+    auto bytes = sys::read_file(made.path, 1u << 30).value(), before = sys::read_file(old.path, 1u << 30).value();
+    EXPECT_EQ(bytes.substr(members[0].data_offset, members[0].stored_size),
+              before.substr(members[0].data_offset, members[0].stored_size));
+  }
+  EXPECT_EQ(digests[0], digests[1]);
+}
+
+TEST_F(ZipWriter, ARewriteThatReadersWouldRefuseForItsSizeFails) {
+  auto old = make({entry("a", "1")}).value();
+  Findings findings;
+  auto zip = Reader::open(content::Rope::file(old.path).value(), old.path, findings);
+  auto file = sys::File::create(directory_ + "/new").value();
+  auto refused = rewrite({*zip, {{nullptr, {"zeros", content::Rope::zeros(1u << 30), false}}}, {}}, {}, file);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "Z016");
+}
+
 TEST_F(ZipWriter, ReportsProgressUpToTheInput) {
   std::vector<std::uint64_t> seen;
   Options options{codec::Profile::ci, 2, [&](std::uint64_t done) { seen.push_back(done); }};
