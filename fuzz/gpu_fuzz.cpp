@@ -1,9 +1,27 @@
 // Device code: any bytes give objects inside the file and findings with a code; a path gives a target that reads back.
+// Thinned, they are as long, without a bundle's code for other targets, or they are damaged.
 #include "fuzzing.hpp"
 #include "gpu/contents.hpp"
 #include "gpu/names.hpp"
+#include "gpu/thin.hpp"
 
 using namespace quarry;
+
+namespace {
+
+void thin_once(const content::Rope& file) {
+  auto spool = content::Spool::create("/tmp");
+  fuzzing::require(spool.has_value());
+  auto thinned = gpu::thin(file, "x", {{"gfx1030"}, "/tmp", *spool});
+  fuzzing::require(thinned || thinned.error().code == "G101");
+  if (!thinned) return;
+  fuzzing::require(thinned->file.size() <= file.size());
+  if (thinned->left.empty())
+    for (const auto& object : thinned->after.objects)
+      fuzzing::require(object.container == gpu::Container::elf || !gpu::is_unwanted(object.target, {"gfx1030"}));
+}
+
+} // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   auto file = fuzzing::as_rope(data, size);
@@ -17,6 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzzing::require(object.container != gpu::Container::bundle || object.bytes <= size - object.offset);
   }
   for (const auto& finding : contents->findings) fuzzing::require(finding.code == "G101" || finding.code == "G102");
+  thin_once(file);
   if (auto named = gpu::target_of_path(fuzzing::as_text(data, size)))
     fuzzing::require(named->unit.find('*') != std::string::npos && !named->target.processor.empty());
   return 0;

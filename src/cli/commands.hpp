@@ -5,7 +5,7 @@
 namespace quarry::cli {
 std::vector<Command> artifact_commands();   // find, fetch, list, pack, verify
 std::vector<Command> sdk_commands();        // build
-std::vector<Command> wheel_commands();      // pack, unpack, verify, metadata, retag, check, inspect
+std::vector<Command> wheel_commands();      // pack, unpack, verify, metadata, retag, thin, check, inspect
 std::vector<Command> elf_commands();        // show, edit
 std::vector<Command> gpu_commands();        // gpu list
 std::vector<Command> index_commands();      // index build, check, repair, rebuild; gc
@@ -34,6 +34,7 @@ Command wheel_metadata_command();  // commands/wheel_metadata.cpp; in wheel_comm
 Command wheel_retag_command();     // commands/wheel_retag.cpp; in wheel_commands()
 Command wheel_check_command();     // commands/wheel_check.cpp; in wheel_commands()
 Command wheel_inspect_command();   // commands/wheel_inspect.cpp; in wheel_commands()
+Command wheel_thin_command();      // commands/wheel_thin.cpp; in wheel_commands()
 Command test_report_command();     // commands/test_report.cpp; in test_commands()
 Command workflow_graph_command();  // commands/workflow_graph.cpp; in workflow_commands()
 Command workflow_review_command(); // commands/workflow_review.cpp; in workflow_commands()

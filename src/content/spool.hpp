@@ -3,6 +3,7 @@
 // who holds it. Appending is for one thread, reading for any once that is done.
 #include "content/rope.hpp"
 #include "sys/file.hpp"
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -15,6 +16,9 @@ public:
   static Result<std::shared_ptr<Spool>> create(const std::string& directory);
   std::uint64_t size() const override { return size_; }
   Result<void> append(std::span<const std::byte> bytes);
+  /// Forgets what stands behind the first `size` bytes; the next append() goes there. Ropes over those bytes must not
+  /// exist any more.
+  void shrink(std::uint64_t size) { size_ = std::min(size_, size); }
   Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override;
 
 private:

@@ -1,6 +1,5 @@
 #include "gpu/bundle.hpp"
 
-#include "gpu/unpack.hpp"
 #include "names/entry_names.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -15,35 +14,6 @@ constexpr std::uint64_t k_expansion_max = 200, k_expansion_free = 64u << 20;
 
 bool fits(std::uint64_t offset, std::uint64_t size, std::uint64_t limit) {
   return offset <= limit && size <= limit - offset;
-}
-
-// CCOB: magic, u16 version, u16 method; then the sizes and 8 bytes of a hash.
-struct CompressedHeader {
-  std::size_t bytes = 0;
-  std::uint64_t total = 0; // with this header; 0: version 1 does not say
-  std::uint64_t unpacked = 0;
-  Method method = Method::zstd;
-};
-
-Result<CompressedHeader> parse_compressed(std::string_view bytes) {
-  constexpr std::size_t k_sizes[] = {0, 20, 24, 32};
-  if (bytes.size() < 8) return damaged("a compressed bundle ends inside its header");
-  auto version = value_in<std::uint16_t>(bytes, 4), method = value_in<std::uint16_t>(bytes, 6);
-  if (version < 1 || version > 3)
-    return unknown_form(fmt::format("a compressed bundle has version {}; versions 1 to 3 are known", version));
-  if (method > 1) return unknown_form(fmt::format("a compressed bundle uses the unknown method {}", method));
-  CompressedHeader header{k_sizes[version], 0, 0, method == 0 ? Method::zlib : Method::zstd};
-  if (bytes.size() < header.bytes) return damaged("a compressed bundle ends inside its header");
-  if (version == 1) {
-    header.unpacked = value_in<std::uint32_t>(bytes, 8);
-  } else if (version == 2) {
-    header.total = value_in<std::uint32_t>(bytes, 8);
-    header.unpacked = value_in<std::uint32_t>(bytes, 12);
-  } else {
-    header.total = value_in<std::uint64_t>(bytes, 8);
-    header.unpacked = value_in<std::uint64_t>(bytes, 16);
-  }
-  return header;
 }
 
 Result<void> check_entries(const std::vector<Entry>& entries, std::uint64_t limit) {
@@ -160,6 +130,27 @@ Result<Bundle> read_compressed(const content::Rope& file, std::uint64_t begin, s
                 sized ? begin + header.total : begin + header.bytes + unpacker->consumed()};
 }
 } // namespace
+
+Result<CompressedHeader> parse_compressed(std::string_view bytes) {
+  constexpr std::size_t k_sizes[] = {0, 20, 24, 32};
+  if (bytes.size() < 8) return damaged("a compressed bundle ends inside its header");
+  auto version = value_in<std::uint16_t>(bytes, 4), method = value_in<std::uint16_t>(bytes, 6);
+  if (version < 1 || version > 3)
+    return unknown_form(fmt::format("a compressed bundle has version {}; versions 1 to 3 are known", version));
+  if (method > 1) return unknown_form(fmt::format("a compressed bundle uses the unknown method {}", method));
+  CompressedHeader header{version, k_sizes[version], 0, 0, method == 0 ? Method::zlib : Method::zstd};
+  if (bytes.size() < header.bytes) return damaged("a compressed bundle ends inside its header");
+  if (version == 1) {
+    header.unpacked = value_in<std::uint32_t>(bytes, 8);
+  } else if (version == 2) {
+    header.total = value_in<std::uint32_t>(bytes, 8);
+    header.unpacked = value_in<std::uint32_t>(bytes, 12);
+  } else {
+    header.total = value_in<std::uint64_t>(bytes, 8);
+    header.unpacked = value_in<std::uint64_t>(bytes, 16);
+  }
+  return header;
+}
 
 std::optional<std::uint64_t> compressed_bytes(std::string_view head) {
   if (!head.starts_with(k_compressed_magic)) return std::nullopt;

@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include "gpu/contents.hpp"
+#include "gpu/unpack.hpp"
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -40,6 +41,17 @@ struct Budget {
   std::uint64_t packed = 0, unpacked = 0;
   bool allows(std::uint64_t more) const;
 };
+
+/// CCOB: magic, u16 version, u16 method; then the sizes and 8 bytes of a hash.
+struct CompressedHeader {
+  std::uint16_t version = 0;
+  std::size_t bytes = 0;
+  std::uint64_t total = 0; ///< with this header; 0: version 1 does not say
+  std::uint64_t unpacked = 0;
+  Method method = Method::zstd;
+};
+/// `bytes` begins with the magic. Fails with corrupt (G101) or unsupported (G102).
+Result<CompressedHeader> parse_compressed(std::string_view bytes);
 
 /// The bundle that begins at `begin` of `file` and must end before `limit`. `front` holds its first bytes, at least a
 /// page if there are as many: the table of 30 entries has 2 kB. Heads of plain bundles are left empty: the caller

@@ -9,24 +9,44 @@ namespace quarry::gpu {
 
 namespace {
 constexpr std::string_view k_kpack_magic = "KPAK", k_elf_magic = "\177ELF", k_pe_magic = "MZ";
-constexpr std::uint64_t k_padding_max = 64u << 10; // zeros before a bundle: linkers align to one page of at most 64 KiB
-
-bool is_zero(std::string_view bytes) { return bytes.find_first_not_of('\0') == bytes.npos; }
+constexpr std::uint64_t k_padding_max = 64u << 10; // before the first bundle: linkers align to pages of at most 64 KiB
+constexpr std::uint64_t k_zeros_step_max = 1u << 20; // what is read at once of the code that thinning blanked
 
 std::uint64_t aligned(std::uint64_t at) { return (at + k_bundle_align - 1) / k_bundle_align * k_bundle_align; }
 
-/// The first bundle at or after `at`, behind zeros; nullopt if only zeros follow. `at` becomes its place.
-Result<std::optional<Bundle>> next_bundle(Reading& reading, std::uint64_t& at, std::uint64_t end) {
-  for (auto begin = at; at < end; at += k_bundle_align) {
-    TRY(auto front, bytes_at(reading.file, at, std::min(k_bundle_align, end - at)));
-    if (!is_zero(front)) {
-      TRY(auto bundle, read_bundle(reading.file, at, end, std::move(front), reading.budget));
-      return std::optional(std::move(bundle));
+/// Moves `at` behind the zeros there, to a multiple of 4096 or to `end`; page by page, and in larger steps as the gap
+/// grows.
+Result<void> skip_zeros(const Reading& reading, std::uint64_t& at, std::uint64_t end, std::uint64_t zeros_max) {
+  const auto begin = at;
+  for (auto step = k_bundle_align; at < end;) {
+    auto bytes = bytes_at(reading.file, at, std::min(step, end - at));
+    // A file of which parts were kept has the pages that begin a bundle, and not all pages behind them.
+    if (!bytes && bytes.error().kind == ErrorKind::unavailable && step > k_bundle_align) {
+      step = k_bundle_align;
+      continue;
     }
-    if (at - begin >= k_padding_max)
-      return damaged(fmt::format("more than {} zeros stand where a bundle must begin", k_padding_max));
+    if (!bytes) return fail(std::move(bytes).error());
+    auto place = bytes->find_first_not_of('\0');
+    if (place != bytes->npos) {
+      at += place / k_bundle_align * k_bundle_align;
+      return {};
+    }
+    at += bytes->size();
+    if (at - begin > zeros_max)
+      return damaged(fmt::format("more than {} zeros stand where a bundle must begin", zeros_max));
+    step = std::min(2 * step, k_zeros_step_max);
   }
-  return std::optional<Bundle>();
+  return {};
+}
+
+/// The first bundle at or after `at`, behind zeros; nullopt if only zeros follow. `at` becomes its place.
+Result<std::optional<Bundle>> next_bundle(Reading& reading, std::uint64_t& at, std::uint64_t end,
+                                          std::uint64_t zeros_max) {
+  TRY_DO(skip_zeros(reading, at, end, zeros_max));
+  if (at >= end) return std::optional<Bundle>();
+  TRY(auto front, bytes_at(reading.file, at, std::min(k_bundle_align, end - at)));
+  TRY(auto bundle, read_bundle(reading.file, at, end, std::move(front), reading.budget));
+  return std::optional(std::move(bundle));
 }
 
 // Heads of plain bundles are read later: many reads that are announced first come side by side.
@@ -131,7 +151,8 @@ Result<void> read_bundles(Reading& reading, std::uint64_t begin, std::uint64_t e
   std::vector<CodeObject> placed;
   auto at = begin;
   while (at < end && !is_full(reading) && placed.size() < k_objects_max) {
-    auto next = next_bundle(reading, at, end);
+    // A thinned bundle ends early, and zeros stand where its last code objects were: any number of them.
+    auto next = next_bundle(reading, at, end, at == begin ? k_padding_max : UINT64_MAX);
     if (!next) {
       TRY_DO(keep(reading, next.error(), fmt::format("{} at {:#x}, {} bytes before its end", where, at, end - at)));
       break;
@@ -140,6 +161,7 @@ Result<void> read_bundles(Reading& reading, std::uint64_t begin, std::uint64_t e
     const auto& bundle = **next;
     ++reading.contents.containers;
     reading.contents.stored_bytes += bundle.end - bundle.begin;
+    if (reading.on_bundle) reading.on_bundle(bundle);
     place_entries(reading, bundle, placed);
     at = aligned(bundle.end);
   }
@@ -150,9 +172,8 @@ Result<void> read_bundles(Reading& reading, std::uint64_t begin, std::uint64_t e
   return {};
 }
 
-Result<Contents> read_contents(const content::Rope& file, std::string_view name) {
-  Reading reading{file, std::string(name)};
-  TRY(auto head, bytes_at(file, 0, k_bundle_magic.size()), "while reading " + reading.name);
+Result<void> read_all(Reading& reading) {
+  TRY(auto head, bytes_at(reading.file, 0, k_bundle_magic.size()), "while reading " + reading.name);
   if (auto done = read_whole_file(reading, head); !done)
     TRY_DO(keep(reading, done.error(), ""), "while reading " + reading.name);
   if (is_full(reading))
@@ -161,6 +182,12 @@ Result<Contents> read_contents(const content::Rope& file, std::string_view name)
   if (reading.hidden > 0)
     reading.contents.findings.push_back(
         {"G101", Severity::warning, reading.name, fmt::format("{} more findings are not listed", reading.hidden), ""});
+  return {};
+}
+
+Result<Contents> read_contents(const content::Rope& file, std::string_view name) {
+  Reading reading{file, std::string(name)};
+  TRY_DO(read_all(reading));
   return std::move(reading.contents);
 }
 

@@ -17,6 +17,7 @@ struct Reading {
   Budget budget = {};
   std::size_t hidden = 0; ///< findings beyond k_findings_max
   std::set<std::string, std::less<>> labels = {};
+  std::function<void(const Bundle&)> on_bundle = {}; ///< gets each bundle that was read, in the order of reading
 };
 constexpr std::size_t k_targets_max = 1024; // of a file; LLVM knows about 70 processors, some in 9 variants
 constexpr std::size_t k_findings_max = 100; // of a file: more teach nobody anything
@@ -29,11 +30,14 @@ void add_finding(Reading& reading, Finding finding);
 void add_object(Reading& reading, CodeObject object, std::string_view head);
 bool is_full(const Reading& reading);
 
-/// All bundles in [begin, end) of the file: the first at `begin`, each next one at the next multiple of 4096 after the
-/// end of the one before. `where` names the range in findings. The place of a bundle always comes from the size of the
-/// bundle before it. A search for the magic would find it inside the code, too.
+/// All bundles in [begin, end) of the file: the first at `begin`, each next one at the first multiple of 4096 after the
+/// end of the one before that does not begin a page of zeros (a thinned bundle ends early). `where` names the range in
+/// findings. The place of a bundle always comes from the size of the bundle before it. A search for the magic would
+/// find it inside the code, too.
 Result<void> read_bundles(Reading& reading, std::uint64_t begin, std::uint64_t end, std::string_view where);
 
+/// The whole file, as read_contents() does it.
+Result<void> read_all(Reading& reading);
 Result<void> read_elf(Reading& reading);   ///< a code object, or a library or program with device code
 Result<void> read_pe(Reading& reading);    ///< a Windows DLL or program with device code
 Result<void> read_kpack(Reading& reading); ///< a .kpack archive

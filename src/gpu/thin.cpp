@@ -1,0 +1,356 @@
+#include "gpu/thin.hpp"
+
+#include "digest/md5.hpp"
+#include "elf/elf.hpp"
+#include "elf/image.hpp"
+#include "gpu/reading.hpp"
+#include "gpu/repack.hpp"
+#include "names/entry_names.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+#include <utility>
+
+namespace quarry::gpu {
+
+namespace {
+constexpr std::size_t k_left_max = 100; // sentences of a file: more teach nobody anything
+
+/// [begin, end) of a file reads as `bytes`, which are as long; shorter only at the end of the file.
+struct Change {
+  std::uint64_t begin = 0, end = 0;
+  content::Rope bytes;
+};
+
+struct Thinning {
+  const content::Rope& file;
+  const ThinRequest& request;
+  std::vector<Change> changes = {};
+  std::set<std::pair<std::uint64_t, std::string>> removed = {}; ///< place (as CodeObject::offset) and target
+  std::vector<std::string> left = {};
+  std::uint64_t shorter = 0; ///< bytes that the file loses at its end
+};
+
+void stays(Thinning& thinning, std::string sentence) {
+  if (thinning.left.size() < k_left_max) thinning.left.push_back(std::move(sentence));
+}
+
+template <class T> void put_value(std::string& out, T value) {
+  for (std::size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<char>(value >> (8 * i) & 0xFF));
+}
+
+// Plain bundles
+
+bool is_unwanted_entry(const Entry& entry, const std::vector<std::string>& devices) {
+  auto target = parse_entry_id(entry.id);
+  return target && is_unwanted(*target, devices);
+}
+
+std::uint64_t table_bytes(const std::vector<Entry>& entries) {
+  auto bytes = k_bundle_magic.size() + sizeof(std::uint64_t);
+  for (const auto& entry : entries) bytes += 3 * sizeof(std::uint64_t) + entry.id.size();
+  return bytes;
+}
+
+/// The table of `entries`, filled with zeros to `size`.
+std::string table_of(const std::vector<Entry>& entries, std::uint64_t size) {
+  std::string out(k_bundle_magic);
+  put_value<std::uint64_t>(out, entries.size());
+  for (const auto& entry : entries) {
+    put_value(out, entry.offset);
+    put_value(out, entry.size);
+    put_value<std::uint64_t>(out, entry.id.size());
+    out += entry.id;
+  }
+  out.resize(size);
+  return out;
+}
+
+/// What changes in the plain bundle that begins at `begin`; nothing if all of it is wanted. `removed` gets its targets.
+Result<std::vector<Change>> changes_of(const std::vector<Entry>& entries, std::uint64_t begin, Thinning& thinning,
+                                       std::vector<const Entry*>& removed) {
+  std::vector<Change> changes;
+  std::vector<Entry> kept;
+  for (const auto& entry : entries) {
+    if (is_unwanted_entry(entry, thinning.request.devices))
+      removed.push_back(&entry);
+    else
+      kept.push_back({entry.id, entry.offset, entry.size, {}});
+  }
+  if (removed.empty()) return changes;
+  if (kept.empty()) {
+    stays(thinning, "a bundle has no entry for the host, and nothing would be left of it");
+    removed.clear();
+    return changes;
+  }
+  auto table = table_bytes(entries);
+  for (const auto& entry : entries)
+    if (entry.size > 0 && entry.offset < table)
+      return damaged(
+          fmt::format("the code of entry {} begins inside the table of its bundle", names::printable(entry.id)));
+  changes.push_back({begin, begin + table, content::Rope::literal(table_of(kept, table))});
+  for (const auto* entry : removed)
+    if (entry->size > 0)
+      changes.push_back(
+          {begin + entry->offset, begin + entry->offset + entry->size, content::Rope::zeros(entry->size)});
+  return changes;
+}
+
+/// `file` with the changes, which get sorted. Fails with corrupt (G101) if two of them overlap.
+Result<content::Rope> changed_file(const content::Rope& file, std::vector<Change>& changes) {
+  std::ranges::sort(changes, {}, [](const Change& change) { return std::pair(change.begin, change.end); });
+  content::Rope out;
+  std::uint64_t at = 0;
+  for (const auto& change : changes) {
+    if (change.begin < at)
+      return damaged(fmt::format("two bundles or code objects share the bytes at {:#x}", change.begin));
+    out.append(file.slice(at, change.begin - at));
+    out.append(change.bytes);
+    at = change.end;
+  }
+  out.append(file.slice(at, file.size() - at));
+  return out;
+}
+
+Result<void> thin_plain(Thinning& thinning, const Bundle& bundle) {
+  std::vector<const Entry*> removed;
+  TRY(auto changes, changes_of(bundle.entries, bundle.begin, thinning, removed));
+  for (const auto* entry : removed)
+    thinning.removed.emplace(bundle.begin + entry->offset, parse_entry_id(entry->id)->str());
+  std::ranges::move(changes, std::back_inserter(thinning.changes));
+  return {};
+}
+
+// Compressed bundles
+
+/// The plain bundle, in a file without a name.
+Result<content::Rope> unpacked(const Thinning& thinning, const Bundle& bundle, const CompressedHeader& header) {
+  TRY(auto spool, content::Spool::create(thinning.request.spool_directory));
+  auto unpacker =
+      unpack(header.method, thinning.file.slice(bundle.begin + header.bytes, bundle.end - bundle.begin - header.bytes));
+  Budget budget;
+  while (true) {
+    TRY(auto piece, unpacker->next());
+    if (piece.empty()) break;
+    budget.packed = unpacker->consumed();
+    budget.unpacked = spool->size();
+    if (!budget.allows(piece.size()) || piece.size() > header.unpacked - spool->size())
+      return damaged(fmt::format("the compressed bundle at {:#x} unpacks to more than it promises", bundle.begin));
+    TRY_DO(spool->append(std::as_bytes(std::span(piece))));
+  }
+  if (spool->size() != header.unpacked)
+    return damaged(fmt::format("the compressed bundle at {:#x} promises {} bytes and unpacks to {}", bundle.begin,
+                               header.unpacked, spool->size()));
+  return content::Rope::of(spool);
+}
+
+/// The low half of the MD5 of the plain bundle, as clang writes it; runtimes name what they cache by it.
+Result<std::uint64_t> hash_of(const content::Rope& plain) {
+  Md5Hasher hasher;
+  TRY_DO(content::pump(plain, [&](std::span<const std::byte> piece) -> Result<void> {
+    hasher.update(piece);
+    return {};
+  }));
+  auto digest = hasher.finish();
+  std::uint64_t out = 0;
+  for (int i = 7; i >= 0; --i) out = out << 8 | digest[static_cast<std::size_t>(i)];
+  return out;
+}
+
+std::string header_of(const CompressedHeader& header, std::uint64_t total, std::uint64_t hash) {
+  std::string out(k_compressed_magic);
+  put_value(out, header.version);
+  put_value<std::uint16_t>(out, header.method == Method::zlib ? 0 : 1);
+  if (header.version == 2) put_value(out, static_cast<std::uint32_t>(total));
+  if (header.version >= 3) put_value(out, total);
+  if (header.version <= 2)
+    put_value(out, static_cast<std::uint32_t>(header.unpacked));
+  else
+    put_value(out, header.unpacked);
+  put_value(out, hash);
+  return out;
+}
+
+/// `plain` compressed as `header` says it, at most `limit` bytes with the header; nullopt if it does not fit.
+Result<std::optional<content::Rope>> packed_again(const Thinning& thinning, const content::Rope& plain,
+                                                  const CompressedHeader& header, std::uint64_t limit) {
+  for (auto effort : {Effort::usual, Effort::high}) {
+    TRY(auto stream, pack_stream(plain, {header.method, effort, limit - header.bytes}, thinning.request.spool));
+    if (!stream) continue;
+    TRY(bool same, unpacks_to(header.method, *stream, plain));
+    if (!same)
+      return fail(ErrorKind::internal, "G116", "a bundle that was compressed again does not unpack to the same bytes",
+                  "nothing was written; report the file");
+    TRY(auto hash, hash_of(plain));
+    auto out = content::Rope::literal(header_of(header, header.bytes + stream->size(), hash));
+    out.append(*stream);
+    return std::optional(std::move(out));
+  }
+  return std::optional<content::Rope>();
+}
+
+Result<void> thin_compressed(Thinning& thinning, const Bundle& bundle) {
+  if (std::ranges::none_of(bundle.entries,
+                           [&](const Entry& e) { return is_unwanted_entry(e, thinning.request.devices); }))
+    return {};
+  TRY(auto head, bytes_at(thinning.file, bundle.begin, 32));
+  TRY(auto header, parse_compressed(head));
+  TRY(auto plain, unpacked(thinning, bundle, header));
+  std::vector<const Entry*> removed;
+  TRY(auto changes, changes_of(bundle.entries, 0, thinning, removed));
+  if (removed.empty()) return {};
+  TRY(auto thinned, changed_file(plain, changes));
+  auto room = bundle.end - bundle.begin;
+  TRY(auto packed, packed_again(thinning, thinned, header, room));
+  if (!packed) {
+    stays(thinning,
+          fmt::format("the compressed bundle at {:#x} does not fit into its {} bytes when it is compressed again",
+                      bundle.begin, room));
+    return {};
+  }
+  // Tools take what follows the stream in a file of its own for a damaged stream. In a library, places stay.
+  TRY(auto magic, bytes_at(thinning.file, 0, k_compressed_magic.size()));
+  if (magic == k_compressed_magic && bundle.end == thinning.file.size())
+    thinning.shorter = room - packed->size();
+  else
+    packed->append(content::Rope::zeros(room - packed->size()));
+  thinning.changes.push_back({bundle.begin, bundle.end, std::move(*packed)});
+  for (const auto* entry : removed) thinning.removed.emplace(bundle.begin, parse_entry_id(entry->id)->str());
+  return {};
+}
+
+// The proof
+
+bool is_elf(const Contents& contents, std::string_view head) {
+  return head.starts_with("\177ELF") && std::ranges::none_of(contents.objects, [](const CodeObject& object) {
+           return object.container == Container::elf;
+         });
+}
+
+/// Code stands in sections of its own: nothing else that the headers describe may change.
+Result<void> check_sections(const content::Rope& file, std::string_view name, const std::vector<Change>& changes) {
+  TRY(auto image, elf::Image::read(file, name));
+  TRY(auto sections, image.read_sections());
+  TRY(auto names_of_sections, elf::section_names(image, sections));
+  auto check = [&](std::uint64_t begin, std::uint64_t size, std::string_view what) -> Result<void> {
+    auto next = std::ranges::partition_point(changes, [&](const Change& change) { return change.end <= begin; });
+    if (size == 0 || begin >= file.size() || next == changes.end() ||
+        next->begin >= begin + std::min(size, file.size()))
+      return {};
+    return damaged(fmt::format("the code at {:#x} stands in {}, too", next->begin, names::printable(what)));
+  };
+  const auto& header = image.header;
+  TRY_DO(check(0, k_elf_head_bytes, "the header"));
+  TRY_DO(check(header.segments_at, std::uint64_t{header.segment_count} * header.segment_size, "the program headers"));
+  TRY_DO(check(header.sections_at, std::uint64_t{header.section_count} * header.section_size, "the section headers"));
+  for (std::size_t i = 0; i < sections.size(); ++i)
+    if (sections[i].has_bytes() && names_of_sections[i] != ".hip_fatbin")
+      TRY_DO(check(sections[i].offset, sections[i].size, "section " + names_of_sections[i]));
+  return {};
+}
+
+Unexpected not_proven(std::string_view name, std::string_view what) {
+  return fail(ErrorKind::internal, "G116", fmt::format("the thinned {} cannot be proven: {}", name, what),
+              "nothing was written; report the file");
+}
+
+bool same_object(const CodeObject& a, const CodeObject& b) {
+  return a.container == b.container && a.target == b.target && a.offset == b.offset && a.bytes == b.bytes &&
+         a.elf_target == b.elf_target && a.label_agrees == b.label_agrees;
+}
+
+Result<void> prove_bytes(const Thinning& thinning, const Thinned& thinned, std::string_view name) {
+  if (thinned.file.size() + thinning.shorter != thinning.file.size()) return not_proven(name, "its size changed");
+  std::uint64_t at = 0;
+  for (const auto& change : thinning.changes) {
+    if (change.begin < at || !same_piece(thinning.file, at, thinned.file, at, change.begin - at))
+      return not_proven(name, fmt::format("bytes changed before {:#x}", change.begin));
+    at = change.end;
+  }
+  if (!same_piece(thinning.file, at, thinned.file, at, thinning.file.size() - at))
+    return not_proven(name, fmt::format("bytes changed behind {:#x}", at));
+  return {};
+}
+
+Result<void> prove_contents(const Thinning& thinning, const Thinned& thinned, std::string_view name) {
+  std::vector<CodeObject> expected;
+  for (const auto& object : thinned.before.objects)
+    if (!thinning.removed.contains({object.offset, object.target.str()})) expected.push_back(object);
+  const auto& after = thinned.after;
+  if (has_errors(after.findings)) return not_proven(name, after.findings.front().message);
+  if (after.containers != thinned.before.containers || !std::ranges::equal(expected, after.objects, same_object))
+    return not_proven(name, "reading it back gives other code objects than those that were kept");
+  return {};
+}
+
+Result<void> prove_elf(const Thinning& thinning, const Thinned& thinned, std::string_view name) {
+  std::set<std::pair<std::string, std::string>> known;
+  for (const auto& finding : elf::verify(thinning.file, name)) known.emplace(finding.code, finding.message);
+  for (const auto& finding : elf::verify(thinned.file, name))
+    if (!known.contains({finding.code, finding.message}))
+      return not_proven(name, fmt::format("{} ({})", finding.message, finding.code));
+  return {};
+}
+
+Result<void> require_undamaged(const Contents& contents, std::string_view name) {
+  auto found = std::ranges::find(contents.findings, Severity::error, &Finding::severity);
+  if (found == contents.findings.end()) return {};
+  return fail(ErrorKind::corrupt, "G101", fmt::format("{} has damaged device code: {}", name, found->message),
+              "build or fetch the file again");
+}
+
+/// What cannot be thinned, if it holds code that nobody asked for.
+void note_others(Thinning& thinning, const Contents& contents, std::string_view head) {
+  auto is_other = [&](const CodeObject& object) {
+    bool other = object.container == Container::kpack || head.starts_with("MZ");
+    return other && is_unwanted(object.target, thinning.request.devices);
+  };
+  if (std::ranges::any_of(contents.objects, is_other))
+    stays(thinning,
+          head.starts_with("MZ") ? "Windows programs and DLLs are not thinned" : "kpack archives are not thinned");
+  for (const auto& finding : contents.findings) stays(thinning, finding.message);
+}
+} // namespace
+
+bool is_unwanted(const Target& code, const std::vector<std::string>& devices) {
+  const auto& processor = code.processor;
+  bool group = processor.starts_with("gfx") && processor.size() > 4 && processor.ends_with('x');
+  if (!group && known_processor(processor) != processor) return false;
+  return std::ranges::none_of(devices, [&](const std::string& device) { return covers(processor, device); });
+}
+
+Result<Thinned> thin(const content::Rope& file, std::string_view name, const ThinRequest& request) {
+  Reading reading{file, std::string(name)};
+  std::vector<Bundle> bundles;
+  reading.on_bundle = [&](const Bundle& bundle) { bundles.push_back(bundle); };
+  TRY_DO(read_all(reading));
+  TRY_DO(require_undamaged(reading.contents, name));
+  TRY(auto head, bytes_at(file, 0, k_bundle_magic.size()));
+  Thinning thinning{file, request};
+  Thinned thinned{file, false, std::move(reading.contents), {}, {}};
+  note_others(thinning, thinned.before, head);
+  if (!head.starts_with("MZ"))
+    for (const auto& bundle : bundles) {
+      auto done =
+          bundle.container == Container::bundle ? thin_plain(thinning, bundle) : thin_compressed(thinning, bundle);
+      TRY_DO(done, fmt::format("while thinning {}", name));
+    }
+  thinned.left = std::move(thinning.left);
+  thinned.changed = !thinning.changes.empty();
+  if (!thinned.changed) {
+    thinned.after = thinned.before;
+    return thinned;
+  }
+  TRY(thinned.file, changed_file(file, thinning.changes), fmt::format("while thinning {}", name));
+  bool elf = is_elf(thinned.before, head);
+  if (elf) {
+    TRY_DO(check_sections(file, name, thinning.changes), fmt::format("while thinning {}", name));
+  }
+  TRY(thinned.after, read_contents(thinned.file, name));
+  TRY_DO(prove_bytes(thinning, thinned, name));
+  TRY_DO(prove_contents(thinning, thinned, name));
+  if (elf) TRY_DO(prove_elf(thinning, thinned, name));
+  return thinned;
+}
+
+} // namespace quarry::gpu
