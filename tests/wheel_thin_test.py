@@ -266,3 +266,21 @@ def test_librocsparse_of_debian(tmp_path):
     directories = sorted({str(path.parent) for path in DEMO.rglob("lib*.so.*")})
     script = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).rocsparse_create_handle"
     subprocess.run([sys.executable, "-c", script, library], check=True, env={**os.environ, "LD_LIBRARY_PATH": ":".join(directories)})
+
+
+def test_sdk_build_thins_while_packing(tmp_path):
+    if not DEMO.is_dir():
+        pytest.skip("tools/demo-artifacts has not laid out Debian's packages")
+    build = ["sdk", "build", "--artifact-dir", DEMO, "--version", "7.2.0", "--profile", "ci"]
+    done = good(*build, "--dest-dir", tmp_path / "thin", "--thin", "--json").json
+    assert [f["code"] for f in done["findings"] if f["code"] in ("S058", "G114", "G115")] == ["S058"]
+    made = next((tmp_path / "thin/dist").glob("rocm_sdk_libraries*.whl"))
+    listing = good("gpu", "list", "--json", made).json
+    assert {row["target"] for row in listing["code_objects"]} == {"gfx1030"}
+    good("wheel", "verify", tmp_path / "thin")
+    # The same files as those of the fat wheel, thinned afterwards.
+    good(*build, "--dest-dir", tmp_path / "fat")
+    good("wheel", "thin", tmp_path / "fat/dist" / made.name, "--amdgpu-family", "gfx103X-dgpu", "--profile", "ci", "-d", tmp_path / "later")
+    with zipfile.ZipFile(made) as one, zipfile.ZipFile(tmp_path / "later" / made.name) as other:
+        digests = [{info.filename: (info.file_size, info.CRC) for info in archive.infolist()} for archive in (one, other)]
+    assert digests[0] == digests[1]

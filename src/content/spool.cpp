@@ -19,4 +19,17 @@ Result<void> Spool::read(std::uint64_t offset, std::span<std::byte> into) const 
   return {};
 }
 
+Result<std::shared_ptr<Spool>> SpoolPool::take() {
+  std::lock_guard lock(mutex_);
+  if (free_.empty()) return Spool::create(directory_);
+  auto spool = std::move(free_.back());
+  free_.pop_back();
+  return spool;
+}
+
+void SpoolPool::give_back(std::shared_ptr<Spool> spool) {
+  std::lock_guard lock(mutex_);
+  free_.push_back(std::move(spool));
+}
+
 } // namespace quarry::content

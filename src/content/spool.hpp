@@ -5,7 +5,9 @@
 #include "sys/file.hpp"
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <vector>
 
 namespace quarry::content {
 
@@ -24,6 +26,21 @@ public:
 private:
   sys::File file_;
   std::uint64_t size_ = 0;
+};
+
+/// Spools that several threads use one after the other: one file without a name for each thread, not one for each thing
+/// that is kept. Thread-safe.
+class SpoolPool {
+public:
+  explicit SpoolPool(std::string directory) : directory_(std::move(directory)) {}
+  /// One that nobody else appends to until it is given back. D00x.
+  Result<std::shared_ptr<Spool>> take();
+  void give_back(std::shared_ptr<Spool> spool);
+
+private:
+  std::string directory_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<Spool>> free_;
 };
 
 } // namespace quarry::content

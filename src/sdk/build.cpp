@@ -6,6 +6,7 @@
 #include "content/spool.hpp"
 #include "sdk/leftovers.hpp"
 #include "sdk/sdist.hpp"
+#include "sdk/thin.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -210,6 +211,7 @@ Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const
 
   // 2. What each package will hold, as ropes over the artifacts' files: ELF edits are planned and proven here.
   TRY(auto plan, plan_build(request, recipe, catalogue, resources));
+  TRY_DO(thin_packages(request, plan));
   tell(events.planned, plan);
   report.findings = catalogue.findings;
   report.findings.insert(report.findings.end(), plan.findings.begin(), plan.findings.end());

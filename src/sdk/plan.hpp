@@ -10,6 +10,7 @@
 #include "sdk/recipe.hpp"
 #include "sdk/unused.hpp"
 #include "wheel/wheel.hpp"
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,7 +31,9 @@ struct BuildRequest {
   std::string platform_tag;      ///< of the wheels; empty: linux_x86_64 or win_amd64 (platform_tag.hpp)
   codec::Compression payload = codec::Compression::none; ///< of the tar inside the devel package
   bool trees_only = false;                               ///< unpacked trees instead of packages
-  std::shared_ptr<const wheel::Prover> prover = {};      ///< remembers each wheel as read back; null: none does
+  /// Packages of a family keep the device code for these targets alone (thin.hpp); null: all of it.
+  std::function<Result<std::vector<std::string>>(const std::string& family)> targets_of_family = {};
+  std::shared_ptr<const wheel::Prover> prover = {}; ///< remembers each wheel as read back; null: none does
 };
 
 struct SdistPlan {

@@ -1,7 +1,6 @@
 #include "wheel/thin.hpp"
 
 #include "base/text.hpp"
-#include "gpu/thin.hpp"
 #include "names/entry_names.hpp"
 #include "sys/copy.hpp"
 #include "sys/file.hpp"
@@ -48,9 +47,7 @@ Result<void> check_served(const ThinPlan& plan, const std::string& path, const T
   std::set<std::string> processors;
   for (const auto& look : plan.looks) processors.insert(look.processors.begin(), look.processors.end());
   if (processors.empty()) return {};
-  for (const auto& device : options.devices)
-    if (std::ranges::none_of(processors, [&](const std::string& code) { return !gpu::is_unwanted({code}, {device}); }))
-      missing.push_back(device);
+  missing = unserved(options.devices, processors);
   if (missing.size() < options.devices.size()) return {};
   constexpr std::size_t k_named = 8;
   return fail(Error::of(ErrorKind::not_found, "G114",
@@ -66,13 +63,7 @@ void sum_up(const ThinPlan& plan, ThinReport& report) {
   for (std::size_t i = 0; i < members.size(); ++i) {
     const auto& look = plan.looks[i];
     report.original_installed_size += members[i].size;
-    for (const auto& [target, code] : look.code) {
-      auto& sum = all.try_emplace(target, TargetCode{target, 0, 0, 0, 0, code.asked}).first->second;
-      sum.objects += code.objects;
-      sum.bytes += code.bytes;
-      sum.removed_objects += code.removed_objects;
-      sum.removed_bytes += code.removed_bytes;
-    }
+    add_code(all, look.code);
     if (look.dropped) {
       report.dropped.push_back(members[i].name);
       report.dropped_bytes += members[i].size;

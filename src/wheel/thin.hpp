@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include "codec/profile.hpp"
 #include "digest/sha256.hpp"
+#include "wheel/thin_member.hpp"
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -13,22 +14,11 @@
 
 namespace quarry::wheel {
 
-struct ThinOptions {
-  std::vector<std::string> devices; ///< processors, such as "gfx942": code that serves one of them stays
-  bool keep_loose_files = false;    ///< keep files that are for one target as a whole
+struct ThinOptions : ThinRules {
   codec::Profile profile = codec::Profile::release;
   unsigned workers = 1;
-  std::string spool_directory; ///< must exist, with room for the libraries that hold device code
   /// What is being done, how much of it is done, and of how much; from any one thread at a time.
   std::function<void(std::string_view phase, std::uint64_t done, std::uint64_t total)> on_progress = {};
-};
-
-/// The code objects of one target (with its features) in the whole wheel.
-struct TargetCode {
-  std::string target;
-  std::uint64_t objects = 0, bytes = 0;                 ///< before
-  std::uint64_t removed_objects = 0, removed_bytes = 0; ///< of these
-  bool asked = true;                                    ///< it serves a device that was asked for, or is not known
 };
 
 struct ThinReport {

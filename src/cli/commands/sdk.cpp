@@ -3,10 +3,12 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "cli/families.hpp"
 #include "cli/records.hpp"
 #include "cli/switches.hpp"
 #include "cli/table.hpp"
 #include "dist/version.hpp"
+#include "matrix/expand.hpp"
 #include "sdk/build.hpp"
 #include "sdk/recipe_files.hpp"
 #include "sys/file.hpp"
@@ -68,6 +70,17 @@ Result<dist::Version> version_of(const std::string& said) {
   return dist::Version::parse(said);
 }
 
+/// --thin: the targets of a family by the families file, which is read when the first one is asked for.
+std::function<Result<std::vector<std::string>>(const std::string&)> thin_targets_of(const Context& context,
+                                                                                    const Arguments& arguments) {
+  if (!arguments.has("--thin")) return {};
+  return [&context,
+          named = arguments.get("--families-file")](const std::string& family) -> Result<std::vector<std::string>> {
+    TRY(auto families, load_families(context, named));
+    return matrix::expand_targets(families, {family});
+  };
+}
+
 Result<sdk::BuildRequest> sdk_request_of(const Context& context, const Arguments& arguments) {
   sdk::BuildRequest request;
   request.artifact_dir = arguments.get("--artifact-dir");
@@ -93,6 +106,7 @@ Result<sdk::BuildRequest> sdk_request_of(const Context& context, const Arguments
   request.payload = payload_of(arguments.get("--devel-tarball-compression"));
   TRY(auto build_packages, switched(arguments, "--build-packages", true));
   request.trees_only = !build_packages;
+  request.targets_of_family = thin_targets_of(context, arguments);
   return request;
 }
 
@@ -287,6 +301,13 @@ std::vector<Flag> build_flags() {
        .help = "of the tar inside the devel package: smaller once more, and slower to build and to expand",
        .choices = {"none", "xz", "zst"},
        .fallback = "none"},
+      {.name = "--thin",
+       .value = "",
+       .help = "leave out device code for other GPU targets than those of a package's family"},
+      {.name = "--families-file",
+       .value = "FILE",
+       .help = "for --thin: a families file, or the name of a shipped table (default: data/families.toml)",
+       .environment = "QUARRY_FAMILIES"},
       {.name = "--require-complete",
        .value = "",
        .help = "fail when a program that the recipe calls required is missing"},
@@ -316,7 +337,9 @@ Command sdk_build_command() {
       "A `--platform-tag` is a promise about the machines that can load the files (PEP 600). It is proven "
       "before anything is written: what asks for newer symbol versions, or for a library that neither these "
       "packages hold nor every system has, is an error that names the file. The payload of the devel "
-      "package is unpacked by Python, which reads xz in every version and zst from 3.14 on.";
+      "package is unpacked by Python, which reads xz in every version and zst from 3.14 on.\n\n"
+      "With `--thin` a package of a family holds the device code for its targets alone, as `quarry wheel thin` makes "
+      "it: nothing is packed that would be removed later.";
   c.flags = build_flags();
   c.examples = {
       {"quarry sdk build --artifact-dir artifacts --dest-dir out --version 7.2.0", "all packages, release profile"},
