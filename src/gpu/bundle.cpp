@@ -33,7 +33,7 @@ Result<void> check_entries(const std::vector<Entry>& entries, std::uint64_t limi
 }
 
 Result<Bundle> read_plain(const content::Rope& file, std::uint64_t begin, std::uint64_t limit, std::string bytes) {
-  Bundle bundle{Container::bundle, {}, begin, begin};
+  Bundle bundle{Container::bundle, {}, begin, begin, limit};
   while (bytes.size() <= 2 * k_table_max) {
     TRY(auto table, parse_table(bytes, limit - begin));
     if (table) {
@@ -127,7 +127,7 @@ Result<Bundle> read_compressed(const content::Rope& file, std::uint64_t begin, s
         fmt::format("a compressed bundle promises {} bytes and unpacks to {}", header.unpacked, taker.seen()));
   if (!taker.complete()) return damaged("a compressed bundle ends inside its table or its first entries");
   return Bundle{Container::compressed_bundle, std::move(taker.entries), begin,
-                sized ? begin + header.total : begin + header.bytes + unpacker->consumed()};
+                sized ? begin + header.total : begin + header.bytes + unpacker->consumed(), limit};
 }
 } // namespace
 

@@ -28,6 +28,7 @@ struct Bundle {
   Container container = Container::bundle;
   std::vector<Entry> entries;
   std::uint64_t begin = 0, end = 0; ///< in the file
+  std::uint64_t limit = 0;          ///< where its section or file ends
 };
 
 struct Table {

@@ -1,35 +1,18 @@
 #include "gpu/thin.hpp"
 
 #include "digest/md5.hpp"
-#include "elf/elf.hpp"
-#include "elf/image.hpp"
 #include "gpu/reading.hpp"
 #include "gpu/repack.hpp"
+#include "gpu/thin_proof.hpp"
 #include "names/entry_names.hpp"
 #include <algorithm>
 #include <fmt/core.h>
-#include <set>
 #include <utility>
 
 namespace quarry::gpu {
 
 namespace {
 constexpr std::size_t k_left_max = 100; // sentences of a file: more teach nobody anything
-
-/// [begin, end) of a file reads as `bytes`, which are as long; shorter only at the end of the file.
-struct Change {
-  std::uint64_t begin = 0, end = 0;
-  content::Rope bytes;
-};
-
-struct Thinning {
-  const content::Rope& file;
-  const ThinRequest& request;
-  std::vector<Change> changes = {};
-  std::set<std::pair<std::uint64_t, std::string>> removed = {}; ///< place (as CodeObject::offset) and target
-  std::vector<std::string> left = {};
-  std::uint64_t shorter = 0; ///< bytes that the file loses at its end
-};
 
 void stays(Thinning& thinning, std::string sentence) {
   if (thinning.left.size() < k_left_max) thinning.left.push_back(std::move(sentence));
@@ -112,9 +95,48 @@ Result<content::Rope> changed_file(const content::Rope& file, std::vector<Change
   return out;
 }
 
+Result<bool> is_zero(const content::Rope& file, std::uint64_t begin, std::uint64_t end) {
+  constexpr std::uint64_t k_step = 1u << 20;
+  for (; begin < end; begin += k_step) {
+    TRY(auto bytes, bytes_at(file, begin, std::min(k_step, end - begin)));
+    if (bytes.find_first_not_of('\0') != bytes.npos) return false;
+  }
+  return true;
+}
+
+/// Where the next bundle was looked for while this one had its old end.
+std::uint64_t page_end(const Bundle& bundle) {
+  return std::min((bundle.end + k_bundle_align - 1) / k_bundle_align * k_bundle_align, bundle.limit);
+}
+
+/// Whether only zeros follow what stays of the bundle: the next one is looked for behind them. `changes` begins with
+/// the bundle's table.
+Result<bool> ends_in_zeros(const Thinning& thinning, const Bundle& bundle, const std::vector<Change>& changes) {
+  auto at = changes.front().end; // becomes the end of what stays
+  for (const auto& entry : bundle.entries)
+    if (!is_unwanted_entry(entry, thinning.request.devices))
+      at = std::max(at, bundle.begin + entry.offset + entry.size);
+  auto zeroed = std::vector(changes.begin() + 1, changes.end());
+  std::ranges::sort(zeroed, {}, &Change::begin);
+  for (const auto& change : zeroed) {
+    TRY(bool zero, is_zero(thinning.file, at, change.begin));
+    if (!zero) return false;
+    at = std::max(at, change.end);
+  }
+  return is_zero(thinning.file, at, page_end(bundle));
+}
+
+Result<void> undescribed(Thinning& thinning, const Bundle& bundle) {
+  stays(thinning, fmt::format("bytes that no entry describes follow the code of the bundle at {:#x}", bundle.begin));
+  return {};
+}
+
 Result<void> thin_plain(Thinning& thinning, const Bundle& bundle) {
   std::vector<const Entry*> removed;
   TRY(auto changes, changes_of(bundle.entries, bundle.begin, thinning, removed));
+  if (removed.empty()) return {};
+  TRY(bool zeros, ends_in_zeros(thinning, bundle, changes));
+  if (!zeros) return undescribed(thinning, bundle);
   for (const auto* entry : removed)
     thinning.removed.emplace(bundle.begin + entry->offset, parse_entry_id(entry->id)->str());
   std::ranges::move(changes, std::back_inserter(thinning.changes));
@@ -193,6 +215,8 @@ Result<void> thin_compressed(Thinning& thinning, const Bundle& bundle) {
   if (std::ranges::none_of(bundle.entries,
                            [&](const Entry& e) { return is_unwanted_entry(e, thinning.request.devices); }))
     return {};
+  TRY(bool zeros, is_zero(thinning.file, bundle.end, page_end(bundle)));
+  if (!zeros) return undescribed(thinning, bundle);
   TRY(auto head, bytes_at(thinning.file, bundle.begin, 32));
   TRY(auto header, parse_compressed(head));
   TRY(auto plain, unpacked(thinning, bundle, header));
@@ -219,77 +243,11 @@ Result<void> thin_compressed(Thinning& thinning, const Bundle& bundle) {
   return {};
 }
 
-// The proof
-
-bool is_elf(const Contents& contents, std::string_view head) {
+/// An ELF file that is not itself a code object.
+bool is_library(const Contents& contents, std::string_view head) {
   return head.starts_with("\177ELF") && std::ranges::none_of(contents.objects, [](const CodeObject& object) {
            return object.container == Container::elf;
          });
-}
-
-/// Code stands in sections of its own: nothing else that the headers describe may change.
-Result<void> check_sections(const content::Rope& file, std::string_view name, const std::vector<Change>& changes) {
-  TRY(auto image, elf::Image::read(file, name));
-  TRY(auto sections, image.read_sections());
-  TRY(auto names_of_sections, elf::section_names(image, sections));
-  auto check = [&](std::uint64_t begin, std::uint64_t size, std::string_view what) -> Result<void> {
-    auto next = std::ranges::partition_point(changes, [&](const Change& change) { return change.end <= begin; });
-    if (size == 0 || begin >= file.size() || next == changes.end() ||
-        next->begin >= begin + std::min(size, file.size()))
-      return {};
-    return damaged(fmt::format("the code at {:#x} stands in {}, too", next->begin, names::printable(what)));
-  };
-  const auto& header = image.header;
-  TRY_DO(check(0, k_elf_head_bytes, "the header"));
-  TRY_DO(check(header.segments_at, std::uint64_t{header.segment_count} * header.segment_size, "the program headers"));
-  TRY_DO(check(header.sections_at, std::uint64_t{header.section_count} * header.section_size, "the section headers"));
-  for (std::size_t i = 0; i < sections.size(); ++i)
-    if (sections[i].has_bytes() && names_of_sections[i] != ".hip_fatbin")
-      TRY_DO(check(sections[i].offset, sections[i].size, "section " + names_of_sections[i]));
-  return {};
-}
-
-Unexpected not_proven(std::string_view name, std::string_view what) {
-  return fail(ErrorKind::internal, "G116", fmt::format("the thinned {} cannot be proven: {}", name, what),
-              "nothing was written; report the file");
-}
-
-bool same_object(const CodeObject& a, const CodeObject& b) {
-  return a.container == b.container && a.target == b.target && a.offset == b.offset && a.bytes == b.bytes &&
-         a.elf_target == b.elf_target && a.label_agrees == b.label_agrees;
-}
-
-Result<void> prove_bytes(const Thinning& thinning, const Thinned& thinned, std::string_view name) {
-  if (thinned.file.size() + thinning.shorter != thinning.file.size()) return not_proven(name, "its size changed");
-  std::uint64_t at = 0;
-  for (const auto& change : thinning.changes) {
-    if (change.begin < at || !same_piece(thinning.file, at, thinned.file, at, change.begin - at))
-      return not_proven(name, fmt::format("bytes changed before {:#x}", change.begin));
-    at = change.end;
-  }
-  if (!same_piece(thinning.file, at, thinned.file, at, thinning.file.size() - at))
-    return not_proven(name, fmt::format("bytes changed behind {:#x}", at));
-  return {};
-}
-
-Result<void> prove_contents(const Thinning& thinning, const Thinned& thinned, std::string_view name) {
-  std::vector<CodeObject> expected;
-  for (const auto& object : thinned.before.objects)
-    if (!thinning.removed.contains({object.offset, object.target.str()})) expected.push_back(object);
-  const auto& after = thinned.after;
-  if (has_errors(after.findings)) return not_proven(name, after.findings.front().message);
-  if (after.containers != thinned.before.containers || !std::ranges::equal(expected, after.objects, same_object))
-    return not_proven(name, "reading it back gives other code objects than those that were kept");
-  return {};
-}
-
-Result<void> prove_elf(const Thinning& thinning, const Thinned& thinned, std::string_view name) {
-  std::set<std::pair<std::string, std::string>> known;
-  for (const auto& finding : elf::verify(thinning.file, name)) known.emplace(finding.code, finding.message);
-  for (const auto& finding : elf::verify(thinned.file, name))
-    if (!known.contains({finding.code, finding.message}))
-      return not_proven(name, fmt::format("{} ({})", finding.message, finding.code));
-  return {};
 }
 
 Result<void> require_undamaged(const Contents& contents, std::string_view name) {
@@ -342,13 +300,12 @@ Result<Thinned> thin(const content::Rope& file, std::string_view name, const Thi
     return thinned;
   }
   TRY(thinned.file, changed_file(file, thinning.changes), fmt::format("while thinning {}", name));
-  bool elf = is_elf(thinned.before, head);
+  bool elf = is_library(thinned.before, head);
   if (elf) {
     TRY_DO(check_sections(file, name, thinning.changes), fmt::format("while thinning {}", name));
   }
   TRY(thinned.after, read_contents(thinned.file, name));
-  TRY_DO(prove_bytes(thinning, thinned, name));
-  TRY_DO(prove_contents(thinning, thinned, name));
+  TRY_DO(prove_thinned(thinning, thinned, name));
   if (elf) TRY_DO(prove_elf(thinning, thinned, name));
   return thinned;
 }

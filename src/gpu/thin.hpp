@@ -42,7 +42,8 @@ struct Thinned {
 /// read back hold exactly what was kept, and the rules for ELF files find nothing that they did not find before.
 ///
 /// Fails with corrupt (G101) if a container is damaged, if code stands in the table of its bundle, in another section
-/// or in another bundle; with internal (G116) if the proof fails; and if the file or the spools cannot be read or
+/// or in another bundle; with unsupported (G116) if the thinned file breaks a rule for ELF files that the original
+/// keeps; with internal (G116) if another part of the proof fails; and if the file or the spools cannot be read or
 /// written. Cost: headers and tables; compressed bundles are unpacked, packed and unpacked again. Memory: the tables,
 /// and a zstd window of 128 MiB. One thread.
 Result<Thinned> thin(const content::Rope& file, std::string_view name, const ThinRequest& request);

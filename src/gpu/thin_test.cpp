@@ -159,6 +159,27 @@ TEST(Thin, ACompressedBundleThatDoesNotFitStays) {
   EXPECT_EQ(bytes_of(done.file), file);
 }
 
+TEST(Thin, ABundleWithBytesThatNoEntryDescribesStays) {
+  // Between the code for gfx942 and gfx1201, which both would go: the next bundle could not be found behind them.
+  auto plain = bundle(
+      {device("gfx1030", code(k_gfx1030)), device("gfx942", code(k_gfx942)), device("gfx1201", code(k_gfx1201))});
+  auto odd = plain;
+  odd[4096 + 8192 + 6000] = 'x';
+  auto done = good(linked({odd, plain}), {"gfx1030"});
+  EXPECT_THAT(done.left, ElementsAre(HasSubstr("that no entry describes")));
+  EXPECT_EQ(listed(done.after), "gfx1030 5000, gfx942 5000, gfx1201 5000, gfx1030 5000");
+  auto packed = compressed(plain);
+  for (auto bytes : {linked({plain, plain}), linked({packed, packed})}) {
+    auto end = bytes.starts_with("CCOB") ? packed.size() : plain.size();
+    bytes[end + 1] = 'x'; // before the page of the next bundle
+    EXPECT_EQ(good(bytes, {"gfx1030"}).left.size(), 1u);
+  }
+  auto last = good(library({{".hip_fatbin", plain, {}, {}}}).replace(4096 + plain.size() + 1, 1, "x"), {"gfx1030"});
+  EXPECT_EQ(listed(last.after), "gfx1030 5000") << "behind the section it is another one's";
+  // Before what stays, such bytes are in nobody's way.
+  EXPECT_EQ(listed(good(linked({odd, plain}), {"gfx1201"}).after), "gfx1201 5000, gfx1201 5000");
+}
+
 TEST(Thin, OtherContainersStay) {
   auto archive = kpack({{"lib/liba.so", "gfx942", code(k_gfx942, 100)}}, true);
   auto done = good(archive, {"gfx1030"});
