@@ -33,12 +33,12 @@ Result<Findings> findings_of(const std::vector<InspectedWheel>& wheels, const Ta
   return findings;
 }
 
-std::size_t count_of(const Findings& findings, Severity severity) {
+std::size_t number_of(const Findings& findings, Severity severity) {
   return static_cast<std::size_t>(std::ranges::count(findings, severity, &Finding::severity));
 }
 
 int exit_code_of(const std::vector<InspectedWheel>& wheels, const Findings& findings, bool strict) {
-  int code = has_errors(findings) || (strict && count_of(findings, Severity::warning) > 0)
+  int code = has_errors(findings) || (strict && number_of(findings, Severity::warning) > 0)
                  ? traits(ErrorKind::failed).exit_code
                  : 0;
   for (const auto& wheel : wheels)
@@ -65,7 +65,7 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   context.out.findings(grouped(findings));
   for (const auto& wheel : wheels)
     context.out.data(fmt::format("{}: {}\n", wheel.contents.file, verdict_text(wheel.verdict)));
-  auto errors = count_of(findings, Severity::error), warnings = count_of(findings, Severity::warning);
+  auto errors = number_of(findings, Severity::error), warnings = number_of(findings, Severity::warning);
   bool good = errors + warnings == 0;
   auto summary = good ? "no errors or warnings"
                       : fmt::format("{}, {}", units::things(errors, "error"), units::things(warnings, "warning"));
