@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from support.quarry import ROOT, good, refused  # noqa: E402
+from support import debian_rocm  # noqa: E402
+from support.quarry import good, refused  # noqa: E402
 
 KERNEL = "__attribute__((amdgpu_kernel)) void kernel(int *p) { *p = 1; }\n"
 BUNDLER = "clang-offload-bundler-19"
-DEMO = ROOT / "build/downloads/demo/artifacts"
 NAME, INFO = "demo-1.0-py3-none-linux_x86_64.whl", "demo-1.0.dist-info"
 TARGETS = ["gfx942", "gfx1030", "gfx90a:xnack+", "gfx11-generic"]
 
@@ -162,10 +162,7 @@ def looked_up(comgr: ctypes.CDLL, bundle: bytes, target: str) -> tuple[int, int]
 
 
 def test_the_runtime_finds_what_is_kept(fat, library, code, tmp_path):
-    found = sorted(DEMO.rglob("libamd_comgr.so.2"))
-    if not found:
-        pytest.skip("tools/demo-artifacts has not laid out Debian's packages")
-    comgr = ctypes.CDLL(str(found[0]))
+    comgr = ctypes.CDLL(str(debian_rocm.library("libamd_comgr.so.2")))
     whole = library.read_bytes()
     begin, size = whole.index(b"__CLANG_OFFLOAD_BUNDLE__"), whole.index(b"CCOB") - whole.index(b"__CLANG_OFFLOAD_BUNDLE__")
     place, length = looked_up(comgr, whole[begin : begin + size], "gfx1030")
@@ -244,14 +241,12 @@ def test_damaged_code_is_refused(library, tmp_path):
 
 def test_librocsparse_of_debian(tmp_path):
     """1.3 GB with 777 code objects in 111 bundles, of which one target stays."""
-    found = sorted(DEMO.rglob("librocsparse.so.0.1"))
-    if not found:
-        pytest.skip("tools/demo-artifacts has not laid out Debian's packages")
+    fat_library = debian_rocm.library("librocsparse.so.0.1")
     fat = tmp_path / "dist" / NAME
     fat.parent.mkdir()
-    digest = base64.urlsafe_b64encode(hashlib.sha256(found[0].read_bytes()).digest()).decode().rstrip("=")
+    digest = base64.urlsafe_b64encode(hashlib.sha256(fat_library.read_bytes()).digest()).decode().rstrip("=")
     with zipfile.ZipFile(fat, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
-        archive.write(found[0], "demo/librocsparse.so.0.1")
+        archive.write(fat_library, "demo/librocsparse.so.0.1")
         archive.writestr(f"{INFO}/METADATA", "Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n")
         archive.writestr(f"{INFO}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: py3-none-linux_x86_64\n")
         archive.writestr(f"{INFO}/RECORD", f"demo/librocsparse.so.0.1,sha256={digest},\n{INFO}/METADATA,,\n{INFO}/WHEEL,,\n{INFO}/RECORD,,\n")
@@ -261,17 +256,16 @@ def test_librocsparse_of_debian(tmp_path):
     assert sum(row["removed_objects"] for row in done["targets"]) == 666
     with zipfile.ZipFile(tmp_path / "thin" / NAME) as archive:
         library = archive.extract("demo/librocsparse.so.0.1", tmp_path / "out")
-    assert Path(library).stat().st_size == found[0].stat().st_size and done["size"] < found[0].stat().st_size // 15
+    assert Path(library).stat().st_size == fat_library.stat().st_size and done["size"] < fat_library.stat().st_size // 15
     assert good("gpu", "list", "--json", library).json["targets"][0]["count"] == 111
-    directories = sorted({str(path.parent) for path in DEMO.rglob("lib*.so.*")})
+    directories = sorted({str(path.parent) for path in debian_rocm.artifacts().rglob("lib*.so.*")})
     script = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).rocsparse_create_handle"
     subprocess.run([sys.executable, "-c", script, library], check=True, env={**os.environ, "LD_LIBRARY_PATH": ":".join(directories)})
 
 
 def test_sdk_build_thins_while_packing(tmp_path):
-    if not DEMO.is_dir():
-        pytest.skip("tools/demo-artifacts has not laid out Debian's packages")
-    build = ["sdk", "build", "--artifact-dir", DEMO, "--version", "7.2.0", "--profile", "ci"]
+    artifacts = debian_rocm.artifacts()
+    build = ["sdk", "build", "--artifact-dir", artifacts, "--version", "7.2.0", "--profile", "ci"]
     done = good(*build, "--dest-dir", tmp_path / "thin", "--thin", "--json").json
     assert [f["code"] for f in done["findings"] if f["code"] in ("S058", "G114", "G115")] == ["S058"]
     made = next((tmp_path / "thin/dist").glob("rocm_sdk_libraries*.whl"))

@@ -12,19 +12,16 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from support import dist_facts  # noqa: E402
+from support import debian_rocm, dist_facts  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.quarry import ROOT, clean_environment, good  # noqa: E402
-
-ARTIFACTS = ROOT / "build/downloads/demo/artifacts"
 
 
 @pytest.fixture(scope="module")
 def real() -> Path:
     """OUT of `sdk build`, kept below build/ until the next run."""
-    subprocess.run([ROOT / "tools/demo-artifacts", ROOT / "build/downloads/demo", "gfx103X-dgpu"], check=True)
     out = ROOT / "build/e2e-real"
-    good("sdk", "build", "--artifact-dir", ARTIFACTS, "--dest-dir", out, "--version", "7.2.0", "--profile", "release")
+    good("sdk", "build", "--artifact-dir", debian_rocm.artifacts(), "--dest-dir", out, "--version", "7.2.0", "--profile", "release")
     return out / "dist"
 
 
