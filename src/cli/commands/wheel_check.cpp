@@ -8,6 +8,7 @@
 #include "cli/wheel_operands.hpp"
 
 #include "base/units.hpp"
+#include "inspect/refusals.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +16,8 @@
 namespace quarry::cli {
 
 namespace {
+constexpr const char* k_refusals = "data/refusals.toml";
+
 /// All rules about all wheels: each wheel's own findings, its machine code, and the device code of all together.
 Result<Findings> findings_of(const std::vector<InspectedWheel>& wheels, const Tables& tables,
                              const Arguments& arguments, const inspect::Asked& asked) {
@@ -46,23 +49,48 @@ int exit_code_of(const std::vector<InspectedWheel>& wheels, const Findings& find
   return code;
 }
 
-Json as_json(const std::vector<InspectedWheel>& wheels, const Findings& findings) {
+/// The findings as people read them: below each one who refuses the wheel for it.
+Findings with_refusals(Findings findings, const inspect::Refusals& refusals) {
+  for (auto& finding : findings)
+    if (const auto* row = refusals.find(finding)) finding.message += "\n  refused by: " + refusals.text_of(*row);
+  return findings;
+}
+
+/// Each finding with `refused_by` and `may_be_refused_by`; null if the table says nothing about it.
+Json findings_with_refusals(const Findings& findings, const inspect::Refusals& refusals) {
+  auto list = findings_json(findings);
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const auto* row = refusals.find(findings[i]);
+    list[i]["refused_by"] = row ? Json(row->refused_by) : Json(nullptr);
+    list[i]["may_be_refused_by"] = row ? Json(row->depends) : Json(nullptr);
+  }
+  return list;
+}
+
+Json as_json(const std::vector<InspectedWheel>& wheels, const Findings& findings, const inspect::Refusals& refusals) {
   Json files = Json::array();
   for (const auto& wheel : wheels)
     files.push_back({{"path", wheel.contents.path},
                      {"size", wheel.contents.report.size},
                      {"sha256", wheel.contents.report.sha256.hex()},
                      {"policy", verdict_json(wheel.verdict)}});
-  return {{"schema", "quarry.wheel-check/1"}, {"files", files}, {"findings", findings_json(findings)}};
+  Json consumers = Json::array();
+  for (const auto& consumer : refusals.consumers)
+    consumers.push_back({{"name", consumer.name}, {"version", consumer.version}});
+  return {{"schema", "quarry.wheel-check/1"},
+          {"consumers", consumers},
+          {"files", files},
+          {"findings", findings_with_refusals(findings, refusals)}};
 }
 
 Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto asked, asked_of(context, arguments));
   TRY(auto tables, load_tables(context));
+  TRY(auto refusals, inspect::parse_refusals(context.resources.read(k_refusals).value_or(""), k_refusals));
   TRY(auto paths, wheels_of(context, arguments.operands));
   TRY(auto wheels, inspect_wheels(context, tables, paths));
   TRY(auto findings, findings_of(wheels, tables, arguments, asked));
-  context.out.findings(grouped(findings));
+  context.out.findings(with_refusals(grouped(findings), refusals));
   for (const auto& wheel : wheels)
     context.out.data(fmt::format("{}: {}\n", wheel.contents.file, verdict_text(wheel.verdict)));
   auto errors = number_of(findings, Severity::error), warnings = number_of(findings, Severity::warning);
@@ -75,7 +103,7 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
                                        : good ? Tone::good
                                               : Tone::doubtful,
                                        context.out.data_look().color)));
-  if (context.out.json()) context.out.document(as_json(wheels, findings));
+  if (context.out.json()) context.out.document(as_json(wheels, findings, refusals));
   return exit_code_of(wheels, findings, arguments.has("--strict"));
 }
 } // namespace
@@ -99,6 +127,9 @@ Command wheel_check_command() {
           "machine;\n"
           "- device code, judged as `quarry gpu list` judges it: labels that lie, damaged code, and with "
           "--amdgpu-family what is missing or extra.\n\n"
+          "Below a defect of the container or of metadata, `refused by:` says who refuses the wheel for it: PyPI, pip, "
+          "uv or installer, in the versions that data/refusals.toml names. With --json, `refused_by` and "
+          "`may_be_refused_by` of a finding are null if the table says nothing about it.\n\n"
           "A wheel linked against musl gets no verdict on its tag.",
       .operands = {{"PATH", "wheels to check, or directories that hold them", true, true}},
       .flags = {family_flag(),

@@ -1,0 +1,211 @@
+"""Defects of a wheel's container and metadata: `quarry wheel check` finds each, and says who refuses the wheel for it. What pip, uv
+and `installer` do is tried; PyPI's answer to METADATA is that of the module `packaging.metadata`, which it uses."""
+
+from __future__ import annotations
+
+import struct
+import sys
+import tomllib
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from support.defective_wheels import CLIENTS, Draft, central_directory, changed, digest, end_record, refused_by_client, refused_by_packaging, with_descriptors  # noqa: E402
+from support.quarry import ROOT, quarry  # noqa: E402
+
+MAIN = "def main(): pass\n"
+FIRST = "Wheel-Version: 1.0"
+PURE, TAG = "Root-Is-Purelib: true", "Tag: py3-none-any"
+
+
+@dataclass
+class Defect:
+    code: str
+    wheel: Draft | Callable[[Path], Path]
+    resolve: bool = False  # pip and uv read the fields only when they resolve dependencies
+
+    def save(self, place: Path) -> Path:
+        return self.wheel.save(place) if isinstance(self.wheel, Draft) else self.wheel(place)
+
+
+def archive(change) -> Callable[[Path], Path]:
+    return lambda place: changed(Draft().save(place), change)
+
+
+def with_files(**files: str) -> Draft:
+    return Draft(files={"foo.py": "", **files})
+
+
+def scripts(text: str, group: str = "[console_scripts]\n") -> Draft:
+    return Draft(info_files={"entry_points.txt": group + text})
+
+
+def with_entry_comment(data: bytearray) -> bytearray:
+    entry = central_directory(data)
+    name, extra = struct.unpack_from("<HH", data, entry + 28)
+    at = entry + 46 + name + extra
+    data[at:at] = b"note"
+    struct.pack_into("<H", data, entry + 32, 4)
+    end = end_record(data)
+    struct.pack_into("<I", data, end + 12, struct.unpack_from("<I", data, end + 12)[0] + 4)
+    return data
+
+
+def with_other_byte(data: bytearray) -> bytearray:
+    data[data.index(MAIN.encode())] ^= 1
+    return data
+
+
+def with_other_local_name(data: bytearray) -> bytearray:
+    data[30:36] = b"bar.py"
+    return data
+
+
+def with_other_local_size(data: bytearray) -> bytearray:
+    struct.pack_into("<I", data, 22, 5)
+    return data
+
+
+def with_a_link(data: bytearray) -> bytearray:
+    struct.pack_into("<I", data, central_directory(data) + 38, 0o120777 << 16)
+    return data
+
+
+def packed_with_lzma(place: Path) -> Path:
+    path = Draft().save(place)
+    with zipfile.ZipFile(path) as source:
+        members = [(entry, source.read(entry)) for entry in source.infolist()]
+    with zipfile.ZipFile(path, "w") as target:
+        for entry, data in members:
+            entry.compress_type = zipfile.ZIP_LZMA
+            target.writestr(entry, data)
+    return path
+
+
+DEFECTS = {
+    "a name twice": Defect("Z001", Draft(entries=[("foo.py", MAIN)])),
+    "a name twice with other content": Defect("Z001", Draft(entries=[("foo.py", "x = 1\n")])),
+    "other local name": Defect("Z003", archive(with_other_local_name)),
+    "other local size": Defect("Z004", archive(with_other_local_size)),
+    "damaged data": Defect("Z005", archive(with_other_byte)),
+    "data descriptors": Defect("Z006", lambda place: with_descriptors(Draft().save(place))),
+    "bytes before": Defect("Z008", archive(lambda data: b"#!/bin/sh\n" + data)),
+    "bytes behind": Defect("Z009", archive(lambda data: data + b"trailing")),
+    "entry comment": Defect("Z010", archive(with_entry_comment)),
+    "archive comment": Defect("Z011", archive(lambda data: data[:-2] + struct.pack("<H", 4) + b"\x01\x02PK")),
+    "control character": Defect("Z013", with_files(**{"a\x01b": "x"})),
+    "another control character": Defect("Z013", with_files(**{"a\x1fb": "x"})),
+    "invisible character": Defect("Z013", with_files(**{"a\u200bb": "x"})),
+    "absolute name": Defect("Z014", with_files(**{"/nowhere/foo.txt": "x"})),
+    "name that leads out": Defect("Z014", with_files(**{"../foo.txt": "x"})),
+    "backslash": Defect("Z014", with_files(**{"a\\b.txt": "x"})),
+    "lzma": Defect("Z015", packed_with_lzma),
+    "case": Defect("Z017", with_files(**{"a/B.txt": "x", "a/b.txt": "y"})),
+    "normalisation": Defect("Z017", with_files(**{"a/\u00e9.txt": "x", "a/e\u0301.txt": "y"})),
+    "file and directory": Defect("Z018", with_files(**{"a": "x", "a/b.txt": "y"})),
+    "link": Defect("Z019", archive(with_a_link)),
+    "no RECORD": Defect("W001", Draft(without=("RECORD",))),
+    "file without row": Defect("W002", Draft(record={"foo.py": None})),
+    "row without file": Defect("W002", Draft(record_more="bar.py,sha256=abc,1\n")),
+    "other digest": Defect("W003", Draft(record={"foo.py": f"foo.py,{digest(b'x')},{len(MAIN)}"})),
+    "no digest": Defect("W003", Draft(record={"foo.py": "foo.py,,"})),
+    "digest of RECORD": Defect("W004", Draft(record={"foo-1.0.dist-info/RECORD": f"foo-1.0.dist-info/RECORD,{digest(b'x')},1"})),
+    "row of a signature": Defect("W004", Draft(record_more=f"foo-1.0.dist-info/RECORD.jws,{digest(b'x')},1\n")),
+    "RECORD with an open quote": Defect("M008", Draft(record_more='"foo\n')),
+    "wheel 2.0": Defect("W005", Draft(wheel=["Wheel-Version: 2.0", PURE, TAG])),
+    "wheel 1.9": Defect("W005", Draft(wheel=["Wheel-Version: 1.9", PURE, TAG])),
+    "dist-info of another project": Defect("W006", Draft(dist_info="bar-1.0.dist-info")),
+    "dist-info of another version": Defect("W006", Draft(dist_info="foo-2.0.dist-info")),
+    "two dist-info": Defect("W006", with_files(**{"bar-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: bar\nVersion: 1.0\n"})),
+    "no METADATA": Defect("W006", Draft(without=("METADATA",))),
+    "no WHEEL": Defect("W006", Draft(without=("WHEEL",))),
+    "other name": Defect("W007", Draft(metadata_text="Metadata-Version: 2.1\nName: bar\nVersion: 1.0\n")),
+    "other version": Defect("W007", Draft(metadata_text="Metadata-Version: 2.1\nName: foo\nVersion: 2.0\n")),
+    "licence file that is missing": Defect("W008", Draft(metadata_version="2.4", metadata=["License-File: LICENSE"])),
+    "entry point without =": Defect("W009", scripts("foo\n")),
+    "script without function": Defect("W009", scripts("foo = foo\n")),
+    "script with a blank in its function": Defect("W009", scripts("foo = foo:ma in\n")),
+    "script twice": Defect("W009", scripts("foo = foo:main\nfoo = foo:main\n")),
+    "script python": Defect("W009", scripts("python = foo:main\n")),
+    "script with a slash": Defect("W009", scripts("a/b = foo:main\n")),
+    "script that leads out": Defect("W009", scripts("../b = foo:main\n")),
+    "script with a colon": Defect("W009", scripts("a:b = foo:main\n")),
+    "entry point without group": Defect("W009", scripts("foo = foo:main\n", group="")),
+    "plugin that is not an object": Defect("W009", scripts("foo = foo bar\n", group="[plugins]\n")),
+    "unknown key of .data": Defect("W011", with_files(**{"foo-1.0.data/other/x": "x"})),
+    ".data of another name": Defect("W011", with_files(**{"bar-1.0.data/data/x": "x"})),
+    "INSTALLER": Defect("W011", Draft(info_files={"INSTALLER": "pip\n"})),
+    "directory of scripts": Defect("W011", with_files(**{"foo-1.0.data/scripts/a/b": "#!python\n"})),
+    "other tag in WHEEL": Defect("W012", Draft(wheel=[FIRST, PURE, "Tag: py3-none-linux_x86_64"])),
+    "fewer tags in WHEEL": Defect("W012", Draft(tag="py2.py3-none-any", wheel=[FIRST, PURE, TAG])),
+    "no tag in WHEEL": Defect("W012", Draft(wheel=[FIRST, PURE])),
+    "other build in WHEEL": Defect("W012", Draft(wheel=[FIRST, PURE, TAG, "Build: 1"])),
+    "Requires-Python": Defect("M005", Draft(metadata=["Requires-Python: >=3.x"]), resolve=True),
+    "Requires-Dist": Defect("M010", Draft(metadata=["Requires-Dist: bar >= "]), resolve=True),
+    "Provides-Extra": Defect("M011", Draft(metadata=["Provides-Extra: a b"]), resolve=True),
+    "no Name": Defect("M006", Draft(metadata_text="Metadata-Version: 2.1\nVersion: 1.0\n")),
+    "no Version": Defect("M006", Draft(metadata_text="Metadata-Version: 2.1\nName: foo\n")),
+    "no Metadata-Version": Defect("M006", Draft(metadata_text="Name: foo\nVersion: 1.0\n"), resolve=True),
+    "metadata 3.0": Defect("M006", Draft(metadata_version="3.0"), resolve=True),
+    "Name twice": Defect("M006", Draft(metadata=["Name: foo"]), resolve=True),
+    "no Wheel-Version": Defect("M007", Draft(wheel=[PURE, TAG])),
+    "no Root-Is-Purelib": Defect("M007", Draft(wheel=[FIRST, TAG])),
+    "Root-Is-Purelib: maybe": Defect("M007", Draft(wheel=[FIRST, "Root-Is-Purelib: maybe", TAG])),
+    "two files for one place": Defect("W018", with_files(**{"foo-1.0.data/purelib/foo.py": "x"})),
+    "script python below .data": Defect("W020", with_files(**{"foo-1.0.data/scripts/python": "x"})),
+    "pyvenv.cfg": Defect("W020", with_files(**{"foo-1.0.data/data/pyvenv.cfg": "x"})),
+    "name of a device": Defect("W021", with_files(**{"a/aux.py": "x"})),
+    "character that Windows reserves": Defect("W021", with_files(**{"a/b?.txt": "x"})),
+}
+
+
+def findings(*words: str | Path) -> list[dict]:
+    return quarry("wheel", "check", "--json", *words).json["findings"]
+
+
+def codes(*words: str | Path) -> set[str]:
+    return {one["code"] for one in findings(*words)}
+
+
+def test_a_sound_wheel(tmp_path):
+    sound = Draft().save(tmp_path / "dist")
+    assert findings(sound) == []
+    assert not any(refused_by_client(name, sound, tmp_path / str(resolve), resolve) for name in CLIENTS for resolve in (False, True))
+    assert not refused_by_packaging(sound, tmp_path)
+
+
+@pytest.mark.parametrize("name", DEFECTS)
+def test_who_refuses(name, tmp_path):
+    defect = DEFECTS[name]
+    wheel = defect.save(tmp_path / "dist")
+    found = [one for one in findings(wheel) if one["code"] == defect.code]
+    assert found and all(one["fix"] for one in found[:1]), findings(wheel)
+    always, sometimes = set(found[0]["refused_by"]), set(found[0]["may_be_refused_by"])
+    refusing = {one for one in CLIENTS if refused_by_client(one, wheel, tmp_path, defect.resolve)}
+    assert always & set(CLIENTS) <= refusing <= always | sometimes, (refusing, always, sometimes)
+    if defect.code.startswith("M0") and defect.code not in ("M007", "M008"):
+        assert refused_by_packaging(wheel, tmp_path) and "PyPI" in always
+
+
+def test_both_forms_say_who_refuses(tmp_path):
+    wheel = DEFECTS["a name twice"].save(tmp_path)
+    done = quarry("wheel", "check", wheel)
+    assert done.code == 6
+    assert "\n  refused by: PyPI, installer; in some cases uv (uv if the contents differ)\n  hint: " in done.err
+    document = quarry("wheel", "check", "--json", wheel).json
+    assert document["findings"][0]["refused_by"] == ["PyPI", "installer"]
+    assert [one["name"] for one in document["consumers"]] == ["PyPI", "pip", "uv", "installer"]
+    assert "refused by: nobody: PyPI, pip, uv, installer take it" in quarry("wheel", "check", DEFECTS["case"].save(tmp_path / "other")).err
+
+
+def test_the_table_names_the_versions_that_are_tried():
+    table = tomllib.loads((ROOT / "data/refusals.toml").read_text())
+    pins = dict(line.split("==") for line in (ROOT / "tests/requirements.txt").read_text().replace("  #", " #").split("\n") if "==" in line and "# client" in line)
+    tried = {name: version.split()[0] for name, version in pins.items() if name in CLIENTS}
+    said = {one["name"]: one["version"].split()[0].rstrip(",") for one in table["consumer"] if one["name"] in CLIENTS}
+    assert said == tried
