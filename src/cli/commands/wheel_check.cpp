@@ -8,6 +8,7 @@
 #include "cli/wheel_operands.hpp"
 
 #include "base/units.hpp"
+#include "inspect/metadata_rules.hpp"
 #include "inspect/refusals.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -26,6 +27,8 @@ Result<Findings> findings_of(const std::vector<InspectedWheel>& wheels, const Ta
   for (const auto& wheel : wheels) {
     const auto& own = wheel.contents.report.findings;
     findings.insert(findings.end(), own.begin(), own.end());
+    auto metadata = inspect::check_metadata(wheel.contents);
+    findings.insert(findings.end(), metadata.begin(), metadata.end());
     judged.push_back({&wheel.contents, wheel.verdict});
   }
   auto machine =
@@ -113,7 +116,10 @@ Command wheel_check_command() {
       .path = {"wheel", "check"},
       .summary = "look for what would fail where the wheels are installed",
       .description =
-          "Reads each wheel once. First everything that `quarry wheel verify` proves; then the machine code inside:\n\n"
+          "Reads each wheel once. First everything that `quarry wheel verify` proves; then the fields of METADATA by "
+          "its own Metadata-Version: fields that it does not know, licence expressions and files, extras that are not "
+          "declared, the type of the description, and what PyPI does not take (codes Q201 to Q215); then the machine "
+          "code inside:\n\n"
           "- the platform tag: symbol versions, foreign libraries, processor level and private symbols, by the rules "
           "of "
           "PEP 600 and auditwheel's tables, for x86_64 and aarch64. Only the wheel's own files count, never the "
