@@ -3,6 +3,7 @@ and `installer` do is tried; PyPI's answer to METADATA is that of the module `pa
 
 from __future__ import annotations
 
+import platform
 import struct
 import sys
 import tomllib
@@ -15,6 +16,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from support import static_server  # noqa: E402
+from support.clients import client  # noqa: E402
 from support.defective_wheels import CLIENTS, Draft, central_directory, changed, digest, end_record, refused_by_client, refused_by_packaging, with_descriptors  # noqa: E402
 from support.quarry import ROOT, quarry  # noqa: E402
 
@@ -272,3 +275,89 @@ def test_the_table_names_the_versions_that_are_tried():
     tried = {name: version.split()[0] for name, version in pins.items() if name in CLIENTS}
     said = {one["name"]: one["version"].split()[0].rstrip(",") for one in table["consumer"] if one["name"] in CLIENTS}
     assert said == tried
+
+
+@dataclass
+class Rivals:
+    """Two wheels that compete, and which of them (0 or 1) each client installs; None: that depends on the order of the index."""
+
+    code: str
+    wheels: tuple[Draft, Draft]
+    pip: int | None
+    uv: int | None
+    old_pip: int | None
+
+
+RIVALS = {
+    "a build number": Rivals("Q241", (Draft(), Draft(build="1")), 1, 1, 1),
+    "numbers in their order": Rivals("Q241", (Draft(build="10"), Draft(build="9")), 0, 0, 0),
+    "text behind the number": Rivals("Q241", (Draft(build="1a"), Draft(build="1b")), 1, 1, 1),
+    "a build number with more tags": Rivals("Q241", (Draft(tag="py2.py3-none-any", build="2"), Draft()), 0, 0, 0),
+    "spelling": Rivals("Q241", (Draft(name="Foo"), Draft()), None, None, None),
+    "tags in common": Rivals("Q241", (Draft(tag="py2.py3-none-any"), Draft()), None, None, None),
+    "spelling of the version": Rivals("Q241", (Draft(version="1.0"), Draft(version="1.0.0")), None, None, None),
+    "linux and manylinux": Rivals("Q242", (Draft(tag="py3-none-linux_x86_64"), Draft(tag="py3-none-manylinux_2_17_x86_64")), 0, 1, 1),
+    "linux and manylinux2014": Rivals("Q242", (Draft(tag="py3-none-manylinux2014_x86_64"), Draft(tag="py3-none-linux_x86_64", build="1")), 1, 0, 0),
+}
+
+
+def installed(name: str, wheels: list[Path], place: Path) -> str:
+    """The content of which.txt of the wheel that the client takes from a page that lists them in this order."""
+    (place / "simple/foo").mkdir(parents=True)
+    (place / "simple/foo/index.html").write_text("".join(f'<a href="../../{one.name}">{one.name}</a>\n' for one in wheels))
+    for one in wheels:
+        (place / one.name).write_bytes(one.read_bytes())
+    target = place / "target"
+    with static_server.serve(place) as (url, _):
+        if name == "uv":
+            done = client("uv").run("pip", "install", "--no-cache", "--python", sys.executable, "--target", target, "--default-index", f"{url}/simple/", "foo")
+        else:
+            done = client(name).run("install", "--no-cache-dir", "--index-url", f"{url}/simple/", "--target", target, "foo")
+    assert done.returncode == 0, done.stderr
+    return (target / "which.txt").read_text()
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the wheels are for x86_64")
+@pytest.mark.parametrize("name", RIVALS)
+def test_which_of_two_wheels_is_installed(name, tmp_path):
+    rivals = RIVALS[name]
+    for number, draft in enumerate(rivals.wheels):
+        draft.files = {"which.txt": str(number)}
+    wheels = [draft.save(tmp_path / "dist") for draft in rivals.wheels]
+    message = next(one["message"] for one in findings(tmp_path / "dist") if one["code"] == rivals.code)
+    assert all(one.name in message or one.name in next(f["place"] for f in findings(tmp_path / "dist") if f["code"] == rivals.code) for one in wheels)
+    if rivals.pip is None:
+        assert "pip installs the one that the index lists last" in message
+        for order in ([0, 1], [1, 0]):
+            assert installed("pip-newest", [wheels[n] for n in order], tmp_path / f"pip{order[0]}") == str(order[1])
+        return
+    expected = [("pip-newest", rivals.pip), ("uv", rivals.uv), ("pip-oldest", rivals.old_pip)]
+    for client_name, number in expected:
+        assert installed(client_name, wheels, tmp_path / client_name) == str(number), client_name
+    if rivals.code == "Q241":
+        assert f"pip and uv install {wheels[rivals.pip].name}," in message
+    else:
+        assert f"pip 26 installs {wheels[rivals.pip].name}, uv and pip 22 install {wheels[rivals.uv].name}" in message
+
+
+def test_the_first_match_of_a_pattern_is_named(tmp_path):
+    first, second = Draft(build="1").save(tmp_path / "dist"), Draft(build="10").save(tmp_path / "dist")
+    [finding] = [one for one in findings(tmp_path / "dist") if one["code"] == "Q241"]
+    assert finding["severity"] == "error" and finding["message"].endswith(f"takes the first match takes {min(first.name, second.name)}")
+    assert quarry("wheel", "check", tmp_path / "dist").code == 1
+
+
+def test_one_name_in_two_directories(tmp_path):
+    one, copy = Draft().save(tmp_path / "a"), Draft().save(tmp_path / "b")
+    other = Draft(files={"foo.py": "x = 1\n"}).save(tmp_path / "c")
+    assert findings(one, copy) == []
+    assert codes(one, other) == {"Q241"}
+
+
+def test_wheels_that_do_not_compete(tmp_path):
+    for draft in (
+        Draft(), Draft(version="1.1"), Draft(name="bar"), Draft(tag="py3-none-win_amd64"), Draft(tag="py3-none-manylinux_2_17_x86_64"),
+        Draft(tag="py3-none-manylinux_2_28_x86_64"), Draft(tag="py3-none-linux_aarch64"), Draft(tag="cp312-cp312-linux_x86_64"), Draft(tag="py3-none-musllinux_1_2_x86_64"),
+    ):
+        draft.save(tmp_path)
+    assert not codes(tmp_path) & {"Q241", "Q242"}

@@ -10,6 +10,7 @@
 #include "base/units.hpp"
 #include "inspect/metadata_rules.hpp"
 #include "inspect/refusals.hpp"
+#include "inspect/set_rules.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -31,6 +32,10 @@ Result<Findings> findings_of(const std::vector<InspectedWheel>& wheels, const Ta
     findings.insert(findings.end(), metadata.begin(), metadata.end());
     judged.push_back({&wheel.contents, wheel.verdict});
   }
+  std::vector<const inspect::WheelContents*> all;
+  for (const auto& wheel : wheels) all.push_back(&wheel.contents);
+  auto rivals = inspect::check_set(all);
+  findings.insert(findings.end(), rivals.begin(), rivals.end());
   auto machine =
       inspect::check_machine_code(judged, {tables.manylinux, tables.windows, arguments.list("--allow-library")});
   auto device = inspect::judge(device_code_of(wheels), asked).findings;
@@ -131,6 +136,8 @@ Command wheel_check_command() {
           "relocations, missing RELRO;\n"
           "- debug information, files that are there twice, extension modules for another Python, files for another "
           "machine;\n"
+          "- two wheels of the set that fit the same interpreter and machine (build numbers, spellings, linux_x86_64 "
+          "beside manylinux): which one pip and uv install;\n"
           "- device code, judged as `quarry gpu list` judges it: labels that lie, damaged code, and with "
           "--amdgpu-family what is missing or extra.\n\n"
           "Below a defect of the container or of metadata, `refused by:` says who refuses the wheel for it: PyPI, pip, "
