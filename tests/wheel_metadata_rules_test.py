@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from support import static_server  # noqa: E402
 from support.clients import client  # noqa: E402
 from support.defective_wheels import CLIENTS, Draft, central_directory, changed, digest, end_record, refused_by_client, refused_by_packaging, with_descriptors  # noqa: E402
-from support.quarry import ROOT, quarry  # noqa: E402
+from support.quarry import ROOT, quarry, refused  # noqa: E402
 
 MAIN = "def main(): pass\n"
 FIRST = "Wheel-Version: 1.0"
@@ -195,6 +195,7 @@ DEFECTS = {
     "two files for one place": Defect("W018", with_files(**{"foo-1.0.data/purelib/foo.py": "x"})),
     "script python below .data": Defect("W020", with_files(**{"foo-1.0.data/scripts/python": "x"})),
     "pyvenv.cfg": Defect("W020", with_files(**{"foo-1.0.data/data/pyvenv.cfg": "x"})),
+    "long path": Defect("Q231", with_files(**{f"a/{172 * 'x'}": "x"})),
     "name of a device": Defect("W021", with_files(**{"a/aux.py": "x"})),
     "character that Windows reserves": Defect("W021", with_files(**{"a/b?.txt": "x"})),
 }
@@ -361,3 +362,27 @@ def test_wheels_that_do_not_compete(tmp_path):
     ):
         draft.save(tmp_path)
     assert not codes(tmp_path) & {"Q241", "Q242"}
+
+
+# The longest that fits: 259 characters of a file and 247 of its directory, 88 of them of site-packages.
+@pytest.mark.parametrize(
+    "path, fits",
+    [
+        (f"a/{169 * 'x'}", True), (f"a/{170 * 'x'}", False), (f"{159 * 'd'}/x", True), (f"{160 * 'd'}/x", False),
+        ("a/" + 120 * "\u00e9", True), (60 * "\U0001f600" + "/" + 25 * "\U0001f600", True), (60 * "\U0001f600" + "/" + 26 * "\U0001f600", False),
+        (f"foo-1.0.data/purelib/a/{169 * 'x'}", True), (f"foo-1.0.data/purelib/a/{170 * 'x'}", False), (f"foo-1.0.data/data/a/{170 * 'x'}", True),
+    ],
+    ids=range(10),
+)
+def test_lengths_of_paths(path, fits, tmp_path):
+    assert ("Q231" not in codes(with_files(**{path: "x"}).save(tmp_path))) == fits
+
+
+def test_windows_prefix(tmp_path):
+    wheel = with_files(**{f"a/{100 * 'x'}": "x"}).save(tmp_path)
+    assert codes(wheel) == set() and codes("--windows-prefix", "157", wheel) == set() and codes("--windows-prefix", "158", wheel) == {"Q231"}
+    for wrong in ("-1", "x", "248"):
+        refused("C006", 2, "wheel", "check", f"--windows-prefix={wrong}", wheel)
+    linux = Draft(tag="py3-none-manylinux_2_17_x86_64", files={f"a/{200 * 'x'}": "x"}).save(tmp_path)
+    assert "Q231" not in codes(linux)
+    assert "Q231" in codes(Draft(tag="py3-none-win_amd64", files={f"a/{200 * 'x'}": "x"}).save(tmp_path))

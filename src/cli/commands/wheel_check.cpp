@@ -7,8 +7,10 @@
 #include "cli/table.hpp"
 #include "cli/wheel_operands.hpp"
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "inspect/metadata_rules.hpp"
+#include "inspect/path_rules.hpp"
 #include "inspect/refusals.hpp"
 #include "inspect/set_rules.hpp"
 #include <algorithm>
@@ -19,17 +21,40 @@ namespace quarry::cli {
 
 namespace {
 constexpr const char* k_refusals = "data/refusals.toml";
+constexpr const char* k_windows_paths = "data/windows-paths.toml";
+
+/// The lengths of the table, with the prefix that was given.
+Result<inspect::WindowsPaths> windows_paths_of(const Context& context, const Arguments& arguments) {
+  TRY(auto paths, inspect::parse_windows_paths(context.resources.read(k_windows_paths).value_or(""), k_windows_paths));
+  auto said = arguments.find("--windows-prefix");
+  if (!said) return paths;
+  auto length = text::parse_u64(*said);
+  auto max = static_cast<std::uint64_t>(paths.directory_max);
+  if (!length || *length > max)
+    return fail(ErrorKind::invalid_argument, "C006",
+                fmt::format("--windows-prefix is {}, not a number of characters from 0 to {}", *said, max),
+                "count the path of site-packages with its last backslash, such as 60");
+  paths.prefix = static_cast<std::int64_t>(*length);
+  return paths;
+}
+
+/// What the fields and names of one wheel say by themselves.
+Findings findings_of_one(const inspect::WheelContents& wheel, const inspect::WindowsPaths& paths) {
+  auto findings = wheel.report.findings;
+  for (const auto& more : {inspect::check_metadata(wheel), inspect::check_paths(wheel, paths)})
+    findings.insert(findings.end(), more.begin(), more.end());
+  return findings;
+}
 
 /// All rules about all wheels: each wheel's own findings, its machine code, and the device code of all together.
 Result<Findings> findings_of(const std::vector<InspectedWheel>& wheels, const Tables& tables,
-                             const Arguments& arguments, const inspect::Asked& asked) {
+                             const Arguments& arguments, const inspect::Asked& asked,
+                             const inspect::WindowsPaths& windows) {
   Findings findings;
   std::vector<inspect::JudgedWheel> judged;
   for (const auto& wheel : wheels) {
-    const auto& own = wheel.contents.report.findings;
+    auto own = findings_of_one(wheel.contents, windows);
     findings.insert(findings.end(), own.begin(), own.end());
-    auto metadata = inspect::check_metadata(wheel.contents);
-    findings.insert(findings.end(), metadata.begin(), metadata.end());
     judged.push_back({&wheel.contents, wheel.verdict});
   }
   std::vector<const inspect::WheelContents*> all;
@@ -93,11 +118,12 @@ Json as_json(const std::vector<InspectedWheel>& wheels, const Findings& findings
 
 Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto asked, asked_of(context, arguments));
+  TRY(auto windows, windows_paths_of(context, arguments));
   TRY(auto tables, load_tables(context));
   TRY(auto refusals, inspect::parse_refusals(context.resources.read(k_refusals).value_or(""), k_refusals));
   TRY(auto paths, wheels_of(context, arguments.operands));
   TRY(auto wheels, inspect_wheels(context, tables, paths));
-  TRY(auto findings, findings_of(wheels, tables, arguments, asked));
+  TRY(auto findings, findings_of(wheels, tables, arguments, asked, windows));
   context.out.findings(with_refusals(grouped(findings), refusals));
   for (const auto& wheel : wheels)
     context.out.data(fmt::format("{}: {}\n", wheel.contents.file, verdict_text(wheel.verdict)));
@@ -136,6 +162,7 @@ Command wheel_check_command() {
           "relocations, missing RELRO;\n"
           "- debug information, files that are there twice, extension modules for another Python, files for another "
           "machine;\n"
+          "- paths that get too long on Windows (MAX_PATH), in wheels with a tag `any` or `win…`;\n"
           "- two wheels of the set that fit the same interpreter and machine (build numbers, spellings, linux_x86_64 "
           "beside manylinux): which one pip and uv install;\n"
           "- device code, judged as `quarry gpu list` judges it: labels that lie, damaged code, and with "
@@ -151,13 +178,18 @@ Command wheel_check_command() {
                  .value = "GLOB",
                  .help = "libraries that the machine is known to have, such as 'libamdhip64.so.*'",
                  .repeats = true},
+                {.name = "--windows-prefix",
+                 .value = "LENGTH",
+                 .help = "characters of the path of site-packages on Windows (default: 88, data/windows-paths.toml)"},
                 {.name = "--strict", .value = {}, .help = "warnings fail, too"}},
       .examples = {{"quarry wheel check dist", "check all wheels of a directory as one set"},
                    {"quarry wheel check dist --amdgpu-family gfx120X-all", "is the device code that of the family?"},
+                   {"quarry wheel check dist --windows-prefix 60",
+                    "are the paths short enough for this site-packages?"},
                    {"quarry wheel check --json x.whl | jq '.findings[].code'", "the codes of all findings"}},
       .exit_codes = {{0, "no errors"},
                      {1, "a wheel has errors; with --strict, warnings"},
-                     {2, "a file is not a wheel; the family is unknown"},
+                     {2, "a file is not a wheel; the family or the length is unknown"},
                      {3, "a path does not exist, or a directory holds no wheel"},
                      {6, "a container or RECORD is broken or ambiguous"}},
       .schema = "quarry.wheel-check/1",
