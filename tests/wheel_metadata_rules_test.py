@@ -195,6 +195,8 @@ DEFECTS = {
     "two files for one place": Defect("W018", with_files(**{"foo-1.0.data/purelib/foo.py": "x"})),
     "script python below .data": Defect("W020", with_files(**{"foo-1.0.data/scripts/python": "x"})),
     "pyvenv.cfg": Defect("W020", with_files(**{"foo-1.0.data/data/pyvenv.cfg": "x"})),
+    "script of a module that is missing": Defect("Q221", scripts("foo = foo.bar:main\n")),
+    "compressed tags": Defect("Q222", Draft(tag="py2.py3-none-any", wheel=[FIRST, PURE, "Tag: py2.py3-none-any"])),
     "long path": Defect("Q231", with_files(**{f"a/{172 * 'x'}": "x"})),
     "name of a device": Defect("W021", with_files(**{"a/aux.py": "x"})),
     "character that Windows reserves": Defect("W021", with_files(**{"a/b?.txt": "x"})),
@@ -386,3 +388,25 @@ def test_windows_prefix(tmp_path):
     linux = Draft(tag="py3-none-manylinux_2_17_x86_64", files={f"a/{200 * 'x'}": "x"}).save(tmp_path)
     assert "Q231" not in codes(linux)
     assert "Q231" in codes(Draft(tag="py3-none-win_amd64", files={f"a/{200 * 'x'}": "x"}).save(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "value, files, severity",
+    [
+        ("foo:main", {"foo.py": ""}, None), ("a.b:main", {"a/b.py": ""}, None), ("a.b:main", {"a/b/__init__.py": ""}, None), ("a.b:main", {"a/b/c.py": ""}, None),
+        ("a.b:main", {"a/b.cpython-312-x86_64-linux-gnu.so": ""}, None), ("a.b:main", {"foo-1.0.data/purelib/a/b.py": ""}, None), ("a.b:main", {"a/b.txt": ""}, "warning"),
+        ("a.b:main", {"a/__init__.py": ""}, "warning"), ("a.b:main", {"foo-1.0.data/scripts/a/b.py": ""}, "note"), ("bar:main", {"foo.py": ""}, "note"), ("ab:main", {"a/b.py": ""}, "note"),
+    ],
+    ids=range(11),
+)
+def test_modules_of_entry_points(value, files, severity, tmp_path):
+    draft = scripts(f"foo = {value}\n")
+    draft.files = files
+    found = [one["severity"] for one in findings(draft.save(tmp_path)) if one["code"] == "Q221"]
+    assert found == ([severity] if severity else [])
+
+
+def test_modules_are_looked_for_in_all_wheels(tmp_path):
+    draft = scripts("foo = bar.tool:main\n")
+    user, library = draft.save(tmp_path), Draft(name="bar", files={"bar/tool.py": ""}).save(tmp_path)
+    assert codes(user) == {"Q221"} and codes(user, library) == set()

@@ -9,6 +9,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "inspect/entry_point_rules.hpp"
 #include "inspect/metadata_rules.hpp"
 #include "inspect/path_rules.hpp"
 #include "inspect/refusals.hpp"
@@ -59,8 +60,8 @@ Result<Findings> findings_of(const std::vector<InspectedWheel>& wheels, const Ta
   }
   std::vector<const inspect::WheelContents*> all;
   for (const auto& wheel : wheels) all.push_back(&wheel.contents);
-  auto rivals = inspect::check_set(all);
-  findings.insert(findings.end(), rivals.begin(), rivals.end());
+  for (const auto& more : {inspect::check_entry_points(all), inspect::check_set(all)})
+    findings.insert(findings.end(), more.begin(), more.end());
   auto machine =
       inspect::check_machine_code(judged, {tables.manylinux, tables.windows, arguments.list("--allow-library")});
   auto device = inspect::judge(device_code_of(wheels), asked).findings;
@@ -162,6 +163,7 @@ Command wheel_check_command() {
           "relocations, missing RELRO;\n"
           "- debug information, files that are there twice, extension modules for another Python, files for another "
           "machine;\n"
+          "- entry points that name a module which none of the wheels has;\n"
           "- paths that get too long on Windows (MAX_PATH), in wheels with a tag `any` or `win…`;\n"
           "- two wheels of the set that fit the same interpreter and machine (build numbers, spellings, linux_x86_64 "
           "beside manylinux): which one pip and uv install;\n"
