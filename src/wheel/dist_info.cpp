@@ -95,7 +95,7 @@ private:
       error("W005", path, fmt::format("Wheel-Version {} is not understood", version), "build a wheel of version 1.0");
     else if (version != "1.0")
       findings_.push_back({"W005", Severity::warning, place_of(file_, path),
-                           fmt::format("Wheel-Version {} is newer than 1.0", version), ""});
+                           fmt::format("Wheel-Version {} is newer than 1.0", version), "build a wheel of version 1.0"});
   }
 
   void tags(const std::string& path, const dist::WheelInfo& info) {

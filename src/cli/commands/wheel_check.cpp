@@ -7,7 +7,13 @@
 #include "cli/table.hpp"
 #include "cli/wheel_operands.hpp"
 
+#include "base/text.hpp"
 #include "base/units.hpp"
+#include "inspect/entry_point_rules.hpp"
+#include "inspect/metadata_rules.hpp"
+#include "inspect/path_rules.hpp"
+#include "inspect/refusals.hpp"
+#include "inspect/set_rules.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -15,16 +21,47 @@
 namespace quarry::cli {
 
 namespace {
+constexpr const char* k_refusals = "data/refusals.toml";
+constexpr const char* k_windows_paths = "data/windows-paths.toml";
+
+/// The lengths of the table, with the prefix that was given.
+Result<inspect::WindowsPaths> windows_paths_of(const Context& context, const Arguments& arguments) {
+  TRY(auto paths, inspect::parse_windows_paths(context.resources.read(k_windows_paths).value_or(""), k_windows_paths));
+  auto said = arguments.find("--windows-prefix");
+  if (!said) return paths;
+  auto length = text::parse_u64(*said);
+  auto max = static_cast<std::uint64_t>(paths.directory_max);
+  if (!length || *length > max)
+    return fail(ErrorKind::invalid_argument, "C006",
+                fmt::format("--windows-prefix is {}, not a number of characters from 0 to {}", *said, max),
+                "count the path of site-packages with its last backslash, such as 60");
+  paths.prefix = static_cast<std::int64_t>(*length);
+  return paths;
+}
+
+/// What the fields and names of one wheel say by themselves.
+Findings findings_of_one(const inspect::WheelContents& wheel, const inspect::WindowsPaths& paths) {
+  auto findings = wheel.report.findings;
+  for (const auto& more : {inspect::check_metadata(wheel), inspect::check_paths(wheel, paths)})
+    findings.insert(findings.end(), more.begin(), more.end());
+  return findings;
+}
+
 /// All rules about all wheels: each wheel's own findings, its machine code, and the device code of all together.
 Result<Findings> findings_of(const std::vector<InspectedWheel>& wheels, const Tables& tables,
-                             const Arguments& arguments, const inspect::Asked& asked) {
+                             const Arguments& arguments, const inspect::Asked& asked,
+                             const inspect::WindowsPaths& windows) {
   Findings findings;
   std::vector<inspect::JudgedWheel> judged;
   for (const auto& wheel : wheels) {
-    const auto& own = wheel.contents.report.findings;
+    auto own = findings_of_one(wheel.contents, windows);
     findings.insert(findings.end(), own.begin(), own.end());
     judged.push_back({&wheel.contents, wheel.verdict});
   }
+  std::vector<const inspect::WheelContents*> all;
+  for (const auto& wheel : wheels) all.push_back(&wheel.contents);
+  for (const auto& more : {inspect::check_entry_points(all), inspect::check_set(all)})
+    findings.insert(findings.end(), more.begin(), more.end());
   auto machine =
       inspect::check_machine_code(judged, {tables.manylinux, tables.windows, arguments.list("--allow-library")});
   auto device = inspect::judge(device_code_of(wheels), asked).findings;
@@ -46,23 +83,49 @@ int exit_code_of(const std::vector<InspectedWheel>& wheels, const Findings& find
   return code;
 }
 
-Json as_json(const std::vector<InspectedWheel>& wheels, const Findings& findings) {
+/// The findings as people read them: below each one who refuses the wheel for it.
+Findings with_refusals(Findings findings, const inspect::Refusals& refusals) {
+  for (auto& finding : findings)
+    if (const auto* row = refusals.find(finding)) finding.message += "\n  refused by: " + refusals.text_of(*row);
+  return findings;
+}
+
+/// Each finding with `refused_by` and `may_be_refused_by`; null if the table says nothing about it.
+Json findings_with_refusals(const Findings& findings, const inspect::Refusals& refusals) {
+  auto list = findings_json(findings);
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    const auto* row = refusals.find(findings[i]);
+    list[i]["refused_by"] = row ? Json(row->refused_by) : Json(nullptr);
+    list[i]["may_be_refused_by"] = row ? Json(row->depends) : Json(nullptr);
+  }
+  return list;
+}
+
+Json as_json(const std::vector<InspectedWheel>& wheels, const Findings& findings, const inspect::Refusals& refusals) {
   Json files = Json::array();
   for (const auto& wheel : wheels)
     files.push_back({{"path", wheel.contents.path},
                      {"size", wheel.contents.report.size},
                      {"sha256", wheel.contents.report.sha256.hex()},
                      {"policy", verdict_json(wheel.verdict)}});
-  return {{"schema", "quarry.wheel-check/1"}, {"files", files}, {"findings", findings_json(findings)}};
+  Json consumers = Json::array();
+  for (const auto& consumer : refusals.consumers)
+    consumers.push_back({{"name", consumer.name}, {"version", consumer.version}});
+  return {{"schema", "quarry.wheel-check/1"},
+          {"consumers", consumers},
+          {"files", files},
+          {"findings", findings_with_refusals(findings, refusals)}};
 }
 
 Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto asked, asked_of(context, arguments));
+  TRY(auto windows, windows_paths_of(context, arguments));
   TRY(auto tables, load_tables(context));
+  TRY(auto refusals, inspect::parse_refusals(context.resources.read(k_refusals).value_or(""), k_refusals));
   TRY(auto paths, wheels_of(context, arguments.operands));
   TRY(auto wheels, inspect_wheels(context, tables, paths));
-  TRY(auto findings, findings_of(wheels, tables, arguments, asked));
-  context.out.findings(grouped(findings));
+  TRY(auto findings, findings_of(wheels, tables, arguments, asked, windows));
+  context.out.findings(with_refusals(grouped(findings), refusals));
   for (const auto& wheel : wheels)
     context.out.data(fmt::format("{}: {}\n", wheel.contents.file, verdict_text(wheel.verdict)));
   auto errors = number_of(findings, Severity::error), warnings = number_of(findings, Severity::warning);
@@ -75,7 +138,7 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
                                        : good ? Tone::good
                                               : Tone::doubtful,
                                        context.out.data_look().color)));
-  if (context.out.json()) context.out.document(as_json(wheels, findings));
+  if (context.out.json()) context.out.document(as_json(wheels, findings, refusals));
   return exit_code_of(wheels, findings, arguments.has("--strict"));
 }
 } // namespace
@@ -85,7 +148,10 @@ Command wheel_check_command() {
       .path = {"wheel", "check"},
       .summary = "look for what would fail where the wheels are installed",
       .description =
-          "Reads each wheel once. First everything that `quarry wheel verify` proves; then the machine code inside:\n\n"
+          "Reads each wheel once. First everything that `quarry wheel verify` proves; then the fields of METADATA by "
+          "its own Metadata-Version: fields that it does not know, licence expressions and files, extras that are not "
+          "declared, the type of the description, and what PyPI does not take (codes Q201 to Q215); then the machine "
+          "code inside:\n\n"
           "- the platform tag: symbol versions, foreign libraries, processor level and private symbols, by the rules "
           "of "
           "PEP 600 and auditwheel's tables, for x86_64 and aarch64. Only the wheel's own files count, never the "
@@ -97,8 +163,15 @@ Command wheel_check_command() {
           "relocations, missing RELRO;\n"
           "- debug information, files that are there twice, extension modules for another Python, files for another "
           "machine;\n"
+          "- entry points that name a module which none of the wheels has;\n"
+          "- paths that get too long on Windows (MAX_PATH), in wheels with a tag `any` or `win…`;\n"
+          "- two wheels of the set that fit the same interpreter and machine (build numbers, spellings, linux_x86_64 "
+          "beside manylinux): which one pip and uv install;\n"
           "- device code, judged as `quarry gpu list` judges it: labels that lie, damaged code, and with "
           "--amdgpu-family what is missing or extra.\n\n"
+          "Below a defect of the container or of metadata, `refused by:` says who refuses the wheel for it: PyPI, pip, "
+          "uv or installer, in the versions that data/refusals.toml names. With --json, `refused_by` and "
+          "`may_be_refused_by` of a finding are null if the table says nothing about it.\n\n"
           "A wheel linked against musl gets no verdict on its tag.",
       .operands = {{"PATH", "wheels to check, or directories that hold them", true, true}},
       .flags = {family_flag(),
@@ -107,13 +180,18 @@ Command wheel_check_command() {
                  .value = "GLOB",
                  .help = "libraries that the machine is known to have, such as 'libamdhip64.so.*'",
                  .repeats = true},
+                {.name = "--windows-prefix",
+                 .value = "LENGTH",
+                 .help = "characters of the path of site-packages on Windows (default: 88, data/windows-paths.toml)"},
                 {.name = "--strict", .value = {}, .help = "warnings fail, too"}},
       .examples = {{"quarry wheel check dist", "check all wheels of a directory as one set"},
                    {"quarry wheel check dist --amdgpu-family gfx120X-all", "is the device code that of the family?"},
+                   {"quarry wheel check dist --windows-prefix 60",
+                    "are the paths short enough for this site-packages?"},
                    {"quarry wheel check --json x.whl | jq '.findings[].code'", "the codes of all findings"}},
       .exit_codes = {{0, "no errors"},
                      {1, "a wheel has errors; with --strict, warnings"},
-                     {2, "a file is not a wheel; the family is unknown"},
+                     {2, "a file is not a wheel; the family or the length is unknown"},
                      {3, "a path does not exist, or a directory holds no wheel"},
                      {6, "a container or RECORD is broken or ambiguous"}},
       .schema = "quarry.wheel-check/1",

@@ -1,0 +1,75 @@
+#include "inspect/entry_point_rules.hpp"
+
+#include "base/text.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace quarry::inspect {
+
+namespace {
+constexpr std::size_t k_entry_point_findings_max = 100;
+
+using Modules = std::set<std::string, std::less<>>; ///< "rocm_sdk/tools" for rocm_sdk.tools
+
+/// Adds what Python could import of a file: a source file, an extension module, and each directory above it, which is
+/// at least a namespace package.
+void add_modules(std::string_view path, Modules& modules) {
+  if (path.starts_with("../")) return;
+  auto slash = path.rfind('/');
+  auto directory = slash == path.npos ? std::string_view() : path.substr(0, slash);
+  for (auto up = directory; !up.empty() && modules.emplace(up).second;)
+    up = up.substr(0, up.rfind('/') == up.npos ? 0 : up.rfind('/'));
+  bool module = path.ends_with(".py") || path.ends_with(".so") || path.ends_with(".pyd");
+  auto dot = path.find('.', slash == path.npos ? 0 : slash + 1); // foo.cpython-312-x86_64-linux-gnu.so
+  if (module) modules.emplace(path.substr(0, dot));
+}
+
+Modules modules_of(std::span<const WheelContents* const> wheels) {
+  Modules modules;
+  for (const auto* wheel : wheels)
+    for (const auto& path : wheel->installed) add_modules(path, modules);
+  return modules;
+}
+
+std::string dist_info_place(const WheelContents& wheel, std::string_view file) {
+  return fmt::format("{}!{}/{}", wheel.file, wheel.report.name->dist_info(), file);
+}
+
+void check_modules(const WheelContents& wheel, const Modules& modules, Findings& findings) {
+  for (const auto& point : wheel.report.entry_points) {
+    if (!point.is_reference() || point.module.empty()) continue;
+    auto module = text::replace_all(point.module, ".", "/");
+    if (modules.contains(module)) continue;
+    bool ours = modules.contains(std::string_view(module).substr(0, module.find('/')));
+    findings.push_back({"Q221", ours ? Severity::warning : Severity::note, dist_info_place(wheel, "entry_points.txt"),
+                        fmt::format("{} in [{}] names the module {}, which no wheel that was given has", point.name,
+                                    point.group, point.module),
+                        "correct the module, or give the wheel that holds it as well"});
+  }
+}
+
+void check_tag_lines(const WheelContents& wheel, Findings& findings) {
+  for (const auto& tag : wheel.report.wheel_info->tags)
+    if (tag.find('.') != tag.npos)
+      findings.push_back({"Q222", Severity::note, dist_info_place(wheel, "WHEEL"),
+                          fmt::format("Tag: {} is a compressed set", tag), "write one Tag line for each combination"});
+}
+} // namespace
+
+Findings check_entry_points(std::span<const WheelContents* const> wheels) {
+  bool any = std::ranges::any_of(wheels, [](const auto* wheel) { return !wheel->report.entry_points.empty(); });
+  auto modules = any ? modules_of(wheels) : Modules();
+  Findings findings;
+  for (const auto* wheel : wheels) {
+    if (!wheel->report.name) continue;
+    check_modules(*wheel, modules, findings);
+    if (wheel->report.wheel_info) check_tag_lines(*wheel, findings);
+  }
+  if (findings.size() > k_entry_point_findings_max) findings.resize(k_entry_point_findings_max);
+  return findings;
+}
+
+} // namespace quarry::inspect
