@@ -60,6 +60,16 @@ private:
 
 // Tags
 
+/// Those that systems of this policy do not export; newer ones may.
+std::vector<Demand> forbidden_by(const dist::ManylinuxPolicy& policy, const std::vector<Demand>& imported) {
+  std::vector<Demand> out;
+  for (const auto& one : imported)
+    if (auto known = policy.private_symbols.find(one.library);
+        known != policy.private_symbols.end() && known->second.contains(one.what))
+      out.push_back(one);
+  return out;
+}
+
 /// What the tag promises and the files do not keep.
 void check_promise(Report& report, const dist::ManylinuxPolicy& policy) {
   const auto& verdict = report.verdict;
@@ -84,11 +94,12 @@ void check_promise(Report& report, const dist::ManylinuxPolicy& policy) {
         "Q109", Severity::error,
         fmt::format("its files need a newer processor than {} promises: {}", policy.tag(), joined(verdict.levels)),
         "build without -march, or choose the code by the processor when it runs");
-  if (!verdict.private_symbols.empty())
-    report.add("Q110", Severity::error,
-               fmt::format("its files import symbols that not every {} exports: {}",
-                           verdict.private_symbols.front().library, joined(verdict.private_symbols)),
-               "link the library that defines them statically, or package it");
+  auto hidden = forbidden_by(policy, verdict.private_symbols);
+  if (!hidden.empty())
+    report.add(
+        "Q110", Severity::error,
+        fmt::format("its files import symbols that not every {} exports: {}", hidden.front().library, joined(hidden)),
+        "link the library that defines them statically, or package it");
 }
 
 /// The tag of the file name with the fewest promises kept: a name may have several,
