@@ -14,8 +14,8 @@ using ::testing::IsEmpty;
 
 Findings findings(const std::vector<WheelContents>& wheels, std::vector<std::string> allowed = {}) {
   std::vector<JudgedWheel> judged;
-  for (const auto& one : wheels) judged.push_back({&one, platform_verdict(one, made::manylinux())});
-  return check_machine_code(judged, {made::manylinux(), made::windows(), std::move(allowed)});
+  for (const auto& one : wheels) judged.push_back({&one, platform_verdict(one, made::platforms())});
+  return check_machine_code(judged, {made::platforms(), made::windows(), std::move(allowed)});
 }
 /// "e Q101" for an error, "w Q112" for a warning.
 std::vector<std::string> codes(const Findings& found) {
@@ -176,6 +176,24 @@ TEST(MachineRules, Dlls) {
   auto holder = wheel("win_amd64", {made::dll("y/Amdhip64_7.dll", {})});
   EXPECT_THAT(codes(findings({importing_dll("amdhip64_7.DLL"), holder})), IsEmpty());
   EXPECT_THAT(codes(importing_dll("amdhip64_7.DLL")), ElementsAre("w Q116"));
+}
+
+TEST(MachineRules, TheOtherLibc) {
+  auto musl = library({"libc.musl-x86_64.so.1"}), glibc = library({"libc.so.6"});
+  constexpr const char* k_musl = "musllinux_1_2_x86_64";
+  EXPECT_THAT(codes(wheel(k_musl, {file("x/a.so", musl)})), IsEmpty());
+  EXPECT_THAT(codes(wheel(k_musl, {file("x/a.so", musl), file("x/b.so", glibc)})), ElementsAre("w Q117", "e Q102"));
+  EXPECT_THAT(codes(wheel(k_2_28, {file("x/a.so", glibc)})), IsEmpty());
+  EXPECT_THAT(codes(wheel(k_2_28, {file("x/a.so", musl)})), ElementsAre("w Q117"));
+  EXPECT_THAT(codes(wheel("manylinux_2_28_x86_64.musllinux_1_2_x86_64", {file("x/a.so", glibc)})), IsEmpty());
+  EXPECT_THAT(codes(wheel(k_linux, {file("x/a.so", glibc), file("x/b.so", library({"libc.so.6"}))})), IsEmpty());
+
+  auto private_to_libz = library({"libz.so.1", "libc.musl-x86_64.so.1"}), fast = musl;
+  private_to_libz.imports = {"inflate_fast"};
+  fast.isa_level = 3;
+  EXPECT_THAT(codes(wheel(k_musl, {file("x/a.so", private_to_libz)})), ElementsAre("e Q110"));
+  EXPECT_THAT(codes(wheel(k_musl, {file("x/a.so", fast)})), ElementsAre("e Q109"));
+  EXPECT_THAT(codes(wheel(k_linux, {file("x/a.so", fast)})), IsEmpty());
 }
 
 TEST(MachineRules, FindingsOfFilesComeFirst) {

@@ -16,7 +16,7 @@ elf::Linking needing(std::vector<elf::NeededVersion> versions, std::vector<std::
   return linking;
 }
 PlatformVerdict verdict(std::vector<MachineFile> files, const std::string& tag = "linux_x86_64") {
-  return platform_verdict(made::wheel(tag, std::move(files)), made::manylinux());
+  return platform_verdict(made::wheel(tag, std::move(files)), made::platforms());
 }
 std::vector<std::string> whats(const std::vector<Demand>& demands) {
   std::vector<std::string> out;
@@ -89,6 +89,64 @@ TEST(PlatformVerdict, OnlyFilesOfItsMachineCount) {
       << "without a machine in the tag, the first file's";
 }
 
+TEST(PlatformVerdict, WhichLibc) {
+  auto libc = [](std::vector<std::string> needed, const std::string& interpreter = {},
+                 const std::string& name = "a.so") {
+    auto linking = library(std::move(needed));
+    linking.facts.interpreter = interpreter;
+    return libc_of(file(name, linking));
+  };
+  EXPECT_EQ(libc({"libm.so.6", "libc.so.6"}), Libc::glibc);
+  EXPECT_EQ(libc({"ld-linux-aarch64.so.1"}), Libc::glibc);
+  EXPECT_EQ(libc({}, "/lib64/ld-linux-x86-64.so.2"), Libc::glibc);
+  EXPECT_EQ(libc({"libc.musl-x86_64.so.1"}), Libc::musl);
+  EXPECT_EQ(libc({}, "/lib/ld-musl-x86_64.so.1"), Libc::musl);
+  EXPECT_EQ(libc({}, "", "a.cpython-312-x86_64-linux-musl.so"), Libc::musl);
+  EXPECT_EQ(libc({"libm.so.6"}), Libc::unknown);
+  EXPECT_EQ(libc_of(made::dll("a.dll", {})), Libc::unknown);
+}
+
+TEST(PlatformVerdict, Musl) {
+  auto musl = [](std::vector<std::string> more = {}, unsigned level = 1) {
+    more.emplace_back("libc.musl-x86_64.so.1");
+    auto linking = library(std::move(more));
+    linking.isa_level = level;
+    return linking;
+  };
+  auto hidden = musl({"libz.so.1"});
+  hidden.imports = {"uncompress2"}; // private for musl, whatever the version
+  auto versioned = musl();
+  versioned.versions = {{"libgcc_s-1.so.1", "GCC_99.0"}};
+  const Case cases[] = {
+      {"musl alone", musl(), "musllinux_1_2_x86_64", "musllinux_1_2_x86_64"},
+      {"libz", musl({"libz.so.1"}), "musllinux_1_2_x86_64", "musllinux_1_2_x86_64"},
+      {"a library that only glibc systems have", musl({"libm.so.6"}), "linux_x86_64", "musllinux_1_2_x86_64"},
+      {"AVX2", musl({}, 3), "linux_x86_64", "musllinux_1_2_x86_64"},
+      {"a private symbol", hidden, "linux_x86_64", "musllinux_1_2_x86_64"},
+      {"versions of grafted libraries", versioned, "musllinux_1_2_x86_64", "musllinux_1_2_x86_64"},
+  };
+  for (const auto& one : cases)
+    for (const auto* tag : {"linux_x86_64", "musllinux_1_1_x86_64"}) {
+      auto found = verdict({file("x/a.so", one.linking)}, tag);
+      EXPECT_EQ(found.libc, Libc::musl) << one.what;
+      EXPECT_EQ(found.tag, one.tag) << one.what;
+      EXPECT_EQ(found.symbols_tag, one.symbols_tag) << one.what;
+    }
+}
+
+TEST(PlatformVerdict, FilesOfTheOtherLibcDoNotCount) {
+  auto musl = library({"libc.musl-x86_64.so.1", "libfoo.so"}), newer = needing({{"libc.so.6", "GLIBC_2.38"}});
+  EXPECT_EQ(verdict({file("x/a.so", musl), file("x/b.so", newer)}, "manylinux_2_38_x86_64").tag,
+            "manylinux_2_38_x86_64");
+  EXPECT_EQ(
+      verdict({file("x/a.so", library({"libc.musl-x86_64.so.1"})), file("x/b.so", newer)}, "musllinux_1_2_x86_64").tag,
+      "musllinux_1_2_x86_64");
+  EXPECT_EQ(verdict({file("x/a.so", newer), file("x/b.so", musl)}).libc, Libc::glibc) << "the first file decides";
+  EXPECT_EQ(verdict({file("x/a.so")}, "musllinux_1_2_x86_64").tag, "musllinux_1_2_x86_64") << "static: the tag decides";
+  EXPECT_EQ(verdict({file("x/a.so")}, "manylinux_2_17_x86_64.musllinux_1_2_x86_64").tag, "manylinux_2_5_x86_64");
+  EXPECT_EQ(verdict({file("x/a.so", musl)}, "manylinux_2_17_x86_64").libc, Libc::musl) << "no file is for the tag's";
+}
+
 TEST(PlatformVerdict, NoVerdict) {
   EXPECT_EQ(verdict({}).judged, Judged::pure);
   EXPECT_EQ(verdict({made::dll("x/a.pyd", {})}).judged, Judged::pure);
@@ -103,7 +161,7 @@ TEST(PlatformVerdict, NoVerdict) {
 }
 
 TEST(PlatformVerdict, PrivateSymbolsToLookFor) {
-  auto names = private_symbols(made::manylinux());
+  auto names = private_symbols(made::platforms());
   EXPECT_TRUE(names.contains("inflate_fast"));
   EXPECT_TRUE(names.contains("uncompress2"));
   EXPECT_FALSE(names.contains("inflate"));

@@ -1,6 +1,5 @@
 #pragma once
 // Wheels as values, for the tests of the rules about machine code.
-#include "dist/manylinux.hpp"
 #include "inspect/machine_rules.hpp"
 #include <algorithm>
 #include <elf.h>
@@ -17,6 +16,11 @@ inline const dist::Manylinux& manylinux() {
   static const auto table = dist::parse_manylinux(shipped_text("manylinux.toml"), "manylinux.toml").value();
   return table;
 }
+inline const dist::Musllinux& musllinux() {
+  static const auto table = dist::parse_musllinux(shipped_text("musllinux.toml"), "musllinux.toml").value();
+  return table;
+}
+inline PlatformTables platforms() { return {manylinux(), musllinux()}; }
 inline const WindowsLibraries& windows() {
   static const auto table = parse_windows_libraries(shipped_text("windows-libraries.toml"), "windows.toml").value();
   return table;

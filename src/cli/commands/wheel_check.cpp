@@ -26,7 +26,7 @@ Result<Findings> findings_of(const std::vector<InspectedWheel>& wheels, const Ta
     judged.push_back({&wheel.contents, wheel.verdict});
   }
   auto machine =
-      inspect::check_machine_code(judged, {tables.manylinux, tables.windows, arguments.list("--allow-library")});
+      inspect::check_machine_code(judged, {tables.platforms(), tables.windows, arguments.list("--allow-library")});
   auto device = inspect::judge(device_code_of(wheels), asked).findings;
   findings.insert(findings.end(), machine.begin(), machine.end());
   findings.insert(findings.end(), device.begin(), device.end());
@@ -87,19 +87,17 @@ Command wheel_check_command() {
       .description =
           "Reads each wheel once. First everything that `quarry wheel verify` proves; then the machine code inside:\n\n"
           "- the platform tag: symbol versions, foreign libraries, processor level and private symbols, by the rules "
-          "of "
-          "PEP 600 and auditwheel's tables, for x86_64 and aarch64. Only the wheel's own files count, never the "
-          "libraries of this machine;\n"
+          "of PEP 600 and PEP 656 and auditwheel's tables: glibc on x86_64 and aarch64, musl on these, ppc64le and "
+          "riscv64. Only the wheel's own files count, never the libraries of this machine;\n"
           "- libraries: each needed one must be in a wheel that was given, where a run path leads, or on every system "
           "(give all wheels of a set at once); DLLs in the same way;\n"
           "- run paths that lead to the machine that built them, out of the environment, or to the working directory;\n"
           "- the headers that the loader reads (codes E101 to E113), writable code, executable stacks, text "
           "relocations, missing RELRO;\n"
           "- debug information, files that are there twice, extension modules for another Python, files for another "
-          "machine;\n"
+          "machine or C library;\n"
           "- device code, judged as `quarry gpu list` judges it: labels that lie, damaged code, and with "
-          "--amdgpu-family what is missing or extra.\n\n"
-          "A wheel linked against musl gets no verdict on its tag.",
+          "--amdgpu-family what is missing or extra.",
       .operands = {{"PATH", "wheels to check, or directories that hold them", true, true}},
       .flags = {family_flag(),
                 families_file_flag(),
