@@ -92,7 +92,7 @@ Command wheel_check_command() {
           "- libraries: each needed one must be in a wheel that was given, where a run path leads, or on every system "
           "(give all wheels of a set at once); DLLs in the same way;\n"
           "- run paths that lead to the machine that built them, out of the environment, or to the working directory;\n"
-          "- the headers that the loader reads (codes E101 to E113), writable code, executable stacks, text "
+          "- the headers that the loader reads (codes E101 to E115), writable code, executable stacks, text "
           "relocations, missing RELRO;\n"
           "- debug information, files that are there twice, extension modules for another Python, files for another "
           "machine or C library;\n"
