@@ -9,7 +9,10 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
+from support import small_windows_artifacts  # noqa: E402
 from support.quarry import good, quarry, refused  # noqa: E402
 
 ONE = "int one(void) { return 1; }\n"
@@ -74,6 +77,74 @@ def test_rules(tmp_path):
     assert "Q106" in codes(wheel(tmp_path, "arm", {"x/l.so": plain}, "py3-none-manylinux_2_28_aarch64"))
     assert "Q107" in codes(wheel(tmp_path, "all", {"x/l.so": plain}, "py3-none-any"))
     assert "Q108" in codes(wheel(tmp_path, "pure", {"x/l.so": plain}, pure="true"))
+
+
+def test_newer_symbols_than_the_tag_promises(tmp_path):
+    source = "#include <pthread.h>\nint one(void) { return pthread_create(0, 0, 0, 0); }\n"  # a symbol of GLIBC_2.34
+    new = {"x/l.so": library(tmp_path / "l", "l.so", "-Wl,-z,relro", "-lc", source=source)}
+    old = wheel(tmp_path, "old", new)
+    done = refused("Q101", 1, "wheel", "check", old)
+    assert "GLIBC_2.34 (x/l.so)" in done.err and "quarry wheel retag --platform-tag manylinux_2_34_x86_64" in done.err
+    assert "Q101" not in codes(wheel(tmp_path, "new", new, "py3-none-manylinux_2_34_x86_64"))
+    assert "Q101" not in codes(wheel(tmp_path, "none", new, "py3-none-linux_x86_64"))
+
+
+def test_a_library_that_the_run_path_misses(tmp_path):
+    held = library(tmp_path / "b", "libb.so")
+    source = "int one(void); int two(void) { return one() + 1; }\n"
+    user = lambda *flags: library(tmp_path / "u", "libu.so", str(tmp_path / "b/libb.so"), "-Wl,--no-as-needed", *flags, source=source)  # noqa: E731
+    missed = quarry("wheel", "check", wheel(tmp_path, "missed", {"x/libu.so": user(), "x/lib/libb.so": held}))
+    assert "[Q103]" in missed.err and "x/lib/libb.so (x/libu.so)" in missed.err
+    assert not {"Q102", "Q103"} & codes(wheel(tmp_path, "found", {"x/libu.so": user("-Wl,-rpath,$ORIGIN/lib"), "x/lib/libb.so": held}))
+
+
+def test_private_symbols_of_libz(tmp_path):
+    library(tmp_path / "z", "libz.so.1", source="int inflate_fast(void) { return 1; } int inflate(void) { return 2; }\n")
+    user = lambda symbol: library(tmp_path / "u", "libu.so", str(tmp_path / "z/libz.so.1"), source=f"int {symbol}(void); int two(void) {{ return {symbol}() + 1; }}\n")  # noqa: E731
+    hidden = wheel(tmp_path, "hidden", {"x/libu.so": user("inflate_fast")})
+    assert "inflate_fast (x/libu.so)" in refused("Q110", 1, "wheel", "check", hidden).err
+    assert good("wheel", "inspect", "--json", hidden).json["policy"]["tag"] == "linux_x86_64"
+    assert not {"Q102", "Q110"} & codes(wheel(tmp_path, "public", {"x/libu.so": user("inflate")}))
+
+
+def test_text_relocations(tmp_path):
+    in_code = 'int a; __asm__(".text\\n.quad a\\n");\n'
+    assert "Q111" in codes(wheel(tmp_path, "code", {"x/l.so": library(tmp_path / "c", "l.so", "-Wl,-z,notext", source=in_code)}))
+    in_data = 'int a; __asm__(".data\\n.quad a\\n");\n'
+    assert "Q111" not in codes(wheel(tmp_path, "data", {"x/l.so": library(tmp_path / "d", "l.so", source=in_data)}))
+
+
+MEBIBYTE = 1 << 20
+
+
+@pytest.mark.parametrize(("size", "found"), [(MEBIBYTE, True), (MEBIBYTE - 1, False)])
+def test_debug_information(tmp_path, size, found):
+    source = f'int one(void) {{ return 1; }} __asm__(".section .debug_info\\n.zero {size}\\n");\n'
+    debug = library(tmp_path / "g", "l.so", "-g0", source=source)
+    assert ("Q113" in codes(wheel(tmp_path, "debug", {"x/l.so": debug}))) == found
+
+
+def test_the_same_content_several_times(tmp_path):
+    data = bytes(range(256)) * 4096
+    several = quarry("wheel", "check", wheel(tmp_path, "twice", {"x/liba.so.1": data, "x/liba.so": data}, "py3-none-any"))
+    assert "[Q114]" in several.err and "1.05 MB" in several.err
+    assert "Q114" not in codes(wheel(tmp_path, "less", {"x/a": data[:-1], "x/b": data[:-1]}, "py3-none-any"))
+    assert "Q114" not in codes(wheel(tmp_path, "other", {"x/a": data, "x/b": data[::-1]}, "py3-none-any"))
+
+
+@pytest.mark.skipif(not small_windows_artifacts.available(), reason="needs gcc-mingw-w64-x86-64 (tools/setup --test)")
+def test_a_dll_that_is_nowhere(tmp_path):
+    windows = "py3-none-win_amd64"
+    small_windows_artifacts.compile_dll(tmp_path / "other.dll", "other", f"-Wl,--out-implib,{tmp_path / 'other.lib'}")
+    program = [small_windows_artifacts.COMPILER, "-s", "-x", "c", "-", "-o", tmp_path / "user.exe", f"-L{tmp_path}", "-l:other.lib"]
+    subprocess.run(program, input=b"const char *other(void); int main(void) { return other() == 0; }\n", check=True)
+    user, other = {"x/user.exe": (tmp_path / "user.exe").read_bytes()}, {"y/Other.DLL": (tmp_path / "other.dll").read_bytes()}
+    top, base = wheel(tmp_path, "top", user, windows), wheel(tmp_path, "base", other, windows)
+    nowhere = quarry("wheel", "check", top)
+    assert "[Q116]" in nowhere.err and "other.dll (x/user.exe)" in nowhere.err and "kernel32" not in nowhere.err.lower()
+    assert "Q116" not in codes(top, base)
+    assert "Q116" not in codes(top, "--allow-library", "other.dll")
+    assert "Q116" not in codes(wheel(tmp_path, "both", user | other, windows))
 
 
 def test_warnings_fail_with_strict(tmp_path):

@@ -1,6 +1,7 @@
 #include "base/units.hpp"
 
 #include <gtest/gtest.h>
+#include <tuple>
 
 namespace quarry::units {
 namespace {
@@ -45,6 +46,18 @@ TEST(Units, Durations) {
   for (auto [text, ms] : table) EXPECT_EQ(parse_duration_ms(text), ms) << text;
   for (auto bad : {"", "s", "-1", "1d", "1 s", "1.5s", "18446744073709551615h"})
     EXPECT_EQ(parse_duration_ms(bad), std::nullopt) << bad;
+}
+
+TEST(Units, Things) {
+  const std::tuple<std::uint64_t, const char*, const char*> table[] = {{0, "file", "0 files"},
+                                                                       {1, "file", "1 file"},
+                                                                       {3214, "file", "3,214 files"},
+                                                                       {1, "library", "1 library"},
+                                                                       {2, "library", "2 libraries"},
+                                                                       {2, "key", "2 keys"},
+                                                                       {2, "y", "2 ys"},
+                                                                       {1000000, "entry", "1,000,000 entries"}};
+  for (auto [count, noun, text] : table) EXPECT_EQ(things(count, noun), text);
 }
 
 } // namespace

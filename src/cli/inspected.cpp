@@ -12,6 +12,7 @@ namespace quarry::cli {
 
 namespace {
 constexpr const char* k_manylinux = "data/manylinux.toml";
+constexpr const char* k_musllinux = "data/musllinux.toml";
 constexpr const char* k_windows = "data/windows-libraries.toml";
 constexpr std::size_t k_demands_shown = 3;
 
@@ -34,20 +35,21 @@ Json demands_json(const std::vector<inspect::Demand>& demands) {
 Result<Tables> load_tables(const Context& context) {
   Tables tables;
   TRY(tables.manylinux, dist::parse_manylinux(context.resources.read(k_manylinux).value_or(""), k_manylinux));
+  TRY(tables.musllinux, dist::parse_musllinux(context.resources.read(k_musllinux).value_or(""), k_musllinux));
   TRY(tables.windows, inspect::parse_windows_libraries(context.resources.read(k_windows).value_or(""), k_windows));
   return tables;
 }
 
 Result<std::vector<InspectedWheel>> inspect_wheels(Context& context, const Tables& tables,
                                                    const std::vector<std::string>& paths) {
-  inspect::LookOptions options{context.jobs, temporary_of(context), inspect::private_symbols(tables.manylinux)};
+  inspect::LookOptions options{context.jobs, temporary_of(context), inspect::private_symbols(tables.platforms())};
   auto progress = context.out.progress("looking", bytes_of_files(paths));
   std::uint64_t done = 0;
   std::vector<InspectedWheel> wheels;
   for (const auto& path : paths) {
     TRY_DO(sys::check_interrupted());
     TRY(auto contents, inspect::look_into_wheel(path, options));
-    auto verdict = inspect::platform_verdict(contents, tables.manylinux);
+    auto verdict = inspect::platform_verdict(contents, tables.platforms());
     wheels.push_back({std::move(contents), std::move(verdict)});
     progress->update(done += bytes_of_files({path}));
   }
@@ -68,8 +70,6 @@ inspect::DeviceCode device_code_of(const std::vector<InspectedWheel>& wheels) {
 std::string verdict_text(const inspect::PlatformVerdict& verdict) {
   switch (verdict.judged) {
   case inspect::Judged::pure: return "no code for the host";
-  case inspect::Judged::musl:
-    return fmt::format("linked against musl for {}: no table says what holds", verdict.machine);
   case inspect::Judged::other: return fmt::format("for {}: no table says what holds", verdict.machine);
   case inspect::Judged::yes: break;
   }
@@ -85,7 +85,9 @@ std::string verdict_text(const inspect::PlatformVerdict& verdict) {
 
 Json verdict_json(const inspect::PlatformVerdict& verdict) {
   bool judged = verdict.judged == inspect::Judged::yes;
+  const char* libc = verdict.libc == inspect::Libc::musl ? "musl" : "glibc";
   return {{"machine", verdict.machine.empty() ? Json(nullptr) : Json(verdict.machine)},
+          {"libc", verdict.libc == inspect::Libc::unknown ? Json(nullptr) : Json(libc)},
           {"tag", judged ? Json(verdict.tag) : Json(nullptr)},
           {"symbols_tag", judged ? Json(verdict.symbols_tag) : Json(nullptr)},
           {"decided_by", demands_json(verdict.decided_by)},

@@ -1,7 +1,6 @@
 #pragma once
 // Wheels that were looked into, with the tables that they are judged by.
 #include "cli/command.hpp"
-#include "dist/manylinux.hpp"
 #include "inspect/machine_rules.hpp"
 #include "inspect/platform_verdict.hpp"
 #include "inspect/wheel_contents.hpp"
@@ -12,7 +11,9 @@ namespace quarry::cli {
 
 struct Tables {
   dist::Manylinux manylinux;
+  dist::Musllinux musllinux;
   inspect::WindowsLibraries windows;
+  inspect::PlatformTables platforms() const { return {manylinux, musllinux}; }
 };
 Result<Tables> load_tables(const Context& context); ///< those inside the program
 
@@ -29,7 +30,8 @@ inspect::DeviceCode device_code_of(const std::vector<InspectedWheel>& wheels);
 
 /// "manylinux_2_28_x86_64 holds, decided by GLIBC_2.27 (pkg/x.so)", or why there is no verdict.
 std::string verdict_text(const inspect::PlatformVerdict& verdict);
-/// {tag, symbols_tag, decided_by, foreign_libraries, private_symbols, processor_levels}; tags null without a verdict.
+/// {machine, libc, tag, symbols_tag, decided_by, foreign_libraries, private_symbols, processor_levels}; tags null
+/// without a verdict.
 Json verdict_json(const inspect::PlatformVerdict& verdict);
 
 } // namespace quarry::cli

@@ -56,8 +56,8 @@ struct Edited {
 /// when the shape cannot be proven, with what stands in the way; never a guess. Microseconds; no file is written.
 Result<Edited> edit(const content::Rope& file, const Edit& edit, std::string_view name);
 
-/// The loader's rules and structural sanity of any ELF file, E1-E13; with `original`, also E14 (only planned ranges
-/// changed).
+/// The loader's rules and structural sanity of any ELF file: E1-E13, and E115 for bytes that no header describes. Reads
+/// headers, tables and what stands between them; at most 2 MiB of each gap.
 Findings verify(const content::Rope& file, std::string_view name);
 
 } // namespace quarry::elf

@@ -184,6 +184,7 @@ Findings verify(const content::Rope& file, std::string_view name) {
   }
   if (h.type != ET_CORE && !debug_companion) verify_sections(s);
   if (mapped && s.is_host()) verify_fat_binary(s);
+  if (h.type != ET_CORE) verify_gaps(s, mapped);
   return s.findings;
 }
 

@@ -28,5 +28,7 @@ void verify_headers(Subject& subject);    ///< E1, E2, E5, E10, E11
 void verify_dynamic(Subject& subject);    ///< E6-E9
 void verify_sections(Subject& subject);   ///< E12
 void verify_fat_binary(Subject& subject); ///< E13
+/// E15: bytes that neither a section nor a header describes; with `mapped`, a segment describes its bytes, too.
+void verify_gaps(Subject& subject, bool mapped);
 
 } // namespace quarry::elf

@@ -15,7 +15,7 @@ namespace quarry::inspect {
 namespace {
 constexpr std::size_t k_members_named = 5;         // files or symbols in one message
 constexpr std::uint64_t k_worth_saying = 1u << 20; // bytes: less debug or repeated content costs nobody anything
-constexpr std::string_view k_first_manylinux = "manylinux";
+constexpr std::string_view k_manylinux = "manylinux", k_musllinux = "musllinux";
 
 std::string joined(const std::vector<Demand>& asked) {
   std::vector<std::string> parts;
@@ -46,8 +46,8 @@ public:
     if (!members.empty())
       add(code, Severity::warning, fmt::format("{}: {}", what, text::first(members, k_members_named)), std::move(fix));
   }
-  bool promises_manylinux() const {
-    return std::ranges::any_of(platforms, [](const auto& tag) { return tag.starts_with(k_first_manylinux); });
+  bool has_tag(std::string_view begin) const {
+    return std::ranges::any_of(platforms, [&](const auto& tag) { return tag.starts_with(begin); });
   }
 
   const WheelContents& wheel;
@@ -59,6 +59,32 @@ private:
 };
 
 // Tags
+
+using SymbolsByLibrary = std::map<std::string, std::set<std::string>>;
+
+/// Those that systems of a tag do not export; newer ones may.
+std::vector<Demand> forbidden_by(const SymbolsByLibrary& hidden, const std::vector<Demand>& imported) {
+  std::vector<Demand> out;
+  for (const auto& one : imported)
+    if (auto known = hidden.find(one.library); known != hidden.end() && known->second.contains(one.what))
+      out.push_back(one);
+  return out;
+}
+
+/// What every platform tag promises, whatever the C library.
+void check_promise_of_all(Report& report, const std::string& tag, const SymbolsByLibrary& private_symbols) {
+  const auto& verdict = report.verdict;
+  if (!verdict.levels.empty())
+    report.add("Q109", Severity::error,
+               fmt::format("its files need a newer processor than {} promises: {}", tag, joined(verdict.levels)),
+               "build without -march, or choose the code by the processor when it runs");
+  auto hidden = forbidden_by(private_symbols, verdict.private_symbols);
+  if (!hidden.empty())
+    report.add(
+        "Q110", Severity::error,
+        fmt::format("its files import symbols that not every {} exports: {}", hidden.front().library, joined(hidden)),
+        "link the library that defines them statically, or package it");
+}
 
 /// What the tag promises and the files do not keep.
 void check_promise(Report& report, const dist::ManylinuxPolicy& policy) {
@@ -76,31 +102,36 @@ void check_promise(Report& report, const dist::ManylinuxPolicy& policy) {
     report.add(
         "Q101", Severity::error,
         fmt::format("its files need newer symbols than {} promises: {}", policy.tag(), joined(newer)),
-        verdict.symbols_tag.starts_with(k_first_manylinux)
+        verdict.symbols_tag.starts_with(k_manylinux)
             ? fmt::format("`quarry wheel retag --platform-tag {}`, or build on an older system", verdict.symbols_tag)
             : "no manylinux tag holds: tag it linux, or build on an older system");
-  if (!verdict.levels.empty())
-    report.add(
-        "Q109", Severity::error,
-        fmt::format("its files need a newer processor than {} promises: {}", policy.tag(), joined(verdict.levels)),
-        "build without -march, or choose the code by the processor when it runs");
-  if (!verdict.private_symbols.empty())
-    report.add("Q110", Severity::error,
-               fmt::format("its files import symbols that not every {} exports: {}",
-                           verdict.private_symbols.front().library, joined(verdict.private_symbols)),
-               "link the library that defines them statically, or package it");
+  check_promise_of_all(report, policy.tag(), policy.private_symbols);
 }
 
-/// The tag of the file name with the fewest promises kept: a name may have several,
-/// "manylinux_2_17_x86_64.manylinux2014_x86_64".
-void check_manylinux(Report& report, const dist::Manylinux& manylinux) {
+/// Each tag of the file name once: a name may have several, "manylinux_2_17_x86_64.manylinux2014_x86_64".
+void check_tags(Report& report, const PlatformTables& tables) {
   if (report.verdict.judged != Judged::yes) return;
+  bool musl = report.verdict.libc == Libc::musl;
   std::set<std::string> said;
   for (const auto& tag : report.platforms) {
-    if (!tag.starts_with(k_first_manylinux)) continue;
-    auto policy = dist::policy_of(manylinux, tag);
+    if (musl && tag.starts_with(k_musllinux)) check_promise_of_all(report, tag, tables.musllinux.private_symbols);
+    if (musl || !tag.starts_with(k_manylinux)) continue;
+    auto policy = dist::policy_of(tables.manylinux, tag);
     if (policy && said.insert(policy->tag()).second) check_promise(report, *policy);
   }
+}
+
+/// Files for the C library that no tag of the name has. Without such a tag nothing is promised.
+void check_libc(Report& report) {
+  bool glibc = report.has_tag(k_manylinux), musl = report.has_tag(k_musllinux);
+  if (glibc == musl) return;
+  std::vector<std::string> other;
+  for (const auto& file : report.wheel.files)
+    if (libc_of(file) == (glibc ? Libc::musl : Libc::glibc)) other.push_back(file.member);
+  report.add("Q117", other,
+             glibc ? "its tag says glibc, and these files are linked against musl"
+                   : "its tag says musl, and these files are linked against glibc",
+             "leave these files out, or build them for the C library of the tag");
 }
 
 bool fits_platform(std::string_view platform, const std::string& machine) {
@@ -141,16 +172,13 @@ bool is_allowed(const MachineRules& rules, const std::string& library) {
 }
 
 /// Libraries of every system by the wheel's own tag; those of the newest policy for a linux tag.
-const std::set<std::string>* promised(const Report& report, const dist::Manylinux& manylinux,
-                                      dist::ManylinuxPolicy& storage) {
+std::set<std::string> promised_libraries(const Report& report, const PlatformTables& tables) {
+  if (report.verdict.libc == Libc::musl) return tables.musllinux.libraries_of(report.verdict.machine);
   for (const auto& tag : report.platforms)
-    if (auto policy = dist::policy_of(manylinux, tag)) {
-      storage = std::move(*policy);
-      return &storage.libraries;
-    }
-  const std::set<std::string>* newest = nullptr;
-  for (const auto& policy : manylinux.policies)
-    if (policy.machine == report.verdict.machine) newest = &policy.libraries;
+    if (auto policy = dist::policy_of(tables.manylinux, tag)) return std::move(policy->libraries);
+  std::set<std::string> newest;
+  for (const auto& policy : tables.manylinux.policies)
+    if (policy.machine == report.verdict.machine) newest = policy.libraries;
   return newest;
 }
 
@@ -167,12 +195,11 @@ void report_nowhere(Report& report, std::string_view code, Severity severity,
 }
 
 void check_libraries(Report& report, std::span<const Unmet> unmet, const MachineRules& rules) {
-  dist::ManylinuxPolicy storage;
-  const auto* every_system = promised(report, rules.manylinux, storage);
-  if (!every_system || report.verdict.judged != Judged::yes) return;
+  if (report.verdict.judged != Judged::yes) return;
+  auto every_system = promised_libraries(report, rules.platforms);
   std::map<std::string, std::vector<std::string>> nowhere, elsewhere;
   for (const auto& one : unmet) {
-    if (every_system->contains(one.library) || is_allowed(rules, one.library)) continue;
+    if (every_system.contains(one.library) || is_allowed(rules, one.library)) continue;
     if (one.held_at.empty())
       nowhere[one.library].push_back(one.file->member);
     else
@@ -180,8 +207,9 @@ void check_libraries(Report& report, std::span<const Unmet> unmet, const Machine
   }
   report.add("Q103", with_files(elsewhere), "no run path of these files leads to a library that they need",
              "add the directory to their run path: `quarry elf edit --rpath '$ORIGIN/…'`");
-  report_nowhere(report, "Q102", report.promises_manylinux() ? Severity::error : Severity::warning, nowhere,
-                 "that no wheel here holds and that not every system has");
+  report_nowhere(report, "Q102",
+                 report.has_tag(k_manylinux) || report.has_tag(k_musllinux) ? Severity::error : Severity::warning,
+                 nowhere, "that no wheel here holds and that not every system has");
 }
 
 // Run paths
@@ -338,7 +366,8 @@ Findings check_machine_code(std::span<const JudgedWheel> wheels, const MachineRu
     for (const auto& file : wheels[i].wheel->files)
       findings.insert(findings.end(), file.findings.begin(), file.findings.end());
     Report report(wheels[i], findings);
-    check_manylinux(report, rules.manylinux);
+    check_tags(report, rules.platforms);
+    check_libc(report);
     check_machines(report);
     auto own = std::ranges::equal_range(unmet, i, {}, &Unmet::wheel);
     check_libraries(report, std::span(own.begin(), own.end()), rules);

@@ -2,7 +2,6 @@
 // What is wrong with the machine code of wheels: tags that promise too much, libraries that are not found, run paths of
 // the machine that built them, and files that carry what nobody needs. Codes Q101 to Q117. Pure.
 #include "base/finding.hpp"
-#include "dist/manylinux.hpp"
 #include "inspect/platform_verdict.hpp"
 #include "inspect/wheel_contents.hpp"
 #include <span>
@@ -20,7 +19,7 @@ struct WindowsLibraries {
 Result<WindowsLibraries> parse_windows_libraries(std::string_view text, const std::string& file);
 
 struct MachineRules {
-  const dist::Manylinux& manylinux;
+  PlatformTables platforms;
   const WindowsLibraries& windows;
   std::vector<std::string> allowed; ///< patterns of libraries that the machine is known to have: "libamdhip64.so.*"
 };

@@ -1,6 +1,8 @@
 #include "inspect/platform_verdict.hpp"
 
+#include "base/text.hpp"
 #include "inspect/loading.hpp"
+#include "sys/path.hpp"
 #include <algorithm>
 #include <elf.h>
 #include <map>
@@ -14,11 +16,6 @@ struct Needs {
   std::map<std::string, Demand> versions, libraries, levels;
   std::map<std::pair<std::string, std::string>, Demand> imports; ///< by library and symbol
 };
-
-bool is_musl(const elf::Facts& facts) {
-  auto names_it = [](std::string_view name) { return name.starts_with("libc.musl-") || name.starts_with("ld-musl-"); };
-  return std::ranges::any_of(facts.needed, names_it) || facts.interpreter.find("/ld-musl-") != std::string::npos;
-}
 
 void add(const MachineFile& file, Needs& needs) {
   const auto& linking = *file.elf;
@@ -84,16 +81,96 @@ std::vector<Demand> beyond(const Needs& needs, const dist::ManylinuxPolicy* poli
   return out;
 }
 
-std::vector<Demand> forbidden(const Needs& needs, const dist::ManylinuxPolicy* policy) {
+/// The C library that the file name's tags promise; unknown for none or for both.
+Libc promised_libc(const WheelContents& wheel) {
+  bool glibc = false, musl = false;
+  if (wheel.report.name)
+    for (const auto& tag : text::split(wheel.report.name->tags.platform, '.')) {
+      glibc = glibc || tag.starts_with("manylinux");
+      musl = musl || tag.starts_with("musllinux");
+    }
+  return glibc == musl ? Libc::unknown : musl ? Libc::musl : Libc::glibc;
+}
+
+/// What the tag promises, unless all files of the machine are for the other one.
+Libc libc_of_wheel(const WheelContents& wheel, const std::string& machine) {
+  auto promised = promised_libc(wheel);
+  auto first = Libc::unknown;
+  bool fits = false;
+  for (const auto& file : wheel.files) {
+    if (!file.elf || machine_name(file.elf->facts.machine) != machine) continue;
+    auto libc = libc_of(file);
+    fits = fits || libc == Libc::unknown || libc == promised;
+    if (first == Libc::unknown) first = libc;
+  }
+  if (promised != Libc::unknown && fits) return promised;
+  return first == Libc::unknown ? Libc::glibc : first;
+}
+
+using PrivateSymbols = std::map<std::string, std::set<std::string>>;
+std::vector<Demand> forbidden(const Needs& needs, const PrivateSymbols& private_symbols) {
   std::vector<Demand> out;
-  if (!policy) return out;
   for (const auto& [key, asked] : needs.imports) {
-    auto known = policy->private_symbols.find(key.first);
-    if (known != policy->private_symbols.end() && known->second.contains(key.second)) out.push_back(asked);
+    auto known = private_symbols.find(key.first);
+    if (known != private_symbols.end() && known->second.contains(key.second)) out.push_back(asked);
   }
   return out;
 }
+
+/// The files that count, and what they need that the wheel does not hold.
+Needs needs_of(const WheelContents& wheel, const PlatformVerdict& verdict, const std::set<std::string>& promised) {
+  Needs needs;
+  auto counts = [&](const MachineFile& file) {
+    auto libc = libc_of(file);
+    return file.elf && machine_name(file.elf->facts.machine) == verdict.machine &&
+           (libc == Libc::unknown || libc == verdict.libc);
+  };
+  for (const auto& file : wheel.files)
+    if (counts(file)) add(file, needs);
+  const WheelContents* alone[] = {&wheel};
+  for (const auto& unmet : unmet_needs(alone)) {
+    if (!counts(*unmet.file)) continue;
+    // Without a file: a library that these systems have; an older policy may not promise it.
+    auto member = promised.contains(unmet.library) ? std::string() : unmet.file->member;
+    needs.libraries.try_emplace(unmet.library, Demand{unmet.library, "", std::move(member)});
+  }
+  return needs;
+}
+
+void judge_glibc(const Needs& needs, const dist::Manylinux& manylinux, PlatformVerdict& verdict) {
+  auto plain = "linux_" + verdict.machine;
+  const auto* by_versions = dist::oldest_that_allows(manylinux, verdict.machine, versions_alone(needs));
+  const auto* by_all = dist::oldest_that_allows(manylinux, verdict.machine, all_of(needs));
+  verdict.symbols_tag = by_versions ? by_versions->tag() : plain;
+  verdict.tag = by_all && needs.levels.empty() ? by_all->tag() : plain;
+  // With no policy at all, what even the newest does not allow.
+  const auto* bound = by_versions ? older_than(manylinux, by_versions) : newest_of(manylinux, verdict.machine);
+  verdict.decided_by = beyond(needs, bound);
+  if (by_versions) verdict.private_symbols = forbidden(needs, by_versions->private_symbols);
+}
+
+/// musl has no versions of symbols, so they decide nothing.
+void judge_musl(const Needs& needs, const dist::Musllinux& musllinux, PlatformVerdict& verdict) {
+  verdict.symbols_tag = musllinux.tag(verdict.machine);
+  verdict.private_symbols = forbidden(needs, musllinux.private_symbols);
+  bool has_foreign = std::ranges::any_of(needs.libraries, [](const auto& one) { return !one.second.member.empty(); });
+  bool holds = !has_foreign && verdict.private_symbols.empty() && needs.levels.empty();
+  verdict.tag = holds ? verdict.symbols_tag : "linux_" + verdict.machine;
+}
 } // namespace
+
+Libc libc_of(const MachineFile& file) {
+  if (!file.elf) return Libc::unknown;
+  const auto& facts = file.elf->facts;
+  auto names_musl = [](std::string_view name) {
+    return name.starts_with("libc.musl-") || name.starts_with("ld-musl-");
+  };
+  auto names_glibc = [](std::string_view name) { return name == "libc.so.6" || is_loader(name); };
+  auto interpreter = path::basename(facts.interpreter);
+  if (names_musl(interpreter) || std::ranges::any_of(facts.needed, names_musl)) return Libc::musl;
+  if (names_glibc(interpreter) || std::ranges::any_of(facts.needed, names_glibc)) return Libc::glibc;
+  return file.member.ends_with("-linux-musl.so") ? Libc::musl : Libc::unknown;
+}
 
 std::string machine_name(std::uint16_t elf_machine) {
   switch (elf_machine) {
@@ -108,44 +185,36 @@ std::string machine_name(std::uint16_t elf_machine) {
   }
 }
 
-std::set<std::string> private_symbols(const dist::Manylinux& manylinux) {
+std::set<std::string> private_symbols(const PlatformTables& tables) {
   std::set<std::string> names;
-  for (const auto& policy : manylinux.policies)
-    for (const auto& [library, symbols] : policy.private_symbols) names.insert(symbols.begin(), symbols.end());
+  auto add_all = [&](const PrivateSymbols& hidden) {
+    for (const auto& [library, symbols] : hidden) names.insert(symbols.begin(), symbols.end());
+  };
+  for (const auto& policy : tables.manylinux.policies) add_all(policy.private_symbols);
+  add_all(tables.musllinux.private_symbols);
   return names;
 }
 
-PlatformVerdict platform_verdict(const WheelContents& wheel, const dist::Manylinux& manylinux) {
+PlatformVerdict platform_verdict(const WheelContents& wheel, const PlatformTables& tables) {
   PlatformVerdict verdict;
   verdict.machine = machine_of(wheel);
-  Needs needs;
-  bool any = false, musl = false;
-  for (const auto& file : wheel.files) {
-    if (!file.elf || machine_name(file.elf->facts.machine) != verdict.machine) continue;
-    any = true;
-    musl = musl || is_musl(file.elf->facts);
-    add(file, needs);
-  }
+  bool any = std::ranges::any_of(wheel.files, [&](const MachineFile& file) {
+    return file.elf && machine_name(file.elf->facts.machine) == verdict.machine;
+  });
   if (!any) return verdict;
-  const auto* newest = newest_of(manylinux, verdict.machine);
-  verdict.judged = musl ? Judged::musl : newest ? Judged::yes : Judged::other;
-  if (verdict.judged != Judged::yes) return verdict;
-  const WheelContents* alone[] = {&wheel};
-  for (const auto& unmet : unmet_needs(alone))
-    if (!newest->libraries.contains(unmet.library))
-      needs.libraries.try_emplace(unmet.library, Demand{unmet.library, "", unmet.file->member});
-    else // an older policy may not promise it
-      needs.libraries.try_emplace(unmet.library, Demand{unmet.library, "", ""});
-  auto plain = "linux_" + verdict.machine;
-  const auto* by_versions = dist::oldest_that_allows(manylinux, verdict.machine, versions_alone(needs));
-  const auto* by_all = dist::oldest_that_allows(manylinux, verdict.machine, all_of(needs));
-  verdict.symbols_tag = by_versions ? by_versions->tag() : plain;
-  verdict.tag = by_all && needs.levels.empty() ? by_all->tag() : plain;
-  // With no policy at all, what even the newest does not allow.
-  verdict.decided_by = beyond(needs, by_versions ? older_than(manylinux, by_versions) : newest);
+  verdict.libc = libc_of_wheel(wheel, verdict.machine);
+  bool musl = verdict.libc == Libc::musl;
+  const auto* newest = newest_of(tables.manylinux, verdict.machine);
+  bool known = musl ? tables.musllinux.knows(verdict.machine) : newest != nullptr;
+  verdict.judged = known ? Judged::yes : Judged::other;
+  if (!known) return verdict;
+  auto needs = needs_of(wheel, verdict, musl ? tables.musllinux.libraries_of(verdict.machine) : newest->libraries);
+  if (musl)
+    judge_musl(needs, tables.musllinux, verdict);
+  else
+    judge_glibc(needs, tables.manylinux, verdict);
   verdict.versions = values_of(needs.versions);
   verdict.levels = values_of(needs.levels);
-  verdict.private_symbols = forbidden(needs, by_versions);
   for (const auto& [library, asked] : needs.libraries)
     if (!asked.member.empty()) verdict.foreign.push_back(asked);
   return verdict;

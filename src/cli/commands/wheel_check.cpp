@@ -63,7 +63,7 @@ Result<Findings> findings_of(const std::vector<InspectedWheel>& wheels, const Ta
   for (const auto& more : {inspect::check_entry_points(all), inspect::check_set(all)})
     findings.insert(findings.end(), more.begin(), more.end());
   auto machine =
-      inspect::check_machine_code(judged, {tables.manylinux, tables.windows, arguments.list("--allow-library")});
+      inspect::check_machine_code(judged, {tables.platforms(), tables.windows, arguments.list("--allow-library")});
   auto device = inspect::judge(device_code_of(wheels), asked).findings;
   findings.insert(findings.end(), machine.begin(), machine.end());
   findings.insert(findings.end(), device.begin(), device.end());
@@ -153,16 +153,15 @@ Command wheel_check_command() {
           "declared, the type of the description, and what PyPI does not take (codes Q201 to Q215); then the machine "
           "code inside:\n\n"
           "- the platform tag: symbol versions, foreign libraries, processor level and private symbols, by the rules "
-          "of "
-          "PEP 600 and auditwheel's tables, for x86_64 and aarch64. Only the wheel's own files count, never the "
-          "libraries of this machine;\n"
+          "of PEP 600 and PEP 656 and auditwheel's tables: glibc on x86_64 and aarch64, musl on these, ppc64le and "
+          "riscv64. Only the wheel's own files count, never the libraries of this machine;\n"
           "- libraries: each needed one must be in a wheel that was given, where a run path leads, or on every system "
           "(give all wheels of a set at once); DLLs in the same way;\n"
           "- run paths that lead to the machine that built them, out of the environment, or to the working directory;\n"
-          "- the headers that the loader reads (codes E101 to E113), writable code, executable stacks, text "
+          "- the headers that the loader reads (codes E101 to E115), writable code, executable stacks, text "
           "relocations, missing RELRO;\n"
           "- debug information, files that are there twice, extension modules for another Python, files for another "
-          "machine;\n"
+          "machine or C library;\n"
           "- entry points that name a module which none of the wheels has;\n"
           "- paths that get too long on Windows (MAX_PATH), in wheels with a tag `any` or `win…`;\n"
           "- two wheels of the set that fit the same interpreter and machine (build numbers, spellings, linux_x86_64 "
@@ -171,8 +170,7 @@ Command wheel_check_command() {
           "--amdgpu-family what is missing or extra.\n\n"
           "Below a defect of the container or of metadata, `refused by:` says who refuses the wheel for it: PyPI, pip, "
           "uv or installer, in the versions that data/refusals.toml names. With --json, `refused_by` and "
-          "`may_be_refused_by` of a finding are null if the table says nothing about it.\n\n"
-          "A wheel linked against musl gets no verdict on its tag.",
+          "`may_be_refused_by` of a finding are null if the table says nothing about it.",
       .operands = {{"PATH", "wheels to check, or directories that hold them", true, true}},
       .flags = {family_flag(),
                 families_file_flag(),

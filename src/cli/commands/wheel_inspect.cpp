@@ -169,7 +169,8 @@ Command wheel_inspect_command() {
           .summary = "what a wheel holds: tag, libraries, run paths, GPU targets",
           .description =
               "Shows facts; `quarry wheel check` says what is wrong with them. The platform line names the oldest "
-              "manylinux tag that the files keep and what decides it; libraries of this machine count for nothing. "
+              "manylinux or musllinux tag that the files keep and what decides it; libraries of this machine count for "
+              "nothing. "
               "The tables list the largest libraries and programs, and the bytes of device code by library and "
               "target.",
           .operands = {{.name = "FILE", .help = "the wheel"}},
