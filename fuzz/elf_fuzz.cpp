@@ -1,13 +1,22 @@
-// Reading, verifying and editing: an edit that is handed out must be sound and say what was asked for.
+// Reading, verifying and editing: an edit that is handed out must be sound and say what was asked for. What a file
+// imports is among the names that were asked for, and its facts are those that are read alone.
 #include "elf/elf.hpp"
+#include "elf/linking.hpp"
 #include "fuzzing.hpp"
+#include <algorithm>
 
 using namespace quarry;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   auto file = fuzzing::as_rope(data, size);
-  (void)elf::read_facts(file, "x");
+  auto alone = elf::read_facts(file, "x");
   (void)elf::verify(file, "x");
+  const std::set<std::string> asked{"inflate_fast", "plain", "printf"};
+  if (auto linking = elf::read_linking(file, "x", asked)) {
+    fuzzing::require(alone && alone->needed == linking->facts.needed && alone->machine == linking->facts.machine);
+    fuzzing::require(std::ranges::includes(asked, linking->imports) && std::ranges::is_sorted(linking->versions));
+    fuzzing::require(linking->isa_level >= 1 && linking->isa_level <= 4);
+  }
   elf::Edit change;
   change.rpath = "$ORIGIN/../../somewhere/else/that/is/longer";
   change.soname = "libother.so.7";

@@ -13,7 +13,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from support import small_windows_artifacts  # noqa: E402
-from support.quarry import good, quarry, refused  # noqa: E402
+from support.quarry import ROOT, good, quarry, refused  # noqa: E402
 
 ONE = "int one(void) { return 1; }\n"
 
@@ -151,6 +151,23 @@ def test_warnings_fail_with_strict(tmp_path):
     pure = wheel(tmp_path, "pure", {"x/l.so": library(tmp_path / "p", "l.so", "-Wl,-rpath,/opt")})
     assert quarry("wheel", "check", pure).code == 0
     assert quarry("wheel", "check", "--strict", pure).code == 1
+
+
+def fields(value: object) -> set[str]:
+    """Keys of all objects, but for those whose keys are data."""
+    if isinstance(value, dict):
+        return set(value) | {key for name, one in value.items() if name != "versions" for key in fields(one)}
+    return {key for one in value for key in fields(one)} if isinstance(value, list) else set()
+
+
+def test_the_documents_are_described(tmp_path):
+    linked = library(tmp_path / "l", "l.so", "-lc", source="#include <pthread.h>\nint one(void) { return pthread_create(0, 0, 0, 0); }\n")
+    one = wheel(tmp_path, "one", {"x/l.so": linked})
+    page = (ROOT / "docs/formats/wheel-check.md").read_text()
+    for command in ("check", "inspect"):
+        document = quarry("wheel", command, "--json", one).json
+        assert f"## `{document['schema']}`" in page
+        assert not [key for key in fields(document) - {"schema"} if f"`{key}`" not in page]
 
 
 def test_wrong_input(tmp_path):

@@ -1,6 +1,7 @@
 // Damaged files must be refused or described, never crash, hang or be "edited" into something unsound. A seeded walk
 // that runs everywhere; the fuzzers of fuzz/ go further.
 #include "elf/elf_fixtures.hpp"
+#include "elf/linking.hpp"
 
 #include <cstring>
 #include <fmt/core.h>
@@ -13,6 +14,7 @@ using namespace testing;
 void exercise(const std::string& text) {
   auto file = content::Rope::literal(text);
   (void)read_facts(file, "x");
+  (void)read_linking(file, "x", {"plain", "printf"});
   (void)verify(file, "x");
   Edit change;
   change.rpath = "$ORIGIN/../../somewhere/else";

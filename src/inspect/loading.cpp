@@ -10,8 +10,6 @@
 namespace quarry::inspect {
 
 namespace {
-constexpr std::size_t k_steps_max = 4'000'000; // torch with its CUDA libraries takes 20,000
-
 struct Place {
   std::size_t wheel = 0;
   const MachineFile* file = nullptr;
@@ -46,7 +44,8 @@ std::vector<std::string> directories(const MachineFile& file) {
 /// One walk: what the loader does for one program or extension module.
 class Walk {
 public:
-  Walk(const Tree& tree, std::size_t& steps) : tree_(tree), steps_(steps) {}
+  /// `needs_left` is shared by all walks.
+  Walk(const Tree& tree, std::size_t& needs_left) : tree_(tree), needs_left_(needs_left) {}
 
   /// Adds what is not found; `reached` gets all files.
   void from(const Place& root, std::map<std::pair<const MachineFile*, std::string>, Place>& unmet,
@@ -54,14 +53,15 @@ public:
     auto first = directories(*root.file);
     std::vector<Place> open{root};
     std::set<std::string_view> seen;
-    while (!open.empty() && steps_ > 0) {
+    while (!open.empty() && needs_left_ > 0) {
       auto here = open.back();
       open.pop_back();
       reached.insert(here.file);
       auto own = directories(*here.file);
       for (const auto& library : here.file->elf->facts.needed) {
-        if (is_loader(library) || !seen.insert(library).second || steps_ == 0) continue;
-        --steps_;
+        if (needs_left_ == 0) return;
+        --needs_left_;
+        if (is_loader(library) || !seen.insert(library).second) continue;
         const auto* found = find(library, here, first);
         if (!found) found = find(library, here, own);
         if (found)
@@ -83,7 +83,7 @@ private:
   }
 
   const Tree& tree_;
-  std::size_t& steps_;
+  std::size_t& needs_left_;
 };
 } // namespace
 
@@ -101,7 +101,7 @@ std::string from_origin(std::string_view entry, std::string_view directory) {
 
 bool is_loader(std::string_view soname) { return soname.starts_with("ld-linux") || soname.starts_with("ld64.so"); }
 
-std::vector<Unmet> unmet_needs(std::span<const WheelContents* const> wheels) {
+Search unmet_needs(std::span<const WheelContents* const> wheels, std::size_t needs_max) {
   auto tree = tree_of(wheels);
   std::set<std::string_view> needed;
   for (const auto* wheel : wheels)
@@ -109,20 +109,22 @@ std::vector<Unmet> unmet_needs(std::span<const WheelContents* const> wheels) {
       if (is_host_library(file)) needed.insert(file.elf->facts.needed.begin(), file.elf->facts.needed.end());
   std::map<std::pair<const MachineFile*, std::string>, Place> found;
   std::set<const MachineFile*> reached;
-  auto steps = k_steps_max;
+  auto needs_left = needs_max;
   // First what nothing needs; then what is still left: libraries that need each other in a circle.
   for (bool circles : {false, true})
     for (std::size_t i = 0; i < wheels.size(); ++i)
       for (const auto& file : wheels[i]->files)
         if (is_host_library(file) && !reached.contains(&file) &&
             (circles || !needed.contains(path::basename(file.installed))))
-          Walk(tree, steps).from({i, &file}, found, reached);
-  std::vector<Unmet> out;
+          Walk(tree, needs_left).from({i, &file}, found, reached);
+  Search out;
+  out.complete = needs_left > 0;
   for (const auto& [key, place] : found) {
     auto held = tree.by_name.find(key.second);
-    out.push_back({place.wheel, key.first, key.second, held == tree.by_name.end() ? std::string() : held->second});
+    out.unmet.push_back(
+        {place.wheel, key.first, key.second, held == tree.by_name.end() ? std::string() : held->second});
   }
-  std::ranges::sort(out, [](const Unmet& a, const Unmet& b) {
+  std::ranges::sort(out.unmet, [](const Unmet& a, const Unmet& b) {
     return std::tie(a.wheel, a.file->member, a.library) < std::tie(b.wheel, b.file->member, b.library);
   });
   return out;

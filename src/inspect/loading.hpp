@@ -24,9 +24,17 @@ std::string from_origin(std::string_view entry, std::string_view directory);
 /// The loader itself, which a program names as its interpreter: "ld-linux-x86-64.so.2".
 bool is_loader(std::string_view soname);
 
+struct Search {
+  std::vector<Unmet> unmet; ///< each pair of file and library once, in the order of wheels and files
+  bool complete = true;     ///< false: `needs_max` needs were followed, and more may be left
+};
+
+/// Needs of all walks, about a second of work. Torch with its CUDA libraries has 20,000 that its walks see first.
+constexpr std::size_t k_needs_max = 4'000'000;
+
 /// Follows DT_NEEDED from each file that no other file needs by its name, with the run paths of that file and of the
-/// library at hand, as auditwheel does. Each pair of file and library is there once, in the order of wheels and files.
-/// Time: files that nothing needs times what each of them reaches; after 4 million steps the rest is left out.
-std::vector<Unmet> unmet_needs(std::span<const WheelContents* const> wheels);
+/// library at hand, as auditwheel does. Time: files that nothing needs times what each of them reaches, bounded by
+/// `needs_max`.
+Search unmet_needs(std::span<const WheelContents* const> wheels, std::size_t needs_max = k_needs_max);
 
 } // namespace quarry::inspect

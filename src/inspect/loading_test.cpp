@@ -16,7 +16,9 @@ std::vector<std::string> unmet(const std::vector<WheelContents>& wheels) {
   std::vector<const WheelContents*> all;
   for (const auto& wheel : wheels) all.push_back(&wheel);
   std::vector<std::string> out;
-  for (const auto& one : unmet_needs(all))
+  auto search = unmet_needs(all);
+  EXPECT_TRUE(search.complete);
+  for (const auto& one : search.unmet)
     out.push_back(fmt::format("{} {} {} {}", one.wheel, one.file->member, one.library, one.held_at));
   return out;
 }
@@ -113,6 +115,15 @@ TEST(Loading, AManyTimesLinkedTreeEnds) {
     files.push_back(file("p/" + names[static_cast<std::size_t>(i)], library(names, "$ORIGIN")));
   }
   EXPECT_THAT(unmet({linux_wheel(files)}), IsEmpty());
+}
+
+TEST(Loading, TheBoundIsSaid) {
+  auto wheel = linux_wheel({file("p/a.so", library({"x.so", "y.so"})), file("p/b.so", library({"z.so"}))});
+  const WheelContents* all[] = {&wheel};
+  EXPECT_TRUE(unmet_needs(all, 4).complete);
+  EXPECT_EQ(unmet_needs(all, 4).unmet.size(), 3u);
+  EXPECT_FALSE(unmet_needs(all, 2).complete);
+  EXPECT_EQ(unmet_needs(all, 2).unmet.size(), 2u);
 }
 
 } // namespace

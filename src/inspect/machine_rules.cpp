@@ -359,7 +359,7 @@ Result<WindowsLibraries> parse_windows_libraries(std::string_view text, const st
 Findings check_machine_code(std::span<const JudgedWheel> wheels, const MachineRules& rules) {
   std::vector<const WheelContents*> all;
   for (const auto& judged : wheels) all.push_back(judged.wheel);
-  auto unmet = unmet_needs(all);
+  auto search = unmet_needs(all);
   auto dlls = dlls_of(wheels);
   Findings findings;
   for (std::size_t i = 0; i < wheels.size(); ++i) {
@@ -369,7 +369,13 @@ Findings check_machine_code(std::span<const JudgedWheel> wheels, const MachineRu
     check_tags(report, rules.platforms);
     check_libc(report);
     check_machines(report);
-    auto own = std::ranges::equal_range(unmet, i, {}, &Unmet::wheel);
+    auto own = std::ranges::equal_range(search.unmet, i, {}, &Unmet::wheel);
+    if (!search.complete)
+      report.add("Q118", Severity::warning,
+                 fmt::format("its files, with those of the other wheels, need more than {} libraries: not all were "
+                             "looked for",
+                             units::count(k_needs_max)),
+                 "check the wheels one by one");
     check_libraries(report, std::span(own.begin(), own.end()), rules);
     check_run_paths(report);
     check_protection(report);

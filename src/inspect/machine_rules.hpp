@@ -1,6 +1,6 @@
 #pragma once
 // What is wrong with the machine code of wheels: tags that promise too much, libraries that are not found, run paths of
-// the machine that built them, and files that carry what nobody needs. Codes Q101 to Q117. Pure.
+// the machine that built them, and files that carry what nobody needs. Codes Q101 to Q118. Pure.
 #include "base/finding.hpp"
 #include "inspect/platform_verdict.hpp"
 #include "inspect/wheel_contents.hpp"

@@ -128,7 +128,8 @@ Needs needs_of(const WheelContents& wheel, const PlatformVerdict& verdict, const
   for (const auto& file : wheel.files)
     if (counts(file)) add(file, needs);
   const WheelContents* alone[] = {&wheel};
-  for (const auto& unmet : unmet_needs(alone)) {
+  auto search = unmet_needs(alone);
+  for (const auto& unmet : search.unmet) {
     if (!counts(*unmet.file)) continue;
     // Without a file: a library that these systems have; an older policy may not promise it.
     auto member = promised.contains(unmet.library) ? std::string() : unmet.file->member;

@@ -48,7 +48,7 @@ def fetched(wheel: Recorded) -> Path:
         if not _is_sound(path, wheel):
             path.unlink(missing_ok=True)
             _download(wheel)
-            assert _is_sound(path, wheel), f"{path} has not the recorded bytes"
+            assert _is_sound(path, wheel), f"{path} does not have the recorded bytes"
     return path
 
 
