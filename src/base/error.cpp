@@ -6,7 +6,7 @@ namespace quarry {
 
 namespace {
 // In the order of ErrorKind. Exit codes are a contract with scripts: docs/exit-codes.md.
-constexpr std::array<ErrorTraits, 16> k_traits{{
+constexpr std::array<ErrorTraits, 17> k_traits{{
     {"invalid_argument", false, 2, 400},
     {"not_found", false, 3, 404},
     {"already_exists", false, 7, 409},
@@ -22,6 +22,7 @@ constexpr std::array<ErrorTraits, 16> k_traits{{
     {"unsupported", false, 1, 501},
     {"outcome_unknown", false, 8, 500},
     {"failed", false, 1, 500},
+    {"held", false, 10, 409},
     {"internal", false, 11, 500},
 }};
 } // namespace

@@ -25,6 +25,7 @@ enum class ErrorKind : std::uint8_t {
   unsupported,         ///< understood and refused: we cannot prove that we would do it right
   outcome_unknown,     ///< the reply to a write was lost: look, never assume
   failed,              ///< a check, a test or a child process said no
+  held,                ///< the policy of a channel forbids it: not a defect, somebody has to decide
   internal,            ///< a bug
 };
 

@@ -25,6 +25,7 @@ TEST(ErrorKind, ExitCodesAreTheContract) {
                                              {ErrorKind::unsupported, 1},
                                              {ErrorKind::outcome_unknown, 8},
                                              {ErrorKind::failed, 1},
+                                             {ErrorKind::held, 10},
                                              {ErrorKind::internal, 11}};
   std::set<std::string_view> names;
   for (auto [kind, code] : table) {

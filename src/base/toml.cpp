@@ -1,9 +1,11 @@
 #include "base/toml.hpp"
 
 #include "base/edit_distance.hpp"
+#include "base/json.hpp"
 #include "base/toml_guard.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 #include <optional>
 #define TOML_EXCEPTIONS 0
 // toml++ 3.3 asserts that a table's name begins like a key (`[.x]` does not) right before the code that reports it.
@@ -44,6 +46,53 @@ Result<TomlTable> TomlTable::parse(std::string_view text, std::string file, std:
   }
   const toml::table* root = &document->parsed.table();
   return TomlTable(document, root, "");
+}
+
+namespace {
+
+bool append(toml::array& into, const Json& value);
+
+bool insert(toml::table& into, const std::string& key, const Json& value) {
+  if (value.is_string()) return into.insert_or_assign(key, value.get<std::string>()), true;
+  if (value.is_boolean()) return into.insert_or_assign(key, value.get<bool>()), true;
+  if (value.is_number_integer()) return into.insert_or_assign(key, value.get<std::int64_t>()), true;
+  if (value.is_object()) {
+    toml::table table;
+    for (const auto& [name, member] : value.items())
+      if (!insert(table, name, member)) return false;
+    return into.insert_or_assign(key, std::move(table)), true;
+  }
+  if (!value.is_array()) return false;
+  toml::array array;
+  for (const auto& member : value)
+    if (!append(array, member)) return false;
+  return into.insert_or_assign(key, std::move(array)), true;
+}
+
+// Lists hold strings or tables; a list of lists is in no document of ours.
+bool append(toml::array& into, const Json& value) {
+  if (value.is_string()) return into.push_back(value.get<std::string>()), true;
+  toml::table table;
+  if (!value.is_object()) return false;
+  for (const auto& [name, member] : value.items())
+    if (!insert(table, name, member)) return false;
+  return into.push_back(std::move(table)), true;
+}
+
+} // namespace
+
+Result<TomlTable> TomlTable::of_json(std::string_view text, std::string file, std::string code, std::string hint) {
+  TRY(auto object, json::parse(text, file));
+  toml::table root;
+  bool good = object.is_object();
+  for (const auto& [key, value] : object.items()) good = good && insert(root, key, value);
+  if (!good)
+    return fail(ErrorKind::invalid_argument, std::move(code), fmt::format("{} is not a table of settings", file),
+                std::move(hint));
+  auto document = std::make_shared<Document>(
+      Document{toml::parse_result(std::move(root)), std::move(file), std::move(code), std::move(hint)});
+  const toml::table* table = &document->parsed.table();
+  return TomlTable(document, table, "");
 }
 
 TomlTable::TomlTable(std::shared_ptr<const Document> document, const void* table, std::string key)

@@ -19,6 +19,9 @@ public:
   /// The root of a document. invalid_argument `syntax_code` when it is not TOML; errors of the tables carry `code`.
   static Result<TomlTable> parse(std::string_view text, std::string file, std::string syntax_code, std::string code,
                                  std::string hint);
+  /// The same of a JSON object of objects, lists, strings, whole numbers and booleans: a document that is stored in
+  /// canonical form. invalid_argument `code` for anything else. It has no lines: errors say line 1.
+  static Result<TomlTable> of_json(std::string_view text, std::string file, std::string code, std::string hint);
 
   Result<void> text(const std::string& key, std::string& into, bool required = false);
   Result<void> flag(const std::string& key, bool& into);

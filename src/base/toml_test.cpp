@@ -63,5 +63,30 @@ TEST(Toml, AMissingKeyNamesTheOneThatLooksLikeIt) {
   EXPECT_TRUE(table->integer("others", tiers, true).error().details.empty()) << "a key that was asked for is known";
 }
 
+TEST(Toml, ReadsAStoredDocument) {
+  auto table = TomlTable::of_json(R"({"a":"x","b":{"c":[ "d","e" ],"n":3,"t":true},"r":[{"k":"v"},{"k":"w"}]})",
+                                  "x.json", "T2", "hint");
+  ASSERT_TRUE(table) << render(table.error());
+  std::string a;
+  std::vector<std::string> c, ks;
+  std::int64_t n = 0;
+  bool t = false;
+  ASSERT_TRUE(table->text("a", a));
+  ASSERT_TRUE(table->table("b", [&](TomlTable& inner) -> Result<void> {
+    TRY_DO(inner.texts("c", c));
+    TRY_DO(inner.integer("n", n));
+    return inner.flag("t", t);
+  }));
+  ASSERT_TRUE(table->tables("r", [&](TomlTable& each) { return each.text("k", ks.emplace_back()); }));
+  ASSERT_TRUE(table->finish());
+  EXPECT_EQ(a, "x");
+  EXPECT_EQ(c, (std::vector<std::string>{"d", "e"}));
+  EXPECT_EQ(ks, (std::vector<std::string>{"v", "w"}));
+  EXPECT_EQ(n, 3);
+  EXPECT_TRUE(t);
+  for (const char* bad : {"[]", "1", R"({"a":null})", R"({"a":[[1]]})", R"({"a":1.5})", "{"})
+    EXPECT_FALSE(TomlTable::of_json(bad, "x.json", "T2", "hint")) << bad;
+}
+
 } // namespace
 } // namespace quarry

@@ -13,7 +13,7 @@ std::vector<Command> publish_commands();    // publish
 std::vector<Command> set_commands();        // set show, verify, adopt
 std::vector<Command> mirror_commands();     // mirror sync
 std::vector<Command> set_diff_commands();   // set diff
-std::vector<Command> channel_commands();    // channel show, log
+std::vector<Command> channel_commands();    // channel show, log, protect, unprotect, unblock; index repair, rebuild; gc
 std::vector<Command> gate_commands();       // gate, waive
 std::vector<Command> promote_commands();    // promote, rollback
 std::vector<Command> venv_commands();       // venv create, install
@@ -30,14 +30,17 @@ std::vector<Command> list_commands();       // channel list, set list, run list
 std::vector<Command> everyday_commands();   // version, doctor, explain, docs, config
 std::vector<Command> completion_commands(); // completion, complete
 
-Command wheel_metadata_command();  // commands/wheel_metadata.cpp; in wheel_commands()
-Command wheel_retag_command();     // commands/wheel_retag.cpp; in wheel_commands()
-Command wheel_check_command();     // commands/wheel_check.cpp; in wheel_commands()
-Command wheel_inspect_command();   // commands/wheel_inspect.cpp; in wheel_commands()
-Command wheel_thin_command();      // commands/wheel_thin.cpp; in wheel_commands()
-Command test_report_command();     // commands/test_report.cpp; in test_commands()
-Command workflow_graph_command();  // commands/workflow_graph.cpp; in workflow_commands()
-Command workflow_review_command(); // commands/workflow_review.cpp; in workflow_commands()
+Command channel_protect_command();   // commands/channel_guard.cpp; in channel_commands()
+Command channel_unprotect_command(); // commands/channel_guard.cpp
+Command channel_unblock_command();   // commands/channel_guard.cpp
+Command wheel_metadata_command();    // commands/wheel_metadata.cpp; in wheel_commands()
+Command wheel_retag_command();       // commands/wheel_retag.cpp; in wheel_commands()
+Command wheel_check_command();       // commands/wheel_check.cpp; in wheel_commands()
+Command wheel_inspect_command();     // commands/wheel_inspect.cpp; in wheel_commands()
+Command wheel_thin_command();        // commands/wheel_thin.cpp; in wheel_commands()
+Command test_report_command();       // commands/test_report.cpp; in test_commands()
+Command workflow_graph_command();    // commands/workflow_graph.cpp; in workflow_commands()
+Command workflow_review_command();   // commands/workflow_review.cpp; in workflow_commands()
 
 /// The whole table, in the order of the rooms (registry.cpp).
 std::vector<Command> all_commands();

@@ -3,6 +3,7 @@
 #include "base/units.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/records.hpp"
+#include "gate/collect.hpp"
 #include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -101,6 +102,44 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
     if (!at.merged_url.empty()) done.merged.push_back(std::move(at.merged_url));
   }
   return done;
+}
+
+Result<void> judge_delivery(store::ObjectStore& store, const promote::Request& request, const promote::Plan& plan,
+                            const Destination& to, const std::vector<registry::SealedSet>& sets) {
+  constexpr std::size_t k_shown = 5;
+  auto is_in = [](const auto& list, const registry::SetDigest& digest) {
+    return std::any_of(list.begin(), list.end(), [&](const auto& one) { return one == digest; });
+  };
+  std::vector<registry::SetDigest> judged;
+  for (const auto& sealed : plan.sets) judged.push_back(sealed.digest);
+  std::vector<registry::SealedSet> unjudged;
+  for (const auto& sealed : sets)
+    if (!is_in(judged, sealed.digest)) unjudged.push_back(sealed);
+  if (unjudged.empty()) return {};
+  TRY(auto planned, publish::plan_distribution(unjudged, to.prefix));
+  TRY(auto lacking, publish::not_there_yet(*to.store, planned));
+  std::erase_if(unjudged, [&](const registry::SealedSet& sealed) { return !is_in(lacking, sealed.digest); });
+  if (unjudged.empty()) return {};
+  TRY(auto input, gate::collect(store, request.channel, unjudged, request.now_us));
+  auto verdict = gate::judge(request.policy, input);
+  if (verdict.verdict == gate::Decision::ready) return {};
+  std::vector<std::string> cells;
+  for (const auto& cell : verdict.cells)
+    if (cell.verdict == gate::Decision::held)
+      cells.push_back(fmt::format("set:{}  {} {}: {}", cell.set.short_hex(), cell.cell.platform, cell.cell.family,
+                                  cell.reasons.front()));
+  auto count = cells.size();
+  if (count > k_shown) {
+    cells.resize(k_shown);
+    cells.push_back(fmt::format("and {} more", count - k_shown));
+  }
+  return fail(Error::of(ErrorKind::held, "O017",
+                        fmt::format("the gate holds {} of {}, which channel {} shows and {} lacks",
+                                    units::things(count, "cell"), units::things(unjudged.size(), "set"),
+                                    request.channel, to.locator))
+                  .with_details(std::move(cells))
+                  .with_hint("nothing was changed; test these sets (`quarry test --from set:DIGEST`), or have the "
+                             "missing results waived"));
 }
 
 Result<void> check_delivery(const Context& context, const Destination& to,

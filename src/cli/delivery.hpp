@@ -36,6 +36,10 @@ struct Delivery {
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
                          const std::vector<registry::SealedSet>& sets, const promote::Options& options,
                          bool without_looking = false);
+/// Whether the gate lets everything go that the other store lacks. What the plan moves was judged with it; what the
+/// channel showed before may have come there without a verdict. held O017, which names the cells.
+Result<void> judge_delivery(store::ObjectStore& store, const promote::Request& request, const promote::Plan& plan,
+                            const Destination& to, const std::vector<registry::SealedSet>& sets);
 /// What would stop the copy, for before the channel moves. Reads no package.
 Result<void> check_delivery(const Context& context, const Destination& to,
                             const std::vector<registry::SealedSet>& sets);

@@ -1,12 +1,9 @@
 #include "cli/reviewed.hpp"
 
+#include "registry/digests.hpp"
 #include <fmt/core.h>
 
 namespace quarry::cli {
-
-namespace {
-constexpr std::size_t k_digits_min = 8; // as for promotions: fewer could fit another plan
-}
 
 Result<void> check_execute(const Arguments& arguments) {
   if (!arguments.has("--dry-run") || !arguments.has("--execute")) return {};
@@ -18,7 +15,7 @@ Result<void> check_reviewed(const Arguments& arguments, const std::string& diges
   if (!arguments.has("--execute")) return {};
   auto digits = arguments.get("--execute");
   bool hex = digits.find_first_not_of("0123456789abcdef") == digits.npos;
-  if (digits.size() < k_digits_min || digits.size() > digest.size() || !hex)
+  if (digits.size() < registry::k_plan_digits_min || digits.size() > digest.size() || !hex)
     return fail(ErrorKind::invalid_argument, "O005", fmt::format("`{}` is not the digest of a plan", digits),
                 "`--dry-run` prints it");
   if (digest.starts_with(digits)) return {};

@@ -2,6 +2,7 @@
 #include "cli/table.hpp"
 
 #include "base/text.hpp"
+#include "promote/guard.hpp"
 #include "run/find_runs.hpp"
 #include "run/locator.hpp"
 #include "sys/file.hpp"
@@ -48,6 +49,15 @@ Result<gate::Policy> load_policy(Context& context, const std::string& named) {
   if (shipped) return gate::parse_policy(*shipped, named);
   return fail(ErrorKind::not_found, "G007", fmt::format("there is no policy {}", named),
               fmt::format("name a file, or one of {}", text::join(shipped_policies(context), ", ")));
+}
+
+Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectStore& store,
+                                const std::string& channel) {
+  if (!arguments.has("--policy")) {
+    TRY(auto bound, promote::policy_of(store, channel));
+    if (bound) return std::move(*bound);
+  }
+  return load_policy(context, arguments.get("--policy"));
 }
 
 Result<registry::Resolved> resolve_sets(store::ObjectStore& store, const std::string& locator) {

@@ -13,6 +13,11 @@ namespace quarry::cli {
 /// name is never a file. not_found G007, G00x.
 Result<gate::Policy> load_policy(Context& context, const std::string& named);
 
+/// The policy of `--policy` for this channel; without the flag, the one that protects the channel, else `default`.
+/// Errors as load_policy() and promote::policy_of().
+Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectStore& store,
+                                const std::string& channel);
+
 /// The sets that `--from` means: run:, set: or channel:. Only sealed ones; L008, L009, R0xx.
 Result<registry::Resolved> resolve_sets(store::ObjectStore& store, const std::string& locator);
 

@@ -3,6 +3,9 @@
 #include "dist/family.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
+#include <map>
+#include <optional>
 #include <set>
 
 namespace quarry::gate {
@@ -19,6 +22,49 @@ struct Place {
   std::string platform, family;
 };
 
+/// Files that no cell installs would move without a test: a wheel for a Python that no rule names. They are cells of
+/// their own.
+std::vector<CellPlan> cells_of_the_rest(const Subject& subject, const std::vector<File>& files,
+                                        const std::vector<CellPlan>& cells) {
+  std::set<const registry::FileRecord*> covered;
+  for (const auto& cell : cells) covered.insert(cell.files.begin(), cell.files.end());
+  std::map<registry::Cell, CellPlan> rest;
+  for (const auto& file : files) {
+    if (covered.contains(file.record)) continue;
+    auto python = file.reach.pythons.empty() ? std::string() : *file.reach.pythons.begin();
+    if (python.ends_with('+')) python.pop_back();
+    auto platform = file.reach.platforms.empty() ? subject.set.origin.platform : *file.reach.platforms.begin();
+    registry::Cell cell{platform, dist::family_name(file.family), python, ""};
+    auto& plan = rest[cell];
+    plan.cell = cell;
+    plan.set = subject.digest;
+    plan.files.push_back(file.record);
+    plan.gap = fmt::format("no [[require]] covers {}", plan.files.front()->filename);
+    if (plan.files.size() > 1) plan.gap += fmt::format(" and {} more", plan.files.size() - 1);
+  }
+  std::vector<CellPlan> plans;
+  for (auto& [cell, plan] : rest) {
+    std::sort(plan.files.begin(), plan.files.end(), [](const auto* a, const auto* b) { return a->sha256 < b->sha256; });
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+/// A run's set for one family that lacks the family's packages: a job lost them on the way.
+std::optional<CellPlan> cell_of_lost_packages(const Subject& subject, const std::vector<File>& files) {
+  const auto& group = subject.set.origin.group;
+  bool part = !subject.set.subset_of.empty(); // left out on purpose
+  bool sdk = std::any_of(files.begin(), files.end(), [](const File& f) { return f.record->project == "rocm"; });
+  bool there = std::any_of(files.begin(), files.end(),
+                           [&](const File& f) { return !f.family.empty() && f.family == dist::family_key(group); });
+  if (part || !sdk || there || !group.starts_with("gfx")) return std::nullopt;
+  CellPlan plan;
+  plan.cell = {subject.set.origin.platform, group, "", ""};
+  plan.set = subject.digest;
+  plan.gap = fmt::format("the set is that of {} and holds no package of it", group);
+  return plan;
+}
+
 class Planner {
 public:
   Planner(const Policy& policy, const Subject& subject) : policy_(policy), subject_(subject) {}
@@ -29,6 +75,9 @@ public:
     for (const auto& platform : platforms())
       for (const auto& family : families(platform))
         for (auto& [cell, plan] : cells_at({platform, family})) cells.push_back(std::move(plan));
+    auto rest = cells_of_the_rest(subject_, files_, cells);
+    std::move(rest.begin(), rest.end(), std::back_inserter(cells));
+    if (auto lost = cell_of_lost_packages(subject_, files_)) cells.push_back(std::move(*lost));
     return cells;
   }
 

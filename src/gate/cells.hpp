@@ -12,7 +12,8 @@ namespace quarry::gate {
 struct CellPlan {
   registry::Cell cell;
   registry::SetDigest set;
-  std::string defect;                             ///< defect: why it cannot be judged at all
+  std::string defect;                             ///< why it cannot be judged at all
+  std::string gap = {};                           ///< why no suite is required: held, and may be waived
   std::vector<const registry::FileRecord*> files; ///< what the cell installs, sorted by sha256
   std::map<std::string, std::int64_t> suites;     ///< name -> max age; empty: no rule covers the cell
   const FamilyFact* fact = nullptr;

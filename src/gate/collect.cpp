@@ -55,9 +55,17 @@ Result<Case> collect(store::ObjectStore& store, const std::string& channel, cons
     input.subjects.push_back(std::move(subject));
   }
   TRY(auto evidence, registry::list_evidence(store, input.notes));
-  for (auto& stored : evidence) input.evidence.push_back(std::move(stored.record));
+  for (auto& stored : evidence) {
+    input.keys.push_back(registry::evidence_key(stored.digest));
+    input.evidence.push_back(std::move(stored.record));
+  }
   TRY(auto waivers, registry::list_waivers(store, input.notes));
-  for (auto& stored : waivers) input.waivers.push_back(std::move(stored.record));
+  for (auto& stored : waivers) {
+    input.keys.push_back(registry::waiver_key(stored.digest));
+    input.waivers.push_back(std::move(stored.record));
+  }
+  for (const auto& junk : input.notes) input.keys.push_back(junk.place);
+  std::sort(input.keys.begin(), input.keys.end());
   return input;
 }
 

@@ -179,6 +179,7 @@ CellVerdict judge_cell(const Policy& policy, const Case& input, const CellPlan& 
   std::sort(verdict.files.begin(), verdict.files.end());
   static const std::string no_suite;
   auto defect = !plan.defect.empty()  ? plan.defect
+                : !plan.gap.empty()   ? plan.gap
                 : plan.suites.empty() ? fmt::format("no [[require]] of policy {} covers it", policy.name)
                                       : "";
   if (!defect.empty()) {

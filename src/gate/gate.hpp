@@ -24,7 +24,8 @@ struct Case {
   std::vector<registry::EvidenceRecord> evidence; ///< all there is; the gate picks
   std::vector<registry::WaiverRecord> waivers;
   std::int64_t now_us = 0;
-  Findings notes = {}; ///< R021: objects among evidence and waivers that count for nothing
+  std::vector<std::string> keys = {}; ///< of evidence and waivers that were looked at, sorted; junk, too
+  Findings notes = {};                ///< R021: objects among evidence and waivers that count for nothing
 };
 
 enum class Decision : std::uint8_t { ready, held };

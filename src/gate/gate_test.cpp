@@ -2,6 +2,7 @@
 
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
+#include <fmt/core.h>
 #include <functional>
 #include <gmock/gmock.h>
 
@@ -448,6 +449,51 @@ TEST(Gate, WheelsForParticularPythonsNeedEachOfThem) {
   EXPECT_EQ(verdict.cells[0].verdict, Decision::ready);
   EXPECT_EQ(verdict.cells[1].cell.python, "3.12");
   EXPECT_EQ(verdict.cells[1].verdict, Decision::held);
+}
+
+TEST(Gate, AWheelThatNoRuleCoversIsACellOfItsOwn) {
+  auto only_312 =
+      parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = [\"ann\"]\n"
+                   "[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\npythons = [\"3.12\"]\nsuites = "
+                   "[\"rocm-sdk\"]\n",
+                   "p.toml");
+  ASSERT_TRUE(only_312) << render(only_312.error());
+  Subject subject;
+  subject.digest = digest_of_all('b');
+  subject.set.origin.platform = "linux";
+  for (const char* tag : {"cp312-cp312", "cp313-cp313"})
+    subject.set.files.push_back(file(fmt::format("mytorch-1.0-{}-linux_x86_64.whl", tag), "mytorch"));
+  auto evidence = passed(subject, "");
+  evidence.subjects = {subject.set.files[0]};
+  evidence.cell = {"linux", "", "3.12", ""};
+  Case input{"stable", {subject}, {evidence}, {}, k_now};
+  auto verdict = judge(*only_312, input);
+  ASSERT_EQ(verdict.cells.size(), 2u);
+  EXPECT_EQ(verdict.cells[0].verdict, Decision::ready);
+  EXPECT_EQ(verdict.cells[1].verdict, Decision::held);
+  EXPECT_EQ(verdict.cells[1].cell.python, "3.13");
+  EXPECT_THAT(verdict.cells[1].reasons, ElementsAre(HasSubstr("no [[require]] covers mytorch-1.0-cp313")));
+  EXPECT_EQ(verdict.verdict, Decision::held);
+  input.waivers = {waiver()};
+  EXPECT_EQ(judge(*only_312, input).verdict, Decision::ready) << "somebody may take the risk, by name";
+}
+
+TEST(Gate, ASetThatLostItsFamilyIsHeld) {
+  auto any = parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\n[[require]]\nplatforms = "
+                          "[\"*\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\nsuites = [\"rocm-sdk\"]\n",
+                          "p.toml");
+  ASSERT_TRUE(any) << render(any.error());
+  auto subject = a_set({});
+  auto evidence = passed(subject, "");
+  EXPECT_EQ(judge(*any, {"stable", {subject}, {evidence}, {}, k_now}).verdict, Decision::ready);
+  subject.set.origin.group = "gfx94X-dcgpu";
+  auto verdict = judge(*any, {"stable", {subject}, {evidence}, {}, k_now});
+  EXPECT_EQ(verdict.verdict, Decision::held);
+  ASSERT_EQ(verdict.cells.size(), 2u);
+  EXPECT_EQ(verdict.cells[1].cell.family, "gfx94X-dcgpu");
+  EXPECT_THAT(verdict.cells[1].reasons, ElementsAre(HasSubstr("holds no package of it")));
+  subject.set.subset_of = digest_of_all('c'); // the family was left out on purpose
+  EXPECT_EQ(judge(*any, {"stable", {subject}, {evidence}, {}, k_now}).verdict, Decision::ready);
 }
 
 TEST(Gate, FrameworkRulesAreForSetsThatHoldTheFramework) {

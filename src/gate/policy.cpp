@@ -1,5 +1,6 @@
 #include "gate/policy.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "digest/sha256.hpp"
@@ -8,6 +9,7 @@
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace quarry::gate {
 
@@ -135,13 +137,9 @@ Result<void> read_family_projects(TomlTable& root, Policy& policy) {
   return {};
 }
 
-} // namespace
-
-Result<Policy> parse_policy(std::string_view text, const std::string& file) {
-  TRY(auto root, TomlTable::parse(text, file, "G001", "G002", k_hint));
+Result<Policy> read_policy(TomlTable root, const std::string& file) {
   Policy policy;
   policy.file = file;
-  policy.digest = sha256(text).hex();
   std::string schema, mode = "enforce";
   TRY_DO(root.choice("schema", schema, {"quarry.policy/1"}, true));
   TRY_DO(root.text("name", policy.name, true));
@@ -155,7 +153,70 @@ Result<Policy> parse_policy(std::string_view text, const std::string& file) {
   TRY_DO(root.tables("family", [&](TomlTable& t) { return read_family(t, policy.families.emplace_back()); }));
   TRY_DO(root.finish());
   if (policy.requirements.empty()) return root.error("require", "is missing: the policy would require nothing");
+  policy.digest = sha256(canonical_json(policy)).hex();
   return policy;
+}
+
+std::string minutes(std::int64_t age_us) { return fmt::format("{}m", age_us / k_minute_us); }
+
+Json states_json(const Policy& policy) {
+  return {{"no_runner", policy.no_runner == NoRunner::held ? "held" : "waive"},
+          {"expected_failure", policy.expected_failure == ExpectedFailure::held    ? "held"
+                               : policy.expected_failure == ExpectedFailure::waive ? "waive"
+                                                                                   : "strict"},
+          {"skipped_counts_as", policy.skipped == Skipped::passed ? "passed" : "failed"},
+          {"flaky", policy.flaky == Flaky::latest ? "latest" : "any_failure_holds"}};
+}
+
+Json requirement_json(const Requirement& rule) {
+  Json json{
+      {"platforms", rule.platforms}, {"families", rule.families}, {"pythons", rule.pythons}, {"suites", rule.suites}};
+  if (rule.frameworks != std::vector<std::string>{""}) json["frameworks"] = rule.frameworks;
+  if (rule.max_age_us) json["max_age"] = minutes(rule.max_age_us);
+  return json;
+}
+
+Json family_json(const FamilyFact& fact) {
+  Json json{{"platforms", fact.platforms},
+            {"families", fact.families},
+            {"state", fact.state == FamilyState::tested      ? "tested"
+                      : fact.state == FamilyState::no_runner ? "no_runner"
+                                                             : "expected_failure"}};
+  if (!fact.counts_as.empty()) json["counts_as"] = fact.counts_as;
+  if (!fact.reason.empty()) json["reason"] = fact.reason;
+  if (fact.until_us) json["until"] = sys::rfc3339(fact.until_us);
+  return json;
+}
+
+} // namespace
+
+std::string canonical_json(const Policy& policy) {
+  auto rules = Json::array(), families = Json::array();
+  for (const auto& rule : policy.requirements) rules.push_back(requirement_json(rule));
+  for (const auto& fact : policy.families) families.push_back(family_json(fact));
+  Json json{{"schema", "quarry.policy/1"},
+            {"name", policy.name},
+            {"mode", policy.mode == Mode::enforce ? "enforce" : "report_only"},
+            {"max_age", minutes(policy.max_age_us)},
+            {"waiver_max_age", minutes(policy.waiver_max_age_us)},
+            {"approvers", policy.approvers},
+            {"family_projects", policy.family_projects},
+            {"states", states_json(policy)},
+            {"require", rules}};
+  if (!families.empty()) json["family"] = families;
+  return json.dump();
+}
+
+Result<Policy> parse_policy(std::string_view text, const std::string& file) {
+  TRY(auto root, TomlTable::parse(text, file, "G001", "G002", k_hint));
+  return read_policy(std::move(root), file);
+}
+
+Result<Policy> parse_stored_policy(std::string_view json, const std::string& name) {
+  TRY(auto root, TomlTable::of_json(json, name, "G002", k_hint));
+  TRY(auto policy, read_policy(std::move(root), name));
+  if (canonical_json(policy) == json) return policy;
+  return fail(ErrorKind::invalid_argument, "G002", fmt::format("{} is not written in canonical form", name), k_hint);
 }
 
 Result<std::int64_t> parse_age(std::string_view text) {

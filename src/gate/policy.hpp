@@ -40,7 +40,7 @@ struct FamilyFact {
 };
 
 struct Policy {
-  std::string name, file, digest; ///< digest: sha256 of the text
+  std::string name, file, digest; ///< digest: sha256 of canonical_json(), so that comments and file names do not count
   Mode mode = Mode::enforce;
   std::int64_t max_age_us = 0;              ///< evidence older than this is stale
   std::int64_t waiver_max_age_us = 0;       ///< the longest time between a waiver's making and its expiry
@@ -57,6 +57,13 @@ struct Policy {
 /// invalid_argument G001 (not TOML) or G002 (`file:line: key: what is wrong`): an unknown key, a wrong type, an unknown
 /// value, a policy that requires nothing. Never a guess: a typo must not open a gate.
 Result<Policy> parse_policy(std::string_view text, const std::string& file);
+
+/// What the policy says, as canonical JSON (docs/formats/policy.md): `policies/{digest}.json` of a store. Every value
+/// is written, also those that the file left to their defaults. Pure.
+std::string canonical_json(const Policy& policy);
+/// Reads it again. `name` is what messages call it, such as its key. invalid_argument G002. canonical_json() of the
+/// result gives the same bytes, or it is refused: what guards a channel must be read whole.
+Result<Policy> parse_stored_policy(std::string_view json, const std::string& name);
 
 /// "14d", "36h", "90m" as microseconds; a unit is needed. invalid_argument G003.
 Result<std::int64_t> parse_age(std::string_view text);

@@ -187,5 +187,38 @@ TEST(Until, Table) {
   }
 }
 
+TEST(Policy, TheStoredFormSaysTheSame) {
+  std::string full = std::string(k_head) + "[states]\nflaky = \"any_failure_holds\"\n" + k_require +
+                     "frameworks = [\"torch\"]\nmax_age = \"90m\"\n[[family]]\nfamilies = [\"gfx1151\"]\nstate = "
+                     "\"expected_failure\"\nreason = \"driver\"\nuntil = \"2026-12-15\"\n";
+  for (const auto& text : {std::string(k_head) + k_require, full}) {
+    auto policy = parse_policy(text, "p.toml");
+    ASSERT_TRUE(policy) << render(policy.error());
+    auto stored = canonical_json(*policy);
+    auto again = parse_stored_policy(stored, "policies/x.json");
+    ASSERT_TRUE(again) << render(again.error());
+    EXPECT_EQ(canonical_json(*again), stored);
+    EXPECT_EQ(again->digest, policy->digest);
+    EXPECT_EQ(again->max_age_us, policy->max_age_us);
+    EXPECT_EQ(again->families.size(), policy->families.size());
+  }
+}
+
+TEST(Policy, CommentsDoNotCountAndEveryRuleDoes) {
+  auto digest = [](const std::string& text) { return parse_policy(text, "p.toml")->digest; };
+  auto plain = digest(std::string(k_head) + k_require);
+  EXPECT_EQ(digest("# why\n" + std::string(k_head) + "mode = \"enforce\"\n" + k_require), plain);
+  for (const char* more :
+       {"waiver_max_age = \"1d\"\n", "mode = \"report_only\"\n", "[states]\nno_runner = \"waive\"\n"})
+    EXPECT_NE(digest(std::string(k_head) + more + k_require), plain) << more;
+}
+
+TEST(Policy, AStoredPolicyIsReadWholeOrNotAtAll) {
+  auto stored = canonical_json(*parse_policy(std::string(k_head) + k_require, "p.toml"));
+  for (const auto& bad : {"{\"zz\":\"1\"," + stored.substr(1), stored + " ", stored.substr(0, stored.size() - 1),
+                          std::string("{\"schema\":\"quarry.policy/1\"}")})
+    EXPECT_FALSE(parse_stored_policy(bad, "policies/x.json")) << bad;
+}
+
 } // namespace
 } // namespace quarry::gate

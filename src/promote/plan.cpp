@@ -7,8 +7,10 @@
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace quarry::promote {
 
@@ -81,8 +83,9 @@ Result<void> check_bytes(ObjectStore& store, const std::vector<SealedSet>& sets,
 Result<void> judge(ObjectStore& store, const Request& request, Plan& plan) {
   TRY(auto input, gate::collect(store, request.channel, plan.sets, request.now_us));
   plan.verdict = gate::judge(request.policy, input);
-  plan.notes = std::move(input.notes);
+  plan.notes.insert(plan.notes.end(), input.notes.begin(), input.notes.end());
   plan.subjects = std::move(input.subjects);
+  plan.judged_by = std::move(input.keys);
   return {};
 }
 
@@ -91,7 +94,7 @@ Json to_json(const registry::Cell& cell) {
 }
 
 /// The decision without its prose: reasons say how long ago, which changes by the minute.
-registry::VerdictDigest digest_of(const gate::Verdict& verdict) {
+std::string document_of(const gate::Verdict& verdict) {
   auto cells = Json::array();
   for (const auto& cell : verdict.cells)
     cells.push_back({{"cell", to_json(cell.cell)},
@@ -104,7 +107,7 @@ registry::VerdictDigest digest_of(const gate::Verdict& verdict) {
             {"verdict", gate::to_string(verdict.verdict)},
             {"policy", verdict.policy_digest},
             {"cells", cells}};
-  return registry::VerdictDigest(sha256(json.dump()));
+  return json.dump();
 }
 
 registry::PlanDigest digest_of(const Plan& plan) {
@@ -118,6 +121,9 @@ registry::PlanDigest digest_of(const Plan& plan) {
             {"to_view", plan.view.digest},
             {"verdict", plan.verdict_digest}};
   if (!plan.distribution.empty()) json["distribution"] = plan.distribution;
+  if (!plan.policy.empty()) json["policy"] = plan.policy;
+  if (plan.guard)
+    for (const auto& file : plan.guard->blocked) json["blocked"].push_back(file.sha256.hex());
   return registry::PlanDigest(sha256(json.dump()));
 }
 
@@ -152,6 +158,51 @@ void choose_ready(Plan& plan) {
   plan.sets = std::move(chosen);
 }
 
+} // namespace
+
+std::string digest_of(const Request& request) {
+  Json json{{"schema", "quarry.promote-request/1"},
+            {"source", request.source.source},
+            {"channel", request.channel},
+            {"policy", request.policy.digest},
+            {"cells", request.ready_cells_only ? "ready" : "all"},
+            {"distribution", request.distribution}};
+  return sha256(json.dump()).hex();
+}
+
+namespace {
+
+/// A protected channel brings its own law: whoever moves it cannot bring another.
+Result<void> check_policy(const registry::ChannelRecord& channel, const gate::Policy& policy) {
+  const auto& bound = channel.guard.policy;
+  if (bound.empty() || bound.hex() == policy.digest) return {};
+  return fail(Error::of(ErrorKind::held, "O012",
+                        fmt::format("channel {} is protected by another policy than {}", channel.name, policy.name))
+                  .with_details({"the channel's  " + bound.hex(), "this one       " + policy.digest})
+                  .with_hint(fmt::format("omit --policy: the channel's own is used; to bind another one: `quarry "
+                                         "channel protect {} --policy FILE --reason TEXT`",
+                                         channel.name)));
+}
+
+/// Leaves out the sets that bring a file which the channel blocks.
+Result<void> leave_out_blocked(const registry::ChannelRecord& channel, Plan& plan) {
+  std::optional<Error> first;
+  std::vector<SealedSet> good;
+  for (auto& sealed : plan.sets) {
+    auto free = registry::refuse_blocked(channel, {sealed});
+    if (free) {
+      good.push_back(std::move(sealed));
+      continue;
+    }
+    if (!first) first = free.error();
+    plan.notes.push_back({free.error().code, Severity::warning, "set:" + sealed.digest.short_hex(),
+                          "is left out: " + free.error().message, free.error().hint});
+  }
+  if (first && good.empty()) return fail(std::move(*first));
+  plan.sets = std::move(good);
+  return {};
+}
+
 /// What the channel shows of the projects that the source brings.
 Result<View> view_of(ObjectStore& store, const std::optional<registry::Channel>& channel,
                      const std::vector<SealedSet>& source) {
@@ -167,14 +218,19 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
   plan.channel = request.channel;
   plan.source = request.source.source;
   plan.distribution = request.distribution;
+  plan.request = digest_of(request);
+  if (auto policy = registry::PolicyDigest::parse(request.policy.digest)) plan.policy = *policy;
   TRY(plan.expected, registry::read_channel(store, request.channel));
+  if (plan.expected) TRY_DO(check_policy(plan.expected->record, request.policy));
   TRY(auto base, view_of(store, plan.expected, request.source.sets), "while reading channel " + request.channel);
   plan.sets = gate::lacking(base, request.source.sets);
+  if (plan.expected) TRY_DO(leave_out_blocked(plan.expected->record, plan));
   TRY_DO(registry::check_extension(base, plan.sets),
          "in channel " + request.channel); // a conflict is one whatever the gate says
   TRY_DO(check_presence(store, files_of(plan.sets)));
   TRY_DO(judge(store, request, plan));
-  plan.verdict_digest = digest_of(plan.verdict);
+  plan.verdict_document = document_of(plan.verdict);
+  plan.verdict_digest = registry::VerdictDigest(sha256(plan.verdict_document));
   bool holds = plan.verdict.verdict == gate::Decision::held;
   if (holds && request.ready_cells_only) {
     choose_ready(plan);
@@ -189,12 +245,21 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
 
 namespace {
 
+/// The last move that changed what is shown. Protecting and unblocking are moves, too, and show the same view.
+Result<registry::LedgerRecord> last_change_of_view(ObjectStore& store, const registry::ChannelRecord& now) {
+  TRY(auto last, registry::load_ledger(store, now.ledger), "while reading the last move");
+  while (last.from_view == last.to_view && !last.previous.empty()) {
+    TRY(last, registry::load_ledger(store, last.previous), "while reading the moves before");
+  }
+  return last;
+}
+
 Result<registry::ViewDigest> view_before(ObjectStore& store, const registry::ChannelRecord& now) {
   if (now.previous.empty())
     return fail(ErrorKind::not_found, "O001",
                 fmt::format("channel {} has only its first view: there is nothing to go back to", now.name),
                 fmt::format("`quarry channel log {}` shows its moves", now.name));
-  TRY(auto last, registry::load_ledger(store, now.ledger), "while reading the last move");
+  TRY(auto last, last_change_of_view(store, now));
   if (last.action == "rollback")
     return fail(ErrorKind::precondition_failed, "O007",
                 fmt::format("the last move of channel {} was itself a rollback, at {} to {}@{}", now.name, last.when,
@@ -228,37 +293,67 @@ Result<registry::ViewRecord> shown_now(ObjectStore& store, const registry::Chann
   return view;
 }
 
-/// The files of one project that `back` shows and `shown` does not.
-Result<std::vector<FileRecord>> files_back(ObjectStore& store, const registry::ViewRecord& back,
-                                           const registry::ViewRecord& shown, const std::string& project) {
-  TRY(auto shard, registry::load_shard_of(store, back, project), "while reading the view to go back to");
-  auto now = registry::load_shard_of(store, shown, project);
-  if (!now && !is_lost(now.error())) return fail(std::move(now).error());
-  std::vector<FileRecord> files;
-  for (auto& file : shard->files) {
-    auto same = [&](const FileRecord& f) { return f.key == file.key && f.sha256 == file.sha256; };
-    bool stays = now && *now && std::any_of((*now)->files.begin(), (*now)->files.end(), same);
-    if (!stays) files.push_back(std::move(file));
-  }
-  return files;
+/// What a rollback changes of one project.
+struct Difference {
+  std::vector<FileRecord> comes_back, leaves;
+};
+
+bool has(const std::vector<FileRecord>& files, const FileRecord& wanted, bool there) {
+  return std::any_of(files.begin(), files.end(),
+                     [&](const FileRecord& f) { return f.sha256 == wanted.sha256 && (!there || f.key == wanted.key); });
 }
 
-Result<void> check_what_comes_back(ObjectStore& store, const registry::ViewRecord& back,
-                                   const registry::ViewRecord& shown) {
-  std::vector<std::string> projects;
-  for (const auto& [project, shard] : back.shards) {
-    auto now = shown.shards.find(project);
-    if (now == shown.shards.end() || now->second != shard) projects.push_back(project);
-  }
-  std::vector<std::vector<FileRecord>> files(projects.size());
-  TRY_DO(parallel_for(projects.size(), k_looks, [&](std::size_t i) -> Result<void> {
-    TRY(files[i], files_back(store, back, shown, projects[i]));
+/// A shard of the view that is shown may be lost: then nothing is known to be shown.
+Result<Difference> difference_of(ObjectStore& store, const registry::ViewRecord& back,
+                                 const registry::ViewRecord& shown, const std::string& project) {
+  TRY(auto then, registry::load_shard_of(store, back, project), "while reading the view to go back to");
+  auto now = registry::load_shard_of(store, shown, project);
+  if (!now && !is_lost(now.error())) return fail(std::move(now).error());
+  auto old_files = then ? then->files : std::vector<FileRecord>();
+  auto new_files = now && *now ? (*now)->files : std::vector<FileRecord>();
+  Difference difference;
+  for (const auto& file : old_files)
+    if (!has(new_files, file, true)) difference.comes_back.push_back(file);
+  for (const auto& file : new_files)
+    if (!has(old_files, file, false)) difference.leaves.push_back(file);
+  return difference;
+}
+
+Result<Difference> difference_of(ObjectStore& store, const registry::ViewRecord& back,
+                                 const registry::ViewRecord& shown) {
+  std::set<std::string> projects;
+  for (const auto& [project, shard] : back.shards)
+    if (auto now = shown.shards.find(project); now == shown.shards.end() || now->second != shard)
+      projects.insert(project);
+  for (const auto& [project, shard] : shown.shards)
+    if (!back.shards.contains(project)) projects.insert(project);
+  std::vector<std::string> changed(projects.begin(), projects.end());
+  std::vector<Difference> each(changed.size());
+  TRY_DO(parallel_for(changed.size(), k_looks, [&](std::size_t i) -> Result<void> {
+    TRY(each[i], difference_of(store, back, shown, changed[i]));
     return {};
   }));
-  std::vector<Wanted> wanted;
-  for (const auto& of_project : files)
-    for (const auto& file : of_project) wanted.push_back({&file, "the view to go back to"});
-  return check_presence(store, wanted);
+  Difference all;
+  for (auto& one : each) {
+    std::move(one.comes_back.begin(), one.comes_back.end(), std::back_inserter(all.comes_back));
+    std::move(one.leaves.begin(), one.leaves.end(), std::back_inserter(all.leaves));
+  }
+  return all;
+}
+
+/// What leaves stays out until somebody unblocks it; what is asked for by the number of a generation may come back.
+void guard_what_left(const Difference& difference, Plan& plan) {
+  const auto& now = plan.expected->record;
+  std::map<Sha256, registry::BlockedFile> blocked;
+  for (const auto& file : now.guard.blocked) blocked.emplace(file.sha256, file);
+  for (const auto& file : difference.comes_back) plan.unblocks += blocked.erase(file.sha256);
+  for (const auto& file : difference.leaves)
+    plan.blocks +=
+        blocked.try_emplace(file.sha256, registry::BlockedFile{file.sha256, file.filename, "", now.generation + 1, {}})
+            .second;
+  registry::Guard guard{now.guard.policy, {}};
+  for (auto& [digest, file] : blocked) guard.blocked.push_back(std::move(file));
+  plan.guard = std::move(guard);
 }
 
 } // namespace
@@ -278,7 +373,11 @@ Result<Plan> plan_rollback(ObjectStore& store, const std::string& channel, std::
   for (const auto& digest : plan.view.record.sets)
     if (std::find(shown.sets.begin(), shown.sets.end(), digest) == shown.sets.end()) back.push_back(digest);
   TRY(plan.sets, registry::load_all_sealed(store, back), "while reading what comes back");
-  TRY_DO(check_what_comes_back(store, plan.view.record, shown));
+  TRY(auto difference, difference_of(store, plan.view.record, shown));
+  std::vector<Wanted> wanted;
+  for (const auto& file : difference.comes_back) wanted.push_back({&file, "the view to go back to"});
+  TRY_DO(check_presence(store, wanted));
+  guard_what_left(difference, plan);
   plan.digest = digest_of(plan);
   return plan;
 }

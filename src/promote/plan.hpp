@@ -20,6 +20,10 @@ struct Request {
   std::string distribution = {}; ///< where it goes besides, for the digest of the plan
 };
 
+/// The sha256 of what is asked for, without what the store holds now: source as it was written, channel, policy, cells
+/// and distribution.
+std::string digest_of(const Request& request);
+
 struct Plan {
   std::string action; ///< "promote" or "rollback"
   std::string channel, source, distribution;
@@ -30,22 +34,32 @@ struct Plan {
   registry::View view;                      ///< what the channel will show
   std::vector<gate::Subject> subjects;      ///< what the gate was asked about
   gate::Verdict verdict;                    ///< of what is new to the target; empty for a rollback
+  std::string verdict_document; ///< quarry.verdict/1: cells, decisions and the evidence that decided; no times
   registry::VerdictDigest verdict_digest;
-  Findings notes;              ///< R021: what is left out of the verdict
-  bool held = false;           ///< nothing may move
-  registry::PlanDigest digest; ///< holds no time and no name of a person: equal as long as nothing moved
+  Findings notes;                     ///< R021: what is left out of the verdict; R022: sets that the channel blocks
+  bool held = false;                  ///< nothing may move
+  std::vector<std::string> judged_by; ///< keys of the evidence and waivers that the verdict knows, sorted
+  std::string request;                ///< sha256 of what was asked for: the same request gives the same digest
+  registry::PolicyDigest policy;      ///< of a promotion: what judged it
+  /// Of a rollback: what keeps files out afterwards. Files that leave the view are added, those that come back are
+  /// removed. Unset: the guard stays.
+  std::optional<registry::Guard> guard = {};
+  std::size_t blocks = 0, unblocks = 0; ///< files that `guard` adds and removes
+  registry::PlanDigest digest;          ///< holds no time and no name of a person: equal as long as nothing moved
 
   bool moves() const { return !held && (!expected || view.digest != expected->record.view); }
   std::uint64_t generation() const; ///< of the channel once the plan is executed
 };
 
 /// The sets of the source of which the target lacks something, judged together. R018 (exit 7) when a file's name is
-/// taken in the target by other bytes, corrupt O003 when a file
-/// that is to move is missing or is not what was sealed.
+/// taken in the target by other bytes, corrupt O003 when a file that is to move is missing or is not what was sealed.
+/// held O012 when the channel is protected and the request has another policy. A set with a file that the channel
+/// blocks is left out and noted (R022); held R022 when no other set is left.
 Result<Plan> plan_promotion(store::ObjectStore& store, const Request& request);
 
 /// Back to the view of generation `to`, or without it to the view before the last move. Only what comes back is looked
 /// at, sets and files (corrupt O003): what both views show does not change, so it cannot keep anybody from going back.
+/// Files that leave the view are blocked from then on; `to` names a view on purpose, so what it brings back is not.
 /// Costs a few requests and two per project that differs, however many sets the channel has. not_found O001 if that
 /// generation does not exist; precondition_failed O007 without `to` when the last move was itself a rollback: a script
 /// that is run twice must not bring back what was rolled back.

@@ -14,12 +14,16 @@ using store::ObjectStore;
 
 namespace {
 
-constexpr std::size_t k_digest_digits_min = 8;
 constexpr std::size_t k_moves_looked_at =
     64; // an interrupted move that is further back was completed by those after it
 
+/// What an earlier move must have been for, to be the one that is asked for again.
+struct Asked {
+  std::string action, request;
+};
+
 bool names(const std::string& digits, const std::string& digest) {
-  return digits.size() >= k_digest_digits_min && !digest.empty() && digest.starts_with(digits);
+  return digits.size() >= registry::k_plan_digits_min && !digest.empty() && digest.starts_with(digits);
 }
 
 Result<std::optional<registry::LedgerRecord>> last_move(ObjectStore& store, const std::string& channel) {
@@ -29,14 +33,26 @@ Result<std::optional<registry::LedgerRecord>> last_move(ObjectStore& store, cons
   return std::optional(std::move(entry));
 }
 
-/// The move that this plan made already, if it did.
+Unexpected another_request(const registry::LedgerRecord& move) {
+  return fail(ErrorKind::precondition_failed, "O002",
+              fmt::format("this plan was executed at {} as {}@{}, for another request: {}", move.when, move.channel,
+                          move.generation, move.action),
+              "nothing was changed: look at `--dry-run` of this request, then execute its digest");
+}
+
+/// The move that this plan made already, if it did. precondition_failed O002 if that was not what is asked for now.
 Result<std::optional<registry::LedgerRecord>> executed(ObjectStore& store, const std::string& channel,
-                                                       const std::string& digits) {
+                                                       const std::string& digits, const Asked& asked) {
   TRY(auto now, registry::read_channel(store, channel));
   auto digest = now ? now->record.ledger : registry::LedgerDigest();
   for (std::size_t i = 0; i < k_moves_looked_at && !digest.empty(); ++i) {
     TRY(auto entry, registry::load_ledger(store, digest), "while reading the ledger of channel " + channel);
-    if (names(digits, entry.plan.hex())) return std::optional(std::move(entry));
+    if (names(digits, entry.plan.hex())) {
+      // Entries of older programs do not say what was asked for.
+      bool same = entry.action == asked.action && (entry.request.empty() || entry.request == asked.request);
+      if (!same) return another_request(entry);
+      return std::optional(std::move(entry));
+    }
     digest = entry.previous;
   }
   return std::optional<registry::LedgerRecord>();
@@ -96,7 +112,12 @@ Result<void> write_derived(ObjectStore& store, const Plan& plan, const std::stri
 Result<void> execute(ObjectStore& store, const Plan& plan, const Options& options, Receipt& receipt) {
   if (plan.moves()) {
     TRY_DO(write_derived(store, plan, options.when));
-    publish::Reason reason{plan.action, plan.digest, plan.verdict_digest, options.who, options.when, options.why};
+    if (!plan.verdict_document.empty()) TRY_DO(registry::put_verdict(store, plan.verdict_document));
+    publish::Reason reason{plan.action, plan.digest,  plan.verdict_digest, options.who, options.when,
+                           options.why, plan.request, plan.policy,         plan.guard};
+    if (reason.guard)
+      for (auto& file : reason.guard->blocked)
+        if (file.generation == plan.generation()) file.reason = options.why;
     TRY_DO(publish::move_channel(store, plan.channel, plan.expected, plan.view, reason));
   }
   // Also when nothing moves: an earlier run may have died before its pages were written.
@@ -118,7 +139,7 @@ Receipt receipt_of(const Plan& plan) {
 
 Result<void> check_reviewed(ObjectStore& store, const Plan& plan, const std::string& digits) {
   bool hex = digits.find_first_not_of("0123456789abcdef") == digits.npos;
-  if (digits.size() < k_digest_digits_min || digits.size() > registry::PlanDigest::k_digits || !hex)
+  if (digits.size() < registry::k_plan_digits_min || digits.size() > registry::PlanDigest::k_digits || !hex)
     return fail(ErrorKind::invalid_argument, "O005", fmt::format("`{}` is not the digest of a plan", digits),
                 "`--dry-run` prints it");
   if (names(digits, plan.digest.hex())) return {};
@@ -138,12 +159,23 @@ Result<void> check_reviewed(ObjectStore& store, const Plan& plan, const std::str
   return fail(std::move(error));
 }
 
+/// Whether a result or a waiver has come, or gone, since the plan was judged.
+Result<bool> is_out_of_date(ObjectStore& store, const Plan& plan) {
+  if (plan.action != "promote" || !plan.moves()) return false;
+  TRY(auto keys, registry::keys_that_judge(store));
+  return keys != plan.judged_by;
+}
+
 /// One round; precondition_failed when somebody was faster.
 Result<Receipt> run(ObjectStore& store, const Plan& plan, const Options& options, const store::Counters& before) {
   auto receipt = receipt_of(plan);
   if (options.execute) TRY_DO(check_reviewed(store, plan, *options.execute));
   if (plan.held || options.dry_run) return receipt;
   if (options.before_writing) TRY_DO(options.before_writing(plan));
+  TRY(bool judge_again, is_out_of_date(store, plan));
+  if (judge_again)
+    return fail(ErrorKind::precondition_failed, "O016",
+                "other jobs kept recording results while this promotion was judged", "run the same command again");
   TRY_DO(execute(store, plan, options, receipt));
   receipt.moved = plan.moves();
   receipt.writes = publish::writes_between(before, store.counters());
@@ -163,7 +195,7 @@ Result<Receipt> with_url(ObjectStore& store, const Options& options, Receipt rec
 Result<Receipt> promote(ObjectStore& store, const Request& request, const Options& options) {
   auto before = store.counters();
   if (options.execute && !options.dry_run) {
-    TRY(auto earlier, executed(store, request.channel, *options.execute));
+    TRY(auto earlier, executed(store, request.channel, *options.execute, {"promote", digest_of(request)}));
     if (earlier) {
       TRY(bool stands, still_stands(store, *earlier));
       if (!stands) return undone(*earlier);
@@ -171,14 +203,22 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
       return with_url(store, options, std::move(receipt));
     }
   }
+  std::optional<Error> late;
   for (int round = 0, lost = 0; round < pages::k_rebase_max; ++round) {
-    TRY(auto plan, plan_promotion(store, request));
+    auto now = request;
+    if (options.clock_us) now.now_us = options.clock_us();
+    TRY(auto plan, plan_promotion(store, now));
     auto receipt = run(store, plan, options, before);
     if (receipt) return with_url(store, options, std::move(*receipt));
+    if (receipt.error().is(codes::verdict_out_of_date)) {
+      late = std::move(receipt).error();
+      continue;
+    }
     bool again = receipt.error().is(codes::overtaken) ||
                  (receipt.error().is(codes::write_unconfirmed) && ++lost < pages::k_lost_max);
     if (!again || options.execute) return fail(std::move(receipt).error()); // what was reviewed is done once, or not
   }
+  if (late) return fail(std::move(*late));
   return fail(ErrorKind::precondition_failed, "P010",
               fmt::format("other writers kept changing channel {}", request.channel), "run the same command again");
 }
@@ -190,7 +230,7 @@ Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const O
   TRY(auto last, last_move(store, channel));
   bool interrupted = last->action == "rollback" && shown < now.record.generation;
   if (options.execute) {
-    TRY(auto earlier, executed(store, channel, *options.execute));
+    TRY(auto earlier, executed(store, channel, *options.execute, {"rollback", ""}));
     if (earlier && earlier->generation != now.record.generation) return undone(*earlier);
     interrupted = earlier.has_value();
   }

@@ -14,13 +14,15 @@ namespace quarry::promote {
 struct Options {
   std::string who, when, why; ///< for the ledger; `when` is RFC 3339
   std::optional<std::string>
-      execute; ///< exactly the plan of this digest (or its first 8 or more digits); else whatever is planned now
+      execute; ///< exactly the plan of this digest (or its first 16 or more digits); else whatever is planned now
   bool dry_run = false;
   std::optional<std::uint64_t> to_generation = {}; ///< of a rollback: whose view is restored
   pages::PublicUrl public_url = {};                ///< of the links in the receipt
   /// Called with the plan that is about to be executed, before anything is written; an error stops it. Not called by a
   /// dry run, for a held plan, or for one that an earlier run executed.
   std::function<Result<void>(const Plan&)> before_writing = {};
+  /// The time at which each round judges; without it, that of the request.
+  std::function<std::int64_t()> clock_us = {};
 };
 
 struct Receipt {
@@ -36,7 +38,9 @@ struct Receipt {
 };
 
 /// Plans, and unless held or a dry run, executes. When somebody else moves the channel meanwhile, it is planned and
-/// judged anew; with `execute` that is precondition_failed O002 (exit 7), which says what moved.
+/// judged anew; with `execute` that is precondition_failed O002 (exit 7), which says what moved. Hashing what is to
+/// move may take minutes, so evidence and waivers are listed again right before the swap; when there are others than
+/// the verdict knows, it is judged anew.
 Result<Receipt> promote(store::ObjectStore& store, const Request& request, const Options& options);
 
 /// Swaps the previous view back, or that of `options.to_generation`, as a new generation (errors: plan_rollback). Run

@@ -566,5 +566,68 @@ TEST_F(Promote, KilledProcessesLeaveAChannelThatTheNextOneCompletes) {
   ASSERT_TRUE(sys::remove_tree(place));
 }
 
+TEST_F(Promote, AFailureThatArrivesWhileItIsJudgedHolds) {
+  auto set = release(*store_, "7.0");
+  pass(*store_, request({set}));
+  auto late = options();
+  int asked = 0;
+  // As if hashing took an hour, in which a test job records its failure.
+  late.before_writing = [&](const Plan& plan) -> Result<void> {
+    if (asked++ > 0) return {};
+    auto evidence = registry::load_evidence(*store_, plan.verdict.cells.at(0).evidence.at(0));
+    evidence->result = "failed";
+    evidence->passed = 0;
+    evidence->failed = 1;
+    evidence->started = evidence->ended = "2026-11-20T11:59:00.000000Z";
+    TRY_DO(registry::put_evidence(*store_, *evidence));
+    return {};
+  };
+  auto receipt = promote(*store_, request({set}), late);
+  ASSERT_TRUE(receipt) << render(receipt.error());
+  EXPECT_TRUE(receipt->held);
+  EXPECT_FALSE(receipt->moved);
+  EXPECT_EQ(asked, 1);
+  EXPECT_FALSE(*registry::read_channel(*store_, "stable"));
+}
+
+TEST_F(Promote, ResultsThatNeverStopComingEndInAnError) {
+  auto set = release(*store_, "7.0");
+  pass(*store_, request({set}));
+  auto busy = options();
+  int asked = 0;
+  busy.before_writing = [&](const Plan& plan) -> Result<void> {
+    auto evidence = registry::load_evidence(*store_, plan.verdict.cells.at(0).evidence.at(0));
+    evidence->log = std::to_string(++asked);
+    TRY_DO(registry::put_evidence(*store_, *evidence));
+    return {};
+  };
+  auto receipt = promote(*store_, request({set}), busy);
+  ASSERT_FALSE(receipt);
+  EXPECT_EQ(receipt.error().code, "O016");
+}
+
+TEST_F(Promote, AnotherSetWithABlockedFileIsLeftOut) {
+  auto old = release(*store_, "7.0"), bad = release(*store_, "7.1"), repaired = release(*store_, "7.2");
+  pass(*store_, request({old, bad, repaired}));
+  ASSERT_TRUE(go({old}));
+  ASSERT_TRUE(go({bad}));
+  auto back = rollback(*store_, "stable", options());
+  ASSERT_TRUE(back) << render(back.error());
+  EXPECT_EQ(back->plan.blocks, 3u);
+  EXPECT_EQ(registry::require_channel(*store_, "stable")->record.guard.blocked.front().reason, "why");
+  auto refused = go({bad});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "R022");
+  EXPECT_EQ(refused.error().kind, ErrorKind::held);
+  auto moved = go({bad, repaired});
+  ASSERT_TRUE(moved) << render(moved.error());
+  EXPECT_TRUE(moved->moved);
+  ASSERT_FALSE(moved->notes.empty());
+  EXPECT_EQ(moved->notes.front().code, "R022");
+  auto names = shown();
+  EXPECT_TRUE(std::none_of(names.begin(), names.end(), [](const auto& n) { return n.find("7.1") != n.npos; }));
+  EXPECT_EQ(names.size(), 6u);
+}
+
 } // namespace
 } // namespace quarry::promote

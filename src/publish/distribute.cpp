@@ -40,8 +40,8 @@ Result<void> read_row(TomlTable& table, DistributionRules& rules) {
 /// Refuses directories that the store uses itself, and the base index, where our projects would be mixed with foreign
 /// ones.
 Result<void> check_not_taken(const std::string& directory) {
-  constexpr std::string_view k_taken[] = {
-      pages::k_base_index, "channels", "evidence", "gc", "ledger", "sets", "views", "waivers"};
+  constexpr std::string_view k_taken[] = {pages::k_base_index, "channels", "evidence", "gc",    "ledger", "policies",
+                                          "releases",          "sets",     "verdicts", "views", "waivers"};
   auto first = directory.substr(0, directory.find('/'));
   bool taken = std::find(std::begin(k_taken), std::end(k_taken), first) != std::end(k_taken);
   if (!taken && !run::is_run_place(first)) return {};
@@ -106,6 +106,20 @@ std::vector<Copy> copies_of(const Distributed& set) {
 }
 
 } // namespace
+
+Result<std::vector<registry::SetDigest>> not_there_yet(ObjectStore& target, const std::vector<Distributed>& sets) {
+  constexpr unsigned k_looks = 8;
+  std::vector<char> sealed(sets.size(), 0);
+  TRY_DO(parallel_for(sets.size(), k_looks, [&](std::size_t i) -> Result<void> {
+    TRY(auto seal, target.head(registry::seal_key(sets[i].set.directory, sets[i].digest)));
+    sealed[i] = seal.has_value();
+    return {};
+  }));
+  std::vector<registry::SetDigest> lacking;
+  for (std::size_t i = 0; i < sets.size(); ++i)
+    if (!sealed[i]) lacking.push_back(sets[i].source);
+  return lacking;
+}
 
 Result<std::string> DistributionRules::prefix_of(const std::string& channel) const {
   for (const auto& [wanted, prefix] : rows)

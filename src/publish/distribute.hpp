@@ -38,6 +38,11 @@ struct Distributed {
 Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::SealedSet>& sets,
                                                    const std::string& prefix);
 
+/// Which of these sets are not sealed in the other store yet: their sources. One request for each set, eight at the
+/// same time.
+Result<std::vector<registry::SetDigest>> not_there_yet(store::ObjectStore& target,
+                                                       const std::vector<Distributed>& sets);
+
 /// Reads only: R009 when a name that the copy needs holds other bytes, P017 for a project of the target's base index,
 /// P052 when the directory is in or around another repository, or holds something else, P090 when another tool lists
 /// packages there that our pages would hide.

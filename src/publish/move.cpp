@@ -18,15 +18,22 @@ Result<ChannelRecord> move_channel(store::ObjectStore& store, const std::string&
   next.name = channel;
   next.generation = (expected ? expected->record.generation : 0) + 1;
   next.view = view.digest;
-  next.previous = expected ? expected->record.view : registry::ViewDigest();
+  bool same_view = expected && expected->record.view == view.digest;
+  if (expected) next.previous = same_view ? expected->record.previous : expected->record.view;
+  if (reason.guard)
+    next.guard = *reason.guard;
+  else if (expected)
+    next.guard = expected->record.guard;
   registry::LedgerRecord entry;
   entry.previous = expected ? expected->record.ledger : registry::LedgerDigest();
   entry.channel = channel;
   entry.action = reason.action;
-  entry.from_view = next.previous;
+  entry.from_view = expected ? expected->record.view : registry::ViewDigest();
   entry.to_view = view.digest;
   entry.plan = reason.plan;
   entry.verdict = reason.verdict;
+  entry.request = reason.request;
+  entry.policy = reason.policy;
   entry.who = reason.who;
   entry.when = reason.when;
   entry.why = reason.why;
@@ -40,12 +47,67 @@ Result<ChannelRecord> move_channel(store::ObjectStore& store, const std::string&
   return next;
 }
 
+Result<void> refuse_guarded(const ChannelRecord& channel, const std::vector<registry::SealedSet>& sets) {
+  if (!channel.guard.policy.empty())
+    return fail(ErrorKind::held, "P083",
+                fmt::format("channel {} is protected: sets get there by a promotion that policy {} allows",
+                            channel.name, channel.guard.policy.short_hex()),
+                fmt::format("publish into another channel, such as staging, test there, then `quarry promote --from "
+                            "channel:staging --to {}`",
+                            channel.name));
+  return registry::refuse_blocked(channel, sets);
+}
+
+namespace {
+/// Whether a move that failed is tried again from the new state.
+bool worth_another_round(const Error& error, int& lost) {
+  return error.kind == ErrorKind::precondition_failed ||
+         (error.kind == ErrorKind::outcome_unknown && ++lost < pages::k_lost_max);
+}
+
+Unexpected always_overtaken(const std::string& channel) {
+  return fail(ErrorKind::precondition_failed, "P010",
+              fmt::format("other writers changed channel {} {} times meanwhile", channel, pages::k_rebase_max),
+              "run the same command again; what it wrote so far is kept");
+}
+
+/// What the channel shows, without the shards: they are there.
+Result<registry::View> same_view(store::ObjectStore& store, const std::optional<Channel>& now) {
+  if (!now) return registry::make_view({});
+  registry::View view;
+  view.digest = now->record.view;
+  TRY(view.record, registry::load_view(store, view.digest), "while reading channel " + now->record.name);
+  return view;
+}
+} // namespace
+
+Result<Guarded> change_guard(store::ObjectStore& store, const std::string& channel, const ChangeGuard& change,
+                             const Reason& reason) {
+  TRY_DO(registry::check_channel_name(channel));
+  for (int round = 0, lost = 0; round < pages::k_rebase_max; ++round) {
+    TRY(auto now, registry::read_channel(store, channel));
+    auto before = now ? now->record.guard : registry::Guard();
+    auto with_guard = reason;
+    TRY(with_guard.guard, change(before));
+    if (now && *with_guard.guard == before) return Guarded{now->record, false};
+    TRY(auto view, same_view(store, now));
+    auto moved = move_channel(store, channel, now, view, with_guard);
+    if (moved) {
+      TRY_DO(pages::project_channel(store, channel));
+      return Guarded{std::move(*moved), true};
+    }
+    if (!worth_another_round(moved.error(), lost)) return fail(std::move(moved).error());
+  }
+  return always_overtaken(channel);
+}
+
 Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
                        const std::vector<registry::SealedSet>& sets, const Reason& reason) {
   for (int round = 0, lost = 0; round < pages::k_rebase_max; ++round) {
     TRY(auto now, registry::read_channel(store, channel));
     registry::View base;
     if (now) {
+      TRY_DO(refuse_guarded(now->record, sets));
       TRY(base, registry::load_view_for(store, now->record.view, sets), "while reading channel " + channel);
     }
     TRY(auto next, registry::extend_view(base, sets), "in channel " + channel);
@@ -58,13 +120,9 @@ Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
       return added;
     }
     // The same entry again: should the lost write arrive after all, it is recognised.
-    bool again = moved.error().kind == ErrorKind::precondition_failed ||
-                 (moved.error().kind == ErrorKind::outcome_unknown && ++lost < pages::k_lost_max);
-    if (!again) return fail(std::move(moved).error());
+    if (!worth_another_round(moved.error(), lost)) return fail(std::move(moved).error());
   }
-  return fail(ErrorKind::precondition_failed, "P010",
-              fmt::format("other writers changed channel {} {} times meanwhile", channel, pages::k_rebase_max),
-              "run the same command again; what it wrote so far is kept");
+  return always_overtaken(channel);
 }
 
 } // namespace quarry::publish

@@ -3,6 +3,7 @@
 #include "base/result.hpp"
 #include "pages/projection.hpp"
 #include "registry/registry.hpp"
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,10 +12,13 @@ namespace quarry::publish {
 
 /// What the ledger will say about a move.
 struct Reason {
-  std::string action;              ///< "publish", "promote", "rollback"
+  std::string action;              ///< "publish", "promote", "rollback", "protect", …
   registry::PlanDigest plan;       ///< may be none
   registry::VerdictDigest verdict; ///< may be none
   std::string who, when, why;
+  std::string request = {};                  ///< sha256 of what was asked for; may be empty
+  registry::PolicyDigest policy = {};        ///< that judged the move, or that it bound
+  std::optional<registry::Guard> guard = {}; ///< of the channel from now on; nullopt: as it is
 };
 
 /// Swaps `channel` from `expected` to `view`, whose records are written before: shards, view, ledger entry, then the
@@ -24,13 +28,28 @@ Result<registry::ChannelRecord> move_channel(store::ObjectStore& store, const st
                                              const std::optional<registry::Channel>& expected,
                                              const registry::View& view, const Reason& reason);
 
+/// Whether sets may be published straight into this channel: held P083 if it is protected, R022 if it blocks a file of
+/// theirs. Pure.
+Result<void> refuse_guarded(const registry::ChannelRecord& channel, const std::vector<registry::SealedSet>& sets);
+
+/// Changes the guard of a channel and nothing else: a move of its own, with the same view. A channel that is not there
+/// is made, with an empty view. `change` gets the present guard and returns the new one, or an error; it is asked again
+/// when somebody was faster. An equal guard moves nothing.
+using ChangeGuard = std::function<Result<registry::Guard>(const registry::Guard&)>;
+struct Guarded {
+  registry::ChannelRecord channel;
+  bool moved = false;
+};
+Result<Guarded> change_guard(store::ObjectStore& store, const std::string& channel, const ChangeGuard& change,
+                             const Reason& reason);
+
 struct Added {
   registry::ChannelRecord channel;
   bool moved = false;      ///< false: all the sets were in already
   pages::KnownViews views; ///< before and after
 };
 /// Adds sets to a channel, which is made when there is none. Re-bases and tries again when rivals are faster,
-/// `k_rebase_max` times. R018 when a file's name is taken by other bytes.
+/// `k_rebase_max` times. R018 when a file's name is taken by other bytes; held P083 and R022 as refuse_guarded() says.
 Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
                        const std::vector<registry::SealedSet>& sets, const Reason& reason);
 

@@ -4,6 +4,7 @@
 #include "index/read_page.hpp"
 #include "pages/clash.hpp"
 #include "pages/merged.hpp"
+#include "publish/move.hpp"
 #include "publish/refuse.hpp"
 #include "store/put_once.hpp"
 #include "sys/clock.hpp"
@@ -134,7 +135,8 @@ Result<void> look_at_names(ObjectStore& store, const std::vector<SealedSet>& set
 Result<void> look_at_channel(ObjectStore& store, const std::string& name, const registry::SetRecord& set) {
   TRY(auto channel, registry::read_channel(store, name));
   if (!channel) return {};
-  std::vector<SealedSet> added{{{}, set, {}}};
+  std::vector<SealedSet> added{{registry::digest_of(set), set, {}}};
+  TRY_DO(refuse_guarded(channel->record, added));
   TRY(auto view, registry::load_view_for(store, channel->record.view, added), "while reading channel " + name);
   TRY_DO(registry::check_extension(view, added), "in channel " + name);
   return {};

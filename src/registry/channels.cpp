@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t k_channel_name_max = 64;
 constexpr std::size_t k_moves_max = 1'000'000;  // a move a minute for two years; a longer chain must be a loop
 constexpr std::uint64_t k_overtaken_max = 1024; // moves of others while one write was on its way
+constexpr std::size_t k_blocked_shown = 3;
 constexpr std::string_view k_channels = "channels/";
 
 Unexpected broken(const std::string& channel, const std::string& why) {
@@ -101,6 +102,30 @@ Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expe
   return fail(ErrorKind::precondition_failed, "R003",
               fmt::format("channel {} moved while this was prepared", next.name),
               "run the command again: it starts from the new state");
+}
+
+Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<SealedSet>& sets) {
+  const auto& blocked = channel.guard.blocked;
+  std::vector<std::string> details;
+  std::size_t count = 0;
+  for (const auto& sealed : sets)
+    for (const auto& file : sealed.set.files) {
+      auto at = std::lower_bound(blocked.begin(), blocked.end(), file.sha256,
+                                 [](const BlockedFile& b, const Sha256& sha) { return b.sha256 < sha; });
+      if (at == blocked.end() || at->sha256 != file.sha256) continue;
+      if (++count <= k_blocked_shown)
+        details.push_back(fmt::format("set:{}  {}  taken out by {}@{}{}", sealed.digest.short_hex(), file.filename,
+                                      channel.name, at->generation, at->reason.empty() ? "" : ": " + at->reason));
+    }
+  if (count == 0) return {};
+  if (count > details.size()) details.push_back(fmt::format("and {} more", count - details.size()));
+  return fail(
+      Error::of(ErrorKind::held, "R022",
+                fmt::format("channel {} blocks {} of these files: a rollback took them out", channel.name, count))
+          .with_details(std::move(details))
+          .with_hint(fmt::format("publish a repaired version; if they are good after all: `quarry channel "
+                                 "unblock {} SET-OR-FILE --reason TEXT`",
+                                 channel.name)));
 }
 
 Result<std::vector<std::string>> list_channels(ObjectStore& store) {

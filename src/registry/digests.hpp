@@ -39,16 +39,20 @@ struct ShardRecord;
 struct LedgerRecord;
 struct EvidenceRecord;
 struct WaiverRecord;
-struct Plan;    ///< of a publish or a promotion: the digest that a person reviews and `--execute` takes
-struct Verdict; ///< of a gate
+struct PolicyRecord;
+struct Plan; ///< of a publish or a promotion: the digest that a person reviews and `--execute` takes
+struct VerdictRecord;
 using SetDigest = DigestOf<SetRecord>;
 using ViewDigest = DigestOf<ViewRecord>;
 using ShardDigest = DigestOf<ShardRecord>;
 using LedgerDigest = DigestOf<LedgerRecord>;
 using EvidenceDigest = DigestOf<EvidenceRecord>;
 using WaiverDigest = DigestOf<WaiverRecord>;
+using PolicyDigest = DigestOf<PolicyRecord>;
 using PlanDigest = DigestOf<Plan>;
-using VerdictDigest = DigestOf<Verdict>;
+/// How many digits of a plan's digest are enough to execute it: whoever controls a field of a set finds 8 in minutes.
+constexpr std::size_t k_plan_digits_min = 16;
+using VerdictDigest = DigestOf<VerdictRecord>;
 
 /// As a value of JSON: its text.
 template <class Json, class Record> void to_json(Json& json, const DigestOf<Record>& digest) { json = digest.hex(); }

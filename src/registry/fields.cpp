@@ -124,8 +124,8 @@ void Reader::entries(const char* key, const std::function<void(const std::string
   }
 }
 
-std::size_t Reader::begin_list(const char* key) {
-  const Json* found = look(key, Need::required);
+std::size_t Reader::begin_list(const char* key, Need need) {
+  const Json* found = look(key, need);
   if (!found) return 0;
   if (found->is_array()) return found->size();
   defect(fmt::format("{} is not a list", name_of(key)));

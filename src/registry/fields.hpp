@@ -52,7 +52,8 @@ public:
     write(member(key), value);
     drop_empty(key);
   }
-  template <class T> void list(const char* key, const std::vector<T>& values) {
+  template <class T> void list(const char* key, const std::vector<T>& values, Need need = Need::required) {
+    if (values.empty() && need == Need::optional) return;
     Json& array = begin_list(key);
     for (const auto& value : values) write(append(array), value);
   }
@@ -110,8 +111,8 @@ public:
   template <class T> void nested(const char* key, T& value) {
     if (const Json* found = look(key, Need::optional)) read_one(*found, {{}, &place_, key}, value);
   }
-  template <class T> void list(const char* key, std::vector<T>& values) {
-    auto count = begin_list(key);
+  template <class T> void list(const char* key, std::vector<T>& values, Need need = Need::required) {
+    auto count = begin_list(key, need);
     for (std::size_t i = 0; i < count && !error_; ++i)
       read_one(item(key, i), {{}, &place_, key, i}, values.emplace_back());
   }
@@ -134,7 +135,7 @@ private:
   void entries(const char* key, const std::function<void(const std::string&, const std::string&)>& take);
   const Json* look(const char* key, Need need);
   void defect(std::string message);
-  std::size_t begin_list(const char* key);
+  std::size_t begin_list(const char* key, Need need);
   const Json& item(const char* key, std::size_t index) const;
   std::string name_of(const char* key) const;
   std::string unknown() const; ///< the fields that were not asked for, as canonical JSON; empty if there are none

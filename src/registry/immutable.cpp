@@ -3,6 +3,7 @@
 #include "registry/keys.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace quarry::registry {
@@ -93,7 +94,8 @@ Result<std::vector<Stored<R>>> list_records(ObjectStore& store, const std::strin
 }
 
 constexpr std::string_view k_sets = "sets/", k_views = "views/", k_shards = "views/shards/", k_ledger = "ledger/",
-                           k_evidence = "evidence/", k_waivers = "waivers/";
+                           k_evidence = "evidence/", k_waivers = "waivers/", k_policies = "policies/",
+                           k_verdicts = "verdicts/";
 
 /// How to find the digest that was wanted.
 std::string list_hint(std::string_view prefix) {
@@ -109,6 +111,7 @@ std::string shard_key(const ShardDigest& digest) { return key_of(k_shards, diges
 std::string ledger_key(const LedgerDigest& digest) { return key_of(k_ledger, digest); }
 std::string evidence_key(const EvidenceDigest& digest) { return key_of(k_evidence, digest); }
 std::string waiver_key(const WaiverDigest& digest) { return key_of(k_waivers, digest); }
+std::string policy_key(const PolicyDigest& digest) { return key_of(k_policies, digest); }
 
 namespace {
 template <class R>
@@ -165,9 +168,27 @@ Result<WaiverDigest> put_waiver(ObjectStore& s, const WaiverRecord& r) { return 
 Result<WaiverRecord> load_waiver(ObjectStore& s, const WaiverDigest& d) {
   return load_record<WaiverRecord>(s, k_waivers, d, parse_waiver);
 }
+Result<VerdictDigest> put_verdict(ObjectStore& s, const std::string& document) {
+  return put_record(s, k_verdicts, VerdictRecord{document});
+}
+Result<PolicyDigest> put_policy(ObjectStore& s, const PolicyRecord& r) { return put_record(s, k_policies, r); }
+Result<PolicyRecord> load_policy(ObjectStore& s, const PolicyDigest& d) {
+  return load_record<PolicyRecord>(s, k_policies, d, parse_policy_record);
+}
 
 Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& s, Findings& skipped) {
   return list_records<EvidenceRecord>(s, std::string(k_evidence), load_evidence, skipped);
+}
+Result<std::vector<std::string>> keys_that_judge(ObjectStore& s) {
+  std::vector<std::string> keys;
+  TRY(auto evidence, s.children(std::string(k_evidence)));
+  for (const auto& object : evidence.objects)
+    if (digest_in<EvidenceRecord>(object.key, k_evidence)) keys.push_back(object.key);
+  TRY(auto waivers, s.children(std::string(k_waivers)));
+  for (const auto& object : waivers.objects)
+    if (digest_in<WaiverRecord>(object.key, k_waivers)) keys.push_back(object.key);
+  std::sort(keys.begin(), keys.end());
+  return keys;
 }
 Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& s, Findings& skipped) {
   return list_records<WaiverRecord>(s, std::string(k_waivers), load_waiver, skipped);

@@ -58,12 +58,21 @@ template <class V, Either<ShardRecord> R> void fields(V& v, R& r) {
   v.list("files", r.files);
 }
 
+template <class V, Either<BlockedFile> R> void fields(V& v, R& r) {
+  v.digest("sha256", r.sha256);
+  v.text("filename", r.filename);
+  v.text("reason", r.reason, Need::optional);
+  v.number("generation", r.generation);
+}
+
 template <class V, Either<ChannelRecord> R> void fields(V& v, R& r) {
   v.text("name", r.name);
   v.number("generation", r.generation);
   v.digest("view", r.view);
   v.digest("previous", r.previous, Need::optional);
   v.digest("ledger", r.ledger);
+  v.digest("policy", r.guard.policy, Need::optional);
+  v.list("blocked", r.guard.blocked, Need::optional);
 }
 
 template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
@@ -74,6 +83,8 @@ template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
   v.digest("to_view", r.to_view);
   v.digest("plan", r.plan, Need::optional);
   v.digest("verdict", r.verdict, Need::optional);
+  v.text("request", r.request, Need::optional);
+  v.digest("policy", r.policy, Need::optional);
   v.text("who", r.who, Need::optional);
   v.text("when", r.when);
   v.text("why", r.why, Need::optional);
@@ -185,8 +196,16 @@ Result<void> check(const EvidenceRecord& evidence, std::string_view what) {
   for (const auto& subject : evidence.subjects) TRY_DO(check(subject, what));
   return {};
 }
-// What a channel, a ledger entry and a waiver name are digests, which are checked while they are read.
-Result<void> check(const ChannelRecord&, std::string_view) { return {}; }
+Result<void> check(const ChannelRecord& channel, std::string_view what) {
+  const BlockedFile* previous = nullptr;
+  for (const auto& file : channel.guard.blocked) {
+    if (previous && !(previous->sha256 < file.sha256))
+      return nonsense(what, fmt::format("the blocked {} is out of order or there twice", file.filename));
+    previous = &file;
+  }
+  return {};
+}
+// What a ledger entry and a waiver name are digests, which are checked while they are read.
 Result<void> check(const LedgerRecord&, std::string_view) { return {}; }
 Result<void> check(const WaiverRecord&, std::string_view) { return {}; }
 
@@ -224,13 +243,18 @@ template <class R> Result<R> read_proven(std::string_view text, std::string_view
   return record_of<R>(object, what);
 }
 
+/// A program that does not know guards must not move a channel that has one: it refuses an unknown major version.
+const char* channel_schema(bool guarded) { return guarded ? "quarry.channel/2" : "quarry.channel/1"; }
+
+constexpr const char* k_policy_schema = "quarry.policy/1";
+
 } // namespace
 
 std::string to_json(const SetRecord& r) { return write(r, "quarry.set/1"); }
 std::string to_json(const SealRecord& r) { return write_proven(r, "quarry.seal/1"); }
 std::string to_json(const ViewRecord& r) { return write(r, "quarry.view/1"); }
 std::string to_json(const ShardRecord& r) { return write(r, "quarry.shard/1"); }
-std::string to_json(const ChannelRecord& r) { return write_proven(r, "quarry.channel/1"); }
+std::string to_json(const ChannelRecord& r) { return write_proven(r, channel_schema(!r.guard.empty())); }
 std::string to_json(const LedgerRecord& r) { return write(r, "quarry.ledger/1"); }
 std::string to_json(const EvidenceRecord& r) { return write(r, "quarry.evidence/1"); }
 std::string to_json(const WaiverRecord& r) { return write(r, "quarry.waiver/1"); }
@@ -248,7 +272,9 @@ Result<ShardRecord> parse_shard(std::string_view t, std::string_view what) {
   return read<ShardRecord>(t, what, "quarry.shard/1");
 }
 Result<ChannelRecord> parse_channel(std::string_view t, std::string_view what) {
-  return read_proven<ChannelRecord>(t, what, "quarry.channel/1");
+  TRY(auto object, json::parse(t, what));
+  bool guarded = object.is_object() && object.value("schema", Json()) == Json(channel_schema(true));
+  return read_proven<ChannelRecord>(t, what, channel_schema(guarded));
 }
 Result<LedgerRecord> parse_ledger(std::string_view t, std::string_view what) {
   return read<LedgerRecord>(t, what, "quarry.ledger/1");
@@ -258,6 +284,13 @@ Result<EvidenceRecord> parse_evidence(std::string_view t, std::string_view what)
 }
 Result<WaiverRecord> parse_waiver(std::string_view t, std::string_view what) {
   return read<WaiverRecord>(t, what, "quarry.waiver/1");
+}
+std::string to_json(const PolicyRecord& r) { return r.json; }
+std::string to_json(const VerdictRecord& r) { return r.json; }
+Result<PolicyRecord> parse_policy_record(std::string_view t, std::string_view what) {
+  TRY(auto object, json::parse(t, what));
+  TRY_DO(json::require_schema(object, k_policy_schema, what));
+  return PolicyRecord{std::string(t)};
 }
 
 } // namespace quarry::registry

@@ -58,12 +58,36 @@ struct ShardRecord { ///< views/shards/{digest}.json: one project's files
   std::vector<FileRecord> files; ///< sorted by filename
   std::string unknown = {};
 };
+/// A file that a rollback or a withdrawal took out of a channel: it does not come back under any set.
+struct BlockedFile {
+  Sha256 sha256;
+  std::string filename, reason;
+  std::uint64_t generation = 0; ///< of the channel, by the move that took it out
+  std::string unknown = {};
+  bool operator==(const BlockedFile&) const = default;
+};
+/// What keeps files out of a channel. It moves with the channel: one compare-and-swap.
+struct Guard {
+  PolicyDigest policy;              ///< the only one that may open the channel; empty: the channel is not protected
+  std::vector<BlockedFile> blocked; ///< sorted by sha256
+  bool empty() const { return policy.empty() && blocked.empty(); }
+  bool operator==(const Guard&) const = default;
+};
 struct ChannelRecord { ///< channels/{name}.json: replaced by each move
   std::string name;
   std::uint64_t generation = 0;
   ViewDigest view, previous; ///< previous: empty at generation 1
   LedgerDigest ledger;
+  Guard guard = {};
   std::string unknown = {};
+};
+/// policies/{digest}.json: a policy as canonical JSON (docs/formats/policy.md), as `channel protect` binds it.
+struct PolicyRecord {
+  std::string json;
+};
+/// verdicts/{digest}.json: what a gate decided about a move; the ledger names it.
+struct VerdictRecord {
+  std::string json;
 };
 struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a channel's ledger reaches it
   LedgerDigest previous;
@@ -74,6 +98,8 @@ struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a c
   VerdictDigest verdict;
   std::string who, when, why;   ///< when: RFC 3339, UTC; who and why: as given on the command line
   std::uint64_t generation = 0; ///< of the channel after the move
+  std::string request = {};     ///< sha256 of what was asked for (promote); empty in older entries
+  PolicyDigest policy = {};     ///< that judged the move, or that the move bound
   std::string unknown = {};
 };
 
@@ -115,6 +141,8 @@ std::string to_json(const ChannelRecord&);
 std::string to_json(const LedgerRecord&);
 std::string to_json(const EvidenceRecord&);
 std::string to_json(const WaiverRecord&);
+std::string to_json(const PolicyRecord&);
+std::string to_json(const VerdictRecord&);
 // Parses and checks a record: everything that becomes a path, a key or a link must be valid. Fails with B002 to B004 or
 // corrupt (R012); seals and channels also with R011. `what` names the record for messages.
 Result<SetRecord> parse_set(std::string_view text, std::string_view what);
@@ -125,6 +153,8 @@ Result<ChannelRecord> parse_channel(std::string_view text, std::string_view what
 Result<LedgerRecord> parse_ledger(std::string_view text, std::string_view what);
 Result<EvidenceRecord> parse_evidence(std::string_view text, std::string_view what);
 Result<WaiverRecord> parse_waiver(std::string_view text, std::string_view what);
+/// Only whether it is a JSON object of this schema: the gate reads the fields.
+Result<PolicyRecord> parse_policy_record(std::string_view text, std::string_view what);
 
 /// The name of a record: the sha256 of its canonical bytes.
 template <class Record> DigestOf<Record> digest_of(const Record& record) {

@@ -94,6 +94,8 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   expect_round_trip(ViewRecord{}, parse_view);
   expect_round_trip(ShardRecord{"a", {wheel()}, {}}, parse_shard);
   expect_round_trip(ChannelRecord{"stable", 3, view, view, ledger, {}}, parse_channel);
+  Guard guard{PolicyDigest(sha256("p")), {{sha256("f"), "a-1.0-py3-none-any.whl", "crashes", 2, {}}}};
+  expect_round_trip(ChannelRecord{"stable", 3, view, view, ledger, guard}, parse_channel);
   expect_round_trip(LedgerRecord{ledger, "stable", "promote", view, view, plan, verdict, "ci", "now", "why", 2, {}},
                     parse_ledger);
   EvidenceRecord evidence;
@@ -207,6 +209,21 @@ TEST(Records, WrongShapesAreRefused) {
                   {seal(digest, ""), "R012"},
                   {proven(R"({"schema":"quarry.seal/1"})"), "R012"}},
                  parse_seal);
+}
+
+TEST(Records, AGuardedChannelHasAnotherMajorVersion) {
+  ChannelRecord channel{"stable", 1, ViewDigest(sha256("v")), {}, LedgerDigest(sha256("l")), {}};
+  EXPECT_NE(to_json(channel).find("\"schema\":\"quarry.channel/1\""), std::string::npos);
+  channel.guard.policy = PolicyDigest(sha256("p"));
+  auto bytes = to_json(channel);
+  EXPECT_NE(bytes.find("\"schema\":\"quarry.channel/2\""), std::string::npos);
+  auto again = parse_channel(bytes, "c");
+  ASSERT_TRUE(again) << render(again.error());
+  EXPECT_EQ(again->guard, channel.guard);
+  channel.guard.blocked = {{sha256("f"), "f", "", 1, {}}, {sha256("f"), "g", "", 1, {}}};
+  auto twice = parse_channel(to_json(channel), "c");
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().code, "R012");
 }
 
 } // namespace

@@ -36,6 +36,7 @@ std::string channel_key(const std::string& name);
 std::string ledger_key(const LedgerDigest& digest);
 std::string evidence_key(const EvidenceDigest& digest);
 std::string waiver_key(const WaiverDigest& digest);
+std::string policy_key(const PolicyDigest& digest);
 /// Returns `channels/{name}`: the directory of the channel's pages.
 std::string channel_directory(const std::string& name);
 /// Fails with invalid_argument (R016) unless the name has 1 to 64 lower-case letters, digits, '.', '_' and '-' and
@@ -62,6 +63,10 @@ Result<EvidenceDigest> put_evidence(ObjectStore& store, const EvidenceRecord& re
 Result<EvidenceRecord> load_evidence(ObjectStore& store, const EvidenceDigest& digest);
 Result<WaiverDigest> put_waiver(ObjectStore& store, const WaiverRecord& record);
 Result<WaiverRecord> load_waiver(ObjectStore& store, const WaiverDigest& digest);
+/// The decision of a gate (docs/formats/policy.md), as its caller wrote it.
+Result<VerdictDigest> put_verdict(ObjectStore& store, const std::string& document);
+Result<PolicyDigest> put_policy(ObjectStore& store, const PolicyRecord& record);
+Result<PolicyRecord> load_policy(ObjectStore& store, const PolicyDigest& digest);
 
 template <class R> struct Stored {
   DigestOf<R> digest;
@@ -72,6 +77,9 @@ template <class R> struct Stored {
 /// one listing and one read per record, eight at the same time.
 Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& store, Findings& skipped);
 Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store, Findings& skipped);
+
+/// Returns the keys of all evidence and waivers, sorted; junk among them, too. Two listings.
+Result<std::vector<std::string>> keys_that_judge(ObjectStore& store);
 
 // Seals.
 /// Writes the seal of the set `set` if-absent, below the directory that the set record names. Returns true if it was
@@ -165,6 +173,8 @@ Result<void> require_swappable(ObjectStore& store, const std::string& name);
 ///   anything else, also a channel that exists for nullopt          precondition_failed (R003): start over
 /// Fails with R031 if the store ignores conditional writes.
 Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, const ChannelRecord& next);
+/// Whether files of these sets are blocked in the channel: held (R022), which names the first three and why. Pure.
+Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<SealedSet>& sets);
 /// Returns the names of all channels. Costs one listing of `channels/`, without their pages.
 Result<std::vector<std::string>> list_channels(ObjectStore& store);
 

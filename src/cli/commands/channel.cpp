@@ -1,5 +1,6 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/guard.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "pages/merged.hpp"
@@ -37,6 +38,7 @@ Result<int> run_channel_show(Context& context, const Arguments& arguments) {
                                units::things(view.record.sets.size(), "set")));
   context.out.data(fmt::format("view        {}{}\n", record.view.short_hex(),
                                record.previous.empty() ? "" : "   before that " + record.previous.short_hex()));
+  context.out.data(guard_text(record.guard));
   TRY(auto at, pages::addresses_of(*store, public_url, registry::channel_directory(name), projects_of(view.record)));
   context.out.data(addresses_text(at));
   context.out.data(files_text(files, context.out.data_look()));
@@ -50,6 +52,8 @@ Result<int> run_channel_show(Context& context, const Arguments& arguments) {
                         {"view", record.view},
                         {"previous", record.previous.empty() ? Json(nullptr) : Json(record.previous)},
                         {"ledger", record.ledger},
+                        {"policy", policy_json(record.guard)},
+                        {"blocked", blocked_json(record.guard.blocked)},
                         {"index_url", url_json(at.index_url)},
                         {"find_links_urls", at.find_links},
                         {"merged_index_url", url_json(at.merged_url)},
@@ -286,7 +290,8 @@ Command gc_command() {
 } // namespace
 
 std::vector<Command> channel_commands() {
-  return {channel_show_command(), channel_log_command(), repair_command(), rebuild_command(), gc_command()};
+  return {channel_show_command(),    channel_log_command(), channel_protect_command(), channel_unprotect_command(),
+          channel_unblock_command(), repair_command(),      rebuild_command(),         gc_command()};
 }
 
 } // namespace quarry::cli

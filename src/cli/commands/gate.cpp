@@ -22,8 +22,8 @@ namespace {
 
 Result<int> run_gate(Context& context, const Arguments& arguments) {
   auto from = arguments.get("--from"), to = arguments.get("--to");
-  TRY(auto policy, load_policy(context, arguments.get("--policy")));
   TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto policy, policy_for(context, arguments, *store, to));
   TRY(auto source, resolve_sets(*store, from));
   TRY(auto input, gate::collect_new(*store, to, source, context.clock.now_us()));
   context.out.findings(input.notes);
@@ -95,15 +95,15 @@ Findings unknown_names(const Context& context, store::ObjectStore& store, const 
   return found;
 }
 
-Result<void> check_waiver(Context& context, const Arguments& arguments, const registry::WaiverRecord& waiver,
-                          std::int64_t expires_us) {
+Result<void> check_waiver(Context& context, const Arguments& arguments, store::ObjectStore& store,
+                          const registry::WaiverRecord& waiver, std::int64_t expires_us) {
   auto now_us = context.clock.now_us();
   if (text::trim(waiver.reason).empty() || text::trim(waiver.approver).empty())
     return cannot_waive("a waiver needs a reason and an approver", "give --reason and --approver");
   if (expires_us <= now_us)
     return cannot_waive(fmt::format("the waiver would have ended already: {}", waiver.expires),
                         "give --expires a day to come, or an age such as 7d");
-  TRY(auto policy, load_policy(context, arguments.get("--policy")));
+  TRY(auto policy, policy_for(context, arguments, store, waiver.channel));
   if (std::find(policy.approvers.begin(), policy.approvers.end(), waiver.approver) == policy.approvers.end())
     return cannot_waive(
         fmt::format("{} is not an approver of policy {}", waiver.approver, policy.name),
@@ -166,7 +166,7 @@ Result<int> run_waive(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto waiver, make_waiver(arguments, *store, context.clock.now_us()));
   TRY(auto expires_us, sys::parse_rfc3339(waiver.expires));
-  TRY_DO(check_waiver(context, arguments, waiver, expires_us));
+  TRY_DO(check_waiver(context, arguments, *store, waiver, expires_us));
   auto unknown = unknown_names(context, *store, waiver);
   context.out.findings(unknown);
   bool dry = arguments.has("--dry-run");

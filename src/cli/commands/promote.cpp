@@ -33,6 +33,7 @@ Result<promote::Options> promote_options_of(Context& context, const Arguments& a
                            {},           arguments.has("--dry-run"),           {}};
   if (arguments.has("--execute")) options.execute = arguments.get("--execute");
   TRY(options.public_url, public_url_of(arguments));
+  options.clock_us = [&clock = context.clock] { return clock.now_us(); };
   return options;
 }
 
@@ -49,6 +50,9 @@ Json receipt_json(const promote::Receipt& receipt, const char* schema, bool dry_
           {"held", receipt.held},
           {"dry_run", dry_run},
           {"sets", sets},
+          {"policy", receipt.plan.policy.empty() ? Json(nullptr) : Json(receipt.plan.policy)},
+          {"blocked", receipt.plan.blocks},
+          {"unblocked", receipt.plan.unblocks},
           {"index_url", url_json(receipt.at.index_url)},
           {"find_links_urls", receipt.at.find_links},
           {"notes", findings_json(receipt.notes)},
@@ -64,8 +68,11 @@ std::string moved_text(const promote::Receipt& receipt) {
   if (!receipt.moved && plan.action == "rollback")
     return fmt::format("nothing to do  {} shows that view already\n", place);
   if (!receipt.moved) return fmt::format("nothing to do  {} has all of it\n", place);
-  return fmt::format("moved       {}  view {}  {} written\n{}", place, receipt.view.short_hex(),
-                     units::things(receipt.writes, "object"), addresses_text(receipt.at));
+  auto blocked = plan.blocks ? fmt::format("blocked     {}: `quarry channel unblock {}` lets them come back\n",
+                                           units::things(plan.blocks, "file"), plan.channel)
+                             : std::string();
+  return fmt::format("moved       {}  view {}  {} written\n{}{}", place, receipt.view.short_hex(),
+                     units::things(receipt.writes, "object"), blocked, addresses_text(receipt.at));
 }
 
 std::string promote_plan_text(const promote::Plan& plan) {
@@ -74,6 +81,8 @@ std::string promote_plan_text(const promote::Plan& plan) {
     text += fmt::format("  set:{}  {}  run {}{}\n", sealed.digest.short_hex(),
                         units::things(sealed.set.files.size(), "file"), sealed.set.origin.run_id,
                         plan.action == "promote" && !sealed.set.subset_of.empty() ? "  (the part that is ready)" : "");
+  if (plan.blocks) text += fmt::format("  {} will be blocked\n", units::things(plan.blocks, "file"));
+  if (plan.unblocks) text += fmt::format("  {} will no longer be blocked\n", units::things(plan.unblocks, "file"));
   auto now = plan.expected ? plan.expected->record.generation : 0;
   return text + fmt::format("{}  {}@{} -> {}@{}  view {}\n", plan.action, plan.channel, now, plan.channel,
                             plan.generation(), plan.view.digest.short_hex());
@@ -95,7 +104,7 @@ std::string promote_dry_run_text(const promote::Receipt& receipt, NextCommand co
 
 Result<promote::Request> promote_request_of(Context& context, const Arguments& arguments, const Destination& to,
                                             store::ObjectStore& store) {
-  TRY(auto policy, load_policy(context, arguments.get("--policy")));
+  TRY(auto policy, policy_for(context, arguments, store, arguments.get("--to")));
   TRY(auto locator, run::parse_locator(arguments.get("--from")));
   TRY(auto source, publish::resolve(store, locator));
   return promote::Request{std::move(source),
@@ -123,6 +132,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     options.before_writing = [&](const promote::Plan& plan) -> Result<void> {
       TRY(auto sets, promoted_sets(*store, request, plan));
       checked = true;
+      TRY_DO(judge_delivery(*store, request, plan, to, sets));
       return check_delivery(context, to, sets);
     };
   TRY(auto receipt, promote::promote(*store, request, options));
@@ -133,6 +143,11 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   std::optional<Delivery> delivery;
   if (to.store && !receipt.held) {
     TRY(auto sets, promoted_sets(*store, request, receipt.plan));
+    if (!checked) {
+      auto judged = judge_delivery(*store, request, receipt.plan, to, sets);
+      bool unseen = !judged && options.dry_run && could_not_look(judged.error()); // deliver() says so
+      if (!judged && !unseen) return fail(std::move(judged).error());
+    }
     if (!checked && !options.dry_run) TRY_DO(check_delivery(context, to, sets)); // of a plan that was executed before
     TRY(delivery, deliver(context, *store, to, sets, options, options.dry_run));
     context.out.findings(delivery->receipt.notes);
@@ -172,6 +187,8 @@ Command promote_command() {
           "`--dry-run` prints the plan and its digest; `--execute DIGEST` runs that plan and nothing else, "
           "and can be repeated safely: a plan that was executed is completed, not executed "
           "twice. When something moved in between, it is a conflict that says what.\n\n"
+          "A protected channel (`quarry channel protect`) brings its policy: without `--policy` it is that one, and "
+          "another one is refused. A set with a file that a rollback took out of the channel is left out.\n\n"
           "With `--to-store` the promoted packages are then copied to another store, below `--prefix`: "
           "files, record and seal, pages, pointer, in that order, and on the server where both stores are "
           "of one service. `{family}` and `{platform}` in the prefix are replaced by those of the run. Without a "
@@ -185,7 +202,7 @@ Command promote_command() {
                 {.name = "--to", .value = "CHANNEL", .help = "where they go", .required = true},
                 {.name = "--policy",
                  .value = "FILE",
-                 .help = "a policy file, or the name of a shipped one",
+                 .help = "a policy file, or the name of a shipped one; a protected channel has its own",
                  .fallback = "default"},
                 {.name = "--cells",
                  .value = "WHICH",
@@ -213,7 +230,7 @@ Command promote_command() {
       .exit_codes = {{3, "the source does not exist, or not sealed"},
                      {6, "a record was altered, or a file is gone"},
                      {7, "the reviewed plan is out of date, or a name has other bytes"},
-                     {10, "held"}},
+                     {10, "held, by the gate or by the channel"}},
       .schema = "quarry.promote/1",
       .run = run_promote};
 }
@@ -250,6 +267,9 @@ Command rollback_command() {
               "the same, and the move is in the ledger. After a rollback, another one has to say where `--to`: a "
               "command that "
               "runs twice must not bring back what it took away.\n\n"
+              "The files that leave the channel are blocked: publishing and promoting do not bring them back, under "
+              "whatever set, until `quarry channel unblock`. A view that is named with `--to` brings back what it "
+              "shows.\n\n"
               "A rollback that was killed is completed by the same command. Copies that `promote --to-store` made in "
               "other stores stay as they are.",
           .operands = {{"CHANNEL", "the channel"}},

@@ -1,0 +1,143 @@
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/commands.hpp"
+#include "cli/guard.hpp"
+#include "cli/records.hpp"
+#include "cli/shared_flags.hpp"
+#include "cli/verdict.hpp"
+#include "promote/guard.hpp"
+#include "sys/clock.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+const Operand k_channel{"CHANNEL", "the channel"};
+const Flag k_why{.name = "--reason", .value = "TEXT", .help = "why, for the ledger", .required = true};
+
+Result<promote::Author> author_of(Context& context, const Arguments& arguments) {
+  TRY_DO(check_line("--reason", arguments.get("--reason")));
+  if (text::trim(arguments.get("--reason")).empty())
+    return fail(ErrorKind::invalid_argument, "O015", "the reason is empty",
+                "say why: whoever looks at the channel in a year has only the ledger");
+  return promote::Author{who(context), sys::rfc3339(context.clock.now_us()), arguments.get("--reason")};
+}
+
+Json document_of(const publish::Guarded& guarded, const char* schema) {
+  const auto& channel = guarded.channel;
+  return {{"schema", schema},
+          {"channel", channel.name},
+          {"generation", channel.generation},
+          {"moved", guarded.moved},
+          {"policy", policy_json(channel.guard)},
+          {"blocked", blocked_json(channel.guard.blocked)}};
+}
+
+std::string place_of(const publish::Guarded& guarded) {
+  return fmt::format("{}@{}", guarded.channel.name, guarded.channel.generation);
+}
+
+// ---- channel protect
+
+Result<int> run_protect(Context& context, const Arguments& arguments) {
+  TRY(auto author, author_of(context, arguments));
+  TRY(auto policy, load_policy(context, arguments.get("--policy")));
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto guarded, promote::protect(*store, arguments.operands.at(0), policy, author));
+  context.out.data(fmt::format("{}   {}  by policy {} ({})\n", guarded.moved ? "protected" : "unchanged",
+                               place_of(guarded), policy.name, guarded.channel.guard.policy.short_hex()));
+  context.out.document(document_of(guarded, "quarry.channel-protect/1"));
+  return 0;
+}
+
+} // namespace
+
+Command channel_protect_command() {
+  return {
+      .path = {"channel", "protect"},
+      .summary = "let only what a policy allows into a channel",
+      .description =
+          "Stores the policy and binds the channel to it, as a move with an entry in the ledger. From then on "
+          "`quarry publish --channel` into it is refused, and `quarry promote` judges by this policy and refuses "
+          "another one. What the channel shows already stays. Protecting it again binds another policy. A channel "
+          "that does not exist is made, empty.\n\n"
+          "Comments in the policy's file and its name do not count: two files that say the same have one digest. "
+          "A program that does not know protection refuses to move the channel.",
+      .operands = {k_channel},
+      .flags = {{.name = "--policy",
+                 .value = "FILE",
+                 .help = "a policy file, or the name of a shipped one",
+                 .required = true},
+                k_why,
+                store_flag()},
+      .examples = {{"quarry channel protect stable --policy default --reason \"release channel\" --store file:store",
+                    "nothing untested from now on"}},
+      .exit_codes = {{2, "the policy only reports, or is not one"}, {7, "other writers kept moving the channel"}},
+      .schema = "quarry.channel-protect/1",
+      .run = run_protect};
+}
+
+// ---- channel unprotect
+
+namespace {
+Result<int> run_unprotect(Context& context, const Arguments& arguments) {
+  TRY(auto author, author_of(context, arguments));
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto guarded, promote::unprotect(*store, arguments.operands.at(0), author));
+  context.out.data(fmt::format("{}  {}\n", guarded.moved ? "unprotected" : "unchanged  ", place_of(guarded)));
+  context.out.document(document_of(guarded, "quarry.channel-unprotect/1"));
+  return 0;
+}
+} // namespace
+
+Command channel_unprotect_command() {
+  return {.path = {"channel", "unprotect"},
+          .summary = "let anybody who may write to the store move a channel",
+          .description = "Lifts the protection, as a move with an entry in the ledger. Blocked files stay blocked.",
+          .operands = {k_channel},
+          .flags = {k_why, store_flag()},
+          .examples = {{"quarry channel unprotect rehearsal --reason \"rehearsal is over\" --store file:store",
+                        "everybody may publish into it again"}},
+          .exit_codes = {{3, "there is no such channel"}, {7, "other writers kept moving the channel"}},
+          .schema = "quarry.channel-unprotect/1",
+          .run = run_unprotect};
+}
+
+// ---- channel unblock
+
+namespace {
+Result<int> run_unblock(Context& context, const Arguments& arguments) {
+  TRY(auto author, author_of(context, arguments));
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  auto what = arguments.operands;
+  what.erase(what.begin());
+  TRY(auto done, promote::unblock(*store, arguments.operands.at(0), what, author));
+  context.out.data(
+      fmt::format("unblocked   {}  {}\n", place_of(done.guarded), units::things(done.files.size(), "file")));
+  for (const auto& file : done.files) context.out.data(fmt::format("  {}\n", file.filename));
+  auto document = document_of(done.guarded, "quarry.channel-unblock/1");
+  document["unblocked"] = blocked_json(done.files);
+  context.out.document(document);
+  return 0;
+}
+} // namespace
+
+Command channel_unblock_command() {
+  return {.path = {"channel", "unblock"},
+          .summary = "let files come back that a rollback took out",
+          .description = "A rollback blocks the files that leave the channel. This lets publishing and promoting bring "
+                         "them back; it brings nothing back itself. `quarry channel show` lists what is blocked.",
+          .operands = {k_channel,
+                       {.name = "SET-OR-FILE", .help = "set:DIGEST, a file's name or its sha256", .repeats = true}},
+          .flags = {k_why, store_flag()},
+          .examples = {{"quarry channel unblock stable set:1f2e3d4c --reason \"the test machine was broken\" "
+                        "--store file:store",
+                        "promote it again afterwards"}},
+          .exit_codes = {{3, "there is no such channel, or it blocks none of these"}},
+          .schema = "quarry.channel-unblock/1",
+          .run = run_unblock};
+}
+
+} // namespace quarry::cli

@@ -1,0 +1,102 @@
+#include "promote/guard.hpp"
+
+#include "base/text.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::promote {
+
+using registry::BlockedFile;
+using registry::Guard;
+using store::ObjectStore;
+
+namespace {
+
+constexpr std::string_view k_set_prefix = "set:";
+constexpr std::size_t k_sha_digits = 64;
+
+publish::Reason reason_of(const char* action, const Author& author) {
+  publish::Reason reason;
+  reason.action = action;
+  reason.who = author.who;
+  reason.when = author.when;
+  reason.why = author.why;
+  return reason;
+}
+
+/// The sha256 of the files that somebody named; names of files are looked for among the blocked ones.
+Result<std::vector<Sha256>> named_by(ObjectStore& store, const std::string& word,
+                                     const std::vector<BlockedFile>& blocked) {
+  std::vector<Sha256> found;
+  if (word.starts_with(k_set_prefix)) {
+    TRY(auto sealed, registry::load_sealed(store, word.substr(k_set_prefix.size())));
+    for (const auto& file : sealed.set.files) found.push_back(file.sha256);
+    return found;
+  }
+  for (const auto& file : blocked)
+    if (file.filename == word || (word.size() == k_sha_digits && file.sha256.hex() == word))
+      found.push_back(file.sha256);
+  return found;
+}
+
+Unexpected not_blocked(const std::string& channel, const std::string& word) {
+  return fail(ErrorKind::not_found, "O013", fmt::format("channel {} blocks nothing of {}", channel, word),
+              fmt::format("nothing was changed; `quarry channel show {}` lists what is blocked", channel));
+}
+
+} // namespace
+
+Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel, const gate::Policy& policy,
+                                 const Author& author) {
+  TRY_DO(registry::check_channel_name(channel));
+  if (policy.mode == gate::Mode::report_only)
+    return fail(ErrorKind::invalid_argument, "O014",
+                fmt::format("policy {} only reports: it would keep nothing out of channel {}", policy.name, channel),
+                "set `mode = \"enforce\"` in it");
+  TRY_DO(registry::require_swappable(store, channel));
+  TRY(auto digest, registry::put_policy(store, {gate::canonical_json(policy)}));
+  auto reason = reason_of("protect", author);
+  reason.policy = digest;
+  return publish::change_guard(
+      store, channel, [&](const Guard& now) -> Result<Guard> { return Guard{digest, now.blocked}; }, reason);
+}
+
+Result<publish::Guarded> unprotect(ObjectStore& store, const std::string& channel, const Author& author) {
+  TRY_DO(registry::require_channel(store, channel));
+  return publish::change_guard(
+      store, channel, [](const Guard& now) -> Result<Guard> { return Guard{{}, now.blocked}; },
+      reason_of("unprotect", author));
+}
+
+Result<Unblocked> unblock(ObjectStore& store, const std::string& channel, const std::vector<std::string>& what,
+                          const Author& author) {
+  TRY_DO(registry::require_channel(store, channel));
+  Unblocked unblocked;
+  auto change = [&](const Guard& now) -> Result<Guard> {
+    Guard guard = now;
+    unblocked.files.clear();
+    for (const auto& word : what) {
+      TRY(auto named, named_by(store, word, now.blocked));
+      auto is_named = [&](const BlockedFile& file) {
+        return std::find(named.begin(), named.end(), file.sha256) != named.end();
+      };
+      if (std::none_of(now.blocked.begin(), now.blocked.end(), is_named)) return not_blocked(channel, word);
+      std::copy_if(guard.blocked.begin(), guard.blocked.end(), std::back_inserter(unblocked.files), is_named);
+      std::erase_if(guard.blocked, is_named);
+    }
+    return guard;
+  };
+  TRY(unblocked.guarded, publish::change_guard(store, channel, change, reason_of("unblock", author)));
+  return unblocked;
+}
+
+Result<std::optional<gate::Policy>> policy_of(ObjectStore& store, const std::string& channel) {
+  TRY(auto now, registry::read_channel(store, channel));
+  if (!now || now->record.guard.policy.empty()) return std::optional<gate::Policy>();
+  const auto& digest = now->record.guard.policy;
+  TRY(auto record, registry::load_policy(store, digest), "which protects channel " + channel);
+  TRY(auto policy, gate::parse_stored_policy(record.json, registry::policy_key(digest)));
+  return std::optional(std::move(policy));
+}
+
+} // namespace quarry::promote

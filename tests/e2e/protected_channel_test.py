@@ -1,0 +1,214 @@
+"""A channel that a policy protects, and files that a rollback keeps out: what gets around neither."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support.quarry import good, quarry, refused  # noqa: E402
+
+from conftest import publish  # noqa: E402
+
+POLICY = """schema = "quarry.policy/1"
+name = "own"
+max_age = "14d"
+approvers = ["lead"]
+[[require]]
+platforms = ["*"]
+families = ["*"]
+pythons = ["*"]
+suites = ["smoke"]
+"""
+
+
+class Line:
+    """A store with runs 1 (7.2.0) and 2 (7.2.1) in channel staging."""
+
+    def __init__(self, store: Path, place: Path) -> None:
+        self.store, self.policy = store, place / "own.toml"
+        self.policy.write_text(POLICY)
+
+    def __call__(self, *words, code: int = 0):
+        done = quarry(*words, "--store", f"file:{self.store}", "--json")
+        assert done.code == code, done.out + done.err
+        return done
+
+    def protect(self, policy: Path | None = None):
+        return self("channel", "protect", "stable", "--policy", policy or self.policy, "--reason", "release channel").json
+
+    def waive(self) -> None:
+        self("waive", "--to", "stable", "--everything", "--reason", "test of moves", "--approver", "lead", "--expires", "1h", "--policy", self.policy)
+
+    def promote(self, source: str, *more, code: int = 0):
+        return self("promote", "--from", source, "--to", "stable", *more, code=code)
+
+    def channel(self) -> dict:
+        return self("channel", "show", "stable").json
+
+    def versions(self) -> set[str]:
+        return {file["version"] for file in self.channel()["files"]}
+
+    def bytes(self) -> dict[str, bytes]:
+        return {str(p.relative_to(self.store)): p.read_bytes() for p in self.store.rglob("*") if p.is_file() and ".quarry" not in p.parts}
+
+
+@pytest.fixture
+def line(store, next_packages, tmp_path) -> Line:
+    publish(next_packages, store, "2", "--channel", "staging")
+    return Line(store, tmp_path)
+
+
+def test_nothing_is_published_into_a_protected_channel(line, packages, tmp_path):
+    done = line.protect()
+    assert done["moved"] and done["generation"] == 1
+    before = line.bytes()
+    words = ("publish", packages, "--store", f"file:{line.store}", "--run-id", "9", "--platform", "linux", "--artifact-group", "gfx94X-dcgpu", "--channel", "stable")
+    for more in ((), ("--dry-run",)):
+        said = refused("P083", 10, *words, *more).err
+        assert "quarry promote --from channel:staging --to stable" in said
+    assert line.bytes() == before, "not even a package was stored"
+    assert line.channel()["files"] == []
+
+
+def test_the_channel_brings_its_own_policy(line, report_only_policy):
+    line.protect()
+    before = line.bytes()
+    for other in (report_only_policy, "demo"):
+        said = line.promote("run:1", "--policy", other, code=10).err
+        assert "O012" in said and "protected by another policy" in said
+    assert line.bytes() == before
+    held = line.promote("run:1", code=10).json
+    assert held["held"] and held["gate"]["policy"]["name"] == "own"
+    assert line("gate", "--from", "run:1", "--to", "stable", code=10).json["policy"]["name"] == "own"
+    line.waive()
+    assert line.promote("run:1").json["moved"] and line.versions() == {"7.2.0"}
+    last = line("channel", "log", "stable").json["moves"]
+    assert [move["action"] for move in last] == ["promote", "protect"]
+
+
+def test_comments_and_file_names_do_not_make_another_policy(line, tmp_path):
+    first = line.protect()
+    same = tmp_path / "the-same.toml"
+    same.write_text("# why\n" + POLICY.replace('max_age = "14d"', 'max_age = "336h"  # two weeks'))
+    again = line.protect(same)
+    assert not again["moved"] and again["policy"] == first["policy"]
+    stored = json.loads((line.store / f"policies/{first['policy']}.json").read_text())
+    assert stored["name"] == "own" and stored["require"][0]["suites"] == ["smoke"]
+    stricter = tmp_path / "stricter.toml"
+    stricter.write_text(POLICY.replace('"14d"', '"1d"'))
+    other = line.protect(stricter)
+    assert other["moved"] and other["policy"] != first["policy"] and other["generation"] == 2
+
+
+def test_a_policy_that_only_reports_protects_nothing(line, report_only_policy):
+    refused("O014", 2, "channel", "protect", "stable", "--policy", report_only_policy, "--reason", "x", "--store", f"file:{line.store}")
+    assert not (line.store / "channels/stable.json").exists()
+    refused("O015", 2, "channel", "protect", "stable", "--policy", "demo", "--reason", " ", "--store", f"file:{line.store}")
+
+
+def test_unprotect_is_in_the_ledger(line, packages):
+    line.protect()
+    done = line("channel", "unprotect", "stable", "--reason", "rehearsal is over").json
+    assert done["moved"] and done["policy"] is None
+    publish(packages, line.store, "1", "--channel", "stable")
+    moves = line("channel", "log", "stable").json["moves"]
+    assert [move["action"] for move in moves] == ["publish", "unprotect", "protect"] and moves[1]["why"] == "rehearsal is over"
+
+
+def test_older_programs_refuse_a_guarded_channel(line):
+    """They know version 1 of the record; a move by them would drop the guard."""
+    line.promote("run:1", "--policy", line.policy, code=10)
+    line.protect()
+    assert json.loads((line.store / "channels/stable.json").read_text())["schema"] == "quarry.channel/2"
+    line("channel", "unprotect", "stable", "--reason", "over")
+    assert json.loads((line.store / "channels/stable.json").read_text())["schema"] == "quarry.channel/1"
+
+
+def test_what_a_rollback_took_out_stays_out(line, next_packages):
+    line.protect()
+    line.waive()
+    line.promote("run:1")
+    line.promote("run:2")
+    assert line.versions() == {"7.2.0", "7.2.1"}
+    back = line("rollback", "stable", "--reason", "breaks import torch").json
+    assert back["blocked"] == 4 and line.versions() == {"7.2.0"}
+    # The next scheduled promotion of the same set, by its run and by the channel it came from.
+    for source in ("run:2", "channel:staging"):
+        said = line.promote(source, code=10).err
+        assert "R022" in said and "breaks import torch" in said and "quarry channel unblock stable" in said
+    assert line.versions() == {"7.2.0"}
+    # The same bytes in another set.
+    publish(next_packages, line.store, "77")
+    assert "R022" in line.promote("run:77", code=10).err
+    shown = line.channel()
+    assert {file["reason"] for file in shown["blocked"]} == {"breaks import torch"} and shown["policy"]
+    refused("O013", 3, "channel", "unblock", "stable", "no-such.whl", "--reason", "x", "--store", f"file:{line.store}")
+    digest = line("set", "list").json["sets"]
+    run_2 = next(s["set"] for s in digest if s["run_id"] == "2")
+    freed = line("channel", "unblock", "stable", f"set:{run_2[:12]}", "--reason", "the machine was broken").json
+    assert len(freed["unblocked"]) == 4 and freed["blocked"] == []
+    assert line.versions() == {"7.2.0"}, "unblocking brings nothing back itself"
+    assert line.promote("run:2").json["moved"] and line.versions() == {"7.2.0", "7.2.1"}
+
+
+def test_a_rerun_of_the_publish_job_does_not_undo_a_rollback(line, next_packages):
+    line("rollback", "staging", "--reason", "crashes")
+    words = ("publish", next_packages, "--store", f"file:{line.store}", "--run-id", "2", "--platform", "linux", "--artifact-group", "gfx94X-dcgpu", "--channel", "staging")
+    assert "crashes" in refused("R022", 10, *words).err
+
+
+def test_protecting_does_not_confuse_a_rollback(line):
+    line("promote", "--from", "run:1", "--to", "stable", "--policy", line.policy, code=10)
+    line.waive()
+    for source in ("run:1", "run:2"):
+        line.promote(source, "--policy", line.policy)
+    line.protect()
+    line("rollback", "stable", "--reason", "bad")
+    assert line.versions() == {"7.2.0"}
+    line.protect(line.policy)
+    line("channel", "unblock", "stable", "--reason", "x", line.channel()["blocked"][0]["filename"])
+    assert "O007" in quarry("rollback", "stable", "--store", f"file:{line.store}").err, "the last change of what is shown was a rollback"
+    # A view that is named on purpose may come back.
+    shown = line("rollback", "stable", "--to", "2", "--reason", "it was not that").json
+    assert shown["unblocked"] == 3 and line.versions() == {"7.2.0", "7.2.1"} and line.channel()["blocked"] == []
+
+
+def test_an_executed_plan_answers_only_its_own_request(line, tmp_path):
+    line.waive()
+    reviewed = tmp_path / "reviewed"
+    plan = line.promote("run:1", "--policy", line.policy, "--to-store", f"file:{reviewed}", "--prefix", "reviewed", "--dry-run").json["plan"]
+    done = line.promote("run:1", "--policy", line.policy, "--to-store", f"file:{reviewed}", "--prefix", "reviewed", "--execute", plan)
+    assert done.json["moved"]
+    again = line.promote("run:1", "--policy", line.policy, "--to-store", f"file:{reviewed}", "--prefix", "reviewed", "--execute", plan)
+    assert not again.json["moved"]
+    for other in (("--to-store", f"file:{tmp_path / 'other'}", "--prefix", "elsewhere"), ()):
+        assert "O002" in line.promote("run:1", "--policy", line.policy, *other, "--execute", plan, code=7).err
+    assert not (tmp_path / "other").exists() or not list((tmp_path / "other").rglob("*.whl"))
+    # The digest of a publish is in the ledger, too.
+    published = line("channel", "log", "staging").json["moves"][0]["plan"]
+    assert "O002" in line("promote", "--from", "run:2", "--to", "staging", "--policy", line.policy, "--execute", published, code=7).err
+    good("index", "check", f"file:{line.store}/channels/stable")
+
+
+def test_a_distribution_is_judged_by_what_it_lacks(line, packages, next_packages, tmp_path):
+    """Untested sets in the channel do not reach the store that people install from."""
+    publish(packages, line.store, "1", "--channel", "stable")
+    dist = tmp_path / "dist"
+    words = ("--policy", line.policy, "--to-store", f"file:{dist}", "--prefix", "v2/{family}")
+    for more in (("--dry-run",), ()):
+        said = line.promote("channel:stable", *words, *more, code=10).err
+        assert "O017" in said and "no evidence of smoke" in said
+    assert not list(dist.rglob("*.whl"))
+    line.waive()
+    done = line.promote("channel:stable", *words).json
+    assert not done["moved"] and len(done["distribution"]["sets"]) == 1
+    assert len(list(dist.rglob("*.whl"))) == 3
+    # What is there already is not judged again: the copy can be completed when evidence is old.
+    for record in (line.store / "waivers").glob("*.json"):
+        record.unlink()
+    assert line.promote("channel:stable", *words).json["distribution"]["writes"] == 0
