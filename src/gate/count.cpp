@@ -13,6 +13,7 @@ namespace {
 using registry::Cell;
 using registry::EvidenceRecord;
 using registry::FileRecord;
+using registry::Outcome;
 
 bool is_any(std::string_view wanted, std::string_view have) { return wanted.empty() || wanted == have; }
 
@@ -60,7 +61,7 @@ std::string cover_defect(const CellPlan& plan, const EvidenceRecord& evidence) {
   return {};
 }
 
-std::uint64_t rows_with(const EvidenceRecord& evidence, std::string_view outcome) {
+std::uint64_t rows_with(const EvidenceRecord& evidence, Outcome::Kind outcome) {
   return static_cast<std::uint64_t>(
       std::count_if(evidence.rows.begin(), evidence.rows.end(), [&](const auto& r) { return r.outcome == outcome; }));
 }
@@ -68,13 +69,14 @@ std::uint64_t rows_with(const EvidenceRecord& evidence, std::string_view outcome
 // A record that says two things at once says nothing.
 std::string contradiction(const EvidenceRecord& evidence) {
   const auto& r = evidence.result;
-  if (r != "passed" && r != "failed" && r != "error" && r != "timed_out")
-    return fmt::format("has the unknown outcome \"{}\"", r);
-  if (r == "passed" && (evidence.failed || evidence.errors)) return "says passed and counts failures";
-  if (r == "passed" && evidence.passed == 0) return "says passed, and no test has passed";
+  if (!r.kind() || r == Outcome::skipped) return fmt::format("has the unknown outcome \"{}\"", r.text());
+  if (r == Outcome::passed && (evidence.failed || evidence.errors)) return "says passed and counts failures";
+  if (r == Outcome::passed && evidence.passed == 0) return "says passed, and no test has passed";
   if (evidence.rows.empty()) return {};
-  bool agree = rows_with(evidence, "passed") == evidence.passed && rows_with(evidence, "failed") == evidence.failed &&
-               rows_with(evidence, "skipped") == evidence.skipped && rows_with(evidence, "error") == evidence.errors &&
+  bool agree = rows_with(evidence, Outcome::passed) == evidence.passed &&
+               rows_with(evidence, Outcome::failed) == evidence.failed &&
+               rows_with(evidence, Outcome::skipped) == evidence.skipped &&
+               rows_with(evidence, Outcome::error) == evidence.errors &&
                evidence.passed + evidence.failed + evidence.skipped + evidence.errors == evidence.rows.size();
   return agree ? "" : "has counts that do not agree with its rows";
 }

@@ -11,6 +11,7 @@ namespace {
 using registry::Cell;
 using registry::EvidenceRecord;
 using registry::FileRecord;
+using registry::Outcome;
 using registry::WaiverRecord;
 using testing::Contains;
 using testing::ElementsAre;
@@ -57,7 +58,7 @@ EvidenceRecord passed(const Subject& subject, const std::string& family = "gfx10
       e.subjects.push_back(f);
   e.cell = {"linux", family, "3.11", ""};
   e.suite = "rocm-sdk";
-  e.result = "passed";
+  e.result = Outcome::passed;
   e.passed = 40;
   e.machine["host"] = "gpu-7";
   e.started = sys::rfc3339(k_now - 2 * k_hour - k_minute);
@@ -69,10 +70,11 @@ EvidenceRecord passed(const Subject& subject, const std::string& family = "gfx10
 
 EvidenceRecord failed(const Subject& subject, const std::string& family = "gfx103x-dgpu") {
   auto e = passed(subject, family);
-  e.result = "failed";
+  e.result = Outcome::failed;
   e.passed = 2;
   e.failed = 1;
-  e.rows = {{"test_a", "passed", "", 0}, {"test_b", "failed", "boom", 0}, {"test_c", "passed", "", 0}};
+  e.rows = {
+      {"test_a", Outcome::passed, "", 0}, {"test_b", Outcome::failed, "boom", 0}, {"test_c", Outcome::passed, "", 0}};
   return e;
 }
 
@@ -171,14 +173,14 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"nothing_at_all", [](Case&) {}, k_held, "no evidence of rocm-sdk"},
         Row{"failed", records({failed(k_set)}), k_held, "rocm-sdk failed 1 of 3: test_b, 2 h ago"},
         Row{"error", with([](auto& e) {
-              e.result = "error";
+              e.result = Outcome::error;
               e.errors = 1;
             }),
             k_held, "failed 1 of 41"},
-        Row{"timed_out", with([](auto& e) { e.result = "timed_out"; }), k_held, "ran into its deadline"},
-        Row{"unknown_result", with([](auto& e) { e.result = "ok"; }), k_held,
+        Row{"timed_out", with([](auto& e) { e.result = Outcome::timed_out; }), k_held, "ran into its deadline"},
+        Row{"unknown_result", with([](auto& e) { e.result = Outcome::read("ok"); }), k_held,
             "one result has the unknown outcome \"ok\""},
-        Row{"empty_result", with([](auto& e) { e.result = ""; }), k_held, "the unknown outcome \"\""},
+        Row{"empty_result", with([](auto& e) { e.result = {}; }), k_held, "the unknown outcome \"\""},
         Row{"other_suite", with([](auto& e) { e.suite = "smoke"; }), k_held, "no evidence of rocm-sdk"},
         Row{"other_platform", with([](auto& e) { e.cell.platform = "windows"; }), k_held, "no evidence"},
         Row{"other_family", with([](auto& e) { e.cell.family = "gfx1151"; }), k_held, "no evidence"},
@@ -227,12 +229,12 @@ INSTANTIATE_TEST_SUITE_P(
             k_held, "no test has passed"},
         Row{"rows_hide_a_failure", with([](auto& e) {
               e.passed = 1;
-              e.rows = {{"a", "failed", "", 0}};
+              e.rows = {{"a", Outcome::failed, "", 0}};
             }),
             k_held, "has counts that do not agree with its rows"},
         Row{"rows_of_unknown_outcome", with([](auto& e) {
               e.passed = 1;
-              e.rows = {{"a", "passed", "", 0}, {"b", "maybe", "", 0}};
+              e.rows = {{"a", Outcome::passed, "", 0}, {"b", Outcome::read("maybe"), "", 0}};
             }),
             k_held, "has counts that do not agree"}),
     [](const auto& row) { return std::string(row.param.name); });

@@ -163,7 +163,7 @@ Result<View> view_of(ObjectStore& store, const std::optional<registry::Channel>&
 
 Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
   Plan plan;
-  plan.action = "promote";
+  plan.action = registry::Action::promote;
   plan.channel = request.channel;
   plan.source = request.source.source;
   plan.distribution = request.distribution;
@@ -195,7 +195,7 @@ Result<registry::ViewDigest> view_before(ObjectStore& store, const registry::Cha
                 fmt::format("channel {} has only its first view: there is nothing to go back to", now.name),
                 fmt::format("`quarry channel log {}` shows its moves", now.name));
   TRY(auto last, registry::load_ledger(store, now.ledger), "while reading the last move");
-  if (last.action == "rollback")
+  if (last.action == registry::Action::rollback)
     return fail(ErrorKind::precondition_failed, "O007",
                 fmt::format("the last move of channel {} was itself a rollback, at {} to {}@{}", now.name, last.when,
                             now.name, now.generation),
@@ -265,7 +265,7 @@ Result<void> check_what_comes_back(ObjectStore& store, const registry::ViewRecor
 
 Result<Plan> plan_rollback(ObjectStore& store, const std::string& channel, std::optional<std::uint64_t> to) {
   Plan plan;
-  plan.action = "rollback";
+  plan.action = registry::Action::rollback;
   plan.channel = channel;
   TRY(plan.expected, registry::require_channel(store, channel));
   const auto& now = plan.expected->record;

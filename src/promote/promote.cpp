@@ -46,7 +46,7 @@ Result<std::optional<registry::LedgerRecord>> executed(ObjectStore& store, const
 Result<bool> still_stands(ObjectStore& store, const registry::LedgerRecord& move) {
   TRY(auto now, registry::require_channel(store, move.channel));
   if (now.record.generation == move.generation) return true;
-  if (move.action == "rollback") return false;
+  if (move.action == registry::Action::rollback) return false;
   TRY(auto brought, registry::load_view(store, move.to_view));
   TRY(auto shown, registry::load_view(store, now.record.view));
   auto in = [&](const registry::SetDigest& set) {
@@ -133,7 +133,7 @@ Result<void> check_reviewed(ObjectStore& store, const Plan& plan, const std::str
     error.details.push_back(fmt::format("channel   {}@{}: {} by {} at {}", plan.channel, last->generation, last->action,
                                         last->who.empty() ? "somebody" : last->who, last->when));
   error.details.push_back(fmt::format("sets      {} to add", plan.sets.size()));
-  if (plan.action == "promote")
+  if (plan.action == registry::Action::promote)
     error.details.push_back(fmt::format("gate      {}", gate::to_string(plan.verdict.verdict)));
   return fail(std::move(error));
 }
@@ -188,7 +188,7 @@ Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const O
   TRY(auto now, registry::require_channel(store, channel));
   TRY(auto shown, pages::projected_generation(store, channel));
   TRY(auto last, last_move(store, channel));
-  bool interrupted = last->action == "rollback" && shown < now.record.generation;
+  bool interrupted = last->action == registry::Action::rollback && shown < now.record.generation;
   if (options.execute) {
     TRY(auto earlier, executed(store, channel, *options.execute));
     if (earlier && earlier->generation != now.record.generation) return undone(*earlier);

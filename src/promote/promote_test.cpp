@@ -73,7 +73,7 @@ protected:
       evidence.cell = cell.cell;
       evidence.cell.python = "3.12";
       evidence.suite = "smoke";
-      evidence.result = "passed";
+      evidence.result = registry::Outcome::passed;
       evidence.passed = 1;
       evidence.started = evidence.ended = "2026-11-20T11:00:00.000000Z";
       evidence.set = cell.set;

@@ -39,7 +39,8 @@ protected:
   }
   void add(const std::vector<registry::testing::SampleFile>& files) {
     auto set = registry::testing::sealed_sample(*store_, fmt::format("{}-linux/python/g", ++runs_), files);
-    auto added = add_sets(*store_, k_channel, {set}, {"publish", {}, {}, "tester", "2026-11-20T10:00:00.000000Z", {}});
+    auto added = add_sets(*store_, k_channel, {set},
+                          {registry::Action::publish, {}, {}, "tester", "2026-11-20T10:00:00.000000Z", {}});
     ASSERT_TRUE(added) << render(added.error());
   }
   void back_to_generation(std::uint64_t wanted) {
@@ -49,7 +50,7 @@ protected:
       if (move.record.generation == wanted) {
         auto view = registry::View{move.record.to_view, *registry::load_view(*store_, move.record.to_view), {}};
         ASSERT_TRUE(move_channel(*store_, k_channel, now, view,
-                                 {"rollback", {}, {}, "tester", "2026-11-20T10:00:00.000000Z", {}}));
+                                 {registry::Action::rollback, {}, {}, "tester", "2026-11-20T10:00:00.000000Z", {}}));
       }
   }
   pages::Projected project(pages::Extent extent = pages::Extent::changed) {

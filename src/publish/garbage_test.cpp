@@ -87,9 +87,19 @@ TEST(Garbage, IsMarkedFirstAndRemovedAGraceTimeLater) {
   auto set = registry::set_key(*registry::put_set(*world.store, unsealed));
   auto view = registry::view_key(*registry::put_view(*world.store, registry::ViewRecord{{}, {}, "{\"x\":1}"}));
   auto shard = registry::shard_key(*registry::put_shard(*world.store, registry::ShardRecord{"a", {}, {}}));
-  auto entry = registry::ledger_key(*registry::put_ledger(
-      *world.store, registry::LedgerRecord{
-                        {}, "staging", "promote", {}, registry::ViewDigest(sha256("v")), {}, {}, {}, "t", {}, 9, {}}));
+  auto entry =
+      registry::ledger_key(*registry::put_ledger(*world.store, registry::LedgerRecord{{},
+                                                                                      "staging",
+                                                                                      registry::Action::promote,
+                                                                                      {},
+                                                                                      registry::ViewDigest(sha256("v")),
+                                                                                      {},
+                                                                                      {},
+                                                                                      {},
+                                                                                      "t",
+                                                                                      {},
+                                                                                      9,
+                                                                                      {}}));
   auto all = ::testing::UnorderedElementsAre(set, view, shard, entry);
   world.clock->pass(10 * k_day); // age alone does not tell
   auto dry = world.collect_garbage({k_day, world.clock->now_us(), true});

@@ -11,7 +11,7 @@ namespace quarry::publish {
 
 /// What the ledger will say about a move.
 struct Reason {
-  std::string action;              ///< "publish", "promote", "rollback"
+  registry::Action action;
   registry::PlanDigest plan;       ///< may be none
   registry::VerdictDigest verdict; ///< may be none
   std::string who, when, why;

@@ -69,7 +69,7 @@ template <class V, Either<ChannelRecord> R> void fields(V& v, R& r) {
 template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
   v.digest("previous", r.previous, Need::optional);
   v.text("channel", r.channel);
-  v.text("action", r.action);
+  v.word("action", r.action);
   v.digest("from_view", r.from_view, Need::optional);
   v.digest("to_view", r.to_view);
   v.digest("plan", r.plan, Need::optional);
@@ -89,7 +89,7 @@ template <class V, Either<Cell> R> void fields(V& v, R& r) {
 
 template <class V, Either<TestRow> R> void fields(V& v, R& r) {
   v.text("name", r.name);
-  v.text("outcome", r.outcome);
+  v.word("outcome", r.outcome);
   v.text("message", r.message, Need::optional);
   v.real("seconds", r.seconds);
 }
@@ -99,7 +99,7 @@ template <class V, Either<EvidenceRecord> R> void fields(V& v, R& r) {
   v.nested("cell", r.cell);
   v.text("suite", r.suite);
   v.text("suite_digest", r.suite_digest, Need::optional);
-  v.text("result", r.result);
+  v.word("result", r.result);
   v.number("passed", r.passed);
   v.number("failed", r.failed);
   v.number("skipped", r.skipped);

@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
 #include "registry/digests.hpp"
+#include "registry/words.hpp"
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -68,7 +69,7 @@ struct ChannelRecord { ///< channels/{name}.json: replaced by each move
 struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a channel's ledger reaches it
   LedgerDigest previous;
   std::string channel;
-  std::string action; ///< "promote", "rollback", …: what the command was
+  Action action;
   ViewDigest from_view, to_view;
   PlanDigest plan;
   VerdictDigest verdict;
@@ -82,13 +83,16 @@ struct Cell { ///< one point of the support matrix; an empty field means "any"
   auto operator<=>(const Cell&) const = default;
 };
 struct TestRow {
-  std::string name, outcome, message; ///< outcome: passed, failed, skipped, error
+  std::string name;
+  Outcome outcome; ///< passed, failed, skipped or error
+  std::string message;
   double seconds = 0;
 };
 struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested where, with which result
   std::vector<FileRecord> subjects; ///< filename, project, version, size and sha256 only; sorted by sha256
   Cell cell;
-  std::string suite, suite_digest, result; ///< result: passed, failed, error, timed_out
+  std::string suite, suite_digest;
+  Outcome result; ///< passed, failed, error or timed_out
   std::uint64_t passed = 0, failed = 0, skipped = 0, errors = 0;
   std::vector<TestRow> rows;
   std::map<std::string, std::string> machine, tools;

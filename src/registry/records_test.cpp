@@ -94,15 +94,16 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   expect_round_trip(ViewRecord{}, parse_view);
   expect_round_trip(ShardRecord{"a", {wheel()}, {}}, parse_shard);
   expect_round_trip(ChannelRecord{"stable", 3, view, view, ledger, {}}, parse_channel);
-  expect_round_trip(LedgerRecord{ledger, "stable", "promote", view, view, plan, verdict, "ci", "now", "why", 2, {}},
-                    parse_ledger);
+  expect_round_trip(
+      LedgerRecord{ledger, "stable", Action::promote, view, view, plan, verdict, "ci", "now", "why", 2, {}},
+      parse_ledger);
   EvidenceRecord evidence;
   evidence.subjects = {wheel()};
   evidence.cell = {"linux", "gfx94X-dcgpu", "3.12", ""};
   evidence.suite = "rocm-sdk-test";
-  evidence.result = "failed";
+  evidence.result = Outcome::failed;
   evidence.failed = 1;
-  evidence.rows = {{"t1", "failed", "no device", 0.25}, {"t2", "passed", "", 1e-7}};
+  evidence.rows = {{"t1", Outcome::failed, "no device", 0.25}, {"t2", Outcome::passed, "", 1e-7}};
   evidence.machine = {{"host", "gpu-7"}};
   evidence.started = evidence.ended = "2026-11-20T10:00:00.000000Z";
   expect_round_trip(evidence, parse_evidence);
@@ -128,9 +129,9 @@ TEST(Records, FieldsOfALaterVersionAreKept) {
 TEST(Records, TextThatIsNotUtf8CannotBreakARecord) {
   EvidenceRecord evidence;
   evidence.suite = "s";
-  evidence.result = "failed";
+  evidence.result = Outcome::failed;
   evidence.started = evidence.ended = "t";
-  evidence.rows = {{"t\xff", "failed", "\x80", 0}};
+  evidence.rows = {{"t\xff", Outcome::failed, "\x80", 0}};
   auto read = parse_evidence(to_json(evidence), "evidence");
   ASSERT_TRUE(read) << render(read.error());
   EXPECT_EQ(read->rows[0].message, "\xEF\xBF\xBD");

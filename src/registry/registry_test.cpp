@@ -32,7 +32,7 @@ protected:
     return found;
   }
   /// One move of channel "c" to the view of these sets.
-  Channel move(const std::vector<SealedSet>& sets, const std::string& action = "promote") {
+  Channel move(const std::vector<SealedSet>& sets, Action action = Action::promote) {
     auto now = read_channel(*store_, "c");
     auto view = make_view(sets);
     EXPECT_TRUE(view && put_view(*store_, *view));
@@ -263,11 +263,11 @@ TEST_F(Registry, TheLedgerIsAChainToTheFirstMove) {
   auto two = sealed_sample(*store_, "2-linux/python/g", {{"b-2.0.tar.gz", "b", "2.0"}});
   move({one});
   move({one, two});
-  auto channel = move({one}, "rollback");
+  auto channel = move({one}, Action::rollback);
   auto chain = ledger_chain(*store_, channel.record);
   ASSERT_TRUE(chain) << render(chain.error());
   ASSERT_EQ(chain->size(), 3u);
-  EXPECT_EQ((*chain)[0].record.action, "rollback");
+  EXPECT_EQ((*chain)[0].record.action, Action(Action::rollback));
   EXPECT_EQ((*chain)[2].record.generation, 1u);
 }
 
@@ -294,7 +294,7 @@ TEST_F(Registry, ABrokenLedgerIsNoticed) {
 TEST_F(Registry, EvidenceAndWaiversAreListedWhole) {
   EvidenceRecord evidence;
   evidence.suite = "s";
-  evidence.result = "passed";
+  evidence.result = Outcome::passed;
   evidence.started = evidence.ended = "t";
   auto first = *put_evidence(*store_, evidence);
   evidence.passed = 2;
@@ -312,7 +312,7 @@ TEST_F(Registry, EvidenceAndWaiversAreListedWhole) {
 TEST_F(Registry, JunkAmongEvidenceAndWaiversCountsForNothing) {
   EvidenceRecord evidence;
   evidence.suite = "s";
-  evidence.result = "passed";
+  evidence.result = Outcome::passed;
   evidence.started = evidence.ended = "t";
   auto good = *put_evidence(*store_, evidence);
   const std::string no_fields = R"({"schema":"quarry.evidence/1"})", other = R"({"schema":"quarry.set/1"})",
@@ -349,7 +349,7 @@ TEST_F(Registry, JunkAmongEvidenceAndWaiversCountsForNothing) {
 TEST_F(Registry, EvidenceThatCannotBeReadNowIsAnError) {
   EvidenceRecord evidence;
   evidence.suite = "s";
-  evidence.result = "failed";
+  evidence.result = Outcome::failed;
   evidence.started = evidence.ended = "t";
   ASSERT_TRUE(put_evidence(*store_, evidence));
   FaultyStore faulty(*store_, {FaultyStore::Fault::refuse, 2, false}); // 1 is the listing

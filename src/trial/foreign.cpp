@@ -19,6 +19,8 @@ namespace quarry::trial {
 
 namespace {
 
+using registry::Outcome;
+
 constexpr std::size_t k_text_bytes_max = 1024; // a fact of a machine, a name, a version: a line
 
 class ForeignReader {
@@ -152,12 +154,12 @@ Result<void> bring_here(venv::Source& source, const ForeignReport& report, const
   return venv::stage_files(source, &store, options.directory, options.workers, verified);
 }
 
-std::string result_of(Report& tests) {
-  if (tests.errors) return "error";
-  if (tests.failed) return "failed";
-  if (tests.passed) return "passed";
-  tests.add({"report", "error", "no test has passed", 0});
-  return "error";
+Outcome result_of(Report& tests) {
+  if (tests.errors) return Outcome::error;
+  if (tests.failed) return Outcome::failed;
+  if (tests.passed) return Outcome::passed;
+  tests.add({"report", Outcome::error, "no test has passed", 0});
+  return Outcome::error;
 }
 
 // "3.12.4" -> "3.12"

@@ -42,7 +42,8 @@ Result<int> list_channels_of(Context& context, const Arguments& arguments) {
     TRY(auto view, registry::load_view(*store, record.view), "while reading channel " + name);
     TRY(auto move, registry::load_ledger(*store, record.ledger), "while reading channel " + name);
     rows.push_back({name, std::to_string(record.generation), std::to_string(view.sets.size()),
-                    std::to_string(view.shards.size()), to_the_second(move.when), move.action, move.who});
+                    std::to_string(view.shards.size()), to_the_second(move.when), std::string(move.action.text()),
+                    move.who});
     list.push_back({{"name", name},
                     {"generation", record.generation},
                     {"view", record.view},

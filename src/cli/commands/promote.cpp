@@ -61,7 +61,7 @@ std::string moved_text(const promote::Receipt& receipt) {
   if (receipt.completed)
     return fmt::format("done before  {}  view {}  {} written to complete it\n", place, receipt.view.short_hex(),
                        units::things(receipt.writes, "object"));
-  if (!receipt.moved && plan.action == "rollback")
+  if (!receipt.moved && plan.action == registry::Action::rollback)
     return fmt::format("nothing to do  {} shows that view already\n", place);
   if (!receipt.moved) return fmt::format("nothing to do  {} has all of it\n", place);
   return fmt::format("moved       {}  view {}  {} written\n{}", place, receipt.view.short_hex(),
@@ -71,9 +71,10 @@ std::string moved_text(const promote::Receipt& receipt) {
 std::string promote_plan_text(const promote::Plan& plan) {
   std::string text;
   for (const auto& sealed : plan.sets)
-    text += fmt::format("  set:{}  {}  run {}{}\n", sealed.digest.short_hex(),
-                        units::things(sealed.set.files.size(), "file"), sealed.set.origin.run_id,
-                        plan.action == "promote" && !sealed.set.subset_of.empty() ? "  (the part that is ready)" : "");
+    text += fmt::format(
+        "  set:{}  {}  run {}{}\n", sealed.digest.short_hex(), units::things(sealed.set.files.size(), "file"),
+        sealed.set.origin.run_id,
+        plan.action == registry::Action::promote && !sealed.set.subset_of.empty() ? "  (the part that is ready)" : "");
   auto now = plan.expected ? plan.expected->record.generation : 0;
   return text + fmt::format("{}  {}@{} -> {}@{}  view {}\n", plan.action, plan.channel, now, plan.channel,
                             plan.generation(), plan.view.digest.short_hex());

@@ -189,7 +189,7 @@ public:
     must(registry::put_view(*store, view));
     registry::LedgerRecord move;
     move.channel = name;
-    move.action = "publish";
+    move.action = registry::Action::publish;
     move.to_view = view.digest;
     move.who = "test";
     move.when = "2026-11-21T10:00:00.000000Z";
