@@ -2,7 +2,6 @@
 
 #include "base/text.hpp"
 #include "dist/family.hpp"
-#include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -82,13 +81,12 @@ std::string contradiction(const EvidenceRecord& evidence) {
 }
 
 std::string time_defect(const EvidenceRecord& evidence, const Question& question, std::int64_t& ended_us) {
-  auto started = sys::parse_rfc3339(evidence.started), ended = sys::parse_rfc3339(evidence.ended);
-  if (!started || !ended) return "has times that cannot be read";
-  ended_us = *ended;
-  if (*ended < *started) return "ended before it started";
-  if (*ended > question.now_us + k_clock_skew_us) return "is from the future";
-  if (question.now_us - *ended > question.max_age_us)
-    return fmt::format("is {} old, and the policy takes at most {}", age_text(question.now_us - *ended),
+  if (evidence.started.empty() || evidence.ended.empty()) return "has times that cannot be read";
+  ended_us = evidence.ended.us();
+  if (evidence.ended < evidence.started) return "ended before it started";
+  if (ended_us > question.now_us + k_clock_skew_us) return "is from the future";
+  if (question.now_us - ended_us > question.max_age_us)
+    return fmt::format("is {} old, and the policy takes at most {}", age_text(question.now_us - ended_us),
                        age_text(question.max_age_us));
   return {};
 }
@@ -126,12 +124,12 @@ std::optional<std::string> waiver_defect(const registry::WaiverRecord& waiver, c
   if (!waiver.sets.empty())
     meant = meant && std::find(waiver.sets.begin(), waiver.sets.end(), question.plan.set) != waiver.sets.end();
   if (!meant) return std::nullopt;
-  auto created = sys::parse_rfc3339(waiver.created), expires = sys::parse_rfc3339(waiver.expires);
-  if (!created || !expires) return "its times cannot be read";
-  if (*expires <= question.now_us) return fmt::format("it expired {}", waiver.expires);
-  if (*created > question.now_us + k_clock_skew_us) return "it is from the future";
-  if (*expires - *created > policy.waiver_max_age_us)
-    return fmt::format("it runs for {}, and the policy allows {}", age_text(*expires - *created),
+  const auto &created = waiver.created, &expires = waiver.expires;
+  if (created.empty() || expires.empty()) return "its times cannot be read";
+  if (expires.us() <= question.now_us) return fmt::format("it expired {}", waiver.expires);
+  if (created.us() > question.now_us + k_clock_skew_us) return "it is from the future";
+  if (expires.us() - created.us() > policy.waiver_max_age_us)
+    return fmt::format("it runs for {}, and the policy allows {}", age_text(expires.us() - created.us()),
                        age_text(policy.waiver_max_age_us));
   if (std::find(policy.approvers.begin(), policy.approvers.end(), waiver.approver) == policy.approvers.end())
     return fmt::format("policy {} does not let {} waive", policy.name, waiver.approver);

@@ -148,8 +148,8 @@ Ruling apply_fact(const Policy& policy, const Finding& finding, const Question& 
 }
 
 /// "2026-12-15 18:00 UTC": the microseconds of an age help nobody.
-std::string day_text(const std::string& time) {
-  return time.size() < 16 ? time : fmt::format("{} {} UTC", time.substr(0, 10), time.substr(11, 5));
+std::string day_text(const sys::Timestamp& time) {
+  return fmt::format("{} {} UTC", time.text().substr(0, 10), time.text().substr(11, 5));
 }
 
 void apply_waivers(Ruling& ruling, const Policy& policy, const Case& input, const Question& question) {

@@ -61,8 +61,8 @@ EvidenceRecord passed(const Subject& subject, const std::string& family = "gfx10
   e.result = Outcome::passed;
   e.passed = 40;
   e.machine["host"] = "gpu-7";
-  e.started = sys::rfc3339(k_now - 2 * k_hour - k_minute);
-  e.ended = sys::rfc3339(k_now - 2 * k_hour);
+  e.started = sys::Timestamp::from_us(k_now - 2 * k_hour - k_minute);
+  e.ended = sys::Timestamp::from_us(k_now - 2 * k_hour);
   e.set = subject.digest;
   e.sealed = true;
   return e;
@@ -79,8 +79,8 @@ EvidenceRecord failed(const Subject& subject, const std::string& family = "gfx10
 }
 
 EvidenceRecord at(EvidenceRecord e, std::int64_t ended) {
-  e.started = sys::rfc3339(ended - k_minute);
-  e.ended = sys::rfc3339(ended);
+  e.started = sys::Timestamp::from_us(ended - k_minute);
+  e.ended = sys::Timestamp::from_us(ended);
   return e;
 }
 
@@ -89,8 +89,8 @@ WaiverRecord waiver() {
   w.channel = "stable";
   w.reason = "no lab machine until Dec";
   w.approver = "ann";
-  w.created = sys::rfc3339(k_now - k_hour);
-  w.expires = sys::rfc3339(k_now + 5 * k_day);
+  w.created = sys::Timestamp::from_us(k_now - k_hour);
+  w.expires = sys::Timestamp::from_us(k_now + 5 * k_day);
   return w;
 }
 
@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(
             "less than a minute ago"},
         Row{"ended_before_it_started", with([](auto& e) { std::swap(e.started, e.ended); }), k_held,
             "ended before it started"},
-        Row{"unreadable_time", with([](auto& e) { e.ended = "yesterday"; }), k_held, "has times that cannot be read"},
+        Row{"no_time", with([](auto& e) { e.ended = {}; }), k_held, "has times that cannot be read"},
         Row{"passed_with_failures", with([](auto& e) { e.failed = 1; }), k_held, "says passed and counts failures"},
         Row{"passed_with_errors", with([](auto& e) { e.errors = 1; }), k_held, "says passed and counts failures"},
         Row{"passed_without_a_test", with([](auto& e) {
@@ -319,16 +319,17 @@ INSTANTIATE_TEST_SUITE_P(
               c.waivers = {waiver()};
             },
             k_ready, "passed on these files"},
-        Row{"expired", waived_by([](auto& w) { w.expires = sys::rfc3339(k_now); }), k_held, "it expired 2026-11-21"},
-        Row{"from_later", waived_by([](auto& w) { w.created = sys::rfc3339(k_now + k_hour); }), k_held,
+        Row{"expired", waived_by([](auto& w) { w.expires = sys::Timestamp::from_us(k_now); }), k_held,
+            "it expired 2026-11-21"},
+        Row{"from_later", waived_by([](auto& w) { w.created = sys::Timestamp::from_us(k_now + k_hour); }), k_held,
             "it is from the future"},
-        Row{"too_long", waived_by([](auto& w) { w.expires = sys::rfc3339(k_now + 31 * k_day); }), k_held,
+        Row{"too_long", waived_by([](auto& w) { w.expires = sys::Timestamp::from_us(k_now + 31 * k_day); }), k_held,
             "it runs for 31 d, and the policy allows 30 d"},
         Row{"not_an_approver", waived_by([](auto& w) { w.approver = "eve"; }), k_held, "does not let eve waive"},
         Row{"nobody", waived_by([](auto& w) { w.approver = ""; }), k_held, "does not let  waive"},
         Row{"without_reason", waived_by([](auto& w) { w.reason = " "; }), k_held, "it gives no reason"},
-        Row{"unreadable_expiry", waived_by([](auto& w) { w.expires = "never"; }), k_held, "its times cannot be read"},
-        Row{"no_expiry", waived_by([](auto& w) { w.expires = ""; }), k_held, "its times cannot be read"},
+        Row{"no_beginning", waived_by([](auto& w) { w.created = {}; }), k_held, "its times cannot be read"},
+        Row{"no_expiry", waived_by([](auto& w) { w.expires = {}; }), k_held, "its times cannot be read"},
         Row{"other_channel", waived_by([](auto& w) { w.channel = "nightly"; }), k_held, "no evidence"},
         Row{"no_channel", waived_by([](auto& w) { w.channel = ""; }), k_held, "no evidence"},
         Row{"other_suite", waived_by([](auto& w) { w.suite = "smoke"; }), k_held, "no evidence"},

@@ -85,7 +85,7 @@ Result<Receipt> complete(ObjectStore& store, const std::string& channel, const r
   return receipt;
 }
 
-Result<void> write_derived(ObjectStore& store, const Plan& plan, const std::string& when) {
+Result<void> write_derived(ObjectStore& store, const Plan& plan, const sys::Timestamp& when) {
   for (const auto& set : plan.derived) {
     TRY(auto digest, registry::put_set(store, set));
     TRY_DO(registry::seal(store, digest, when));

@@ -45,7 +45,7 @@ Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::S
 Result<void> check_distribution(store::ObjectStore& target, const std::vector<Distributed>& sets, unsigned transfers);
 
 struct DistributeOptions {
-  std::string now;        ///< RFC 3339, of the seals
+  sys::Timestamp now;     ///< of the seals
   unsigned transfers = 4; ///< copies on their way
 };
 struct DistributeReceipt {

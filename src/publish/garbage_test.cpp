@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::Packages;
 
-constexpr const char* k_now = "2026-11-20T10:00:00.000000Z";
+const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 constexpr std::int64_t k_hour = 3'600'000'000, k_day = 24 * k_hour;
 constexpr CollectGarbageOptions k_default{k_day, 0, false}, k_at_once{0, 0, false};
 
@@ -96,7 +96,7 @@ TEST(Garbage, IsMarkedFirstAndRemovedAGraceTimeLater) {
                                                                                       {},
                                                                                       {},
                                                                                       {},
-                                                                                      "t",
+                                                                                      k_now,
                                                                                       {},
                                                                                       9,
                                                                                       {}}));

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Packages;
 
-constexpr const char* k_now = "2026-11-20T10:00:00.000000Z";
+const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 const std::string k_run = "42-linux/python/g", k_channel = "channels/staging";
 
 Result<Receipt> publish(store::ObjectStore& store, const std::vector<std::string>& names,
@@ -45,7 +45,7 @@ Result<Receipt> mirror(store::ObjectStore& store, const std::vector<std::string>
   plan.set.directory = plan.directory;
   for (auto& candidate : collected.candidates) {
     candidate.file.key = plan.directory + "/dist/" + candidate.file.filename;
-    candidate.file.upload_time = k_now;
+    candidate.file.upload_time = k_now.text();
     plan.set.files.push_back(candidate.file);
     plan.files.push_back({candidate.path, candidate.file, candidate.sidecar, false});
   }

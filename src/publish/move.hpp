@@ -14,7 +14,9 @@ struct Reason {
   registry::Action action;
   registry::PlanDigest plan;       ///< may be none
   registry::VerdictDigest verdict; ///< may be none
-  std::string who, when, why;
+  std::string who;
+  sys::Timestamp when;
+  std::string why;
 };
 
 /// Swaps `channel` from `expected` to `view`, whose records are written before: shards, view, ledger entry, then the

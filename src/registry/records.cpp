@@ -45,7 +45,7 @@ template <class V, Either<SetRecord> R> void fields(V& v, R& r) {
 template <class V, Either<SealRecord> R> void fields(V& v, R& r) {
   v.digest("set", r.set);
   v.text("directory", r.directory);
-  v.text("time", r.time);
+  v.time("time", r.time);
 }
 
 template <class V, Either<ViewRecord> R> void fields(V& v, R& r) {
@@ -75,7 +75,7 @@ template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
   v.digest("plan", r.plan, Need::optional);
   v.digest("verdict", r.verdict, Need::optional);
   v.text("who", r.who, Need::optional);
-  v.text("when", r.when);
+  v.time("when", r.when);
   v.text("why", r.why, Need::optional);
   v.number("generation", r.generation);
 }
@@ -107,8 +107,8 @@ template <class V, Either<EvidenceRecord> R> void fields(V& v, R& r) {
   v.list("rows", r.rows);
   v.map("machine", r.machine);
   v.map("tools", r.tools);
-  v.text("started", r.started);
-  v.text("ended", r.ended);
+  v.time("started", r.started);
+  v.time("ended", r.ended);
   v.text("log", r.log, Need::optional);
   v.digest("set", r.set, Need::optional);
   v.flag("sealed", r.sealed);
@@ -120,8 +120,8 @@ template <class V, Either<WaiverRecord> R> void fields(V& v, R& r) {
   v.text("suite", r.suite, Need::optional);
   v.text("reason", r.reason);
   v.text("approver", r.approver);
-  v.text("created", r.created);
-  v.text("expires", r.expires);
+  v.time("created", r.created);
+  v.time("expires", r.expires);
   v.nested("cell", r.cell);
   v.digests("sets", r.sets);
 }

@@ -6,6 +6,7 @@
 #include "digest/sha256.hpp"
 #include "registry/digests.hpp"
 #include "registry/words.hpp"
+#include "sys/timestamp.hpp"
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,6 +15,8 @@
 #include <vector>
 
 namespace quarry::registry {
+
+using sys::Timestamp;
 
 struct FileRecord {
   std::string filename, project, version; ///< project normalised
@@ -46,7 +49,7 @@ struct SetRecord { ///< sets/{digest}.json: the files published together
 struct SealRecord {
   SetDigest set;
   std::string directory; ///< key prefix the set lives in
-  std::string time;      ///< RFC 3339, UTC
+  Timestamp time;
   std::string unknown = {};
 };
 struct ViewRecord {                          ///< views/{digest}.json, immutable
@@ -73,7 +76,9 @@ struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a c
   ViewDigest from_view, to_view;
   PlanDigest plan;
   VerdictDigest verdict;
-  std::string who, when, why;   ///< when: RFC 3339, UTC; who and why: as given on the command line
+  std::string who; ///< as given on the command line
+  Timestamp when;
+  std::string why;              ///< as given on the command line
   std::uint64_t generation = 0; ///< of the channel after the move
   std::string unknown = {};
 };
@@ -96,15 +101,16 @@ struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested
   std::uint64_t passed = 0, failed = 0, skipped = 0, errors = 0;
   std::vector<TestRow> rows;
   std::map<std::string, std::string> machine, tools;
-  std::string started, ended; ///< RFC 3339, UTC
-  std::string log;            ///< the URL of the run's log, or empty
-  SetDigest set;              ///< that was tested; may be empty
-  bool sealed = false;        ///< false: unsealed source; a gate never accepts it
+  Timestamp started, ended;
+  std::string log;      ///< the URL of the run's log, or empty
+  SetDigest set;        ///< that was tested; may be empty
+  bool sealed = false;  ///< false: unsealed source; a gate never accepts it
   std::string reported; ///< empty: Quarry ran the suite; else the report of another machine ("rocm-sdk.test/1 of HOST")
   std::string unknown = {};
 };
 struct WaiverRecord { ///< waivers/{digest}.json
-  std::string channel, suite, reason, approver, created, expires;
+  std::string channel, suite, reason, approver;
+  Timestamp created, expires;
   Cell cell;
   std::vector<SetDigest> sets; ///< that it applies to; empty: any
   std::string unknown = {};

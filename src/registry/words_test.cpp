@@ -47,7 +47,7 @@ TEST(Words, RecordsOfALaterVersionKeepTheirBytes) {
   LedgerRecord entry;
   entry.channel = "stable";
   entry.action = Action::read("adopt");
-  entry.when = "2026-01-01T00:00:00Z";
+  entry.when = *Timestamp::parse("2026-01-01T00:00:00Z");
   entry.to_view = ViewDigest(sha256("view"));
   auto again = parse_ledger(to_json(entry), "l");
   ASSERT_TRUE(again) << render(again.error());

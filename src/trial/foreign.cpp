@@ -76,10 +76,12 @@ private:
       return lacking(fmt::format("its platform is \"{}\"", into.platform));
     TRY(into.python, line(document_, "python"));
     TRY(into.family, line(document_, "family", true));
-    TRY(into.started, line(document_, "started"));
-    TRY(into.ended, line(document_, "ended"));
-    auto started = sys::parse_rfc3339(into.started), ended = sys::parse_rfc3339(into.ended);
+    TRY(auto started_text, line(document_, "started"));
+    TRY(auto ended_text, line(document_, "ended"));
+    auto started = sys::Timestamp::parse(started_text), ended = sys::Timestamp::parse(ended_text);
     if (!started || !ended || *ended < *started) return lacking("its times cannot be");
+    into.started = std::move(*started);
+    into.ended = std::move(*ended);
     TRY(const auto* only, list(document_, "only"));
     if (!only->empty())
       return fail(ErrorKind::corrupt, "X014", fmt::format("{} is of some tests only", what_),

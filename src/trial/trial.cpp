@@ -319,12 +319,12 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
 
   TrialOutcome outcome;
   auto& evidence = outcome.evidence;
-  evidence.started = sys::rfc3339(clock.now_us());
+  evidence.started = sys::Timestamp::from_us(clock.now_us());
   // The store may be public. Actions masks what a job prints, and not what it stores.
   redact::Redactor redactor(variables);
   TRY(auto suite_variables, test_variables(options, environment, variables, work.path()));
   TRY(auto done, run_suite(suite, options, suite_variables, redactor));
-  evidence.ended = sys::rfc3339(clock.now_us());
+  evidence.ended = sys::Timestamp::from_us(clock.now_us());
   TRY_DO(prove_again(subject, environment, options.workers), "after the suite had run: there is no evidence");
 
   auto report = read_report(suite, done);

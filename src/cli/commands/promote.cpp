@@ -29,8 +29,12 @@ constexpr int k_exit_held = 10;
 Result<promote::Options> promote_options_of(Context& context, const Arguments& arguments) {
   TRY_DO(check_execute(arguments));
   TRY_DO(check_line("--reason", arguments.get("--reason")));
-  promote::Options options{who(context), sys::rfc3339(context.clock.now_us()), arguments.get("--reason"),
-                           {},           arguments.has("--dry-run"),           {}};
+  promote::Options options{who(context),
+                           sys::Timestamp::from_us(context.clock.now_us()),
+                           arguments.get("--reason"),
+                           {},
+                           arguments.has("--dry-run"),
+                           {}};
   if (arguments.has("--execute")) options.execute = arguments.get("--execute");
   TRY(options.public_url, public_url_of(arguments));
   return options;

@@ -264,7 +264,7 @@ Result<int> run_test_list(Context& context, const Arguments& arguments) {
   for (const auto& [digest, e] : records) {
     list.push_back(test_summary(e, digest.hex()));
     rows.push_back({digest.short_hex(),
-                    short_time(e.ended),
+                    short_time(e.ended.text()),
                     {std::string(e.result.text()), outcome_tone_of(e.result)},
                     e.suite,
                     cell_text(e.cell),
