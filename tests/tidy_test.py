@@ -74,6 +74,93 @@ FUNCTIONS_OF_MANY_PARAMETERS: dict[str, int] = {
     "src/workflow/review_claims.cpp:add": 6,
     "src/workflow/rules_interface.cpp:check_one_sided": 6,
 }
+# Headers with neighbouring parameters of one type, which a caller can swap unnoticed.
+ALIKE_NEIGHBOURS: dict[str, int] = {
+    "src/artifact/descriptor.hpp": 2,
+    "src/artifact/listing.hpp": 1,
+    "src/artifact/unpack.hpp": 2,
+    "src/base/edit_distance.hpp": 1,
+    "src/base/error.hpp": 1,
+    "src/base/json.hpp": 5,
+    "src/base/result.hpp": 2,
+    "src/base/text.hpp": 5,
+    "src/base/toml.hpp": 9,
+    "src/base/units.hpp": 1,
+    "src/base/xml.hpp": 1,
+    "src/buildlog/difference.hpp": 1,
+    "src/buildlog/rules.hpp": 1,
+    "src/codec/compression.hpp": 2,
+    "src/content/rope.hpp": 5,
+    "src/digest/crc64.hpp": 2,
+    "src/digest/hmac.hpp": 1,
+    "src/digest/sha256.hpp": 1,
+    "src/dist/manylinux.hpp": 1,
+    "src/elf/image.hpp": 4,
+    "src/forge/github.hpp": 6,
+    "src/gate/policy.hpp": 1,
+    "src/gpu/target.hpp": 1,
+    "src/index/pages.hpp": 1,
+    "src/index/read_page.hpp": 3,
+    "src/index/site.hpp": 4,
+    "src/inspect/allow.hpp": 2,
+    "src/inspect/machine_rules.hpp": 1,
+    "src/matrix/families.hpp": 2,
+    "src/matrix/import.hpp": 1,
+    "src/matrix/python_literal.hpp": 1,
+    "src/mirror/names.hpp": 1,
+    "src/mirror/requirements.hpp": 1,
+    "src/mirror/target.hpp": 2,
+    "src/names/entry_names.hpp": 1,
+    "src/pages/clash.hpp": 1,
+    "src/pages/recent_moves.hpp": 2,
+    "src/publish/distribute.hpp": 2,
+    "src/publish/publish.hpp": 1,
+    "src/publish/refuse.hpp": 1,
+    "src/registry/own_digest.hpp": 2,
+    "src/registry/records.hpp": 8,
+    "src/run/github.hpp": 2,
+    "src/run/layout.hpp": 4,
+    "src/s3/bucket.hpp": 1,
+    "src/s3/capabilities.hpp": 1,
+    "src/s3/credentials.hpp": 2,
+    "src/s3/errors.hpp": 1,
+    "src/s3/location.hpp": 1,
+    "src/s3/profile.hpp": 2,
+    "src/s3/put.hpp": 3,
+    "src/s3/replies.hpp": 4,
+    "src/sdk/recipe.hpp": 2,
+    "src/store/object_store.hpp": 2,
+    "src/sys/beneath.hpp": 2,
+    "src/sys/beneath_entries.hpp": 1,
+    "src/sys/copy.hpp": 1,
+    "src/sys/file.hpp": 8,
+    "src/sys/held_directory.hpp": 1,
+    "src/sys/path.hpp": 2,
+    "src/sys/process.hpp": 1,
+    "src/sys/require_directory.hpp": 1,
+    "src/sys/tree.hpp": 1,
+    "src/tar/paths.hpp": 1,
+    "src/tar/rope.hpp": 1,
+    "src/tar/tar.hpp": 2,
+    "src/trial/foreign.hpp": 1,
+    "src/trial/kept.hpp": 1,
+    "src/trial/report.hpp": 2,
+    "src/venv/installer.hpp": 1,
+    "src/venv/receipt.hpp": 1,
+    "src/version/order.hpp": 1,
+    "src/version/version_rules.hpp": 1,
+    "src/wheel/proof.hpp": 2,
+    "src/wheel/rewrite.hpp": 1,
+    "src/wheel/thin_member.hpp": 1,
+    "src/wheel/wheel.hpp": 2,
+    "src/workflow/changes.hpp": 1,
+    "src/workflow/claims.hpp": 1,
+    "src/workflow/history.hpp": 1,
+    "src/workflow/lint.hpp": 1,
+    "src/workflow/model.hpp": 1,
+    "src/workflow/review.hpp": 1,
+    "src/workflow/yaml.hpp": 1,
+}
 # Pages whose lines may be longer than COLUMNS.
 LONG_LINES = {
     "docs/exit-codes.md": "generated",
@@ -433,6 +520,50 @@ def test_parameters():
     found = [f"{name}: {count} parameters" for name, count in many.items() if count > FUNCTIONS_OF_MANY_PARAMETERS.get(name, PARAMETERS)]
     found += [f"{name}: lower or remove its entry ({count})" for name, count in FUNCTIONS_OF_MANY_PARAMETERS.items() if many.get(name, 0) < count]
     none(found, f"functions of at most {PARAMETERS} parameters: make a struct of those that belong together")
+
+
+TEXT = {"std::string", "std::string_view", "char*"}
+# The order of two values that are compared means nothing, or what everybody expects.
+PAIRS = {("a", "b"), ("left", "right")}
+
+
+def parameter(text: str) -> tuple[str, str] | None:
+    """Type and name of a parameter, all kinds of text as one; None for an argument of a call."""
+    found = re.fullmatch(r"\s*((?:const )?[\w:]+(?:<.*>)?(?: (?:long|int|char))*\s*[&*]*)\s*\b(\w+)(?:\s*=.*|\s*\{.*\})?\s*", text, re.S)
+    if not found:
+        return None
+    kind = re.sub(r"\bconst\b|&|\s", "", found[1])
+    return ("text" if kind in TEXT else kind), found[2]
+
+
+def split_outside_brackets(text: str) -> list[str]:
+    parts, depth, last = [], 0, 0
+    for at, character in enumerate(text):
+        depth += (character in "(<[{") - (character in ")>]}")
+        if character == "," and depth == 0:
+            parts.append(text[last:at])
+            last = at + 1
+    return [*parts, text[last:]]
+
+
+def alike_neighbours(path: Path) -> list[str]:
+    """`function(first, second)` for each two neighbouring parameters of one type that a header declares."""
+    code, found = plain(path), []
+    for head in re.finditer(r"(?<!<)\b(\w+)\(", code):
+        taken = [parameter(one) for one in split_outside_brackets(code[head.end() : closing(code, head.end() - 1)])]
+        pairs = [(one[1], other[1]) for one, other in zip(taken, taken[1:]) if one and other and one[0] == other[0]]
+        found += [f"{head[1]}({one}, {other})" for one, other in pairs if (one, other) not in PAIRS]
+    return found
+
+
+def test_neighbouring_parameters_have_two_types():
+    """A caller who swaps two texts or two numbers is not told. Headers that other rooms use; the numbers may only fall."""
+    for_tests = re.compile(r"_fixtures?\.hpp$")
+    headers = [path for path in own_code() if path.suffix == ".hpp" and place(path).startswith("src/") and not place(path).startswith(("src/cli/", "src/app/"))]
+    actual = {place(path): alike_neighbours(path) for path in headers if text_of(path).split("\n")[1] != PRIVATE and not for_tests.search(path.name)}
+    found = [f"{name}: {len(pairs)} (allowed {ALIKE_NEIGHBOURS.get(name, 0)}): {', '.join(pairs)}" for name, pairs in actual.items() if len(pairs) > ALIKE_NEIGHBOURS.get(name, 0)]
+    found += [f"{name}: lower or remove its entry ({count})" for name, count in ALIKE_NEIGHBOURS.items() if len(actual.get(name, [])) < count]
+    none(found, "neighbouring parameters of two types: make a type for one of them, or a struct of those that belong together")
 
 
 def local_definitions(path: Path) -> set[str]:

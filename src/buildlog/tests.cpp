@@ -10,6 +10,8 @@
 namespace quarry::buildlog {
 
 namespace {
+
+using registry::Outcome;
 struct Outcomes { // of one test in one variant
   std::uint64_t passed = 0, failed = 0, skipped = 0;
   std::string message;
@@ -36,9 +38,9 @@ public:
     for (const auto& row : report.rows) {
       counts.seconds += row.seconds;
       auto& outcomes = tests_[row.name][number];
-      outcomes.passed += row.outcome == "passed";
-      outcomes.skipped += row.outcome == "skipped";
-      outcomes.failed += row.outcome != "passed" && row.outcome != "skipped";
+      outcomes.passed += row.outcome == Outcome::passed;
+      outcomes.skipped += row.outcome == Outcome::skipped;
+      outcomes.failed += row.outcome != Outcome::passed && row.outcome != Outcome::skipped;
       outcomes.seconds = std::max(outcomes.seconds, row.seconds);
       if (outcomes.message.empty()) outcomes.message = row.message;
     }

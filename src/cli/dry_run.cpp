@@ -40,7 +40,7 @@ Result<publish::Receipt> expected_receipt(store::ObjectStore& store, const publi
 }
 
 Result<publish::Plan> plan_without_credentials(store::ObjectStore& store, const publish::Target& target,
-                                               publish::Collected collected, const std::string& now) {
+                                               publish::Collected collected, const sys::Timestamp& now) {
   auto plan = publish::make_plan(store, target, collected, now);
   if (plan || !could_not_look(plan.error())) return plan;
   auto unknown = not_looked(store.describe(), plan.error(), "what is published there already");

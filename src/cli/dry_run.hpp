@@ -26,6 +26,6 @@ Result<publish::Receipt> expected_receipt(store::ObjectStore& store, const publi
 
 /// publish::make_plan(); where the store cannot be asked, as if it were empty, with not_looked() among the notes.
 Result<publish::Plan> plan_without_credentials(store::ObjectStore& store, const publish::Target& target,
-                                               publish::Collected collected, const std::string& now);
+                                               publish::Collected collected, const sys::Timestamp& now);
 
 } // namespace quarry::cli

@@ -2,7 +2,6 @@
 
 #include "base/text.hpp"
 #include "dist/family.hpp"
-#include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -13,6 +12,7 @@ namespace {
 using registry::Cell;
 using registry::EvidenceRecord;
 using registry::FileRecord;
+using registry::Outcome;
 
 bool is_any(std::string_view wanted, std::string_view have) { return wanted.empty() || wanted == have; }
 
@@ -60,7 +60,7 @@ std::string cover_defect(const CellPlan& plan, const EvidenceRecord& evidence) {
   return {};
 }
 
-std::uint64_t rows_with(const EvidenceRecord& evidence, std::string_view outcome) {
+std::uint64_t rows_with(const EvidenceRecord& evidence, Outcome::Kind outcome) {
   return static_cast<std::uint64_t>(
       std::count_if(evidence.rows.begin(), evidence.rows.end(), [&](const auto& r) { return r.outcome == outcome; }));
 }
@@ -68,25 +68,25 @@ std::uint64_t rows_with(const EvidenceRecord& evidence, std::string_view outcome
 // A record that says two things at once says nothing.
 std::string contradiction(const EvidenceRecord& evidence) {
   const auto& r = evidence.result;
-  if (r != "passed" && r != "failed" && r != "error" && r != "timed_out")
-    return fmt::format("has the unknown outcome \"{}\"", r);
-  if (r == "passed" && (evidence.failed || evidence.errors)) return "says passed and counts failures";
-  if (r == "passed" && evidence.passed == 0) return "says passed, and no test has passed";
+  if (!r.kind() || r == Outcome::skipped) return fmt::format("has the unknown outcome \"{}\"", r.text());
+  if (r == Outcome::passed && (evidence.failed || evidence.errors)) return "says passed and counts failures";
+  if (r == Outcome::passed && evidence.passed == 0) return "says passed, and no test has passed";
   if (evidence.rows.empty()) return {};
-  bool agree = rows_with(evidence, "passed") == evidence.passed && rows_with(evidence, "failed") == evidence.failed &&
-               rows_with(evidence, "skipped") == evidence.skipped && rows_with(evidence, "error") == evidence.errors &&
+  bool agree = rows_with(evidence, Outcome::passed) == evidence.passed &&
+               rows_with(evidence, Outcome::failed) == evidence.failed &&
+               rows_with(evidence, Outcome::skipped) == evidence.skipped &&
+               rows_with(evidence, Outcome::error) == evidence.errors &&
                evidence.passed + evidence.failed + evidence.skipped + evidence.errors == evidence.rows.size();
   return agree ? "" : "has counts that do not agree with its rows";
 }
 
 std::string time_defect(const EvidenceRecord& evidence, const Question& question, std::int64_t& ended_us) {
-  auto started = sys::parse_rfc3339(evidence.started), ended = sys::parse_rfc3339(evidence.ended);
-  if (!started || !ended) return "has times that cannot be read";
-  ended_us = *ended;
-  if (*ended < *started) return "ended before it started";
-  if (*ended > question.now_us + k_clock_skew_us) return "is from the future";
-  if (question.now_us - *ended > question.max_age_us)
-    return fmt::format("is {} old, and the policy takes at most {}", age_text(question.now_us - *ended),
+  if (evidence.started.empty() || evidence.ended.empty()) return "has times that cannot be read";
+  ended_us = evidence.ended.us();
+  if (evidence.ended < evidence.started) return "ended before it started";
+  if (ended_us > question.now_us + k_clock_skew_us) return "is from the future";
+  if (question.now_us - ended_us > question.max_age_us)
+    return fmt::format("is {} old, and the policy takes at most {}", age_text(question.now_us - ended_us),
                        age_text(question.max_age_us));
   return {};
 }
@@ -124,12 +124,12 @@ std::optional<std::string> waiver_defect(const registry::WaiverRecord& waiver, c
   if (!waiver.sets.empty())
     meant = meant && std::find(waiver.sets.begin(), waiver.sets.end(), question.plan.set) != waiver.sets.end();
   if (!meant) return std::nullopt;
-  auto created = sys::parse_rfc3339(waiver.created), expires = sys::parse_rfc3339(waiver.expires);
-  if (!created || !expires) return "its times cannot be read";
-  if (*expires <= question.now_us) return fmt::format("it expired {}", waiver.expires);
-  if (*created > question.now_us + k_clock_skew_us) return "it is from the future";
-  if (*expires - *created > policy.waiver_max_age_us)
-    return fmt::format("it runs for {}, and the policy allows {}", age_text(*expires - *created),
+  const auto &created = waiver.created, &expires = waiver.expires;
+  if (created.empty() || expires.empty()) return "its times cannot be read";
+  if (expires.us() <= question.now_us) return fmt::format("it expired {}", waiver.expires);
+  if (created.us() > question.now_us + k_clock_skew_us) return "it is from the future";
+  if (expires.us() - created.us() > policy.waiver_max_age_us)
+    return fmt::format("it runs for {}, and the policy allows {}", age_text(expires.us() - created.us()),
                        age_text(policy.waiver_max_age_us));
   if (std::find(policy.approvers.begin(), policy.approvers.end(), waiver.approver) == policy.approvers.end())
     return fmt::format("policy {} does not let {} waive", policy.name, waiver.approver);

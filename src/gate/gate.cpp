@@ -14,6 +14,7 @@ namespace quarry::gate {
 namespace {
 
 using registry::EvidenceRecord;
+using registry::Outcome;
 
 constexpr std::size_t k_refused_shown = 3; // reasons are read by people; the newest refused records tell most
 
@@ -34,7 +35,7 @@ struct Sorted {
 };
 
 bool is_pass(const EvidenceRecord& e, const Policy& policy) {
-  return e.result == "passed" && (policy.skipped == Skipped::passed || e.skipped == 0);
+  return e.result == Outcome::passed && (policy.skipped == Skipped::passed || e.skipped == 0);
 }
 
 Sorted sort_evidence(const Policy& policy, const std::vector<EvidenceRecord>& evidence, const Question& question) {
@@ -72,13 +73,13 @@ std::string missing_text(const std::string& suite, const Sorted& sorted) {
 }
 
 std::string failure_text(const EvidenceRecord& e) {
-  if (e.result == "timed_out") return fmt::format("{} ran into its deadline", e.suite);
-  if (e.result == "passed")
+  if (e.result == Outcome::timed_out) return fmt::format("{} ran into its deadline", e.suite);
+  if (e.result == Outcome::passed)
     return fmt::format("{} skipped {} of {}, and the policy counts that as failed", e.suite, e.skipped,
                        e.passed + e.skipped);
   auto total = e.passed + e.failed + e.skipped + e.errors;
   auto first = std::find_if(e.rows.begin(), e.rows.end(),
-                            [](const auto& r) { return r.outcome == "failed" || r.outcome == "error"; });
+                            [](const auto& r) { return r.outcome == Outcome::failed || r.outcome == Outcome::error; });
   return fmt::format("{} failed {} of {}{}", e.suite, e.failed + e.errors, total,
                      first == e.rows.end() ? "" : ": " + first->name);
 }
@@ -101,7 +102,7 @@ Finding find(const Policy& policy, const std::vector<EvidenceRecord>& evidence, 
   return {Finding::Kind::failed, fmt::format("{}, {} ago", failure_text(*record), age_text(age)), record};
 }
 
-struct Outcome {
+struct Ruling {
   bool held = false, waived = false;
   std::string reason;
 };
@@ -119,58 +120,58 @@ std::string meaning(const FamilyFact& fact, const Policy& policy) {
 }
 
 /// What the policy says about families without a machine and failures that were announced.
-Outcome apply_fact(const Policy& policy, const Finding& finding, const Question& question) {
-  Outcome outcome{finding.kind != Finding::Kind::passed, false, finding.text};
+Ruling apply_fact(const Policy& policy, const Finding& finding, const Question& question) {
+  Ruling ruling{finding.kind != Finding::Kind::passed, false, finding.text};
   const auto* fact = question.plan.fact;
   if (!in_force(fact, question.now_us)) {
-    if (fact && outcome.held && fact->state != FamilyState::tested)
-      outcome.reason += fmt::format("; \"{}\" ended {}", fact->reason, sys::rfc3339(fact->until_us).substr(0, 10));
-    return outcome;
+    if (fact && ruling.held && fact->state != FamilyState::tested)
+      ruling.reason += fmt::format("; \"{}\" ended {}", fact->reason, sys::rfc3339(fact->until_us).substr(0, 10));
+    return ruling;
   }
   auto counts_as = meaning(*fact, policy);
   if (fact->state == FamilyState::no_runner && finding.kind == Finding::Kind::missing) {
-    outcome.waived = counts_as == "waive";
-    outcome.held = !outcome.waived;
-    outcome.reason = outcome.held ? fmt::format("{}: {}", finding.text, fact->reason)
-                                  : fmt::format("not tested, which the policy accepts: {}", fact->reason);
+    ruling.waived = counts_as == "waive";
+    ruling.held = !ruling.waived;
+    ruling.reason = ruling.held ? fmt::format("{}: {}", finding.text, fact->reason)
+                                : fmt::format("not tested, which the policy accepts: {}", fact->reason);
   }
   if (fact->state == FamilyState::expected_failure && finding.kind == Finding::Kind::failed) {
-    outcome.waived = counts_as != "held";
-    outcome.held = !outcome.waived;
-    outcome.reason = fmt::format("{} (expected: {})", finding.text, fact->reason);
+    ruling.waived = counts_as != "held";
+    ruling.held = !ruling.waived;
+    ruling.reason = fmt::format("{} (expected: {})", finding.text, fact->reason);
   }
   if (fact->state == FamilyState::expected_failure && finding.kind == Finding::Kind::passed && counts_as == "strict")
-    outcome = {true, false,
-               fmt::format("{}, although a failure was expected ({}): remove the mark at {}:{}", finding.text,
-                           fact->reason, policy.file, fact->line)};
-  return outcome;
+    ruling = {true, false,
+              fmt::format("{}, although a failure was expected ({}): remove the mark at {}:{}", finding.text,
+                          fact->reason, policy.file, fact->line)};
+  return ruling;
 }
 
 /// "2026-12-15 18:00 UTC": the microseconds of an age help nobody.
-std::string day_text(const std::string& time) {
-  return time.size() < 16 ? time : fmt::format("{} {} UTC", time.substr(0, 10), time.substr(11, 5));
+std::string day_text(const sys::Timestamp& time) {
+  return fmt::format("{} {} UTC", time.text().substr(0, 10), time.text().substr(11, 5));
 }
 
-void apply_waivers(Outcome& outcome, const Policy& policy, const Case& input, const Question& question) {
+void apply_waivers(Ruling& ruling, const Policy& policy, const Case& input, const Question& question) {
   std::string refused;
   for (const auto& waiver : input.waivers) {
     auto defect = waiver_defect(waiver, policy, input.channel, question);
     if (!defect) continue;
     if (defect->empty()) {
-      outcome = {false, true,
-                 fmt::format("waived by {} until {}: {} ({})", waiver.approver, day_text(waiver.expires), waiver.reason,
-                             outcome.reason)};
+      ruling = {false, true,
+                fmt::format("waived by {} until {}: {} ({})", waiver.approver, day_text(waiver.expires), waiver.reason,
+                            ruling.reason)};
       return;
     }
     refused += fmt::format("; a waiver by {} does not count: {}", waiver.approver, *defect);
   }
-  outcome.reason += refused;
+  ruling.reason += refused;
 }
 
-void add(CellVerdict& verdict, const Outcome& outcome) {
-  verdict.reasons.push_back(outcome.reason);
-  verdict.waived |= outcome.waived;
-  if (outcome.held) verdict.verdict = Decision::held;
+void add(CellVerdict& verdict, const Ruling& ruling) {
+  verdict.reasons.push_back(ruling.reason);
+  verdict.waived |= ruling.waived;
+  if (ruling.held) verdict.verdict = Decision::held;
 }
 
 CellVerdict judge_cell(const Policy& policy, const Case& input, const CellPlan& plan) {
@@ -183,19 +184,19 @@ CellVerdict judge_cell(const Policy& policy, const Case& input, const CellPlan& 
                 : plan.suites.empty() ? fmt::format("no [[require]] of policy {} covers it", policy.name)
                                       : "";
   if (!defect.empty()) {
-    Outcome outcome{true, false, defect};
-    if (plan.defect.empty()) apply_waivers(outcome, policy, input, {plan, no_suite, policy.max_age_us, input.now_us});
-    add(verdict, outcome);
+    Ruling ruling{true, false, defect};
+    if (plan.defect.empty()) apply_waivers(ruling, policy, input, {plan, no_suite, policy.max_age_us, input.now_us});
+    add(verdict, ruling);
   }
   for (const auto& [suite, max_age_us] : plan.suites) {
     Question question{plan, suite, max_age_us, input.now_us};
     auto finding = find(policy, input.evidence, question);
     if (finding.evidence) verdict.evidence.push_back(registry::digest_of(*finding.evidence));
-    auto outcome = apply_fact(policy, finding, question);
-    if (outcome.held) apply_waivers(outcome, policy, input, question);
-    if (outcome.held && finding.kind == Finding::Kind::missing) verdict.untested.push_back(suite);
-    if (outcome.held && finding.kind == Finding::Kind::failed) verdict.failed.push_back(verdict.evidence.back());
-    add(verdict, outcome);
+    auto ruling = apply_fact(policy, finding, question);
+    if (ruling.held) apply_waivers(ruling, policy, input, question);
+    if (ruling.held && finding.kind == Finding::Kind::missing) verdict.untested.push_back(suite);
+    if (ruling.held && finding.kind == Finding::Kind::failed) verdict.failed.push_back(verdict.evidence.back());
+    add(verdict, ruling);
   }
   if (verdict.verdict == Decision::held) verdict.waived = false;
   return verdict;

@@ -12,6 +12,7 @@ namespace {
 using registry::Cell;
 using registry::EvidenceRecord;
 using registry::FileRecord;
+using registry::Outcome;
 using registry::WaiverRecord;
 using testing::Contains;
 using testing::ElementsAre;
@@ -58,11 +59,11 @@ EvidenceRecord passed(const Subject& subject, const std::string& family = "gfx10
       e.subjects.push_back(f);
   e.cell = {"linux", family, "3.11", ""};
   e.suite = "rocm-sdk";
-  e.result = "passed";
+  e.result = Outcome::passed;
   e.passed = 40;
   e.machine["host"] = "gpu-7";
-  e.started = sys::rfc3339(k_now - 2 * k_hour - k_minute);
-  e.ended = sys::rfc3339(k_now - 2 * k_hour);
+  e.started = sys::Timestamp::from_us(k_now - 2 * k_hour - k_minute);
+  e.ended = sys::Timestamp::from_us(k_now - 2 * k_hour);
   e.set = subject.digest;
   e.sealed = true;
   return e;
@@ -70,16 +71,17 @@ EvidenceRecord passed(const Subject& subject, const std::string& family = "gfx10
 
 EvidenceRecord failed(const Subject& subject, const std::string& family = "gfx103x-dgpu") {
   auto e = passed(subject, family);
-  e.result = "failed";
+  e.result = Outcome::failed;
   e.passed = 2;
   e.failed = 1;
-  e.rows = {{"test_a", "passed", "", 0}, {"test_b", "failed", "boom", 0}, {"test_c", "passed", "", 0}};
+  e.rows = {
+      {"test_a", Outcome::passed, "", 0}, {"test_b", Outcome::failed, "boom", 0}, {"test_c", Outcome::passed, "", 0}};
   return e;
 }
 
 EvidenceRecord at(EvidenceRecord e, std::int64_t ended) {
-  e.started = sys::rfc3339(ended - k_minute);
-  e.ended = sys::rfc3339(ended);
+  e.started = sys::Timestamp::from_us(ended - k_minute);
+  e.ended = sys::Timestamp::from_us(ended);
   return e;
 }
 
@@ -88,8 +90,8 @@ WaiverRecord waiver() {
   w.channel = "stable";
   w.reason = "no lab machine until Dec";
   w.approver = "ann";
-  w.created = sys::rfc3339(k_now - k_hour);
-  w.expires = sys::rfc3339(k_now + 5 * k_day);
+  w.created = sys::Timestamp::from_us(k_now - k_hour);
+  w.expires = sys::Timestamp::from_us(k_now + 5 * k_day);
   return w;
 }
 
@@ -172,14 +174,14 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"nothing_at_all", [](Case&) {}, k_held, "no evidence of rocm-sdk"},
         Row{"failed", records({failed(k_set)}), k_held, "rocm-sdk failed 1 of 3: test_b, 2 h ago"},
         Row{"error", with([](auto& e) {
-              e.result = "error";
+              e.result = Outcome::error;
               e.errors = 1;
             }),
             k_held, "failed 1 of 41"},
-        Row{"timed_out", with([](auto& e) { e.result = "timed_out"; }), k_held, "ran into its deadline"},
-        Row{"unknown_result", with([](auto& e) { e.result = "ok"; }), k_held,
+        Row{"timed_out", with([](auto& e) { e.result = Outcome::timed_out; }), k_held, "ran into its deadline"},
+        Row{"unknown_result", with([](auto& e) { e.result = Outcome::read("ok"); }), k_held,
             "one result has the unknown outcome \"ok\""},
-        Row{"empty_result", with([](auto& e) { e.result = ""; }), k_held, "the unknown outcome \"\""},
+        Row{"empty_result", with([](auto& e) { e.result = {}; }), k_held, "the unknown outcome \"\""},
         Row{"other_suite", with([](auto& e) { e.suite = "smoke"; }), k_held, "no evidence of rocm-sdk"},
         Row{"other_platform", with([](auto& e) { e.cell.platform = "windows"; }), k_held, "no evidence"},
         Row{"other_family", with([](auto& e) { e.cell.family = "gfx1151"; }), k_held, "no evidence"},
@@ -218,7 +220,7 @@ INSTANTIATE_TEST_SUITE_P(
             "less than a minute ago"},
         Row{"ended_before_it_started", with([](auto& e) { std::swap(e.started, e.ended); }), k_held,
             "ended before it started"},
-        Row{"unreadable_time", with([](auto& e) { e.ended = "yesterday"; }), k_held, "has times that cannot be read"},
+        Row{"no_time", with([](auto& e) { e.ended = {}; }), k_held, "has times that cannot be read"},
         Row{"passed_with_failures", with([](auto& e) { e.failed = 1; }), k_held, "says passed and counts failures"},
         Row{"passed_with_errors", with([](auto& e) { e.errors = 1; }), k_held, "says passed and counts failures"},
         Row{"passed_without_a_test", with([](auto& e) {
@@ -228,12 +230,12 @@ INSTANTIATE_TEST_SUITE_P(
             k_held, "no test has passed"},
         Row{"rows_hide_a_failure", with([](auto& e) {
               e.passed = 1;
-              e.rows = {{"a", "failed", "", 0}};
+              e.rows = {{"a", Outcome::failed, "", 0}};
             }),
             k_held, "has counts that do not agree with its rows"},
         Row{"rows_of_unknown_outcome", with([](auto& e) {
               e.passed = 1;
-              e.rows = {{"a", "passed", "", 0}, {"b", "maybe", "", 0}};
+              e.rows = {{"a", Outcome::passed, "", 0}, {"b", Outcome::read("maybe"), "", 0}};
             }),
             k_held, "has counts that do not agree"}),
     [](const auto& row) { return std::string(row.param.name); });
@@ -318,16 +320,17 @@ INSTANTIATE_TEST_SUITE_P(
               c.waivers = {waiver()};
             },
             k_ready, "passed on these files"},
-        Row{"expired", waived_by([](auto& w) { w.expires = sys::rfc3339(k_now); }), k_held, "it expired 2026-11-21"},
-        Row{"from_later", waived_by([](auto& w) { w.created = sys::rfc3339(k_now + k_hour); }), k_held,
+        Row{"expired", waived_by([](auto& w) { w.expires = sys::Timestamp::from_us(k_now); }), k_held,
+            "it expired 2026-11-21"},
+        Row{"from_later", waived_by([](auto& w) { w.created = sys::Timestamp::from_us(k_now + k_hour); }), k_held,
             "it is from the future"},
-        Row{"too_long", waived_by([](auto& w) { w.expires = sys::rfc3339(k_now + 31 * k_day); }), k_held,
+        Row{"too_long", waived_by([](auto& w) { w.expires = sys::Timestamp::from_us(k_now + 31 * k_day); }), k_held,
             "it runs for 31 d, and the policy allows 30 d"},
         Row{"not_an_approver", waived_by([](auto& w) { w.approver = "eve"; }), k_held, "does not let eve waive"},
         Row{"nobody", waived_by([](auto& w) { w.approver = ""; }), k_held, "does not let  waive"},
         Row{"without_reason", waived_by([](auto& w) { w.reason = " "; }), k_held, "it gives no reason"},
-        Row{"unreadable_expiry", waived_by([](auto& w) { w.expires = "never"; }), k_held, "its times cannot be read"},
-        Row{"no_expiry", waived_by([](auto& w) { w.expires = ""; }), k_held, "its times cannot be read"},
+        Row{"no_beginning", waived_by([](auto& w) { w.created = {}; }), k_held, "its times cannot be read"},
+        Row{"no_expiry", waived_by([](auto& w) { w.expires = {}; }), k_held, "its times cannot be read"},
         Row{"other_channel", waived_by([](auto& w) { w.channel = "nightly"; }), k_held, "no evidence"},
         Row{"no_channel", waived_by([](auto& w) { w.channel = ""; }), k_held, "no evidence"},
         Row{"other_suite", waived_by([](auto& w) { w.suite = "smoke"; }), k_held, "no evidence"},

@@ -55,9 +55,9 @@ Result<void> record_origin(ObjectStore& store, const index::PageFile& file, cons
 }
 
 /// The upload time of the index where it says one, so that installers that choose by date choose as there.
-std::string upload_time_of(const index::PageFile& file, const std::string& now) {
+std::string upload_time_of(const index::PageFile& file, const sys::Timestamp& now) {
   auto time = sys::parse_rfc3339(file.upload_time);
-  return time ? sys::rfc3339(*time) : now;
+  return time ? sys::rfc3339(*time) : now.text();
 }
 
 bool same_files(const registry::SetRecord& a, const registry::SetRecord& b) {

@@ -40,8 +40,9 @@ Result<SyncPlan> plan_sync(Upstream& upstream, const std::map<std::string, regis
                            const std::vector<Asked>& asked, const std::vector<Target>& targets, const Guard& guard);
 
 struct SyncOptions {
-  std::string now, who, tool; ///< `now` is RFC 3339
-  std::string index;          ///< URL, recorded as the origin
+  sys::Timestamp now;
+  std::string who, tool;
+  std::string index; ///< URL, recorded as the origin
   unsigned transfers = 4;
   pages::PublicUrl public_url = {};                    ///< of the links in the receipt
   std::function<void(std::uint64_t)> on_progress = {}; ///< bytes fetched; from any one thread at a time

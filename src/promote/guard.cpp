@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view k_set_prefix = "set:";
 constexpr std::size_t k_sha_digits = 64;
 
-publish::Reason reason_of(const char* action, const Author& author) {
+publish::Reason reason_of(registry::Action action, const Author& author) {
   publish::Reason reason;
   reason.action = action;
   reason.who = author.who;
@@ -55,7 +55,7 @@ Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel,
                 "set `mode = \"enforce\"` in it");
   TRY_DO(registry::require_swappable(store, channel));
   TRY(auto digest, registry::put_policy(store, {gate::canonical_json(policy)}));
-  auto reason = reason_of("protect", author);
+  auto reason = reason_of(registry::Action::protect, author);
   reason.policy = digest;
   return publish::change_guard(
       store, channel, [&](const Guard& now) -> Result<Guard> { return Guard{digest, now.blocked}; }, reason);
@@ -65,7 +65,7 @@ Result<publish::Guarded> unprotect(ObjectStore& store, const std::string& channe
   TRY_DO(registry::require_channel(store, channel));
   return publish::change_guard(
       store, channel, [](const Guard& now) -> Result<Guard> { return Guard{{}, now.blocked}; },
-      reason_of("unprotect", author));
+      reason_of(registry::Action::unprotect, author));
 }
 
 Result<Unblocked> unblock(ObjectStore& store, const std::string& channel, const std::vector<std::string>& what,
@@ -86,7 +86,7 @@ Result<Unblocked> unblock(ObjectStore& store, const std::string& channel, const 
     }
     return guard;
   };
-  TRY(unblocked.guarded, publish::change_guard(store, channel, change, reason_of("unblock", author)));
+  TRY(unblocked.guarded, publish::change_guard(store, channel, change, reason_of(registry::Action::unblock, author)));
   return unblocked;
 }
 

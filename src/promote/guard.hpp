@@ -3,6 +3,7 @@
 // of the channel with an entry in its ledger, and shows the same view. As thread-safe as the store.
 #include "gate/policy.hpp"
 #include "publish/move.hpp"
+#include "sys/timestamp.hpp"
 #include <string>
 #include <vector>
 
@@ -10,7 +11,9 @@ namespace quarry::promote {
 
 /// For the ledger.
 struct Author {
-  std::string who, when, why; ///< `when` is RFC 3339
+  std::string who;
+  sys::Timestamp when;
+  std::string why;
 };
 
 /// From now on only promotions that this policy allows move the channel. The policy is stored below `policies/` as

@@ -214,7 +214,7 @@ Result<View> view_of(ObjectStore& store, const std::optional<registry::Channel>&
 
 Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
   Plan plan;
-  plan.action = "promote";
+  plan.action = registry::Action::promote;
   plan.channel = request.channel;
   plan.source = request.source.source;
   plan.distribution = request.distribution;
@@ -260,7 +260,7 @@ Result<registry::ViewDigest> view_before(ObjectStore& store, const registry::Cha
                 fmt::format("channel {} has only its first view: there is nothing to go back to", now.name),
                 fmt::format("`quarry channel log {}` shows its moves", now.name));
   TRY(auto last, last_change_of_view(store, now));
-  if (last.action == "rollback")
+  if (last.action == registry::Action::rollback)
     return fail(ErrorKind::precondition_failed, "O007",
                 fmt::format("the last move of channel {} was itself a rollback, at {} to {}@{}", now.name, last.when,
                             now.name, now.generation),
@@ -360,7 +360,7 @@ void guard_what_left(const Difference& difference, Plan& plan) {
 
 Result<Plan> plan_rollback(ObjectStore& store, const std::string& channel, std::optional<std::uint64_t> to) {
   Plan plan;
-  plan.action = "rollback";
+  plan.action = registry::Action::rollback;
   plan.channel = channel;
   TRY(plan.expected, registry::require_channel(store, channel));
   const auto& now = plan.expected->record;

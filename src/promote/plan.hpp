@@ -25,7 +25,7 @@ struct Request {
 std::string digest_of(const Request& request);
 
 struct Plan {
-  std::string action; ///< "promote" or "rollback"
+  registry::Action action; ///< promote or rollback
   std::string channel, source, distribution;
   std::optional<registry::Channel> expected; ///< what the channel is now; nullopt: it does not exist
   /// To be added, of a rollback: what comes back. A subset of a set is not stored yet: `derived`.

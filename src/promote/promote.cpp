@@ -19,7 +19,8 @@ constexpr std::size_t k_moves_looked_at =
 
 /// What an earlier move must have been for, to be the one that is asked for again.
 struct Asked {
-  std::string action, request;
+  registry::Action action;
+  std::string request;
 };
 
 bool names(const std::string& digits, const std::string& digest) {
@@ -62,7 +63,7 @@ Result<std::optional<registry::LedgerRecord>> executed(ObjectStore& store, const
 Result<bool> still_stands(ObjectStore& store, const registry::LedgerRecord& move) {
   TRY(auto now, registry::require_channel(store, move.channel));
   if (now.record.generation == move.generation) return true;
-  if (move.action == "rollback") return false;
+  if (move.action == registry::Action::rollback) return false;
   TRY(auto brought, registry::load_view(store, move.to_view));
   TRY(auto shown, registry::load_view(store, now.record.view));
   auto in = [&](const registry::SetDigest& set) {
@@ -101,7 +102,7 @@ Result<Receipt> complete(ObjectStore& store, const std::string& channel, const r
   return receipt;
 }
 
-Result<void> write_derived(ObjectStore& store, const Plan& plan, const std::string& when) {
+Result<void> write_derived(ObjectStore& store, const Plan& plan, const sys::Timestamp& when) {
   for (const auto& set : plan.derived) {
     TRY(auto digest, registry::put_set(store, set));
     TRY_DO(registry::seal(store, digest, when));
@@ -154,14 +155,14 @@ Result<void> check_reviewed(ObjectStore& store, const Plan& plan, const std::str
     error.details.push_back(fmt::format("channel   {}@{}: {} by {} at {}", plan.channel, last->generation, last->action,
                                         last->who.empty() ? "somebody" : last->who, last->when));
   error.details.push_back(fmt::format("sets      {} to add", plan.sets.size()));
-  if (plan.action == "promote")
+  if (plan.action == registry::Action::promote)
     error.details.push_back(fmt::format("gate      {}", gate::to_string(plan.verdict.verdict)));
   return fail(std::move(error));
 }
 
 /// Whether a result or a waiver has come, or gone, since the plan was judged.
 Result<bool> is_out_of_date(ObjectStore& store, const Plan& plan) {
-  if (plan.action != "promote" || !plan.moves()) return false;
+  if (plan.action != registry::Action::promote || !plan.moves()) return false;
   TRY(auto keys, registry::keys_that_judge(store));
   return keys != plan.judged_by;
 }
@@ -195,7 +196,7 @@ Result<Receipt> with_url(ObjectStore& store, const Options& options, Receipt rec
 Result<Receipt> promote(ObjectStore& store, const Request& request, const Options& options) {
   auto before = store.counters();
   if (options.execute && !options.dry_run) {
-    TRY(auto earlier, executed(store, request.channel, *options.execute, {"promote", digest_of(request)}));
+    TRY(auto earlier, executed(store, request.channel, *options.execute, {registry::Action::promote, digest_of(request)}));
     if (earlier) {
       TRY(bool stands, still_stands(store, *earlier));
       if (!stands) return undone(*earlier);
@@ -228,9 +229,9 @@ Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const O
   TRY(auto now, registry::require_channel(store, channel));
   TRY(auto shown, pages::projected_generation(store, channel));
   TRY(auto last, last_move(store, channel));
-  bool interrupted = last->action == "rollback" && shown < now.record.generation;
+  bool interrupted = last->action == registry::Action::rollback && shown < now.record.generation;
   if (options.execute) {
-    TRY(auto earlier, executed(store, channel, *options.execute, {"rollback", ""}));
+    TRY(auto earlier, executed(store, channel, *options.execute, {registry::Action::rollback, ""}));
     if (earlier && earlier->generation != now.record.generation) return undone(*earlier);
     interrupted = earlier.has_value();
   }

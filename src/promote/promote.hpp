@@ -12,7 +12,9 @@
 namespace quarry::promote {
 
 struct Options {
-  std::string who, when, why; ///< for the ledger; `when` is RFC 3339
+  std::string who; ///< for the ledger, with `when` and `why`
+  sys::Timestamp when;
+  std::string why;
   std::optional<std::string>
       execute; ///< exactly the plan of this digest (or its first 16 or more digits); else whatever is planned now
   bool dry_run = false;

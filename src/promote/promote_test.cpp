@@ -53,7 +53,7 @@ SealedSet release(store::ObjectStore& store, const std::string& version,
 }
 
 Options options(std::optional<std::string> execute = {}, bool dry_run = false) {
-  return {"tester", "2026-11-20T12:00:00.000000Z", "why", std::move(execute), dry_run};
+  return {"tester", sys::Timestamp::from_us(k_now_us), "why", std::move(execute), dry_run};
 }
 
 class Promote : public ::testing::Test {
@@ -73,9 +73,9 @@ protected:
       evidence.cell = cell.cell;
       evidence.cell.python = "3.12";
       evidence.suite = "smoke";
-      evidence.result = "passed";
+      evidence.result = registry::Outcome::passed;
       evidence.passed = 1;
-      evidence.started = evidence.ended = "2026-11-20T11:00:00.000000Z";
+      evidence.started = evidence.ended = *sys::Timestamp::parse("2026-11-20T11:00:00.000000Z");
       evidence.set = cell.set;
       evidence.sealed = true;
       ASSERT_TRUE(registry::put_evidence(store, evidence));
@@ -274,7 +274,7 @@ TEST_F(Promote, APartThatClaimsForeignFilesIsCorrupt) {
   auto forged = set.set;
   forged.subset_of = release(*store_, "7.1").digest;
   auto digest = *registry::put_set(*store_, forged);
-  ASSERT_TRUE(registry::seal(*store_, digest, "t"));
+  ASSERT_TRUE(registry::seal(*store_, digest, sys::Timestamp::from_us(k_now_us)));
   auto refused = go({*registry::load_sealed(*store_, digest)});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "O004");
@@ -575,10 +575,10 @@ TEST_F(Promote, AFailureThatArrivesWhileItIsJudgedHolds) {
   late.before_writing = [&](const Plan& plan) -> Result<void> {
     if (asked++ > 0) return {};
     auto evidence = registry::load_evidence(*store_, plan.verdict.cells.at(0).evidence.at(0));
-    evidence->result = "failed";
+    evidence->result = registry::Outcome::failed;
     evidence->passed = 0;
     evidence->failed = 1;
-    evidence->started = evidence->ended = "2026-11-20T11:59:00.000000Z";
+    evidence->started = evidence->ended = *sys::Timestamp::parse("2026-11-20T11:59:00.000000Z");
     TRY_DO(registry::put_evidence(*store_, *evidence));
     return {};
   };

@@ -17,6 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+const auto k_when = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 constexpr const char* k_channel = "nightly";
 constexpr int k_projects = 210, k_versions = 6; // more files than one page lists, more projects than are put in order
 
@@ -39,7 +40,7 @@ protected:
   }
   void add(const std::vector<registry::testing::SampleFile>& files) {
     auto set = registry::testing::sealed_sample(*store_, fmt::format("{}-linux/python/g", ++runs_), files);
-    auto added = add_sets(*store_, k_channel, {set}, {"publish", {}, {}, "tester", "2026-11-20T10:00:00.000000Z", {}});
+    auto added = add_sets(*store_, k_channel, {set}, {registry::Action::publish, {}, {}, "tester", k_when, {}});
     ASSERT_TRUE(added) << render(added.error());
   }
   void back_to_generation(std::uint64_t wanted) {
@@ -48,8 +49,8 @@ protected:
     for (const auto& move : moves)
       if (move.record.generation == wanted) {
         auto view = registry::View{move.record.to_view, *registry::load_view(*store_, move.record.to_view), {}};
-        ASSERT_TRUE(move_channel(*store_, k_channel, now, view,
-                                 {"rollback", {}, {}, "tester", "2026-11-20T10:00:00.000000Z", {}}));
+        ASSERT_TRUE(
+            move_channel(*store_, k_channel, now, view, {registry::Action::rollback, {}, {}, "tester", k_when, {}}));
       }
   }
   pages::Projected project(pages::Extent extent = pages::Extent::changed) {

@@ -50,7 +50,7 @@ Result<std::vector<registry::SetDigest>> not_there_yet(store::ObjectStore& targe
 Result<void> check_distribution(store::ObjectStore& target, const std::vector<Distributed>& sets, unsigned transfers);
 
 struct DistributeOptions {
-  std::string now;        ///< RFC 3339, of the seals
+  sys::Timestamp now;     ///< of the seals
   unsigned transfers = 4; ///< copies on their way
 };
 struct DistributeReceipt {

@@ -15,7 +15,7 @@ namespace {
 using store::testing::FaultyStore;
 using testing::Packages;
 
-constexpr const char* k_now = "2026-11-20T10:00:00.000000Z";
+const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 constexpr const char* k_prefix = "v2/{family}";
 
 class Distribute : public ::testing::Test {

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using testing::Packages;
 
-constexpr const char* k_now = "2026-11-20T10:00:00.000000Z";
+const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 constexpr std::int64_t k_hour = 3'600'000'000, k_day = 24 * k_hour;
 constexpr CollectGarbageOptions k_default{k_day, 0, false}, k_at_once{0, 0, false};
 
@@ -87,9 +87,19 @@ TEST(Garbage, IsMarkedFirstAndRemovedAGraceTimeLater) {
   auto set = registry::set_key(*registry::put_set(*world.store, unsealed));
   auto view = registry::view_key(*registry::put_view(*world.store, registry::ViewRecord{{}, {}, "{\"x\":1}"}));
   auto shard = registry::shard_key(*registry::put_shard(*world.store, registry::ShardRecord{"a", {}, {}}));
-  auto entry = registry::ledger_key(*registry::put_ledger(
-      *world.store, registry::LedgerRecord{
-                        {}, "staging", "promote", {}, registry::ViewDigest(sha256("v")), {}, {}, {}, "t", {}, 9, {}}));
+  auto entry =
+      registry::ledger_key(*registry::put_ledger(*world.store, registry::LedgerRecord{{},
+                                                                                      "staging",
+                                                                                      registry::Action::promote,
+                                                                                      {},
+                                                                                      registry::ViewDigest(sha256("v")),
+                                                                                      {},
+                                                                                      {},
+                                                                                      {},
+                                                                                      k_now,
+                                                                                      {},
+                                                                                      9,
+                                                                                      {}}));
   auto all = ::testing::UnorderedElementsAre(set, view, shard, entry);
   world.clock->pass(10 * k_day); // age alone does not tell
   auto dry = world.collect_garbage({k_day, world.clock->now_us(), true});

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Packages;
 
-constexpr const char* k_now = "2026-11-20T10:00:00.000000Z";
+const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 const std::string k_run = "42-linux/python/g", k_channel = "channels/staging";
 
 Result<Receipt> publish(store::ObjectStore& store, const std::vector<std::string>& names,
@@ -45,7 +45,7 @@ Result<Receipt> mirror(store::ObjectStore& store, const std::vector<std::string>
   plan.set.directory = plan.directory;
   for (auto& candidate : collected.candidates) {
     candidate.file.key = plan.directory + "/dist/" + candidate.file.filename;
-    candidate.file.upload_time = k_now;
+    candidate.file.upload_time = k_now.text();
     plan.set.files.push_back(candidate.file);
     plan.files.push_back({candidate.path, candidate.file, candidate.sidecar, false});
   }
@@ -221,7 +221,8 @@ TEST_F(MergedIndex, PagesOfAMoveThatDiedAreFoundWhenTheChannelReturns) {
     FaultyStore faulty(*store, {FaultyStore::Fault::die_after, n, false});
     static_cast<void>(publish(faulty, {"core-1.1-py3-none-any.whl", "more-1.0-py3-none-any.whl"}, "staging", "43"));
     auto now = registry::require_channel(*store, "staging");
-    ASSERT_TRUE(move_channel(*store, "staging", *now, *view, {"rollback", {}, {}, "tester", k_now, {}}));
+    ASSERT_TRUE(
+        move_channel(*store, "staging", *now, *view, {registry::Action::rollback, {}, {}, "tester", k_now, {}}));
     ASSERT_TRUE(pages::merge_channel(*store, "staging"));
     ASSERT_EQ(projects(*store, k_channel), before);
     ASSERT_EQ(*store->get(k_channel + "/merged/simple/core/index.html", 1 << 20), page);
@@ -240,7 +241,8 @@ TEST_F(MergedIndex, AWriterThatWasOvertakenLeavesNoOldPage) {
   const auto expected = links(*store_, k_channel, "core");
   auto move_to = [&](const registry::View& view) {
     auto now = registry::require_channel(*store_, "staging");
-    ASSERT_TRUE(move_channel(*store_, "staging", *now, view, {"rollback", {}, {}, "tester", k_now, {}}));
+    ASSERT_TRUE(
+        move_channel(*store_, "staging", *now, view, {registry::Action::rollback, {}, {}, "tester", k_now, {}}));
   };
   std::uint64_t n = 1;
   for (;; ++n) {
@@ -270,7 +272,8 @@ TEST_F(MergedIndex, WhatAKilledWriterLeftLateTheNextMoveRepairs) {
   ASSERT_TRUE(publish(*store_, {"core-1.1-py3-none-any.whl"}, "staging", "43"));
   const auto late = **store_->get(key, 1 << 20);
   auto now = registry::require_channel(*store_, "staging");
-  ASSERT_TRUE(move_channel(*store_, "staging", *now, *first, {"rollback", {}, {}, "tester", k_now, {}}));
+  ASSERT_TRUE(
+      move_channel(*store_, "staging", *now, *first, {registry::Action::rollback, {}, {}, "tester", k_now, {}}));
   ASSERT_TRUE(pages::merge_channel(*store_, "staging"));
   ASSERT_TRUE(store_->put(key, content::Rope::literal(late), {}));
   EXPECT_EQ(pages::merge_channel(*store_, "staging")->pages_written, 1u); // nothing moved, and all the same
@@ -319,7 +322,8 @@ TEST_F(MergedIndex, AProjectThatVanishedIsRemovedAlsoAfterAKill) {
   auto first = registry::load_whole_view(*store_, registry::require_channel(*store_, "staging")->record.view);
   ASSERT_TRUE(publish(*store_, {"more-1.0-py3-none-any.whl"}, "staging", "43"));
   auto now = registry::require_channel(*store_, "staging");
-  ASSERT_TRUE(move_channel(*store_, "staging", *now, *first, {"rollback", {}, {}, "tester", k_now, {}}));
+  ASSERT_TRUE(
+      move_channel(*store_, "staging", *now, *first, {registry::Action::rollback, {}, {}, "tester", k_now, {}}));
   const auto before = testing::snapshot(*store_);
   for (std::uint64_t n = 1, calls = 1; n <= calls; ++n) {
     auto store = store::make_memory_store();

@@ -12,10 +12,12 @@ namespace quarry::publish {
 
 /// What the ledger will say about a move.
 struct Reason {
-  std::string action;              ///< "publish", "promote", "rollback", "protect", …
+  registry::Action action;
   registry::PlanDigest plan;       ///< may be none
   registry::VerdictDigest verdict; ///< may be none
-  std::string who, when, why;
+  std::string who;
+  sys::Timestamp when;
+  std::string why;
   std::string request = {};                  ///< sha256 of what was asked for; may be empty
   registry::PolicyDigest policy = {};        ///< that judged the move, or that it bound
   std::optional<registry::Guard> guard = {}; ///< of the channel from now on; nullopt: as it is

@@ -163,14 +163,14 @@ registry::PlanDigest digest_of(const Plan& plan) {
   return registry::PlanDigest(sha256(json.dump()));
 }
 
-Result<Plan> finish(ObjectStore& store, Plan plan, const std::string& now, std::int64_t replace_before_us,
+Result<Plan> finish(ObjectStore& store, Plan plan, const sys::Timestamp& now, std::int64_t replace_before_us,
                     bool several_versions) {
   std::sort(plan.files.begin(), plan.files.end(),
             [](const auto& a, const auto& b) { return a.file.filename < b.file.filename; });
   TRY(auto sets, sets_of(store, plan.directory));
   if (!several_versions) TRY_DO(refuse_other_versions(sets, plan.files, plan.directory));
   for (auto& file : plan.files) {
-    file.file.upload_time = now;
+    file.file.upload_time = now.text();
     TRY_DO(keep_history(sets, file.file));
     plan.set.files.push_back(file.file);
   }
@@ -228,7 +228,7 @@ Result<void> check_target(const Target& target) {
   return {};
 }
 
-Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected collected, const std::string& now) {
+Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected collected, const sys::Timestamp& now) {
   TRY_DO(check_target(target));
   std::vector<std::string> names;
   for (const auto& candidate : collected.candidates) names.push_back(candidate.file.filename);
@@ -252,7 +252,7 @@ Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected colle
 }
 
 Result<Plan> plan_adoption(ObjectStore& store, const std::string& directory, registry::Origin origin,
-                           std::vector<PlannedFile> files, const std::string& now) {
+                           std::vector<PlannedFile> files, const sys::Timestamp& now) {
   Plan plan;
   plan.directory = directory;
   plan.set.origin = std::move(origin);

@@ -55,16 +55,16 @@ Result<void> refuse_names_of_the_base_index(store::ObjectStore& store, const reg
 /// packages are verified.
 Result<void> check_target(const Target& target);
 
-/// The set's files get the upload time that an earlier sealed set of this directory gives them, else `now` (RFC 3339);
+/// The set's files get the upload time that an earlier sealed set of this directory gives them, else `now`;
 /// a set of the same files that is sealed already is taken whole, so that publishing twice gives the same digest.
 /// already_exists P004 when a name is published with other bytes here, or R018 in the channel: both digests are named;
 /// P017 for a project of the base index; P016 when the directory has another version of a project, unless the target
 /// allows several. Other bytes that no seal names and that are old enough are replaced, which the
 /// plan notes (P081).
-Result<Plan> make_plan(store::ObjectStore& store, const Target& target, Collected collected, const std::string& now);
+Result<Plan> make_plan(store::ObjectStore& store, const Target& target, Collected collected, const sys::Timestamp& now);
 
 /// The same for files that are in the store already, at `directory` (set adopt). `files` carry their keys.
 Result<Plan> plan_adoption(store::ObjectStore& store, const std::string& directory, registry::Origin origin,
-                           std::vector<PlannedFile> files, const std::string& now);
+                           std::vector<PlannedFile> files, const sys::Timestamp& now);
 
 } // namespace quarry::publish

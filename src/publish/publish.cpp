@@ -138,8 +138,8 @@ std::vector<std::string> projects_of(const registry::SetRecord& set) {
 
 Result<void> move_pointer(ObjectStore& store, const Plan& plan, const ExecuteOptions& options, Receipt& receipt) {
   TRY(auto sealed, registry::load_sealed(store, plan.set_digest));
-  TRY(auto added,
-      add_sets(store, plan.channel, {sealed}, {"publish", plan.digest, {}, options.who, options.now, options.why}));
+  TRY(auto added, add_sets(store, plan.channel, {sealed},
+                           {registry::Action::publish, plan.digest, {}, options.who, options.now, options.why}));
   receipt.channel = plan.channel;
   receipt.generation = added.channel.generation;
   receipt.view = added.channel.view;

@@ -16,7 +16,8 @@ constexpr std::string_view k_immutable = "public, max-age=31536000, immutable";
 constexpr std::string_view k_sidecar_type = "text/plain; charset=utf-8";
 
 struct ExecuteOptions {
-  std::string now, who, why;                           ///< for seal and ledger; `now` is RFC 3339
+  sys::Timestamp now;                                  ///< for seal and ledger
+  std::string who, why;                                ///< for the ledger
   unsigned transfers = 4;                              ///< files in flight: their syncs to disk overlap
   std::function<void(std::uint64_t)> on_progress = {}; ///< bytes stored; from any one thread at a time
   pages::PublicUrl public_url = {};                    ///< of the links in the receipt

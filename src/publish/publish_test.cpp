@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Packages;
 
-constexpr const char* k_now = "2026-11-20T10:00:00.000000Z";
+const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 
 Target target(const std::string& channel = {}, const std::string& run = "42") {
   Target t{*run::Layout::create({{}, run, "linux"}),
@@ -43,13 +43,13 @@ Target target(const std::string& channel = {}, const std::string& run = "42") {
 }
 
 Result<Plan> plan(store::ObjectStore& store, const Packages& packages, const Target& t,
-                  const std::string& now = k_now) {
+                  const sys::Timestamp& now = k_now) {
   TRY(auto collected, collect({packages.path(), testing::fake_describe, 2}));
   return make_plan(store, t, std::move(collected), now);
 }
 
 Result<Receipt> publish(store::ObjectStore& store, const Packages& packages, const Target& t,
-                        const std::string& now = k_now) {
+                        const sys::Timestamp& now = k_now) {
   TRY(auto planned, plan(store, packages, t, now));
   return execute(store, planned, {now, "tester", {}, 1, {}});
 }
@@ -257,7 +257,7 @@ TEST_F(Publish, LaysOutFilesSidecarsRecordsAndPages) {
                               "rocm_sdk_libraries_gfx94x_dcgpu-7.2.0%2Br1-py3-none-linux_x86_64.whl#sha256="));
   auto set = *registry::load_set(*store_, receipt->set);
   EXPECT_EQ(set.files[1].tags, "py3-none-linux_x86_64");
-  EXPECT_EQ(set.files[1].upload_time, k_now);
+  EXPECT_EQ(set.files[1].upload_time, k_now.text());
   EXPECT_EQ(set.origin.commit, "c0ffee");
 }
 
@@ -296,7 +296,7 @@ TEST_F(Publish, TheProjectThatPinsTheOthersGetsItsPageLast) {
 TEST_F(Publish, ASecondRunWritesNothingAndKeepsTheDigest) {
   auto first = publish(*store_, packages_, target("staging"));
   auto before = testing::snapshot(*store_);
-  auto second = publish(*store_, packages_, target("staging"), "2027-01-01T00:00:00.000000Z");
+  auto second = publish(*store_, packages_, target("staging"), *sys::Timestamp::parse("2027-01-01T00:00:00.000000Z"));
   ASSERT_TRUE(second) << render(second.error());
   EXPECT_EQ(second->writes, 0u);
   EXPECT_EQ(second->set, first->set);
@@ -401,7 +401,7 @@ TEST_F(Publish, TheIncumbentsFlatFormsHoldTheFilesBesideThePage) {
 
 TEST_F(Publish, ThePlanHasADigestThatTimeDoesNotChange) {
   auto one = plan(*store_, packages_, target("staging"));
-  auto two = plan(*store_, packages_, target("staging"), "2027-01-01T00:00:00.000000Z");
+  auto two = plan(*store_, packages_, target("staging"), *sys::Timestamp::parse("2027-01-01T00:00:00.000000Z"));
   EXPECT_EQ(one->digest, two->digest);
   EXPECT_NE(one->digest, plan(*store_, packages_, target("stable"))->digest);
   EXPECT_THAT(keys(""), IsEmpty());

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Packages;
 
-constexpr const char* k_now = "2026-11-20T10:00:00.000000Z";
+const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 const std::string k_dist = "42-linux/python/g/dist/";
 
 class Upkeep : public ::testing::Test {

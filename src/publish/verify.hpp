@@ -25,7 +25,8 @@ Result<std::vector<std::string>> package_directories(store::ObjectStore& store, 
 
 struct AdoptOptions {
   Describe describe;
-  std::string now, tool;
+  sys::Timestamp now;
+  std::string tool;
   unsigned workers = 1;
   std::function<void(std::uint64_t)> on_progress = {};
 };

@@ -15,6 +15,7 @@ void Writer::keep(const std::string& unknown) {
 void Writer::text(const char* key, const std::string& value, Need) {
   if (!value.empty()) object_[key] = value;
 }
+void Writer::time(const char* key, const sys::Timestamp& value) { text(key, value.text()); }
 void Writer::number(const char* key, std::uint64_t value) { object_[key] = value; }
 void Writer::real(const char* key, double value) { object_[key] = value; }
 void Writer::flag(const char* key, bool value) { object_[key] = value; }
@@ -54,6 +55,15 @@ void Reader::text(const char* key, std::string& value, Need need) {
   if (!found->is_string()) return defect(fmt::format("{} is not text", name_of(key)));
   value = found->get<std::string>();
   if (value.empty() && need == Need::required) defect(fmt::format("{} is empty", name_of(key)));
+}
+
+void Reader::time(const char* key, sys::Timestamp& value) {
+  std::string said;
+  text(key, said);
+  if (error_) return;
+  auto parsed = sys::Timestamp::parse(said);
+  if (!parsed) return defect(fmt::format("{} is not a time in UTC", name_of(key)));
+  value = std::move(*parsed);
 }
 
 void Reader::number(const char* key, std::uint64_t& value) {

@@ -6,6 +6,8 @@
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
 #include "registry/digests.hpp"
+#include "registry/words.hpp"
+#include "sys/timestamp.hpp"
 #include <concepts>
 #include <functional>
 #include <map>
@@ -38,6 +40,8 @@ public:
   template <class R> void digest(const char* key, const DigestOf<R>& value, Need need = Need::required) {
     text(key, value.hex(), need);
   }
+  void time(const char* key, const sys::Timestamp& value);
+  template <class W> void word(const char* key, const WordOf<W>& value) { text(key, std::string(value.text())); }
   template <class R> void digests(const char* key, const std::vector<DigestOf<R>>& values) {
     std::vector<std::string> written;
     written.reserve(values.size());
@@ -98,6 +102,12 @@ public:
     std::string hex;
     text(key, hex, need);
     if (!hex.empty()) value = digest_from<R>(hex, key, nullptr);
+  }
+  void time(const char* key, sys::Timestamp& value);
+  template <class W> void word(const char* key, WordOf<W>& value) {
+    std::string read;
+    text(key, read);
+    value = WordOf<W>::read(read);
   }
   template <class R> void digests(const char* key, std::vector<DigestOf<R>>& values) {
     texts(key, [&](const std::string& hex) { values.push_back(digest_from<R>(hex, key, nullptr)); });

@@ -45,7 +45,7 @@ template <class V, Either<SetRecord> R> void fields(V& v, R& r) {
 template <class V, Either<SealRecord> R> void fields(V& v, R& r) {
   v.digest("set", r.set);
   v.text("directory", r.directory);
-  v.text("time", r.time);
+  v.time("time", r.time);
 }
 
 template <class V, Either<ViewRecord> R> void fields(V& v, R& r) {
@@ -78,7 +78,7 @@ template <class V, Either<ChannelRecord> R> void fields(V& v, R& r) {
 template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
   v.digest("previous", r.previous, Need::optional);
   v.text("channel", r.channel);
-  v.text("action", r.action);
+  v.word("action", r.action);
   v.digest("from_view", r.from_view, Need::optional);
   v.digest("to_view", r.to_view);
   v.digest("plan", r.plan, Need::optional);
@@ -86,7 +86,7 @@ template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
   v.text("request", r.request, Need::optional);
   v.digest("policy", r.policy, Need::optional);
   v.text("who", r.who, Need::optional);
-  v.text("when", r.when);
+  v.time("when", r.when);
   v.text("why", r.why, Need::optional);
   v.number("generation", r.generation);
 }
@@ -100,7 +100,7 @@ template <class V, Either<Cell> R> void fields(V& v, R& r) {
 
 template <class V, Either<TestRow> R> void fields(V& v, R& r) {
   v.text("name", r.name);
-  v.text("outcome", r.outcome);
+  v.word("outcome", r.outcome);
   v.text("message", r.message, Need::optional);
   v.real("seconds", r.seconds);
 }
@@ -110,7 +110,7 @@ template <class V, Either<EvidenceRecord> R> void fields(V& v, R& r) {
   v.nested("cell", r.cell);
   v.text("suite", r.suite);
   v.text("suite_digest", r.suite_digest, Need::optional);
-  v.text("result", r.result);
+  v.word("result", r.result);
   v.number("passed", r.passed);
   v.number("failed", r.failed);
   v.number("skipped", r.skipped);
@@ -118,8 +118,8 @@ template <class V, Either<EvidenceRecord> R> void fields(V& v, R& r) {
   v.list("rows", r.rows);
   v.map("machine", r.machine);
   v.map("tools", r.tools);
-  v.text("started", r.started);
-  v.text("ended", r.ended);
+  v.time("started", r.started);
+  v.time("ended", r.ended);
   v.text("log", r.log, Need::optional);
   v.digest("set", r.set, Need::optional);
   v.flag("sealed", r.sealed);
@@ -131,8 +131,8 @@ template <class V, Either<WaiverRecord> R> void fields(V& v, R& r) {
   v.text("suite", r.suite, Need::optional);
   v.text("reason", r.reason);
   v.text("approver", r.approver);
-  v.text("created", r.created);
-  v.text("expires", r.expires);
+  v.time("created", r.created);
+  v.time("expires", r.expires);
   v.nested("cell", r.cell);
   v.digests("sets", r.sets);
 }

@@ -5,6 +5,8 @@
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
 #include "registry/digests.hpp"
+#include "registry/words.hpp"
+#include "sys/timestamp.hpp"
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,6 +15,8 @@
 #include <vector>
 
 namespace quarry::registry {
+
+using sys::Timestamp;
 
 struct FileRecord {
   std::string filename, project, version; ///< project normalised
@@ -45,7 +49,7 @@ struct SetRecord { ///< sets/{digest}.json: the files published together
 struct SealRecord {
   SetDigest set;
   std::string directory; ///< key prefix the set lives in
-  std::string time;      ///< RFC 3339, UTC
+  Timestamp time;
   std::string unknown = {};
 };
 struct ViewRecord {                          ///< views/{digest}.json, immutable
@@ -92,11 +96,13 @@ struct VerdictRecord {
 struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a channel's ledger reaches it
   LedgerDigest previous;
   std::string channel;
-  std::string action; ///< "promote", "rollback", …: what the command was
+  Action action;
   ViewDigest from_view, to_view;
   PlanDigest plan;
   VerdictDigest verdict;
-  std::string who, when, why;   ///< when: RFC 3339, UTC; who and why: as given on the command line
+  std::string who; ///< as given on the command line
+  Timestamp when;
+  std::string why;              ///< as given on the command line
   std::uint64_t generation = 0; ///< of the channel after the move
   std::string request = {};     ///< sha256 of what was asked for (promote); empty in older entries
   PolicyDigest policy = {};     ///< that judged the move, or that the move bound
@@ -108,25 +114,29 @@ struct Cell { ///< one point of the support matrix; an empty field means "any"
   auto operator<=>(const Cell&) const = default;
 };
 struct TestRow {
-  std::string name, outcome, message; ///< outcome: passed, failed, skipped, error
+  std::string name;
+  Outcome outcome; ///< passed, failed, skipped or error
+  std::string message;
   double seconds = 0;
 };
 struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested where, with which result
   std::vector<FileRecord> subjects; ///< filename, project, version, size and sha256 only; sorted by sha256
   Cell cell;
-  std::string suite, suite_digest, result; ///< result: passed, failed, error, timed_out
+  std::string suite, suite_digest;
+  Outcome result; ///< passed, failed, error or timed_out
   std::uint64_t passed = 0, failed = 0, skipped = 0, errors = 0;
   std::vector<TestRow> rows;
   std::map<std::string, std::string> machine, tools;
-  std::string started, ended; ///< RFC 3339, UTC
-  std::string log;            ///< the URL of the run's log, or empty
-  SetDigest set;              ///< that was tested; may be empty
-  bool sealed = false;        ///< false: unsealed source; a gate never accepts it
+  Timestamp started, ended;
+  std::string log;      ///< the URL of the run's log, or empty
+  SetDigest set;        ///< that was tested; may be empty
+  bool sealed = false;  ///< false: unsealed source; a gate never accepts it
   std::string reported; ///< empty: Quarry ran the suite; else the report of another machine ("rocm-sdk.test/1 of HOST")
   std::string unknown = {};
 };
 struct WaiverRecord { ///< waivers/{digest}.json
-  std::string channel, suite, reason, approver, created, expires;
+  std::string channel, suite, reason, approver;
+  Timestamp created, expires;
   Cell cell;
   std::vector<SetDigest> sets; ///< that it applies to; empty: any
   std::string unknown = {};

@@ -9,6 +9,8 @@
 namespace quarry::registry {
 namespace {
 
+const auto k_time = *Timestamp::parse("2026-11-20T10:00:00.000000Z");
+
 FileRecord wheel() {
   FileRecord file;
   file.filename = "a-1.0-py3-none-any.whl";
@@ -64,12 +66,12 @@ TEST(Records, NoBitOfARecordThatHoldsItsOwnDigestChangesUnseen) {
   const SetDigest set(sha256("x"));
   const ViewDigest view(sha256("x"));
   const LedgerDigest ledger(sha256("x"));
-  expect_no_change_unseen(to_json(SealRecord{set, "42-linux/python/g", "2026-11-20T10:00:00.000000Z", {}}), parse_seal);
+  expect_no_change_unseen(to_json(SealRecord{set, "42-linux/python/g", k_time, {}}), parse_seal);
   expect_no_change_unseen(to_json(ChannelRecord{"stable", 3, view, view, ledger, {}}), parse_channel);
 }
 
 TEST(Records, ASealKeepsAndProvesFieldsOfLaterVersions) {
-  SealRecord seal{SetDigest(sha256("x")), "42-linux/python/g", "2026-11-20T10:00:00.000000Z", R"({"later":"words"})"};
+  SealRecord seal{SetDigest(sha256("x")), "42-linux/python/g", k_time, R"({"later":"words"})"};
   auto bytes = to_json(seal);
   auto again = parse_seal(bytes, "a seal");
   ASSERT_TRUE(again) << render(again.error());
@@ -89,26 +91,27 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   const PlanDigest plan(sha256("x"));
   const VerdictDigest verdict(sha256("x"));
   expect_round_trip(set_of({wheel()}), parse_set);
-  expect_round_trip(SealRecord{set, "42-linux/python/g", "2026-11-20T10:00:00.000000Z", {}}, parse_seal);
+  expect_round_trip(SealRecord{set, "42-linux/python/g", k_time, {}}, parse_seal);
   expect_round_trip(ViewRecord{{set}, {{"a", shard}}, {}}, parse_view);
   expect_round_trip(ViewRecord{}, parse_view);
   expect_round_trip(ShardRecord{"a", {wheel()}, {}}, parse_shard);
   expect_round_trip(ChannelRecord{"stable", 3, view, view, ledger, {}}, parse_channel);
   Guard guard{PolicyDigest(sha256("p")), {{sha256("f"), "a-1.0-py3-none-any.whl", "crashes", 2, {}}}};
   expect_round_trip(ChannelRecord{"stable", 3, view, view, ledger, guard}, parse_channel);
-  expect_round_trip(LedgerRecord{ledger, "stable", "promote", view, view, plan, verdict, "ci", "now", "why", 2, {}},
-                    parse_ledger);
+  expect_round_trip(
+      LedgerRecord{ledger, "stable", Action::promote, view, view, plan, verdict, "ci", k_time, "why", 2, {}},
+      parse_ledger);
   EvidenceRecord evidence;
   evidence.subjects = {wheel()};
   evidence.cell = {"linux", "gfx94X-dcgpu", "3.12", ""};
   evidence.suite = "rocm-sdk-test";
-  evidence.result = "failed";
+  evidence.result = Outcome::failed;
   evidence.failed = 1;
-  evidence.rows = {{"t1", "failed", "no device", 0.25}, {"t2", "passed", "", 1e-7}};
+  evidence.rows = {{"t1", Outcome::failed, "no device", 0.25}, {"t2", Outcome::passed, "", 1e-7}};
   evidence.machine = {{"host", "gpu-7"}};
-  evidence.started = evidence.ended = "2026-11-20T10:00:00.000000Z";
+  evidence.started = evidence.ended = k_time;
   expect_round_trip(evidence, parse_evidence);
-  expect_round_trip(WaiverRecord{"stable", "s", "why", "lead", "t1", "t2", {"linux", "f", "", ""}, {set}, {}},
+  expect_round_trip(WaiverRecord{"stable", "s", "why", "lead", k_time, k_time, {"linux", "f", "", ""}, {set}, {}},
                     parse_waiver);
 }
 
@@ -130,9 +133,9 @@ TEST(Records, FieldsOfALaterVersionAreKept) {
 TEST(Records, TextThatIsNotUtf8CannotBreakARecord) {
   EvidenceRecord evidence;
   evidence.suite = "s";
-  evidence.result = "failed";
-  evidence.started = evidence.ended = "t";
-  evidence.rows = {{"t\xff", "failed", "\x80", 0}};
+  evidence.result = Outcome::failed;
+  evidence.started = evidence.ended = k_time;
+  evidence.rows = {{"t\xff", Outcome::failed, "\x80", 0}};
   auto read = parse_evidence(to_json(evidence), "evidence");
   ASSERT_TRUE(read) << render(read.error());
   EXPECT_EQ(read->rows[0].message, "\xEF\xBF\xBD");
@@ -200,13 +203,18 @@ TEST(Records, WrongShapesAreRefused) {
                   {channel(R"("name":"a","generation":1,"previous":"../x")" + rest), "R012"},
                   {channel(R"("name":"a","generation":1,"view":"../x","ledger":")" + digest + R"(")"), "R012"}},
                  parse_channel);
-  auto seal = [&](const std::string& set, const std::string& directory) {
-    return proven(R"({"schema":"quarry.seal/1","time":"t","set":")" + set + R"(","directory":")" + directory + R"("})");
+  auto seal = [&](const std::string& set, const std::string& directory,
+                  const std::string& time = "2026-11-20T10:00:00Z") {
+    return proven(R"({"schema":"quarry.seal/1","time":")" + time + R"(","set":")" + set + R"(","directory":")" +
+                  directory + R"("})");
   };
   ASSERT_TRUE(parse_seal(seal(digest, "42-linux/python/g"), "a seal"));
   expect_refused({{seal("../x", "42-linux/python/g"), "R012"},
                   {seal(digest, "../x"), "R012"},
                   {seal(digest, ""), "R012"},
+                  {seal(digest, "42-linux/python/g", "yesterday"), "R012"},
+                  {seal(digest, "42-linux/python/g", "2026-11-20T10:00:00+01:00"), "R012"},
+                  {seal(digest, "42-linux/python/g", ""), "R012"},
                   {proven(R"({"schema":"quarry.seal/1"})"), "R012"}},
                  parse_seal);
 }

@@ -84,9 +84,9 @@ Result<std::vector<std::string>> keys_that_judge(ObjectStore& store);
 // Seals.
 /// Writes the seal of the set `set` if-absent, below the directory that the set record names. Returns true if it was
 /// written now, false if the set is sealed already. The set record must exist (R010); whether its files exist is not
-/// checked, the caller has written them. `time` is RFC 3339 in UTC. An existing seal that is damaged is not replaced:
+/// checked, the caller has written them. An existing seal that is damaged is not replaced:
 /// corrupt (R011, R014). Fails with R004 if the write may have happened. Three requests.
-Result<bool> seal(ObjectStore& store, const SetDigest& set, const std::string& time);
+Result<bool> seal(ObjectStore& store, const SetDigest& set, const Timestamp& time);
 
 struct SealedSet {
   SetDigest digest;

@@ -15,6 +15,8 @@ using ::testing::HasSubstr;
 using testing::put_sample_set;
 using testing::sealed_sample;
 
+const auto k_time = *Timestamp::parse("2026-11-20T10:00:00.000000Z");
+
 class Registry : public ::testing::Test {
 protected:
   void overwrite(const std::string& key, const std::string& bytes) {
@@ -32,12 +34,12 @@ protected:
     return found;
   }
   /// One move of channel "c" to the view of these sets.
-  Channel move(const std::vector<SealedSet>& sets, const std::string& action = "promote") {
+  Channel move(const std::vector<SealedSet>& sets, Action action = Action::promote) {
     auto now = read_channel(*store_, "c");
     auto view = make_view(sets);
     EXPECT_TRUE(view && put_view(*store_, *view));
     ChannelRecord next{"c", 1, view->digest, {}, {}, {}};
-    LedgerRecord entry{{}, "c", action, {}, view->digest, {}, {}, "who", "when", {}, 1, {}};
+    LedgerRecord entry{{}, "c", action, {}, view->digest, {}, {}, "who", k_time, {}, 1, {}};
     if (*now) {
       next.generation = entry.generation = (*now)->record.generation + 1;
       next.previous = entry.from_view = (*now)->record.view;
@@ -78,14 +80,14 @@ TEST_F(Registry, ASetWithoutSealIsNotFound) {
     EXPECT_EQ(attempt.error().code, "R013");
     EXPECT_EQ(attempt.error().kind, ErrorKind::not_found);
   }
-  EXPECT_TRUE(*seal(*store_, digest, "2026-11-20T10:00:01.000000Z"));
-  EXPECT_FALSE(*seal(*store_, digest, "2026-11-21T10:00:01.000000Z"));
-  EXPECT_EQ(load_sealed(*store_, digest)->seal.time, "2026-11-20T10:00:01.000000Z");
+  EXPECT_TRUE(*seal(*store_, digest, *Timestamp::parse("2026-11-20T10:00:01.000000Z")));
+  EXPECT_FALSE(*seal(*store_, digest, *Timestamp::parse("2026-11-21T10:00:01.000000Z")));
+  EXPECT_EQ(load_sealed(*store_, digest)->seal.time.text(), "2026-11-20T10:00:01.000000Z");
   EXPECT_TRUE(resolve_run(*store_, "1-linux"));
 }
 
 TEST_F(Registry, ASealWithoutItsSetCannotBeWritten) {
-  auto sealed = seal(*store_, SetDigest(sha256("nothing")), "t");
+  auto sealed = seal(*store_, SetDigest(sha256("nothing")), k_time);
   ASSERT_FALSE(sealed);
   EXPECT_EQ(sealed.error().code, "R010");
 }
@@ -109,7 +111,7 @@ TEST_F(Registry, ADamagedSealIsRefusedAndLeftAsItIs) {
   later.replace(later.find("2026"), 4, "2036");
   overwrite(key, later);
   EXPECT_EQ(load_sealed(*store_, sealed.digest).error().code, "R011");
-  EXPECT_EQ(seal(*store_, sealed.digest, "2026-11-21T10:00:01.000000Z").error().code, "R011");
+  EXPECT_EQ(seal(*store_, sealed.digest, *Timestamp::parse("2026-11-21T10:00:01.000000Z")).error().code, "R011");
   EXPECT_EQ(text(key), later);
 }
 
@@ -119,7 +121,7 @@ TEST_F(Registry, ASealThatNamesAnotherSetOrPlaceIsRefused) {
   auto good = text(seal_key("1-linux/python/g", one.digest));
   overwrite(seal_key("1-linux/python/g", one.digest), to_json(other.seal));
   EXPECT_EQ(load_sealed(*store_, one.digest).error().code, "R014");
-  EXPECT_EQ(seal(*store_, one.digest, "t").error().code, "R014");
+  EXPECT_EQ(seal(*store_, one.digest, k_time).error().code, "R014");
   overwrite(seal_key("1-linux/python/g", one.digest), good);
   overwrite(seal_key("3-linux/python/g", one.digest), good);
   auto moved = resolve_run(*store_, "3-linux");
@@ -263,11 +265,11 @@ TEST_F(Registry, TheLedgerIsAChainToTheFirstMove) {
   auto two = sealed_sample(*store_, "2-linux/python/g", {{"b-2.0.tar.gz", "b", "2.0"}});
   move({one});
   move({one, two});
-  auto channel = move({one}, "rollback");
+  auto channel = move({one}, Action::rollback);
   auto chain = ledger_chain(*store_, channel.record);
   ASSERT_TRUE(chain) << render(chain.error());
   ASSERT_EQ(chain->size(), 3u);
-  EXPECT_EQ((*chain)[0].record.action, "rollback");
+  EXPECT_EQ((*chain)[0].record.action, Action(Action::rollback));
   EXPECT_EQ((*chain)[2].record.generation, 1u);
 }
 
@@ -294,8 +296,8 @@ TEST_F(Registry, ABrokenLedgerIsNoticed) {
 TEST_F(Registry, EvidenceAndWaiversAreListedWhole) {
   EvidenceRecord evidence;
   evidence.suite = "s";
-  evidence.result = "passed";
-  evidence.started = evidence.ended = "t";
+  evidence.result = Outcome::passed;
+  evidence.started = evidence.ended = k_time;
   auto first = *put_evidence(*store_, evidence);
   evidence.passed = 2;
   auto second = *put_evidence(*store_, evidence);
@@ -312,8 +314,8 @@ TEST_F(Registry, EvidenceAndWaiversAreListedWhole) {
 TEST_F(Registry, JunkAmongEvidenceAndWaiversCountsForNothing) {
   EvidenceRecord evidence;
   evidence.suite = "s";
-  evidence.result = "passed";
-  evidence.started = evidence.ended = "t";
+  evidence.result = Outcome::passed;
+  evidence.started = evidence.ended = k_time;
   auto good = *put_evidence(*store_, evidence);
   const std::string no_fields = R"({"schema":"quarry.evidence/1"})", other = R"({"schema":"quarry.set/1"})",
                     newer = R"({"schema":"quarry.evidence/2"})";
@@ -349,8 +351,8 @@ TEST_F(Registry, JunkAmongEvidenceAndWaiversCountsForNothing) {
 TEST_F(Registry, EvidenceThatCannotBeReadNowIsAnError) {
   EvidenceRecord evidence;
   evidence.suite = "s";
-  evidence.result = "failed";
-  evidence.started = evidence.ended = "t";
+  evidence.result = Outcome::failed;
+  evidence.started = evidence.ended = k_time;
   ASSERT_TRUE(put_evidence(*store_, evidence));
   FaultyStore faulty(*store_, {FaultyStore::Fault::refuse, 2, false}); // 1 is the listing
   Findings skipped;
@@ -371,7 +373,7 @@ TEST_F(Registry, ASetThatVanishesWhileItIsSealedIsWrittenAgain) {
     if (!faulty.log().back().starts_with("get 1-linux/")) return;
     EXPECT_TRUE(store_->remove(set_key(digest)));
   };
-  ASSERT_TRUE(*seal(faulty, digest, "t"));
+  ASSERT_TRUE(*seal(faulty, digest, k_time));
   EXPECT_TRUE(load_sealed(*store_, digest));
 }
 

@@ -67,7 +67,7 @@ std::string seal_key(const std::string& directory, const SetDigest& set) {
   return fmt::format("{}{}{}{}", directory, k_seals, set.hex(), k_json);
 }
 
-Result<bool> seal(ObjectStore& store, const SetDigest& set, const std::string& time) {
+Result<bool> seal(ObjectStore& store, const SetDigest& set, const Timestamp& time) {
   TRY(auto record, load_set(store, set));
   auto key = seal_key(record.directory, set);
   TRY(auto present, store.get(key, k_record_bytes_max));

@@ -19,6 +19,8 @@ namespace quarry::trial {
 
 namespace {
 
+using registry::Outcome;
+
 constexpr std::size_t k_text_bytes_max = 1024; // a fact of a machine, a name, a version: a line
 
 class ForeignReader {
@@ -74,10 +76,12 @@ private:
       return lacking(fmt::format("its platform is \"{}\"", into.platform));
     TRY(into.python, line(document_, "python"));
     TRY(into.family, line(document_, "family", true));
-    TRY(into.started, line(document_, "started"));
-    TRY(into.ended, line(document_, "ended"));
-    auto started = sys::parse_rfc3339(into.started), ended = sys::parse_rfc3339(into.ended);
+    TRY(auto started_text, line(document_, "started"));
+    TRY(auto ended_text, line(document_, "ended"));
+    auto started = sys::Timestamp::parse(started_text), ended = sys::Timestamp::parse(ended_text);
     if (!started || !ended || *ended < *started) return lacking("its times cannot be");
+    into.started = std::move(*started);
+    into.ended = std::move(*ended);
     TRY(const auto* only, list(document_, "only"));
     if (!only->empty())
       return fail(ErrorKind::corrupt, "X014", fmt::format("{} is of some tests only", what_),
@@ -152,12 +156,12 @@ Result<void> bring_here(venv::Source& source, const ForeignReport& report, const
   return venv::stage_files(source, &store, options.directory, options.workers, verified);
 }
 
-std::string result_of(Report& tests) {
-  if (tests.errors) return "error";
-  if (tests.failed) return "failed";
-  if (tests.passed) return "passed";
-  tests.add({"report", "error", "no test has passed", 0});
-  return "error";
+Outcome result_of(Report& tests) {
+  if (tests.errors) return Outcome::error;
+  if (tests.failed) return Outcome::failed;
+  if (tests.passed) return Outcome::passed;
+  tests.add({"report", Outcome::error, "no test has passed", 0});
+  return Outcome::error;
 }
 
 // "3.12.4" -> "3.12"

@@ -22,7 +22,7 @@ struct ForeignReport {
   std::vector<venv::OtherDistribution> others;
   std::string platform, python, family;       ///< "windows", "3.12.4", "gfx110X-all"
   std::map<std::string, std::string> machine; ///< facts as evidence has them
-  std::string started, ended;                 ///< RFC 3339, UTC
+  registry::Timestamp started, ended;
 };
 /// corrupt X012 (not a report), X013 (it lacks what evidence needs), X014 (some tests only).
 Result<ForeignReport> parse_foreign_report(std::string_view text, const std::string& what);

@@ -13,6 +13,8 @@ namespace quarry::trial {
 
 namespace {
 
+using registry::Outcome;
+
 std::string cut(std::string_view text, std::size_t max) {
   if (text.size() <= max) return std::string(text);
   while (max > 0 && (static_cast<unsigned char>(text[max]) & 0xC0) == 0x80) --max; // never inside a character
@@ -89,23 +91,28 @@ private:
     if (case_) return wrong("a test case is inside another");
     if (report_.rows.size() >= k_rows_max) return wrong(fmt::format("it has more than {} test cases", k_rows_max));
     auto name = attribute(token, "name"), group = attribute(token, "classname");
-    case_ = Case{{cut(group.empty() ? name : group + "::" + name, k_name_bytes_max), "passed", "",
+    case_ = Case{{cut(group.empty() ? name : group + "::" + name, k_name_bytes_max), Outcome::passed, "",
                   seconds_of(attribute(token, "time"))},
                  ""};
     if (attribute(token, "status") == "notrun" || attribute(token, "result") == "suppressed")
-      case_->row.outcome = "skipped";                                        // gtest
-    if (attribute(token, "status") == "fail") case_->row.outcome = "failed"; // ctest
+      case_->row.outcome = Outcome::skipped;                                        // gtest
+    if (attribute(token, "status") == "fail") case_->row.outcome = Outcome::failed; // ctest
     return {};
+  }
+
+  static Outcome::Kind outcome_of(std::string_view element) {
+    return element == "error" ? Outcome::error : element == "failure" ? Outcome::failed : Outcome::skipped;
   }
 
   // If there are several outcomes, the worst counts: error, failure, skipped.
   void start_outcome(const XmlToken& token) {
     auto& row = case_->row;
     in_outcome_ = true;
-    bool worse =
-        token.name == "error" || (token.name == "failure" && row.outcome != "error") || row.outcome == "passed";
+    auto outcome = outcome_of(token.name);
+    bool worse = outcome == Outcome::error || (outcome == Outcome::failed && row.outcome != Outcome::error) ||
+                 row.outcome == Outcome::passed;
     if (!worse) return;
-    row.outcome = token.name == "failure" ? "failed" : token.name;
+    row.outcome = outcome;
     row.message = attribute(token, "message");
     case_->detail.clear();
   }
@@ -122,8 +129,8 @@ private:
   void end_case() {
     auto& row = case_->row;
     auto said = text::trim(row.message).empty() ? text::trim(case_->detail) : text::trim(row.message);
-    row.message = row.outcome == "passed" ? "" : cut(said, k_message_bytes_max);
-    if (!suites_.empty() && (row.outcome == "failed" || row.outcome == "error")) ++suites_.back().shown;
+    row.message = row.outcome == Outcome::passed ? "" : cut(said, k_message_bytes_max);
+    if (!suites_.empty() && (row.outcome == Outcome::failed || row.outcome == Outcome::error)) ++suites_.back().shown;
     report_.add(std::move(row));
     case_.reset();
   }
@@ -132,7 +139,7 @@ private:
     auto suite = std::move(suites_.back());
     suites_.pop_back();
     if (!suite.nested && suite.admitted > suite.shown)
-      report_.add({cut("suite " + suite.name, k_name_bytes_max), "error",
+      report_.add({cut("suite " + suite.name, k_name_bytes_max), Outcome::error,
                    fmt::format("the suite counts {} failures, and its test cases show {}", suite.admitted, suite.shown),
                    0});
   }
@@ -154,12 +161,13 @@ Unexpected no_report(const std::string& what, std::string_view why) {
 Result<registry::TestRow> read_row(const Json& item, const std::string& what) {
   if (!item.is_object()) return no_report(what, "a row is not an object");
   TRY(auto name, json::string_at(item, "name", what));
-  TRY(auto outcome, json::string_at(item, "outcome", what));
+  TRY(auto said, json::string_at(item, "outcome", what));
   auto seconds = item.find("seconds");
   double value = seconds != item.end() && seconds->is_number() ? seconds->get<double>() : 0;
   if (value < 0) return no_report(what, fmt::format("the seconds of {} are {}", name, value));
-  if (outcome != "passed" && outcome != "failed" && outcome != "skipped" && outcome != "error")
-    return no_report(what, fmt::format("the outcome of {} is \"{}\"", name, outcome));
+  auto outcome = Outcome::read(said);
+  if (!outcome.kind() || outcome == Outcome::timed_out)
+    return no_report(what, fmt::format("the outcome of {} is \"{}\"", name, said));
   return registry::TestRow{cut(name, k_name_bytes_max), outcome,
                            cut(json::string_or(item, "message", ""), k_message_bytes_max),
                            std::isfinite(value) && value >= 0 ? value : 0};
@@ -168,14 +176,14 @@ Result<registry::TestRow> read_row(const Json& item, const std::string& what) {
 } // namespace
 
 void Report::add(registry::TestRow row) {
-  if (row.outcome == "passed")
+  if (row.outcome == Outcome::passed)
     ++passed;
-  else if (row.outcome == "failed")
+  else if (row.outcome == Outcome::failed)
     ++failed;
-  else if (row.outcome == "skipped")
+  else if (row.outcome == Outcome::skipped)
     ++skipped;
   else
-    ++errors, row.outcome = "error";
+    ++errors, row.outcome = Outcome::error;
   rows.push_back(std::move(row));
 }
 

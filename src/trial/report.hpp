@@ -17,8 +17,9 @@ constexpr std::size_t k_message_bytes_max = 4096; ///< the rest is in the log
 struct Report {
   std::vector<registry::TestRow> rows; ///< in the order of the report
   std::uint64_t passed = 0, failed = 0, skipped = 0, errors = 0;
-  std::string version;             ///< of what was tested, if the report says so
-  void add(registry::TestRow row); ///< counts by outcome; an unknown outcome counts as error
+  std::string version; ///< of what was tested, if the report says so
+  void
+  add(registry::TestRow row); ///< counts by outcome; any other outcome than passed, failed and skipped becomes error
 };
 
 /// JUnit XML as pytest, gtest, ctest and Maven write it. A suite that admits failures which no test case shows gets a

@@ -30,7 +30,7 @@ TEST(Junit, AsPytestWritesIt) {
   EXPECT_EQ(report->rows[1].message, "assert 1 == 2\nwhere");
   EXPECT_DOUBLE_EQ(report->rows[1].seconds, 1.5);
   EXPECT_EQ(report->rows[2].name, "test_skip");
-  EXPECT_EQ(report->rows[3].outcome, "error");
+  EXPECT_EQ(report->rows[3].outcome.text(), "error");
 }
 
 TEST(Junit, OtherWriters) {
@@ -59,9 +59,9 @@ TEST(Junit, TheWorstOutcomeOfACaseStands) {
       R"(<testsuite><testcase name="a"><skipped/><failure message="f"/></testcase><testcase name="b"><error message="e"/><failure message="f"/><skipped/></testcase></testsuite>)",
       "r");
   ASSERT_TRUE(report);
-  EXPECT_EQ(report->rows[0].outcome, "failed");
+  EXPECT_EQ(report->rows[0].outcome.text(), "failed");
   EXPECT_EQ(report->rows[0].message, "f");
-  EXPECT_EQ(report->rows[1].outcome, "error");
+  EXPECT_EQ(report->rows[1].outcome.text(), "error");
   EXPECT_EQ(report->rows[1].message, "e");
 }
 

@@ -23,6 +23,7 @@ namespace quarry::trial {
 namespace {
 
 using registry::EvidenceRecord;
+using registry::Outcome;
 
 constexpr std::uint64_t k_output_bytes_max =
     32u << 20; // a test that prints more has a defect; the rest is counted in the log's last line
@@ -232,7 +233,7 @@ Result<sys::ProcessResult> run_suite(const Suite& suite, const TrialOptions& opt
   return done;
 }
 
-Report one_row(const std::string& name, const std::string& outcome, const std::string& message, double seconds) {
+Report one_row(const std::string& name, Outcome::Kind outcome, const std::string& message, double seconds) {
   Report report;
   report.add({name, outcome, message, seconds});
   return report;
@@ -242,15 +243,15 @@ Report one_row(const std::string& name, const std::string& outcome, const std::s
 Report read_report(const Suite& suite, const sys::ProcessResult& done) {
   if (suite.report.empty()) {
     auto message = done.exit_code == 0 ? "" : fmt::format("exit code {}", done.exit_code);
-    return one_row("command", done.exit_code == 0 ? "passed" : "failed", message, done.seconds);
+    return one_row("command", done.exit_code == 0 ? Outcome::passed : Outcome::failed, message, done.seconds);
   }
   if (!sys::exists(suite.report))
-    return one_row("report", "error",
+    return one_row("report", Outcome::error,
                    fmt::format("{} wrote no report (exit code {})", suite.command[0], done.exit_code), 0);
   auto text = sys::read_file(suite.report, k_report_bytes_max);
-  if (!text) return one_row("report", "error", text.error().message, 0);
+  if (!text) return one_row("report", Outcome::error, text.error().message, 0);
   auto report = suite.packaged ? parse_rocm_sdk_report(*text, suite.report) : parse_junit(*text, suite.report);
-  if (!report) return one_row("report", "error", report.error().message, 0);
+  if (!report) return one_row("report", Outcome::error, report.error().message, 0);
   return std::move(*report);
 }
 
@@ -262,22 +263,22 @@ std::string stopped_text(const TrialOptions& options) {
 Report stopped(Report report, const Suite& suite, const sys::ProcessResult& done, const TrialOptions& options) {
   auto message = stopped_text(options) + "; --deadline D allows more";
   bool nothing = suite.report.empty() || !sys::exists(suite.report);
-  if (nothing) return one_row("deadline", "error", message, done.seconds);
-  report.add({"deadline", "error", std::move(message), done.seconds});
+  if (nothing) return one_row("deadline", Outcome::error, message, done.seconds);
+  report.add({"deadline", Outcome::error, std::move(message), done.seconds});
   return report;
 }
 
 /// Exit code and report must agree; the worse of the two is believed.
-std::string result_of(Report& report, const sys::ProcessResult& done) {
-  if (done.timed_out) return "timed_out";
-  if (report.errors) return "error";
-  if (report.failed) return "failed";
+Outcome result_of(Report& report, const sys::ProcessResult& done) {
+  if (done.timed_out) return Outcome::timed_out;
+  if (report.errors) return Outcome::error;
+  if (report.failed) return Outcome::failed;
   if (done.exit_code != 0)
-    report.add(
-        {"exit code", "error", fmt::format("the report shows no failure, and the exit code is {}", done.exit_code), 0});
+    report.add({"exit code", Outcome::error,
+                fmt::format("the report shows no failure, and the exit code is {}", done.exit_code), 0});
   else if (report.passed == 0)
-    report.add({"exit code", "error", "no test has passed", 0});
-  return report.errors ? "error" : "passed";
+    report.add({"exit code", Outcome::error, "no test has passed", 0});
+  return report.errors ? Outcome::error : Outcome::passed;
 }
 
 std::string log_text(const sys::ProcessResult& done, const TrialOptions& options) {
@@ -296,7 +297,9 @@ void describe_tools(const TrialOptions& options, const venv::Environment& enviro
   std::erase_if(evidence.tools, [](const auto& tool) { return tool.second.empty(); });
 }
 
-int exit_code_of(const std::string& result) { return result == "passed" ? 0 : result == "timed_out" ? 124 : 1; }
+int exit_code_of(const Outcome& result) {
+  return result == Outcome::passed ? 0 : result == Outcome::timed_out ? 124 : 1;
+}
 
 } // namespace
 
@@ -316,12 +319,12 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
 
   TrialOutcome outcome;
   auto& evidence = outcome.evidence;
-  evidence.started = sys::rfc3339(clock.now_us());
+  evidence.started = sys::Timestamp::from_us(clock.now_us());
   // The store may be public. Actions masks what a job prints, and not what it stores.
   redact::Redactor redactor(variables);
   TRY(auto suite_variables, test_variables(options, environment, variables, work.path()));
   TRY(auto done, run_suite(suite, options, suite_variables, redactor));
-  evidence.ended = sys::rfc3339(clock.now_us());
+  evidence.ended = sys::Timestamp::from_us(clock.now_us());
   TRY_DO(prove_again(subject, environment, options.workers), "after the suite had run: there is no evidence");
 
   auto report = read_report(suite, done);

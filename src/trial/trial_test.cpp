@@ -82,7 +82,7 @@ TEST_F(Trial, ThePackagedSuitePasses) {
   ASSERT_TRUE(done) << render(done.error());
   const auto& e = done->evidence;
   EXPECT_EQ(done->exit_code, 0);
-  EXPECT_EQ(e.result, "passed");
+  EXPECT_EQ(e.result.text(), "passed");
   EXPECT_EQ(e.suite, "rocm-sdk");
   EXPECT_EQ(e.passed, 1u);
   EXPECT_EQ(e.skipped, 1u);
@@ -120,9 +120,10 @@ TEST_P(Modes, AreEvidenceOfFailure) {
   auto done = run();
   ASSERT_TRUE(done) << render(done.error());
   EXPECT_EQ(done->exit_code, 1);
-  EXPECT_EQ(done->evidence.result, GetParam().result);
+  EXPECT_EQ(done->evidence.result.text(), GetParam().result);
   std::string rows;
-  for (const auto& row : done->evidence.rows) rows += row.name + ": " + row.outcome + " " + row.message + "\n";
+  for (const auto& row : done->evidence.rows)
+    rows += row.name + ": " + std::string(row.outcome.text()) + " " + row.message + "\n";
   EXPECT_THAT(rows, HasSubstr(GetParam().row));
 }
 INSTANTIATE_TEST_SUITE_P(Table, Modes,
@@ -138,7 +139,7 @@ TEST_F(Trial, TheDeadlineEndsTheWholeGroup) {
   auto done = run();
   ASSERT_TRUE(done) << render(done.error());
   EXPECT_EQ(done->exit_code, 124);
-  EXPECT_EQ(done->evidence.result, "timed_out");
+  EXPECT_EQ(done->evidence.result.text(), "timed_out");
   ASSERT_EQ(done->evidence.rows.size(), 1u);
   EXPECT_EQ(done->evidence.rows[0].name, "deadline");
   EXPECT_THAT(done->evidence.rows[0].message, HasSubstr("stopped by the deadline of 1.5 s"));
@@ -248,21 +249,21 @@ TEST_F(Trial, JunitIsReadAndAnOldReportIsNot) {
       "echo '<testsuite><testcase name=\"a\"/><testcase name=\"b\"><skipped/></testcase></testsuite>' > " + report};
   auto done = run();
   ASSERT_TRUE(done) << render(done.error());
-  EXPECT_EQ(done->evidence.result, "passed");
+  EXPECT_EQ(done->evidence.result.text(), "passed");
   EXPECT_EQ(done->evidence.suite, "command");
   EXPECT_EQ(done->evidence.rows.size(), 2u);
   options_.command = {"true"};
   auto stale = run();
   ASSERT_TRUE(stale);
-  EXPECT_EQ(stale->evidence.result, "error") << "the report of the run before must not speak for this one";
+  EXPECT_EQ(stale->evidence.result.text(), "error") << "the report of the run before must not speak for this one";
   options_.command = {"sh", "-c",
                       "echo '<testsuite><testcase name=\"a\"><skipped/></testcase></testsuite>' > " + report};
   auto nothing = run();
   ASSERT_TRUE(nothing);
-  EXPECT_EQ(nothing->evidence.result, "error");
+  EXPECT_EQ(nothing->evidence.result.text(), "error");
   EXPECT_EQ(nothing->exit_code, 1);
   options_.command = {"sh", "-c", "echo '<!DOCTYPE x><testsuite/>' > " + report};
-  EXPECT_EQ(must(run()).evidence.result, "error");
+  EXPECT_EQ(must(run()).evidence.result.text(), "error");
 }
 
 TEST_F(Trial, NamesOfSuites) {
@@ -322,7 +323,7 @@ TEST_F(Trial, EvidenceThatTheStoreRefusesIsKept) {
   EXPECT_NE(done.error().hint.find("quarry evidence record --kept " + file), std::string::npos) << done.error().hint;
   auto recorded = record_kept(file, *world_->store.store);
   ASSERT_TRUE(recorded) << render(recorded.error());
-  EXPECT_EQ(recorded->evidence.result, "passed");
+  EXPECT_EQ(recorded->evidence.result.text(), "passed");
   EXPECT_EQ(evidence_count(), count + 1);
   EXPECT_EQ(**world_->store.store->get(recorded->evidence.log, 100), "caf\351\n");
   EXPECT_EQ(must(record_kept(file, *world_->store.store)).digest, recorded->digest); // twice is once

@@ -22,7 +22,7 @@ Result<promote::Author> author_of(Context& context, const Arguments& arguments) 
   if (text::trim(arguments.get("--reason")).empty())
     return fail(ErrorKind::invalid_argument, "O015", "the reason is empty",
                 "say why: whoever looks at the channel in a year has only the ledger");
-  return promote::Author{who(context), sys::rfc3339(context.clock.now_us()), arguments.get("--reason")};
+  return promote::Author{who(context), sys::Timestamp::from_us(context.clock.now_us()), arguments.get("--reason")};
 }
 
 Json document_of(const publish::Guarded& guarded, const char* schema) {

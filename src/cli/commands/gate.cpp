@@ -96,11 +96,11 @@ Findings unknown_names(const Context& context, store::ObjectStore& store, const 
 }
 
 Result<void> check_waiver(Context& context, const Arguments& arguments, store::ObjectStore& store,
-                          const registry::WaiverRecord& waiver, std::int64_t expires_us) {
+                          const registry::WaiverRecord& waiver) {
   auto now_us = context.clock.now_us();
   if (text::trim(waiver.reason).empty() || text::trim(waiver.approver).empty())
     return cannot_waive("a waiver needs a reason and an approver", "give --reason and --approver");
-  if (expires_us <= now_us)
+  if (waiver.expires.us() <= now_us)
     return cannot_waive(fmt::format("the waiver would have ended already: {}", waiver.expires),
                         "give --expires a day to come, or an age such as 7d");
   TRY(auto policy, policy_for(context, arguments, store, waiver.channel));
@@ -110,7 +110,7 @@ Result<void> check_waiver(Context& context, const Arguments& arguments, store::O
         policy.approvers.empty()
             ? fmt::format("policy {} has no approvers; `--policy FILE` names another one", policy.name)
             : fmt::format("ask one of: {}; `--policy FILE` names another policy", text::join(policy.approvers, ", ")));
-  if (expires_us - now_us > policy.waiver_max_age_us)
+  if (waiver.expires.us() - now_us > policy.waiver_max_age_us)
     return cannot_waive(fmt::format("policy {} does not allow waivers until {}", policy.name, waiver.expires),
                         fmt::format("the latest end is {}", sys::rfc3339(now_us + policy.waiver_max_age_us)));
   return {};
@@ -132,9 +132,9 @@ Result<registry::WaiverRecord> make_waiver(const Arguments& arguments, store::Ob
     TRY(auto digest, registry::complete_set_digest(store, digits));
     waiver.sets.push_back(digest);
   }
-  waiver.created = sys::rfc3339(now_us);
+  waiver.created = sys::Timestamp::from_us(now_us);
   TRY(auto expires_us, expiry(arguments.get("--expires"), now_us));
-  waiver.expires = sys::rfc3339(expires_us);
+  waiver.expires = sys::Timestamp::from_us(expires_us);
   return waiver;
 }
 
@@ -165,8 +165,7 @@ Result<int> run_waive(Context& context, const Arguments& arguments) {
   TRY_DO(check_scope(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto waiver, make_waiver(arguments, *store, context.clock.now_us()));
-  TRY(auto expires_us, sys::parse_rfc3339(waiver.expires));
-  TRY_DO(check_waiver(context, arguments, *store, waiver, expires_us));
+  TRY_DO(check_waiver(context, arguments, *store, waiver));
   auto unknown = unknown_names(context, *store, waiver);
   context.out.findings(unknown);
   bool dry = arguments.has("--dry-run");

@@ -42,7 +42,8 @@ Result<int> list_channels_of(Context& context, const Arguments& arguments) {
     TRY(auto view, registry::load_view(*store, record.view), "while reading channel " + name);
     TRY(auto move, registry::load_ledger(*store, record.ledger), "while reading channel " + name);
     rows.push_back({name, std::to_string(record.generation), std::to_string(view.sets.size()),
-                    std::to_string(view.shards.size()), to_the_second(move.when), move.action, move.who});
+                    std::to_string(view.shards.size()), to_the_second(move.when.text()),
+                    std::string(move.action.text()), move.who});
     list.push_back({{"name", name},
                     {"generation", record.generation},
                     {"view", record.view},
@@ -134,9 +135,9 @@ Result<int> list_sets(Context& context, const Arguments& arguments) {
   for (const auto& [sealed, bytes] : sets) {
     auto in = channels[sealed.digest];
     if (!wanted.empty() && std::find(in.begin(), in.end(), wanted) == in.end()) continue;
-    rows.push_back({"set:" + sealed.digest.short_hex(), to_the_second(sealed.seal.time), main_package(sealed.set),
-                    std::to_string(sealed.set.files.size()), units::bytes(bytes), sealed.set.directory,
-                    text::join(in, ", ")});
+    rows.push_back({"set:" + sealed.digest.short_hex(), to_the_second(sealed.seal.time.text()),
+                    main_package(sealed.set), std::to_string(sealed.set.files.size()), units::bytes(bytes),
+                    sealed.set.directory, text::join(in, ", ")});
     list.push_back({{"set", sealed.digest},
                     {"sealed", sealed.seal.time},
                     {"directory", sealed.set.directory},

@@ -102,7 +102,7 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
                   const std::map<std::string, registry::FileRecord>& known, const mirror::SyncPlan& plan,
                   const Wanted& wanted, Json& document) {
   auto progress = context.out.progress("mirroring", plan.bytes_missing());
-  mirror::SyncOptions options{.now = sys::rfc3339(context.clock.now_us()),
+  mirror::SyncOptions options{.now = sys::Timestamp::from_us(context.clock.now_us()),
                               .who = who(context),
                               .tool = fmt::format("quarry {}", program_version()),
                               .index = mirror::without_query(wanted.index.text()),

@@ -29,8 +29,12 @@ constexpr int k_exit_held = 10;
 Result<promote::Options> promote_options_of(Context& context, const Arguments& arguments) {
   TRY_DO(check_execute(arguments));
   TRY_DO(check_line("--reason", arguments.get("--reason")));
-  promote::Options options{who(context), sys::rfc3339(context.clock.now_us()), arguments.get("--reason"),
-                           {},           arguments.has("--dry-run"),           {}};
+  promote::Options options{who(context),
+                           sys::Timestamp::from_us(context.clock.now_us()),
+                           arguments.get("--reason"),
+                           {},
+                           arguments.has("--dry-run"),
+                           {}};
   if (arguments.has("--execute")) options.execute = arguments.get("--execute");
   TRY(options.public_url, public_url_of(arguments));
   options.clock_us = [&clock = context.clock] { return clock.now_us(); };
@@ -65,7 +69,7 @@ std::string moved_text(const promote::Receipt& receipt) {
   if (receipt.completed)
     return fmt::format("done before  {}  view {}  {} written to complete it\n", place, receipt.view.short_hex(),
                        units::things(receipt.writes, "object"));
-  if (!receipt.moved && plan.action == "rollback")
+  if (!receipt.moved && plan.action == registry::Action::rollback)
     return fmt::format("nothing to do  {} shows that view already\n", place);
   if (!receipt.moved) return fmt::format("nothing to do  {} has all of it\n", place);
   auto blocked = plan.blocks ? fmt::format("blocked     {}: `quarry channel unblock {}` lets them come back\n",
@@ -78,9 +82,10 @@ std::string moved_text(const promote::Receipt& receipt) {
 std::string promote_plan_text(const promote::Plan& plan) {
   std::string text;
   for (const auto& sealed : plan.sets)
-    text += fmt::format("  set:{}  {}  run {}{}\n", sealed.digest.short_hex(),
-                        units::things(sealed.set.files.size(), "file"), sealed.set.origin.run_id,
-                        plan.action == "promote" && !sealed.set.subset_of.empty() ? "  (the part that is ready)" : "");
+    text += fmt::format(
+        "  set:{}  {}  run {}{}\n", sealed.digest.short_hex(), units::things(sealed.set.files.size(), "file"),
+        sealed.set.origin.run_id,
+        plan.action == registry::Action::promote && !sealed.set.subset_of.empty() ? "  (the part that is ready)" : "");
   if (plan.blocks) text += fmt::format("  {} will be blocked\n", units::things(plan.blocks, "file"));
   if (plan.unblocks) text += fmt::format("  {} will no longer be blocked\n", units::things(plan.unblocks, "file"));
   auto now = plan.expected ? plan.expected->record.generation : 0;

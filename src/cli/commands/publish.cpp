@@ -139,7 +139,7 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
   TRY(auto grace, duration_us(arguments, "--replace-unsealed-after"));
   target.several_versions = arguments.has("--several-versions");
   target.replace_unsealed_before_us = context.clock.now_us() - grace;
-  auto now = sys::rfc3339(context.clock.now_us());
+  auto now = sys::Timestamp::from_us(context.clock.now_us());
   if (arguments.has("--dry-run")) return plan_without_credentials(store, target, std::move(collected), now);
   return publish::make_plan(store, target, std::move(collected), now);
 }
@@ -166,12 +166,8 @@ bool rests_on_proofs(const publish::Plan& plan) {
 Result<publish::Receipt> store_plan(Context& context, store::ObjectStore& store, const publish::Plan& plan,
                                     pages::PublicUrl public_url) {
   auto progress = context.out.progress("storing", plan.bytes_to_write());
-  publish::ExecuteOptions options{sys::rfc3339(context.clock.now_us()),
-                                  who(context),
-                                  {},
-                                  4,
-                                  [&](std::uint64_t bytes) { progress->update(bytes); },
-                                  std::move(public_url)};
+  publish::ExecuteOptions options{sys::Timestamp::from_us(context.clock.now_us()),       who(context),         {}, 4,
+                                  [&](std::uint64_t bytes) { progress->update(bytes); }, std::move(public_url)};
   TRY(auto receipt, publish::execute(store, plan, options));
   progress->finish();
   return receipt;

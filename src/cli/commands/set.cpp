@@ -102,7 +102,7 @@ Result<std::string> prefix_of(store::ObjectStore& store, const std::string& text
 Result<int> run_adopt(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto prefix, prefix_of(*store, arguments.operands.at(0)));
-  auto now = sys::rfc3339(context.clock.now_us());
+  auto now = sys::Timestamp::from_us(context.clock.now_us());
   auto progress = context.out.progress("verifying", 0);
   publish::AdoptOptions options{index::describe, now, fmt::format("quarry {}", program_version()), context.jobs,
                                 [&](std::uint64_t bytes) { progress->update(bytes); }};

@@ -22,6 +22,7 @@ namespace quarry::cli {
 namespace {
 
 using registry::EvidenceRecord;
+using registry::Outcome;
 
 constexpr std::size_t k_failures_shown = 20;
 
@@ -72,18 +73,19 @@ Json subjects_json(const EvidenceRecord& e) {
   return list;
 }
 
-Tone outcome_tone_of(const std::string& result) { return result == "passed" ? Tone::good : Tone::bad; }
+Tone outcome_tone_of(const Outcome& result) { return result == Outcome::passed ? Tone::good : Tone::bad; }
 
 std::string failures_text(const EvidenceRecord& e, Look look) {
   std::string text;
   std::size_t shown = 0, all = 0;
   for (const auto& row : e.rows) {
-    if (row.outcome != "failed" && row.outcome != "error") continue;
+    if (row.outcome != Outcome::failed && row.outcome != Outcome::error) continue;
     if (++all > k_failures_shown) continue;
     ++shown;
     auto message = text::lines(row.message);
-    text += fmt::format("  {}  {}{}\n", painted(row.outcome == "failed" ? "FAILED" : "ERROR ", Tone::bad, look.color),
-                        row.name, message.empty() ? "" : ": " + message[0]);
+    text += fmt::format("  {}  {}{}\n",
+                        painted(row.outcome == Outcome::failed ? "FAILED" : "ERROR ", Tone::bad, look.color), row.name,
+                        message.empty() ? "" : ": " + message[0]);
   }
   if (all > shown) text += fmt::format("  and {} more\n", all - shown);
   return text;
@@ -127,7 +129,7 @@ void say_recorded(Context& context, const EvidenceRecord& evidence, const std::s
   document["schema"] = schema;
   document["subjects"] = subjects_json(evidence);
   context.out.document(document);
-  if (evidence.result != "passed")
+  if (evidence.result != Outcome::passed)
     context.out.note("next: " +
                      NextCommand(context, "evidence log").operand(digest.substr(0, 12)).set("--store", store).text());
 }
@@ -137,7 +139,7 @@ Result<int> run_test(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   TRY(auto outcome, trial::run_trial(options, *store, context.environment, context.clock));
   const auto& e = outcome.evidence;
-  auto result = painted(e.result, outcome_tone_of(e.result), context.out.data_look().color);
+  auto result = painted(e.result.text(), outcome_tone_of(e.result), context.out.data_look().color);
   context.out.data(fmt::format("{}  {} on {}  {}{}\n", result, e.suite, cell_text(e.cell), counts_text(e),
                                e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
   say_recorded(context, e, outcome.digest.hex(), arguments.get("--store"), "quarry.test/1");
@@ -212,11 +214,11 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   auto kept = arguments.find("--kept");
   TRY(auto done, kept ? trial::record_kept(*kept, *store) : record_report(context, arguments, *store));
   const auto& e = done.evidence;
-  auto result = painted(e.result, outcome_tone_of(e.result), context.out.data_look().color);
+  auto result = painted(e.result.text(), outcome_tone_of(e.result), context.out.data_look().color);
   context.out.data(fmt::format("{}  {} on {}  {}\n", result, e.suite, cell_text(e.cell), counts_text(e)));
   if (!kept) context.out.data(fmt::format("reported    by {}; quarry did not run there\n", e.machine.at("host")));
   say_recorded(context, e, done.digest.hex(), arguments.get("--store"), "quarry.evidence-record/1");
-  return e.result == "passed" ? 0 : 1;
+  return e.result == Outcome::passed ? 0 : 1;
 }
 
 Command record_command() {
@@ -262,8 +264,8 @@ Result<int> run_test_list(Context& context, const Arguments& arguments) {
   for (const auto& [digest, e] : records) {
     list.push_back(test_summary(e, digest.hex()));
     rows.push_back({digest.short_hex(),
-                    short_time(e.ended),
-                    {e.result, outcome_tone_of(e.result)},
+                    short_time(e.ended.text()),
+                    {std::string(e.result.text()), outcome_tone_of(e.result)},
                     e.suite,
                     cell_text(e.cell),
                     counts_text(e) + std::string(standing(e))});
@@ -275,10 +277,10 @@ Result<int> run_test_list(Context& context, const Arguments& arguments) {
 }
 
 std::string evidence_text(const std::string& digest, const EvidenceRecord& e, Look look) {
-  auto text =
-      fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest,
-                  painted(e.result, outcome_tone_of(e.result), look.color), e.suite, cell_text(e.cell), counts_text(e),
-                  e.started, e.ended, e.set.empty() ? "none" : e.set.hex(), e.sealed ? "" : "  (unsealed source)");
+  auto text = fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest,
+                          painted(e.result.text(), outcome_tone_of(e.result), look.color), e.suite, cell_text(e.cell),
+                          counts_text(e), e.started, e.ended, e.set.empty() ? "none" : e.set.hex(),
+                          e.sealed ? "" : "  (unsealed source)");
   if (!e.reported.empty())
     text += fmt::format("reported  {}: quarry did not run there, and takes its word\n", e.reported);
   for (const auto& subject : e.subjects)

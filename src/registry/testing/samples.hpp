@@ -51,9 +51,9 @@ inline SetDigest put_sample_set(ObjectStore& store, const std::string& directory
 }
 
 inline SealedSet sealed_sample(ObjectStore& store, const std::string& directory, const std::vector<SampleFile>& files,
-                               const std::string& time = "2026-11-20T10:00:01.000000Z") {
+                               std::string_view time = "2026-11-20T10:00:01.000000Z") {
   auto digest = put_sample_set(store, directory, files);
-  auto sealed = seal(store, digest, time);
+  auto sealed = seal(store, digest, *Timestamp::parse(time));
   EXPECT_TRUE(sealed) << render(sealed.error());
   auto loaded = load_sealed(store, digest);
   EXPECT_TRUE(loaded) << render(loaded.error());

@@ -177,7 +177,9 @@ public:
     }
     std::sort(set.files.begin(), set.files.end(), [](const auto& a, const auto& b) { return a.filename < b.filename; });
     auto digest = must(registry::put_set(*store, set));
-    if (seal) must(registry::seal(*store, digest, "2026-11-21T10:00:0" + std::to_string(seals_++) + ".000000Z"));
+    if (seal)
+      must(registry::seal(*store, digest,
+                          *sys::Timestamp::parse(fmt::format("2026-11-21T10:00:0{}.000000Z", seals_++))));
     return digest.hex();
   }
 
@@ -189,10 +191,10 @@ public:
     must(registry::put_view(*store, view));
     registry::LedgerRecord move;
     move.channel = name;
-    move.action = "publish";
+    move.action = registry::Action::publish;
     move.to_view = view.digest;
     move.who = "test";
-    move.when = "2026-11-21T10:00:00.000000Z";
+    move.when = *sys::Timestamp::parse("2026-11-21T10:00:00.000000Z");
     move.generation = 1;
     registry::ChannelRecord record{.name = name,
                                    .generation = 1,
