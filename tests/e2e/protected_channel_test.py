@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -51,7 +52,7 @@ class Line:
         return self("channel", "show", "stable").json
 
     def versions(self) -> set[str]:
-        return {file["version"] for file in self.channel()["files"]}
+        return {re.search(r"-(\d+\.\d+\.\d+)", file["filename"])[1] for file in self.channel()["files"]}
 
     def bytes(self) -> dict[str, bytes]:
         return {str(p.relative_to(self.store)): p.read_bytes() for p in self.store.rglob("*") if p.is_file() and ".quarry" not in p.parts}
