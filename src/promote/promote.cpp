@@ -196,7 +196,8 @@ Result<Receipt> with_url(ObjectStore& store, const Options& options, Receipt rec
 Result<Receipt> promote(ObjectStore& store, const Request& request, const Options& options) {
   auto before = store.counters();
   if (options.execute && !options.dry_run) {
-    TRY(auto earlier, executed(store, request.channel, *options.execute, {registry::Action::promote, digest_of(request)}));
+    TRY(auto earlier,
+        executed(store, request.channel, *options.execute, {registry::Action::promote, digest_of(request)}));
     if (earlier) {
       TRY(bool stands, still_stands(store, *earlier));
       if (!stands) return undone(*earlier);

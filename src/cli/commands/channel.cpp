@@ -97,7 +97,7 @@ Result<int> run_channel_log(Context& context, const Arguments& arguments) {
   for (const auto& move : moves) {
     const auto& m = move.record;
     list.push_back(move_json(move));
-    context.out.data(fmt::format("{:>4}  {}  {:<8}  view {}  by {}{}\n", m.generation, short_time(m.when.text()),
+    context.out.data(fmt::format("{:>4}  {}  {:<9}  view {}  by {}{}\n", m.generation, short_time(m.when.text()),
                                  m.action.text(), m.to_view.short_hex(), m.who.empty() ? "-" : m.who,
                                  m.why.empty() ? "" : ": " + m.why));
   }
