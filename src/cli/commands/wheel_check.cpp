@@ -165,7 +165,7 @@ Command wheel_check_command() {
           "- entry points that name a module which none of the wheels has;\n"
           "- paths that get too long on Windows (MAX_PATH), in wheels with a tag `any` or `win…`;\n"
           "- two wheels of the set that fit the same interpreter and machine (build numbers, spellings, linux_x86_64 "
-          "beside manylinux): which one pip and uv install;\n"
+          "next to manylinux): which one pip and uv install;\n"
           "- device code, judged as `quarry gpu list` judges it: labels that lie, damaged code, and with "
           "--amdgpu-family what is missing or extra.\n\n"
           "Below a defect of the container or of metadata, `refused by:` says who refuses the wheel for it: PyPI, pip, "
