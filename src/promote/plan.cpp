@@ -341,6 +341,54 @@ Result<Difference> difference_of(ObjectStore& store, const registry::ViewRecord&
   return all;
 }
 
+/// Whether the channel has shown this view since it is protected. Also returns the view that it showed when it became
+/// so.
+struct Protected {
+  bool shown = false;
+  registry::ViewDigest first;
+};
+Result<Protected> shown_while_protected(ObjectStore& store, const registry::ChannelRecord& now,
+                                        const registry::ViewDigest& view) {
+  Protected found;
+  bool met = false; // on the way back, and counts once the move that protected the channel is met behind it
+  for (auto digest = now.ledger; !digest.empty();) {
+    TRY(auto entry, registry::load_ledger(store, digest), "while reading the moves of channel " + now.name);
+    if (entry.action == registry::Action::unprotect) break;
+    met = met || entry.to_view == view;
+    if (entry.action == registry::Action::protect) {
+      found.first = entry.to_view;
+      found.shown = met;
+      if (met) break;
+    }
+    digest = entry.previous;
+  }
+  return found;
+}
+
+/// A view from before a channel was protected may show files that no policy has let in. What the channel showed when it
+/// was protected counts as let in.
+Result<void> refuse_unjudged(ObjectStore& store, const registry::ChannelRecord& now, const registry::ViewDigest& view,
+                             const std::vector<FileRecord>& comes_back) {
+  if (now.guard.policy.empty() || comes_back.empty()) return {};
+  TRY(auto found, shown_while_protected(store, now, view));
+  if (found.shown) return {};
+  std::set<Sha256> let_in;
+  if (!found.first.empty()) {
+    TRY(auto first, registry::load_whole_view(store, found.first), "which the channel showed when it was protected");
+    for (const auto& file : registry::files_of(first)) let_in.insert(file.sha256);
+  }
+  for (const auto& file : comes_back)
+    if (!let_in.contains(file.sha256))
+      return fail(ErrorKind::held, "O018",
+                  fmt::format("that view is from before channel {} was protected, and shows {}, which no verdict has "
+                              "let in",
+                              now.name, file.filename),
+                  fmt::format("nothing was changed; promote its set, or go back to a view that `quarry channel log {}` "
+                              "lists after `protect`",
+                              now.name));
+  return {};
+}
+
 /// What leaves stays out until somebody unblocks it; what is asked for by the number of a generation may come back.
 void guard_what_left(const Difference& difference, Plan& plan) {
   const auto& now = plan.expected->record;
@@ -377,6 +425,7 @@ Result<Plan> plan_rollback(ObjectStore& store, const std::string& channel, std::
   std::vector<Wanted> wanted;
   for (const auto& file : difference.comes_back) wanted.push_back({&file, "the view to go back to"});
   TRY_DO(check_presence(store, wanted));
+  TRY_DO(refuse_unjudged(store, now, view, difference.comes_back));
   guard_what_left(difference, plan);
   plan.digest = digest_of(plan);
   return plan;

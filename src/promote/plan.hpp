@@ -59,6 +59,7 @@ Result<Plan> plan_promotion(store::ObjectStore& store, const Request& request);
 
 /// Back to the view of generation `to`, or without it to the view before the last move. Only what comes back is looked
 /// at, sets and files (corrupt O003): what both views show does not change, so it cannot keep anybody from going back.
+/// In a protected channel, held O018 if it shows a file that the channel did not show when it was protected, nor since.
 /// Files that leave the view are blocked from then on; `to` names a view on purpose, so what it brings back is not.
 /// Costs a few requests and two per project that differs, however many sets the channel has. not_found O001 if that
 /// generation does not exist; precondition_failed O007 without `to` when the last move was itself a rollback: a script

@@ -213,3 +213,21 @@ def test_a_distribution_is_judged_by_what_it_lacks(line, packages, next_packages
     for record in (line.store / "waivers").glob("*.json"):
         record.unlink()
     assert line.promote("channel:stable", *words).json["distribution"]["writes"] == 0
+
+
+def test_a_rollback_does_not_bring_back_what_was_never_judged(line, packages, next_packages):
+    publish(packages, line.store, "1", "--channel", "stable")
+    publish(next_packages, line.store, "2", "--channel", "stable")
+    line("rollback", "stable", "--reason", "untested")
+    line.protect()
+    assert "O018" in line("rollback", "stable", "--to", "2", "--reason", "hurry", code=10).err
+    assert line.versions() == {"7.2.0"}
+    line("channel", "unblock", "stable", "--reason", "to be tested", *(file["filename"] for file in line.channel()["blocked"]))
+    line.waive()
+    line.promote("run:2")
+    line("rollback", "stable", "--reason", "still bad")
+    # Let in by a verdict once, it may come back in a hurry; so may what the channel showed when it was protected.
+    done = line("rollback", "stable", "--to", "6", "--reason", "it was not that").json
+    assert done["unblocked"] == 4 and line.versions() == {"7.2.0", "7.2.1"}
+    line("rollback", "stable", "--to", "4", "--reason", "back")
+    assert line.versions() == {"7.2.0"}
