@@ -98,6 +98,7 @@ ALIKE_NEIGHBOURS: dict[str, int] = {
     "src/dist/musllinux.hpp": 1,
     "src/elf/image.hpp": 4,
     "src/forge/github.hpp": 6,
+    "src/gate/collect.hpp": 1,
     "src/gate/policy.hpp": 2,
     "src/gpu/target.hpp": 1,
     "src/index/pages.hpp": 1,

@@ -121,6 +121,7 @@ Result<void> judge_delivery(store::ObjectStore& store, const promote::Request& r
   std::erase_if(unjudged, [&](const registry::SealedSet& sealed) { return !is_in(lacking, sealed.digest); });
   if (unjudged.empty()) return {};
   TRY(auto input, gate::collect(store, request.channel, unjudged, request.now_us));
+  input.present = gate::others(sets, unjudged);
   auto verdict = gate::judge(request.policy, input);
   if (verdict.verdict == gate::Decision::ready) return {};
   std::vector<std::string> cells;

@@ -57,7 +57,8 @@ std::string waive_line(const Context& context, const Arguments& arguments, const
                                                        {"--framework", cell.cell.framework}};
   for (const auto& [flag, value] : scope)
     if (!value.empty()) waive.set(flag, value);
-  waive.set("--set", "set:" + cell.set.short_hex()).set("--approver", policy.approvers.front());
+  if (!cell.set.empty()) waive.set("--set", "set:" + cell.set.short_hex());
+  waive.set("--approver", policy.approvers.front());
   waive.set("--expires", waiver_expiry(policy)).set("--reason", "REASON");
   return fmt::format("To promote anyway (needs an approver, expires):\n  {}\n", waive.text());
 }

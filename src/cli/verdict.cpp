@@ -124,6 +124,7 @@ std::string cells_text(const gate::Verdict& verdict, const std::vector<gate::Sub
     auto of_cell = [&](const gate::Subject& s) { return s.digest == c.set; };
     auto subject = std::find_if(subjects.begin(), subjects.end(), of_cell);
     if (c.set != set && subject != subjects.end()) text += set_line(*subject);
+    if (c.set != set && c.set.empty()) text += "  expected, and not there\n";
     set = c.set;
     TableRows rows;
     for (std::size_t i = 0; i < c.reasons.size(); ++i)

@@ -45,6 +45,15 @@ std::vector<SealedSet> lacking(const registry::View& view, const std::vector<Sea
   return lacked;
 }
 
+std::vector<Subject> others(const std::vector<SealedSet>& all, const std::vector<SealedSet>& sets) {
+  std::vector<Subject> rest;
+  for (const auto& sealed : all) {
+    auto same = [&](const SealedSet& s) { return s.digest == sealed.digest; };
+    if (std::none_of(sets.begin(), sets.end(), same)) rest.push_back({sealed.digest, sealed.set});
+  }
+  return rest;
+}
+
 Result<Case> collect(store::ObjectStore& store, const std::string& channel, const std::vector<SealedSet>& sets,
                      std::int64_t now_us) {
   Case input;
@@ -72,7 +81,10 @@ Result<Case> collect(store::ObjectStore& store, const std::string& channel, cons
 Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,
                          std::int64_t now_us) {
   TRY(auto view, view_of_channel(store, channel, source.sets), "while reading channel " + channel);
-  return collect(store, channel, lacking(view, source.sets), now_us);
+  auto sets = lacking(view, source.sets);
+  TRY(auto input, collect(store, channel, sets, now_us));
+  input.present = others(source.sets, sets);
+  return input;
 }
 
 } // namespace quarry::gate

@@ -14,6 +14,9 @@ namespace quarry::gate {
 /// must have the shards of the source's projects (registry::load_view_for).
 std::vector<registry::SealedSet> lacking(const registry::View& view, const std::vector<registry::SealedSet>& source);
 
+/// Those of `all` that are not in `sets`, as subjects: for Case::present.
+std::vector<Subject> others(const std::vector<registry::SealedSet>& all, const std::vector<registry::SealedSet>& sets);
+
 /// All evidence, all waivers, and the question about each of `sets`: evidence names the whole set that was tested, so a
 /// part of one stands on the evidence of the whole. An altered record counts for nothing and is told in
 /// `notes`. corrupt O004 for a set that

@@ -3,6 +3,7 @@
 #include "digest/sha256.hpp"
 #include "dist/family.hpp"
 #include "gate/count.hpp"
+#include "gate/expect.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -213,6 +214,9 @@ Verdict judge(const Policy& policy, const Case& input) {
   verdict.mode = policy.mode;
   for (const auto& subject : input.subjects)
     for (const auto& plan : plan_cells(policy, subject)) verdict.cells.push_back(judge_cell(policy, input, plan));
+  auto release = input.subjects;
+  if (!release.empty()) release.insert(release.end(), input.present.begin(), input.present.end());
+  for (const auto& plan : missing_cells(policy, release)) verdict.cells.push_back(judge_cell(policy, input, plan));
   verdict.would_hold = std::any_of(verdict.cells.begin(), verdict.cells.end(),
                                    [](const CellVerdict& c) { return c.verdict == Decision::held; });
   verdict.verdict = verdict.would_hold && policy.mode == Mode::enforce ? Decision::held : Decision::ready;

@@ -26,6 +26,7 @@ struct Case {
   std::int64_t now_us = 0;
   std::vector<std::string> keys = {}; ///< of evidence and waivers that were looked at, sorted; junk, too
   Findings notes = {};                ///< R021: objects among evidence and waivers that count for nothing
+  std::vector<Subject> present = {};  ///< of the same release, and in the target already: [expect] counts them
 };
 
 enum class Decision : std::uint8_t { ready, held };
@@ -33,7 +34,7 @@ std::string_view to_string(Decision decision);
 
 struct CellVerdict {
   registry::Cell cell;     ///< python empty: one Python, whichever
-  registry::SetDigest set; ///< that the cell's files are in
+  registry::SetDigest set; ///< that the cell's files are in; empty: what [expect] names and no set brings
   Decision verdict = Decision::held;
   bool waived = false;                            ///< ready only because somebody, or the policy, took the risk
   std::vector<std::string> reasons;               ///< sentences without a full stop; never empty

@@ -499,6 +499,51 @@ TEST(Gate, ASetThatLostItsFamilyIsHeld) {
   EXPECT_EQ(judge(*any, {"stable", {subject}, {evidence}, {}, k_now}).verdict, Decision::ready);
 }
 
+const char* k_expect = "[expect]\nplatforms = [\"linux\"]\nfamilies = [\"gfx103X-dgpu\", \"gfx94X-dcgpu\"]\nprojects = "
+                       "[\"rocm-sdk-core\", \"rocm-sdk-profiler\"]\npythons = [\"3.12\"]\n";
+
+TEST(Gate, WhatIsExpectedAndMissingIsHeld) {
+  auto subject = a_set();
+  auto verdict = judge(policy(k_expect), {"stable", {subject}, {passed(subject)}, {}, k_now});
+  EXPECT_EQ(verdict.verdict, Decision::held);
+  std::vector<std::string> reasons;
+  for (const auto& cell : verdict.cells)
+    if (cell.set.empty()) reasons.push_back(cell.reasons.at(0));
+  EXPECT_THAT(reasons, ElementsAre("policy p expects rocm-sdk-profiler, which no set brings",
+                                   "policy p expects packages of gfx94X-dcgpu, which no set brings"));
+  EXPECT_EQ(verdict.cells[0].verdict, Decision::ready) << "the others are judged as ever";
+  EXPECT_EQ(judge(policy(k_expect), {"stable", {subject}, {passed(subject)}, {waiver()}, k_now}).verdict,
+            Decision::ready);
+}
+
+TEST(Gate, WhatTheTargetHasOfTheReleaseIsNotMissing) {
+  auto first = a_set({"gfx103x-dgpu"}, std::string(64, 'a')), second = a_set({"gfx94x-dcgpu"}, std::string(64, 'b'));
+  first.set.files.push_back(file("rocm_sdk_profiler-7.2.0-py3-none-linux_x86_64.whl", "rocm-sdk-profiler"));
+  Case input{"stable", {second}, {passed(second, "gfx94x-dcgpu")}, {}, k_now};
+  EXPECT_EQ(judge(policy(k_expect), input).verdict, Decision::held);
+  input.present = {first};
+  EXPECT_EQ(judge(policy(k_expect), input).verdict, Decision::ready);
+  input.subjects.clear();
+  EXPECT_TRUE(judge(policy(k_expect), input).cells.empty()) << "nothing moves, so nothing is asked";
+}
+
+TEST(Gate, AnExpectedPythonNeedsAWheelOfEachProjectThatHasSome) {
+  auto any =
+      parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\n[expect]\nplatforms = [\"linux\"]\n"
+                   "pythons = [\"3.12\", \"3.13\"]\n[[require]]\nplatforms = [\"*\"]\nfamilies = [\"*\"]\npythons = "
+                   "[\"*\"]\nsuites = [\"s\"]\n",
+                   "p.toml");
+  ASSERT_TRUE(any) << render(any.error());
+  Subject subject;
+  subject.digest = digest_of_all('b');
+  subject.set.origin.platform = "linux";
+  subject.set.files = {file("pure-1.0-py3-none-any.whl", "pure"),
+                       file("torch-1.0-cp312-cp312-linux_x86_64.whl", "torch")};
+  auto verdict = judge(*any, {"stable", {subject}, {}, {}, k_now});
+  EXPECT_THAT(verdict.cells.back().reasons, ElementsAre("policy p expects Python 3.13, for which torch has no wheel"));
+  EXPECT_EQ(verdict.cells.back().cell.python, "3.13");
+}
+
 TEST(Gate, FrameworkRulesAreForSetsThatHoldTheFramework) {
   auto rules = policy("[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nframeworks=[\"torch\"]"
                       "\nsuites=[\"smoke\"]\n");

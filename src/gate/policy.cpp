@@ -100,6 +100,20 @@ Result<void> read_family(TomlTable& table, FamilyFact& into) {
   return {};
 }
 
+bool is_one_platform(std::string_view value) { return value != "*" && is_platform(value); }
+bool is_one_python(std::string_view value) { return value != "*" && is_python(value); }
+bool is_name(std::string_view value) { return is_pattern(value) && value.find('*') == value.npos; }
+
+Result<void> read_expectation(TomlTable& table, Expectation& into) {
+  TRY_DO(read_list(table, "platforms", into.platforms, is_one_platform, "linux or windows"));
+  if (table.has("families")) TRY_DO(read_list(table, "families", into.families, is_name, "the name of one family"));
+  if (table.has("pythons")) TRY_DO(read_list(table, "pythons", into.pythons, is_one_python, "a Python such as 3.12"));
+  if (table.has("projects")) TRY_DO(read_list(table, "projects", into.projects, is_name, "a project's name"));
+  if (into.families.empty() && into.pythons.empty() && into.projects.empty())
+    return table.error("families", "is missing, and so are pythons and projects: nothing would be expected");
+  return {};
+}
+
 Result<void> read_states(TomlTable& table, Policy& policy) {
   std::string no_runner = "held", expected = "held", skipped = "passed", flaky = "latest";
   TRY_DO(table.choice("no_runner", no_runner, {"held", "waive"}));
@@ -149,6 +163,7 @@ Result<Policy> read_policy(TomlTable root, const std::string& file) {
   TRY_DO(read_waivers(root, policy));
   TRY_DO(read_family_projects(root, policy));
   TRY_DO(root.table("states", [&](TomlTable& t) { return read_states(t, policy); }));
+  TRY_DO(root.table("expect", [&](TomlTable& t) { return read_expectation(t, policy.expectation); }));
   TRY_DO(root.tables("require", [&](TomlTable& t) { return read_requirement(t, policy.requirements.emplace_back()); }));
   TRY_DO(root.tables("family", [&](TomlTable& t) { return read_family(t, policy.families.emplace_back()); }));
   TRY_DO(root.finish());
@@ -204,6 +219,10 @@ std::string canonical_json(const Policy& policy) {
             {"states", states_json(policy)},
             {"require", rules}};
   if (!families.empty()) json["family"] = families;
+  const auto& expect = policy.expectation;
+  for (const auto& [key, names] : {std::pair("platforms", &expect.platforms), std::pair("families", &expect.families),
+                                   std::pair("pythons", &expect.pythons), std::pair("projects", &expect.projects)})
+    if (!names->empty()) json["expect"][key] = *names;
   return json.dump();
 }
 

@@ -39,6 +39,12 @@ struct FamilyFact {
   int line = 0;
 };
 
+/// [expect]: what a release must bring, whatever its sets hold. Empty lists expect nothing.
+struct Expectation {
+  std::vector<std::string> platforms; ///< on each of which the others are expected
+  std::vector<std::string> families, pythons, projects;
+};
+
 struct Policy {
   std::string name, file, digest; ///< digest: sha256 of canonical_json(), so that comments and file names do not count
   Mode mode = Mode::enforce;
@@ -51,6 +57,7 @@ struct Policy {
   Skipped skipped = Skipped::passed;
   Flaky flaky = Flaky::latest;
   std::vector<Requirement> requirements;
+  Expectation expectation;
   std::vector<FamilyFact> families; ///< the first that covers a cell speaks
 };
 

@@ -220,5 +220,21 @@ TEST(Policy, AStoredPolicyIsReadWholeOrNotAtAll) {
     EXPECT_FALSE(parse_stored_policy(bad, "policies/x.json")) << bad;
 }
 
+TEST(Policy, AnExpectationNamesWhatItExpects) {
+  auto read = [](const std::string& expect) {
+    return parse_policy(std::string(k_head) + "[expect]\n" + expect + k_require, "p.toml");
+  };
+  auto good =
+      read("platforms = [\"linux\"]\nfamilies = [\"gfx94X-dcgpu\"]\npythons = [\"3.12\"]\nprojects = [\"rocm\"]\n");
+  ASSERT_TRUE(good) << render(good.error());
+  EXPECT_THAT(good->expectation.families, ElementsAre("gfx94X-dcgpu"));
+  EXPECT_EQ(parse_stored_policy(canonical_json(*good), "x")->digest, good->digest);
+  for (const char* bad :
+       {"platforms = [\"linux\"]\n", "projects = [\"rocm\"]\n", "platforms = [\"*\"]\nprojects = [\"rocm\"]\n",
+        "platforms = [\"linux\"]\nfamilies = [\"gfx*\"]\n", "platforms = [\"linux\"]\npythons = [\"*\"]\n",
+        "platforms = [\"linux\"]\nprojects = [\"rocm\"]\nframework = [\"torch\"]\n"})
+    EXPECT_FALSE(read(bad)) << bad;
+}
+
 } // namespace
 } // namespace quarry::gate

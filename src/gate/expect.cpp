@@ -1,0 +1,80 @@
+#include "gate/expect.hpp"
+
+#include "base/text.hpp"
+#include "dist/family.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <set>
+
+namespace quarry::gate {
+
+namespace {
+
+/// What the sets of a release have on one platform.
+struct Inventory {
+  std::set<std::string> families, projects; ///< as dist::family_key() has them
+  /// Of projects that have wheels for particular Pythons: what each may be installed with.
+  std::map<std::string, std::vector<Reach>> particular;
+};
+
+/// A name that cannot be read is a held cell already, so it is left out here.
+Inventory inventory_of(const Policy& policy, const std::vector<Subject>& release, const std::string& platform) {
+  Inventory found;
+  for (const auto& subject : release)
+    for (const auto& file : subject.set.files) {
+      auto reach = reach_of(file.filename);
+      if (!reach || !fits_platform(*reach, platform)) continue;
+      found.projects.insert(file.project);
+      if (auto family = dist::family_of(file.project, policy.family_projects); !family.empty())
+        found.families.insert(family);
+      if (!reach->pythons.empty()) found.particular[file.project].push_back(std::move(*reach));
+    }
+  return found;
+}
+
+/// The projects that have wheels for other Pythons and none for this one.
+std::vector<std::string> without_python(const Inventory& inventory, const std::string& python) {
+  std::vector<std::string> lacking;
+  for (const auto& [project, reaches] : inventory.particular)
+    if (std::none_of(reaches.begin(), reaches.end(), [&](const Reach& r) { return fits_python(r, python); }))
+      lacking.push_back(project);
+  return lacking;
+}
+
+CellPlan missing(registry::Cell cell, std::string gap) {
+  CellPlan plan;
+  plan.cell = std::move(cell);
+  plan.gap = std::move(gap);
+  return plan;
+}
+
+} // namespace
+
+std::vector<CellPlan> missing_cells(const Policy& policy, const std::vector<Subject>& release) {
+  std::vector<CellPlan> cells;
+  const auto& expect = policy.expectation;
+  if (release.empty()) return cells;
+  for (const auto& platform : expect.platforms) {
+    auto inventory = inventory_of(policy, release, platform);
+    std::vector<std::string> projects;
+    for (const auto& project : expect.projects)
+      if (!inventory.projects.contains(dist::family_key(project))) projects.push_back(project);
+    if (!projects.empty())
+      cells.push_back(missing({platform, "", "", ""}, fmt::format("policy {} expects {}, which no set brings",
+                                                                  policy.name, text::join(projects, ", "))));
+    for (const auto& family : expect.families)
+      if (!inventory.families.contains(dist::family_key(family)))
+        cells.push_back(
+            missing({platform, family, "", ""},
+                    fmt::format("policy {} expects packages of {}, which no set brings", policy.name, family)));
+    for (const auto& python : expect.pythons)
+      if (auto lacking = without_python(inventory, python); !lacking.empty())
+        cells.push_back(missing({platform, "", python, ""},
+                                fmt::format("policy {} expects Python {}, for which {} {} no wheel", policy.name,
+                                            python, text::join(lacking, ", "), lacking.size() == 1 ? "has" : "have")));
+  }
+  return cells;
+}
+
+} // namespace quarry::gate

@@ -1,0 +1,26 @@
+#pragma once
+// Private to the room.
+// What plans of promotions and of rollbacks have in common.
+#include "promote/plan.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::promote {
+
+constexpr unsigned k_looks = 8; // at once: a server answers them in a millisecond each
+
+/// A file that a channel is about to show, and who names it.
+struct Wanted {
+  const registry::FileRecord* file = nullptr;
+  std::string named_by; ///< "set:1f2e…", "the view of generation 3"
+};
+
+/// Whether the store holds these files whole, by their sizes: a page must never name what is not there. Bytes were
+/// proven when the set was sealed; what can have happened since is removal. Fails with corrupt O003. One listing for
+/// each directory, eight at the same time.
+Result<void> check_presence(store::ObjectStore& store, const std::vector<Wanted>& files);
+
+/// Returns the digest of everything that the plan decides; times and names of people are not part of it. Pure.
+registry::PlanDigest digest_of(const Plan& plan);
+
+} // namespace quarry::promote
