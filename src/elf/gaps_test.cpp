@@ -57,7 +57,9 @@ TEST(Gaps, BetweenParts) {
   auto file = rope(library());
   auto parsed = image(file);
   std::uint64_t end = 0; // of the section before the table, which begins at a multiple of 8
-  for (const auto& section : parsed.read_sections().value())
+  auto sections = parsed.read_sections();
+  ASSERT_TRUE(sections) << render(sections.error());
+  for (const auto& section : *sections)
     if (section.has_bytes()) end = std::max(end, section.offset + section.size);
   auto size = parsed.header.sections_at - end + 64;
   EXPECT_THAT(gaps(with_bytes_before_table(file, std::string(64, 'p'))),

@@ -192,7 +192,8 @@ TEST(Records, WrongShapesAreRefused) {
   ASSERT_TRUE(parse_channel(channel(R"("name":"a","generation":1)" + rest), "a channel"));
   expect_refused({{"", "B002"},
                   {"[]", "B003"},
-                  {R"({"schema":"quarry.channel/2"})", "B004"},
+                  {R"({"schema":"quarry.channel/3"})", "B004"},
+                  {R"({"schema":"quarry.channel/2"})", "R011"},
                   {R"({"schema":"quarry.channel/1"})", "R011"},
                   {R"({"digest":1,"schema":"quarry.channel/1"})", "R011"},
                   {" " + channel(R"("name":"a","generation":1)" + rest), "R011"}, // not the canonical bytes
