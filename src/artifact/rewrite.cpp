@@ -8,7 +8,7 @@ namespace quarry::artifact {
 namespace {
 
 constexpr std::uint64_t k_standing_page_bytes_max = 64u << 20;
-constexpr unsigned k_rounds_max = 20; // more rivals for one page than a run has jobs ending in one second
+constexpr unsigned k_rounds_max = 20; // each round is lost to another job that wrote the page: fewer jobs end at once
 
 bool may_be_repeated(const Error& error) {
   return error.kind == ErrorKind::precondition_failed || error.kind == ErrorKind::outcome_unknown ||

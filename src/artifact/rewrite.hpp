@@ -8,10 +8,11 @@
 
 namespace quarry::artifact {
 
-/// Read-modify-write by compare-and-swap: `make` gets the present text (nullopt: there is none) and returns the wanted
-/// one, until no other writer was faster. Returns whether it wrote: false if the wanted text is there already. A write
-/// whose outcome is unknown is tried again while the object has changed since. precondition_failed R003 after 20
-/// rounds; otherwise the errors of `make` and of the store. A get and a put for each round.
+/// Reads an object, asks `make` for its new text, and writes that if nobody has written the object meanwhile; else it
+/// starts again. `make` gets the text that the store has, or nullopt if it has none. Returns whether it wrote: false if
+/// the new text is there already. If the outcome of a write is unknown, it tries again only when the object has
+/// changed. Fails with precondition_failed R003 after 20 rounds, and with the errors of `make` and of the store. Each
+/// round costs a get and a put.
 Result<bool> rewrite(const UploadPlace& place, const std::string& key,
                      const std::function<Result<std::string>(const std::optional<std::string>&)>& make);
 

@@ -50,21 +50,21 @@ Result<FileOutcome> damaged_archive(const OutputFile& file, const Error& error, 
                      Finding{"A043", Severity::warning, file.name, damaged.message, "it is left out"}};
 }
 
-/// Its checksum file comes last: where that stands with the same digest, the archive is complete.
+/// The checksum file is written after the archive. If the store has it with the same digest, the archive is complete.
 Result<FileOutcome> put_archive(store::ObjectStore& store, const OutputFile& file, bool build_failed,
                                 const Sizes& before) {
   auto sidecar = file.key + std::string(k_checksum_suffix);
-  bool vouched = false;
+  bool has_checksum = false;
   if (before.contains(sidecar)) {
-    TRY(vouched, says(store, sidecar, file));
+    TRY(has_checksum, says(store, sidecar, file));
   }
-  if (vouched && has_size(before, file.key, file.content.size())) return FileOutcome{State::there, 0};
+  if (has_checksum && has_size(before, file.key, file.content.size())) return FileOutcome{State::there, 0};
   auto wrote = store::put_once(store, file.key,
                                {file.content, *file.sha256, content_type_of(file.name), std::string(k_immutable)});
   if (!wrote && wrote.error().is(codes::file_changed)) return damaged_archive(file, wrote.error(), build_failed);
   if (!wrote) return fail(std::move(wrote).error());
   FileOutcome outcome{*wrote ? State::written : State::there, *wrote ? 1u : 0u};
-  if (vouched) return outcome;
+  if (has_checksum) return outcome;
   auto line = content::Rope::literal(checksum_line(*file.sha256, file.name));
   TRY(auto digest, content::sha256_of(line));
   TRY(auto wrote_line,

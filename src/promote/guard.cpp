@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 
 namespace quarry::promote {
 

@@ -100,7 +100,7 @@ Command channel_unprotect_command() {
           .flags = {k_why, store_flag()},
           .examples = {{"quarry channel unprotect rehearsal --reason \"rehearsal is over\" --store file:store",
                         "everybody may publish into it again"}},
-          .exit_codes = {{3, "there is no such channel"}, {7, "other writers kept moving the channel"}},
+          .exit_codes = {{3, "the channel does not exist"}, {7, "other writers kept moving the channel"}},
           .schema = "quarry.channel-unprotect/1",
           .run = run_unprotect};
 }
@@ -135,7 +135,7 @@ Command channel_unblock_command() {
           .examples = {{"quarry channel unblock stable set:1f2e3d4c --reason \"the test machine was broken\" "
                         "--store file:store",
                         "promote it again afterwards"}},
-          .exit_codes = {{3, "there is no such channel, or it blocks none of these"}},
+          .exit_codes = {{3, "the channel does not exist, or blocks none of these files"}},
           .schema = "quarry.channel-unblock/1",
           .run = run_unblock};
 }
