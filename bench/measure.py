@@ -22,14 +22,15 @@ class Cost:
         return f"{self.wall:.2f} s, {self.cpu:.2f} CPU-s, {self.rss_mb:.0f} MB RSS"
 
 
-def run(*command: str | Path, environment: dict[str, str] | None = None, cwd: Path | None = None) -> Cost:
-    """Runs to the end; a failure stops the benchmark. RSS and blocks are the largest and the sum over the command and its children."""
+def run(*command: str | Path, environment: dict[str, str] | None = None, cwd: Path | None = None, successes: tuple[int, ...] = (0,)) -> Cost:
+    """Runs to the end; an exit code that is not one of `successes` stops the benchmark. RSS and blocks are the largest and the sum over
+    the command and its children."""
     begin = time.monotonic()
     child = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, cwd=cwd)
     output = child.stdout.read().decode(errors="replace")
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
+    if child.returncode not in successes:
         raise SystemExit(f"{' '.join(map(str, command))} ended with {child.returncode}\n{output[-3000:]}")
     return Cost(time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, usage.ru_oublock * 512 / 1e6, output)
 

@@ -1,10 +1,13 @@
 #include "workflow/model.hpp"
 
 #include "base/text.hpp"
+#include "sys/machine.hpp"
 #include "sys/path.hpp"
+#include "thread/pool.hpp"
 #include "workflow/model_parts.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -238,17 +241,41 @@ std::unique_ptr<File> read_file_model(std::string path, std::string text, bool a
   return file;
 }
 
-Result<Repository> read_repository(Tree& tree) {
-  Repository repository;
-  repository.tree = &tree;
+namespace {
+struct Source {
+  std::string path, text;
+  std::vector<Located> defects;
+  std::unique_ptr<File> model = {};
+};
+
+/// Trees are not thread-safe, so the files are read one after the other.
+std::vector<Source> read_sources(Tree& tree, std::vector<Located>& defects) {
+  std::vector<Source> sources;
   for (const auto& path : workflow_files(tree)) {
     // The bound on a file's size is a finding; reading stops a little later.
     auto text = tree.read(path, 64 * k_file_bytes_max);
-    if (!text) {
-      repository.defects.push_back({path, {}, "Y102", Severity::error, text.error().message, ""});
-      continue;
-    }
-    repository.files.push_back(read_file_model(path, std::move(*text), false, repository.defects));
+    if (text)
+      sources.push_back({path, std::move(*text), {}});
+    else
+      defects.push_back({path, {}, "Y102", Severity::error, text.error().message, ""});
+  }
+  return sources;
+}
+} // namespace
+
+Result<Repository> read_repository(Tree& tree) {
+  Repository repository;
+  repository.tree = &tree;
+  auto sources = read_sources(tree, repository.defects);
+  // Parsing takes most of the time of `workflow lint`: of 55 workflows, 460 kB, 12 ms on one core.
+  TRY_DO(parallel_for(sources.size(), sys::cpu_count(), [&](std::size_t i) -> Result<void> {
+    auto& source = sources[i];
+    source.model = read_file_model(std::move(source.path), std::move(source.text), false, source.defects);
+    return {};
+  }));
+  for (auto& source : sources) {
+    std::move(source.defects.begin(), source.defects.end(), std::back_inserter(repository.defects));
+    repository.files.push_back(std::move(source.model));
   }
   if (repository.files.empty())
     return fail(ErrorKind::not_found, "Y152", "there is no workflow file",

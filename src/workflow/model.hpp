@@ -123,7 +123,8 @@ struct Repository {
 };
 
 /// Reads every workflow of the tree and the composite actions that they name. Defects of single files are collected;
-/// not_found Y152 when there is no workflow file at all. One read for each file.
+/// not_found Y152 when there is no workflow file at all. One read for each file, one after the other; they are parsed
+/// by as many threads as there are processors.
 Result<Repository> read_repository(Tree& tree);
 
 /// The model of one file; used by read_repository. Defects: of YAML and of expressions (Y104).
