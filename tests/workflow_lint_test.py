@@ -179,6 +179,66 @@ def test_baseline_and_formats(reviewed):
     assert "::error file=.github/workflows/build.yml,line=25,col=16,title=Y125::" in "\n".join(shown) and len(shown) == 10
 
 
+CALLER = f"""\
+# quarry: ignore Y140 reason="it is gone" until=2999-12-31
+on: push
+jobs:
+  build:
+    uses: ./.github/workflows/called.yml
+    with:
+      fast: "true"  # quarry: ignore Y141 reason="so is this" until=2999-12-31
+      depth: '3'
+      name: "true"
+      slow: "perhaps"
+  look:
+    runs-on: ubuntu-24.04
+    timeout-minutes: 5
+    steps:
+      - uses: {CHECKOUT.replace("actions/", "Actions/")}
+      - uses: {CHECKOUT}
+      - uses: {CHECKOUT}
+"""
+CALLED = """\
+on:
+  workflow_call:
+    inputs:
+      fast: {type: boolean}
+      slow: {type: boolean}
+      depth: {type: number}
+      name: {type: string}
+jobs:
+  build:
+    runs-on: ubuntu-24.04
+    timeout-minutes: 5
+    steps:
+      - run: echo "$A"
+        env: {A: "${{ inputs.fast }}${{ inputs.slow }}${{ inputs.depth }}${{ inputs.name }}"}
+"""
+
+
+def test_fixes_are_certain_and_the_rest_stays(tmp_path):
+    root = tree(tmp_path, caller=CALLER, called=CALLED)
+    path = root / ".github/workflows/caller.yml"
+    path.write_bytes(CALLER.replace("\n", "\r\n").encode())
+    path.chmod(0o664)
+    done = quarry("workflow", "lint", root, "--fix", "--json")
+    assert done.code == 1  # "perhaps" is no boolean: the value is somebody's to choose
+    assert sorted(one["code"] for one in done.json["fixed"]) == ["Y107", "Y107", "Y110", "Y110", "Y137"]
+    assert [(one["code"], one["line"]) for one in done.json["findings"]] == [("Y110", 9)]
+    expected = CALLER.split("\n", 1)[1].replace('fast: "true"', "fast: true").replace("'3'", "3").replace("Actions/", "actions/")
+    expected = "".join(line.split("  # quarry")[0].rstrip("\n") + "\r\n" for line in expected.splitlines())
+    assert path.read_bytes().decode() == expected and path.stat().st_mode & 0o777 == 0o664
+    assert (root / ".github/workflows/called.yml").read_text() == CALLED
+    assert quarry("workflow", "lint", root, "--fix", "--json").json["fixed"] == []
+
+
+def test_a_suppression_stays_when_something_was_not_looked_at(reviewed):
+    path = reviewed / ".github/workflows/wheels.yml"
+    path.write_text(f'# quarry: ignore Y140 reason="no" until=2999-12-31\n{WHEELS}')
+    done = quarry("workflow", "lint", reviewed, "--fix", "--json").json
+    assert done["not_looked_at"] and done["fixed"] == [] and path.read_text().startswith("# quarry")
+
+
 def test_no_workflows(tmp_path):
     refused("Y152", 3, "workflow", "lint", tmp_path)
     refused("Y150", 3, "workflow", "lint", tmp_path / "none")

@@ -17,8 +17,9 @@ struct Rules {
   Report& report;
 
   void add(const File& file, Position at, std::string code, Severity severity, std::string message,
-           std::string fix = {}) const {
-    report.findings.push_back({file.path, at, std::move(code), severity, std::move(message), std::move(fix)});
+           std::string fix = {}, std::optional<Edit> edit = {}) const {
+    report.findings.push_back(
+        {file.path, at, std::move(code), severity, std::move(message), std::move(fix), std::move(edit)});
   }
   void not_looked_at(const std::string& what) const { ++report.not_looked_at[what]; }
 };

@@ -15,6 +15,17 @@ bool literal_fits(const std::string& type, std::string_view value) {
   return !value.empty() && value.find_first_not_of("0123456789.-+eE") == value.npos;
 }
 
+/// The quotes of a literal are what makes it a text. Which of the two kinds they are is not kept.
+std::optional<Edit> without_quotes(const File& file, const Argument& argument) {
+  auto lines = text::lines(file.text);
+  if (argument.at.line == 0 || argument.at.line > lines.size()) return std::nullopt;
+  for (char quote : {'"', '\''}) {
+    auto quoted = fmt::format("{}{}{}", quote, argument.value, quote);
+    if (lines[argument.at.line - 1].find(quoted) != std::string::npos) return Edit{quoted, argument.value};
+  }
+  return std::nullopt;
+}
+
 void check_literals(const Rules& rules, const File& file, const Call& call, const Entry& entry) {
   for (const auto& argument : call.arguments) {
     const auto* input = entry.find(argument.name);
@@ -25,7 +36,9 @@ void check_literals(const Rules& rules, const File& file, const Call& call, cons
       rules.add(file, argument.at, "Y110", Severity::error,
                 fmt::format("input `{}` of {} is a {} and gets the text `{}`", input->name, call.target, input->type,
                             argument.value),
-                fmt::format("write a {} without quotes", input->type));
+                fmt::format("write a {} without quotes", input->type),
+                text_for_other && literal_fits(input->type, argument.value) ? without_quotes(file, argument)
+                                                                            : std::nullopt);
     bool chosen = input->type == "choice" && !input->options.empty();
     if (chosen && std::find(input->options.begin(), input->options.end(), argument.value) == input->options.end())
       rules.add(file, argument.at, "Y114", Severity::error,

@@ -125,7 +125,9 @@ void check_owners(const Rules& rules) {
         *rarest->second.file, rarest->second.at, "Y137", Severity::warning,
         fmt::format("owner `{}` is spelled `{}` in {}", rarest->first, usual->first,
                     usual->second.count == 1 ? "another place" : fmt::format("{} other places", usual->second.count)),
-        fmt::format("write `{}` everywhere", usual->first));
+        fmt::format("write `{}` everywhere", usual->first),
+        usual->second.count > rarest->second.count ? std::optional(Edit{rarest->first + "/", usual->first + "/"})
+                                                   : std::nullopt);
   }
 }
 } // namespace

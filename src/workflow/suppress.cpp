@@ -73,8 +73,10 @@ void apply_suppressions(const File& file, const std::string& today, Report& repo
   for (const auto& line : text::lines(file.text)) {
     auto one = read(line, ++number);
     if (!one) continue;
-    auto tell = [&](std::string code, Severity severity, std::string message, std::string fix) {
-      report.findings.push_back({file.path, one->at, std::move(code), severity, std::move(message), std::move(fix)});
+    auto tell = [&](std::string code, Severity severity, std::string message, std::string fix,
+                    std::optional<Edit> edit = {}) {
+      report.findings.push_back(
+          {file.path, one->at, std::move(code), severity, std::move(message), std::move(fix), std::move(edit)});
     };
     if (auto defect = defect_of(*one); !defect.empty()) {
       tell("Y105", Severity::error, fmt::format("this suppression has no effect: {}", defect),
@@ -90,7 +92,9 @@ void apply_suppressions(const File& file, const std::string& today, Report& repo
     for (const auto& finding : report.findings)
       if (covered(finding)) report.suppressed.push_back({finding, one->reason, one->until});
     if (std::erase_if(report.findings, covered) == 0)
-      tell("Y107", Severity::warning, "this suppression matches no finding", "remove the comment");
+      tell("Y107", Severity::warning, "this suppression matches no finding", "remove the comment",
+           // A finding that --with would show may need it.
+           report.not_looked_at.empty() ? std::optional(Edit{line.substr(one->at.column - 1), ""}) : std::nullopt);
   }
 }
 

@@ -3,6 +3,7 @@
 // file.
 #include "base/finding.hpp"
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +50,11 @@ struct Member {
   Node value;
 };
 
+/// What makes a finding go away for certain: on its line, `from` becomes `to`. An empty `to` removes a comment.
+struct Edit {
+  std::string from, to;
+};
+
 /// A defect with its place in parts, as annotations and SARIF want it.
 struct Located {
   std::string file;
@@ -56,6 +62,7 @@ struct Located {
   std::string code;
   Severity severity = Severity::error;
   std::string message, fix;
+  std::optional<Edit> edit = {}; ///< for `--fix`
 };
 
 struct Parsed {

@@ -7,9 +7,11 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "sys/file.hpp"
-#include "workflow/lint.hpp"
+#include "sys/path.hpp"
+#include "workflow/fix.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
@@ -17,14 +19,25 @@ namespace quarry::cli {
 namespace {
 using workflow::Located;
 
+constexpr unsigned k_fix_rounds_max = 100; // each round fixes one spelling of an owner in one place
+
 std::map<std::string, std::size_t> by_code(const workflow::Report& report) {
   std::map<std::string, std::size_t> counts;
   for (const auto& one : report.findings) ++counts[one.code];
   return counts;
 }
 
-Json workflow_document_of(const workflow::Report& report, const std::string& directory, std::size_t known) {
-  Json findings = Json::array(), suppressed = Json::array();
+/// What `workflow lint` prints: what is left, and what it has dealt with before.
+struct Linted {
+  workflow::Report report;
+  std::size_t known = 0;      ///< findings that the baseline has, too
+  std::vector<Located> fixed; ///< by --fix
+};
+
+Json workflow_document_of(const Linted& linted, const std::string& directory) {
+  const auto& report = linted.report;
+  Json findings = Json::array(), suppressed = Json::array(), fixed = Json::array();
+  for (const auto& one : linted.fixed) fixed.push_back(located_json(one));
   for (const auto& one : report.findings) findings.push_back(located_json(one));
   for (const auto& one : report.suppressed) {
     auto entry = located_json(one.finding);
@@ -41,7 +54,8 @@ Json workflow_document_of(const workflow::Report& report, const std::string& dir
           {"errors", count_of(report.findings, Severity::error)},
           {"warnings", count_of(report.findings, Severity::warning)},
           {"notes", count_of(report.findings, Severity::note)},
-          {"known", known},
+          {"known", linted.known},
+          {"fixed", fixed},
           {"by_code", by_code(report)},
           {"not_looked_at", report.not_looked_at},
           {"findings", findings},
@@ -50,7 +64,8 @@ Json workflow_document_of(const workflow::Report& report, const std::string& dir
 
 using Codes = std::map<std::string, Explanation>;
 
-std::string workflow_summary(const workflow::Report& report, const Codes& codes, std::size_t known, Look look) {
+std::string workflow_summary(const Linted& linted, const Codes& codes, Look look) {
+  const auto& report = linted.report;
   TableRows rows;
   for (const auto& [code, count] : by_code(report)) {
     auto severity = Severity::note;
@@ -66,7 +81,8 @@ std::string workflow_summary(const workflow::Report& report, const Codes& codes,
                       units::things(count_of(report.findings, Severity::error), "error"),
                       units::things(count_of(report.findings, Severity::warning), "warning"),
                       units::things(count_of(report.findings, Severity::note), "note"));
-  if (known > 0) text += fmt::format("{} existed in the baseline\n", units::things(known, "finding"));
+  if (linted.known > 0) text += fmt::format("{} existed in the baseline\n", units::things(linted.known, "finding"));
+  if (!linted.fixed.empty()) text += fmt::format("{} fixed\n", units::things(linted.fixed.size(), "finding"));
   if (!report.suppressed.empty())
     text += fmt::format("{} suppressed\n", units::things(report.suppressed.size(), "finding"));
   for (const auto& [what, count] : report.not_looked_at)
@@ -86,11 +102,11 @@ Result<std::size_t> apply_baseline(const Context& context, const Arguments& argu
   return workflow::remove_known(report, *before);
 }
 
-Result<void> print_workflow(Context& context, const Arguments& arguments, const workflow::Report& report,
-                            std::size_t known) {
+Result<void> print_workflow(Context& context, const Arguments& arguments, const Linted& linted) {
+  const auto& report = linted.report;
   auto format = arguments.get("--format");
   TRY(auto codes, load_codes_of(context.resources, "workflow"));
-  if (format == "json") context.out.data(json::pretty(workflow_document_of(report, workflow_root(arguments), known)));
+  if (format == "json") context.out.data(json::pretty(workflow_document_of(linted, workflow_root(arguments))));
   if (format == "github") context.out.data(annotations(report.findings));
   if (format == "sarif") context.out.data(json::pretty(sarif_of(report.findings, codes)));
   if (format == "text" || format == "github") {
@@ -98,8 +114,7 @@ Result<void> print_workflow(Context& context, const Arguments& arguments, const 
     for (const auto& one : report.findings)
       if (one.severity != Severity::note || arguments.has("--notes")) shown.push_back(workflow::to_finding(one));
     if (format == "text") context.out.findings(shown);
-    auto text =
-        workflow_summary(report, codes, known, format == "text" ? context.out.data_look() : context.out.note_look());
+    auto text = workflow_summary(linted, codes, format == "text" ? context.out.data_look() : context.out.note_look());
     if (format == "text")
       context.out.data(text);
     else
@@ -108,18 +123,52 @@ Result<void> print_workflow(Context& context, const Arguments& arguments, const 
     if (notes > 0 && !arguments.has("--notes") && format == "text")
       context.out.note(fmt::format("hint: --notes shows the {} as well", units::things(notes, "note")));
   }
-  context.out.document(workflow_document_of(report, workflow_root(arguments), known));
+  context.out.document(workflow_document_of(linted, workflow_root(arguments)));
   return {};
+}
+
+/// The new file appears whole, with the permissions of the old one.
+Result<void> replace_text(const std::string& path, std::string_view text) {
+  TRY(auto old, sys::File::open_read(path));
+  TRY(auto mode, old.mode());
+  TRY(auto file, sys::AtomicFile::create(path, mode));
+  TRY_DO(file.file().set_mode(mode));
+  TRY_DO(file.file().write(text));
+  return file.commit_replace();
+}
+
+/// Writes the files of one round of edits. A finding that was fixed may have hidden another one of the same rule, so
+/// the caller looks again.
+Result<std::vector<Located>> write_fixes(Context& context, const Arguments& arguments, workflow::Tree& tree,
+                                         const workflow::Report& report) {
+  std::vector<Located> done;
+  TRY(auto files, workflow::fixed_files(tree, report.findings));
+  for (auto& file : files) {
+    TRY_DO(replace_text(path::join(workflow_root(arguments), file.path), file.text));
+    for (auto& one : file.fixed) {
+      auto shown = workflow::to_finding(one);
+      context.out.note(fmt::format("fixed[{}] {}: {}", one.code, shown.place, one.message));
+      done.push_back(std::move(one));
+    }
+  }
+  return done;
 }
 
 Result<int> run_lint(Context& context, const Arguments& arguments) {
   TRY(auto tree, workflow::open_directory(workflow_root(arguments)));
   TRY(auto others, others_of(context, arguments));
   workflow::LintOptions options{sys::rfc3339(context.clock.now_us()).substr(0, 10), others.by_name};
-  TRY(auto report, workflow::lint(*tree, options));
-  TRY(auto known, apply_baseline(context, arguments, options, report));
-  TRY_DO(print_workflow(context, arguments, report, known));
-  return count_of(report.findings, Severity::error) > 0 ? traits(ErrorKind::failed).exit_code : 0;
+  Linted linted;
+  for (unsigned round = 0;; ++round) {
+    TRY(linted.report, workflow::lint(*tree, options));
+    TRY(linted.known, apply_baseline(context, arguments, options, linted.report));
+    if (!arguments.has("--fix") || round == k_fix_rounds_max) break;
+    TRY(auto fixed, write_fixes(context, arguments, *tree, linted.report));
+    if (fixed.empty()) break;
+    std::move(fixed.begin(), fixed.end(), std::back_inserter(linted.fixed));
+  }
+  TRY_DO(print_workflow(context, arguments, linted));
+  return count_of(linted.report.findings, Severity::error) > 0 ? traits(ErrorKind::failed).exit_code : 0;
 }
 
 Command lint_command() {
@@ -140,14 +189,20 @@ Command lint_command() {
           "it are checked. Without it such places are counted as not looked at.\n\n"
           "A comment `# quarry: ignore Y125 reason=\"…\" until=2027-01-31` accepts a finding of its line, or of the "
           "next "
-          "line when it stands alone. An error ends with exit code 1; warnings and notes do not.",
+          "line when it stands alone. An error ends with exit code 1; warnings and notes do not.\n\n"
+          "--fix edits three kinds of findings: it takes the quotes off a boolean or a number that a called workflow "
+          "gets "
+          "as a text (Y110), spells an owner as most places do (Y137), and removes a suppression that matches nothing "
+          "(Y107; not if anything was not looked at). It names each edit, and the others are left to you.",
       .operands = {{"DIR", "the root of a repository, or a directory of workflow files (default: .)", false}},
       .flags = {with_flag(),
                 {"--baseline", "REV", "report only findings that this revision of DIR does not have"},
+                {.name = "--fix", .value = "", .help = "edit the files where it is certain what to write"},
                 {"--format", "F", "how findings are written", {"text", "json", "github", "sarif"}, "text"},
                 {.name = "--notes", .value = "", .help = "show notes, too; they are always counted"}},
       .examples = {{"quarry workflow lint", "the repository of the working directory"},
                    {"quarry workflow lint --baseline origin/main --format github", "in CI: only what a change adds"},
+                   {"quarry workflow lint --fix", "edit what is certain, then report the rest"},
                    {"quarry workflow lint --with ROCm/jax=../jax --notes", "and the paths in a checkout of ROCm/jax"}},
       .exit_codes = {{1, "a finding is an error"}, {3, "no workflow file, or no such revision"}},
       .schema = "quarry.workflow-lint/1",

@@ -1,0 +1,58 @@
+#include "workflow/fix.hpp"
+
+#include "base/text.hpp"
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace quarry::workflow {
+
+namespace {
+constexpr std::uint64_t k_fixed_bytes_max = 64u << 20;
+
+/// Lines with their ends, so that a file keeps its CRLF and the missing newline at its end.
+std::vector<std::string> lines_with_ends(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    auto size = std::min(text.find('\n'), text.size() - 1) + 1;
+    lines.emplace_back(text.substr(0, size));
+    text.remove_prefix(size);
+  }
+  return lines;
+}
+
+bool occurs_once(std::string_view line, std::string_view wanted) {
+  auto first = line.find(wanted);
+  return first != line.npos && line.find(wanted, first + 1) == line.npos;
+}
+
+bool apply(const Edit& edit, std::string& line) {
+  if (edit.from.empty() || !occurs_once(line, edit.from)) return false;
+  line.replace(line.find(edit.from), edit.from.size(), edit.to);
+  if (!edit.to.empty()) return true;
+  auto end = line.substr(std::min(line.find_last_not_of("\r\n") + 1, line.size()));
+  auto kept = line.substr(0, line.find_last_not_of(" \t\r\n") + 1);
+  line = kept.empty() ? "" : kept + end;
+  return true;
+}
+} // namespace
+
+Result<std::vector<FixedFile>> fixed_files(Tree& tree, const std::vector<Located>& findings) {
+  std::map<std::string, std::vector<const Located*>> by_file;
+  for (const auto& one : findings)
+    if (one.edit && one.at.line > 0) by_file[one.file].push_back(&one);
+  std::vector<FixedFile> files;
+  for (const auto& [path, wanted] : by_file) {
+    TRY(auto text, tree.read(path, k_fixed_bytes_max));
+    auto lines = lines_with_ends(text);
+    FixedFile file{path, {}, {}};
+    for (const auto* one : wanted)
+      if (one->at.line <= lines.size() && apply(*one->edit, lines[one->at.line - 1])) file.fixed.push_back(*one);
+    if (file.fixed.empty()) continue;
+    file.text = text::join(lines, "");
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+} // namespace quarry::workflow

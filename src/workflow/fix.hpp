@@ -1,0 +1,21 @@
+#pragma once
+// `workflow lint --fix`: makes those edits whose result is certain.
+#include "workflow/lint.hpp"
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace quarry::workflow {
+
+struct FixedFile {
+  std::string path;           ///< relative to the root of the tree
+  std::string text;           ///< the whole file after its edits
+  std::vector<Located> fixed; ///< the findings whose edits it holds
+};
+
+/// Reads the files of those findings that have an edit, and returns their texts after it. An edit is left out if the
+/// line does not hold what it replaces exactly once. A comment that is removed takes an otherwise empty line with it.
+/// Writes nothing. Fails with Y150 if a file cannot be read. One read for each file.
+Result<std::vector<FixedFile>> fixed_files(Tree& tree, const std::vector<Located>& findings);
+
+} // namespace quarry::workflow
