@@ -124,7 +124,6 @@ ALIKE_NEIGHBOURS: dict[str, int] = {
     "src/registry/records.hpp": 9,
     "src/run/github.hpp": 2,
     "src/run/layout.hpp": 4,
-    "src/s3/bucket.hpp": 1,
     "src/s3/capabilities.hpp": 1,
     "src/s3/credentials.hpp": 2,
     "src/s3/errors.hpp": 1,

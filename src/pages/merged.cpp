@@ -14,6 +14,7 @@
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 namespace quarry::pages {
@@ -228,40 +229,60 @@ Result<Merged> merge(ObjectStore& store, const Source& source, const MergeOption
   return Merger(store, source, base, options).run();
 }
 
-/// The directories of all set records.
-Result<std::set<std::string>> published_directories(ObjectStore& store, unsigned transfers) {
+/// A merged index or a set record, and why it could not be written or read.
+struct Failure {
+  std::string place;
+  Error error;
+};
+
+/// The directories of all set records. Records that are damaged or from a later program are added to `unreadable`: one
+/// of them must not keep all directories from their dependencies.
+Result<std::set<std::string>> published_directories(ObjectStore& store, unsigned transfers,
+                                                    std::vector<Failure>& unreadable) {
   constexpr std::string_view k_sets = "sets/", k_json = ".json";
   TRY(auto objects, store.list(std::string(k_sets)));
   std::set<std::string> directories;
+  std::vector<std::optional<Error>> errors(objects.size());
   std::mutex mutex;
   TRY_DO(parallel_for(objects.size(), transfers, [&](std::size_t i) -> Result<void> {
     std::string_view key = objects[i].key;
     if (!key.ends_with(k_json)) return {};
     auto digest = registry::SetDigest::parse(key.substr(k_sets.size(), key.size() - k_sets.size() - k_json.size()));
     if (!digest) return {};
-    TRY(auto set, registry::load_set(store, *digest));
-    std::lock_guard lock(mutex);
-    directories.insert(set.directory);
+    auto set = registry::load_set(store, *digest);
+    if (set) {
+      std::lock_guard lock(mutex);
+      directories.insert(set->directory);
+      return {};
+    }
+    auto kind = set.error().kind;
+    if (kind == ErrorKind::not_found) return {}; // garbage collection has removed it since the listing
+    bool junk = kind == ErrorKind::corrupt || kind == ErrorKind::resource_exhausted || kind == ErrorKind::unsupported;
+    if (!junk) return fail(std::move(set).error());
+    errors[i] = std::move(set).error();
     return {};
   }));
+  for (std::size_t i = 0; i < objects.size(); ++i)
+    if (errors[i]) unreadable.push_back({objects[i].key, std::move(*errors[i])});
   directories.erase(std::string(k_base_index));
   return directories;
 }
 
-/// The first error, with all the others.
-Result<void> all_of(const std::vector<Source>& sources, const std::vector<Result<Merged>>& merged) {
+/// One error for all failures, with the kind of the first one. `count`: of the merged indexes, also those that failed.
+Result<void> all_of(const std::vector<Failure>& failed, const std::vector<Failure>& unreadable, std::size_t count) {
   constexpr std::size_t k_told_max = 10;
-  const Error* first = nullptr;
   std::vector<std::string> told;
-  for (std::size_t i = 0; i < merged.size(); ++i) {
-    if (merged[i]) continue;
-    if (!first) first = &merged[i].error();
-    told.push_back(fmt::format("{}: {} {}", sources[i].place, merged[i].error().code, merged[i].error().message));
-  }
-  if (!first) return {};
+  for (const auto* failures : {&failed, &unreadable})
+    for (const auto& [place, error] : *failures)
+      told.push_back(fmt::format("{}: {} {}", place, error.code, error.message));
+  if (told.empty()) return {};
+  auto message =
+      failed.empty()
+          ? fmt::format("merged indexes may be missing, because set records cannot be read: {}; all others are written",
+                        unreadable.size())
+          : fmt::format("{} of {} merged indexes could not be written; all others are", failed.size(), count);
   auto error =
-      Error::of(first->kind, "P051",
-                fmt::format("{} of {} merged indexes could not be written; all others are", told.size(), merged.size()))
+      Error::of((failed.empty() ? unreadable : failed).front().error.kind, "P051", message)
           .with_hint(
               "fix the problems above, then run the same command again; `quarry index check` looks at one place");
   told.resize(std::min(told.size(), k_told_max));
@@ -293,7 +314,8 @@ Result<MergedAll> merge_all(ObjectStore& store, const MergeOptions& options) {
   std::vector<Source> sources;
   TRY(auto channels, registry::list_channels(store));
   for (const auto& name : channels) sources.push_back(channel_source(store, name));
-  TRY(auto directories, published_directories(store, options.transfers));
+  std::vector<Failure> failed, unreadable;
+  TRY(auto directories, published_directories(store, options.transfers, unreadable));
   for (const auto& directory : directories) sources.push_back(directory_source(store, directory));
   std::vector<Result<Merged>> merged(sources.size(), Merged());
   auto base = read_once(directory_source(store, std::string(k_base_index)));
@@ -302,7 +324,9 @@ Result<MergedAll> merge_all(ObjectStore& store, const MergeOptions& options) {
     merged[i] = Merger(store, sources[i], base, one).run();
     return {}; // a broken place must not keep the others from their dependencies
   }));
-  TRY_DO(all_of(sources, merged));
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (!merged[i]) failed.push_back({sources[i].place, merged[i].error()});
+  TRY_DO(all_of(failed, unreadable, sources.size()));
   MergedAll all;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto& one_of_them = *merged[i];

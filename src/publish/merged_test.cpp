@@ -316,6 +316,24 @@ TEST_F(MergedIndex, ABrokenChannelKeepsNoOtherPlaceFromItsDependencies) {
     EXPECT_THAT(projects(*store_, directory), ::testing::Contains("numpy"));
 }
 
+TEST_F(MergedIndex, ADamagedSetRecordKeepsNoDirectoryFromItsDependencies) {
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}));
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  auto damaged = registry::set_key(registry::SetDigest(sha256("a set of nobody")));
+  ASSERT_TRUE(store_->put(damaged, content::Rope::literal("{}"), {}));
+  auto all = pages::merge_all(*store_);
+  ASSERT_FALSE(all);
+  EXPECT_EQ(all.error().code, "P051");
+  EXPECT_EQ(all.error().kind, ErrorKind::corrupt);
+  EXPECT_THAT(all.error().message, HasSubstr("set records cannot be read: 1"));
+  EXPECT_THAT(all.error().details, ElementsAre(HasSubstr(damaged + ": R011")));
+  for (const auto& directory : {k_run, k_channel})
+    EXPECT_THAT(projects(*store_, directory), ::testing::Contains("numpy"));
+  ASSERT_TRUE(store_->remove(damaged));
+  auto fixed = pages::merge_all(*store_);
+  ASSERT_TRUE(fixed) << render(fixed.error());
+}
+
 TEST_F(MergedIndex, AProjectThatVanishedIsRemovedAlsoAfterAKill) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   ASSERT_TRUE(publish(*store_, {"core-1.0-py3-none-any.whl"}));

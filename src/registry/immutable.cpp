@@ -25,8 +25,16 @@ Unexpected altered(const std::string& key, const Sha256& expected, const Sha256&
                   .with_hint("do not use it; restore it from a copy, or publish the files again"));
 }
 
+Unexpected unreadable(std::string_view prefix, std::size_t size) {
+  return fail(ErrorKind::resource_exhausted, "R007",
+              fmt::format("a record below {} would have {} bytes, more than the {} that are read at once", prefix, size,
+                          k_record_bytes_max),
+              "make it smaller: a set of fewer files, evidence with shorter messages of its tests");
+}
+
 template <class R> Result<DigestOf<R>> put_record(ObjectStore& store, std::string_view prefix, const R& record) {
   auto bytes = to_json(record);
+  if (bytes.size() > k_record_bytes_max) return unreadable(prefix, bytes.size());
   auto digest = sha256(bytes);
   DigestOf<R> name(digest);
   auto key = key_of(prefix, name);

@@ -52,6 +52,17 @@ protected:
   std::unique_ptr<ObjectStore> store_ = store::make_memory_store();
 };
 
+// Nobody could read it again: a seal or a channel that names it would be broken from the start.
+TEST_F(Registry, ARecordThatIsTooLargeToBeReadIsNotWritten) {
+  auto refused = put_verdict(*store_, std::string(k_record_bytes_max + 1, ' '));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "R007");
+  EXPECT_EQ(refused.error().kind, ErrorKind::resource_exhausted);
+  EXPECT_TRUE(store_->list("")->empty());
+  auto largest = put_verdict(*store_, std::string(k_record_bytes_max, ' '));
+  EXPECT_TRUE(largest) << render(largest.error());
+}
+
 TEST_F(Registry, ARecordIsNamedByItsDigestAndWrittenOnce) {
   auto digest = put_sample_set(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
   EXPECT_EQ(SetDigest(sha256(text(set_key(digest)))), digest);

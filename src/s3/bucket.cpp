@@ -168,14 +168,4 @@ Outcome Bucket::call(const Call& call) {
   }
 }
 
-Result<std::string> Bucket::presign(const std::string& method, const std::string& key, std::uint64_t seconds) {
-  TRY(auto used, credentials_->get());
-  auto place = location();
-  auto url = url_of(place, key);
-  auto date = amz_date(clock_.now_us() + clock_offset_us_);
-  SignedRequest sign{method, url.path, {}, {{"host", url.authority()}}, {}};
-  url.query = presigned_query(sign, {date, place.region}, used.keys, seconds);
-  return url.text();
-}
-
 } // namespace quarry::s3

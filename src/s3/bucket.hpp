@@ -72,9 +72,6 @@ public:
   Location location() const;
   std::string name() const;           ///< "s3://bucket", for messages
   bool unsigned_body_is_safe() const; ///< over TLS or to this machine nobody can change the body on its way
-  /// Returns a URL with which anyone may send this request for `seconds`, or until the credentials expire. The URL is a
-  /// secret: do not log it. Fails with K011 without credentials. Sends nothing to the bucket.
-  Result<std::string> presign(const std::string& method, const std::string& key, std::uint64_t seconds);
 
 private:
   Result<net::Request> request_of(const Call& call, Credentials& used);

@@ -48,7 +48,8 @@ net::Url amazon(const std::string& region) {
 Result<Location> parse_location(const std::string& locator, const std::map<std::string, std::string>& environment,
                                 const Profile& profile) {
   Location location;
-  auto rest = locator.substr(std::min(k_scheme.size(), locator.size()));
+  if (!locator.starts_with(k_scheme)) return wrong(locator, "it does not begin with s3://");
+  auto rest = locator.substr(k_scheme.size());
   auto slash = std::min(rest.find('/'), rest.size());
   location.bucket = rest.substr(0, slash);
   location.prefix = rest.substr(std::min(slash + 1, rest.size()));

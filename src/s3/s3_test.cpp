@@ -207,7 +207,8 @@ INSTANTIATE_TEST_SUITE_P(
               {},
               {{"region", "us-west-2"}, {"addressing_style", "path"}},
               "https://s3.us-west-2.amazonaws.com/bucket/p/k%20y"},
-        Place{"s3:///p", {}, {}, "K001"}, Place{"s3://Bucket/p", {}, {}, "K001"}, Place{"s3://ab/p", {}, {}, "K001"},
+        Place{"s3:bucket/p", {}, {}, "K001"}, Place{"s3:", {}, {}, "K001"}, Place{"s3:///p", {}, {}, "K001"},
+        Place{"s3://Bucket/p", {}, {}, "K001"}, Place{"s3://ab/p", {}, {}, "K001"},
         Place{"s3://a..b/p", {}, {}, "K001"}, Place{"s3://bucket/p", {{"AWS_REGION", "eu west"}}, {}, "K001"},
         Place{"s3://bucket/p", {{"AWS_ENDPOINT_URL", "bucket.example"}}, {}, "H001"}));
 

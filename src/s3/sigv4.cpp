@@ -102,18 +102,6 @@ std::string authorization(const SignedRequest& request, const Scope& scope, cons
                      scope_text(scope), signed_names(request), signature(request, scope, keys));
 }
 
-std::string presigned_query(SignedRequest request, const Scope& scope, const Keys& keys, std::uint64_t seconds) {
-  Pairs parameters = {{"X-Amz-Algorithm", std::string(k_algorithm)},
-                      {"X-Amz-Credential", keys.access_key + "/" + scope_text(scope)},
-                      {"X-Amz-Date", scope.date},
-                      {"X-Amz-Expires", std::to_string(seconds)},
-                      {"X-Amz-SignedHeaders", signed_names(request)}};
-  if (!keys.session_token.empty()) parameters.emplace_back("X-Amz-Security-Token", keys.session_token.reveal());
-  request.query = canonical_query(parameters);
-  request.payload_hash = k_unsigned_payload;
-  return request.query + "&X-Amz-Signature=" + signature(request, scope, keys);
-}
-
 std::string amz_date(std::int64_t us) {
   auto full = sys::rfc3339(us); // "2013-05-24T00:00:00.000000Z"
   return full.substr(0, 4) + full.substr(5, 2) + full.substr(8, 5) + full.substr(14, 2) + full.substr(17, 2) + "Z";

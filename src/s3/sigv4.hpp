@@ -42,8 +42,6 @@ std::string string_to_sign(const SignedRequest& request, const Scope& scope);
 std::string signature(const SignedRequest& request, const Scope& scope, const Keys& keys);
 /// The value of the Authorization header.
 std::string authorization(const SignedRequest& request, const Scope& scope, const Keys& keys);
-/// The query of a presigned URL that anyone may use for `seconds` (at most 604,800). `request.query` must be empty.
-std::string presigned_query(SignedRequest request, const Scope& scope, const Keys& keys, std::uint64_t seconds);
 
 /// "20130524T000000Z"
 std::string amz_date(std::int64_t us);

@@ -235,7 +235,8 @@ TEST(OpenStore, LocatorsAndWhatHasNoBackend) {
   EXPECT_EQ((*open_store("s3://bucket/some/prefix/"))->describe(), "s3://bucket/some/prefix");
   EXPECT_EQ((*open_store("s3://bucket/p"))->url("a b"), "https://bucket.s3.eu-west-1.amazonaws.com/p/a%20b");
   EXPECT_EQ((*open_store("https://example.org/x"))->url("a b"), "https://example.org/x/a%20b");
-  EXPECT_EQ(open_store("s3://Bucket/x").error().code, "K001");
+  for (const auto* locator : {"s3://Bucket/x", "s3:bucket/x", "s3:/bucket/x"})
+    EXPECT_EQ(open_store(locator).error().code, "K001") << locator;
   for (const std::string locator : {"gs://b", "az://b", "memory:"}) {
     auto opened = open_store(locator);
     ASSERT_FALSE(opened) << locator;

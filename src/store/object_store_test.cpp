@@ -560,6 +560,34 @@ TEST_P(Writing, PutOnceLooksWhenTheReplyWasLost) {
   EXPECT_EQ(get("k"), "one");
 }
 
+/// Copies as a server does, but its reply is lost.
+class LosesCopies final : public testing::FaultyStore {
+public:
+  using FaultyStore::FaultyStore;
+  bool arrives = true;
+  Result<bool> copy_from(ObjectStore& source, const std::string& from, const std::string& to,
+                         const PutOptions& options) override {
+    TRY(auto bytes, source.open(from));
+    if (arrives) TRY_DO(put(to, bytes, options));
+    return fail(ErrorKind::outcome_unknown, "R004", "the reply was lost");
+  }
+};
+
+TEST(CopyOnce, LooksWhenTheReplyOfTheServerWasLost) {
+  auto memory = make_memory_store();
+  LosesCopies store(*memory);
+  ASSERT_TRUE(store.put("from", Rope::literal("one"), {}));
+  const Once once{{}, sha256("one"), {}, {}, {}, 3};
+  auto copied = copy_once(store, "from", store, "to", once);
+  ASSERT_TRUE(copied) << render(copied.error());
+  EXPECT_TRUE(*copied); // as put_once() says it
+  copied = copy_once(store, "from", store, "to", once);
+  ASSERT_TRUE(copied) << render(copied.error());
+  EXPECT_FALSE(*copied);
+  store.arrives = false;
+  EXPECT_EQ(copy_once(store, "from", store, "other", once).error().code, "R004");
+}
+
 TEST_P(Writing, PutOnceReportsARefusedWrite) {
   testing::FaultyStore faulty(*store_, {testing::FaultyStore::Fault::refuse, 1, false});
   auto written = put_once(faulty, "k", {Rope::literal("one"), sha256("one"), {}, {}});

@@ -44,21 +44,21 @@ Result<bool> copy_once(ObjectStore& source, const std::string& from, ObjectStore
                        const Once& once) {
   TRY(auto present, target.head(to));
   if (present && recorded_at(*present, once.size) == once.sha256) return false;
+  bool lost = false; // the reply of the server that copied
   if (!present) {
     PutOptions options{Precondition::if_absent(), once.content_type, once.cache_control, once.on_progress, once.sha256};
     auto copied = target.copy_from(source, from, to, options);
-    bool looked_at =
-        !copied && (copied.error().kind == ErrorKind::outcome_unknown || copied.error().is(codes::object_exists));
-    if (!copied && !looked_at) return fail(std::move(copied).error());
+    lost = !copied && copied.error().kind == ErrorKind::outcome_unknown;
+    if (!copied && !lost && !copied.error().is(codes::object_exists)) return fail(std::move(copied).error());
     if (copied && *copied) return true;
-    if (!looked_at) {
+    if (copied) {
       auto through = once;
       TRY(through.content, source.open(from));
       return put_once(target, to, through);
     }
   }
   TRY(auto found, digest_of(target, to));
-  if (found == once.sha256) return false;
+  if (found == once.sha256) return lost;
   if (found) return other_bytes_there(to, *found, once.sha256);
   return fail(ErrorKind::outcome_unknown, "R004",
               fmt::format("{} did not confirm that `{}` was written", target.describe(), to),

@@ -229,7 +229,8 @@ Result<void> S3Store::copy(const std::string& from, const std::string& to, const
   bool atomic = request.condition == s3::Condition::none;
   if (!atomic) {
     TRY(auto capabilities, writing_.capabilities.get());
-    atomic = capabilities.complete_conditions && source.size > 0;
+    bool checked = request.condition != s3::Condition::match || capabilities.if_match;
+    atomic = checked && capabilities.complete_conditions && source.size > 0;
   }
   ++count().copies;
   if (proved && atomic) {

@@ -1,7 +1,7 @@
 """A strict S3 server in memory, for tests: checks every signature with an implementation of its own, keeps conditions atomic,
 verifies checksums, and misbehaves on request.
 
-    python3 tests/support/s3_double.py [--part-min BYTES] [--without conditions,complete-conditions,checksums,checksum-headers,slash-keys,etag,last-modified,ranges] [--unquoted-if-match] [--tls PEM]
+    python3 tests/support/s3_double.py [--part-min BYTES] [--without conditions,if-match,complete-conditions,checksums,checksum-headers,slash-keys,etag,last-modified,ranges] [--unquoted-if-match] [--tls PEM]
 
 prints one line of JSON (endpoint, access_key, secret_key, bucket) and serves until its input ends. Objects can also be read
 without a signature below /public/BUCKET/. /_control: POST {"faults": [...]} arms faults ("age": objects
@@ -319,7 +319,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.headers.get("If-None-Match") == "*" and present:
             raise Refused(412, "PreconditionFailed")
         wanted = self.headers.get("If-Match")
-        if wanted is None:
+        if wanted is None or self.state.without("if-match"):
             return
         if not present:
             raise Refused(404, "NoSuchKey")

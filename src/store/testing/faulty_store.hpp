@@ -7,7 +7,7 @@
 
 namespace quarry::store::testing {
 
-class FaultyStore final : public ObjectStore {
+class FaultyStore : public ObjectStore {
 public:
   enum class Fault : std::uint8_t {
     none,
