@@ -73,6 +73,6 @@ Result<std::uint64_t> projected_generation(store::ObjectStore& store, const std:
 constexpr int k_rebase_max = 64;
 /// How often a move is tried again after an unknown outcome (R004). Few, because the store has already retried each
 /// write.
-constexpr int k_lost_max = 3;
+constexpr int k_unknown_outcomes_max = 3;
 
 } // namespace quarry::pages

@@ -163,7 +163,7 @@ Result<void> check_reviewed(ObjectStore& store, const Plan& plan, const std::str
 /// Whether a result or a waiver has come, or gone, since the plan was judged.
 Result<bool> is_out_of_date(ObjectStore& store, const Plan& plan) {
   if (plan.action != registry::Action::promote || !plan.moves()) return false;
-  TRY(auto keys, registry::keys_that_judge(store));
+  TRY(auto keys, registry::evidence_and_waiver_keys(store));
   return keys != plan.judged_by;
 }
 
@@ -217,7 +217,7 @@ Result<Receipt> promote(ObjectStore& store, const Request& request, const Option
       continue;
     }
     bool again = receipt.error().is(codes::overtaken) ||
-                 (receipt.error().is(codes::write_unconfirmed) && ++lost < pages::k_lost_max);
+                 (receipt.error().is(codes::write_unconfirmed) && ++lost < pages::k_unknown_outcomes_max);
     if (!again || options.execute) return fail(std::move(receipt).error()); // what was reviewed is done once, or not
   }
   if (late) return fail(std::move(*late));

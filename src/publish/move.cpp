@@ -62,7 +62,7 @@ namespace {
 /// Whether a move that failed is tried again from the new state.
 bool worth_another_round(const Error& error, int& lost) {
   return error.kind == ErrorKind::precondition_failed ||
-         (error.kind == ErrorKind::outcome_unknown && ++lost < pages::k_lost_max);
+         (error.kind == ErrorKind::outcome_unknown && ++lost < pages::k_unknown_outcomes_max);
 }
 
 Unexpected always_overtaken(const std::string& channel) {

@@ -187,7 +187,7 @@ Result<PolicyRecord> load_policy(ObjectStore& s, const PolicyDigest& d) {
 Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& s, Findings& skipped) {
   return list_records<EvidenceRecord>(s, std::string(k_evidence), load_evidence, skipped);
 }
-Result<std::vector<std::string>> keys_that_judge(ObjectStore& s) {
+Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectStore& s) {
   std::vector<std::string> keys;
   TRY(auto evidence, s.children(std::string(k_evidence)));
   for (const auto& object : evidence.objects)

@@ -79,7 +79,7 @@ Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& store, Fi
 Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store, Findings& skipped);
 
 /// Returns the keys of all evidence and waivers, sorted; junk among them, too. Two listings.
-Result<std::vector<std::string>> keys_that_judge(ObjectStore& store);
+Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectStore& store);
 
 // Seals.
 /// Writes the seal of the set `set` if-absent, below the directory that the set record names. Returns true if it was

@@ -106,7 +106,7 @@ Result<Credentials> parse_assumed_role(std::string_view text, const std::string&
   return odd(source, "its answer holds no keys");
 }
 
-Result<Credentials> find_credentials(const Surroundings& surroundings, const SharedFiles& files,
+Result<Credentials> find_credentials(const CredentialSurroundings& surroundings, const SharedFiles& files,
                                      std::vector<std::string>* skipped) {
   std::string reasons;
   for (const auto& source : credential_sources()) {

@@ -28,7 +28,7 @@ struct Credentials {
   std::string source; ///< "the environment", "profile ci", "the container"
 };
 
-struct Surroundings {
+struct CredentialSurroundings {
   const std::map<std::string, std::string>& environment;
   net::Transport& transport;
   const sys::Clock& clock;
@@ -37,7 +37,7 @@ struct Surroundings {
 
 /// Returns the credentials of the first source that applies: K011, K012. `skipped` receives for each earlier source why
 /// it does not apply, without secret values. May read files and send requests.
-Result<Credentials> find_credentials(const Surroundings& surroundings, const SharedFiles& files,
+Result<Credentials> find_credentials(const CredentialSurroundings& surroundings, const SharedFiles& files,
                                      std::vector<std::string>* skipped = nullptr);
 
 /// Parses the JSON of the container's address or of the metadata service: AccessKeyId, SecretAccessKey, Token,

@@ -42,7 +42,7 @@ bool may_hold_credentials(const net::Url& url) { // as aws does: the container's
 
 } // namespace
 
-Result<net::Response> ask(const Surroundings& surroundings, net::Request request, std::uint64_t deadline_ms) {
+Result<net::Response> ask(const CredentialSurroundings& surroundings, net::Request request, std::uint64_t deadline_ms) {
   request.deadline_ms = deadline_ms;
   request.response_bytes_max = k_answer_max;
   net::FetchOptions options;
@@ -52,7 +52,7 @@ Result<net::Response> ask(const Surroundings& surroundings, net::Request request
   return net::fetch(surroundings.transport, std::move(request), options, surroundings.clock);
 }
 
-Result<Credentials> assume_role(const Surroundings& surroundings, const Role& role, const Keys* keys,
+Result<Credentials> assume_role(const CredentialSurroundings& surroundings, const Role& role, const Keys* keys,
                                 const std::string& source) {
   Pairs form = {{"Action", keys ? "AssumeRole" : "AssumeRoleWithWebIdentity"},
                 {"Version", "2011-06-15"},
@@ -81,7 +81,7 @@ Result<Credentials> assume_role(const Surroundings& surroundings, const Role& ro
   return parse_assumed_role(response.body, source);
 }
 
-Result<std::optional<Credentials>> from_github(const Surroundings& s, const SharedFiles&, std::string& why) {
+Result<std::optional<Credentials>> from_github(const CredentialSurroundings& s, const SharedFiles&, std::string& why) {
   auto url = variable(s, "ACTIONS_ID_TOKEN_REQUEST_URL"), bearer = variable(s, "ACTIONS_ID_TOKEN_REQUEST_TOKEN");
   auto role = variable(s, "AWS_ROLE_ARN");
   if (url.empty() || bearer.empty() || role.empty()) {
@@ -104,7 +104,8 @@ Result<std::optional<Credentials>> from_github(const Surroundings& s, const Shar
   return std::optional(assumed);
 }
 
-Result<std::optional<Credentials>> from_container(const Surroundings& s, const SharedFiles&, std::string& why) {
+Result<std::optional<Credentials>> from_container(const CredentialSurroundings& s, const SharedFiles&,
+                                                  std::string& why) {
   auto relative = variable(s, "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI");
   auto full =
       relative.empty() ? variable(s, "AWS_CONTAINER_CREDENTIALS_FULL_URI") : std::string(k_container_host) + relative;
@@ -128,7 +129,7 @@ Result<std::optional<Credentials>> from_container(const Surroundings& s, const S
 }
 
 // Version 2 of the metadata service: a token first, which a forged request from elsewhere cannot get.
-Result<std::optional<Credentials>> from_machine(const Surroundings& s, const SharedFiles&, std::string& why) {
+Result<std::optional<Credentials>> from_machine(const CredentialSurroundings& s, const SharedFiles&, std::string& why) {
   why = "no cloud metadata service answered";
   if (text::lower(variable(s, "AWS_EC2_METADATA_DISABLED")) == "true") {
     why = "AWS_EC2_METADATA_DISABLED is true";

@@ -27,21 +27,21 @@ Result<std::string> read_token(const std::string& file) {
   return std::string(text::trim(*token));
 }
 
-std::string session_name(const Surroundings& surroundings) {
+std::string session_name(const CredentialSurroundings& surroundings) {
   for (const auto* name : {"AWS_ROLE_SESSION_NAME", "GITHUB_RUN_ID"})
     if (auto value = variable(surroundings, name); !value.empty())
       return name == std::string_view("GITHUB_RUN_ID") ? "github-" + value : value;
   return "quarry";
 }
 
-Found from_nobody(const Surroundings& s, const SharedFiles&, std::string& why) {
+Found from_nobody(const CredentialSurroundings& s, const SharedFiles&, std::string& why) {
   if (variable(s, "QUARRY_S3_ANONYMOUS") != "1") return nothing(why, "QUARRY_S3_ANONYMOUS is not 1");
   Credentials anonymous;
   anonymous.source = "nobody";
   return std::optional(anonymous);
 }
 
-Found from_environment(const Surroundings& s, const SharedFiles&, std::string& why) {
+Found from_environment(const CredentialSurroundings& s, const SharedFiles&, std::string& why) {
   Credentials found;
   found.source = k_environment;
   found.keys = {variable(s, "AWS_ACCESS_KEY_ID"), Secret(variable(s, "AWS_SECRET_ACCESS_KEY")),
@@ -58,8 +58,8 @@ Unexpected bad_profile(const Profile& profile, const std::string& text) {
               "see the files that AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE name, or those in ~/.aws");
 }
 
-Found from_profile_named(const Surroundings& s, const SharedFiles& files, const std::string& name, std::string& why,
-                         int depth) {
+Found from_profile_named(const CredentialSurroundings& s, const SharedFiles& files, const std::string& name,
+                         std::string& why, int depth) {
   auto profile = profile_of(files.config, files.credentials, name);
   if (depth > k_profile_depth_max) return bad_profile(profile, "its source_profile leads in a circle");
   auto source = "profile " + name;
@@ -94,7 +94,7 @@ Found from_profile_named(const Surroundings& s, const SharedFiles& files, const 
                                     : fmt::format("there is no profile {}", name));
 }
 
-Found from_profile(const Surroundings& s, const SharedFiles& files, std::string& why) {
+Found from_profile(const CredentialSurroundings& s, const SharedFiles& files, std::string& why) {
   auto name = profile_name(s.environment);
   TRY(auto found, from_profile_named(s, files, name, why, 0));
   bool named = name != "default";
@@ -103,7 +103,7 @@ Found from_profile(const Surroundings& s, const SharedFiles& files, std::string&
   return found;
 }
 
-Found from_token_file(const Surroundings& s, const SharedFiles&, std::string& why) {
+Found from_token_file(const CredentialSurroundings& s, const SharedFiles&, std::string& why) {
   auto file = variable(s, "AWS_WEB_IDENTITY_TOKEN_FILE"), role = variable(s, "AWS_ROLE_ARN");
   if (file.empty()) return nothing(why, "AWS_WEB_IDENTITY_TOKEN_FILE is not set");
   if (role.empty()) return nothing(why, "AWS_ROLE_ARN is not set");
@@ -114,7 +114,7 @@ Found from_token_file(const Surroundings& s, const SharedFiles&, std::string& wh
 
 } // namespace
 
-std::string variable(const Surroundings& surroundings, const std::string& name) {
+std::string variable(const CredentialSurroundings& surroundings, const std::string& name) {
   auto found = surroundings.environment.find(name);
   return found == surroundings.environment.end() ? std::string() : found->second;
 }

@@ -9,28 +9,28 @@ namespace quarry::s3 {
 
 /// Returns credentials; or nullopt if the source does not apply here, with the reason in `why`. Fails with K012 if it
 /// applies but does not work.
-using CredentialSource =
-    std::function<Result<std::optional<Credentials>>(const Surroundings&, const SharedFiles&, std::string& why)>;
+using CredentialSource = std::function<Result<std::optional<Credentials>>(const CredentialSurroundings&,
+                                                                          const SharedFiles&, std::string& why)>;
 
 const std::vector<CredentialSource>& credential_sources();
 
 inline constexpr std::string_view k_environment = "the environment"; ///< as a source's name
 
-std::string variable(const Surroundings& surroundings, const std::string& name);
+std::string variable(const CredentialSurroundings& surroundings, const std::string& name);
 
 struct Role {
   std::string arn, session, token; ///< token: of the web identity, a secret; empty: the request is signed with keys
 };
 /// Calls STS in the region of `surroundings`: AssumeRole signed with `keys`, or AssumeRoleWithWebIdentity if the role
 /// has a token. One request; K012.
-Result<Credentials> assume_role(const Surroundings& surroundings, const Role& role, const Keys* keys,
+Result<Credentials> assume_role(const CredentialSurroundings& surroundings, const Role& role, const Keys* keys,
                                 const std::string& source);
 
 /// Sends a request to a service of the machine itself, which must answer within the deadline.
-Result<net::Response> ask(const Surroundings& surroundings, net::Request request, std::uint64_t deadline_ms);
+Result<net::Response> ask(const CredentialSurroundings& surroundings, net::Request request, std::uint64_t deadline_ms);
 
-Result<std::optional<Credentials>> from_container(const Surroundings&, const SharedFiles&, std::string& why);
-Result<std::optional<Credentials>> from_machine(const Surroundings&, const SharedFiles&, std::string& why);
-Result<std::optional<Credentials>> from_github(const Surroundings&, const SharedFiles&, std::string& why);
+Result<std::optional<Credentials>> from_container(const CredentialSurroundings&, const SharedFiles&, std::string& why);
+Result<std::optional<Credentials>> from_machine(const CredentialSurroundings&, const SharedFiles&, std::string& why);
+Result<std::optional<Credentials>> from_github(const CredentialSurroundings&, const SharedFiles&, std::string& why);
 
 } // namespace quarry::s3
