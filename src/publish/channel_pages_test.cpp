@@ -252,5 +252,26 @@ TEST_F(ChannelPages, AnyOrderOfMovesAndWritersEndsInTheSamePages) {
   expect_right();
 }
 
+TEST(GuardedChannel, TheSameCallCompletesAProtectionThatDiedAnywhere) {
+  const registry::Guard guard{registry::PolicyDigest(sha256("a policy")), {}};
+  auto protect = [&](store::ObjectStore& store) {
+    return change_guard(store, k_channel, [&](const registry::Guard&) -> Result<registry::Guard> { return guard; },
+                        {registry::Action::protect, {}, {}, "tester", k_when, {}});
+  };
+  auto undisturbed = store::make_memory_store();
+  store::testing::FaultyStore counting(*undisturbed);
+  ASSERT_TRUE(protect(counting));
+  const auto expected = testing::snapshot(*undisturbed);
+  for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
+    SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
+    auto store = store::make_memory_store();
+    store::testing::FaultyStore faulty(*store, {store::testing::FaultyStore::Fault::die_after, n, false});
+    EXPECT_FALSE(protect(faulty));
+    auto again = protect(*store);
+    ASSERT_TRUE(again) << render(again.error());
+    EXPECT_EQ(testing::differences(expected, testing::snapshot(*store)), "");
+  }
+}
+
 } // namespace
 } // namespace quarry::publish

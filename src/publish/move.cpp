@@ -89,7 +89,10 @@ Result<Guarded> change_guard(store::ObjectStore& store, const std::string& chann
     auto before = now ? now->record.guard : registry::Guard();
     auto with_guard = reason;
     TRY(with_guard.guard, change(before));
-    if (now && *with_guard.guard == before) return Guarded{now->record, false};
+    if (now && *with_guard.guard == before) {
+      TRY_DO(pages::project_channel(store, channel)); // an earlier call may have died before it had written them
+      return Guarded{now->record, false};
+    }
     TRY(auto view, same_view(store, now));
     auto moved = move_channel(store, channel, now, view, with_guard);
     if (moved) {
