@@ -33,7 +33,7 @@ struct Call {
 
 struct Done {
   net::Response response;
-  bool ambiguous = false; ///< this attempt succeeded, but an earlier one of the same call may have written, too
+  bool ambiguous = false; ///< an earlier attempt of this call may have written as well: perhaps it was written twice
 };
 using Outcome = tl::expected<Done, Refusal>;
 
@@ -65,9 +65,9 @@ public:
          const sys::Clock& clock, net::RetryLimits limits = {});
 
   /// Sends the request and returns the answer if it is a success (2xx). Everything else is a Refusal: 304, 404 and 412
-  /// as well as failures of the network. Transient failures are retried with exponential backoff within the limits and
-  /// the retry budget; the thread sleeps meanwhile. Refusal::ambiguous says that a write may have happened all the
-  /// same.
+  /// as well as failures of the network, and a 2xx that S3 would not send (K020). Transient failures are retried with
+  /// exponential backoff within the limits and the retry budget; the thread sleeps meanwhile. A refused HEAD has no S3
+  /// code: it costs a GET of one byte, which has. Refusal::ambiguous says that a write may have happened all the same.
   Outcome call(const Call& call);
   Location location() const;
   std::string name() const;           ///< "s3://bucket", for messages

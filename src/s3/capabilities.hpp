@@ -11,8 +11,8 @@ namespace quarry::s3 {
 struct Capabilities {
   bool if_absent = true;           ///< PUT honours If-None-Match: *
   bool if_match = true;            ///< PUT honours If-Match
-  bool quoted_if_match = true;     ///< If-Match needs the ETag in quotes, as RFC 9110 says; false: without quotes
-  bool complete_conditions = true; ///< CompleteMultipartUpload honours the same conditions
+  bool quoted_if_match = true;     ///< true: If-Match has the ETag in quotes, as RFC 9110 says; false: without
+  bool complete_conditions = true; ///< CompleteMultipartUpload honours If-None-Match; If-Match is assumed with it
   bool crc64nvme = true;           ///< a wrong x-amz-checksum-crc64nvme is refused
   bool slash_keys = true;          ///< keeps `a/` and `a/b` as two objects, and lists `a/` by that name
   bool conditional_writes() const { return if_absent && if_match; }
@@ -23,20 +23,21 @@ struct Capabilities {
 std::string capabilities_json(const Capabilities& capabilities, const std::string& endpoint, std::int64_t now_us);
 struct KeptCapabilities {
   Capabilities capabilities;
-  bool expired = false; ///< older than a week, or from the future
+  bool expired = false; ///< older than a week, from the future, or from before slash_keys existed
 };
 /// Parses the stored form. Returns nullopt if it is unreadable or belongs to another endpoint. Pure.
 std::optional<KeptCapabilities> parse_capabilities(std::string_view text, const std::string& endpoint,
                                                    std::int64_t now_us);
 
 /// Probes the server with about 20 requests; writes, reads and removes objects below `prefix`.quarry/. Fails with the
-/// K-codes of the server. A round with a transient failure is repeated, up to eight times.
+/// K-codes of the server. A round with a transient failure is repeated, up to eight times. A killed probe leaves up to
+/// three small objects and an upload.
 Result<Capabilities> probe(Bucket& bucket, const std::string& prefix);
 
 /// The capabilities of one bucket: get() reads the stored record, or probes and stores it; later calls are free.
-/// If the role may not write the probe's objects (K003), an expired record is used. Without one get() fails with K003,
-/// whose hint names the permission that is needed. `bucket` and `clock` must outlive the cache. `prefix` is empty or
-/// ends with '/'. Thread-safe: one caller probes, the others wait.
+/// If these credentials may not write the probe's objects (K003), an expired record is used. Without one get() fails
+/// with K003, whose hint names the permission that is needed. `bucket` and `clock` must outlive the cache. `prefix` is
+/// empty or ends with '/'. Thread-safe: one caller probes, the others wait.
 class CapabilityCache {
 public:
   CapabilityCache(Bucket& bucket, std::string prefix, const sys::Clock& clock)

@@ -13,8 +13,10 @@ struct CopyRequest {
 };
 
 /// Copies in one request, or in parts if the source has more than 5 GiB or `to` has a condition: CopyObject has no
-/// condition on the target, CompleteMultipartUpload has (if capabilities say so, which the caller checks). Returns and
-/// fails as put_object() does. Costs one request, or one per 512 MiB and two more.
+/// condition on the target, CompleteMultipartUpload has. The caller checks that the server has complete_conditions, and
+/// if_match for Condition::match; otherwise the copy is unconditional. Returns and fails as put_object() does, but
+/// PutDone::sha256 is not set; also K022 if the source has another ETag. Costs one request, or one per 512 MiB and two
+/// more.
 PutOutcome copy_object(const PutTools& tools, const CopyRequest& request);
 
 inline constexpr std::uint64_t k_copy_whole_max = 5ull << 30; ///< S3's limit of CopyObject

@@ -8,7 +8,10 @@
 //   5. the profile: keys, a role assumed with another profile, a role assumed with a token file
 //   6. the container's credential address
 //   7. the machine's metadata service
-// Fails with K011 if no source applies, and with K012 if a source applies but fails.
+// A profile that is named (AWS_PROFILE) but has no keys is a failure, and so are credential_process and SSO.
+//
+// Fails with K011 if no source applies; if the first one that applies does not work, with K012 or the error of its
+// request or file; with K015 if a key has a control character.
 #include "net/http.hpp"
 #include "s3/profile.hpp"
 #include "s3/sigv4.hpp"
@@ -32,11 +35,11 @@ struct CredentialSurroundings {
   const std::map<std::string, std::string>& environment;
   net::Transport& transport;
   const sys::Clock& clock;
-  std::string region; ///< of STS
+  std::string region; ///< of STS, the service that gives temporary keys
 };
 
-/// Returns the credentials of the first source that applies: K011, K012. `skipped` receives for each earlier source why
-/// it does not apply, without secret values. May read files and send requests.
+/// Returns the credentials of the first source that applies; errors as above. `skipped` receives for each earlier
+/// source why it does not apply, without secret values. May read files and send requests.
 Result<Credentials> find_credentials(const CredentialSurroundings& surroundings, const SharedFiles& files,
                                      std::vector<std::string>* skipped = nullptr);
 
@@ -46,15 +49,18 @@ Result<Credentials> parse_credentials_json(std::string_view text, const std::str
 /// Parses the XML answer of AssumeRole and AssumeRoleWithWebIdentity. Pure.
 Result<Credentials> parse_assumed_role(std::string_view text, const std::string& source);
 
-/// Keeps credentials until five minutes before they expire. Thread-safe: one caller searches, the others wait.
+/// Keeps credentials. Thread-safe: one caller searches, the others wait.
 class CredentialCache {
 public:
   virtual ~CredentialCache() = default;
+  /// Returns the credentials, and finds new ones from five minutes before they expire. If that fails, the old ones
+  /// serve until they expire; after that it fails as find_credentials() does. Free in between.
   virtual Result<Credentials> get() = 0;
   /// Tells that the server rejected `used` as expired: the next get() searches again, unless `used` has been replaced
   /// already.
   virtual void drop(const Credentials& used) = 0;
 };
+/// `clock` must outlive the cache.
 std::shared_ptr<CredentialCache> make_credential_cache(std::map<std::string, std::string> environment,
                                                        SharedFiles files, std::shared_ptr<net::Transport> transport,
                                                        const sys::Clock& clock, std::string region);

@@ -10,13 +10,13 @@ namespace quarry::s3 {
 
 /// Why a call did not succeed.
 struct Refusal {
-  int status = 0;     ///< 0: no answer came
-  std::string code;   ///< S3's, "NoSuchKey"; derived from the status if the answer had no body
+  int status = 0;     ///< 0: S3 gave no answer, or the error is our own; 500: a success whose body is an <Error>
+  std::string code;   ///< S3's, "NoSuchKey"; empty if the answer had no body
   std::string region; ///< the bucket's region, if the request went to the wrong one
   net::Trouble trouble = net::Trouble::final;
   std::optional<std::uint64_t> retry_after_ms = {}; ///< as the server asked (Retry-After)
   bool ambiguous = false;                           ///< the write may have happened although the call failed
-  bool unanswered = false; ///< ambiguous because a reply was lost: the server may still be working
+  bool unanswered = false; ///< no reply came, so the write may also happen later: the server may still be working
   Error error;
 };
 

@@ -38,11 +38,11 @@ public:
   /// Opens or creates the journal of `object` (endpoint, bucket and key). Returns nullopt if that fails or the journal
   /// is locked: the upload then works, but cannot be resumed. Never waits.
   static std::optional<Journal> open(const JournalPlace& place, const std::string& object);
-  const std::optional<JournalEntry>& entry() const { return entry_; } ///< of an earlier run, if there was one
-  /// Starts a new upload; add() appends a part, remove() ends the journal. Write errors are ignored.
-  void begin(const JournalEntry& entry);
-  void add(unsigned number, const JournalPart& part); ///< thread-safe
-  void remove();
+  const std::optional<JournalEntry>& entry() const { return entry_; } ///< of an earlier run; after begin() the new one
+  // Errors of writing are ignored.
+  void begin(const JournalEntry& entry);              ///< empties the file and starts an upload
+  void add(unsigned number, const JournalPart& part); ///< appends a part; thread-safe
+  void remove();                                      ///< removes the file
 
 private:
   Journal(sys::File file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}

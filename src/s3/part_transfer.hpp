@@ -15,7 +15,7 @@ struct PartUpload {
   const PutTools& tools;
   const PutRequest& request;
   const Capabilities& capabilities;
-  std::uint64_t part_bytes = 0, count = 0;
+  std::uint64_t part_bytes = 0, count = 0; ///< of each part but the last; number of parts
 };
 
 using KnownParts = std::map<unsigned, JournalPart>; ///< by number, from 1

@@ -1,7 +1,7 @@
 #pragma once
 // Stores one object: in one request from memory, streamed in one request, or as a multipart upload. The way is chosen
-// so that the server evaluates the condition atomically. If a reply is lost, marks in the object's metadata tell
-// whether our write happened. Thread-safe.
+// so that the server evaluates the condition atomically, if it can (put_object). If a reply is lost, marks in the
+// object's metadata tell whether our write happened. Thread-safe.
 #include "digest/sha256.hpp"
 #include "s3/bucket.hpp"
 #include "s3/capabilities.hpp"
@@ -20,22 +20,26 @@ struct PutRequest {
   std::string etag;    ///< for match: the expected ETag
   std::string lineage; ///< for match: the k_lineage header of the object with that ETag, if it was seen
   std::string content_type, cache_control;
-  std::optional<Sha256> sha256; ///< of the content, if it is known beforehand
-  /// Called with the digest of the content that was read, before the object becomes visible; its error is returned.
+  /// The content's digest, if it is known beforehand: recorded with the object, and needed to resume an upload. The
+  /// content is not compared with it; `check` does that.
+  std::optional<Sha256> sha256;
+  /// Called with the digest of the content that was read, before the object becomes visible, and again when an attempt
+  /// is repeated; its error is returned.
   std::function<Result<void>(const Sha256&)> check;
   std::function<void(std::uint64_t)> on_progress;
 };
 
 struct PutDone {
-  std::string etag; ///< empty: the write happened, but another writer has replaced the object already
+  std::string etag; ///< empty: another writer has replaced the object already, or the server gave none
   std::uint64_t size = 0;
   Sha256 sha256;
   std::string lineage;
 };
 
-/// The header with an object's write lineage. First stands the random mark of the write that made the object. Then
-/// follow the marks of the objects that it replaced, newest first; marks that the writer did not know are missing. So
-/// the outcome of a write whose reply was lost can be found out, even if another writer has replaced the object since.
+/// The header with an object's write lineage: a list of marks, newest first. A mark is a random nonce of one write. The
+/// first one is that of the write that made the object; then follow those of the objects that it replaced, as far as
+/// the writer knew them. So the outcome of a write whose reply was lost can be found out, even if another writer has
+/// replaced the object since.
 inline constexpr std::string_view k_lineage = "x-amz-meta-quarry-writes";
 /// What was stored, or a Refusal. Status 412 means that the condition does not hold. `ambiguous` means that the outcome
 /// is unknown: a reply was lost, or the server failed, and the stored object does not show whether the write happened.
@@ -60,10 +64,11 @@ struct PutTools {
 ///   up to part_bytes                                  from memory, in one request
 ///   larger                                            in parts: one request for each, and two more
 ///   larger, with a condition, on a server that does   streamed in one request, up to single_put_bytes; a larger one
-///   not check it when an upload of parts is completed goes in parts, and the server decides
+///   not check it when an upload of parts is completed goes in parts, with a HEAD before the end: not atomic
 /// On a server that ignores the condition everywhere it is checked by a HEAD before the write, which is not atomic. A
-/// conditional or large put first asks tools.capabilities. Memory is taken from `tools.slabs` and bounded by it. A lost
-/// reply costs a HEAD.
+/// conditional or large put first asks tools.capabilities. Memory is taken from `tools.slabs` and bounded by it: K013
+/// if one part is larger than that. A lost reply costs a HEAD. Over plain http to another machine a streamed content
+/// without sha256 is read twice.
 PutOutcome put_object(const PutTools& tools, const PutRequest& request);
 
 /// Returns the bytes of a part: `part_bytes`, or more so that there are at most 9500 (S3 allows 10,000).
@@ -74,7 +79,10 @@ struct Marked { ///< the headers of an object, with the mark of this write
   std::string nonce, lineage;
   Pairs headers;
 };
+/// Returns the headers with which an object is stored: metadata, content type, cache control. An empty nonce: a new
+/// one.
 Marked marked_headers(const PutRequest& request, std::string nonce = {});
+/// Returns the If-… header of the condition; none if the server ignores that one. Pure.
 Pairs condition_headers(const PutRequest& request, const Capabilities& capabilities);
 
 /// The body of CompleteMultipartUpload: ETags in the order of the parts. Pure.
@@ -86,11 +94,13 @@ enum class Fate : std::uint8_t { written, not_written, unknown };
 /// the object that it was to replace. Pure.
 Fate fate_of(const std::string& now, const std::string& nonce, const std::string& replaced);
 
-/// Turns the failure of a write into its outcome: after an ambiguous failure it sends a HEAD and applies fate_of().
+/// Turns the failure of a write into its outcome. A conflict, or for match an object that does not exist, becomes
+/// status 412. After an ambiguous failure it sends a HEAD and applies fate_of().
 PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marked& marked, Refusal refusal,
                    const Sha256& digest);
+/// Stores the content as a multipart upload, as put_object() says.
 PutOutcome put_parts(const PutTools& tools, const PutRequest& request, const Capabilities& capabilities);
-Refusal refused(Error error);
-Refusal precondition_refusal(const std::string& key);
+Refusal refused(Error error);                         ///< wraps an error of our own
+Refusal precondition_refusal(const std::string& key); ///< status 412, as a server answers
 
 } // namespace quarry::s3

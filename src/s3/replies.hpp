@@ -1,6 +1,6 @@
 #pragma once
 // Parses S3's XML answers (docs.aws.amazon.com, Amazon S3 API Reference), with bounds on size and depth. Unknown
-// elements are ignored. Every parser fails with corrupt (K020). Pure.
+// elements are ignored. Every parse_… function and etag_of() fail with corrupt (K020). Pure.
 #include "base/result.hpp"
 #include <cstdint>
 #include <map>
@@ -68,7 +68,7 @@ struct UploadPage {
 };
 Result<UploadPage> parse_uploads(std::string_view body);
 
-/// Returns an ETag without its quotes.
+/// Returns an ETag without its quotes and without the `W/` of a weak one.
 std::string unquoted(std::string_view etag);
 /// Parses "2013-05-24T00:00:00.000Z" or an HTTP date to microseconds since 1970; 0 if it is neither.
 std::int64_t time_of(std::string_view text);

@@ -43,7 +43,7 @@ std::string signature(const SignedRequest& request, const Scope& scope, const Ke
 /// The value of the Authorization header.
 std::string authorization(const SignedRequest& request, const Scope& scope, const Keys& keys);
 
-/// "20130524T000000Z"
+/// Returns "20130524T000000Z" for microseconds since 1970, UTC.
 std::string amz_date(std::int64_t us);
 
 inline constexpr std::string_view k_unsigned_payload = "UNSIGNED-PAYLOAD";

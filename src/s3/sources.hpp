@@ -7,8 +7,8 @@
 
 namespace quarry::s3 {
 
-/// Returns credentials; or nullopt if the source does not apply here, with the reason in `why`. Fails with K012 if it
-/// applies but does not work.
+/// Returns credentials; or nullopt if the source does not apply here, with the reason in `why`. Fails with K012, or the
+/// error of a request or file, if it applies but does not work.
 using CredentialSource = std::function<Result<std::optional<Credentials>>(const CredentialSurroundings&,
                                                                           const SharedFiles&, std::string& why)>;
 
@@ -22,11 +22,11 @@ struct Role {
   std::string arn, session, token; ///< token: of the web identity, a secret; empty: the request is signed with keys
 };
 /// Calls STS in the region of `surroundings`: AssumeRole signed with `keys`, or AssumeRoleWithWebIdentity if the role
-/// has a token. One request; K012.
+/// has a token. Costs and errors of ask(); also K012.
 Result<Credentials> assume_role(const CredentialSurroundings& surroundings, const Role& role, const Keys* keys,
                                 const std::string& source);
 
-/// Sends a request to a service of the machine itself, which must answer within the deadline.
+/// Sends a request to a service that gives credentials, up to three times, each with this deadline. Fails with H-codes.
 Result<net::Response> ask(const CredentialSurroundings& surroundings, net::Request request, std::uint64_t deadline_ms);
 
 Result<std::optional<Credentials>> from_container(const CredentialSurroundings&, const SharedFiles&, std::string& why);

@@ -349,6 +349,7 @@ TEST_P(Writing, CopyKeepsTheBytesAndTheCondition) {
   auto again = store_->copy("from", "x/to", once);
   ASSERT_FALSE(again);
   EXPECT_EQ(again.error().code, "R002");
+  EXPECT_EQ(store_->counters().copies, 1u); // those that succeeded
   auto missing = store_->copy("nothing", "y", {});
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, "R001");

@@ -9,25 +9,29 @@ struct Once {
   Sha256 sha256; ///< of `content`
   std::string content_type, cache_control;
   std::function<void(std::uint64_t)> on_progress = {};
-  std::optional<std::uint64_t> size = {}; ///< for copy_once(): a recorded digest counts only for an object of this size
+  /// The content's size, for copy_once(): a recorded digest counts only for an object of this size; nullopt: of any
+  /// size.
+  std::optional<std::uint64_t> size = {};
 };
 
 /// Puts the content if-absent. Returns true if it was written now, false if the key already had the same bytes. After a
 /// lost reply the stored object is read and hashed: with the same bytes the result is true, as if this call had written
 /// them. Fails with already_exists (R009, both digests) if the key exists with different content, with R004 if a reply
-/// was lost and the object is absent, and with R008. Costs one write; if the key exists or the reply was lost, also
-/// reading the stored object.
+/// was lost and the object is absent, with R002 if the object disappeared before it was read, and with R008. Costs one
+/// write; if the key exists or the reply was lost, also reading the stored object. In s3 the parts of a large object
+/// may be sent before the server says that the key exists: look first (head, copy_once).
 Result<bool> put_once(ObjectStore& store, const std::string& key, const Once& once);
 
-/// Like put_once(), with the content of an object of another store. The server copies it if the two stores can do that
-/// (ObjectStore::copy_from); otherwise the bytes pass through this machine. `once.content` is not used. Costs a head
-/// first, so an object that exists with the right recorded digest is not read.
+/// Does what put_once() does, with the content of an object of another store; also fails with not_found (R001). The
+/// server copies it if the two stores can do that (ObjectStore::copy_from); otherwise the bytes pass through this
+/// machine. `once.content` is not used. Costs a head first, so an object that exists with the right recorded digest is
+/// not read.
 Result<bool> copy_once(ObjectStore& source, const std::string& from, ObjectStore& target, const std::string& to,
                        const Once& once);
 
-/// Returns the sha256 that the store recorded when the object was written; nullopt if none was recorded or the object's
-/// size is not `size`. The size matters because a copy by another tool may keep the recorded digest although it cut the
-/// object short. Pure.
+/// Returns the sha256 that the store recorded when the object was written; nullopt if none was recorded, or if `size`
+/// is given and the object has another size. The size matters because a copy by another tool may keep the recorded
+/// digest although it cut the object short. Pure.
 std::optional<Sha256> recorded_at(const ObjectInfo& info, std::optional<std::uint64_t> size);
 
 /// Reads a stored object and returns its sha256; nullopt if it does not exist. Costs reading all its bytes.

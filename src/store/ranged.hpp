@@ -15,7 +15,7 @@ using FetchRange = std::function<Result<void>(std::uint64_t offset, std::span<st
 struct RangeLimits {
   std::uint64_t first_bytes = 64u << 10; ///< an archive's directory or a METADATA is rarely more
   std::uint64_t block_bytes = 2u << 20;  ///< one range of content that is read in order
-  unsigned ahead = 8;                    ///< blocks in flight for all sources of a share: 16 MiB fill 4 Gbit/s at 32 ms
+  unsigned ahead = 8;                    ///< blocks in flight of all sources of a RangeShare: 4 Gbit/s at 32 ms
   unsigned ahead_least = 2;              ///< blocks in flight for each source, however many there are
 };
 
@@ -32,7 +32,8 @@ private:
 };
 
 /// Returns a source of `size` bytes. Its read() is thread-safe and blocks until the range has arrived; it fails with
-/// the errors of `fetch`. Keeps the current block and the blocks in flight in memory.
+/// the errors of `fetch`. One thread reads at a time; a read at another place and the destructor wait for the ranges in
+/// flight. Keeps the current block and the blocks in flight in memory.
 std::shared_ptr<const content::Source> make_ranged_source(std::uint64_t size, FetchRange fetch,
                                                           std::shared_ptr<RangeShare> share);
 

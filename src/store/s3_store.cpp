@@ -232,16 +232,17 @@ Result<void> S3Store::copy(const std::string& from, const std::string& to, const
     bool checked = request.condition != s3::Condition::match || capabilities.if_match;
     atomic = checked && capabilities.complete_conditions && source.size > 0;
   }
-  ++count().copies;
   if (proved && atomic) {
     if (known) request.sha256 = known;
     auto outcome = s3::copy_object(writing_.tools, {root_ + from, source.etag, source.size, request});
     if (outcome) outcome->size = 0; // nothing went through us
     TRY_DO(stored(to, std::move(outcome), options.precondition));
+    ++count().copies;
     return {};
   }
   TRY(request.content, open(from));
   TRY_DO(stored(to, s3::put_object(writing_.tools, request), options.precondition));
+  ++count().copies;
   return {};
 }
 
@@ -265,11 +266,11 @@ Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, co
     TRY(auto capabilities, writing_.capabilities.get());
     if (!capabilities.complete_conditions || object.size == 0) return false;
   }
-  ++count().copies;
   auto outcome =
       s3::copy_object(writing_.tools, {other->root_ + from, object.etag, object.size, request, there.bucket});
   if (outcome) outcome->size = 0; // nothing went through us
   TRY_DO(stored(to, std::move(outcome), options.precondition));
+  ++count().copies;
   return true;
 }
 
