@@ -12,7 +12,7 @@ namespace quarry::pages {
 
 struct Addresses {
   std::string index_url;  ///< "…/simple/"; empty if nothing answers under it
-  std::string merged_url; ///< "…/merged/simple/"; also empty if the store has no base index
+  std::string merged_url; ///< "…/merged/simple/"; also empty if the directory has no merged index
   /// Used if index_url is empty: pages that together show what index_url or merged_url would show.
   std::vector<std::string> find_links = {};
 
@@ -23,12 +23,13 @@ struct Addresses {
 
 /// Returns the addresses of `directory`: a run's package directory, a channel's, a distribution or the base index.
 /// `projects` are the projects that people want from it: a channel of more than 1000 files has one find-links page for
-/// each project, and not one for all. A directory without pages gets the URLs that it will have. Fails with the errors
-/// of the store. Costs three or four small reads.
+/// each project, and not one for all, so that `projects` must not be empty then. A directory without pages gets the
+/// URLs that it will have. Fails with the errors of the store. Costs one to four small reads.
 Result<Addresses> addresses_of(store::ObjectStore& store, const PublicUrl& public_url, const std::string& directory,
                                const std::vector<std::string>& projects = {});
 
-/// Returns the installer's arguments: "--index-url URL", or "--no-index --find-links URL --find-links URL". Pure.
+/// Returns the part of an install line (install_words.hpp) that says from where: "--index-url URL", or "--no-index
+/// --find-links URL --find-links URL". Pure.
 std::string installer_words(const Addresses& addresses);
 
 } // namespace quarry::pages

@@ -10,8 +10,9 @@ struct Offer {
   std::vector<std::string> versions; ///< of the project; an invalid version counts as older than any valid one
 };
 
-/// Returns two lines for Error::details: what pip would install (the newest version of all indexes), and what uv would
-/// install (the newest version of the first index that has the project; `--extra-index-url` precedes `--index-url`).
+/// Returns two lines for Error::details, for an installer with `extra` as --extra-index-url and `base` as --index-url:
+/// what pip would install (the newest version of both; either one if they are equal), and what uv would install (the
+/// newest version of the first index that has the project; --extra-index-url comes first).
 std::vector<std::string> installers_would_take(const Offer& extra, const Offer& base);
 
 } // namespace quarry::pages

@@ -1,5 +1,9 @@
 #pragma once
-// The command line that people paste to install what a page shows. Pure.
+// The command line that people paste to install what a page shows. Pure. Its parts:
+//   requirement_of()                      what: "rocm[libraries,devel]"
+//   install_words()                       what a page shows, with --pre if needed
+//   installer_words() (addresses.hpp)     from where: --index-url URL
+//   install_line()                        the whole line
 #include "pages/addresses.hpp"
 #include "registry/records.hpp"
 #include <string>

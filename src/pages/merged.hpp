@@ -32,14 +32,17 @@ struct MergeOptions {
 };
 
 struct Merged {
-  bool exists = false; ///< false: the store has no base index, or nothing is sealed here; nothing was written
+  /// False: the store has no base index, this is the base index, or nothing is sealed here and no merged index was
+  /// written before. Nothing was written then.
+  bool exists = false;
   std::uint64_t pages_written = 0, pages_removed = 0;
   Findings notes; ///< P050, one for each project that both sources have
 };
 
 /// Brings the merged index of a package directory up to date. Fails with precondition_failed (P010) if other writers
-/// kept changing its pages, and with the errors of the store. Reads the source records, and reads and compares the
-/// pages of projects that changed; writes those that differ, and `pages.json` twice.
+/// kept changing its pages, with R010 to R014 and R018 of the sets here and of the base index, and with the errors of
+/// the store. Reads the source records, and reads and compares the pages of projects that changed; writes those that
+/// differ, and `pages.json`, twice if a project changed.
 Result<Merged> merge_directory(store::ObjectStore& store, const std::string& directory,
                                const MergeOptions& options = {});
 /// The same for a channel. Also fails with not_found (R015) if the channel does not exist.
@@ -60,8 +63,9 @@ struct MergedAll {
   Findings notes;
 };
 /// Brings the merged indexes of all channels and package directories up to date, after the base index has changed:
-/// `options.transfers` of them at the same time. If one fails, the others are still written, and the result is error
-/// P051 with the kind of the first failure. Reads every set record of the store to find the directories.
+/// `options.transfers` indexes at the same time, each with one request at a time. If one fails, or a set record is
+/// damaged, the others are still written, and the result is error P051 with the kind of the first failure. Reads every
+/// set record of the store to find the directories; fails at once if they or the channels cannot be listed.
 Result<MergedAll> merge_all(store::ObjectStore& store, const MergeOptions& options = {});
 
 } // namespace quarry::pages

@@ -26,7 +26,8 @@ struct Source {
   std::function<Result<Projects>(const std::string& token)> projects;
 };
 
-/// The sets sealed in a package directory. A token costs one listing, the projects one read per set and seal.
+/// The sets sealed in a package directory. A token costs one listing of the seals; the projects cost one listing of all
+/// below, and two reads per set there or deeper.
 Source directory_source(store::ObjectStore& store, const std::string& directory);
 /// A channel's view. A token costs one read, the projects another one. Its functions fail with not_found (R015) if the
 /// channel does not exist.

@@ -37,26 +37,27 @@ struct Work {
   /// Write-ahead state, written before any page: it lacks the entries of the pages that are about to change, so that
   /// after a crash the next writer does not trust these pages.
   std::optional<index::Page> state_before = {};
-  /// Renders the state object, which says what the pages show; called and written after everything else.
+  /// Renders the new state object, which says what the pages then show; called and written after everything else.
   std::function<index::Page()> state = {};
 };
 
-/// What pages are derived from. write_pages() calls token(), then work(), in each round.
+/// What pages are derived from. write_pages() calls token(), then work(), in each round; one function at a time.
 struct PageSource {
   std::string directory;
   std::function<Result<std::string>()> token; ///< reads the source; returns a value that changes whenever it changes
-  /// Returns the work for the source that token() read last. `state` is the content of the object `state_key`, empty if
-  /// it does not exist. After a lost race work() is called again. The new work must include all pages of the earlier
-  /// calls: in the lost round one of them may have replaced a newer page (recent_moves.hpp).
-  std::function<Result<Work>(const std::string& state)> work;
+  /// Returns the work for the source that token() read last. `shown` is the content of the state object `state_key` as
+  /// it was read, empty if it does not exist. After a lost race work() is called again. The new work must include all
+  /// pages of the earlier calls: in the lost round one of them may have replaced a newer page (recent_moves.hpp).
+  std::function<Result<Work>(const std::string& shown)> work;
   std::string state_key = {}; ///< relative to `directory`; empty: the pages have no state object
   unsigned transfers = 8;     ///< requests at the same time; pages are small, so each costs one round trip
 };
 
 /// Writes the pages of `source` whose bytes differ, and removes stale ones. Starts over when another writer changed the
-/// source or a page, at most k_rebase_max times; then it fails with precondition_failed (P010). Also fails with the
-/// errors of the store and of the source's functions. Costs one read per page and copy, one call of
-/// token() per batch, and one write per page that differs; batches run `transfers` requests at the same time.
+/// source or a page, at most k_rebase_max times; then it fails with precondition_failed (P010). A write whose outcome
+/// is unknown counts as a change of another writer. Also fails with the errors of the store and of the source's
+/// functions. A round costs one read per page and copy, one write per one of these that differs, one head per stale
+/// key, and one call of token() per batch and up to two more; batches run `transfers` requests at the same time.
 Result<Projected> write_pages(store::ObjectStore& store, const PageSource& source);
 
 /// Returns the key of a page's copy: "a/simple/rocm/index.html" -> "a/simple/rocm/"; "" if the key does not end in

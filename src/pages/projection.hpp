@@ -20,14 +20,16 @@ namespace quarry::pages {
 constexpr std::string_view k_page_cache = "public, max-age=60";
 
 struct Projected {
+  /// Objects in the last round of the writer, copies and the state object included.
   std::uint64_t pages_written = 0, pages_removed = 0;
   std::uint64_t generation = 0; ///< of a channel: what its pages show now
 };
 
 /// Writes the pages of a package directory ("42-linux/python/g"), which show the union of the sets sealed there. Writes
 /// nothing if no set is sealed there. Fails with precondition_failed (P010) if other writers kept changing the pages
-/// for k_rebase_max rounds, already_exists (R018) if two sets disagree about a file, and the errors of the store. Reads
-/// every set and every page of the directory; writes pages whose bytes differ.
+/// for k_rebase_max rounds, already_exists (R018) if two sets disagree about a file, R010 to R014 of a set at or below
+/// the directory, and the errors of the store. Reads these sets three times or more, every page of the directory, and
+/// the METADATA of one wheel per project; writes pages whose bytes differ.
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
 /// Returns the key of a distribution's pointer, `distribution.json`. A directory is a distribution exactly if this
@@ -39,13 +41,14 @@ std::string pointer_key(const std::string& directory);
 Result<std::string> directory_of_distribution(store::ObjectStore& place);
 /// Makes `directory` a distribution: writes a pointer without sets, if-absent, before the first file is copied. From
 /// then on the files in the directory are known to be ours, even if the writer is killed or two writers begin together.
-/// Succeeds if a pointer exists already. Costs one write.
+/// Succeeds if a pointer exists already. Fails with R004 if the write may have happened. Costs a head, and a write if
+/// there is no pointer.
 Result<void> claim_distribution(store::ObjectStore& store, const std::string& directory);
-/// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does. A distribution is a simple
-/// repository itself, so `{project}/index.html` is written, too; and at the end its pointer, which names the sets that
-/// the pages show. `sources` maps the digest of a set in this store to the digest of the set that it was copied from,
-/// as far as the caller knows; entries that the pointer already has are kept. Fails as project_directory() does, and
-/// with corrupt (R011) if the pointer is damaged.
+/// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, also if no set is sealed there.
+/// A distribution is a simple repository itself, so `{project}/index.html` is written, too; and at the end its pointer,
+/// which names the sets that the pages show. `sources` maps the digest of a set in this store to the digest of the set
+/// that it was copied from, as far as the caller knows; entries that the pointer already has are kept. Fails as
+/// project_directory() does, and with corrupt (R011) if the pointer is damaged.
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory,
                                        const std::map<registry::SetDigest, registry::SetDigest>& sources);
 
@@ -53,14 +56,17 @@ Result<Projected> project_distribution(store::ObjectStore& store, const std::str
 using KnownViews = std::map<registry::ViewDigest, registry::ViewRecord>;
 
 enum class Extent : std::uint8_t {
-  changed, ///< the projects that changed since the generation in `pages.json`; all in a channel of up to 1000 files
-  whole,   ///< every page, whatever `pages.json` says: for repair
+  /// The projects that changed since `pages.json` was written, and those in its `twice` (recent_moves.hpp). Every page
+  /// in a channel of up to 1000 files, if copies are missing, or if it is not known what changed.
+  changed,
+  whole, ///< every page, whatever `pages.json` says: for repair
 };
 
 /// Writes the pages of a channel, then `channels/{name}/pages.json`, which says which generation the pages show. Fails
 /// with not_found (R015) if the channel does not exist, precondition_failed (P010) if other writers kept changing the
 /// channel or its pages, and the errors of the store. Costs two reads per ledger entry since the last state, then per
-/// compared project a shard read and one read per page; writes pages whose bytes differ.
+/// compared project up to three reads of shards, its METADATA, and one read per page and copy; writes pages whose bytes
+/// differ.
 Result<Projected> project_channel(store::ObjectStore& store, const std::string& name, Extent extent = Extent::changed,
                                   const KnownViews& known = {});
 

@@ -11,7 +11,7 @@ namespace quarry::pages {
 class PublicUrl {
 public:
   PublicUrl() = default; ///< every store is read at its own address
-  /// Parses a list separated by commas. "https://cdn.example/x" is the URL of the root of any store;
+  /// Parses a list separated by commas or spaces. "https://cdn.example/x" is the URL of the root of any store;
   /// "s3://bucket/prefix=https://cdn.example/x" is the URL of that place and everything below it. Fails with
   /// invalid_argument (P013) if an item is not an http(s) URL or contains a query.
   static Result<PublicUrl> parse(const std::string& text);

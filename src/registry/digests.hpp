@@ -50,7 +50,8 @@ using EvidenceDigest = DigestOf<EvidenceRecord>;
 using WaiverDigest = DigestOf<WaiverRecord>;
 using PolicyDigest = DigestOf<PolicyRecord>;
 using PlanDigest = DigestOf<Plan>;
-/// How many digits of a plan's digest are enough to execute it: whoever controls a field of a set finds 8 in minutes.
+/// How many digits of a plan's digest are enough to execute it. Not 8: whoever controls a field of a set can make two
+/// plans that agree in 8 digits within minutes.
 constexpr std::size_t k_plan_digits_min = 16;
 using VerdictDigest = DigestOf<VerdictRecord>;
 

@@ -26,7 +26,8 @@ concept Either = std::same_as<std::remove_const_t<R>, T>;
 template <class R>
 concept KeepsUnknown = requires(R& record) { record.unknown; };
 
-/// Writes fields into a JSON object. Empty values are left out: absent and empty mean the same in every record.
+/// Writes fields into a JSON object. Empty texts, digests, maps and optional lists are left out, because absent and
+/// empty mean the same in every record; numbers, flags and required lists are always written.
 class Writer {
 public:
   explicit Writer(Json& object);         ///< makes it an object

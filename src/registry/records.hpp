@@ -1,7 +1,7 @@
 #pragma once
 // The records of a store as values, and their canonical JSON (docs/formats/records.md). A record's digest is the
-// SHA-256 of its canonical bytes. Unknown fields of a later minor version are kept in `unknown` and written again; an
-// unknown major version of a schema is refused (B004). No I/O.
+// SHA-256 of its canonical bytes. Unknown fields of a later minor version are kept in `unknown` and written again, in
+// structs that have it; an unknown major version of a schema is refused (B004). No I/O.
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
 #include "registry/digests.hpp"
@@ -32,8 +32,11 @@ struct FileRecord {
   bool operator==(const FileRecord&) const = default;
 };
 
-struct Origin {
-  std::string run_id, platform, group, commit, recipe, tool, repository;
+struct Origin {                        ///< where a set comes from; each may be empty
+  std::string run_id, platform, group; ///< of the run's layout: "42", "linux", "gfx94X-dcgpu"
+  std::string commit;                  ///< of `repository`, from which the packages were built
+  std::string recipe, tool;            ///< tool: what published them, "quarry 0.1"; recipe: no command sets it
+  std::string repository;
   std::string unknown = {};
   bool operator==(const Origin&) const = default;
 };
@@ -62,7 +65,7 @@ struct ShardRecord { ///< views/shards/{digest}.json: one project's files
   std::vector<FileRecord> files; ///< sorted by filename
   std::string unknown = {};
 };
-/// A file that a rollback or a withdrawal took out of a channel: it does not come back under any set.
+/// A file that a rollback took out of a channel: it does not come back under any set.
 struct BlockedFile {
   Sha256 sha256;
   std::string filename, reason;
@@ -72,7 +75,7 @@ struct BlockedFile {
 };
 /// What keeps files out of a channel. It moves with the channel: one compare-and-swap.
 struct Guard {
-  PolicyDigest policy;              ///< the only one that may open the channel; empty: the channel is not protected
+  PolicyDigest policy;              ///< only promotions that it allows may add sets; empty: not protected
   std::vector<BlockedFile> blocked; ///< sorted by sha256
   bool empty() const { return policy.empty() && blocked.empty(); }
   bool operator==(const Guard&) const = default;
@@ -80,7 +83,7 @@ struct Guard {
 struct ChannelRecord { ///< channels/{name}.json: replaced by each move
   std::string name;
   std::uint64_t generation = 0;
-  ViewDigest view, previous; ///< previous: empty at generation 1
+  ViewDigest view, previous; ///< previous: before the last move that changed the view; empty at generation 1
   LedgerDigest ledger;
   Guard guard = {};
   std::string unknown = {};
@@ -105,7 +108,7 @@ struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a c
   std::string why;              ///< as given on the command line
   std::uint64_t generation = 0; ///< of the channel after the move
   std::string request = {};     ///< sha256 of what was asked for (promote); empty in older entries
-  PolicyDigest policy = {};     ///< that judged the move, or that the move bound
+  PolicyDigest policy = {};     ///< the policy that judged this move, or with which it protected the channel
   std::string unknown = {};
 };
 
@@ -130,7 +133,7 @@ struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested
   Timestamp started, ended;
   std::string log;      ///< the URL of the run's log, or empty
   SetDigest set;        ///< that was tested; may be empty
-  bool sealed = false;  ///< false: unsealed source; a gate never accepts it
+  bool sealed = false;  ///< whether the tested files were of a sealed set; a gate ignores evidence that is not
   std::string reported; ///< empty: Quarry ran the suite; else the report of another machine ("rocm-sdk.test/1 of HOST")
   std::string unknown = {};
 };
@@ -153,8 +156,8 @@ std::string to_json(const EvidenceRecord&);
 std::string to_json(const WaiverRecord&);
 std::string to_json(const PolicyRecord&);
 std::string to_json(const VerdictRecord&);
-// Parses and checks a record: everything that becomes a path, a key or a link must be valid. Fails with B002 to B004 or
-// corrupt (R012); seals and channels also with R011. `what` names the record for messages.
+// Parses and checks a record: file names, projects, keys and directories must be valid, and lists in their order. Fails
+// with B002 to B004 or corrupt (R012); seals and channels also with R011. `what` names the record for messages.
 Result<SetRecord> parse_set(std::string_view text, std::string_view what);
 Result<SealRecord> parse_seal(std::string_view text, std::string_view what);
 Result<ViewRecord> parse_view(std::string_view text, std::string_view what);

@@ -9,7 +9,7 @@
 //   R013 set is not sealed          R014 seal does not fit its set                R015 channel not found
 //   R016 invalid channel name       R017 broken ledger chain                      R018 one file name, two contents
 //   R020 invalid or ambiguous digest
-//   R031 the store ignores conditional writes
+//   R022 a channel blocks the file                R031 the store ignores conditional writes
 // Warning R021: an object among evidence or waivers is not a valid record.
 #include "base/finding.hpp"
 #include "base/result.hpp"
@@ -24,7 +24,7 @@ namespace quarry::registry {
 
 using store::ObjectStore;
 
-/// A set of 100,000 files has 40 MB. Reading a larger record fails with R007.
+/// A set of 100,000 files has 40 MB. Reading or writing a larger record fails with R007.
 constexpr std::uint64_t k_record_bytes_max = 64u << 20;
 
 // Keys. Digests are 64 lower-case hex digits.
@@ -49,8 +49,10 @@ Result<SetDigest> complete_set_digest(ObjectStore& store, const std::string& dig
 Result<EvidenceDigest> complete_evidence_digest(ObjectStore& store, const std::string& digits);
 
 // Immutable records. put_… writes a record and returns its digest. It reads first: a record that exists costs one read,
-// a new one also one write. It fails with R011 if other bytes are stored under the digest. load_… reads a record and
-// checks its hash. It costs one read, and fails with R010 (also for an empty digest), R011 and R012.
+// a new one also one write. It fails with R011 if other bytes are stored under the digest, and with R007. A record that
+// exists is not written again, also if garbage collection has marked it: who makes a pointer name it keeps it
+// (publish/marks.hpp). load_… reads a record and checks its hash. It costs one read, and fails with R010 (also for an
+// empty digest), R011, R012, R007 and B002 to B004.
 Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
 Result<SetRecord> load_set(ObjectStore& store, const SetDigest& digest);
 Result<ViewDigest> put_view(ObjectStore& store, const ViewRecord& record);
@@ -72,20 +74,22 @@ template <class R> struct Stored {
   DigestOf<R> digest;
   R record;
 };
-/// Returns all records, sorted by digest. An object whose bytes do not match its name, or that is not a valid record,
-/// is left out and reported as warning R021 in `skipped`, so that one junk object does not block every channel. Costs
-/// one listing and one read per record, eight at the same time.
+/// Returns all records, sorted by digest. Objects whose names are not digests are ignored. Any other object that does
+/// not match its name, or is not a valid record, is left out and reported as warning R021 in `skipped`, so that one
+/// junk object does not block every channel. Costs one listing and one read per record, eight at the same time.
 Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& store, Findings& skipped);
 Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store, Findings& skipped);
 
-/// Returns the keys of all evidence and waivers, sorted; junk among them, too. Two listings.
+/// Returns the keys evidence/{digest}.json and waivers/{digest}.json of the store, sorted, whatever the objects hold.
+/// Two listings.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectStore& store);
 
 // Seals.
 /// Writes the seal of the set `set` if-absent, below the directory that the set record names. Returns true if it was
 /// written now, false if the set is sealed already. The set record must exist (R010); whether its files exist is not
-/// checked, the caller has written them. An existing seal that is damaged is not replaced:
-/// corrupt (R011, R014). Fails with R004 if the write may have happened. Three requests.
+/// checked, the caller has written them. Afterwards a set record that garbage collection removed meanwhile is
+/// written again. An existing seal that is damaged is not replaced: corrupt (R011, R014). Fails with R004 if the write
+/// may have happened, and with R005 if the record has no directory. Four requests; two if the set is sealed already.
 Result<bool> seal(ObjectStore& store, const SetDigest& set, const Timestamp& time);
 
 struct SealedSet {
@@ -99,9 +103,11 @@ Result<SealedSet> load_sealed(ObjectStore& store, const SetDigest& digest);
 Result<SealedSet> load_sealed(ObjectStore& store, const std::string& digits);
 /// Returns these sets with their seals, in this order. Two requests per set, eight sets at the same time.
 Result<std::vector<SealedSet>> load_all_sealed(ObjectStore& store, const std::vector<SetDigest>& digests);
-/// Returns all sealed sets at or below a key prefix ("42-linux", "42-linux/python/g"), sorted by the time of the seal,
-/// then by digest; an empty list if there are none. Fails with R010, R011, R012 and R014. Costs one listing of
-/// everything below the prefix, and two reads per set.
+/// Returns all sealed sets at or below a directory ("42-linux", "42-linux/python/g"), sorted by the time of the seal,
+/// then by digest; an empty list if there are none. `directory` must not be empty, and has no slash at its end:
+/// "42-linux" does not match "42-linux-x/python". Fails with R010, R011, R012, and with R014, also for a seal in
+/// another place than its set names. Costs one listing of everything below, then two reads per set, one after the
+/// other.
 Result<std::vector<SealedSet>> sealed_sets_below(ObjectStore& store, const std::string& directory);
 
 /// What a locator refers to.
@@ -171,15 +177,19 @@ Result<void> require_swappable(ObjectStore& store, const std::string& name);
 ///   the channel is `next`, or its ledger has the entry of `next`   success
 ///   the channel is still `expected` after a lost reply             outcome_unknown (R004): the write may still arrive
 ///   anything else, also a channel that exists for nullopt          precondition_failed (R003): start over
-/// Fails with R031 if the store ignores conditional writes.
+/// R003 may also follow a move that happened, if more than 1024 moves or an unreadable ledger entry came after it. If
+/// the channel cannot be read, the error of that is returned: the outcome is unknown. Fails with R031 if the store
+/// ignores conditional writes.
 Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, const ChannelRecord& next);
-/// Whether files of these sets are blocked in the channel: held (R022), which names the first three and why. Pure.
+/// Fails with held (R022) if the channel blocks a file of these sets; the details name the first three and why. Pure.
 Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<SealedSet>& sets);
-/// Returns the names of all channels. Costs one listing of `channels/`, without their pages.
+/// Returns the names NAME of all objects `channels/NAME.json`, valid or not. Costs one listing of `channels/`, without
+/// the pages of channels.
 Result<std::vector<std::string>> list_channels(ObjectStore& store);
 
 /// Returns all moves of a channel, newest first. Checks that each entry fits the one after it: hash, channel,
-/// generation and view; corrupt (R017). Costs one read per move; all entries are in memory.
+/// generation and view; corrupt (R017). Also fails with R010, R011 and R012 of an entry. Costs one read per move; all
+/// entries are in memory.
 Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectStore& store, const ChannelRecord& channel);
 
 } // namespace quarry::registry

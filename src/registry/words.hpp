@@ -47,7 +47,7 @@ struct OutcomeWords {
   enum Kind : std::uint8_t { passed, failed, skipped, error, timed_out };
   static constexpr std::array<std::string_view, 5> k_texts = {"passed", "failed", "skipped", "error", "timed_out"};
 };
-/// How a test or a suite ended. A test is not `timed_out`: the deadline is that of its suite, which is not `skipped`.
+/// How a test or a suite ended. A test is never `timed_out`: only its suite has a deadline. A suite is never `skipped`.
 using Outcome = WordOf<OutcomeWords>;
 
 struct ActionWords {
