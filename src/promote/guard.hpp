@@ -19,10 +19,11 @@ struct Author {
 /// From now on only promotions that this policy allows move the channel. The policy is stored below `policies/` as
 /// canonical JSON. A channel that does not exist is made, with an empty view; one that is protected gets this policy
 /// instead of its own. What the channel shows already stays. Fails with invalid_argument O014 for a policy that only
-/// reports. About eight requests.
+/// reports, and as publish::change_guard() does. About eight requests, and the channel's pages.
 Result<publish::Guarded> protect(store::ObjectStore& store, const std::string& channel, const gate::Policy& policy,
                                  const Author& author);
-/// From now on anybody who may write to the store moves the channel. Fails with not_found R015.
+/// From now on anybody who may write to the store moves the channel. What it blocks stays blocked. Moves nothing if it
+/// is not protected. Fails with not_found R015, and as publish::change_guard() does.
 Result<publish::Guarded> unprotect(store::ObjectStore& store, const std::string& channel, const Author& author);
 
 struct Unblocked {
@@ -30,12 +31,14 @@ struct Unblocked {
   std::vector<registry::BlockedFile> files; ///< that were blocked until now
 };
 /// Lets files come back. `what` are `set:DIGEST`, names of files, or their sha256. Fails with not_found R015, or O013
-/// if one of them is not blocked in the channel: then nothing is changed.
+/// if one of them is not blocked in the channel: then nothing is changed. Also fails as registry::load_sealed() does
+/// for a set, and as publish::change_guard() does.
 Result<Unblocked> unblock(store::ObjectStore& store, const std::string& channel, const std::vector<std::string>& what,
                           const Author& author);
 
-/// The policy that protects the channel; nullopt if none does. Fails with the errors of registry::load_policy(), and
-/// with invalid_argument G002 if the stored policy is not one that this program can read whole.
+/// The policy that protects the channel; nullopt if none does or the channel does not exist. Two reads. Fails with
+/// R016, R011 and R012 of the channel, with the errors of registry::load_policy(), and with invalid_argument G002 if
+/// the stored policy is not one that this program can read whole.
 Result<std::optional<gate::Policy>> policy_of(store::ObjectStore& store, const std::string& channel);
 
 } // namespace quarry::promote

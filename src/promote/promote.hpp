@@ -28,7 +28,7 @@ struct Options {
 };
 
 struct Receipt {
-  Plan plan;
+  Plan plan;                    ///< when `completed`: only its channel
   registry::PlanDigest digest;  ///< of the plan that was executed; of an earlier run's when `completed`
   std::uint64_t generation = 0; ///< of the channel; after a dry run: what it would be
   registry::ViewDigest view;
@@ -42,12 +42,17 @@ struct Receipt {
 /// Plans, and unless held or a dry run, executes. When somebody else moves the channel meanwhile, it is planned and
 /// judged anew; with `execute` that is precondition_failed O002 (exit 7), which says what moved. Hashing what is to
 /// move may take minutes, so evidence and waivers are listed again right before the swap; when there are others than
-/// the verdict knows, it is judged anew.
+/// the verdict knows, it is judged anew. With `execute` of a plan that was executed already it completes the pages;
+/// O002 if that move was undone since or was made for another request. Also fails as plan_promotion() does, with O005
+/// if `execute` is not the digest of a plan, O016 or P010 if other jobs kept recording results or moving the channel,
+/// R031, and R004 after k_unknown_outcomes_max unknown outcomes. An error after the swap leaves the channel moved: run
+/// again.
 Result<Receipt> promote(store::ObjectStore& store, const Request& request, const Options& options);
 
 /// Swaps the previous view back, or that of `options.to_generation`, as a new generation (errors: plan_rollback). Run
 /// again after a death between swap and pages, it completes the pages and does not swap a second time. A rival move in
-/// between is precondition_failed: what is rolled back is what was looked at.
+/// between is precondition_failed R003: what is rolled back is what was looked at. Fails with R015, O002 and O005 as
+/// promote() does, and with R004: run it again, it looks first.
 Result<Receipt> rollback(store::ObjectStore& store, const std::string& channel, const Options& options);
 
 } // namespace quarry::promote

@@ -22,22 +22,25 @@ struct Candidate {
 
 struct Collected {
   std::vector<Candidate> candidates; ///< sorted by file name
-  Findings notes; ///< P003: files that are not published; P016: several versions, if allowed; warnings of packages
+  /// P003: files that are not published; P016: several versions, if allowed; P046: several tags of a version, or
+  /// several families; warnings of packages.
+  Findings notes;
 };
 
 struct CollectOptions {
   std::string directory; ///< holds the packages, or a `dist/` with them
   Describe describe;
   unsigned workers = 1;
-  std::function<void(std::uint64_t)> on_progress = {}; ///< bytes verified so far
+  std::function<void(std::uint64_t)> on_progress = {}; ///< bytes verified so far; by one thread at a time
   std::string platform = {};     ///< "linux" or "windows": that of every wheel that is not for any; empty: not asked
   bool several_versions = false; ///< allow more than one version of a project
 };
 
-/// not_found P001 when there is nothing to publish; outcome_unknown P014 while `sdk build` writes there;
-/// invalid_argument P002 when two files are one distribution, P015 for a wheel of another platform, P016 for several
-/// versions of a project unless they are allowed, P060 for a package of libraries that holds none, P061 for a raw wheel
-/// beside its repaired copy; what `describe` says of an unsound one. Names are checked before the first file is read.
+/// Describes all distributions of a directory. Names are checked before the first file is read. Fails as
+/// list_distributions() does, and with not_found P001 if there is nothing to publish; with invalid_argument P002 if two
+/// files are one distribution, P015 for a wheel of another platform, P016 for several versions of a project unless they
+/// are allowed, P060 for a package of libraries that holds none, P061 for a raw wheel and its repaired copy; and with
+/// the errors of `describe`. Calls `describe` once for each file, on `workers` threads in total.
 Result<Collected> collect(const CollectOptions& options);
 
 /// The distributions that collect() would take: those in `directory`, or in its `dist/`.
@@ -46,14 +49,17 @@ struct Listing {
   std::vector<std::string> names;
   Findings notes; ///< P003
 };
-/// not_found P001 for a directory that does not exist; invalid_argument P002 when it and its `dist/` hold packages;
-/// outcome_unknown P014.
+/// Lists them without reading them, sorted by name. Fails with not_found P001 if the directory does not exist, with
+/// invalid_argument P002 if it and its `dist/` both hold packages, and with outcome_unknown P014 while `sdk build`
+/// writes there or if its build was interrupted.
 Result<Listing> list_distributions(const std::string& directory);
 
-/// One distribution has one identity, however its file name is spelled: project, version, tags.
+/// Returns what identifies a distribution, however its file name is spelled: project, version, tags. Fails with the
+/// errors of dist::DistributionName::parse(). Pure.
 Result<std::string> identity_of(const std::string& filename);
 /// "py3-none-linux_x86_64" of a wheel's name; empty for a source distribution.
 std::string tags_of(const std::string& filename);
+/// Whether a name ends in .whl or .tar.gz and is not hidden. Pure.
 bool is_distribution(std::string_view filename);
 
 } // namespace quarry::publish

@@ -16,10 +16,10 @@ namespace quarry::publish {
 struct DistributionRules {
   std::string name;
   std::vector<std::pair<std::string, std::string>> rows; ///< channel or "*", prefix
-  /// not_found P040 when no row fits.
+  /// Returns the prefix of the first row for this channel or "*". Fails with not_found P040 if no row fits. Pure.
   Result<std::string> prefix_of(const std::string& channel) const;
 };
-/// invalid_argument P042 with file and line.
+/// Fails with invalid_argument P042, with file and line. Pure.
 Result<DistributionRules> parse_distribution_rules(std::string_view text, const std::string& file);
 
 /// Replaces "{family}" and "{platform}" in a prefix by those of the run that made a set. Fails with invalid_argument
@@ -34,19 +34,21 @@ struct Distributed {
   registry::SetDigest digest;
   std::vector<std::string> from; ///< keys in the source store, parallel to set.files
 };
-/// Pure.
+/// Returns the sets as they will be below `prefix`, in this order. Fails as expand_prefix() does. Pure.
 Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::SealedSet>& sets,
                                                    const std::string& prefix);
 
-/// Which of these sets are not sealed in the other store yet: their sources. One request for each set, eight at the
+/// Returns the `source` of those sets that are not sealed in the other store yet. One head for each set, eight at the
 /// same time.
 Result<std::vector<registry::SetDigest>> not_there_yet(store::ObjectStore& target,
                                                        const std::vector<Distributed>& sets);
 
-/// Reads only: R009 when a name that the copy needs holds other bytes, P017 for a project of the target's base index,
-/// P052 when the directory is in or around another repository, or holds something else, P090 when another tool lists
-/// packages there that our pages would hide.
-/// For before anything else is moved.
+/// Checks, before anything is moved, whether distribute() would succeed; writes nothing. Fails with R009 if a name that
+/// the copy needs has other bytes, P017 for a project of the target's base index, P052 if the directory is in or around
+/// another repository or holds something else, P090 if another tool lists packages there that our pages would hide, and
+/// R010 to R014 of sets there. Costs a head for each file, sidecar and project, and a listing, two reads for each set
+/// and one for each page of the directories; a file that exists without a recorded digest is read. `transfers` requests
+/// at the same time.
 Result<void> check_distribution(store::ObjectStore& target, const std::vector<Distributed>& sets, unsigned transfers);
 
 struct DistributeOptions {
@@ -60,7 +62,9 @@ struct DistributeReceipt {
   std::uint64_t files = 0, writes = 0;
   std::uint64_t bytes_through_us = 0; ///< of the files' content: 0 when both stores are of one service
 };
-/// Errors: R001 a file is gone, R009 a name holds other bytes; those of both stores.
+/// Copies the files of these sets, `options.transfers` at the same time, then writes and seals their records, then the
+/// pages of each directory. After an error the same call completes it. Fails with R001 if a file is gone, R009 if a
+/// name has other bytes, P010 if other writers keep changing the pages, and the errors of both stores.
 Result<DistributeReceipt> distribute(store::ObjectStore& source, store::ObjectStore& target,
                                      const std::vector<Distributed>& sets, const DistributeOptions& options);
 

@@ -11,7 +11,7 @@
 namespace quarry::publish {
 
 struct Garbage {
-  std::uint64_t leftovers = 0;     ///< temporaries of killed writers
+  std::uint64_t leftovers = 0;     ///< temporaries of killed writers that were removed; 0 in a dry run
   std::vector<std::string> keys;   ///< removed now: views, shards, ledger entries and unsealed sets that nothing names
   std::vector<std::string> marked; ///< nothing names these either: a run after the grace time removes them
   Findings notes;                  ///< P080: an earlier view of a channel is lost
@@ -25,7 +25,9 @@ struct CollectGarbageOptions {
 /// Marks every record that no move of any channel's ledger names, and removes those that were marked at least a grace
 /// time ago, were not written since and are still not named. Files, sealed sets, evidence and waivers are kept, and so
 /// is an object without a known time. A broken ledger or a lost current view of a channel is an error (R010, R011,
-/// R017): what it names is not known. Costs one request per move and view of each channel, and a few per removal.
+/// R017): what it names is not known. After any error the records that were removed until then stay removed, and the
+/// next run goes on. Costs one request per move and view of each channel, two per set that no channel names, and a few
+/// per removal; eight at the same time. All keys that channels name are in memory.
 Result<Garbage> collect_garbage(store::ObjectStore& store, const CollectGarbageOptions& options);
 
 } // namespace quarry::publish

@@ -20,7 +20,8 @@ struct Mark {
 };
 using Marks = std::map<std::string, Mark>; ///< by key
 
-/// Empty if the object is missing or cannot be read: then everything is marked anew, which only takes longer.
+/// Returns no marks if the object is missing or invalid: then everything is marked again, which only takes longer.
+/// Fails with the errors of the store.
 Result<Marks> read_marks(store::ObjectStore& store);
 /// Removes the object if there are no marks.
 Result<void> write_marks(store::ObjectStore& store, const Marks& marks);
@@ -31,9 +32,11 @@ struct Named {
 };
 /// The view and its shards at hand.
 std::vector<Named> records_of(const registry::View& view);
-/// Before the pointer moves: writes those again that are marked. An interrupted job may have left them long ago.
+/// Before the pointer moves: writes those again that are marked. An interrupted job may have left them long ago. Does
+/// nothing if the marks may not be read. Costs one read.
 Result<void> refresh_marked(store::ObjectStore& store, const std::vector<Named>& records);
-/// After the pointer has moved: writes those again that garbage collection has removed meanwhile.
+/// After the pointer has moved: writes those again that garbage collection has removed meanwhile. Costs a head for
+/// each.
 Result<void> restore_missing(store::ObjectStore& store, const std::vector<Named>& records);
 
 } // namespace quarry::publish

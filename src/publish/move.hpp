@@ -24,19 +24,23 @@ struct Reason {
 };
 
 /// Swaps `channel` from `expected` to `view`, whose records are written before: shards, view, ledger entry, then the
-/// channel if-match. Returns what the channel is now. precondition_failed R003 when somebody was faster; then only
-/// unreferenced records are left.
+/// channel if-match. Returns what the channel is now; its pages are the caller's task. Fails with the errors of
+/// registry::swap_channel(): precondition_failed R003 if another writer was faster (then only unreferenced records are
+/// left), R004, R031. An error with the context "after channel … has moved" means that it has. Costs a read and a head
+/// per shard at hand, a write per new one, and about eight requests.
 Result<registry::ChannelRecord> move_channel(store::ObjectStore& store, const std::string& channel,
                                              const std::optional<registry::Channel>& expected,
                                              const registry::View& view, const Reason& reason);
 
-/// Whether sets may be published straight into this channel: held P083 if it is protected, R022 if it blocks a file of
-/// theirs. Pure.
+/// Fails if these sets may not be published straight into this channel: with held P083 if it is protected, and with
+/// R022 if it blocks a file of theirs. Pure.
 Result<void> refuse_guarded(const registry::ChannelRecord& channel, const std::vector<registry::SealedSet>& sets);
 
-/// Changes the guard of a channel and nothing else: a move of its own, with the same view. A channel that is not there
-/// is made, with an empty view. `change` gets the present guard and returns the new one, or an error; it is asked again
-/// when somebody was faster. An equal guard moves nothing.
+/// Changes the guard of a channel and nothing else: a move of its own, with the same view; then writes the channel's
+/// pages. A channel that does not exist is made, with an empty view. `change` gets the present guard and returns the
+/// new one, or an error, which is returned; it is called again if another writer was faster. An equal guard moves
+/// nothing. After any error the same call completes it. Fails with R016, R031, R004 after k_unknown_outcomes_max
+/// unknown outcomes, and P010 if other writers kept moving the channel or writing its pages.
 using ChangeGuard = std::function<Result<registry::Guard>(const registry::Guard&)>;
 struct Guarded {
   registry::ChannelRecord channel;
@@ -48,10 +52,13 @@ Result<Guarded> change_guard(store::ObjectStore& store, const std::string& chann
 struct Added {
   registry::ChannelRecord channel;
   bool moved = false;      ///< false: all the sets were in already
-  pages::KnownViews views; ///< before and after
+  pages::KnownViews views; ///< before and after; none if it did not move
 };
-/// Adds sets to a channel, which is made when there is none. Re-bases and tries again when rivals are faster,
-/// `k_rebase_max` times. R018 when a file's name is taken by other bytes; held P083 and R022 as refuse_guarded() says.
+/// Adds sets to a channel, which is made if it does not exist; its pages are the caller's task. Starts over if other
+/// writers are faster, `k_rebase_max` times, then fails with precondition_failed P010. Fails with R018 if a file's name
+/// is taken by other bytes, with held P083 and R022 as refuse_guarded() says, with R031, and with R004 after
+/// k_unknown_outcomes_max unknown outcomes. A round costs one read for each project of the sets and what move_channel()
+/// does; it does not grow with the rest of the channel.
 Result<Added> add_sets(store::ObjectStore& store, const std::string& channel,
                        const std::vector<registry::SealedSet>& sets, const Reason& reason);
 

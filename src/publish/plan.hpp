@@ -48,22 +48,30 @@ struct Plan {
   std::size_t files_to_write() const;
 };
 
-/// already_exists P017 when a file of the set is of a project of this store's base index.
+/// Fails with already_exists P017 if a file of the set is of a project of this store's base index. One head for each
+/// project.
 Result<void> refuse_names_of_the_base_index(store::ObjectStore& store, const registry::SetRecord& set);
 
-/// Whether the channel and the directory have valid names: R016, L020. Reads nothing, so it can be asked before the
-/// packages are verified.
+/// Checks the names of the channel and the directory: R016, L020, and P062 for an area that does not exist for the
+/// platform. Reads nothing, so it can be called before the packages are verified. Pure.
 Result<void> check_target(const Target& target);
 
-/// The set's files get the upload time that an earlier sealed set of this directory gives them, else `now`;
-/// a set of the same files that is sealed already is taken whole, so that publishing twice gives the same digest.
-/// already_exists P004 when a name is published with other bytes here, or R018 in the channel: both digests are named;
-/// P017 for a project of the base index; P016 when the directory has another version of a project, unless the target
-/// allows several. Other bytes that no seal names and that are old enough are replaced, which the
-/// plan notes (P081).
+/// Returns what publishing would do. The set's files get the upload time that an earlier sealed set of this directory
+/// gives them, else `now`; a set of the same files that is sealed already is taken whole, so that publishing twice
+/// gives the same digest. Other bytes that no seal names and that are old enough are replaced, which the plan notes
+/// (P081). Fails as check_target() does, and with
+///   already_exists    P004 other bytes are published under a name here, R018 the same in the channel (both digests are
+///                     named); P016 the directory has another version of a project, unless the target allows several;
+///                     P017 a project of the base index
+///   corrupt           P021 a sealed file was altered; R010 to R014 of a set at or below the directory
+///   held              P083, R022 as refuse_guarded() (move.hpp) says
+///   invalid_argument  P062 a package does not exist for the platform; R005 a name cannot be a key
+/// Costs a listing of the directory, two reads for each set at or below it, a head for each project, and reading every
+/// file that exists there under one of the names. One request at a time.
 Result<Plan> make_plan(store::ObjectStore& store, const Target& target, Collected collected, const sys::Timestamp& now);
 
-/// The same for files that are in the store already, at `directory` (set adopt). `files` carry their keys.
+/// The same for files that are in the store already, at `directory` (set adopt), without a channel. `files` have their
+/// keys. Several versions are allowed, and nothing is replaced.
 Result<Plan> plan_adoption(store::ObjectStore& store, const std::string& directory, registry::Origin origin,
                            std::vector<PlannedFile> files, const sys::Timestamp& now);
 

@@ -27,7 +27,7 @@ struct Receipt {
   registry::SetDigest set;
   std::string directory;
   std::size_t files = 0;
-  std::uint64_t writes = 0; ///< changes of the store
+  std::uint64_t writes = 0; ///< changes through this store object, so also by other threads that use it
   bool newly_sealed = false;
   std::string find_links_url; ///< the directory's page of links
   pages::Addresses directory_at;
@@ -39,11 +39,16 @@ struct Receipt {
   Findings notes;              ///< P050: projects that the base index has, too
 };
 
-/// 1. files and 2. sidecars, if-absent; 3. the set's record, then its seal; 4. the directory's pages, and those merged
-/// with the base index; 5. the channel, 6. its pages, likewise.
+/// Executes a plan: 1. files and 2. sidecars, if-absent; 3. the set's record, then its seal; 4. the directory's pages,
+/// and those merged with the base index; 5. the channel, 6. its pages, likewise. Fails with unsupported R031 before
+/// anything is sent if the store cannot keep the channel; then with R008 if a file has changed since it was planned,
+/// R009 or R003 if its name got other bytes since, P082 if another job sealed other bytes that this one replaced, the
+/// errors of add_sets() (move.hpp) for the channel, P010 if other writers keep changing the pages, and the errors of
+/// the store. After any error what was written stays, and the same call completes it. Sends `options.transfers` files
+/// at a time.
 Result<Receipt> execute(store::ObjectStore& store, const Plan& plan, const ExecuteOptions& options);
 
-/// Every change that was made to a store between two looks at its counters.
+/// Returns the number of writes and removals between two readings of a store's counters. Pure.
 std::uint64_t writes_between(const store::Counters& before, const store::Counters& after);
 
 } // namespace quarry::publish

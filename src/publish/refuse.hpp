@@ -1,5 +1,5 @@
 #pragma once
-// Packages that are sound and that nobody could use as they are named. Pure.
+// Refuses packages that are sound and that nobody could use as they are named. Pure.
 #include "base/result.hpp"
 #include "index/describe.hpp"
 #include <string>

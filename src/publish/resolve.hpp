@@ -7,15 +7,20 @@
 
 namespace quarry::publish {
 
-/// set:, run: and channel:, or a directory that lies inside the store and is sealed; of a store that is not on this
-/// machine, by its URL or by its key. Everything else is invalid_argument L009 or L008. Not sealed: not_found R013;
-/// altered: corrupt R011; several runs: invalid_argument L011.
+/// Returns the sealed sets of set:, run: and channel:, or of a directory inside the store; in a store that is not on
+/// this machine's disks a directory is named by its URL or its key. Fails with invalid_argument L009 or L008 for any
+/// other locator, L011 if it fits several runs, P012 for a directory outside the store, R005 for what cannot be a key,
+/// R020; with not_found R010, R013 (not sealed) and R015; with corrupt R011, R012 and R014; with R018. Costs what
+/// registry::resolve_set(), resolve_run() or resolve_channel() does; run: also lists the runs.
 Result<registry::Resolved> resolve(store::ObjectStore& store, const run::Locator& locator);
 
-/// The key prefix that `path` is in the store, without the last '/': invalid_argument P012 when it lies outside. For a
-/// store that is not on this machine's disks a path is the key itself; R005 for what cannot be one.
+/// Returns the key prefix that `path` is in the store, without a '/' at its end. In a store that is not on this
+/// machine's disks a path is the key itself. A relative path is below the current directory, or below the store if only
+/// that exists. Fails with invalid_argument P012 if the path is not inside the store, and R005 for what cannot be a
+/// key. Costs looks at the disk.
 Result<std::string> key_of_path(const store::ObjectStore& store, const std::string& path);
-/// Where an object's bytes are on this machine; unsupported P012 when they are not.
+/// Returns the path of an object on this machine, whether it exists or not. Fails with unsupported P012 if the store is
+/// not on its disks. No I/O.
 Result<std::string> path_of_key(const store::ObjectStore& store, const std::string& key);
 
 } // namespace quarry::publish

@@ -10,17 +10,18 @@ namespace quarry::publish {
 
 struct VerifyOptions {
   unsigned workers = 1;
-  std::function<void(std::uint64_t)> on_progress = {}; ///< bytes hashed
+  std::function<void(std::uint64_t)> on_progress = {}; ///< bytes of files verified so far; by one thread at a time
   bool recorded_is_enough = false;                     ///< a digest that the store checked and kept is believed
 };
 
-/// Every file of the sets is read and compared with its record, every sidecar too. Findings: P020 (a file is missing),
-/// P021 (other bytes), P022 (a sidecar is missing or other). An error is only what stops the reading itself.
+/// Reads every file and sidecar of the sets, `workers` files at a time, and compares them with their records. Returns
+/// findings by file name: P020 (a file is missing), P021 (other bytes), P022 (a sidecar is missing or other). Fails
+/// only with what stops the reading itself, and with R018 if two sets disagree about a file.
 Result<Findings> verify_sets(store::ObjectStore& store, const std::vector<registry::SealedSet>& sets,
                              const VerifyOptions& options);
 
-/// The directories of packages at or below a key prefix that hold distributions: "…/python/g" for
-/// "…/python/g/dist/x.whl".
+/// Returns the directories at or below a key prefix that hold distributions, in python/, pytorch/ or jax/ of a run:
+/// "…/python/g" for "…/python/g/dist/x.whl". Costs one listing of everything below.
 Result<std::vector<std::string>> package_directories(store::ObjectStore& store, const std::string& prefix);
 
 struct AdoptOptions {
@@ -30,9 +31,10 @@ struct AdoptOptions {
   unsigned workers = 1;
   std::function<void(std::uint64_t)> on_progress = {};
 };
-/// A plan for each package directory below `prefix`: each file verified completely where it lies. not_found P001 when
-/// there is none. Executing the plans (publish::execute) adds missing sidecars, set records, seals and pages; no file
-/// is touched.
+/// Returns a plan for each of the package_directories() below `prefix`; each file is verified completely where it lies,
+/// `workers` at a time. Executing the plans (publish::execute) adds missing sidecars, set records, seals and pages; no
+/// file is touched. Fails with not_found P001 if there is no directory, unsupported P012 if the store is not on this
+/// machine's disks, P060, P061, and as make_plan() (plan.hpp) and `describe` do.
 Result<std::vector<Plan>> plan_adoptions(store::ObjectStore& store, const std::string& prefix,
                                          const AdoptOptions& options);
 
