@@ -19,9 +19,23 @@ std::string escaped_data(std::string_view text, bool property) {
   made = text::replace_all(made, "\n", "%0A");
   return property ? text::replace_all(text::replace_all(made, ":", "%3A"), ",", "%2C") : made;
 }
+
+/// XML 1.0 has no control characters but tab and line breaks, not even escaped.
+std::string xml_text(std::string_view text) {
+  std::string kept;
+  for (char c : text)
+    if (static_cast<unsigned char>(c) >= ' ' || c == '\n' || c == '\t') kept += c;
+  return text::html_escape(kept);
+}
 } // namespace
 
-std::string annotations(const std::vector<workflow::Located>& findings) {
+std::vector<PlacedFinding> placed(const Findings& findings) {
+  std::vector<PlacedFinding> out;
+  for (const auto& one : findings) out.push_back({one.code, one.severity, one.place, 0, 0, one.message, one.fix});
+  return out;
+}
+
+std::string annotations(const std::vector<PlacedFinding>& findings) {
   std::map<std::string_view, std::size_t> total, shown;
   for (const auto& one : findings) ++total[workflow_command(one.severity)];
   std::string lines;
@@ -32,19 +46,18 @@ std::string annotations(const std::vector<workflow::Located>& findings) {
     auto message = one.message;
     if (number == k_annotations_max && total[command] > number)
       message += fmt::format("\n{} more are in the log", total[command] - number);
-    lines +=
-        fmt::format("::{} file={},line={},col={},title={}::{}\n", command, escaped_data(one.file, true),
-                    std::max(one.at.line, 1u), std::max(one.at.column, 1u), one.code, escaped_data(message, false));
+    lines += fmt::format("::{} file={},line={},col={},title={}::{}\n", command, escaped_data(one.file, true),
+                         std::max(one.line, 1u), std::max(one.column, 1u), one.code, escaped_data(message, false));
   }
   return lines;
 }
 
-Json sarif(const std::vector<workflow::Located>& findings, const std::vector<Rule>& rules, const std::string& version) {
+Json sarif(const std::vector<PlacedFinding>& findings, const std::vector<Rule>& rules, const SarifTool& tool) {
   Json rule_list = Json::array(), results = Json::array();
   for (const auto& rule : rules) rule_list.push_back({{"id", rule.code}, {"shortDescription", {{"text", rule.title}}}});
   for (const auto& one : findings) {
     auto message = one.fix.empty() ? one.message : one.message + "\n" + one.fix;
-    Json region = {{"startLine", std::max(one.at.line, 1u)}, {"startColumn", std::max(one.at.column, 1u)}};
+    Json region = {{"startLine", std::max(one.line, 1u)}, {"startColumn", std::max(one.column, 1u)}};
     Json location = {
         {"physicalLocation", {{"artifactLocation", {{"uri", text::percent_encode(one.file)}}}, {"region", region}}}};
     results.push_back({{"ruleId", one.code},
@@ -52,9 +65,36 @@ Json sarif(const std::vector<workflow::Located>& findings, const std::vector<Rul
                        {"message", {{"text", message}}},
                        {"locations", Json::array({location})}});
   }
-  Json driver = {{"name", "quarry workflow lint"}, {"version", version}, {"rules", rule_list}};
+  Json driver = {{"name", tool.name}, {"version", tool.version}, {"rules", rule_list}};
   Json run = {{"tool", {{"driver", driver}}}, {"results", results}};
   return {{"version", "2.1.0"}, {"runs", Json::array({run})}};
+}
+
+std::string junit(const std::vector<PlacedFinding>& findings, const std::vector<Rule>& rules,
+                  const std::string& suite) {
+  std::string cases;
+  std::size_t tests = 1, failures = 0; // with "all other rules"
+  for (const auto& rule : rules) {
+    std::string lines;
+    bool failed = false;
+    for (const auto& one : findings) {
+      if (one.code != rule.code) continue;
+      failed = failed || one.severity == Severity::error;
+      lines += fmt::format("{}: {}: {}\n", to_string(one.severity), one.file, one.message);
+      if (!one.fix.empty()) lines += "  " + one.fix + "\n";
+    }
+    ++tests;
+    failures += failed ? 1 : 0;
+    auto title = fmt::format("{} {}", rule.code, rule.title);
+    auto body = failed ? fmt::format("<failure message=\"{}\">{}</failure>", xml_text(rule.title), xml_text(lines))
+                       : fmt::format("<system-out>{}</system-out>", xml_text(lines));
+    cases += fmt::format("    <testcase classname=\"{}\" name=\"{}\">{}</testcase>\n", xml_text(suite), xml_text(title),
+                         body);
+  }
+  cases += fmt::format("    <testcase classname=\"{}\" name=\"all other rules\"/>\n", xml_text(suite));
+  return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+                     "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\">\n{}  </testsuite>\n</testsuites>\n",
+                     xml_text(suite), tests, failures, cases);
 }
 
 } // namespace quarry::cli

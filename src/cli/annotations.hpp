@@ -1,8 +1,8 @@
 #pragma once
-// Findings with a place in a file, for GitHub: workflow commands that become annotations, and SARIF for code scanning.
-// Pure.
+// Findings for other programs: GitHub's workflow commands, which become annotations, SARIF for code scanning, and JUnit
+// for dashboards of tests. Pure.
+#include "base/finding.hpp"
 #include "base/json.hpp"
-#include "workflow/lint.hpp"
 #include <string>
 #include <vector>
 
@@ -12,14 +12,31 @@ namespace quarry::cli {
 /// page on problem matchers).
 constexpr std::size_t k_annotations_max = 10;
 
+/// A finding with its place in a file. Line 0: the place is the file as a whole, such as a wheel's member.
+struct PlacedFinding {
+  std::string code;
+  Severity severity = Severity::error;
+  std::string file;
+  unsigned line = 0, column = 0;
+  std::string message, fix;
+};
+std::vector<PlacedFinding> placed(const Findings& findings);
+
 /// `::error file=…,line=…,col=…,title=Y125::message`, at most k_annotations_max of each kind; the last of a kind that
 /// has more says how many are not shown.
-std::string annotations(const std::vector<workflow::Located>& findings);
+std::string annotations(const std::vector<PlacedFinding>& findings);
 
 /// A SARIF 2.1.0 log with one run: each code is a rule with its title, each finding a result.
 struct Rule {
   std::string code, title;
 };
-Json sarif(const std::vector<workflow::Located>& findings, const std::vector<Rule>& rules, const std::string& version);
+struct SarifTool {
+  std::string name, version; ///< "quarry workflow lint"
+};
+Json sarif(const std::vector<PlacedFinding>& findings, const std::vector<Rule>& rules, const SarifTool& tool);
+
+/// A JUnit report: a test for each rule with a finding, which fails if one of them is an error; a test "all other
+/// rules", which passes. `suite` is its name. Characters that XML does not have are left out.
+std::string junit(const std::vector<PlacedFinding>& findings, const std::vector<Rule>& rules, const std::string& suite);
 
 } // namespace quarry::cli

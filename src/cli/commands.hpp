@@ -5,12 +5,12 @@
 namespace quarry::cli {
 std::vector<Command> artifact_commands();   // find, fetch, list, pack, verify
 std::vector<Command> sdk_commands();        // build
-std::vector<Command> wheel_commands();      // pack, unpack, verify, metadata, retag, thin, check, inspect
+std::vector<Command> wheel_commands();      // pack, unpack, verify, metadata, retag, thin, check, diff, …
 std::vector<Command> elf_commands();        // show, edit
 std::vector<Command> gpu_commands();        // gpu list
 std::vector<Command> index_commands();      // index build, check, repair, rebuild; gc
 std::vector<Command> publish_commands();    // publish
-std::vector<Command> set_commands();        // set show, verify, adopt
+std::vector<Command> set_commands();        // set show, verify, check, adopt
 std::vector<Command> mirror_commands();     // mirror sync
 std::vector<Command> set_diff_commands();   // set diff
 std::vector<Command> channel_commands();    // channel show, log, protect, unprotect, unblock; index repair, rebuild; gc
@@ -33,9 +33,11 @@ std::vector<Command> completion_commands(); // completion, complete
 Command channel_protect_command();   // commands/channel_guard.cpp; in channel_commands()
 Command channel_unprotect_command(); // commands/channel_guard.cpp
 Command channel_unblock_command();   // commands/channel_guard.cpp
+Command set_check_command();         // commands/set_check.cpp; in set_commands()
 Command wheel_metadata_command();    // commands/wheel_metadata.cpp; in wheel_commands()
 Command wheel_retag_command();       // commands/wheel_retag.cpp; in wheel_commands()
 Command wheel_check_command();       // commands/wheel_check.cpp; in wheel_commands()
+Command wheel_diff_command();        // commands/wheel_diff.cpp; in wheel_commands()
 Command wheel_inspect_command();     // commands/wheel_inspect.cpp; in wheel_commands()
 Command wheel_thin_command();        // commands/wheel_thin.cpp; in wheel_commands()
 Command test_report_command();       // commands/test_report.cpp; in test_commands()

@@ -59,6 +59,13 @@ Json located_json(const workflow::Located& one) {
           {"message", one.message},  {"fix", one.fix}};
 }
 
+std::vector<PlacedFinding> placed(const std::vector<workflow::Located>& findings) {
+  std::vector<PlacedFinding> out;
+  for (const auto& one : findings)
+    out.push_back({one.code, one.severity, one.file, one.at.line, one.at.column, one.message, one.fix});
+  return out;
+}
+
 std::size_t count_of(const std::vector<workflow::Located>& findings, Severity severity) {
   return static_cast<std::size_t>(std::count_if(
       findings.begin(), findings.end(), [&](const workflow::Located& one) { return one.severity == severity; }));
@@ -74,7 +81,7 @@ Json sarif_of(const std::vector<workflow::Located>& findings, const std::map<std
   for (const auto& one : findings) used.insert(one.code);
   std::vector<Rule> rules;
   for (const auto& code : used) rules.push_back({code, title_of(codes, code)});
-  return sarif(findings, rules, "1");
+  return sarif(placed(findings), rules, {"quarry workflow lint", "1"});
 }
 
 } // namespace quarry::cli

@@ -1,6 +1,7 @@
 #pragma once
 // What the commands `workflow …` share: the trees that their operands and flags name, and findings as JSON.
 #include "base/json.hpp"
+#include "cli/annotations.hpp"
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
 #include "workflow/lint.hpp"
@@ -26,6 +27,7 @@ Flag with_flag();
 
 /// {code, severity, file, line, column, place, message, fix}
 Json located_json(const workflow::Located& one);
+std::vector<PlacedFinding> placed(const std::vector<workflow::Located>& findings);
 std::size_t count_of(const std::vector<workflow::Located>& findings, Severity severity);
 /// Empty when nothing explains the code.
 std::string title_of(const std::map<std::string, Explanation>& codes, const std::string& code);

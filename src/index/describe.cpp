@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "codec/compression.hpp"
 #include "dist/resolver_fields.hpp"
+#include "registry/requirements.hpp"
 #include "sys/path.hpp"
 #include "tar/tar.hpp"
 #include "zip/reader.hpp"
@@ -129,6 +130,8 @@ Result<Described> describe_sdist(const std::string& path, const dist::SdistName&
   described.file.size = rope.size();
   TRY(described.file.sha256, content::sha256_of(rope));
   described.file.requires_python = readable(metadata.requires_python);
+  if (auto requirements = registry::requirements_of_sdist(metadata))
+    registry::record_requirements(described.file, *requirements);
   return described;
 }
 

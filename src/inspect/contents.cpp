@@ -1,6 +1,7 @@
 #include "inspect/contents.hpp"
 
 #include "content/spool.hpp"
+#include "inspect/member_names.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -48,15 +49,6 @@ Result<Sha256> digest_of(const zip::Reader& zip, const zip::Member& member) {
     return {};
   }));
   return hasher.finish();
-}
-
-/// "x-1.0.dist-info/licenses/L" -> "dist-info/licenses/L": the same name in every version.
-std::string without_version(const std::string& path) {
-  auto slash = path.find('/');
-  for (std::string_view ending : {".dist-info", ".data"})
-    if (slash != path.npos && path.substr(0, slash).ends_with(ending))
-      return std::string(ending.substr(1)) + path.substr(slash);
-  return path;
 }
 
 bool is_compared_as_value(const std::string& path) {

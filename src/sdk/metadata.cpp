@@ -191,6 +191,27 @@ std::string dist_info(const Package& package, const std::string& family, const N
   return module.str();
 }
 
+namespace {
+/// What the meta project may require on some machine: a family's packages for each family of this build. Its build
+/// backend chooses among them where it is installed, so the fields stay Dynamic and installers do not read them here;
+/// `publish` records them, so that it can be told beforehand whether all of them can be had.
+void add_requirements(const Package& meta, const Naming& naming, dist::Metadata& metadata) {
+  auto require = [&](const Package& package, const std::string& extra) {
+    auto marker = extra.empty() ? "" : fmt::format(" ; extra == \"{}\"", extra);
+    auto families = package.per_family ? naming.families : std::vector<std::string>{""};
+    for (const auto& family : families)
+      metadata.requires_dist.push_back(
+          fmt::format("{}=={}{}", naming.dist(package, family), naming.version.str(), marker));
+  };
+  for (const auto& package : naming.recipe->packages)
+    if (package.required && package.role != Role::meta) require(package, "");
+  for (const auto& [extra, names] : meta.extras) {
+    metadata.provides_extra.push_back(normalised(extra));
+    for (const auto& name : names) require(*naming.recipe->find(name), normalised(extra));
+  }
+}
+} // namespace
+
 Result<SdistPlan> plan_sdist(const Package& meta, const Naming& naming, const Resources& resources) {
   SdistPlan plan;
   auto name = naming.dist(meta, "");
@@ -201,6 +222,7 @@ Result<SdistPlan> plan_sdist(const Package& meta, const Naming& naming, const Re
   for (auto& [path, text] : files) plan.files[path] = {std::move(text), false};
   TRY(auto m, base_metadata(meta, "", naming, resources));
   m.dynamic = {"Requires-Dist", "Provides-Extra"};
+  add_requirements(meta, naming, m);
   plan.files["PKG-INFO"] = {m.render(), false};
   auto module = meta.pure.empty() ? std::string("rocm_sdk") : meta.pure;
   plan.files["src/" + module + "/_dist_info.py"] = {dist_info(meta, "", naming, {}), false};

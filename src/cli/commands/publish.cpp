@@ -7,6 +7,7 @@
 #include "cli/next_command.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/prover.hpp"
+#include "cli/publish_rules.hpp"
 #include "cli/records.hpp"
 #include "cli/reviewed.hpp"
 #include "cli/shared_flags.hpp"
@@ -140,8 +141,10 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
   target.several_versions = arguments.has("--several-versions");
   target.replace_unsealed_before_us = context.clock.now_us() - grace;
   auto now = sys::Timestamp::from_us(context.clock.now_us());
-  if (arguments.has("--dry-run")) return plan_without_credentials(store, target, std::move(collected), now);
-  return publish::make_plan(store, target, std::move(collected), now);
+  auto plan = arguments.has("--dry-run") ? plan_without_credentials(store, target, std::move(collected), now)
+                                         : publish::make_plan(store, target, std::move(collected), now);
+  if (plan) TRY_DO(add_findings_of_rules(context, arguments, *plan));
+  return plan;
 }
 
 Result<int> end_dry_run(Context& context, const Arguments& arguments, store::ObjectStore& store,
@@ -206,6 +209,46 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
   return 0;
 }
 
+std::vector<Flag> publish_flags() {
+  std::vector<Flag> flags{
+      store_flag(),
+      public_url_flag(),
+      {.name = "--run-id",
+       .value = "ID",
+       .help = "the CI run that built them",
+       .environment = "GITHUB_RUN_ID",
+       .required = true},
+      {.name = "--platform",
+       .value = "P",
+       .help = "the platform of that run",
+       .choices = {"linux", "windows"},
+       .required = true},
+      {.name = "--artifact-group", .value = "G", .help = "group of the run, such as gfx94X-dcgpu"},
+      {.name = "--channel", .value = "NAME", .help = "add the set to this channel"},
+      {.name = "--area",
+       .value = "AREA",
+       .help = "directory of the run",
+       .choices = {"python", "pytorch", "jax"},
+       .fallback = "python"},
+      {.name = "--layout",
+       .value = "FORM",
+       .help = "flat forms of today's scripts",
+       .choices = {"quarry", "feb", "aug"},
+       .fallback = "quarry"},
+      {.name = "--external-repo", .value = "OWNER-REPO", .help = "prefix of a run of another repository"},
+      {.name = "--repository", .value = "O/R", .help = "recorded as the origin", .environment = "GITHUB_REPOSITORY"},
+      {.name = "--commit", .value = "SHA", .help = "recorded as the origin", .environment = "GITHUB_SHA"},
+      {.name = "--several-versions", .value = "", .help = "allow several versions of one project"},
+      {.name = "--replace-unsealed-after",
+       .value = "D",
+       .help = "replace other bytes that an interrupted publish left, unsealed, when they are this old",
+       .fallback = "24h"},
+      {.name = "--dry-run", .value = "", .help = "verify and plan; needs no credentials", .letter = 'n'},
+      {.name = "--execute", .value = "DIGEST", .help = "run exactly the plan of this digest"}};
+  for (auto& flag : publish_rule_flags()) flags.push_back(std::move(flag));
+  return flags;
+}
+
 Command publish_command() {
   return {
       .path = {"publish"},
@@ -219,6 +262,10 @@ Command publish_command() {
           "A published name never gets other bytes: that is a conflict, found before anything is written. Running "
           "it again completes what was interrupted; when all is "
           "there it writes nothing. Several jobs may publish into one directory or channel at the same time.\n\n"
+          "`--profile` names a rule profile. `store`, the default, tells what of a set could not be installed together "
+          "(`quarry set check`) and publishes it. `release` refuses it, asks for every dependency, and looks into the "
+          "wheels as `quarry wheel check` does, with the GPU family of `--amdgpu-family` or `--artifact-group`. Rule "
+          "profiles have nothing to do with the compression profiles of `sdk build`.\n\n"
           "Where the store has a base index (`quarry mirror sync`), the pages of both together are written below "
           "`merged/`: one index URL that needs no other, in which each project has one owner.\n\n"
           "In a GitHub job it writes the step outputs `package_find_links_url`, `package_index_url`, "
@@ -228,47 +275,14 @@ Command publish_command() {
           "`…/simple/rocm/`. On a server that keeps no such keys (MinIO) the line to install says `--find-links`, "
           "and the outputs have no `package_index_url`, unless `--public-url` names a web server.",
       .operands = {{"DIR", "holds wheels and source distributions, directly or in dist/"}},
-      .flags = {store_flag(),
-                public_url_flag(),
-                {.name = "--run-id",
-                 .value = "ID",
-                 .help = "the CI run that built them",
-                 .environment = "GITHUB_RUN_ID",
-                 .required = true},
-                {.name = "--platform",
-                 .value = "P",
-                 .help = "the platform of that run",
-                 .choices = {"linux", "windows"},
-                 .required = true},
-                {.name = "--artifact-group", .value = "G", .help = "group of the run, such as gfx94X-dcgpu"},
-                {.name = "--channel", .value = "NAME", .help = "add the set to this channel"},
-                {.name = "--area",
-                 .value = "AREA",
-                 .help = "directory of the run",
-                 .choices = {"python", "pytorch", "jax"},
-                 .fallback = "python"},
-                {.name = "--layout",
-                 .value = "FORM",
-                 .help = "flat forms of today's scripts",
-                 .choices = {"quarry", "feb", "aug"},
-                 .fallback = "quarry"},
-                {.name = "--external-repo", .value = "OWNER-REPO", .help = "prefix of a run of another repository"},
-                {.name = "--repository",
-                 .value = "O/R",
-                 .help = "recorded as the origin",
-                 .environment = "GITHUB_REPOSITORY"},
-                {.name = "--commit", .value = "SHA", .help = "recorded as the origin", .environment = "GITHUB_SHA"},
-                {.name = "--several-versions", .value = "", .help = "allow several versions of one project"},
-                {.name = "--replace-unsealed-after",
-                 .value = "D",
-                 .help = "replace other bytes that an interrupted publish left, unsealed, when they are this old",
-                 .fallback = "24h"},
-                {.name = "--dry-run", .value = "", .help = "verify and plan; needs no credentials", .letter = 'n'},
-                {.name = "--execute", .value = "DIGEST", .help = "run exactly the plan of this digest"}},
+      .flags = publish_flags(),
       .examples = {{"quarry publish out --store file:store --run-id 42 --platform linux --artifact-group "
                     "gfx94X-dcgpu --channel staging",
-                    "publish what `sdk build` made"}},
-      .exit_codes = {{1, "a package has findings: `quarry wheel verify` lists them"},
+                    "publish what `sdk build` made"},
+                   {"quarry publish out --store file:store --run-id 42 --platform linux --artifact-group "
+                    "gfx94X-dcgpu --profile release --base-index https://pypi.org/simple",
+                    "refuse what people should not get as a release"}},
+      .exit_codes = {{1, "a package has findings: `quarry wheel verify` lists them; the rule profile refuses the set"},
                      {3, "the directory holds no package"},
                      {6, "a package's container or RECORD is broken or ambiguous"},
                      {7, "a name has other bytes, is a project of the base index, or the reviewed plan is out of date"},

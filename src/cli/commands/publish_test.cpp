@@ -25,6 +25,8 @@ protected:
     ASSERT_TRUE(sys::write_file(place_ + "/policy.toml", k_policy));
     world_.environment["QUARRY_STORE"] = "file:" + place_ + "/store";
     world_.directory = place_;
+    for (const auto* name : {"data/coherence.toml", "data/profiles/store.toml", "data/profiles/release.toml"})
+      world_.resources.files[name] = *sys::read_file(std::string(QUARRY_SOURCE_DIR) + "/" + name);
     for (auto* room : {publish_commands, set_commands, channel_commands, gate_commands, promote_commands}) {
       auto more = room();
       std::move(more.begin(), more.end(), std::back_inserter(commands_));

@@ -177,6 +177,8 @@ Command adopt_command() {
 
 } // namespace
 
-std::vector<Command> set_commands() { return {set_show_command(), set_verify_command(), adopt_command()}; }
+std::vector<Command> set_commands() {
+  return {set_show_command(), set_verify_command(), set_check_command(), adopt_command()};
+}
 
 } // namespace quarry::cli

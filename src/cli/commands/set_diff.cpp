@@ -1,5 +1,6 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/package_diff.hpp"
 #include "cli/records.hpp"
 #include "inspect/compare.hpp"
 #include "publish/resolve.hpp"
@@ -12,8 +13,6 @@ namespace quarry::cli {
 
 namespace {
 using inspect::Diff;
-using inspect::Difference;
-using inspect::PackageDiff;
 
 constexpr std::uint64_t k_differences_bytes_max = 16u << 20; // a hundred thousand lines of expected differences
 
@@ -61,50 +60,13 @@ Result<inspect::Allowed> allowed_of(const Arguments& arguments) {
   return inspect::parse_allowed(text, file);
 }
 
-std::string of_side(const std::optional<inspect::Side>& side, const std::string& text) { return side ? text : "-"; }
-
-std::string header_of(const PackageDiff& package) {
-  auto version = [](const auto& side) { return of_side(side, side ? side->version : ""); };
-  auto size = [](const auto& side) { return of_side(side, side ? units::bytes(side->size) : ""); };
-  return fmt::format("{}  {} | {}  {} | {}  {} agree\n", package.package, version(package.left), version(package.right),
-                     size(package.left), size(package.right), units::count(package.equal));
-}
-
-std::string line_of(const Difference& difference) {
-  auto line = fmt::format("  {:<10}  {}", to_string(difference.kind), difference.place);
-  if (!difference.message.empty()) line += (difference.place.empty() ? "" : ": ") + difference.message;
-  if (difference.allowed) line += fmt::format("  (expected: {})", difference.reason);
-  return line + "\n";
-}
-
 std::string diff_text_of(const Diff& diff) {
   std::string text;
   for (const auto& package : diff.packages) {
-    text += header_of(package);
-    for (const auto& difference : package.differences) text += line_of(difference);
+    text += text_of(package);
   }
   return text + fmt::format("{} files and values agree, {} differ as expected, {} differ\n", units::count(diff.equal()),
                             units::count(diff.allowed()), units::count(diff.unexpected()));
-}
-
-Json side_json(const std::optional<inspect::Side>& side) {
-  if (!side) return nullptr;
-  return {{"file", side->file}, {"version", side->version}, {"size", side->size}, {"sha256", side->sha256.hex()}};
-}
-
-Json package_json(const PackageDiff& package) {
-  Json differences = Json::array();
-  for (const auto& d : package.differences)
-    differences.push_back({{"place", d.place},
-                           {"kind", to_string(d.kind)},
-                           {"message", d.message},
-                           {"allowed", d.allowed},
-                           {"reason", d.allowed ? Json(d.reason) : Json(nullptr)}});
-  return {{"package", package.package},
-          {"left", side_json(package.left)},
-          {"right", side_json(package.right)},
-          {"equal", package.equal},
-          {"differences", differences}};
 }
 
 Json diff_document_of(const Diff& diff) {

@@ -4,16 +4,14 @@
 #include "cli/grouped.hpp"
 #include "cli/inspected.hpp"
 #include "cli/records.hpp"
+#include "cli/rule_report.hpp"
 #include "cli/table.hpp"
 #include "cli/wheel_operands.hpp"
+#include "cli/wheel_rules.hpp"
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "inspect/entry_point_rules.hpp"
-#include "inspect/metadata_rules.hpp"
-#include "inspect/path_rules.hpp"
 #include "inspect/refusals.hpp"
-#include "inspect/set_rules.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -22,11 +20,10 @@ namespace quarry::cli {
 
 namespace {
 constexpr const char* k_refusals = "data/refusals.toml";
-constexpr const char* k_windows_paths = "data/windows-paths.toml";
 
 /// The lengths of the table, with the prefix that was given.
 Result<inspect::WindowsPaths> windows_paths_of(const Context& context, const Arguments& arguments) {
-  TRY(auto paths, inspect::parse_windows_paths(context.resources.read(k_windows_paths).value_or(""), k_windows_paths));
+  TRY(auto paths, load_windows_paths(context));
   auto said = arguments.find("--windows-prefix");
   if (!said) return paths;
   auto length = text::parse_u64(*said);
@@ -37,37 +34,6 @@ Result<inspect::WindowsPaths> windows_paths_of(const Context& context, const Arg
                 "count the path of site-packages with its last backslash, such as 60");
   paths.prefix = static_cast<std::int64_t>(*length);
   return paths;
-}
-
-/// What the fields and names of one wheel say by themselves.
-Findings findings_of_one(const inspect::WheelContents& wheel, const inspect::WindowsPaths& paths) {
-  auto findings = wheel.report.findings;
-  for (const auto& more : {inspect::check_metadata(wheel), inspect::check_paths(wheel, paths)})
-    findings.insert(findings.end(), more.begin(), more.end());
-  return findings;
-}
-
-/// All rules about all wheels: each wheel's own findings, its machine code, and the device code of all together.
-Result<Findings> findings_of(const std::vector<InspectedWheel>& wheels, const Tables& tables,
-                             const Arguments& arguments, const inspect::Asked& asked,
-                             const inspect::WindowsPaths& windows) {
-  Findings findings;
-  std::vector<inspect::JudgedWheel> judged;
-  for (const auto& wheel : wheels) {
-    auto own = findings_of_one(wheel.contents, windows);
-    findings.insert(findings.end(), own.begin(), own.end());
-    judged.push_back({&wheel.contents, wheel.verdict});
-  }
-  std::vector<const inspect::WheelContents*> all;
-  for (const auto& wheel : wheels) all.push_back(&wheel.contents);
-  for (const auto& more : {inspect::check_entry_points(all), inspect::check_set(all)})
-    findings.insert(findings.end(), more.begin(), more.end());
-  auto machine =
-      inspect::check_machine_code(judged, {tables.platforms(), tables.windows, arguments.list("--allow-library")});
-  auto device = inspect::judge(device_code_of(wheels), asked).findings;
-  findings.insert(findings.end(), machine.begin(), machine.end());
-  findings.insert(findings.end(), device.begin(), device.end());
-  return findings;
 }
 
 std::size_t number_of(const Findings& findings, Severity severity) {
@@ -124,27 +90,24 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto refusals, inspect::parse_refusals(context.resources.read(k_refusals).value_or(""), k_refusals));
   TRY(auto paths, wheels_of(context, arguments.operands));
   TRY(auto wheels, inspect_wheels(context, tables, paths));
-  TRY(auto findings, findings_of(wheels, tables, arguments, asked, windows));
-  context.out.findings(with_refusals(grouped(findings), refusals));
-  for (const auto& wheel : wheels)
-    context.out.data(fmt::format("{}: {}\n", wheel.contents.file, verdict_text(wheel.verdict)));
-  auto errors = number_of(findings, Severity::error), warnings = number_of(findings, Severity::warning);
-  bool good = errors + warnings == 0;
-  auto summary = good ? "no errors or warnings"
-                      : fmt::format("{}, {}", units::things(errors, "error"), units::things(warnings, "warning"));
-  context.out.data(fmt::format("{}: {}\n", units::things(wheels.size(), "wheel"),
-                               painted(summary,
-                                       errors ? Tone::bad
-                                       : good ? Tone::good
-                                              : Tone::doubtful,
-                                       context.out.data_look().color)));
-  if (context.out.json()) context.out.document(as_json(wheels, findings, refusals));
+  TRY(auto report,
+      judged_by_rules(context, arguments,
+                      findings_of_wheels(wheels, tables, {asked, windows, arguments.list("--allow-library")})));
+  const auto& findings = report.findings;
+  if (writes_text(arguments)) {
+    context.out.findings(with_refusals(grouped(findings), refusals));
+    for (const auto& wheel : wheels)
+      context.out.data(fmt::format("{}: {}\n", wheel.contents.file, verdict_text(wheel.verdict)));
+  }
+  TRY_DO(print_rule_report(context, arguments, report,
+                           {"quarry wheel check", units::things(wheels.size(), "wheel"), false},
+                           as_json(wheels, findings, refusals)));
   return exit_code_of(wheels, findings, arguments.has("--strict"));
 }
 } // namespace
 
 Command wheel_check_command() {
-  return {
+  Command command{
       .path = {"wheel", "check"},
       .summary = "look for what would fail where the wheels are installed",
       .description =
@@ -168,6 +131,9 @@ Command wheel_check_command() {
           "next to manylinux): which one pip and uv install;\n"
           "- device code, judged as `quarry gpu list` judges it: labels that lie, damaged code, and with "
           "--amdgpu-family what is missing or extra.\n\n"
+          "--profile names a rule profile, which says how severe findings are; --suppressions accepts single findings "
+          "with a reason, an owner and a last day; --baseline reports only what an earlier run did not find "
+          "(docs/formats/rule-profile.md).\n\n"
           "Below a defect of the container or of metadata, `refused by:` says who refuses the wheel for it: PyPI, pip, "
           "uv or installer, in the versions that data/refusals.toml names. With --json, `refused_by` and "
           "`may_be_refused_by` of a finding are null if the table says nothing about it.",
@@ -194,6 +160,9 @@ Command wheel_check_command() {
                      {6, "a container or RECORD is broken or ambiguous"}},
       .schema = "quarry.wheel-check/1",
       .run = run_check};
+  command.flags.push_back(rule_profile_flag(""));
+  for (auto& flag : rule_report_flags()) command.flags.push_back(std::move(flag));
+  return command;
 }
 
 } // namespace quarry::cli

@@ -107,7 +107,7 @@ Result<void> print_workflow(Context& context, const Arguments& arguments, const 
   auto format = arguments.get("--format");
   TRY(auto codes, load_codes_of(context.resources, "workflow"));
   if (format == "json") context.out.data(json::pretty(workflow_document_of(linted, workflow_root(arguments))));
-  if (format == "github") context.out.data(annotations(report.findings));
+  if (format == "github") context.out.data(annotations(placed(report.findings)));
   if (format == "sarif") context.out.data(json::pretty(sarif_of(report.findings, codes)));
   if (format == "text" || format == "github") {
     Findings shown;

@@ -1,0 +1,92 @@
+#include "cli/publish_rules.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/asked_targets.hpp"
+#include "cli/dry_run.hpp"
+#include "cli/families.hpp"
+#include "cli/rule_report.hpp"
+#include "cli/set_packages.hpp"
+#include "cli/set_rules.hpp"
+#include "cli/wheel_rules.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <iterator>
+
+namespace quarry::cli {
+
+namespace {
+constexpr std::size_t k_errors_shown = 12;
+
+Result<Findings> findings_of_packages(const Context& context, const Arguments& arguments, const publish::Plan& plan,
+                                      const inspect::RuleProfile& profile) {
+  TRY(auto packages, packages_of_plan(plan));
+  // A store that is made only now has no base index, and a dry run goes on without the one that it may not look at.
+  auto opened = open_base_index(context, arguments.get("--base-index"), arguments.get("--store"));
+  auto goes_on = [](const Error& error) { return error.kind == ErrorKind::not_found || could_not_look(error); };
+  if (!opened && (arguments.has("--base-index") || !goes_on(opened.error()))) return fail(std::move(opened).error());
+  auto base = opened ? std::move(*opened) : nullptr;
+  SetRules rules;
+  rules.platforms = arguments.get("--platform");
+  rules.base = base.get();
+  rules.assumed = arguments.list("--allow-missing");
+  // Nobody was named who has the dependencies. Only a profile that looks into everything asks for all of them.
+  if (!base && !profile.wheels) rules.assumed.emplace_back("*");
+  return findings_of_set(context, packages, rules);
+}
+
+/// The family that the packages are for: as it was said, else the group of the run if it is one.
+Result<inspect::Asked> family_of_plan(const Context& context, const Arguments& arguments) {
+  if (arguments.find("--amdgpu-family")) return asked_of(context, arguments);
+  auto as_family = arguments;
+  as_family.values["--amdgpu-family"] = {arguments.get("--artifact-group")};
+  auto asked = arguments.get("--artifact-group").empty() ? Result<inspect::Asked>(inspect::Asked())
+                                                         : asked_of(context, as_family);
+  return asked ? std::move(*asked) : inspect::Asked();
+}
+
+Result<Findings> findings_inside(Context& context, const Arguments& arguments, const publish::Plan& plan) {
+  std::vector<std::string> paths;
+  for (const auto& file : plan.files)
+    if (file.path.ends_with(".whl")) paths.push_back(file.path);
+  TRY(auto asked, family_of_plan(context, arguments));
+  TRY(auto windows, load_windows_paths(context));
+  TRY(auto tables, load_tables(context));
+  TRY(auto wheels, inspect_wheels(context, tables, paths));
+  return findings_of_wheels(wheels, tables, {std::move(asked), windows, {}});
+}
+
+Unexpected refused(const RuleReport& report, const std::string& profile) {
+  std::vector<std::string> lines;
+  for (const auto& one : report.findings)
+    if (one.severity == Severity::error) lines.push_back(fmt::format("{}: {}: {}", one.code, one.place, one.message));
+  auto error = Error::of(ErrorKind::failed, "P091",
+                         fmt::format("the rule profile {} calls {} an error", profile,
+                                     lines.size() == 1 ? "a finding" : units::things(lines.size(), "finding")))
+                   .with_hint("nothing was published; correct what is listed, or accept a finding with --suppressions; "
+                              "`quarry set check` and `quarry wheel check` tell how");
+  error.details = text::first_lines(std::move(lines), k_errors_shown);
+  return fail(std::move(error));
+}
+} // namespace
+
+std::vector<Flag> publish_rule_flags() {
+  return {
+      rule_profile_flag("store"), rule_report_flags().front(), base_index_flag(), allow_missing_flag(), family_flag(),
+      families_file_flag()};
+}
+
+Result<void> add_findings_of_rules(Context& context, const Arguments& arguments, publish::Plan& plan) {
+  TRY(auto profile, rule_profile_of(context, arguments));
+  TRY(auto findings, findings_of_packages(context, arguments, plan, profile));
+  if (profile.wheels) {
+    TRY(auto inside, findings_inside(context, arguments, plan));
+    std::ranges::move(inside, std::back_inserter(findings));
+  }
+  TRY(auto report, judged_by_rules(context, arguments, std::move(findings)));
+  if (has_errors(report.findings)) return refused(report, profile.name);
+  std::ranges::move(report.findings, std::back_inserter(plan.notes));
+  return {};
+}
+
+} // namespace quarry::cli

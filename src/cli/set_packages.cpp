@@ -1,0 +1,90 @@
+#include "cli/set_packages.hpp"
+
+#include "cli/records.hpp"
+#include "content/rope.hpp"
+#include "index/describe.hpp"
+#include "publish/collect.hpp"
+#include "publish/resolve.hpp"
+#include "sys/path.hpp"
+#include "wheel/look.hpp"
+#include <fmt/core.h>
+
+namespace quarry::cli {
+
+namespace {
+Result<closure::Package> package_of_file(const std::string& path) {
+  std::string file(path::basename(path));
+  TRY(auto rope, content::Rope::file(path));
+  if (!file.ends_with(".whl")) {
+    TRY(auto metadata, index::read_sdist_metadata(path));
+    return closure::package_of(file, metadata, rope.size());
+  }
+  TRY(auto look, wheel::look_at_metadata(rope, file));
+  return closure::package_of(file, look.metadata, rope.size());
+}
+
+Result<SetPackages> packages_of_directory(const std::string& directory) {
+  TRY(auto found, publish::list_distributions(directory));
+  if (found.names.empty())
+    return fail(ErrorKind::not_found, "P001", fmt::format("{} holds no wheel and no source distribution", directory),
+                "name the directory that `quarry sdk build --dest-dir` wrote");
+  SetPackages made;
+  for (const auto& name : found.names) {
+    auto path = path::join(found.directory, name);
+    TRY(auto package, package_of_file(path), "while reading " + path);
+    made.packages.push_back(std::move(package));
+    if (name.ends_with(".whl")) made.paths.push_back(path);
+  }
+  return made;
+}
+
+/// A wheel's METADATA as it was sealed; empty for a source distribution.
+Result<std::string> sealed_metadata(store::ObjectStore& store, const registry::FileRecord& file) {
+  if (!file.metadata_sha256) return std::string();
+  auto key = file.key + ".metadata";
+  TRY(auto text, store.get(key, dist::k_metadata_bytes_max));
+  if (!text || sha256(*text) != *file.metadata_sha256)
+    return fail(ErrorKind::corrupt, "P021",
+                fmt::format("{} is {} since it was sealed", key, text ? "altered" : "missing"),
+                "`quarry index repair` writes it again; `quarry set verify` lists all that is wrong");
+  return std::move(*text);
+}
+
+Result<SetPackages> packages_of_sets(store::ObjectStore& store, const run::Locator& locator) {
+  TRY(auto resolved, publish::resolve(store, locator));
+  SetPackages made;
+  for (const auto& file : resolved.files) {
+    TRY(auto text, sealed_metadata(store, file));
+    TRY(auto package, closure::package_of_record(file, text));
+    made.packages.push_back(std::move(package));
+    if (!file.metadata_sha256) continue;
+    auto path = publish::path_of_key(store, file.key);
+    if (path)
+      made.paths.push_back(std::move(*path));
+    else
+      made.all_here = false;
+  }
+  return made;
+}
+} // namespace
+
+Result<SetPackages> packages_of(const Context& context, const std::string& operand, const std::string& place) {
+  TRY(auto locator, run::parse_locator(operand));
+  if (locator.kind == run::LocatorKind::path) return packages_of_directory(locator.path);
+  if (place.empty())
+    return fail(ErrorKind::invalid_argument, "Q006", fmt::format("{} needs a store to look in", operand),
+                "add `--store file:PATH` or set QUARRY_STORE");
+  TRY(auto store, open_store(context, place));
+  return packages_of_sets(*store, locator);
+}
+
+Result<std::vector<closure::Package>> packages_of_plan(const publish::Plan& plan) {
+  std::vector<closure::Package> packages;
+  for (const auto& file : plan.files) {
+    TRY(auto package, closure::package_of_record(file.file, file.sidecar));
+    packages.push_back(std::move(package));
+  }
+  return packages;
+}
+
+} // namespace quarry::cli

@@ -1,0 +1,27 @@
+#pragma once
+// The packages of sets, directories and plans as the rules of sets see them: METADATA alone, no file is inflated.
+#include "cli/command.hpp"
+#include "closure/package.hpp"
+#include "publish/plan.hpp"
+#include "store/object_store.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::cli {
+
+struct SetPackages {
+  std::vector<closure::Package> packages;
+  std::vector<std::string> paths; ///< of the wheels that are on this machine
+  bool all_here = true;           ///< false: some wheels are in a store far away
+};
+
+/// What `operand` means: a directory of packages, or a sealed set, run or channel of the store (`place`, the value of
+/// --store; empty: none was given, which is Q006 for a locator that needs one). Costs one small read for each package.
+/// Fails with P001, P002, P014 and the errors of wheel::look_at_metadata() for directories, and with those of
+/// publish::resolve() for sets; corrupt P021 for a metadata file that is not the one that was sealed.
+Result<SetPackages> packages_of(const Context& context, const std::string& operand, const std::string& place);
+
+/// Those of a directory that was verified for publishing. No I/O.
+Result<std::vector<closure::Package>> packages_of_plan(const publish::Plan& plan);
+
+} // namespace quarry::cli

@@ -1,0 +1,33 @@
+#pragma once
+// The rules of sets with what the command line says about them; shared by `set check` and `publish`.
+#include "cli/base_index.hpp"
+#include "cli/command.hpp"
+#include "closure/change_rules.hpp"
+#include "closure/claims.hpp"
+#include "closure/package.hpp"
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::cli {
+
+/// `--allow-missing PROJECT`, repeated.
+Flag allow_missing_flag();
+
+struct SetRules {
+  std::string pythons;                  ///< a list with commas; empty: as the tags say
+  std::optional<std::string> platforms; ///< likewise
+  BaseIndex* base = nullptr;
+  std::vector<std::string> assumed; ///< globs of projects that people get from elsewhere
+  std::vector<closure::Budget> budgets;
+  std::optional<closure::Claims> claims;
+  std::optional<closure::LastGood> last_good;
+};
+
+/// Closure, coherence, budgets; changes and claims if there is something to compare with. Fails as the base index does,
+/// with U002 for a Python or platform, and with Q410 for data/coherence.toml.
+Result<Findings> findings_of_set(const Context& context, const std::vector<closure::Package>& set,
+                                 const SetRules& rules);
+
+} // namespace quarry::cli

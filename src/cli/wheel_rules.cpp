@@ -1,0 +1,39 @@
+#include "cli/wheel_rules.hpp"
+
+#include "inspect/entry_point_rules.hpp"
+#include "inspect/machine_rules.hpp"
+#include "inspect/metadata_rules.hpp"
+#include "inspect/set_rules.hpp"
+#include <algorithm>
+#include <iterator>
+
+namespace quarry::cli {
+
+namespace {
+constexpr const char* k_windows_paths = "data/windows-paths.toml";
+} // namespace
+
+Result<inspect::WindowsPaths> load_windows_paths(const Context& context) {
+  return inspect::parse_windows_paths(context.resources.read(k_windows_paths).value_or(""), k_windows_paths);
+}
+
+Findings findings_of_wheels(const std::vector<InspectedWheel>& wheels, const Tables& tables, const WheelRules& rules) {
+  Findings findings;
+  auto add = [&](Findings more) { std::ranges::move(more, std::back_inserter(findings)); };
+  std::vector<inspect::JudgedWheel> judged;
+  std::vector<const inspect::WheelContents*> all;
+  for (const auto& wheel : wheels) {
+    add(wheel.contents.report.findings);
+    add(inspect::check_metadata(wheel.contents));
+    add(inspect::check_paths(wheel.contents, rules.windows));
+    judged.push_back({&wheel.contents, wheel.verdict});
+    all.push_back(&wheel.contents);
+  }
+  add(inspect::check_entry_points(all));
+  add(inspect::check_set(all));
+  add(inspect::check_machine_code(judged, {tables.platforms(), tables.windows, rules.allowed}));
+  add(inspect::judge(device_code_of(wheels), rules.asked).findings);
+  return findings;
+}
+
+} // namespace quarry::cli

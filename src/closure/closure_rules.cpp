@@ -1,0 +1,207 @@
+#include "closure/closure_rules.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "closure/resolve.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <set>
+
+namespace quarry::closure {
+
+namespace {
+constexpr std::size_t k_gaps_max = 50; // of one question; a set that nobody resolved has a few
+constexpr std::size_t k_askers_shown = 4, k_versions_shown = 3, k_targets_shown = 3;
+
+/// The same gap is met from many packages and on many targets; it is said once.
+struct Met {
+  Finding finding;
+  std::vector<std::string> targets;
+};
+
+std::string asker_of(const Demand& demand) {
+  if (demand.by.empty()) return "the set";
+  auto extra = demand.extra.empty() ? "" : fmt::format("[{}]", demand.extra);
+  return fmt::format("{}{} {}", demand.by, extra, demand.by_version);
+}
+
+std::string wish_of(const Demand& demand) {
+  const auto& wants = demand.requirement;
+  auto extras = wants.extras.empty() ? "" : fmt::format("[{}]", text::join(wants.extras, ","));
+  return wants.project.str() + extras + wants.specifier_text;
+}
+
+std::string wishes_of(const Gap& gap) {
+  std::vector<std::string> wishes;
+  for (const auto& demand : gap.demands) {
+    auto wish = fmt::format("{} requires {}", asker_of(demand), wish_of(demand));
+    if (std::ranges::find(wishes, wish) == wishes.end()) wishes.push_back(std::move(wish));
+  }
+  return text::first(wishes, k_askers_shown);
+}
+
+std::string versions_of(const Gap& gap) {
+  std::vector<std::string> versions;
+  for (const auto& version : gap.there) versions.push_back(version.str());
+  return text::first(versions, k_versions_shown);
+}
+
+std::string file_of(const std::vector<Package>& set, const std::string& project) {
+  auto found = std::ranges::find(set, project, &Package::project);
+  return found == set.end() ? project : found->file;
+}
+
+class Rules {
+public:
+  Rules(const std::vector<Package>& set, const ClosureQuestion& question) : set_(set), question_(question) {
+    for (const auto& package : set) projects_.insert(package.project);
+  }
+
+  Result<Findings> run() {
+    for (const auto& target : question_.targets) TRY_DO(check_target(target));
+    Findings findings;
+    for (const auto& key : order_) {
+      auto& met = met_.at(key);
+      met.finding.message += fmt::format(" (Python {})", text::first(met.targets, k_targets_shown));
+      findings.push_back(std::move(met.finding));
+    }
+    return findings;
+  }
+
+private:
+  Result<void> check_target(const mirror::Target& target) {
+    Shelf shelf(set_, question_.base, target);
+    for (const auto& name : projects_) {
+      TRY(const auto* project, shelf.project(name));
+      for (const auto& edition : project->editions) TRY_DO(check_edition(name, edition, shelf));
+    }
+    return {};
+  }
+
+  /// Without extras first: what is missing then is missing with each extra, too.
+  Result<void> check_edition(const std::string& name, const Edition& edition, Shelf& shelf) {
+    for (const auto* package : edition.packages)
+      if (!package->requirements_known) note_unknown(*package, shelf.target());
+    TRY(bool whole, ask(name, edition, "", shelf));
+    if (!whole) return {};
+    TRY(const auto* needs, shelf.needs(edition));
+    for (const auto& extra : needs->extras) TRY_DO(ask(name, edition, extra, shelf));
+    return {};
+  }
+
+  Result<bool> ask(const std::string& name, const Edition& edition, const std::string& extra, Shelf& shelf) {
+    auto text = extra.empty() ? name : fmt::format("{}[{}]", name, extra);
+    TRY(auto requirement, dist::Requirement::parse(fmt::format("{}=={}", text, edition.version.str())));
+    std::set<std::string> told;
+    auto assumed = [&](const std::string& project) { return told.contains(project) || is_assumed(project); };
+    // A gap that is told is left out of the next search, so that people hear of all of them at once.
+    while (told.size() < k_gaps_max) {
+      TRY(auto answer, resolve(shelf, {{requirement, {}, {}, {}}}, assumed));
+      for (const auto& missing : answer.missing_extras) note_missing_extra(missing, shelf.target());
+      if (!answer.gap) break;
+      note_gap(*answer.gap, shelf.target());
+      if (answer.gap->kind == GapKind::undecided || !told.insert(answer.gap->project).second) return false;
+    }
+    return told.empty();
+  }
+
+  /// What the set has itself is never assumed: its own version is what people would get.
+  bool is_assumed(const std::string& project) const {
+    if (projects_.contains(project)) return false;
+    return std::ranges::any_of(question_.assumed,
+                               [&](const std::string& pattern) { return text::glob_match(pattern, project); });
+  }
+
+  void meet(Finding finding, const mirror::Target& target) {
+    auto key = fmt::format("{}\n{}\n{}", finding.code, finding.place, finding.message);
+    auto [place, fresh] = met_.try_emplace(key, Met{std::move(finding), {}});
+    if (fresh) order_.push_back(key);
+    auto& targets = place->second.targets;
+    if (std::ranges::find(targets, target.name()) == targets.end()) targets.push_back(target.name());
+  }
+
+  void note_gap(const Gap& gap, const mirror::Target& target) {
+    auto finding = finding_of(gap);
+    finding.place = file_of(set_, gap.demands.back().by);
+    meet(std::move(finding), target);
+  }
+
+  std::string owner_of(const Gap& gap) const { return gap.in_set ? "the set" : question_.base_name; }
+
+  Finding finding_of(const Gap& gap) const {
+    auto wishes = wishes_of(gap);
+    switch (gap.kind) {
+    case GapKind::unknown: return unknown_of(gap, wishes);
+    case GapKind::no_file:
+      return {
+          "Q403",
+          Severity::error,
+          {},
+          fmt::format("{}, and {} has no file of it for this target", wishes, owner_of(gap)),
+          fmt::format("build {} for this target, or leave the target out with --python and --platform", gap.project)};
+    case GapKind::no_match:
+      return {"Q402",
+              Severity::error,
+              {},
+              fmt::format("{}; {} has {}", wishes, owner_of(gap), versions_of(gap)),
+              fmt::format("build them from one source, or correct who asks for {}", gap.project)};
+    case GapKind::from_url:
+      return {"Q404",
+              Severity::error,
+              {},
+              fmt::format("{} from a URL, which no index serves", wishes),
+              "require a version of the project, and publish it"};
+    case GapKind::undecided: break;
+    }
+    return {"Q405",
+            Severity::warning,
+            {},
+            fmt::format("the search for {} was given up after {} versions: {}", gap.project, units::count(k_tries_max),
+                        wishes),
+            fmt::format("pin {} in the package that asks for it", gap.project)};
+  }
+
+  Finding unknown_of(const Gap& gap, const std::string& wishes) const {
+    auto fix = fmt::format("publish {} with the set; `--allow-missing {}` if people get it from elsewhere", gap.project,
+                           gap.project);
+    if (!question_.base)
+      return {"Q401",
+              Severity::error,
+              {},
+              wishes + ", which is not in the set, and no base index was asked",
+              "name the index of dependencies with --base-index, or " + fix};
+    return {"Q401",
+            Severity::error,
+            {},
+            fmt::format("{}, which neither the set nor {} has", wishes, question_.base_name),
+            fix};
+  }
+
+  void note_missing_extra(const MissingExtra& missing, const mirror::Target& target) {
+    meet({"Q407", Severity::warning, file_of(set_, missing.by),
+          fmt::format("{} asks for {}[{}], and {} has no such extra: installers ignore it", missing.by, missing.project,
+                      missing.extra, missing.project),
+          "correct the name of the extra"},
+         target);
+  }
+
+  void note_unknown(const Package& package, const mirror::Target& target) {
+    meet({"Q406", Severity::note, package.file, "what this source distribution requires is known only once it is built",
+          "publish it again with this version of Quarry: `sdk build` writes it down, and `publish` records it"},
+         target);
+  }
+
+  const std::vector<Package>& set_;
+  const ClosureQuestion& question_;
+  std::set<std::string> projects_; ///< of the set
+  std::map<std::string, Met> met_;
+  std::vector<std::string> order_;
+};
+} // namespace
+
+Result<Findings> check_closure(const std::vector<Package>& set, const ClosureQuestion& question) {
+  return Rules(set, question).run();
+}
+
+} // namespace quarry::closure

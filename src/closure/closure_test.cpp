@@ -1,0 +1,300 @@
+#include "closure/change_rules.hpp"
+#include "closure/claims.hpp"
+#include "closure/closure_rules.hpp"
+#include "closure/coherence.hpp"
+#include "registry/requirements.hpp"
+#include "sys/file.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <map>
+
+namespace quarry::closure {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+struct Draft {
+  std::string file;
+  std::vector<std::string> requires_dist = {}, extras = {};
+  std::string requires_python = {};
+  std::uint64_t size = 100;
+};
+
+Package package(const Draft& draft) {
+  dist::Metadata metadata;
+  metadata.requires_dist = draft.requires_dist;
+  metadata.provides_extra = draft.extras;
+  metadata.requires_python = draft.requires_python;
+  auto made = package_of(draft.file, metadata, draft.size);
+  EXPECT_TRUE(made) << (made ? "" : render(made.error()));
+  return *made;
+}
+
+std::vector<Package> packages(const std::vector<Draft>& drafts) {
+  std::vector<Package> made;
+  for (const auto& draft : drafts) made.push_back(package(draft));
+  return made;
+}
+
+std::string pure(const std::string& name_and_version) { return name_and_version + "-py3-none-any.whl"; }
+
+/// A base index as a table.
+class Base final : public mirror::Candidates {
+public:
+  void add(const std::string& file, std::vector<std::string> requires_dist = {}) {
+    auto name = *dist::WheelName::parse(file);
+    index::PageFile page_file;
+    page_file.filename = file;
+    pages_[name.project.str()].files.push_back(page_file);
+    requirements_[file] = std::move(requires_dist);
+  }
+  void yank(const std::string& project) { pages_[project].files.back().yanked = true; }
+  Result<const index::IndexPage*> page(const std::string& project) override {
+    if (auto found = pages_.find(project); found != pages_.end()) return &found->second;
+    return fail(ErrorKind::not_found, "U003", "no project " + project);
+  }
+  Result<dist::Metadata> metadata(const index::PageFile& file) override {
+    dist::Metadata metadata;
+    metadata.requires_dist = requirements_.at(file.filename);
+    return metadata;
+  }
+
+private:
+  std::map<std::string, index::IndexPage> pages_;
+  std::map<std::string, std::vector<std::string>> requirements_;
+};
+
+Findings closure_of(const std::vector<Package>& set, mirror::Candidates* base = nullptr,
+                    std::vector<std::string> assumed = {}, const std::string& pythons = "3.12",
+                    const std::string& platforms = "linux") {
+  auto findings =
+      check_closure(set, {*mirror::parse_targets(pythons, platforms), base, "the base index", std::move(assumed)});
+  EXPECT_TRUE(findings) << (findings ? "" : render(findings.error()));
+  return *findings;
+}
+
+std::vector<std::string> codes_of(const Findings& findings) {
+  std::vector<std::string> codes;
+  for (const auto& one : findings) codes.push_back(one.code);
+  return codes;
+}
+
+TEST(Closure, ASetThatHasEverythingHasNoFinding) {
+  auto set = packages({{pure("torch-2.10.0+rocm7"), {"triton==3.6.0", "numpy>=1.26"}, {}, {}, 100},
+                       {pure("triton-3.6.0"), {}, {}, {}, 100}});
+  Base base;
+  base.add(pure("numpy-1.20"));
+  base.add(pure("numpy-2.1"));
+  EXPECT_THAT(closure_of(set, &base), IsEmpty());
+}
+
+TEST(Closure, WhatNobodyHasIsNamedOnceWithWhoAsksAndWhere) {
+  auto set = packages({{pure("a-1.0"), {"c"}}, {pure("b-1.0"), {"a"}}});
+  auto found = closure_of(set, nullptr, {}, "3.11,3.12");
+  ASSERT_THAT(codes_of(found), ElementsAre("Q401"));
+  EXPECT_EQ(found[0].place, pure("a-1.0"));
+  EXPECT_EQ(found[0].message, "a 1.0 requires c, which is not in the set, and no base index was asked (Python 3.11 "
+                              "linux, 3.12 linux)");
+  EXPECT_THAT(closure_of(set, nullptr, {"c"}), IsEmpty());
+  Base base;
+  EXPECT_THAT(closure_of(set, &base)[0].message, HasSubstr("which neither the set nor the base index has"));
+}
+
+TEST(Closure, WhatTheSetHasIsNeverTakenFromElsewhere) {
+  auto set = packages({{pure("torch-2.10.0"), {"triton==3.6.0"}}, {pure("triton-3.5.1")}});
+  Base base;
+  base.add(pure("triton-3.6.0"));
+  auto found = closure_of(set, &base, {"triton"});
+  ASSERT_THAT(codes_of(found), ElementsAre("Q402"));
+  EXPECT_THAT(found[0].message, HasSubstr("torch 2.10.0 requires triton==3.6.0; the set has 3.5.1"));
+}
+
+TEST(Closure, ConflictsNameAllWhoAsk) {
+  auto set = packages({{pure("a-1.0"), {"numpy<2", "b"}}, {pure("b-1.0"), {"numpy>=2"}}});
+  Base base;
+  base.add(pure("numpy-1.26"));
+  base.add(pure("numpy-2.1"));
+  auto found = closure_of(set, &base);
+  ASSERT_THAT(codes_of(found), ElementsAre("Q402"));
+  EXPECT_THAT(found[0].message, HasSubstr("a 1.0 requires numpy<2, b 1.0 requires numpy>=2; the base index has 2.1, "
+                                          "1.26"));
+}
+
+TEST(Closure, ChoicesAreTakenBack) {
+  auto set = packages({{pure("a-1.0"), {"app", "lib<2"}}});
+  Base base;
+  base.add(pure("lib-1.0"));
+  base.add(pure("lib-2.0"));
+  base.add(pure("app-1.0"), {"helper<2"});
+  base.add(pure("app-2.0"), {"helper>=2"});
+  base.add(pure("helper-1.0"), {"lib>=1"});
+  base.add(pure("helper-2.0"), {"lib>=2"}); // so app 2.0 cannot be chosen
+  EXPECT_THAT(closure_of(set, &base), IsEmpty());
+}
+
+TEST(Closure, EachExtraIsAskedFor) {
+  auto set = packages({{pure("a-1.0"), {"b; extra == 'all'", "c; extra == 'dev'"}, {"all", "dev"}}, {pure("c-1")}});
+  auto found = closure_of(set);
+  ASSERT_THAT(codes_of(found), ElementsAre("Q401"));
+  EXPECT_THAT(found[0].message, HasSubstr("a[all] 1.0 requires b"));
+}
+
+TEST(Closure, AnExtraThatDoesNotExistIsAWarning) {
+  auto set = packages({{pure("a-1.0"), {"b[nothing]"}}, {pure("b-1.0")}});
+  auto found = closure_of(set);
+  ASSERT_THAT(codes_of(found), ElementsAre("Q407"));
+  EXPECT_EQ(found[0].severity, Severity::warning);
+}
+
+TEST(Closure, MarkersAndTagsAreThoseOfTheTarget) {
+  auto set = packages({{pure("a-1.0"), {"w; sys_platform == 'win32'", "l; sys_platform == 'linux'"}},
+                       {"l-1.0-cp312-cp312-manylinux_2_28_x86_64.whl"}});
+  EXPECT_THAT(closure_of(set, nullptr, {}, "3.12"), IsEmpty());
+  auto other_python = closure_of(set, nullptr, {}, "3.13");
+  ASSERT_THAT(codes_of(other_python), ElementsAre("Q403"));
+  EXPECT_THAT(other_python[0].message, HasSubstr("the set has no file of it for this target (Python 3.13 linux)"));
+  EXPECT_THAT(codes_of(closure_of(set, nullptr, {}, "3.12", "windows")), ElementsAre("Q401"));
+}
+
+TEST(Closure, RequiresPythonExcludesAFile) {
+  auto set = packages({{pure("a-1.0"), {"b"}}, {pure("b-1.0"), {}, {}, ">=3.13"}});
+  EXPECT_THAT(codes_of(closure_of(set)), ElementsAre("Q403"));
+  EXPECT_THAT(closure_of(set, nullptr, {}, "3.13"), IsEmpty());
+}
+
+TEST(Closure, AUrlIsServedByNoIndex) {
+  auto set = packages({{pure("a-1.0"), {"b @ https://example.org/b-1.0-py3-none-any.whl"}}, {pure("b-1.0")}});
+  EXPECT_THAT(codes_of(closure_of(set)), ElementsAre("Q404"));
+}
+
+TEST(Closure, YankedVersionsCountForPinsAlone) {
+  Base base;
+  base.add(pure("b-1.0"));
+  base.yank("b");
+  EXPECT_THAT(codes_of(closure_of(packages({{pure("a-1.0"), {"b"}}}), &base)), ElementsAre("Q402"));
+  EXPECT_THAT(closure_of(packages({{pure("a-1.0"), {"b==1.0"}}}), &base), IsEmpty());
+}
+
+TEST(Closure, AnEndlessSearchIsGivenUp) {
+  // Ten projects of ten versions; each combination fails at the very end, and every project has a part in it.
+  std::vector<std::string> all;
+  Base base;
+  for (int project = 0; project < 10; ++project) {
+    auto name = "p" + std::to_string(project);
+    all.push_back(name);
+    for (int version = 0; version < 10; ++version)
+      base.add(pure(name + "-" + std::to_string(version)), {"z!=" + std::to_string(project * 10 + version)});
+  }
+  for (int version = 0; version < 100; ++version)
+    base.add(pure("z-" + std::to_string(version)),
+             {"p" + std::to_string(version / 10) + "!=" + std::to_string(version % 10), "nobody"});
+  auto found = closure_of(packages({{pure("a-1.0"), all}}), &base);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].is("Q405")) << found[0].message;
+}
+
+TEST(Closure, ASourceDistributionCountsWithWhatIsKnown) {
+  dist::Metadata dynamic;
+  dynamic.dynamic = {"Requires-Dist"};
+  auto unknown = *package_of("rocm-7.2.0.tar.gz", dynamic, 1);
+  EXPECT_FALSE(unknown.requirements_known);
+  EXPECT_THAT(codes_of(closure_of({unknown})), ElementsAre("Q406"));
+  dynamic.requires_dist = {"rocm-sdk-core==7.2.0"};
+  auto known = *package_of("rocm-7.2.0.tar.gz", dynamic, 1);
+  EXPECT_THAT(codes_of(closure_of({known})), ElementsAre("Q401"));
+  EXPECT_THAT(closure_of({known, package({"rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl"})}), IsEmpty());
+}
+
+TEST(Closure, RecordsKeepWhatASourceDistributionRequires) {
+  registry::FileRecord record;
+  record.filename = "rocm-7.2.0.tar.gz";
+  EXPECT_FALSE(package_of_record(record, "")->requirements_known); // written before they were recorded
+  registry::record_requirements(record, {{"rocm-sdk-core==7.2.0", "x; extra == 'libraries'"}, {"libraries"}});
+  auto read = package_of_record(record, "");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->requirements.size(), 2u);
+  EXPECT_THAT(read->extras, ElementsAre("libraries"));
+  record.unknown = R"({"requires_dist":"text"})";
+  EXPECT_FALSE(package_of_record(record, "")->requirements_known);
+}
+
+TEST(Targets, AreThoseOfTheTags) {
+  auto set = packages({{"a-1.0-cp311-cp311-manylinux_2_28_x86_64.whl"},
+                       {"a-1.0-cp312-cp312-win_amd64.whl"},
+                       {"b-1.0-cp38-abi3-manylinux_2_28_aarch64.whl"},
+                       {pure("c-1.0")}});
+  auto found = targets_of(set, "", {});
+  ASSERT_TRUE(found);
+  std::vector<std::string> names;
+  for (const auto& target : found->targets) names.push_back(target.name());
+  EXPECT_THAT(names, ElementsAre("3.11 linux", "3.11 windows", "3.12 linux", "3.12 windows"));
+  ASSERT_THAT(codes_of(found->notes), ElementsAre("Q408"));
+  EXPECT_THAT(found->notes[0].message, HasSubstr("manylinux_2_28_aarch64"));
+  EXPECT_EQ(targets_of(packages({{pure("c-1.0")}}), "", {})->targets.size(), 4u);
+  EXPECT_EQ(targets_of(set, "2.7", {}).error().code, "U002");
+}
+
+TEST(Coherence, OfTheDataFile) {
+  auto groups = parse_coherence({*sys::read_file(QUARRY_SOURCE_DIR "/data/coherence.toml"), "coherence.toml"});
+  ASSERT_TRUE(groups) << render(groups.error());
+  auto found =
+      check_coherence(packages({{pure("torch-2.10.0+rocm7.1")}, {pure("torchvision-0.25.0+rocm7.0")}}), *groups);
+  ASSERT_THAT(codes_of(found), ElementsAre("Q411"));
+  EXPECT_THAT(found[0].message, HasSubstr("torchvision 0.25.0+rocm7.0"));
+  EXPECT_THAT(
+      check_coherence(packages({{pure("torch-2.10.0+rocm7.1")}, {pure("torchvision-0.25.0+rocm7.1")}}), *groups),
+      IsEmpty());
+  EXPECT_THAT(codes_of(check_coherence(packages({{pure("jax_rocm7_plugin-0.8.2")}}), *groups)), ElementsAre("Q412"));
+  EXPECT_THAT(
+      codes_of(check_coherence(packages({{pure("jax_rocm7_plugin-0.8.2")}, {pure("jax_rocm7_pjrt-0.8.1")}}), *groups)),
+      ElementsAre("Q411"));
+  EXPECT_EQ(parse_coherence({"schema = \"quarry.coherence/1\"\n[[group]]\nname = \"x\"\n", "f"}).error().code, "Q410");
+}
+
+TEST(Change, AgainstTheLastGoodSet) {
+  auto before = packages({{pure("torch-2.10.0+rocm7"), {}, {}, {}, 1000},
+                          {"x-1.0-cp311-cp311-linux_x86_64.whl"},
+                          {"x-1.0-cp312-cp312-linux_x86_64.whl"},
+                          {pure("gone-1.0")}});
+  auto now = packages({{pure("torch-2.10.0+rocm10"), {}, {}, {}, 700}, {"x-1.1-cp312-cp312-linux_x86_64.whl"}});
+  auto found = check_change(now, {before});
+  EXPECT_THAT(codes_of(found), ElementsAre("Q421", "Q424", "Q423", "Q424"));
+  EXPECT_THAT(found[0].message, HasSubstr("sorts below 2.10.0+rocm7 of the last good set"));
+  EXPECT_THAT(found[1].message, HasSubstr("had gone"));
+  EXPECT_THAT(found[2].message, HasSubstr("30 % less"));
+  EXPECT_THAT(found[3].message, HasSubstr("x for cp311-cp311-linux_x86_64"));
+  EXPECT_THAT(check_change(before, {before}), IsEmpty());
+}
+
+TEST(Change, Budgets) {
+  auto set = packages({{pure("torch-1.0"), {}, {}, {}, 3'000'000'000}, {pure("x-1.0"), {}, {}, {}, 1}});
+  EXPECT_THAT(codes_of(check_budgets(set, {*parse_budget("3GB"), *parse_budget("torch=2.5 GB"), *parse_budget("x=1")})),
+              ElementsAre("Q422", "Q422"));
+  EXPECT_THAT(check_budgets(set, {*parse_budget("3.1GB")}), IsEmpty());
+  for (const auto* text : {"", "GB", "3XB", "=3GB", "-1", "1e30GB", "a b=3", "nan"})
+    EXPECT_FALSE(parse_budget(text)) << text;
+}
+
+TEST(Claims, AgainstWhatWasMade) {
+  auto claims = parse_claims({"schema = \"quarry.claims/1\"\nfiles = [\"torch-*\", \"triton-*\"]\npythons = [\"3.11\", "
+                              "\"3.12\"]\ntargets = [\"gfx90a\", \"gfx1100\", \"gfx942\"]\n",
+                              "claims.toml"});
+  ASSERT_TRUE(claims) << render(claims.error());
+  auto set =
+      packages({{"torch-2.0-cp312-cp312-linux_x86_64.whl"}, {"flash-1-cp39-abi3-linux_x86_64.whl"}, {pure("x-1")}});
+  auto found = check_claims(set, *claims);
+  ASSERT_THAT(codes_of(found), ElementsAre("Q431", "Q432"));
+  EXPECT_THAT(found[0].message, HasSubstr("claims triton-*"));
+  EXPECT_THAT(found[1].message, HasSubstr("Python 3.11, and torch has none"));
+  auto targets = check_claimed_targets(*claims, {"gfx90a:xnack+", "gfx11-generic"});
+  ASSERT_THAT(codes_of(targets), ElementsAre("Q433"));
+  EXPECT_THAT(targets[0].message, HasSubstr("gfx942"));
+  for (const auto* text : {"", "schema = \"quarry.claims/1\"\n", "schema = \"quarry.claims/1\"\npythons = [\"two\"]\n",
+                           "schema = \"quarry.claims/1\"\nfile = [\"x\"]\n"})
+    EXPECT_EQ(parse_claims({text, "f"}).error().code, "Q434") << text;
+}
+
+} // namespace
+} // namespace quarry::closure

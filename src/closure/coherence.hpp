@@ -1,0 +1,33 @@
+#pragma once
+// Packages that only work together when one build made them, as data/coherence.toml lists them. Codes Q411 and Q412.
+// Pure.
+#include "base/data_text.hpp"
+#include "base/finding.hpp"
+#include "base/result.hpp"
+#include "closure/package.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::closure {
+
+/// What the packages of a group must have in common.
+enum class Common : std::uint8_t {
+  version,        ///< the whole version
+  public_version, ///< without the local segment
+  local,          ///< the local segment: "rocm7.1.0" of 2.10.0+rocm7.1.0
+};
+
+struct CoherentGroup {
+  std::string name, why;
+  std::vector<std::string> projects; ///< globs of normalised names
+  Common common = Common::version;
+  bool complete = false; ///< where one of the globs matches a package, each of them must
+};
+
+/// Fails with corrupt Q410, with file, line and key.
+Result<std::vector<CoherentGroup>> parse_coherence(const DataText& data);
+
+/// One finding for each group whose packages disagree, and one for each partner that is missing.
+Findings check_coherence(const std::vector<Package>& set, const std::vector<CoherentGroup>& groups);
+
+} // namespace quarry::closure

@@ -1,0 +1,137 @@
+#include "closure/package.hpp"
+
+#include "base/text.hpp"
+#include "registry/requirements.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <set>
+
+namespace quarry::closure {
+
+namespace {
+constexpr std::size_t k_tags_shown = 5;
+
+std::vector<std::string> normalised(const std::vector<std::string>& names) {
+  std::set<std::string> sorted;
+  for (const auto& name : names)
+    if (auto parsed = dist::ProjectName::parse(name)) sorted.insert(parsed->str());
+  return {sorted.begin(), sorted.end()};
+}
+
+Result<void> read_requirements(const std::vector<std::string>& texts, Package& package) {
+  for (const auto& text : texts) {
+    TRY(auto requirement, dist::Requirement::parse(text), "in METADATA of " + package.file);
+    package.requirements.push_back(std::move(requirement));
+  }
+  return {};
+}
+
+Result<Package> frame_of(const std::string& file) {
+  TRY(auto name, dist::DistributionName::parse(file));
+  Package package{file, name.project.str(), name.version, {}, {}, {}, {}, true, 0};
+  if (name.kind == dist::DistributionKind::sdist) return package;
+  TRY(auto wheel, dist::WheelName::parse(file));
+  package.tags = wheel.tags;
+  return package;
+}
+
+/// "3.12" of "cp312"; nothing for "py3", and for what is not CPython 3.
+std::optional<std::string> python_of(std::string_view tag) {
+  if (!tag.starts_with("cp3")) return std::nullopt;
+  auto minor = text::parse_u64(tag.substr(3));
+  if (!minor) return std::nullopt;
+  return fmt::format("3.{}", *minor);
+}
+
+bool is_linux(std::string_view tag) {
+  return tag == "linux_x86_64" || (tag.starts_with("manylinux") && tag.ends_with("_x86_64"));
+}
+
+struct TagsOfSet {
+  std::set<std::uint64_t> minors;
+  std::set<std::string> platforms, unresolved;
+
+  void add(const dist::WheelTags& tags) {
+    bool stable = false;
+    for (const auto& abi : text::split(tags.abi, '.')) {
+      stable = stable || abi == "abi3";
+      // cp313t: without the global lock; its wheels are not those of cp313
+      if (abi.starts_with("cp3") && abi.ends_with('t')) unresolved.insert(abi);
+    }
+    for (const auto& python : text::split(tags.python, '.'))
+      if (auto version = python_of(python); version && !stable)
+        minors.insert(*text::parse_u64(std::string_view(*version).substr(2)));
+    for (const auto& platform : text::split(tags.platform, '.')) {
+      if (is_linux(platform))
+        platforms.insert("linux");
+      else if (platform == "win_amd64")
+        platforms.insert("windows");
+      else if (platform != "any")
+        unresolved.insert(platform);
+    }
+  }
+};
+
+std::string join_pythons(const std::set<std::uint64_t>& minors) {
+  std::vector<std::string> names;
+  for (auto minor : minors) names.push_back(fmt::format("3.{}", minor));
+  return names.empty() ? std::string(k_pythons) : text::join(names, ",");
+}
+
+std::string join_platforms(const std::set<std::string>& platforms) {
+  std::vector<std::string> names(platforms.begin(), platforms.end());
+  return names.empty() ? "linux" : text::join(names, ",");
+}
+} // namespace
+
+Result<Package> package_of(const std::string& file, const dist::Metadata& metadata, std::uint64_t size) {
+  TRY(auto package, frame_of(file));
+  package.size = size;
+  package.requires_python = metadata.requires_python;
+  if (package.tags) {
+    package.extras = normalised(metadata.provides_extra);
+    TRY_DO(read_requirements(metadata.requires_dist, package));
+    return package;
+  }
+  auto known = registry::requirements_of_sdist(metadata);
+  package.requirements_known = known.has_value();
+  if (!known) return package;
+  package.extras = normalised(known->extras);
+  TRY_DO(read_requirements(known->requires_dist, package));
+  return package;
+}
+
+Result<Package> package_of_record(const registry::FileRecord& file, std::string_view metadata_text) {
+  if (!metadata_text.empty()) {
+    TRY(auto metadata, dist::Metadata::parse(metadata_text), "while reading METADATA of " + file.filename);
+    return package_of(file.filename, metadata, file.size);
+  }
+  TRY(auto package, frame_of(file.filename));
+  package.size = file.size;
+  package.requires_python = file.requires_python;
+  auto known = registry::recorded_requirements(file);
+  package.requirements_known = known.has_value();
+  if (!known) return package;
+  package.extras = normalised(known->extras);
+  TRY_DO(read_requirements(known->requires_dist, package));
+  return package;
+}
+
+Result<SetTargets> targets_of(const std::vector<Package>& set, const std::string& pythons,
+                              const std::optional<std::string>& platforms) {
+  TagsOfSet tags;
+  for (const auto& package : set)
+    if (package.tags) tags.add(*package.tags);
+  SetTargets found;
+  TRY(found.targets, mirror::parse_targets(pythons.empty() ? join_pythons(tags.minors) : pythons,
+                                           platforms.value_or(join_platforms(tags.platforms))));
+  if (tags.unresolved.empty()) return found;
+  std::vector<std::string> names(tags.unresolved.begin(), tags.unresolved.end());
+  found.notes.push_back(
+      {"Q408", Severity::note, "set",
+       fmt::format("what wheels with these tags require is not looked for: {}", text::first(names, k_tags_shown)),
+       "install them on such a machine before they are promoted"});
+  return found;
+}
+
+} // namespace quarry::closure

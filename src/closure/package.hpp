@@ -1,0 +1,50 @@
+#pragma once
+// A package of a set as a resolver sees it: name, tags, and what it requires. Pure, thread-safe.
+#include "base/finding.hpp"
+#include "base/result.hpp"
+#include "dist/metadata.hpp"
+#include "dist/name.hpp"
+#include "dist/requirement.hpp"
+#include "mirror/target.hpp"
+#include "registry/records.hpp"
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::closure {
+
+struct Package {
+  std::string file, project; ///< base name; normalised
+  dist::Version version;
+  std::optional<dist::WheelTags> tags; ///< none: a source distribution
+  std::string requires_python;
+  std::vector<dist::Requirement> requirements;
+  std::vector<std::string> extras; ///< normalised, sorted
+  /// False for a source distribution that does not say what it requires before it is built.
+  bool requirements_known = true;
+  std::uint64_t size = 0;
+};
+
+/// `metadata` is METADATA of a wheel or PKG-INFO of a source distribution. Fails with M002 or M003 for the file's name,
+/// and with M010 for a requirement that installers could not read. Linear in the fields.
+Result<Package> package_of(const std::string& file, const dist::Metadata& metadata, std::uint64_t size);
+
+/// The same for a file of a sealed set: `metadata_text` is the file that is stored next to a wheel; empty for a source
+/// distribution, whose requirements are those of the record. Also M006.
+Result<Package> package_of_record(const registry::FileRecord& file, std::string_view metadata_text);
+
+/// The Pythons that a set without a tag for one of them is resolved for: those that ROCm's wheels are built for.
+constexpr std::string_view k_pythons = "3.10,3.11,3.12,3.13";
+
+struct SetTargets {
+  std::vector<mirror::Target> targets; ///< each Python on each platform
+  Findings notes;                      ///< Q408: tags for machines that are not resolved for
+};
+/// What people will install the set on. `pythons` and `platforms` are lists with commas, as `mirror sync` takes them;
+/// an empty one means: as the tags of the wheels say. Where no tag names a Python, k_pythons; no platform: linux. Fails
+/// with U002.
+Result<SetTargets> targets_of(const std::vector<Package>& set, const std::string& pythons,
+                              const std::optional<std::string>& platforms);
+
+} // namespace quarry::closure

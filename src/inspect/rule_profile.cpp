@@ -1,0 +1,147 @@
+#include "inspect/rule_profile.hpp"
+
+#include "base/text.hpp"
+#include "base/toml.hpp"
+#include <algorithm>
+#include <array>
+#include <fmt/core.h>
+#include <map>
+#include <optional>
+#include <tuple>
+
+namespace quarry::inspect {
+
+namespace {
+const char* const k_profile_hint = "docs/formats/rule-profile.md describes the file";
+
+std::optional<Severity> severity_named(std::string_view name) {
+  for (auto each : {Severity::note, Severity::warning, Severity::error})
+    if (to_string(each) == name) return each;
+  return std::nullopt;
+}
+
+/// "2027-01-31". A day that the month does not have is found by nobody's calendar, so it only delays the end.
+bool is_day(std::string_view text) {
+  constexpr std::size_t k_length = 10;
+  if (text.size() != k_length || text[4] != '-' || text[7] != '-') return false;
+  auto month = text::parse_u64(text.substr(5, 2)), day = text::parse_u64(text.substr(8, 2));
+  constexpr std::uint64_t k_months = 12, k_days_max = 31;
+  return text::parse_u64(text.substr(0, 4)) && month && day && *month >= 1 && *month <= k_months && *day >= 1 &&
+         *day <= k_days_max;
+}
+
+bool accepts(const Suppression& row, const Finding& finding) {
+  return row.code == finding.code && (row.place.empty() || text::glob_match(row.place, finding.place)) &&
+         finding.message.find(row.message) != finding.message.npos;
+}
+
+Result<Suppression> read_suppression(TomlTable& table) {
+  Suppression row;
+  row.line = table.line();
+  TRY_DO(table.text("code", row.code, true));
+  TRY_DO(table.text("place", row.place));
+  TRY_DO(table.text("message", row.message));
+  TRY_DO(table.text("reason", row.reason, true));
+  TRY_DO(table.text("owner", row.owner, true));
+  TRY_DO(table.text("until", row.until, true));
+  if (!is_day(row.until)) return table.error("until", fmt::format("{} is not a day such as 2027-01-31", row.until));
+  for (const auto& [key, value] :
+       std::array<std::pair<const char*, const std::string*>, 2>{{{"reason", &row.reason}, {"owner", &row.owner}}})
+    if (text::trim(*value).empty()) return table.error(key, "it is empty");
+  return row;
+}
+
+std::string place_of(const Suppressions& all, const Suppression& row) {
+  return fmt::format("{}:{}", all.file, row.line);
+}
+
+std::string name_of(const Suppression& row) {
+  return fmt::format("the suppression of {} ({}, for {})", row.code, row.reason, row.owner);
+}
+} // namespace
+
+Result<RuleProfile> parse_rule_profile(const DataText& data) {
+  TRY(auto root, TomlTable::parse(data.text, data.file, "Q011", "Q011", k_profile_hint));
+  std::string schema;
+  TRY_DO(root.choice("schema", schema, {"quarry.rule-profile/1"}, true));
+  RuleProfile profile;
+  TRY_DO(root.text("name", profile.name, true));
+  TRY_DO(root.text("about", profile.about));
+  TRY_DO(root.flag("wheels", profile.wheels));
+  TRY_DO(root.tables("severity", [&](TomlTable& table) -> Result<void> {
+    std::string codes, word;
+    TRY_DO(table.text("codes", codes, true));
+    TRY_DO(table.choice("is", word, {"note", "warning", "error"}, true));
+    profile.severities.emplace_back(codes, *severity_named(word));
+    return {};
+  }));
+  TRY_DO(root.finish());
+  return profile;
+}
+
+Result<Suppressions> parse_suppressions(const DataText& data) {
+  TRY(auto root, TomlTable::parse(data.text, data.file, "Q011", "Q011", k_profile_hint));
+  std::string schema;
+  TRY_DO(root.choice("schema", schema, {"quarry.suppressions/1"}, true));
+  Suppressions all{data.file, {}};
+  TRY_DO(root.tables("suppress", [&](TomlTable& table) -> Result<void> {
+    TRY(auto row, read_suppression(table));
+    all.rows.push_back(std::move(row));
+    return {};
+  }));
+  TRY_DO(root.finish());
+  return all;
+}
+
+void apply_profile(const RuleProfile& profile, Findings& findings) {
+  for (auto& finding : findings) {
+    if (finding.severity == Severity::note) continue;
+    auto fits = [&](const auto& row) { return text::glob_match(row.first, finding.code); };
+    if (auto row = std::ranges::find_if(profile.severities, fits); row != profile.severities.end())
+      finding.severity = row->second;
+  }
+}
+
+SiftedFindings apply_suppressions(Findings findings, const Suppressions& suppressions, const std::string& today) {
+  SiftedFindings judged;
+  std::vector<bool> needed(suppressions.rows.size());
+  for (auto& finding : findings) {
+    const Suppression* by = nullptr;
+    for (std::size_t i = 0; i < suppressions.rows.size(); ++i) {
+      const auto& row = suppressions.rows[i];
+      if (!accepts(row, finding)) continue;
+      needed[i] = true;
+      if (!by && row.until >= today) by = &row;
+    }
+    if (by)
+      judged.suppressed.push_back({std::move(finding), *by});
+    else
+      judged.findings.push_back(std::move(finding));
+  }
+  for (std::size_t i = 0; i < suppressions.rows.size(); ++i) {
+    const auto& row = suppressions.rows[i];
+    if (row.until < today)
+      judged.findings.push_back({"Q251", Severity::error, place_of(suppressions, row),
+                                 fmt::format("{} ended on {}", name_of(row), row.until),
+                                 "correct the defect, or let the owner decide on a later day"});
+    else if (!needed[i])
+      judged.findings.push_back({"Q252", Severity::warning, place_of(suppressions, row),
+                                 fmt::format("{} fits no finding", name_of(row)),
+                                 "remove it: it would hide the next defect of this kind"});
+  }
+  return judged;
+}
+
+Findings without_known(Findings findings, const Baseline& before) {
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;
+  for (const auto& each : before.findings) ++known[{each.code, each.place, each.message}];
+  std::erase_if(findings, [&](const Finding& each) {
+    auto found = known.find({each.code, each.place, each.message});
+    if (found == known.end() || found->second == 0) return false;
+    --found->second;
+    return true;
+  });
+  return findings;
+}
+
+} // namespace quarry::inspect

@@ -1,0 +1,110 @@
+#include "inspect/size_changes.hpp"
+
+#include "inspect/device_verdict.hpp"
+#include "inspect/member_names.hpp"
+#include "sys/path.hpp"
+#include "zip/reader.hpp"
+#include <algorithm>
+#include <cstdlib>
+#include <fmt/core.h>
+#include <map>
+
+namespace quarry::inspect {
+
+namespace {
+struct ByTarget {
+  bool operator()(const std::string& a, const std::string& b) const { return target_less(a, b); }
+};
+using BytesOfTargets = std::map<std::string, std::uint64_t, ByTarget>;
+
+struct FileSizes {
+  std::string path;
+  std::uint64_t download = 0, installed = 0;
+  BytesOfTargets targets;
+};
+
+struct WheelFiles {
+  WheelSizes sizes;
+  std::map<std::string, FileSizes> files; ///< by `path`
+};
+
+Result<zip::Reader> open_sound(const std::string& path, const content::Rope& rope) {
+  Findings findings;
+  auto zip = zip::Reader::open(rope, std::string(path::basename(path)), findings);
+  if (zip && !has_errors(findings)) return std::move(*zip);
+  return fail(ErrorKind::corrupt, "W010",
+              fmt::format("{}: {}", path, findings.empty() ? "the archive cannot be read" : findings.front().message),
+              "`quarry wheel verify` lists all that is wrong");
+}
+
+Result<WheelFiles> files_of(const std::string& path, const DeviceOptions& options) {
+  TRY(auto rope, content::Rope::file(path));
+  TRY(auto zip, open_sound(path, rope));
+  TRY(auto code, list_device_code({path}, options));
+  std::map<std::string, BytesOfTargets> device;
+  for (const auto& file : code.files)
+    for (const auto& object : file.contents.objects)
+      device[file.path.substr(file.path.find(".whl!") + 5)][object.target.str()] += object.bytes;
+  WheelFiles made;
+  made.sizes.download = rope.size();
+  for (const auto& member : zip.members()) {
+    if (member.is_directory) continue;
+    made.sizes.installed += member.size;
+    auto shown = without_version(member.name);
+    made.files[shown] = {shown, member.stored_size, member.size, std::move(device[member.name])};
+  }
+  return made;
+}
+
+std::int64_t difference(std::uint64_t before, std::uint64_t now) {
+  return static_cast<std::int64_t>(now) - static_cast<std::int64_t>(before); // both below 2^48: sizes of files
+}
+
+std::vector<TargetChange> targets_changed(const BytesOfTargets& before, const BytesOfTargets& now) {
+  std::map<std::string, TargetChange, ByTarget> changes;
+  for (const auto& [target, bytes] : before) changes[target] = {target, -static_cast<std::int64_t>(bytes), false, true};
+  for (const auto& [target, bytes] : now) {
+    auto& change = changes[target];
+    change.target = target;
+    change.bytes += static_cast<std::int64_t>(bytes);
+    change.added = !change.gone;
+    change.gone = false;
+  }
+  std::vector<TargetChange> out;
+  for (auto& [_, change] : changes)
+    if (change.bytes != 0 || change.added || change.gone) out.push_back(std::move(change));
+  return out;
+}
+
+SizeChange change_of(const FileSizes& before, const FileSizes& now) {
+  SizeChange change;
+  change.path = now.path.empty() ? before.path : now.path;
+  change.download = difference(before.download, now.download);
+  change.installed = difference(before.installed, now.installed);
+  change.added = before.path.empty();
+  change.gone = now.path.empty();
+  change.targets = targets_changed(before.targets, now.targets);
+  return change;
+}
+} // namespace
+
+Result<SizeComparison> compare_sizes(const std::string& left, const std::string& right, const DeviceOptions& options) {
+  TRY(auto before, files_of(left, options));
+  TRY(auto now, files_of(right, options));
+  SizeComparison found{before.sizes, now.sizes, {}};
+  for (const auto& [name, file] : before.files) {
+    auto other = now.files.find(name);
+    found.changes.push_back(change_of(file, other == now.files.end() ? FileSizes() : other->second));
+  }
+  for (const auto& [name, file] : now.files)
+    if (!before.files.contains(name)) found.changes.push_back(change_of({}, file));
+  std::erase_if(found.changes, [](const SizeChange& change) {
+    return change.download == 0 && change.installed == 0 && change.targets.empty() && !change.added && !change.gone;
+  });
+  std::ranges::stable_sort(found.changes, [](const SizeChange& a, const SizeChange& b) {
+    return std::abs(a.download) > std::abs(b.download);
+  });
+  return found;
+}
+
+} // namespace quarry::inspect

@@ -1,0 +1,30 @@
+#pragma once
+// What a source distribution requires, kept in its file's record (docs/formats/records.md, "requires_dist"). Wheels
+// have METADATA next to them; a source distribution must not, because installers would skip its build. Few readers need
+// it, so it stays among the record's JSON fields and costs the others nothing. Pure.
+#include "dist/metadata.hpp"
+#include "registry/records.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::registry {
+
+struct SdistRequirements {
+  std::vector<std::string> requires_dist; ///< as METADATA has them, with markers
+  std::vector<std::string> extras;
+};
+
+/// What PKG-INFO says. A field that is Dynamic may get other values when the wheel is built: what is listed then counts
+/// as all that it may require on some machine. nullopt if nothing can be said: a list that is Dynamic and empty, or
+/// metadata before 2.2 without one.
+std::optional<SdistRequirements> requirements_of_sdist(const dist::Metadata& metadata);
+
+/// Adds them to the record of a source distribution.
+void record_requirements(FileRecord& file, const SdistRequirements& requirements);
+
+/// Those of the record; nullopt for a wheel, and for a record that was written before they were recorded. A value that
+/// is not a list of text counts as not recorded.
+std::optional<SdistRequirements> recorded_requirements(const FileRecord& file);
+
+} // namespace quarry::registry
