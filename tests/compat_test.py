@@ -3,10 +3,12 @@ lists what becomes of every flag."""
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import hashlib
 import http.server
 import json
+import os
 import re
 import shutil
 import sys
@@ -18,7 +20,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from support import distributions, s3_server, small_artifacts  # noqa: E402
+from support import dist_facts, distributions, s3_server, small_artifacts  # noqa: E402
 from support.quarry import ROOT, clean_environment, good, quarry, refused  # noqa: E402
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -375,7 +377,14 @@ def expressions(store: Path, *words: str) -> set[str]:
         ("--aqlprofile", False, {"aqlprofile-tests_lib"}, {"aqlprofile_lib"}),
         ("--fft", True, {"fft_lib", "fft_test", "fftw3_lib", "fftw3_test"}, {"fft_lib", "fft_test", "fftw3_lib", "fftw3_test"}),
         ("--miopen", False, {"miopen_lib", "miopen_run", "rand_dev"}, {"miopen_lib", "miopen_run", "rand_dev"}),
-        ("--rocwmma", True, {"rocwmma_lib", "rocwmma_test"}, {"rocwmma_lib", "rocwmma_test", "rocwmma_dev"}),
+        ("--rocwmma", True, {"rocwmma_lib", "rocwmma_test", "rocwmma_dev"}, {"rocwmma_lib", "rocwmma_test", "rocwmma_dev"}),
+        ("--rocdecode", False, *[{"sysdeps-amd-mesa_lib", "rocdecode_lib", "rocdecode_dev", "rocdecode_test", "base_dev", "amd-llvm_dev"}] * 2),
+        ("--rocjpeg", False, *[{"sysdeps-amd-mesa_lib", "rocjpeg_lib", "rocjpeg_dev", "rocjpeg_test", "base_dev", "amd-llvm_dev"}] * 2),
+        ("--rocrtst", False, *[{"rocrtst_lib", "sysdeps-hwloc_lib", "sysdeps-libpciaccess_lib"}] * 2),
+        ("--iree-compiler", False, {"iree-compiler_lib"}, None),
+        ("--kfdtest", False, None, {"kfdtest_lib", "amd-llvm_dev"}),
+        ("--rpp", False, None, {"rpp_lib", "rpp_dev", "base_dev", "amd-llvm_dev"}),
+        ("--hipdnn-integration-tests", False, None, {"hipdnn-integration-tests_lib", "hipdnn-integration-tests_run", "rand_lib"}),
         ("--rocprofiler-compute", False, {"rocprofiler-compute_lib"}, {"rocprofiler-compute_lib", "rocprofiler-compute_run"}),
         ("--rocprofiler-systems", True, {"rocprofiler-systems_lib", "rocprofiler-systems_test", "rocprofiler-systems_run"}, {"rocprofiler-systems_lib", "rocprofiler-systems_test", "rocprofiler-systems_run", "rocprofiler-sdk_dev"}),
         ("--rocprofiler-sdk", False, {"rocprofiler-sdk_run"}, {"rocprofiler-sdk_run", "aqlprofile_lib"}),
@@ -466,7 +475,7 @@ def test_packages_that_cannot_be_built(code: str, exit_code: int, words: list, v
 
 
 @pytest.mark.parametrize("form", ["directories", "zst", "xz"])
-def test_split_artifacts_are_not_built_in_part(form: str, tmp_path: Path):
+def test_artifacts_of_a_family_in_a_split_run_are_not_built_in_part(form: str, tmp_path: Path):
     artifacts = small_artifacts.make(tmp_path)
     manifest = small_artifacts.stage(artifacts, "base", "lib", "generic", "base/aux-overlay/stage") / "share/therock/therock_manifest.json"
     for split in (True, False):
@@ -477,8 +486,8 @@ def test_split_artifacts_are_not_built_in_part(form: str, tmp_path: Path):
             good("artifact", "pack", artifacts, "--output-dir", given, "--format", form)
         words = ["--artifact-dir", given, "--dest-dir", tmp_path / "out", "--version", "7.1.0"]
         if split:
-            done = refuses("S053", "build_python_packages", *words, exit_code=1)
-            assert "base_lib_generic" in done.err and "KPACK_SPLIT_ARTIFACTS" in done.err
+            done = refuses("S059", "build_python_packages", *words, exit_code=6)
+            assert small_artifacts.FAMILY in done.err
             assert not (tmp_path / "out").exists()
         else:
             compat("build_python_packages", *words)
@@ -706,10 +715,59 @@ def test_indexes_that_cannot_be_meant(code: str, exit_code: int, words: list, tm
     assert code != "C043" or "s3://therock-nightly-python" in done.err
 
 
+# ---- small steps of jobs
+
+
+def test_families_as_lines(tmp_path: Path):
+    environment = job(tmp_path)
+    words = ["expand_amdgpu_families", "--amdgpu-families", "gfx94X-dcgpu;gfx120X-all"]
+    assert compat(*words, environment=environment).out == "gfx942,gfx1200,gfx1201\n" and outputs(tmp_path) == {}
+    assert compat(*words, "--output-mode=device-extras", environment=environment).out == "device-gfx942,device-gfx1200,device-gfx1201\n"
+    assert outputs(tmp_path) == {"device_extras": "device-gfx942,device-gfx1200,device-gfx1201"}
+    refuses("F003", "expand_amdgpu_families", "--amdgpu-families", "gfx94Y")
+    refuses("C006", "expand_amdgpu_families", "--amdgpu-families", "")
+
+
+def test_wheels_of_a_build_are_checked(tmp_path: Path):
+    refuses("C046", "sanity_check_wheel", tmp_path, exit_code=3)
+    distributions.wheel(tmp_path, "demo-lib", "2.0")  # not one of them
+    refuses("C046", "sanity_check_wheel", tmp_path, exit_code=3)
+    small = distributions.wheel(tmp_path, "torchvision", "0.25")
+    assert "torchvision" in refuses("C047", "sanity_check_wheel", tmp_path, exit_code=1).err
+    Path(small).unlink()
+    big = tmp_path / "torch-2.10.0-py3-none-any.whl"
+    record = "torch-2.10.0.dist-info/RECORD"
+    files = {"torch/kernels.bin": os.urandom(200_000), "torch-2.10.0.dist-info/METADATA": b"Metadata-Version: 2.1\nName: torch\nVersion: 2.10.0\n"}
+    files["torch-2.10.0.dist-info/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    rows = [f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}" for name, data in files.items()]
+    with zipfile.ZipFile(big, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name), data)
+        archive.writestr(zipfile.ZipInfo(record), "\n".join([*rows, f"{record},,"]) + "\n")
+    compat("sanity_check_wheel", tmp_path)
+    whole = big.read_bytes()
+    big.write_bytes(whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:])
+    assert quarry("compat", "sanity_check_wheel", tmp_path).code == 6
+
+
+def test_the_summary_of_a_job_becomes_an_output(packages: Path, tmp_path: Path):
+    environment = job(tmp_path, RUNNER_TEMP=str(tmp_path))
+    compat("capture_job_summary", environment=environment)
+    assert not (tmp_path / "GITHUB_OUTPUT").exists() or not (tmp_path / "GITHUB_OUTPUT").read_text()
+    compat("upload_python_packages", "--input-packages-dir", packages, "--run-id", "42", "--multiarch", "--output-dir", tmp_path / "store", environment=environment)
+    summary = (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
+    assert (tmp_path / "job_summary.md").read_text() == summary and "pip install" in summary
+    compat("capture_job_summary", "--output-name", "told", environment=environment)
+    assert f"told<<END_OF_OUTPUT\n{summary}END_OF_OUTPUT\n" in (tmp_path / "GITHUB_OUTPUT").read_text()
+    (tmp_path / "job_summary.md").write_text("END_OF_OUTPUT\nevil=1\n")
+    compat("capture_job_summary", environment=environment)
+    assert "summary<<END_OF_OUTPUT_\nEND_OF_OUTPUT\nevil=1\nEND_OF_OUTPUT_\n" in (tmp_path / "GITHUB_OUTPUT").read_text()
+
+
 # ---- those that wait, and the guide
 
 
-WAITING = ["promote_wheels_based_on_policy", "sanity_check_wheel", "update_dependencies"]
+WAITING = ["promote_wheels_based_on_policy", "update_dependencies"]
 
 
 @pytest.mark.parametrize("script", WAITING)
@@ -765,6 +823,35 @@ def test_the_guide_has_every_script():
 def test_the_guide_has_every_flag(script: str):
     named = {name for name in guide()[script] if name.startswith("--")}
     assert named - {"--index-subdirectory"} == set(flags(script)), "docs/guides/drop-in.md and the command's flags"
+
+
+FACTS = json.loads((ROOT / "tests/data/incumbent-cli.json").read_text())["scripts"]
+
+
+def spellings(option: dict) -> list[str]:
+    names = option.get("names", [])
+    return names + ["--no-" + name[2:] for name in names if name.startswith("--") and "BooleanOptionalAction" in option.get("action", "")]
+
+
+@pytest.mark.parametrize("fact", [each for each in FACTS if each["name"] in guide()], ids=lambda fact: f"{fact['era']}-{fact['name']}")
+def test_every_recorded_flag_has_a_fate(fact: dict):
+    """What the scripts of both months take, as their sources say: the guide names it, and the command knows it in that month."""
+    recorded = {name for option in fact["options"] for name in spellings(option) if name.startswith("--")}
+    assert recorded - set(guide()[fact["name"]]) == set(), "docs/guides/drop-in.md lacks them"
+    for name in recorded:
+        done = quarry("compat", fact["name"], "--era", fact["era"], name) if "--era" in flags(fact["name"]) else quarry("compat", fact["name"], name)
+        assert "unknown flag" not in done.err and f"has no {name}" not in done.err, f"{name}: {done.err}"
+    told = " ".join(reason for _, reason in guide()[fact["name"]].values())
+    assert [name for name in fact["outputs"] if f"`{name}`" not in told] == [], "outputs that no row names"
+
+
+def test_every_script_of_the_workflows_is_answered():
+    """A script that the workflows of a month call has a drop-in, is refused by name, or has a row that says what takes its place."""
+    rows = dist_facts.read_allowed(ROOT / "docs/differences.tsv", "cli")
+    answered = set(guide()) | set(WAITING)
+    called = {each["name"] for each in FACTS}
+    assert called - answered == {name for _, name, _ in rows}
+    assert all(reason for _, _, reason in rows)
 
 
 def rows() -> list[tuple[str, str, str, str]]:

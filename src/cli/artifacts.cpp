@@ -240,13 +240,13 @@ Result<std::vector<SourceItem>> selected_artifacts(const Context& context, const
                   "name targets such as gfx942, or omit the flag");
     std::move(targets.begin(), targets.end(), std::back_inserter(options.targets));
   }
-  auto selected = artifact::select(source, options);
-  if (!selected && selected.error().is(codes::nothing_built))
-    if (auto targets = targets_instead(context, source, options.group); !targets.empty())
-      selected.error().hint =
-          fmt::format("its archives are named by target: use `--amdgpu-targets {}` instead of `--artifact-group {}`",
-                      text::join(targets, ","), options.group);
-  TRY(auto items, std::move(selected));
+  if (auto targets = targets_instead(context, source, options.group); !targets.empty()) {
+    context.out.note(fmt::format("note: its archives are named by target: those of {} are taken, of {}", options.group,
+                                 text::join(targets, ", ")));
+    options.group.clear();
+    std::move(targets.begin(), targets.end(), std::back_inserter(options.targets));
+  }
+  TRY(auto items, artifact::select(source, options));
   TRY(auto at_once, archives_at_once(source, arguments));
   TRY_DO(artifact::look_up(items, std::max(at_once, k_lookups)));
   return items;

@@ -1,6 +1,7 @@
 #include "cli/job_files.hpp"
 
 #include "sys/file.hpp"
+#include "sys/path.hpp"
 #include <array>
 #include <fmt/core.h>
 #include <span>
@@ -25,6 +26,13 @@ Result<void> append_for_job(std::string_view variable, const std::string& path, 
   TRY(auto file, sys::File::open_append(path), fmt::format("while writing {}", variable));
   TRY_DO(file.write(begin + lines), fmt::format("while writing {}", variable));
   return {};
+}
+
+Result<void> append_summary(const Context& context, const std::string& markdown) {
+  auto page = context.variable("GITHUB_STEP_SUMMARY"), directory = context.variable("RUNNER_TEMP");
+  TRY_DO(append_for_job("GITHUB_STEP_SUMMARY", page, markdown));
+  if (page.empty() || directory.empty()) return {};
+  return append_for_job("RUNNER_TEMP", path::join(directory, k_job_summary), markdown);
 }
 
 } // namespace quarry::cli

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "codec/compression.hpp"
 #include "content/spool.hpp"
+#include "sdk/era.hpp"
 #include "sdk/leftovers.hpp"
 #include "sdk/sdist.hpp"
 #include "sdk/thin.hpp"
@@ -196,7 +197,7 @@ std::string nearest_directory(std::string path) {
 
 } // namespace
 
-Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const Resources& resources,
+Result<BuildReport> build(const BuildRequest& asked, const RecipeChoice& recipes, const Resources& resources,
                           const BuildEvents& events, bool plan_only) {
   auto request = asked;
   request.trees.spool_directory = nearest_directory(request.dest_dir);
@@ -210,7 +211,10 @@ Result<BuildReport> build(const BuildRequest& asked, const Recipe& recipe, const
   TRY_DO(refuse_errors(catalogue.findings, fmt::format("the artifacts in {} are not in order", request.artifact_dir)));
 
   // 2. What each package will hold, as ropes over the artifacts' files: ELF edits are planned and proven here.
-  TRY(auto plan, plan_build(request, recipe, catalogue, resources));
+  ArtifactTrees trees(catalogue, request.trees);
+  TRY(auto recipe, recipe_for(recipes, trees));
+  report.recipe = recipe.name;
+  TRY(auto plan, plan_build(request, recipe, trees, resources));
   TRY_DO(thin_packages(request, plan));
   tell(events.planned, plan);
   report.findings = catalogue.findings;

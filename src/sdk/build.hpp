@@ -4,10 +4,17 @@
 #include "sdk/plan.hpp"
 #include "wheel/wheel.hpp"
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace quarry::sdk {
+
+/// What to build with: the recipe that was asked for, else the one of the program's own that fits the artifacts.
+struct RecipeChoice {
+  std::vector<Recipe> own; ///< at least one; the first of those that fit is taken
+  std::optional<Recipe> asked;
+};
 
 struct BuiltPackage {
   std::string logical, family, file_name, path;
@@ -18,6 +25,7 @@ struct BuiltPackage {
 };
 
 struct BuildReport {
+  std::string recipe;                 ///< its name
   std::vector<BuiltPackage> packages; ///< the sdist first
   std::uint64_t input_bytes = 0, output_bytes = 0;
   Findings findings;
@@ -40,8 +48,9 @@ struct BuildEvents {
 /// written, and the report's packages have no path, size and digest; with `trees_only` directories
 /// `{dest_dir}/{project}/` are written instead (W015 when one is there). Findings of severity error stop before
 /// anything is written: failed S030 with the first of them; so do packages of another version in that directory
-/// (already_exists S056).
-Result<BuildReport> build(const BuildRequest& request, const Recipe& recipe, const Resources& resources,
+/// (already_exists S056). The recipe: S053 if it cannot package artifacts in this form, S060 if it is one of the
+/// program's and another one fits.
+Result<BuildReport> build(const BuildRequest& request, const RecipeChoice& recipes, const Resources& resources,
                           const BuildEvents& events, bool plan_only);
 
 } // namespace quarry::sdk

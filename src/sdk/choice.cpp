@@ -1,6 +1,7 @@
 #include "sdk/choice.hpp"
 
 #include "base/text.hpp"
+#include "gpu/target.hpp"
 #include "sdk/view.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -48,19 +49,37 @@ Result<std::set<std::string>> families_of(const std::vector<artifact::Name>& nam
   return present;
 }
 
+// The device code of split artifacts is built for targets, and the lists of a release name families.
+Result<std::vector<std::string>> as_chosen(const BuildRequest& request, const Recipe& recipe,
+                                           const std::vector<std::string>& families) {
+  if (!request.expand_family || !recipe.takes(Form::split)) return families;
+  std::vector<std::string> targets;
+  for (const auto& family : families) {
+    if (gpu::known_processor(family) == family) {
+      targets.push_back(family); // also one that no family has
+      continue;
+    }
+    TRY(auto some, request.expand_family(family));
+    for (auto& target : some) targets.emplace_back(artifact::target_base(target));
+  }
+  return in_order(std::move(targets));
+}
+
 Result<std::vector<std::string>> choose_families(const BuildRequest& request, const Recipe& recipe,
+                                                 const std::vector<std::string>& asked,
                                                  const std::set<std::string>& present) {
-  if (present.empty() && request.families.empty() && has_family_packages(recipe))
+  if (present.empty() && asked.empty() && has_family_packages(recipe))
     return fail(ErrorKind::not_found, "S005",
                 fmt::format("no artifact in {} is for a GPU family: all are generic", request.artifact_dir),
                 "fetch the artifacts of a family as well: `quarry artifact fetch --artifact-group FAMILY`");
   std::vector<std::string> list(present.begin(), present.end());
-  if (request.families.empty()) return list;
-  auto wanted = in_order(request.families);
+  if (asked.empty()) return list;
+  auto wanted = in_order(asked);
   for (const auto& family : wanted)
     if (!present.contains(family))
       return fail(ErrorKind::not_found, "S005",
-                  fmt::format("no artifact in {} is for family {}", request.artifact_dir, family),
+                  fmt::format("no artifact in {} is for {} {}", request.artifact_dir,
+                              recipe.takes(Form::split) ? "target" : "family", family),
                   list.empty() ? "the directory holds generic artifacts only"
                                : "it holds " + text::join(list, ", ") + "; names are case-sensitive");
   return wanted;
@@ -99,9 +118,12 @@ Result<void> check_other_families(const BuildRequest& request) {
 Result<Choice> choose(const BuildRequest& request, const Recipe& recipe, const std::vector<artifact::Name>& names) {
   TRY(auto present, families_of(names));
   Choice choice;
-  TRY(choice.families, choose_families(request, recipe, present));
-  choice.linux_families = in_order(request.linux_families);
-  choice.windows_families = in_order(request.windows_families);
+  TRY(auto wanted, as_chosen(request, recipe, request.families));
+  TRY(choice.families, choose_families(request, recipe, wanted, present));
+  TRY(choice.linux_families, as_chosen(request, recipe, request.linux_families));
+  TRY(choice.windows_families, as_chosen(request, recipe, request.windows_families));
+  choice.linux_families = in_order(std::move(choice.linux_families));
+  choice.windows_families = in_order(std::move(choice.windows_families));
   auto& own = request.platform == "windows" ? choice.windows_families : choice.linux_families;
   if (!other_families(request).empty() && own.empty()) own = choice.families;
   choice.artifacts = selected(recipe, choice.families, names);

@@ -11,7 +11,7 @@
 namespace quarry::sdk {
 
 struct Choice {
-  std::vector<std::string> families;                         ///< those that are built, sorted
+  std::vector<std::string> families;                         ///< those that are built, sorted; targets if split
   std::vector<std::string> linux_families, windows_families; ///< what the release says of each platform, sorted
   std::vector<artifact::Name> artifacts;                     ///< those that a package takes for one of `families`
 };

@@ -20,9 +20,9 @@ Recipe libraries_and_tools() {
   Package libraries, tools;
   libraries.name = "libraries";
   libraries.per_family = true;
-  libraries.select = {{{"blas"}, false, {"lib"}, TargetRule::family, {}, {}}};
+  libraries.select = {{{"blas"}, false, {"lib"}, TargetRule::family, {}, {}, {}}};
   tools.name = "tools";
-  tools.select = {{{"tools"}, false, {"run"}, TargetRule::generic, {}, {}}};
+  tools.select = {{{"tools"}, false, {"run"}, TargetRule::generic, {}, {}, {}}};
   recipe.packages = {libraries, tools};
   return recipe;
 }

@@ -12,14 +12,6 @@ namespace quarry::sdk {
 
 namespace {
 
-// From a path of the devel tree to the same path in a sibling package: up to site-packages, then down.
-std::string into_sibling(const std::string& path, const std::string& platform) {
-  std::string up = "..";
-  for (char c : path)
-    if (c == '/') up += "/..";
-  return up + "/" + platform + "/" + path;
-}
-
 // `..` first and names behind them, at least one.
 bool is_plain(const std::vector<std::string>& parts) {
   auto name = std::find_if(parts.begin(), parts.end(), [](const std::string& part) { return part != ".."; });
@@ -105,6 +97,13 @@ private:
 };
 
 } // namespace
+
+std::string into_sibling(const std::string& path, std::string_view platform) {
+  std::string up = "..";
+  for (char c : path)
+    if (c == '/') up += "/..";
+  return fmt::format("{}/{}/{}", up, platform, path);
+}
 
 std::string plain_target(const std::string& link, const std::string& target, const std::string& end) {
   auto parts = path::components(target);

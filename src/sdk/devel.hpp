@@ -7,6 +7,7 @@
 #include "sdk/view.hpp"
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quarry::sdk {
@@ -15,6 +16,9 @@ namespace quarry::sdk {
 /// one, inside site-packages. `target` is kept where it is that already but for `.` and repeated or last slashes; else
 /// the shortest way to `end`, the path in the tree that the kernel would find.
 std::string plain_target(const std::string& link, const std::string& target, const std::string& end);
+
+/// From a path of one package's tree to the same path in a sibling's: up to site-packages, then down into `platform`.
+std::string into_sibling(const std::string& path, std::string_view platform);
 
 struct RuntimeTree {
   std::string platform; ///< "_rocm_sdk_core"

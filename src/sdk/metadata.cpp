@@ -53,13 +53,15 @@ Result<dist::Metadata> base_metadata(const Package& package, const std::string& 
 std::string package_table(const Naming& naming) {
   std::vector<std::pair<std::string, std::string>> table;
   for (const auto& p : naming.recipe->packages) {
-    if (p.role == Role::meta) continue;
-    table.emplace_back(p.name, python_dict({{"dist", python_quote(p.dist)},
-                                            {"pure", python_quote(p.pure)},
-                                            {"platform", python_quote(p.platform)},
-                                            {"required", python_bool(p.required)},
-                                            {"per_family", python_bool(p.per_family)},
-                                            {"requires", python_texts(p.requires_packages)}}));
+    if (p.role == Role::meta || p.role == Role::device) continue;
+    std::vector<std::pair<std::string, std::string>> entry{{"dist", python_quote(p.dist)},
+                                                           {"pure", python_quote(p.pure)},
+                                                           {"platform", python_quote(p.platform)},
+                                                           {"required", python_bool(p.required)},
+                                                           {"per_family", python_bool(p.per_family)},
+                                                           {"requires", python_texts(p.requires_packages)}};
+    if (!p.platforms.empty()) entry.emplace_back("platforms", python_texts(p.platforms));
+    table.emplace_back(p.name, python_dict(entry));
   }
   return python_dict(table);
 }
@@ -95,6 +97,7 @@ std::string Naming::pure(const Package& package, const std::string& family) cons
   return for_family(package.pure, family, true);
 }
 std::string Naming::platform(const Package& package, const std::string& family) const {
+  if (package.role == Role::device) return platform(*recipe->find(package.overlays), "");
   return for_family(package.platform, family, true) + nonce;
 }
 
@@ -185,6 +188,10 @@ std::string dist_info(const Package& package, const std::string& family, const N
     module.text("THIS_TARGET_FAMILY", family);
   module.text("THIS_PACKAGE_ENTRY", package.name);
   module.raw("ALL_PACKAGES", package_table(naming));
+  if (const auto* device = naming.recipe->device()) {
+    module.text("DEVICE_PACKAGE", device->dist);
+    module.text("DEVICE_OVERLAYS", device->overlays);
+  }
   if (package.role == Role::meta) module.raw("EXTRAS", extras_table(package));
   module.raw("CONSOLE_SCRIPTS", script_table(holdings.scripts));
   module.texts("LIBRARIES", holdings.libraries);

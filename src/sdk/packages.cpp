@@ -1,5 +1,6 @@
 #include "sdk/packages.hpp"
 
+#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "dist/family.hpp"
@@ -7,6 +8,7 @@
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace quarry::sdk {
 
@@ -86,6 +88,12 @@ std::string payload_name(const Package& package, codec::Compression compression)
   return package.payload.substr(0, package.payload.rfind(".tar")) + std::string(codec::suffix_of(compression));
 }
 
+const Package* devel_package(const Recipe& recipe) {
+  auto it = std::find_if(recipe.packages.begin(), recipe.packages.end(),
+                         [](const Package& p) { return p.role == Role::devel; });
+  return it == recipe.packages.end() ? nullptr : &*it;
+}
+
 } // namespace
 
 ScriptChoice choose_scripts(const Package& package, const Population& population, std::string_view platform) {
@@ -128,10 +136,11 @@ Result<PackagePlan> plan_runtime(const PackageInputs& inputs, const Instance& in
   const auto& naming = inputs.naming;
   auto dist = naming.dist(package, family);
   if (!dist::family_of_libraries(dist).empty() && !holds_library(population))
-    return fail(ErrorKind::unsupported, "S053",
-                fmt::format("{} would hold {} and no library: the artifacts of {} are split by GPU target", dist,
-                            units::things(population.files.size(), "file"), family),
-                "take artifacts of a run that was built with KPACK_SPLIT_ARTIFACTS=OFF");
+    return fail(ErrorKind::corrupt, "S059",
+                fmt::format("{} would hold {} and no library, as if the artifacts of {} were split by GPU target; the "
+                            "others are not",
+                            dist, units::things(population.files.size(), "file"), family),
+                "take all artifacts from one run; `quarry artifact list DIR` shows what each of them is for");
   TRY(auto out, empty_plan(inputs, package, family));
   auto scripts = choose_scripts(package, population, inputs.request.platform);
   for (const auto& script : scripts.held) {
@@ -154,6 +163,34 @@ Result<PackagePlan> plan_runtime(const PackageInputs& inputs, const Instance& in
   append(out.wheel.members, std::move(pure));
   out.files = out.wheel.members.size();
   if (inputs.for_windows()) check_lengths(out, {}, findings);
+  return out;
+}
+
+Result<PackagePlan> plan_device(const PackageInputs& inputs, const Instance& instance, const Population& population,
+                                Findings& findings) {
+  const auto& [package, target] = instance;
+  TRY(auto out, empty_plan(inputs, package, target));
+  out.input_bytes = population.bytes;
+  out.elf_edits = population.elf_edits;
+  out.aliases = population.aliases.size();
+  out.dropped_links = population.dropped_links;
+  auto root = inputs.naming.platform(package, target);
+  Json links = Json::array();
+  for (const auto& [path, file] : population.files) {
+    out.wheel.members.push_back({root + "/" + path, file.data, file.executable});
+    links.push_back({{"relpath", path}, {"target", into_sibling(path, root)}});
+  }
+  Json list{{"version", inputs.naming.version.str()}, {"links", std::move(links)}};
+  out.wheel.members.push_back(
+      {fmt::format("{}/.devel_links/{}.json", root, target), content::Rope::literal(json::pretty(list)), false});
+  out.files = out.wheel.members.size();
+  if (inputs.for_windows()) {
+    std::vector<std::string> mirrored;
+    if (const auto* devel = devel_package(inputs.recipe))
+      for (const auto& [path, file] : population.files)
+        mirrored.push_back(inputs.naming.platform(*devel, "") + "/" + path);
+    check_lengths(out, std::move(mirrored), findings);
+  }
   return out;
 }
 
@@ -207,7 +244,9 @@ Result<Finding> left_out(const PackageInputs& inputs, const Instance& instance) 
   auto what = fmt::format("{}: nothing is selected for the package {}", place, package.dist);
   constexpr const char* k_hint =
       "`quarry artifact list DIR` shows what there is, with the directory of `--artifact-dir`";
-  if (package.required) return fail(ErrorKind::not_found, "S007", what + ", which is required", k_hint);
+  if (package.required || package.never_empty)
+    return fail(ErrorKind::not_found, "S007",
+                what + (package.required ? ", which is required" : ", which must not be empty"), k_hint);
   return Finding{"S026", Severity::warning, package.dist, what + "; it is left out", k_hint};
 }
 

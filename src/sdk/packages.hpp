@@ -50,12 +50,17 @@ ScriptChoice choose_scripts(const Package& package, const Population& population
 std::optional<Finding> note_modes(const View& view, const std::string& place, const PackageInputs& inputs,
                                   std::set<std::string>& noted);
 
-/// The wheel of a runtime package with the files of `population`, which must not be empty. unsupported S053: a package
-/// of libraries would hold none.
+/// The wheel of a runtime package with the files of `population`, which must not be empty. corrupt S059: a package of
+/// libraries would hold none.
 Result<PackagePlan> plan_runtime(const PackageInputs& inputs, const Instance& instance, const Population& population,
                                  Findings& findings);
 Result<Population> populate_runtime(const PackageInputs& inputs, const Instance& instance, const View& view,
                                     Findings& findings);
+
+/// The wheel of a device package with the files of `population`, which must not be empty: no Python files, and for
+/// devel a list of what it brings (docs/formats/recipe.md).
+Result<PackagePlan> plan_device(const PackageInputs& inputs, const Instance& instance, const Population& population,
+                                Findings& findings);
 
 /// The devel tree: what the runtime packages do not hold, and links to what they hold.
 Result<DevelTree> devel_tree(const PackageInputs& inputs, const Instance& instance, const View& view,

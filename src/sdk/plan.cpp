@@ -1,6 +1,7 @@
 #include "sdk/plan.hpp"
 
 #include "sdk/choice.hpp"
+#include "sdk/device.hpp"
 #include "sdk/metadata.hpp"
 #include "sdk/packages.hpp"
 #include "sdk/platform_tag.hpp"
@@ -30,10 +31,9 @@ Result<Prepared> prepare(const BuildRequest& request, const Recipe& recipe, cons
   TRY_DO(check_files(recipe, resources));
   TRY_DO(check_other_families(request));
   TRY(auto tag, platform_tag(request, resources));
-  TRY_DO(refuse_split(trees));
   TRY(auto choice, choose(request, recipe, trees.names()));
   TRY_DO(trees.read_ahead(choice.artifacts, request.workers));
-  TRY_DO(refuse_split(trees));
+  TRY_DO(check_form(trees, recipe.takes(Form::split) ? Form::split : Form::whole, choice));
   TRY(auto launcher, read_resource(resources, "launcher"));
   Naming naming{&recipe,         request.version,       request.nonce,
                 choice.families, choice.linux_families, choice.windows_families,
@@ -43,10 +43,16 @@ Result<Prepared> prepare(const BuildRequest& request, const Recipe& recipe, cons
       {request, recipe, resources, std::move(naming), content::Rope::literal(std::move(launcher)), std::move(tag)}};
 }
 
-std::vector<Instance> runtime_instances(const Recipe& recipe, const std::vector<std::string>& families) {
+bool is_made_for(const Package& package, const std::string& platform) {
+  const auto& only = package.platforms;
+  return only.empty() || std::find(only.begin(), only.end(), platform) != only.end();
+}
+
+std::vector<Instance> runtime_instances(const Recipe& recipe, const std::vector<std::string>& families,
+                                        const std::string& platform) {
   std::vector<Instance> instances;
   for (const auto& package : recipe.packages) {
-    if (package.role != Role::runtime) continue;
+    if (package.role != Role::runtime || !is_made_for(package, platform)) continue;
     if (!package.per_family) instances.push_back({package, ""});
     for (const auto& family : families)
       if (package.per_family) instances.push_back({package, family});
@@ -90,6 +96,28 @@ Result<void> add_runtime(const PackageInputs& inputs, const Instance& instance, 
   return {};
 }
 
+// Device code of each target, once the packages are known that it is laid into.
+Result<void> add_devices(const PackageInputs& inputs, ArtifactTrees& trees, Packages& packages, Findings& findings) {
+  FileOwners owners;
+  for (const auto& [key, population] : packages.populations)
+    owners.add(inputs.naming.platform(*inputs.recipe.find(key.first), key.second),
+               inputs.naming.dist(*inputs.recipe.find(key.first), key.second), population);
+  for (const auto& package : inputs.recipe.packages) {
+    if (package.role != Role::device) continue;
+    for (const auto& target : inputs.naming.families) {
+      Instance instance{package, target};
+      auto planning = [&] { return "while planning " + inputs.naming.dist(package, target); };
+      TRY(auto view, view_of(inputs, instance, trees, packages.noted, findings), planning());
+      TRY(auto population, populate_runtime(inputs, instance, view, findings), planning());
+      TRY_DO(leave_to_owners(inputs, instance, population, owners, findings), planning());
+      if (population.files.empty()) TRY_DO(left_out(inputs, instance));
+      TRY(auto plan, plan_device(inputs, instance, population, findings));
+      packages.plans.push_back(std::move(plan));
+    }
+  }
+  return {};
+}
+
 Result<void> add_devel(const PackageInputs& inputs, const Package& package, ArtifactTrees& trees, Packages& packages,
                        Findings& findings) {
   // Its links name one family's libraries; where another family is in use, the expansion leads them there.
@@ -111,18 +139,20 @@ Result<void> add_devel(const PackageInputs& inputs, const Package& package, Arti
 
 } // namespace
 
-Result<BuildPlan> plan_build(const BuildRequest& request, const Recipe& recipe, const artifact::Catalogue& catalogue,
+Result<BuildPlan> plan_build(const BuildRequest& request, const Recipe& recipe, ArtifactTrees& trees,
                              const Resources& resources) {
-  ArtifactTrees trees(catalogue, request.trees);
   TRY(auto prepared, prepare(request, recipe, resources, trees));
   const auto& inputs = prepared.inputs;
   BuildPlan plan;
   plan.artifacts = trees.names().size();
+  plan.recipe = recipe.name;
   plan.families = prepared.choice.families;
   plan.default_family = inputs.naming.default_family();
   Packages packages;
-  for (const auto& instance : runtime_instances(recipe, plan.families))
+  if (recipe.device()) TRY_DO(check_targets_known(trees, prepared.choice, plan.findings));
+  for (const auto& instance : runtime_instances(recipe, plan.families, request.platform))
     TRY_DO(add_runtime(inputs, instance, trees, packages, plan.findings));
+  TRY_DO(add_devices(inputs, trees, packages, plan.findings));
   for (const auto& package : recipe.packages)
     if (package.role == Role::devel) TRY_DO(add_devel(inputs, package, trees, packages, plan.findings));
   plan.packages = std::move(packages.plans);

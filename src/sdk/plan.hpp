@@ -22,7 +22,7 @@ struct BuildRequest {
   dist::Version version;
   std::string nonce; ///< --version-suffix: appended to platform package names
   std::string platform = "linux";
-  std::vector<std::string> families; ///< empty: every family that an artifact names
+  std::vector<std::string> families; ///< empty: every family (of split artifacts: target) that an artifact names
   std::vector<std::string> linux_families, windows_families;
   codec::Profile profile = codec::Profile::release;
   unsigned workers = 1;
@@ -33,6 +33,8 @@ struct BuildRequest {
   bool trees_only = false;                               ///< unpacked trees instead of packages
   /// Packages of a family keep the device code for these targets alone (thin.hpp); null: all of it.
   std::function<Result<std::vector<std::string>>(const std::string& family)> targets_of_family = {};
+  /// The GPU targets of a family, for artifacts that are split; null: the lists of families name targets.
+  std::function<Result<std::vector<std::string>>(const std::string& family)> expand_family = {};
   std::shared_ptr<const wheel::Prover> prover = {}; ///< remembers each wheel as read back; null: none does
 };
 
@@ -52,7 +54,8 @@ struct PackagePlan {
 };
 
 struct BuildPlan {
-  std::vector<std::string> families;
+  std::string recipe;                ///< its name
+  std::vector<std::string> families; ///< of split artifacts: their targets
   std::string default_family;
   SdistPlan sdist;
   std::vector<PackagePlan> packages; ///< in the recipe's order, one for each family where per_family
@@ -61,10 +64,13 @@ struct BuildPlan {
   std::vector<Unused> unused; ///< of the artifacts, what no package takes
 };
 
-/// Pure but for reading headers of the artifacts' files. Errors: S004 (no artifact), S005 (unknown family, or no
-/// family at all for a recipe with packages of families), S006 (family without libraries), S007 (required package
-/// selects nothing), S008 (bad target name), S010… from the view, S053 (artifacts that are split by GPU target).
-Result<BuildPlan> plan_build(const BuildRequest& request, const Recipe& recipe, const artifact::Catalogue& catalogue,
+class ArtifactTrees;
+
+/// Pure but for reading headers of the artifacts' files. `recipe` has the packages for one form of artifacts
+/// (Recipe::in). Errors: S004 (no artifact), S005 (unknown family, or no family at all for a recipe with packages of
+/// families), S006 (family without libraries), S007 (required package selects nothing), S008 (bad target name), S010…
+/// from the view, S059 (artifacts in the other form).
+Result<BuildPlan> plan_build(const BuildRequest& request, const Recipe& recipe, ArtifactTrees& trees,
                              const Resources& resources);
 
 } // namespace quarry::sdk

@@ -71,6 +71,7 @@ Result<void> read_selection(TomlTable& table, Selection& into) {
   TRY_DO(table.texts("components", into.components));
   TRY_DO(table.texts("include", into.include));
   TRY_DO(table.texts("exclude", into.exclude));
+  TRY_DO(table.texts("except", into.except));
   TRY_DO(check_globs(table, "include", into.include));
   TRY_DO(check_globs(table, "exclude", into.exclude));
   std::string targets = "any";
@@ -88,13 +89,21 @@ Result<void> read_selection(TomlTable& table, Selection& into) {
   return {};
 }
 
+Result<void> read_platforms(TomlTable& table, std::vector<std::string>& into) {
+  TRY_DO(table.texts("platforms", into));
+  for (const auto& platform : into)
+    if (platform != "linux" && platform != "windows")
+      return table.error("platforms", fmt::format("\"{}\" is neither linux nor windows", platform));
+  return {};
+}
+
 Result<void> read_script(TomlTable& table, Script& into) {
   TRY_DO(table.text("name", into.name, true));
   TRY_DO(table.text("program", into.program, true));
   TRY_DO(table.text("expect", into.expect));
   TRY_DO(table.texts("arguments", into.arguments));
   TRY_DO(table.texts("needs", into.needs));
-  TRY_DO(table.texts("platforms", into.platforms));
+  TRY_DO(read_platforms(table, into.platforms));
   TRY_DO(table.text_map("environment", into.environment));
   TRY_DO(table.flag("required", into.required));
   if (!is_script_name(into.name))
@@ -105,9 +114,6 @@ Result<void> read_script(TomlTable& table, Script& into) {
   for (const auto& need : into.needs)
     if (need != "gpu" && !need.starts_with("perl:"))
       return table.error("needs", fmt::format("\"{}\" is neither gpu nor perl:Module", need));
-  for (const auto& platform : into.platforms)
-    if (platform != "linux" && platform != "windows")
-      return table.error("platforms", fmt::format("\"{}\" is neither linux nor windows", platform));
   return {};
 }
 
@@ -117,20 +123,34 @@ bool is_identifier(std::string_view text) {
   });
 }
 
+// When a package is made, and whether it may be without files.
+Result<void> read_conditions(TomlTable& table, Package& into) {
+  std::string form;
+  TRY_DO(table.choice("form", form, {"whole", "split"}));
+  if (!form.empty()) into.form = value_of<Form>(form, {{"whole", Form::whole}, {"split", Form::split}});
+  TRY_DO(read_platforms(table, into.platforms));
+  TRY_DO(table.flag("required", into.required));
+  return table.flag("never_empty", into.never_empty);
+}
+
 Result<void> read_package(const std::string& name, TomlTable& table, Package& into) {
   into.name = name;
   into.line = table.line();
   for (const auto& key : table.keys()) into.lines[key] = table.line_of(key);
   std::string role;
-  TRY_DO(table.choice("role", role, {"meta", "runtime", "devel"}, true));
-  into.role = value_of<Role>(role, {{"meta", Role::meta}, {"runtime", Role::runtime}, {"devel", Role::devel}});
-  bool has_files = into.role != Role::meta;
+  TRY_DO(table.choice("role", role, {"meta", "runtime", "device", "devel"}, true));
+  into.role = value_of<Role>(
+      role, {{"meta", Role::meta}, {"runtime", Role::runtime}, {"device", Role::device}, {"devel", Role::devel}});
+  bool has_files = into.role != Role::meta, own_tree = has_files && into.role != Role::device;
+  TRY_DO(table.text("name", into.name));
+  TRY_DO(read_conditions(table, into));
+  into.per_family = into.role == Role::device;
   TRY_DO(table.flag("per_family", into.per_family));
-  TRY_DO(table.flag("required", into.required));
   TRY_DO(table.text("dist", into.dist, true));
-  TRY_DO(table.text("pure", into.pure, has_files));
-  TRY_DO(table.text("platform", into.platform, has_files));
-  TRY_DO(table.text("tree", into.tree, true));
+  TRY_DO(table.text("pure", into.pure, own_tree));
+  TRY_DO(table.text("platform", into.platform, own_tree));
+  TRY_DO(table.text("tree", into.tree, into.role != Role::device));
+  TRY_DO(table.text("overlays", into.overlays, into.role == Role::device));
   TRY_DO(table.text("summary", into.summary, true));
   TRY_DO(table.text("readme", into.readme));
   TRY_DO(table.text("payload", into.payload, into.role == Role::devel));
@@ -193,6 +213,19 @@ Result<void> check_scripts(const Recipe& recipe, const Package& package) {
   return {};
 }
 
+// Its files go into a tree that is there for every target.
+Result<void> check_device(const Recipe& recipe, const Package& package) {
+  const auto* other = recipe.find(package.overlays);
+  if (!package.pure.empty() || !package.platform.empty() || !package.scripts.empty())
+    return fail(ErrorKind::invalid_argument, "S003",
+                recipe.place(package, "role") + ": a package of device code has no pure, platform or script");
+  if (!other || other->role != Role::runtime || other->per_family)
+    return fail(ErrorKind::invalid_argument, "S003",
+                recipe.place(package, "overlays") +
+                    fmt::format(": \"{}\" is not a runtime package that all targets share", package.overlays));
+  return {};
+}
+
 // References between packages, checked once all are known.
 Result<void> check_references(const Recipe& recipe) {
   auto missing = [&](const Package& p, const std::string& key, const std::string& name) -> Result<void> {
@@ -216,6 +249,7 @@ Result<void> check_references(const Recipe& recipe) {
     for (const auto& edge : p.rpath) TRY_DO(missing(p, "rpath", edge.package));
     for (const auto& [extra, names] : p.extras)
       for (const auto& name : names) TRY_DO(missing(p, "extras." + extra, name));
+    if (p.role == Role::device) TRY_DO(check_device(recipe, p));
     TRY_DO(shared(p, "dist", p.dist));
     TRY_DO(shared(p, "pure", p.pure));
     TRY_DO(shared(p, "platform", p.platform));
@@ -223,7 +257,38 @@ Result<void> check_references(const Recipe& recipe) {
   return {};
 }
 
+Result<void> read_forms(TomlTable& root, std::vector<Form>& into) {
+  std::vector<std::string> names;
+  TRY_DO(root.texts("forms", names));
+  if (!root.has("forms")) names.emplace_back("whole");
+  for (const auto& name : names) {
+    if (name != "whole" && name != "split")
+      return root.error("forms", fmt::format("\"{}\" is neither whole nor split", name));
+    into.push_back(name == "split" ? Form::split : Form::whole);
+  }
+  if (into.empty()) return root.error("forms", "is empty");
+  return {};
+}
+
+// A logical name may stand twice, for artifacts in different forms.
+Result<void> check_form(const Recipe& recipe, Form form) {
+  auto own = recipe.in(form);
+  for (const auto& package : own.packages)
+    if (own.find(package.name) != &package)
+      return fail(ErrorKind::invalid_argument, "S003",
+                  own.place(package, "name") + fmt::format(": there are two packages \"{}\"", package.name));
+  if (form == Form::split && !own.device())
+    return fail(ErrorKind::invalid_argument, "S003",
+                fmt::format("{}: forms: artifacts that are split need a package with role \"device\"", recipe.file));
+  if (form == Form::whole && own.device())
+    return fail(ErrorKind::invalid_argument, "S003",
+                own.place(*own.device(), "form") + ": device code is packaged from split artifacts alone");
+  return check_references(own);
+}
+
 } // namespace
+
+std::string_view to_string(Form form) { return form == Form::split ? "split" : "whole"; }
 
 const Package* Recipe::find(std::string_view logical) const {
   auto it = std::find_if(packages.begin(), packages.end(), [&](const Package& p) { return p.name == logical; });
@@ -233,6 +298,20 @@ const Package* Recipe::find(std::string_view logical) const {
 const Package* Recipe::meta() const {
   auto it = std::find_if(packages.begin(), packages.end(), [](const Package& p) { return p.role == Role::meta; });
   return it == packages.end() ? nullptr : &*it;
+}
+
+const Package* Recipe::device() const {
+  auto it = std::find_if(packages.begin(), packages.end(), [](const Package& p) { return p.role == Role::device; });
+  return it == packages.end() ? nullptr : &*it;
+}
+
+bool Recipe::takes(Form form) const { return std::find(forms.begin(), forms.end(), form) != forms.end(); }
+
+Recipe Recipe::in(Form form) const {
+  auto out = *this;
+  std::erase_if(out.packages, [&](const Package& p) { return p.form && *p.form != form; });
+  out.forms = {form};
+  return out;
 }
 
 std::string Recipe::place(const Package& package, const std::string& key) const {
@@ -251,6 +330,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
   TRY_DO(root.choice("schema", schema, {"quarry.sdk-recipe/1"}, true));
   TRY_DO(root.text("name", recipe.name, true));
   if (recipe.name.empty()) return root.error("name", "is empty");
+  TRY_DO(read_forms(root, recipe.forms));
   TRY_DO(root.named_tables("package", [&](const std::string& name, TomlTable& t) {
     return read_package(name, t, recipe.packages.emplace_back());
   }));
@@ -274,7 +354,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& file) {
   }));
   TRY_DO(root.finish());
   if (recipe.packages.empty()) return root.error_with("S003", "package", "the recipe has no package");
-  TRY_DO(check_references(recipe));
+  for (auto form : recipe.forms) TRY_DO(check_form(recipe, form));
   return recipe;
 }
 

@@ -2,7 +2,9 @@
 // A recipe says what the packages of an SDK hold (docs/formats/recipe.md). Pure values; parsing names file, line and
 // key.
 #include "base/result.hpp"
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,8 +15,16 @@ namespace quarry::sdk {
 enum class Role : std::uint8_t {
   meta,    ///< sdist only; chooses the others on the user's machine
   runtime, ///< libraries and programs, without links
+  device,  ///< the device code of one GPU target, laid into the tree of a runtime package
   devel,   ///< everything else, as a link farm in an inner tar
 };
+
+/// Where a build keeps its device code (docs/formats/artifact.md).
+enum class Form : std::uint8_t {
+  whole, ///< inside the libraries, which are built for a family of GPUs
+  split, ///< apart from them (kpack): generic artifacts hold the libraries, those of a target only its device code
+};
+std::string_view to_string(Form form); ///< "whole", "split"
 
 enum class TargetRule : std::uint8_t { any, generic, family, family_or_generic };
 
@@ -25,6 +35,7 @@ struct Selection {
   TargetRule targets = TargetRule::any;
   std::vector<std::string> include; ///< globs; empty: everything
   std::vector<std::string> exclude;
+  std::vector<std::string> except; ///< names of artifacts that are left out, for `runtime`
 };
 
 struct RpathEdge {
@@ -44,6 +55,10 @@ struct Package {
   std::string name; ///< logical: "core"
   Role role = Role::runtime;
   bool per_family = false, required = false;
+  bool never_empty = false;           ///< without files it is an error
+  std::vector<std::string> platforms; ///< those that it is made for; empty: all
+  std::optional<Form> form;           ///< only for artifacts in this form
+  std::string overlays;               ///< device: the logical name of the package whose tree its files belong to
   std::string dist, pure, platform, tree, summary, readme, payload;
   std::vector<std::string> requires_packages, links_into; ///< logical names
   std::map<std::string, std::vector<std::string>> extras; ///< meta: extra -> logical names
@@ -64,9 +79,14 @@ struct MetadataDefaults {
 struct Recipe {
   std::string name, file, digest; ///< digest: sha256 of the text
   MetadataDefaults metadata;
+  std::vector<Form> forms;       ///< of artifacts that it can package
   std::vector<Package> packages; ///< in the order of the file
   const Package* find(std::string_view logical) const;
   const Package* meta() const;
+  const Package* device() const; ///< nullptr: it has none
+  bool takes(Form form) const;
+  /// With the packages for artifacts in `form` alone. A package name occurs once in it.
+  Recipe in(Form form) const;
   /// "file:line: package.NAME.KEY", for messages; the table's line where the key is absent.
   std::string place(const Package& package, const std::string& key) const;
 };

@@ -59,7 +59,7 @@ Result<void> check_files(const Recipe& recipe, const Resources& resources) {
                               recipe.metadata.license_files_line, file),
                   k_hint);
   for (const auto& package : recipe.packages) {
-    if (resources.list(package.tree + "/").empty())
+    if (package.role != Role::device && resources.list(package.tree + "/").empty())
       return fail(ErrorKind::invalid_argument, "S003",
                   recipe.place(package, "tree") + fmt::format(": {} holds no file", package.tree), k_hint);
     if (!package.readme.empty() && !resources.read(package.readme))

@@ -1,16 +1,26 @@
 #pragma once
 // Private to the room.
-// Artifacts that are split by GPU target (kpack): host libraries in generic artifacts, device code of each target
-// beside them. Packages of whole families cannot be made from them: a family's package would hold device code and no
-// library.
+// Whether artifacts keep their device code inside the libraries, or apart from them for each GPU target (kpack), and
+// whether all of them agree about it.
+#include "base/finding.hpp"
 #include "base/result.hpp"
+#include "sdk/choice.hpp"
 #include "sdk/view.hpp"
 
 namespace quarry::sdk {
 
-/// Reads the manifest of the build in the artifact `base`, whose flag KPACK_SPLIT_ARTIFACTS says whether the build was
-/// split, and looks for device code in `.kpack/` of every artifact that has been read. unsupported S053 names the
-/// artifact and the flag; corrupt B002 if the manifest is not a JSON object.
-Result<void> refuse_split(ArtifactTrees& trees);
+/// What the manifest of the build in the artifact `base` says (its flag KPACK_SPLIT_ARTIFACTS). Without a manifest the
+/// names say it: an artifact of libraries that there is both for all targets and for one target, where the latter holds
+/// no library. Reads `base` and, without a manifest, the artifacts of libraries for one target. corrupt B002: the
+/// manifest is not a JSON object.
+Result<Form> form_of(ArtifactTrees& trees);
+
+/// After the artifacts of a build have been read: corrupt S059 if one of them is in the other form than `form`, or is
+/// named for a family although the code of each target is apart.
+Result<void> check_form(const ArtifactTrees& trees, Form form, const Choice& choice);
+
+/// S061 (error) for each target that is to be built and that the build itself does not know: the artifact `base` lists
+/// its targets in share/therock/dist_info.json, where there is one. corrupt B002: that file is not a JSON object.
+Result<void> check_targets_known(ArtifactTrees& trees, const Choice& choice, Findings& findings);
 
 } // namespace quarry::sdk

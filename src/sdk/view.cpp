@@ -177,7 +177,7 @@ void check_names(const View& view, const std::string& place, Findings& findings)
 bool selects(const SelectionContext& context, const Selection& selection, const artifact::Name& name) {
   bool named =
       contains(selection.artifacts, name.name) || (selection.runtime && taken_by_runtime(context.recipe, name.name));
-  return named && contains(selection.components, name.component) &&
+  return named && !contains(selection.except, name.name) && contains(selection.components, name.component) &&
          target_matches(selection.targets, std::string(name.target_base()), context.family);
 }
 

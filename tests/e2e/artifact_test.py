@@ -114,14 +114,14 @@ def test_what_is_read_is_not_written(own_artifacts, tmp_path):
     assert sorted((tmp_path / "archives").iterdir()) == before
 
 
-def test_archives_named_by_target_are_offered_by_target(own_artifacts, tmp_path):
+def test_archives_named_by_target_are_those_of_a_group(own_artifacts, tmp_path):
     """The group's targets are in the families table; the archives carry a target's name."""
     archives = tmp_path / "archives"
     archives.mkdir()
     for directory in own_artifacts.iterdir():
         shutil.copytree(directory, archives / directory.name.replace(small_artifacts.FAMILY, "gfx942"), symlinks=True)
-    done = refused("A022", 3, "artifact", "fetch", "--from", archives, "--output-dir", tmp_path / "a", "--artifact-group", "gfx94X-dcgpu")
-    assert "use `--amdgpu-targets gfx942` instead of `--artifact-group gfx94X-dcgpu`" in done.err
-    good("artifact", "fetch", "--from", archives, "--output-dir", tmp_path / "a", "--amdgpu-targets", "gfx942")
+    done = good("artifact", "fetch", "--from", archives, "--output-dir", tmp_path / "a", "--artifact-group", "gfx94X-dcgpu")
+    assert "those of gfx94X-dcgpu are taken, of gfx942" in done.err and (tmp_path / "a/blas_lib_gfx942").is_dir()
+    good("artifact", "fetch", "--from", archives, "--output-dir", tmp_path / "b", "--amdgpu-targets", "gfx942")
     done = refused("A022", 3, "artifact", "fetch", "--from", archives, "--output-dir", tmp_path / "b", "--artifact-group", "gfx906")
     assert "it has: generic, gfx942" in done.err

@@ -56,22 +56,22 @@ FLAGS = {"true": True, "a word": "ON", "a number": 1}
 
 @pytest.mark.parametrize("form", ["directories", "zst", "xz"])
 @pytest.mark.parametrize("flag", FLAGS.values(), ids=FLAGS.keys())
-def test_split_artifacts_are_refused_by_name(flag, form, own_artifacts, tmp_path):
+def test_artifacts_of_a_family_in_a_split_run(flag, form, own_artifacts, tmp_path):
     base = small_artifacts.stage(own_artifacts, "base", "lib", "generic", "base/aux-overlay/stage")
     small_artifacts.write(base / MANIFEST, json.dumps({"flags": {"KPACK_SPLIT_ARTIFACTS": flag}}))
     given = packed(own_artifacts, form, tmp_path / "packed")
     for more in ([], ["--dry-run"], ["--no-build-packages"]):
-        done = refused("S053", 1, *words(given, tmp_path / "out", *more))
-        assert "base_lib_generic" in done.err and "KPACK_SPLIT_ARTIFACTS" in done.err and "hint:" in done.err
+        done = refused("S059", 6, *words(given, tmp_path / "out", *more))
+        assert FAMILY in done.err and "hint:" in done.err
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("form", ["directories", "zst"])
 @pytest.mark.parametrize("name", [".kpack/blas_lib.kpm", f"lib/.kpack/blas_lib_{FAMILY}.kpack"])
-def test_split_artifacts_without_a_manifest_are_known_by_their_code(name, form, own_artifacts, tmp_path):
+def test_device_code_that_was_split_off_one_library_alone(name, form, own_artifacts, tmp_path):
     small_artifacts.write(own_artifacts / f"blas_lib_{FAMILY}/math-libs/BLAS/stage" / name, "KPAK")
     given = packed(own_artifacts, form, tmp_path / "packed")
-    done = refused("S053", 1, *words(given, tmp_path / "out"))
+    done = refused("S059", 6, *words(given, tmp_path / "out"))
     assert f"blas_lib_{FAMILY}" in done.err and name in done.err
 
 
@@ -105,16 +105,16 @@ def test_an_artifact_that_no_package_takes_is_a_finding_with_its_bytes(form, own
     clean = build(own_artifacts, tmp_path / "clean", "--json")
     assert clean.json["unused"] == [] and not findings(clean, "S054") and not findings(clean, "S055")
     for component in ("lib", "run"):
-        stage = small_artifacts.stage(own_artifacts, "rocgdb", component, "generic", "debug/stage")
+        stage = small_artifacts.stage(own_artifacts, "hip-extras", component, "generic", "debug/stage")
         small_artifacts.write(stage / f"bin/{component}", "x" * 70_000)
     given = packed(own_artifacts, form, tmp_path / "packed")
     done = build(given, tmp_path / "out", "--json")
-    assert [(u["artifact"], u["whole"]) for u in done.json["unused"]] == [("rocgdb_lib_generic", True), ("rocgdb_run_generic", True)]
+    assert [(u["artifact"], u["whole"]) for u in done.json["unused"]] == [("hip-extras_lib_generic", True), ("hip-extras_run_generic", True)]
     for unused in done.json["unused"]:
         archive = given / f"{unused['artifact']}.tar.zst"
         assert unused["bytes"] == (archive.stat().st_size if form == "zst" else 70_000 + len("debug/stage\n"))
     (finding,) = findings(done, "S054")
-    assert finding["severity"] == "warning" and "rocgdb_run_generic" in finding["message"]
+    assert finding["severity"] == "warning" and "hip-extras_run_generic" in finding["message"]
     text = build(given, tmp_path / "text").err
     assert "warning[S054]" in text and text.index("S054") < text.index("built ")
 
@@ -267,7 +267,7 @@ def test_a_split_that_nothing_declares_is_refused(artifacts, tmp_path):
         base = directory / (directory / "artifact_manifest.txt").read_text().splitlines()[0]
         (base / "lib/rocblas/library").mkdir(parents=True, exist_ok=True)
         (base / "lib/rocblas/library/kernels.co").write_bytes(b"device code")
-    refused("S053", 1, *words(tree, tmp_path / "out"))
+    refused("S059", 6, *words(tree, tmp_path / "out"))
     assert not list((tmp_path / "out").rglob("*.whl"))
 
 

@@ -19,5 +19,12 @@ def artifacts() -> Path:
     return place / "artifacts"
 
 
+def split_artifacts(into: Path) -> Path:
+    """The same artifacts, but for blas, as of a run that is split by GPU target, with the device code of Debian's librocrand."""
+    made = artifacts()
+    subprocess.run([ROOT / "tools/split-artifacts", made, into, "--without", "blas"], check=True, stdout=subprocess.DEVNULL)
+    return into
+
+
 def library(name: str) -> Path:
     return min(artifacts().rglob(name))

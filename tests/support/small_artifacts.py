@@ -70,3 +70,34 @@ def make(root: Path, families: tuple[str, ...] = (FAMILY,)) -> Path:
         (blas_dev / "lib").mkdir(exist_ok=True)
         (blas_dev / "lib/libhipblas.so").symlink_to("libhipblas.so.2")
     return artifacts
+
+
+TARGETS = ("gfx1030", "gfx942")
+
+
+def kernels(root: Path, target: str, text: str = "code") -> Path:
+    """Device code of one target as the build of a split run keeps it: an archive, and a library of its own."""
+    blas = stage(root, "blas", "lib", target, "math-libs/BLAS/stage")
+    name = f"lib/.kpack/blas_lib_{target.replace(':', '-')}.kpack"
+    write(blas / name, f"KPAK {text} for {target}")
+    return blas
+
+
+def make_split(root: Path, targets: tuple[str, ...] = TARGETS) -> Path:
+    """The same SDK as make(), split by GPU target: host libraries in generic artifacts, device code in those of each target."""
+    artifacts = make(root)
+    for component in ("lib", "dev"):
+        (artifacts / f"blas_{component}_{FAMILY}").rename(artifacts / f"blas_{component}_generic")
+    write(artifacts / "blas_lib_generic/math-libs/BLAS/stage/lib/.kpack/blas_lib.kpm", "kpm")
+    for target in targets:
+        kernels(artifacts, target)
+    first = artifacts / f"blas_lib_{targets[0]}/math-libs/BLAS/stage/lib"
+    compile_library(first / f"libkernels_{targets[0]}.so", f"libkernels_{targets[0]}.so", "kernels")
+    facts = stage(artifacts, "base", "lib", "generic", "base/aux-overlay/stage") / "share/therock"
+    write(facts / "therock_manifest.json", '{"flags": {"KPACK_SPLIT_ARTIFACTS": true}}\n')
+    known = sorted({target.partition(":")[0] for target in targets})
+    write(facts / "dist_info.json", '{"dist_amdgpu_targets": "%s"}\n' % ";".join(known))
+    profiler = stage(artifacts, "rocprofiler-systems", "run", "generic", "profiler/stage") / "bin/rocprof-sys-sample"
+    write(profiler, "#!/bin/sh\necho usage: rocprof-sys-sample\n")
+    profiler.chmod(0o755)
+    return artifacts

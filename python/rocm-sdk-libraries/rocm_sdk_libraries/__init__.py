@@ -1,4 +1,4 @@
-"""The math libraries of the ROCm SDK for one family of GPUs. `rocm_sdk` finds the files."""
+"""The math libraries of the ROCm SDK. `rocm_sdk` finds the files."""
 
 from ._dist_info import __version__
 

@@ -19,6 +19,7 @@ import re
 import sys
 import tarfile
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -38,6 +39,8 @@ Requires-Python: >=3.10
 Dynamic: Requires-Dist
 Dynamic: Provides-Extra
 """
+
+PLATFORM_MARKERS = {"linux": 'sys_platform == "linux"', "windows": 'sys_platform == "win32"'}
 
 Settings = dict[str, Any] | None
 
@@ -126,9 +129,19 @@ def detected_targets() -> list[str]:
 def target_family(facts: SimpleNamespace) -> str:
     families = families_module()
     try:
+        if device_package(facts) and not os.environ.get(families.FAMILY_VARIABLE, "").strip() and not detected_targets():
+            return ""
         return str(families.resolve(facts, os.environ, detected_targets))
     except families.FamilyError as error:
+        # The packages are the same for every GPU, but for device code, which the user may choose by name.
+        if device_package(facts) and not os.environ.get(families.FAMILY_VARIABLE, "").strip():
+            return ""
         raise SystemExit(f"error: {error}") from None
+
+
+def device_package(facts: SimpleNamespace) -> str:
+    """The pattern of the packages of device code; "" where the libraries hold it."""
+    return str(getattr(facts, "DEVICE_PACKAGE", ""))
 
 
 def install_info(facts: SimpleNamespace) -> bytes:
@@ -147,14 +160,26 @@ def requirements(facts: SimpleNamespace) -> tuple[list[str], list[str]]:
     optional: list[str] = []
     extras: list[str] = []
     for label, names in sorted(extras_of(facts).items()):
-        patterns = [packages[name]["dist"] for name in names if name in packages]
+        chosen = [packages[name] for name in names if name in packages]
         choices = {label: family}
-        if any("{family}" in pattern for pattern in patterns) and len(facts.AVAILABLE_TARGET_FAMILIES) > 1:
+        if any("{family}" in package["dist"] for package in chosen) and len(facts.AVAILABLE_TARGET_FAMILIES) > 1:
             choices.update({f"{label}-{each}": each for each in facts.AVAILABLE_TARGET_FAMILIES})
-        for extra, each in choices.items() if patterns else ():
+        for extra, each in choices.items() if chosen else ():
             extras.append(normalized(extra))
-            optional += [requirement(facts, pattern, each, normalized(extra)) for pattern in patterns]
+            optional += [requirement(facts, package["dist"], each, normalized(extra), package.get("platforms", [])) for package in chosen]
+    for extra, targets in device_extras(facts, family).items():
+        extras.append(normalized(extra))
+        optional += [requirement(facts, device_package(facts), each, normalized(extra)) for each in targets]
     return required + optional, sorted(extras)
+
+
+def device_extras(facts: SimpleNamespace, target: str) -> dict[str, list[str]]:
+    """`device-gfx942` for each target, `device-all` for all; `device` only where the target of this machine is known."""
+    if not device_package(facts):
+        return {}
+    every = list(facts.AVAILABLE_TARGET_FAMILIES)
+    own = {"device": [target]} if target else {}
+    return {**own, "device-all": every, **{f"device-{each}": [each] for each in every}}
 
 
 def extras_of(facts: SimpleNamespace) -> dict[str, list[str]]:
@@ -163,8 +188,10 @@ def extras_of(facts: SimpleNamespace) -> dict[str, list[str]]:
     return getattr(facts, "EXTRAS", own)
 
 
-def requirement(facts: SimpleNamespace, pattern: str, family: str, extra: str | None = None) -> str:
+def requirement(facts: SimpleNamespace, pattern: str, family: str, extra: str | None = None, platforms: Sequence[str] = ()) -> str:
     clauses = [platform_marker(facts, family)] if "{family}" in pattern else []
+    if len(platforms) == 1:  # of the two that there are
+        clauses.append(PLATFORM_MARKERS[platforms[0]])
     clauses += [f'extra == "{extra}"'] if extra else []
     marker = " and ".join(clause for clause in clauses if clause)
     text = f"{pattern.format(family=family)}=={facts.__version__}"
@@ -176,7 +203,7 @@ def platform_marker(facts: SimpleNamespace, family: str) -> str:
     linux, windows = facts.LINUX_TARGET_FAMILIES, facts.WINDOWS_TARGET_FAMILIES
     if not linux or not windows or (family in linux) == (family in windows):
         return ""
-    return 'sys_platform == "linux"' if family in linux else 'sys_platform == "win32"'
+    return PLATFORM_MARKERS["linux" if family in linux else "windows"]
 
 
 def package_info(facts: SimpleNamespace) -> str:

@@ -109,8 +109,7 @@ Json receipt_json(const publish::Plan& plan, const publish::Receipt& receipt) {
 
 Result<void> tell_github_of_publish(Context& context, const publish::Plan& plan, const publish::Receipt& receipt) {
   TRY_DO(append_for_job("GITHUB_OUTPUT", context.variable("GITHUB_OUTPUT"), publish::github_outputs(receipt)));
-  return append_for_job("GITHUB_STEP_SUMMARY", context.variable("GITHUB_STEP_SUMMARY"),
-                        publish::step_summary(plan, receipt));
+  return append_summary(context, publish::step_summary(plan, receipt));
 }
 
 std::string next_step(const Context& context, const Arguments& arguments, const publish::Plan& plan) {

@@ -107,7 +107,7 @@ Result<void> tell_github_of_upload(Context& context, const Links& links, const J
        {std::pair{"Build Logs", links.logs}, {"Artifacts", links.artifacts}, {"TheRock Manifest", links.manifest}})
     if (!url.empty()) summary += fmt::format("[{}]({})\n\n", name, url);
   TRY_DO(append_for_job("GITHUB_OUTPUT", context.variable("GITHUB_OUTPUT"), outputs));
-  return append_for_job("GITHUB_STEP_SUMMARY", context.variable("GITHUB_STEP_SUMMARY"), summary);
+  return append_summary(context, summary);
 }
 
 Json upload_file_json(const artifact::OutputFile& file, std::string_view state) {

@@ -27,16 +27,31 @@ std::optional<std::string> own_recipe_directory(const std::string& named) {
   return path::dirname(named);
 }
 
-Result<sdk::Recipe> load_recipe(const Context& context, const std::string& named) {
-  if (!named.empty() && sys::exists(named)) {
-    TRY(auto text, sys::read_file(named), "while reading the recipe");
-    return sdk::parse_recipe(text, named);
+/// A recipe that the program holds; nullopt: it has none of that name.
+Result<std::optional<sdk::Recipe>> own_recipe(const Context& context, const std::string& named) {
+  auto name = "data/recipes/" + named + (named.ends_with(".toml") ? "" : ".toml");
+  auto text = context.resources.read(name);
+  if (!text) return std::nullopt;
+  auto origin = context.resources.origin(name);
+  TRY(auto recipe, sdk::parse_recipe(*text, origin == "embedded" ? name : origin));
+  return std::optional(std::move(recipe));
+}
+
+/// The recipe that was asked for, and those that the program chooses from by the artifacts: the older first.
+Result<sdk::RecipeChoice> recipes_of(const Context& context, const std::string& named) {
+  sdk::RecipeChoice choice;
+  for (const auto* own : {"rocm-sdk", "rocm-sdk-aug"}) {
+    TRY(auto recipe, own_recipe(context, own));
+    if (recipe) choice.own.push_back(std::move(*recipe));
   }
-  auto name = named.empty() ? std::string("data/recipes/rocm-sdk.toml")
-                            : "data/recipes/" + named + (named.ends_with(".toml") ? "" : ".toml");
-  if (auto text = context.resources.read(name))
-    return sdk::parse_recipe(*text,
-                             context.resources.origin(name) == "embedded" ? name : context.resources.origin(name));
+  if (named.empty() && !choice.own.empty()) return choice;
+  if (sys::exists(named)) {
+    TRY(auto text, sys::read_file(named), "while reading the recipe");
+    TRY(choice.asked, sdk::parse_recipe(text, named));
+    return choice;
+  }
+  TRY(choice.asked, own_recipe(context, named));
+  if (choice.asked) return choice;
   return fail(ErrorKind::not_found, "S009", fmt::format("there is no recipe {}", named),
               "name a file, or one of the recipes that `quarry config show --origin` lists");
 }
@@ -70,10 +85,9 @@ Result<dist::Version> version_of(const std::string& said) {
   return dist::Version::parse(said);
 }
 
-/// --thin: the targets of a family by the families file, which is read when the first one is asked for.
-std::function<Result<std::vector<std::string>>(const std::string&)> thin_targets_of(const Context& context,
-                                                                                    const Arguments& arguments) {
-  if (!arguments.has("--thin")) return {};
+/// The targets of a family by the families file, which is read when the first one is asked for.
+std::function<Result<std::vector<std::string>>(const std::string&)> family_targets_of(const Context& context,
+                                                                                      const Arguments& arguments) {
   return [&context,
           named = arguments.get("--families-file")](const std::string& family) -> Result<std::vector<std::string>> {
     TRY(auto families, load_families(context, named));
@@ -106,7 +120,8 @@ Result<sdk::BuildRequest> sdk_request_of(const Context& context, const Arguments
   request.payload = payload_of(arguments.get("--devel-tarball-compression"));
   TRY(auto build_packages, switched(arguments, "--build-packages", true));
   request.trees_only = !build_packages;
-  request.targets_of_family = thin_targets_of(context, arguments);
+  request.expand_family = family_targets_of(context, arguments);
+  if (arguments.has("--thin")) request.targets_of_family = request.expand_family;
   return request;
 }
 
@@ -161,10 +176,10 @@ private:
     std::uint64_t bytes = 0;
     for (const auto& p : plan.packages)
       files += p.files, edits += p.elf_edits, aliases += p.aliases, launchers += p.launchers, bytes += p.input_bytes;
-    out_.note(fmt::format("planning    {}  {}  {}  {} ELF edits  {} launchers  {} aliases  families {}",
+    out_.note(fmt::format("planning    {}  {}  {}  {} ELF edits  {} launchers  {} aliases  families {}  recipe {}",
                           units::things(plan.packages.size() + (plan.sdist.file_name.empty() ? 0 : 1), "package"),
                           units::bytes(bytes), units::things(files, "file"), edits, launchers, aliases,
-                          plan.families.empty() ? "none" : text::join(plan.families, " ")));
+                          plan.families.empty() ? "none" : text::join(plan.families, " "), plan.recipe));
   }
   void built(const sdk::BuiltPackage& p) {
     if (trees_) return row({"wrote", p.file_name, units::bytes(p.input_bytes), units::things(p.files, "file")}, 38);
@@ -202,6 +217,7 @@ Json document(const sdk::BuildReport& report, double seconds, bool dry) {
   }
   return {{"schema", "quarry.sdk-build/1"},
           {"dry_run", dry},
+          {"recipe", report.recipe},
           {"packages", packages},
           {"input_bytes", report.input_bytes},
           {"seconds", seconds},
@@ -232,7 +248,7 @@ std::string sdk_dry_run_text(const sdk::BuildReport& report, const std::string& 
 
 Result<int> build(Context& context, const Arguments& arguments) {
   TRY(auto request, sdk_request_of(context, arguments));
-  TRY(auto recipe, load_recipe(context, arguments.get("--recipe")));
+  TRY(auto recipes, recipes_of(context, arguments.get("--recipe")));
   auto begin = context.clock.steady_ns();
   Narrator narrator(context, request.trees_only);
   bool dry = arguments.has("--dry-run");
@@ -240,7 +256,7 @@ Result<int> build(Context& context, const Arguments& arguments) {
   auto directory = own_recipe_directory(arguments.get("--recipe"));
   sdk::RecipeFiles beside(directory.value_or(""), context.resources);
   const Resources& resources = directory ? static_cast<const Resources&>(beside) : context.resources;
-  TRY(auto report, sdk::build(request, recipe, resources, narrator.events(), dry));
+  TRY(auto report, sdk::build(request, recipes, resources, narrator.events(), dry));
   narrator.end_bar();
   auto seconds = static_cast<double>(context.clock.steady_ns() - begin) / 1e9;
   context.out.document(document(report, seconds, dry));
@@ -291,7 +307,10 @@ std::vector<Flag> build_flags() {
       {.name = "--windows-amdgpu-families",
        .value = "LIST",
        .help = "likewise for Windows; give both lists to both builds, and their sdists are the same"},
-      {.name = "--recipe", .value = "FILE", .help = "another recipe: a file, or the name of a shipped one"},
+      {.name = "--recipe",
+       .value = "FILE",
+       .help = "a recipe: a file, or the name of a shipped one (default: the shipped one that fits the "
+               "artifacts)"},
       {.name = "--platform-tag",
        .value = "TAG",
        .help = "such as manylinux_2_28_x86_64, if the files of every package keep what it promises (default: "
@@ -306,7 +325,8 @@ std::vector<Flag> build_flags() {
        .help = "leave out device code for other GPU targets than those of a package's family"},
       {.name = "--families-file",
        .value = "FILE",
-       .help = "for --thin: a families file, or the name of a shipped table (default: data/families.toml)",
+       .help = "targets of families, for --thin and for split artifacts: a families file, or the name of a shipped "
+               "table (default: data/families.toml)",
        .environment = "QUARRY_FAMILIES"},
       {.name = "--require-complete",
        .value = "",

@@ -53,6 +53,7 @@ Result<int> build_packages(Context& context, const Arguments& arguments) {
   if (arguments.has("--no-wheel-compression")) words.insert(words.end(), {"--profile", "stored"});
   if (arguments.has("--no-build-packages")) words.push_back("--no-build-packages");
   if (arguments.has("--devel-tarball-compression")) words.insert(words.end(), {"--devel-tarball-compression", "xz"});
+  if (is_feb(arguments)) words.insert(words.end(), {"--recipe", "rocm-sdk"});
   pass_platform(words, arguments);
   if (auto tag = tag_of(context); !tag.empty()) words.insert(words.end(), {"--platform-tag", tag});
   return run_words(context, words);

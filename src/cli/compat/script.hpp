@@ -72,6 +72,7 @@ std::vector<Command> package_scripts();  // build_python_packages, upload_python
 std::vector<Command> venv_scripts();     // setup_venv
 std::vector<Command> index_scripts();    // indexer, manage
 std::vector<Command> run_scripts();      // find_artifacts_for_commit, post_build_upload
+std::vector<Command> job_scripts();      // expand_amdgpu_families, sanity_check_wheel, capture_job_summary
 std::vector<Command> waiting_scripts();  // those whose capability is not there yet
 
 } // namespace quarry::cli::compat

@@ -27,6 +27,7 @@ Result<int> compute_version(Context& context, const Arguments& arguments) {
     return usage("--prerelease-version is for --release-type prerelease only", "omit one of them");
   Words words{"version", "compute", "--era", arguments.get("--era")};
   if (arguments.has("--version-file")) pass(words, arguments, "--version-file");
+  pass(words, arguments, "--package-type");
   pass(words, arguments, "--release-type");
   pass(words, arguments, "--custom-version-suffix");
   pass(words, arguments, "--prerelease-version");
@@ -46,7 +47,8 @@ Script compute_script() {
               "and `rocm_rpm_package_version` go to GITHUB_OUTPUT. The base version is read from "
               "`version.json` in the working directory.",
           .operands = {},
-          .flags = {{"--release-type", "TYPE", "the kind of release"},
+          .flags = {{"--package-type", "TYPE", "the output of this type alone", {"wheel", "deb", "rpm"}},
+                    {"--release-type", "TYPE", "the kind of release"},
                     {"--custom-version-suffix", "S", "the base and this"},
                     {"--prerelease-version", "N", "the number of the release candidate"},
                     {"--override-base-version", "V", "instead of the one in the file"},
@@ -54,7 +56,7 @@ Script compute_script() {
                     {"--version-file", "FILE", "Quarry only: where the base version is", {}, "version.json"},
                     k_era},
           .refused = {},
-          .only_feb = {},
+          .only_feb = {"--package-type"},
           .only_aug = {},
           .examples = {{"quarry compat compute_rocm_package_version --release-type nightly", "tonight's versions"}},
           .exit_codes = {{2, "a flag is missing, contradictory or makes no version"}},

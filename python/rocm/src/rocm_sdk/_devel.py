@@ -25,7 +25,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NoReturn
 
-from . import _dist_info, _lock, _packages, _payload, _record
+from . import _device, _dist_info, _lock, _packages, _payload, _record
 from ._errors import PackageMissing, RocmSdkError
 from ._record import Row
 
@@ -69,23 +69,31 @@ def get_devel_root() -> Path:
 
 
 def ensure_expanded() -> Expansion:
-    """Unpacks the development files unless that is done. Safe to call from many processes at once.
+    """Unpacks the development files unless that is done, and links the device code that is installed into them.
+
+    Safe to call from many processes at once.
 
     Raises PackageMissing without the devel package or one that it links to, RocmSdkError if site-packages is read-only or
     full or the payload is damaged; then nothing has changed.
     """
     place = _place()
-    if _payload.find(place.package.pure) is None:
-        return _expanded(place)
     try:
-        with _lock.exclusive(_lock_file(place)):
-            payload = _payload.find(place.package.pure)
-            if payload:
-                return _expand(place, payload)
-            _finish(place)
-            return Expansion(place.root)
+        expansion = _unpacked(place)
+        _device.warn(_device.reconcile(place.root, _hard_link))
+        return expansion
     except OSError as error:
         _explain(place, error)
+
+
+def _unpacked(place: Place) -> Expansion:
+    if _payload.find(place.package.pure) is None:
+        return _expanded(place)
+    with _lock.exclusive(_lock_file(place)):
+        payload = _payload.find(place.package.pure)
+        if payload:
+            return _expand(place, payload)
+        _finish(place)
+        return Expansion(place.root)
 
 
 def _place() -> Place:

@@ -55,6 +55,11 @@ class Plan:
         return Plan(self.directories, self.files, kept + links, self.own_links)
 
 
+def is_safe(path: str) -> bool:
+    """Whether a relative path with `/` stays below the directory that it is joined to, on this system."""
+    return _safe(path.split("/"))
+
+
 def find(directory: Path) -> Path | None:
     """The payload in the devel package, None once it has been unpacked."""
     return next((path for name in PAYLOAD_NAMES if (path := directory / name).exists()), None)

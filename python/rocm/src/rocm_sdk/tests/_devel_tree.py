@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import _devel, _dist_info, _packages
+from .. import _devel, _device, _dist_info, _packages
 from . import _base, _child
 from ._case import Case, Failed, Skipped
 
@@ -82,7 +82,8 @@ def _mirror(package: _packages.Package) -> None:
 
 def files_of(top: Path) -> Iterator[Path]:
     for path in sorted(top.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts and path.relative_to(top).as_posix() != "__init__.py":
+        passing = {"__pycache__", _device.LISTS} & set(path.parts)
+        if path.is_file() and not passing and path.relative_to(top).as_posix() != "__init__.py":
             yield path.relative_to(top)
 
 

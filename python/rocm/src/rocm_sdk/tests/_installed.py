@@ -11,7 +11,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import IO, Any
 
-from .. import _dist_info, _packages, _payload, _record
+from .. import _device, _dist_info, _packages, _payload, _record
 from . import _base
 
 _CHUNK_BYTES = 1 << 20
@@ -66,7 +66,15 @@ def distributions() -> list[dict[str, Any]]:
     found = [_describe(site, "rocm", None)]
     for logical in _dist_info.ALL_PACKAGES:
         found += [_describe(package.site, package.dist, package) for package in _base.installed(logical)]
+    found += [_describe_device(device) for device in _device.of_this_release(site)]
     return [each for each in found if each]
+
+
+def _describe_device(device: _device.Device) -> dict[str, Any]:
+    """Without the links into the development files, which its RECORD lists once they are unpacked."""
+    rows = (row.path for row in _record.read(device.record) if _is_own(row, device.record))
+    about = {"project": normalized(device.dist), "version": metadata.PathDistribution(device.record.parent).version}
+    return {**about, "content_sha256": _content(device.site, rows)}
 
 
 def others(ours: Iterable[dict[str, Any]]) -> list[dict[str, str]]:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from .. import _devel, _dist_info, _packages, _record
+from .. import _devel, _device, _dist_info, _packages, _record
 from . import _base, _installed
 from ._case import Case, Failed
 
@@ -21,6 +21,8 @@ def cases() -> Iterator[Case]:
     for logical in _dist_info.ALL_PACKAGES:
         for package in _base.installed(logical):
             yield Case(f"uninstall.{package.dist}", functools.partial(_package, package))
+    for device in _device.of_this_release(site):
+        yield Case(f"uninstall.{device.dist}", functools.partial(_complete, site, device.dist, []))
 
 
 def _package(package: _packages.Package) -> None:
@@ -31,7 +33,8 @@ def _package(package: _packages.Package) -> None:
 
 def _complete(site: Path, dist: str, tops: list[str]) -> None:
     rows = {path: row for path, row in _rows(site, dist).items() if "__pycache__" not in path}  # those Python may renew
-    unlisted = sorted(path for top in tops for path in _present(site, top) if path not in rows)
+    laid_in = {row.path for device in _device.installed(site) for row in _record.read(device.record)}
+    unlisted = sorted(path for top in tops for path in _present(site, top) if path not in rows and path not in laid_in)
     if unlisted:
         raise Failed(f"{len(unlisted)} files would stay behind: {_some(unlisted)}")
     gone = sorted(path for path, row in rows.items() if row.digest and not os.path.lexists(site / path))

@@ -1,0 +1,315 @@
+"""Artifacts that are split by GPU target: packages of device code, from artifacts to an installation, and what must not be built."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support import debian_rocm, small_artifacts  # noqa: E402
+from support.clients import client  # noqa: E402
+from support.quarry import clean_environment, good, refused  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+MANIFEST = "base_lib_generic/base/aux-overlay/stage/share/therock/therock_manifest.json"
+DIST_INFO = "base_lib_generic/base/aux-overlay/stage/share/therock/dist_info.json"
+NAMES = ("rocm_sdk_core", "rocm_profiler", "rocm_sdk_libraries", "rocm_sdk_device_gfx1030", "rocm_sdk_device_gfx942", "rocm_sdk_devel")
+
+
+def words(artifacts: Path, out: Path, *more: str | Path) -> list:
+    return ["sdk", "build", "--artifact-dir", artifacts, "--dest-dir", out, "--version", "7.2.0", "--profile", "ci", *more]
+
+
+@pytest.fixture(scope="module")
+def split(tmp_path_factory) -> Path:
+    """Read-only."""
+    return small_artifacts.make_split(tmp_path_factory.mktemp("split"))
+
+
+@pytest.fixture
+def own(split, tmp_path) -> Path:
+    shutil.copytree(split, tmp_path / "own", symlinks=True)
+    return tmp_path / "own"
+
+
+@pytest.fixture(scope="module")
+def built(split, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("built")
+    done = good(*words(split, out), "--json")
+    assert done.json["recipe"] == "rocm-sdk-aug"
+    return out / "dist"
+
+
+@pytest.fixture(scope="module")
+def page(built, tmp_path_factory) -> Path:
+    """The directory of the run's packages, as they are published."""
+    store = tmp_path_factory.mktemp("store")
+    good("publish", built.parent, "--store", f"file:{store}", "--run-id", "42", "--platform", "linux", "--layout", "aug")
+    return store / "42-linux/python"
+
+
+def members(dist: Path, name: str) -> list[str]:
+    (wheel,) = dist.glob(f"{name}-7.2.0-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.namelist()
+
+
+def read(dist: Path, name: str, member: str) -> str:
+    (wheel,) = dist.glob(f"{name}-7.2.0-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        return archive.read(member).decode()
+
+
+# --- what is built
+
+
+def test_the_packages(built):
+    assert sorted(path.name for path in built.glob("[!.]*")) == sorted(["rocm-7.2.0.tar.gz", *(f"{name}-7.2.0-py3-none-linux_x86_64.whl" for name in NAMES)])
+
+
+def test_no_file_belongs_to_two_packages(built):
+    owners: dict[str, str] = {}
+    for name in NAMES:
+        for member in members(built, name):
+            assert owners.setdefault(member, name) == name, member
+
+
+def test_a_device_package_holds_device_code_and_a_list_of_it(built):
+    held = members(built, "rocm_sdk_device_gfx942")
+    assert [name for name in held if not name.startswith("rocm_sdk_device_gfx942-7.2.0.dist-info/")] == [
+        "_rocm_sdk_libraries/.devel_links/gfx942.json",
+        "_rocm_sdk_libraries/lib/.kpack/blas_lib_gfx942.kpack",
+    ]
+    listed = json.loads(read(built, "rocm_sdk_device_gfx942", "_rocm_sdk_libraries/.devel_links/gfx942.json"))
+    target = "../../../_rocm_sdk_libraries/lib/.kpack/blas_lib_gfx942.kpack"
+    assert listed == {"version": "7.2.0", "links": [{"relpath": "lib/.kpack/blas_lib_gfx942.kpack", "target": target}]}
+    assert "Requires-Dist: rocm-sdk-libraries==7.2.0" in read(built, "rocm_sdk_device_gfx942", "rocm_sdk_device_gfx942-7.2.0.dist-info/METADATA")
+    assert "_rocm_sdk_libraries/lib/libkernels_gfx1030.so" in members(built, "rocm_sdk_device_gfx1030")
+
+
+@pytest.mark.parametrize("form", ["zst", "xz"])
+def test_archives_make_the_same_packages(form, split, built, tmp_path):
+    good("artifact", "pack", split, "--output-dir", tmp_path / "packed", "--format", form)
+    good(*words(tmp_path / "packed", tmp_path / "out"))
+    for path in built.glob("[!.]*"):
+        assert path.read_bytes() == (tmp_path / "out/dist" / path.name).read_bytes(), path.name
+
+
+def test_variants_of_a_target_are_one_package(own, tmp_path):
+    small_artifacts.kernels(own, "gfx942:xnack+")
+    good(*words(own, tmp_path / "out"))
+    held = members(tmp_path / "out/dist", "rocm_sdk_device_gfx942")
+    assert {"_rocm_sdk_libraries/lib/.kpack/blas_lib_gfx942.kpack", "_rocm_sdk_libraries/lib/.kpack/blas_lib_gfx942-xnack+.kpack"} <= set(held)
+
+
+def test_without_a_manifest_the_names_tell(own, built, tmp_path):
+    (own / MANIFEST).unlink()
+    good(*words(own, tmp_path / "out"))
+    assert {path.name for path in built.glob("[!.]*")} == {path.name for path in (tmp_path / "out/dist").glob("[!.]*")}
+
+
+def test_families_mean_their_targets(own, tmp_path):
+    """gfx94X-dcgpu is gfx942 alone; the list of the other platform is what its own build holds."""
+    done = good(*words(own, tmp_path / "out"), "--linux-amdgpu-families", "gfx94X-dcgpu", "--windows-amdgpu-families", "gfx1151", "--json")
+    assert not [each for each in done.json["packages"] if "gfx1030" in each["file"]] and done.json["unused"] == []
+    subprocess.run(["tar", "-C", tmp_path, "-xf", tmp_path / "out/dist/rocm-7.2.0.tar.gz"], check=True)
+    facts = (tmp_path / "rocm-7.2.0/src/rocm_sdk/_dist_info.py").read_text()
+    assert 'AVAILABLE_TARGET_FAMILIES = ["gfx1151", "gfx942"]' in facts and 'LINUX_TARGET_FAMILIES = ["gfx942"]' in facts
+
+
+def test_the_script_of_today_builds_them(split, built, tmp_path):
+    good("compat", "build_python_packages", "--artifact-dir", split, "--dest-dir", tmp_path / "out", "--version", "7.2.0")
+    assert {path.name for path in built.glob("[!.]*")} == {path.name for path in (tmp_path / "out/dist").glob("[!.]*")}
+    refused("S053", 1, "compat", "build_python_packages", "--era", "feb", "--artifact-dir", split, "--dest-dir", tmp_path / "feb", "--version", "7.2.0")
+
+
+# --- what is installed
+
+
+class Environment:
+    def __init__(self, place: Path, installer: str):
+        self.place, self.installer = place, installer
+        subprocess.run([sys.executable, "-m", "venv", *(["--without-pip"] if installer == "uv" else []), place], check=True)
+        self.python = place / "bin/python"
+        (self.site,) = place.glob("lib/python3.*/site-packages")
+
+    def run(self, *command: str | Path, code: int = 0) -> str:
+        done = subprocess.run([str(each) for each in command], capture_output=True, text=True, env=clean_environment(UV_CACHE_DIR=str(self.place / "cache")))
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def install(self, page: Path, *packages: str) -> None:
+        if self.installer == "uv":
+            self.run(client("uv").bin / "uv", "pip", "install", "--python", self.python, "--no-index", "--find-links", page, *packages)
+        else:
+            self.run(self.python, "-m", "pip", "install", "-q", "--no-index", "--find-links", page, *packages)
+
+    def uninstall(self, *packages: str) -> None:
+        if self.installer == "uv":
+            self.run(client("uv").bin / "uv", "pip", "uninstall", "--python", self.python, *packages)
+        else:
+            self.run(self.python, "-m", "pip", "uninstall", "-q", "-y", *packages)
+
+    def sdk(self, *words: str, code: int = 0) -> str:
+        return self.run(self.place / "bin/rocm-sdk", *words, code=code)
+
+    def rows(self, dist: str) -> set[str]:
+        (record,) = self.site.glob(f"{dist}-*.dist-info/RECORD")
+        with record.open(newline="") as file:
+            return {row[0] for row in csv.reader(file)}
+
+
+@pytest.fixture(params=["pip", "uv"])
+def environment(request, tmp_path) -> Environment:
+    return Environment(tmp_path / "env", request.param)
+
+
+KERNELS = "lib/.kpack/blas_lib_gfx942.kpack"
+
+
+def test_device_code_comes_and_goes(environment, page):
+    environment.install(page, "rocm[libraries,devel,device-gfx942]==7.2.0")
+    assert not list(environment.site.glob("rocm_sdk_device_gfx1030*"))
+    link, source = environment.site / "_rocm_sdk_devel" / KERNELS, environment.site / "_rocm_sdk_libraries" / KERNELS
+    environment.sdk("test", "-q")
+    assert link.samefile(source) and f"_rocm_sdk_devel/{KERNELS}" in environment.rows("rocm_sdk_device_gfx942")
+    environment.uninstall("rocm-sdk-device-gfx942")
+    assert not link.exists() and not source.exists() and (environment.site / "_rocm_sdk_libraries/__init__.py").exists()
+    environment.sdk("test", "-q")
+    environment.install(page, "rocm[device-all]==7.2.0")
+    environment.sdk("init")
+    environment.sdk("init")  # nothing is left to do
+    assert link.samefile(source)
+    environment.sdk("test", "-q")
+
+
+@pytest.mark.parametrize("order", [("devel", "libraries", "device-gfx942"), ("device-gfx942", "devel", "libraries"), ("libraries", "device-gfx942", "devel")])
+def test_nothing_stays_behind_in_any_order(order, environment, page):
+    environment.install(page, "rocm[libraries,devel,device-gfx942,profiler]==7.2.0")
+    environment.sdk("init")
+    for each in order:
+        environment.uninstall(f"rocm-sdk-{each}")
+    environment.uninstall("rocm", "rocm-sdk-core", "rocm-profiler")
+    left = [path for path in environment.site.rglob("*") if "rocm" in path.name and path.is_file()]
+    assert left == []
+
+
+def test_device_code_of_another_release_is_passed_over(environment, page, split, tmp_path):
+    good("sdk", "build", "--artifact-dir", split, "--dest-dir", tmp_path / "next", "--version", "7.3.0", "--profile", "ci")
+    environment.install(page, "rocm[libraries,devel]==7.2.0")
+    wheel = next((tmp_path / "next/dist").glob("rocm_sdk_device_gfx942-*"))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(environment.site)
+    assert "warning: rocm-sdk-device-gfx942 7.3.0 is passed over: this SDK is 7.2.0" in environment.sdk("init")
+    assert not (environment.site / "_rocm_sdk_devel" / KERNELS).exists()
+
+
+def test_a_list_that_leads_out_is_refused(environment, page):
+    environment.install(page, "rocm[libraries,devel,device-gfx942]==7.2.0")
+    listed = environment.site / "_rocm_sdk_libraries/.devel_links/gfx942.json"
+    listed.write_text('{"links": [{"relpath": "../../pyvenv.cfg"}]}')
+    assert "may lead out" in environment.sdk("init", code=1)
+
+
+# --- what is refused
+
+
+def test_a_target_of_the_list_without_artifacts(split, tmp_path):
+    done = refused("S005", 3, *words(split, tmp_path / "out"), "--linux-amdgpu-families", "gfx94X-dcgpu,gfx1151")
+    assert "gfx1151" in done.err and not (tmp_path / "out").exists()
+
+
+def test_an_empty_profiler(own, tmp_path):
+    shutil.rmtree(own / "rocprofiler-systems_run_generic")
+    assert "rocm-profiler" in refused("S007", 3, *words(own, tmp_path / "out")).err
+
+
+def test_a_target_that_the_build_does_not_know(own, tmp_path):
+    (own / DIST_INFO).write_text('{"dist_amdgpu_targets": "gfx1030"}')
+    done = refused("S030", 1, *words(own, tmp_path / "out"))
+    assert "error[S061] gfx942" in done.err
+
+
+def test_a_file_of_two_targets(own, tmp_path):
+    for target in small_artifacts.TARGETS:
+        small_artifacts.write(own / f"blas_lib_{target}/math-libs/BLAS/stage/lib/shared.dat", "the same")
+    done = refused("S030", 1, *words(own, tmp_path / "out"))
+    assert "error[S062] rocm-sdk-device-gfx942!lib/shared.dat" in done.err and "rocm-sdk-device-gfx1030" in done.err
+
+
+def test_a_file_that_the_libraries_hold(own, tmp_path):
+    host, device = (own / f"blas_lib_{target}/math-libs/BLAS/stage/lib/shared.dat" for target in ("generic", "gfx942"))
+    for path in (host, device):
+        small_artifacts.write(path, "the same")
+    good(*words(own, tmp_path / "out"))
+    assert "_rocm_sdk_libraries/lib/shared.dat" not in members(tmp_path / "out/dist", "rocm_sdk_device_gfx942")
+    device.write_text("another")
+    assert "error[S062]" in refused("S030", 1, *words(own, tmp_path / "again")).err
+
+
+def test_a_manifest_that_contradicts_the_files(own, tmp_path):
+    (own / MANIFEST).write_text('{"flags": {"KPACK_SPLIT_ARTIFACTS": false}}')
+    done = refused("S059", 6, *words(own, tmp_path / "out"))
+    assert ".kpack" in done.err and not (tmp_path / "out").exists()
+
+
+def test_split_and_unsplit_artifacts_together(own, tmp_path):
+    rand = small_artifacts.stage(own, "rand", "lib", "gfx942", "math-libs/rocRAND/stage")
+    small_artifacts.library(rand, "rocrand", "1", "1.0")
+    assert "rand_lib_gfx942" in refused("S059", 6, *words(own, tmp_path / "out")).err
+    shutil.rmtree(own / "rand_lib_gfx942")
+    rand = small_artifacts.stage(own, "rand", "lib", "gfx94X-dcgpu", "math-libs/rocRAND/stage")
+    small_artifacts.library(rand, "rocrand", "1", "1.0")
+    assert "gfx94X-dcgpu" in refused("S059", 6, *words(own, tmp_path / "out")).err
+
+
+def test_a_recipe_of_another_era(split, artifacts, tmp_path):
+    assert "rocm-sdk-aug" in refused("S053", 1, *words(split, tmp_path / "out"), "--recipe", "rocm-sdk").err
+    assert "say --recipe rocm-sdk\n" in refused("S060", 2, *words(artifacts, tmp_path / "out"), "--recipe", "rocm-sdk-aug").err
+    copy = tmp_path / "artifacts"
+    shutil.copytree(artifacts, copy, symlinks=True)
+    small_artifacts.write(small_artifacts.stage(copy, "rocgdb", "run", "generic", "debug/stage") / "bin/rocgdb", "x")
+    done = refused("S060", 2, *words(copy, tmp_path / "out"), "--recipe", "rocm-sdk")
+    assert "rocgdb" in done.err and "say --recipe rocm-sdk-aug" in done.err
+
+
+def test_artifacts_of_august_that_are_not_split(artifacts, tmp_path):
+    copy = tmp_path / "artifacts"
+    shutil.copytree(artifacts, copy, symlinks=True)
+    small_artifacts.write(small_artifacts.stage(copy, "rocgdb", "run", "generic", "debug/stage") / "bin/rocgdb", "x")
+    small_artifacts.write(small_artifacts.stage(copy, "rocprofiler-compute", "run", "generic", "prof/stage") / "libexec/rocprofiler-compute/rocprof-compute", "x")
+    done = good(*words(copy, tmp_path / "out"), "--json")
+    assert done.json["recipe"] == "rocm-sdk-aug" and done.json["unused"] == []
+    assert "_rocm_sdk_core/bin/rocgdb" in members(tmp_path / "out/dist", "rocm_sdk_core")
+    assert {path.name.split("-")[0] for path in (tmp_path / "out/dist").glob("*.whl")} == {"rocm_sdk_core", "rocm_profiler", "rocm_sdk_libraries_gfx103x_dgpu", "rocm_sdk_devel"}
+
+
+# --- fetching, and real device code
+
+
+def test_a_group_means_its_targets(split, tmp_path):
+    good("artifact", "pack", split, "--output-dir", tmp_path / "run")
+    done = good("artifact", "fetch", "--from", tmp_path / "run", "--output-dir", tmp_path / "fetched", "--artifact-group", "gfx94X-dcgpu", "--json")
+    targets = {each["target"] for each in done.json["artifacts"]}
+    assert targets == {"generic", "gfx942"} and "gfx942" in done.err
+    refused("A022", 3, "artifact", "fetch", "--from", tmp_path / "run", "--output-dir", tmp_path / "none", "--artifact-group", "gfx1151")
+
+
+def test_real_device_code(tmp_path):
+    artifacts = debian_rocm.split_artifacts(tmp_path / "split")
+    done = good(*words(artifacts, tmp_path / "out"), "--json", timeout=1200)
+    devices = [each for each in done.json["packages"] if each["package"] == "device"]
+    assert {"gfx1030", "gfx90a", "gfx906"} <= {each["family"] for each in devices}
+    (wheel,) = (tmp_path / "out/dist").glob("rocm_sdk_device_gfx90a-*.whl")
+    listed = good("gpu", "list", "--json", wheel).json
+    assert {each["target"] for each in listed["code_objects"]} == {"gfx90a:xnack+", "gfx90a:xnack-"} and not listed["findings"]
+    (host,) = (tmp_path / "out/dist").glob("rocm_sdk_libraries-*.whl")
+    assert good("gpu", "list", "--json", host).json["code_objects"] == []
