@@ -165,7 +165,7 @@ def test_a_directory_of_the_store_is_adopted_by_its_key(store: str, tmp_path: Pa
 
 
 def test_a_waiver_warns_of_names_that_do_not_exist(store: str):
-    words = ["waive", "--reason", "a test", "--approver", "demo", "--policy", "demo", "--store", store, "--dry-run"]
+    words = ["waive", "--reason", "a test", "--approver", "demo", "--policy", "demo", "--store", store, "--any-set", "--dry-run"]
     done = good(*words, "--to", "stabel", "--family", "gfx999", "--expires", "12h", "--json")
     assert [note["place"] for note in done.json["notes"]] == ["--to", "--family"]
     done = good(*words, "--to", "stabel", "--family", "gfx999", "--expires", "12h")

@@ -181,7 +181,7 @@ PUBLIC_HOSTS = {
     "no-color.org", "rocm.docs.amd.com", "repo.radeon.com", "rocm.nightlies.amd.com", "rocm.prereleases.amd.com",
     "refspecs.linuxfoundation.org", "www.rfc-editor.org", "datatracker.ietf.org", "docs.aws.amazon.com", "toml.io", "spdx.org",
     "www.w3.org", "json-schema.org", "keepachangelog.com", "llvm.org", "man7.org", "pubs.opengroup.org", "www.amd.com", "opensource.org",
-    "gcc.gnu.org", "pkware.cachefly.net", "docs.github.com", "free.text",
+    "gcc.gnu.org", "pkware.cachefly.net", "docs.github.com", "free.text", "in-toto.io",
 }  # fmt: skip
 RESERVED_HOST = re.compile(r"(^|\.)(example|test|invalid|localhost|local)(\.(com|org|net))?$|(^|\.)amazonaws\.com(\.cn)?$|^169\.254\.|^127\.|^\[?::1|^[a-z0-9]$")
 

@@ -98,6 +98,7 @@ Result<run::Layout> named_run(const run::Locator& locator) {
 
 Result<artifact::RunRoot> root_in_store(store::ObjectStore& store, const std::string& place,
                                         const run::Locator& locator) {
+  TRY_DO(run::refuse_group(locator));
   bool web = is_web(place);
   TRY(auto found, web ? named_run(locator) : run::find_run(store, locator));
   auto prefix = found.prefix();

@@ -14,8 +14,11 @@ std::vector<Command> set_commands();        // set show, verify, check, adopt
 std::vector<Command> mirror_commands();     // mirror sync
 std::vector<Command> set_diff_commands();   // set diff
 std::vector<Command> channel_commands();    // channel show, log, protect, unprotect, unblock; index repair, rebuild; gc
-std::vector<Command> gate_commands();       // gate, waive
-std::vector<Command> promote_commands();    // promote, rollback
+std::vector<Command> gate_commands();       // gate, waive; waiver list, revoke
+std::vector<Command> promote_commands();    // promote, rollback, yank
+std::vector<Command> key_commands();        // key create, show, revoke
+std::vector<Command> release_commands();    // release create, show, notes
+std::vector<Command> status_commands();     // status
 std::vector<Command> venv_commands();       // venv create, install
 std::vector<Command> test_commands();       // test; evidence record, list, show, log
 std::vector<Command> log_commands();        // log report, diff
@@ -34,6 +37,9 @@ Command channel_protect_command();   // commands/channel_guard.cpp; in channel_c
 Command channel_unprotect_command(); // commands/channel_guard.cpp
 Command channel_unblock_command();   // commands/channel_guard.cpp
 Command set_check_command();         // commands/set_check.cpp; in set_commands()
+Command yank_command();              // commands/yank.cpp; in promote_commands()
+Command waiver_list_command();       // commands/waiver.cpp; in gate_commands()
+Command waiver_revoke_command();     // commands/waiver.cpp
 Command wheel_metadata_command();    // commands/wheel_metadata.cpp; in wheel_commands()
 Command wheel_retag_command();       // commands/wheel_retag.cpp; in wheel_commands()
 Command wheel_check_command();       // commands/wheel_check.cpp; in wheel_commands()

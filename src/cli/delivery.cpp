@@ -1,9 +1,9 @@
 #include "cli/delivery.hpp"
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/records.hpp"
-#include "gate/collect.hpp"
 #include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -42,7 +42,9 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments)
                 "name a directory, such as `--prefix v2/{family}`, or omit it for that of the channel");
   if (to.prefix.empty()) {
     TRY(auto rules, load_rules(context, arguments.get("--distributions")));
-    TRY(to.prefix, rules.prefix_of(arguments.get("--to")));
+    // All channels of `stable-{family}` go where `stable` goes.
+    auto channel = text::replace_all(arguments.get("--to"), "-{family}", "");
+    TRY(to.prefix, rules.prefix_of(text::replace_all(channel, "-{platform}", "")));
   }
   if (to.locator.starts_with("http:") || to.locator.starts_with("https:"))
     return fail(ErrorKind::invalid_argument, "R030",
@@ -50,26 +52,6 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments)
                 "use the store itself, such as `--to-store s3://bucket/prefix`");
   TRY(to.store, open_store_to_write(context, to.locator));
   return to;
-}
-
-Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store, const promote::Request& request,
-                                                       const promote::Plan& plan) {
-  std::set<registry::SetDigest> asked;
-  for (const auto& sealed : request.source.sets) asked.insert(sealed.digest);
-  auto is_asked = [&](const registry::SealedSet& s) {
-    return asked.contains(s.digest) || asked.contains(s.set.subset_of);
-  };
-  std::vector<registry::SealedSet> sets = plan.sets;
-  TRY(auto now, registry::read_channel(store, request.channel));
-  if (!now) return sets;
-  TRY(auto view, registry::load_view(store, now->record.view));
-  for (const auto& digest : view.sets) {
-    auto same = [&](const registry::SealedSet& s) { return s.digest == digest; };
-    if (std::any_of(sets.begin(), sets.end(), same)) continue;
-    TRY(auto sealed, registry::load_sealed(store, digest));
-    if (is_asked(sealed)) sets.push_back(std::move(sealed));
-  }
-  return sets;
 }
 
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
@@ -102,45 +84,6 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
     if (!at.merged_url.empty()) done.merged.push_back(std::move(at.merged_url));
   }
   return done;
-}
-
-Result<void> judge_delivery(store::ObjectStore& store, const promote::Request& request, const promote::Plan& plan,
-                            const Destination& to, const std::vector<registry::SealedSet>& sets) {
-  constexpr std::size_t k_shown = 5;
-  auto is_in = [](const auto& list, const registry::SetDigest& digest) {
-    return std::any_of(list.begin(), list.end(), [&](const auto& one) { return one == digest; });
-  };
-  std::vector<registry::SetDigest> judged;
-  for (const auto& sealed : plan.sets) judged.push_back(sealed.digest);
-  std::vector<registry::SealedSet> unjudged;
-  for (const auto& sealed : sets)
-    if (!is_in(judged, sealed.digest)) unjudged.push_back(sealed);
-  if (unjudged.empty()) return {};
-  TRY(auto planned, publish::plan_distribution(unjudged, to.prefix));
-  TRY(auto lacking, publish::not_there_yet(*to.store, planned));
-  std::erase_if(unjudged, [&](const registry::SealedSet& sealed) { return !is_in(lacking, sealed.digest); });
-  if (unjudged.empty()) return {};
-  TRY(auto input, gate::collect(store, request.channel, unjudged, request.now_us));
-  input.present = gate::others(sets, unjudged);
-  auto verdict = gate::judge(request.policy, input);
-  if (verdict.verdict == gate::Decision::ready) return {};
-  std::vector<std::string> cells;
-  for (const auto& cell : verdict.cells)
-    if (cell.verdict == gate::Decision::held)
-      cells.push_back(fmt::format("set:{}  {} {}: {}", cell.set.short_hex(), cell.cell.platform, cell.cell.family,
-                                  cell.reasons.front()));
-  auto count = cells.size();
-  if (count > k_shown) {
-    cells.resize(k_shown);
-    cells.push_back(fmt::format("and {} more", count - k_shown));
-  }
-  return fail(Error::of(ErrorKind::held, "O017",
-                        fmt::format("the gate holds {} of {}, which channel {} shows and {} lacks",
-                                    units::things(count, "cell"), units::things(unjudged.size(), "set"),
-                                    request.channel, to.locator))
-                  .with_details(std::move(cells))
-                  .with_hint("nothing was changed; test these sets (`quarry test --from set:DIGEST`), or have the "
-                             "missing results waived"));
 }
 
 Result<void> check_delivery(const Context& context, const Destination& to,

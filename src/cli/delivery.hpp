@@ -4,25 +4,17 @@
 #include "cli/command.hpp"
 #include "promote/promote.hpp"
 #include "publish/distribute.hpp"
+#include "release/delivery.hpp"
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace quarry::cli {
 
-/// Where the promoted sets go besides; no store: nowhere.
-struct Destination {
-  std::string locator, prefix;
-  std::shared_ptr<store::ObjectStore> store;
-};
+using release::Destination;
 /// From `--to-store`, `--prefix`, `--distributions` and `--to`. invalid_argument O008, O010, R030; P040, P042 of the
 /// rules; those of the store.
 Result<Destination> destination_of(Context& context, const Arguments& arguments);
-
-/// What the channel shows of the source's sets, whole or in part: the plan's new ones, and those of an earlier run that
-/// died.
-Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store, const promote::Request& request,
-                                                       const promote::Plan& plan);
 
 struct Delivery {
   std::vector<publish::Distributed> sets;
@@ -36,10 +28,6 @@ struct Delivery {
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
                          const std::vector<registry::SealedSet>& sets, const promote::Options& options,
                          bool without_looking = false);
-/// Whether the gate lets everything go that the other store lacks. What the plan moves was judged with it; what the
-/// channel showed before may have come there without a verdict. held O017, which names the cells.
-Result<void> judge_delivery(store::ObjectStore& store, const promote::Request& request, const promote::Plan& plan,
-                            const Destination& to, const std::vector<registry::SealedSet>& sets);
 /// What would stop the copy, for before the channel moves. Reads no package.
 Result<void> check_delivery(const Context& context, const Destination& to,
                             const std::vector<registry::SealedSet>& sets);

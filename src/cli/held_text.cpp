@@ -57,7 +57,10 @@ std::string waive_line(const Context& context, const Arguments& arguments, const
                                                        {"--framework", cell.cell.framework}};
   for (const auto& [flag, value] : scope)
     if (!value.empty()) waive.set(flag, value);
-  if (!cell.set.empty()) waive.set("--set", "set:" + cell.set.short_hex());
+  if (cell.set.empty())
+    waive.set("--any-set"); // what no set brings
+  else
+    waive.set("--set", "set:" + cell.set.short_hex());
   waive.set("--approver", policy.approvers.front());
   waive.set("--expires", waiver_expiry(policy)).set("--reason", "REASON");
   return fmt::format("To promote anyway (needs an approver, expires):\n  {}\n", waive.text());

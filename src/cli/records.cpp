@@ -157,6 +157,7 @@ Result<void> check_writable(const store::ObjectStore& store, const std::string& 
 }
 
 Result<std::string> run_prefix(store::ObjectStore& store, const run::Locator& locator) {
+  TRY_DO(run::refuse_group(locator));
   TRY(auto layout, run::find_run(store, locator));
   auto prefix = layout.prefix();
   if (prefix.ends_with('/')) prefix.pop_back();

@@ -3,8 +3,6 @@
 
 #include "base/text.hpp"
 #include "promote/guard.hpp"
-#include "run/find_runs.hpp"
-#include "run/locator.hpp"
 #include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -60,16 +58,20 @@ Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, st
   return load_policy(context, arguments.get("--policy"));
 }
 
-Result<registry::Resolved> resolve_sets(store::ObjectStore& store, const std::string& locator) {
-  TRY(auto parsed, run::parse_locator(locator));
-  using Kind = run::LocatorKind;
-  TRY_DO(run::require_kind(parsed, {Kind::run, Kind::set, Kind::channel}, "take packages from"));
-  if (parsed.kind == Kind::set) return registry::resolve_set(store, parsed.digest);
-  if (parsed.kind == Kind::channel) return registry::resolve_channel(store, parsed.channel);
-  TRY(auto layout, run::find_run(store, parsed));
-  auto prefix = layout.prefix();
-  if (prefix.ends_with('/')) prefix.pop_back();
-  return registry::resolve_run(store, prefix);
+Flag expect_flag() {
+  return {.name = "--expect",
+          .value = "FILE",
+          .help = "platforms, families, Pythons and projects that must be there, besides what the policy expects"};
+}
+
+Result<release::Source> source_of(const Arguments& arguments, store::ObjectStore& store) {
+  TRY(auto source, release::resolve(store, arguments.list("--from")));
+  if (auto file = arguments.find("--expect")) {
+    TRY(auto text, sys::read_file(*file, k_policy_bytes_max), "while reading what is expected");
+    TRY(auto expectation, gate::parse_expectation({*file, std::move(text)}));
+    source.expectations.push_back(std::move(expectation));
+  }
+  return source;
 }
 
 namespace {
@@ -160,6 +162,7 @@ Json verdict_json(const gate::Verdict& verdict) {
                      {"set", c.set},
                      {"verdict", gate::to_string(c.verdict)},
                      {"waived", c.waived},
+                     {"waivers", c.waivers},
                      {"reasons", c.reasons},
                      {"evidence", c.evidence},
                      {"untested", c.untested},

@@ -4,6 +4,7 @@
 #include "cli/command.hpp"
 #include "gate/gate.hpp"
 #include "registry/registry.hpp"
+#include "release/source.hpp"
 #include "store/object_store.hpp"
 #include <string>
 
@@ -18,8 +19,11 @@ Result<gate::Policy> load_policy(Context& context, const std::string& named);
 Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectStore& store,
                                 const std::string& channel);
 
-/// The sets that `--from` means: run:, set: or channel:. Only sealed ones; L008, L009, R0xx.
-Result<registry::Resolved> resolve_sets(store::ObjectStore& store, const std::string& locator);
+/// `--expect FILE`: what must be there besides what the policy expects.
+Flag expect_flag();
+/// The sets that every `--from` means, and what `--expect` and the releases among them expect. Only sealed sets; L008,
+/// L009, R0xx; G001, G002.
+Result<release::Source> source_of(const Arguments& arguments, store::ObjectStore& store);
 
 /// From where to where the sets go, and how the table looks.
 struct VerdictLine {

@@ -36,6 +36,16 @@ std::string family_of(std::string_view project, const std::vector<std::string>& 
   return {};
 }
 
+bool belongs(const TargetOfFamily& pair) {
+  auto key = family_key(pair.family);
+  auto wanted = key.substr(0, key.find('-'));
+  auto target = text::lower(pair.target.substr(0, pair.target.find(':')));
+  if (!wanted.starts_with("gfx") || !target.starts_with("gfx") || wanted.size() != target.size()) return false;
+  bool open = wanted.back() == 'x'; // the last digit is the stepping
+  auto compared = open ? wanted.size() - 1 : wanted.size();
+  return wanted.compare(0, compared, target, 0, compared) == 0;
+}
+
 std::string family_of_libraries(std::string_view project) {
   return family_of(project, {std::string(k_libraries_project)});
 }

@@ -17,6 +17,12 @@ std::string family_key(std::string_view family);
 std::string family_name(std::string_view family);
 /// The family whose project this is by the patterns, each with one "{family}", normalised; empty: none.
 std::string family_of(std::string_view project, const std::vector<std::string>& patterns);
+/// Whether a GPU target ("gfx942", "gfx942:sramecc+") belongs to a family, by the family's name: gfx94X-dcgpu has every
+/// gfx94 target, gfx1151 that one. False for a family that is not called after its targets.
+struct TargetOfFamily {
+  std::string_view target, family;
+};
+bool belongs(const TargetOfFamily& pair);
 /// The family whose libraries this project is; empty: none.
 std::string family_of_libraries(std::string_view project);
 

@@ -110,8 +110,15 @@ private:
     std::set<std::string> found;
     for (const auto& file : files_)
       if (!file.family.empty() && fits_platform(file.reach, platform)) found.insert(file.family);
-    if (found.empty()) found.insert("");
+    if (found.empty()) found.insert(family_of_framework());
     return found;
+  }
+
+  /// A framework's wheels do not name their family; a job that builds them for one says it by its group.
+  std::string family_of_framework() const {
+    const auto& group = subject_.set.origin.group;
+    auto held = frameworks();
+    return group.starts_with("gfx") && !held.contains("") ? dist::family_key(group) : std::string();
   }
 
   bool belongs(const File& file, const Place& place) const {

@@ -1,5 +1,7 @@
 #include "gate/collect.hpp"
 
+#include "registry/revocations.hpp"
+
 #include <algorithm>
 #include <fmt/core.h>
 #include <set>
@@ -29,6 +31,34 @@ Result<Subject> subject_of(store::ObjectStore& store, const SealedSet& sealed) {
                   fmt::format("set:{} says that it is a part of set:{}, which does not hold {}",
                               sealed.digest.short_hex(), whole.digest.short_hex(), file.filename));
   return Subject{whole.digest, sealed.set};
+}
+
+/// The projects that these sets were tested together with, by the evidence that names several sets.
+std::set<std::string> allied_projects(const Case& input) {
+  std::set<std::string> projects;
+  for (const auto& evidence : input.evidence) {
+    bool ours = std::any_of(input.subjects.begin(), input.subjects.end(), [&](const Subject& subject) {
+      return std::find(evidence.sets.begin(), evidence.sets.end(), subject.digest) != evidence.sets.end();
+    });
+    if (!ours) continue;
+    for (const auto& file : evidence.subjects) projects.insert(file.project);
+  }
+  return projects;
+}
+
+/// What the channel shows of them. No request unless sets were tested together.
+Result<std::vector<registry::FileRecord>> shown_with(store::ObjectStore& store, const Case& input) {
+  std::vector<registry::FileRecord> shown;
+  auto projects = allied_projects(input);
+  if (projects.empty()) return shown;
+  TRY(auto channel, registry::read_channel(store, input.channel));
+  if (!channel) return shown;
+  TRY(auto view, registry::load_view(store, channel->record.view), "while reading channel " + input.channel);
+  for (const auto& project : projects) {
+    TRY(auto shard, registry::load_shard_of(store, view, project), "while reading channel " + input.channel);
+    if (shard) shown.insert(shown.end(), shard->files.begin(), shard->files.end());
+  }
+  return shown;
 }
 
 } // namespace
@@ -74,8 +104,29 @@ Result<Case> collect(store::ObjectStore& store, const std::string& channel, cons
     input.waivers.push_back(std::move(stored.record));
   }
   for (const auto& junk : input.notes) input.keys.push_back(junk.place);
+  TRY(auto revoked, registry::list_revoked(store));
+  for (const auto& waiver : revoked) {
+    input.keys.push_back(registry::revocation_key(waiver));
+    input.revoked.insert(waiver);
+  }
+  TRY(input.shown, shown_with(store, input));
   std::sort(input.keys.begin(), input.keys.end());
   return input;
+}
+
+Result<void> load_signatures(store::ObjectStore& store, const Policy& policy, Case& input) {
+  if (policy.signers.empty()) return {};
+  auto asked = [&](const registry::SetDigest& set) {
+    return std::any_of(input.subjects.begin(), input.subjects.end(), [&](const Subject& s) { return s.digest == set; });
+  };
+  std::set<Sha256> records;
+  for (const auto& evidence : input.evidence)
+    if (asked(evidence.set) || std::any_of(evidence.sets.begin(), evidence.sets.end(), asked))
+      records.insert(*registry::digest_of(evidence).sha256());
+  for (const auto& waiver : input.waivers)
+    if (waiver.channel == input.channel) records.insert(*registry::digest_of(waiver).sha256());
+  TRY(input.signatures, signature::load(store, records));
+  return {};
 }
 
 Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,

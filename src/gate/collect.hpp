@@ -23,6 +23,10 @@ std::vector<Subject> others(const std::vector<registry::SealedSet>& all, const s
 /// says it is a part of another and is not. Other errors: R0xx.
 Result<Case> collect(store::ObjectStore& store, const std::string& channel,
                      const std::vector<registry::SealedSet>& sets, std::int64_t now_us);
+/// Adds the signatures that the policy asks for: of the evidence about the sets in question, and of waivers for the
+/// channel. Without them nothing counts as signed. No request if the policy names no signer; else a listing for each
+/// record and a read for each signature.
+Result<void> load_signatures(store::ObjectStore& store, const Policy& policy, Case& input);
 /// The same about what `source` has and the channel lacks (a channel that does not exist lacks everything).
 Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,
                          std::int64_t now_us);

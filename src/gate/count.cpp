@@ -18,8 +18,11 @@ bool is_any(std::string_view wanted, std::string_view have) { return wanted.empt
 
 // A plan's cell with python empty asks for any; evidence must always say where it was made.
 bool same_cell(const Cell& wanted, const Cell& have) {
-  return wanted.platform == have.platform && dist::family_key(wanted.family) == dist::family_key(have.family) &&
-         is_any(wanted.python, have.python) && !have.python.empty() && wanted.framework == have.framework;
+  // A framework that is built for all families was tested on one of them.
+  bool family = (wanted.family.empty() && !wanted.framework.empty()) ||
+                dist::family_key(wanted.family) == dist::family_key(have.family);
+  return wanted.platform == have.platform && family && is_any(wanted.python, have.python) && !have.python.empty() &&
+         wanted.framework == have.framework;
 }
 
 bool same_file(const FileRecord& a, const FileRecord& b) { return a.sha256 == b.sha256 && a.filename == b.filename; }
@@ -29,11 +32,11 @@ bool holds(const std::vector<FileRecord>& files, const FileRecord& wanted) {
 }
 
 struct Cover {
-  std::size_t matched = 0;
+  std::size_t matched = 0, allied = 0;
   std::string missing, foreign; ///< one name of each
 };
 
-Cover compare(const CellPlan& plan, const EvidenceRecord& evidence) {
+Cover compare(const CellPlan& plan, const EvidenceRecord& evidence, const Files& allied) {
   Cover cover;
   for (const auto* file : plan.files) {
     if (holds(evidence.subjects, *file))
@@ -44,18 +47,22 @@ Cover compare(const CellPlan& plan, const EvidenceRecord& evidence) {
   for (const auto& subject : evidence.subjects) {
     bool ours =
         std::any_of(plan.files.begin(), plan.files.end(), [&](const auto* f) { return same_file(*f, subject); });
-    if (!ours && cover.foreign.empty()) cover.foreign = subject.filename;
+    bool known = !ours && !evidence.sets.empty() && allied.contains({subject.sha256, subject.filename});
+    cover.allied += known;
+    if (!ours && !known && cover.foreign.empty()) cover.foreign = subject.filename;
   }
-  if (cover.missing.empty() && cover.foreign.empty() && evidence.subjects.size() != plan.files.size())
+  if (cover.missing.empty() && cover.foreign.empty() && evidence.subjects.size() != plan.files.size() + cover.allied)
     cover.foreign = "a file named twice";
   return cover;
 }
 
-std::string cover_defect(const CellPlan& plan, const EvidenceRecord& evidence) {
-  auto cover = compare(plan, evidence);
+std::string cover_defect(const CellPlan& plan, const EvidenceRecord& evidence, const Files& allied) {
+  auto cover = compare(plan, evidence, allied);
   if (cover.matched == 0) return "is about other files";
   if (!cover.missing.empty())
     return fmt::format("covers {} of {} files ({} is missing)", cover.matched, plan.files.size(), cover.missing);
+  if (!cover.foreign.empty() && !evidence.sets.empty())
+    return fmt::format("was made together with {}, which neither this release nor the channel has", cover.foreign);
   if (!cover.foreign.empty()) return fmt::format("is also about {}, which the cell does not have", cover.foreign);
   return {};
 }
@@ -80,6 +87,26 @@ std::string contradiction(const EvidenceRecord& evidence) {
   return agree ? "" : "has counts that do not agree with its rows";
 }
 
+/// What the policy's [[suite]] asks for, and the record does not show.
+std::string suite_defect(const SuiteRule& rule, const EvidenceRecord& evidence, const Cell& cell) {
+  if (!rule.digests.empty() &&
+      std::find(rule.digests.begin(), rule.digests.end(), evidence.suite_digest) == rule.digests.end())
+    return fmt::format("ran another definition of {} ({})", rule.name, evidence.suite_digest.substr(0, 12));
+  bool own = std::any_of(evidence.subjects.begin(), evidence.subjects.end(), [&](const FileRecord& f) {
+    return f.project == "rocm" && f.sha256.hex() == evidence.suite_digest;
+  });
+  if (rule.packaged && !own) return "did not run the tests inside the packages";
+  if (evidence.result == Outcome::passed && evidence.passed < static_cast<std::uint64_t>(rule.min_passed))
+    return fmt::format("passed {} tests, and the policy asks for {}", evidence.passed, rule.min_passed);
+  if (!rule.gpu || evidence.result != Outcome::passed) return {}; // a failure holds wherever it happened
+  auto targets = evidence.machine.find("gpu_targets");
+  if (targets == evidence.machine.end() || targets->second.empty())
+    return "was made on a machine that shows no GPU which the tests could open";
+  for (const auto& target : text::split(targets->second, ' '))
+    if (cell.family.empty() || dist::belongs({target, cell.family})) return {};
+  return fmt::format("was made on {}, which is not of {}", targets->second, cell.family);
+}
+
 std::string time_defect(const EvidenceRecord& evidence, const Question& question, std::int64_t& ended_us) {
   if (evidence.started.empty() || evidence.ended.empty()) return "has times that cannot be read";
   ended_us = evidence.ended.us();
@@ -96,12 +123,16 @@ std::string time_defect(const EvidenceRecord& evidence, const Question& question
 Standed stand(const EvidenceRecord& evidence, const Question& question) {
   const auto& plan = question.plan;
   if (evidence.suite != question.suite || !same_cell(plan.cell, evidence.cell)) return {};
-  auto cover = cover_defect(plan, evidence);
-  if (evidence.set != plan.set) {
+  auto cover = cover_defect(plan, evidence, question.allied);
+  bool together = std::find(evidence.sets.begin(), evidence.sets.end(), plan.set) != evidence.sets.end();
+  if (evidence.set != plan.set && !together) {
     // Most records are about earlier sets; only one about the very same files is worth explaining.
     if (!cover.empty()) return {};
     return {Standing::refused,
-            evidence.set.empty() ? "is not bound to a set" : fmt::format("is for set {}", evidence.set.short_hex()), 0};
+            evidence.set.empty() && evidence.sets.empty() ? "is not bound to a set"
+            : evidence.set.empty()                        ? "is for other sets"
+                                                          : fmt::format("is for set {}", evidence.set.short_hex()),
+            0};
   }
   Standed result;
   auto time = time_defect(evidence, question, result.ended_us);
@@ -109,6 +140,7 @@ Standed stand(const EvidenceRecord& evidence, const Question& question) {
              : !cover.empty() ? cover
              : !time.empty()  ? time
                               : contradiction(evidence);
+  if (why.empty() && question.rule) why = suite_defect(*question.rule, evidence, plan.cell);
   result.standing = why.empty() ? Standing::counts : Standing::refused;
   result.why = std::move(why);
   return result;
@@ -133,6 +165,11 @@ std::optional<std::string> waiver_defect(const registry::WaiverRecord& waiver, c
                        age_text(policy.waiver_max_age_us));
   if (std::find(policy.approvers.begin(), policy.approvers.end(), waiver.approver) == policy.approvers.end())
     return fmt::format("policy {} does not let {} waive", policy.name, waiver.approver);
+  if (policy.requester == Requester::approver && waiver.requester != waiver.approver)
+    return fmt::format("{} made it, and policy {} wants the approver to",
+                       waiver.requester.empty() ? "nobody knows who" : waiver.requester, policy.name);
+  if (policy.requester == Requester::another && (waiver.requester.empty() || waiver.requester == waiver.approver))
+    return fmt::format("policy {} wants somebody else than the approver to make it", policy.name);
   if (text::trim(waiver.reason).empty()) return "it gives no reason";
   return "";
 }

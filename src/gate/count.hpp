@@ -3,7 +3,9 @@
 // Whether a record of evidence or a waiver counts, and if not, why not. Pure.
 #include "gate/cells.hpp"
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 namespace quarry::gate {
 
@@ -20,10 +22,14 @@ struct Standed {
   std::string why;
   std::int64_t ended_us = 0;
 };
+/// Files by name and digest.
+using Files = std::set<std::pair<Sha256, std::string>>;
 struct Question {
   const CellPlan& plan;
   const std::string& suite;
   std::int64_t max_age_us, now_us;
+  const Files& allied;             ///< of the release and of the target: what sets may be tested together with
+  const SuiteRule* rule = nullptr; ///< of this suite; nullptr: none
 };
 Standed stand(const registry::EvidenceRecord& evidence, const Question& question);
 

@@ -49,31 +49,44 @@ CellPlan missing(registry::Cell cell, std::string gap) {
   return plan;
 }
 
-} // namespace
+/// What is expected, and who expects it.
+struct Asked {
+  const Expectation& expectation;
+  std::string by;
+};
 
-std::vector<CellPlan> missing_cells(const Policy& policy, const std::vector<Subject>& release) {
-  std::vector<CellPlan> cells;
-  const auto& expect = policy.expectation;
-  if (release.empty()) return cells;
+void add_missing(const Policy& policy, const std::vector<Subject>& release, const Asked& asked,
+                 std::vector<CellPlan>& cells) {
+  const auto& expect = asked.expectation;
   for (const auto& platform : expect.platforms) {
     auto inventory = inventory_of(policy, release, platform);
     std::vector<std::string> projects;
     for (const auto& project : expect.projects)
       if (!inventory.projects.contains(dist::family_key(project))) projects.push_back(project);
     if (!projects.empty())
-      cells.push_back(missing({platform, "", "", ""}, fmt::format("policy {} expects {}, which no set brings",
-                                                                  policy.name, text::join(projects, ", "))));
+      cells.push_back(missing({platform, "", "", ""},
+                              fmt::format("{} expects {}, which no set brings", asked.by, text::join(projects, ", "))));
     for (const auto& family : expect.families)
       if (!inventory.families.contains(dist::family_key(family)))
-        cells.push_back(
-            missing({platform, family, "", ""},
-                    fmt::format("policy {} expects packages of {}, which no set brings", policy.name, family)));
+        cells.push_back(missing({platform, family, "", ""},
+                                fmt::format("{} expects packages of {}, which no set brings", asked.by, family)));
     for (const auto& python : expect.pythons)
       if (auto lacking = without_python(inventory, python); !lacking.empty())
         cells.push_back(missing({platform, "", python, ""},
-                                fmt::format("policy {} expects Python {}, for which {} {} no wheel", policy.name,
-                                            python, text::join(lacking, ", "), lacking.size() == 1 ? "has" : "have")));
+                                fmt::format("{} expects Python {}, for which {} {} no wheel", asked.by, python,
+                                            text::join(lacking, ", "), lacking.size() == 1 ? "has" : "have")));
   }
+}
+
+} // namespace
+
+std::vector<CellPlan> missing_cells(const Policy& policy, const Case& input) {
+  std::vector<CellPlan> cells;
+  if (input.subjects.empty()) return cells;
+  auto release = input.subjects;
+  release.insert(release.end(), input.present.begin(), input.present.end());
+  add_missing(policy, release, {policy.expectation, "policy " + policy.name}, cells);
+  for (const auto& expectation : input.expectations) add_missing(policy, release, {expectation, "the release"}, cells);
   return cells;
 }
 

@@ -7,8 +7,9 @@
 
 namespace quarry::gate {
 
-/// One cell for each expected family, Python and project that no set of the release has, on each expected platform. In
-/// order: platform, family, Python. Empty for a policy without [expect], and for a release without sets.
-std::vector<CellPlan> missing_cells(const Policy& policy, const std::vector<Subject>& release);
+/// One cell for each expected family, Python and project that no set of the release has, on each expected platform:
+/// what the policy expects, then what the release does. In order: platform, family, Python. Empty where nothing is
+/// expected, and for a release without sets.
+std::vector<CellPlan> missing_cells(const Policy& policy, const Case& input);
 
 } // namespace quarry::gate

@@ -4,10 +4,12 @@
 #include "dist/family.hpp"
 #include "gate/count.hpp"
 #include "gate/expect.hpp"
+#include "gate/signed.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace quarry::gate {
@@ -39,10 +41,22 @@ bool is_pass(const EvidenceRecord& e, const Policy& policy) {
   return e.result == Outcome::passed && (policy.skipped == Skipped::passed || e.skipped == 0);
 }
 
-Sorted sort_evidence(const Policy& policy, const std::vector<EvidenceRecord>& evidence, const Question& question) {
+/// What all cells are judged by.
+struct Judging {
+  const Policy& policy;
+  const Case& input;
+  const Files& allied;
+};
+
+Sorted sort_evidence(const Judging& judging, const Question& question) {
+  const auto& policy = judging.policy;
   Sorted sorted;
-  for (const auto& record : evidence) {
+  for (const auto& record : judging.input.evidence) {
     auto standed = stand(record, question);
+    if (standed.standing == Standing::counts) {
+      standed.why = unsigned_evidence(policy, judging.input.signatures, record);
+      if (!standed.why.empty()) standed.standing = Standing::refused;
+    }
     if (standed.standing == Standing::counts) sorted.counted.push_back({&record, standed.ended_us});
     if (standed.standing == Standing::refused) sorted.refused.emplace_back(standed.ended_us, standed.why);
   }
@@ -94,8 +108,9 @@ std::string pass_text(const EvidenceRecord& e, std::int64_t age_us) {
                      host == e.machine.end() ? "" : host->second + ", ", e.passed, skipped);
 }
 
-Finding find(const Policy& policy, const std::vector<EvidenceRecord>& evidence, const Question& question) {
-  auto sorted = sort_evidence(policy, evidence, question);
+Finding find(const Judging& judging, const Question& question) {
+  const auto& policy = judging.policy;
+  auto sorted = sort_evidence(judging, question);
   if (sorted.counted.empty()) return {Finding::Kind::missing, missing_text(question.suite, sorted), nullptr};
   const auto& [record, ended_us] = deciding(policy, sorted);
   auto age = question.now_us - ended_us;
@@ -106,7 +121,24 @@ Finding find(const Policy& policy, const std::vector<EvidenceRecord>& evidence, 
 struct Ruling {
   bool held = false, waived = false;
   std::string reason;
+  std::optional<registry::WaiverDigest> waiver = {}; ///< that made it ready
 };
+
+/// What sets may be tested together with: all files of the release, and what the target shows.
+Files allied_files(const Case& input) {
+  Files allied;
+  for (const auto* subjects : {&input.subjects, &input.present})
+    for (const auto& subject : *subjects)
+      for (const auto& file : subject.set.files) allied.emplace(file.sha256, file.filename);
+  for (const auto& file : input.shown) allied.emplace(file.sha256, file.filename);
+  return allied;
+}
+
+const SuiteRule* rule_of(const Policy& policy, const std::string& suite) {
+  auto found =
+      std::find_if(policy.suites.begin(), policy.suites.end(), [&](const SuiteRule& r) { return r.name == suite; });
+  return found == policy.suites.end() ? nullptr : &*found;
+}
 
 bool in_force(const FamilyFact* fact, std::int64_t now_us) {
   return fact && (!fact->until_us || now_us <= fact->until_us);
@@ -153,15 +185,22 @@ std::string day_text(const sys::Timestamp& time) {
   return fmt::format("{} {} UTC", time.text().substr(0, 10), time.text().substr(11, 5));
 }
 
-void apply_waivers(Ruling& ruling, const Policy& policy, const Case& input, const Question& question) {
+void apply_waivers(Ruling& ruling, const Judging& judging, const Question& question) {
   std::string refused;
-  for (const auto& waiver : input.waivers) {
-    auto defect = waiver_defect(waiver, policy, input.channel, question);
+  for (const auto& waiver : judging.input.waivers) {
+    auto defect = waiver_defect(waiver, judging.policy, judging.input.channel, question);
     if (!defect) continue;
+    auto digest = registry::digest_of(waiver);
+    if (judging.input.revoked.contains(digest)) defect = "it was revoked";
+    if (defect->empty()) defect = unsigned_waiver(judging.policy, judging.input.signatures, waiver);
     if (defect->empty()) {
+      auto asked = waiver.requester.empty() || waiver.requester == waiver.approver
+                       ? std::string()
+                       : fmt::format(", asked for by {}", waiver.requester);
       ruling = {false, true,
-                fmt::format("waived by {} until {}: {} ({})", waiver.approver, day_text(waiver.expires), waiver.reason,
-                            ruling.reason)};
+                fmt::format("waived by {}{} until {}: {} ({})", waiver.approver, asked, day_text(waiver.expires),
+                            waiver.reason, ruling.reason),
+                digest};
       return;
     }
     refused += fmt::format("; a waiver by {} does not count: {}", waiver.approver, *defect);
@@ -172,11 +211,13 @@ void apply_waivers(Ruling& ruling, const Policy& policy, const Case& input, cons
 void add(CellVerdict& verdict, const Ruling& ruling) {
   verdict.reasons.push_back(ruling.reason);
   verdict.waived |= ruling.waived;
+  if (ruling.waiver) verdict.waivers.push_back(*ruling.waiver);
   if (ruling.held) verdict.verdict = Decision::held;
 }
 
-CellVerdict judge_cell(const Policy& policy, const Case& input, const CellPlan& plan) {
-  CellVerdict verdict{plan.cell, plan.set, Decision::ready, false, {}, {}, {}, {}, {}};
+CellVerdict judge_cell(const Judging& judging, const CellPlan& plan) {
+  const auto& [policy, input, allied] = judging;
+  CellVerdict verdict{plan.cell, plan.set, Decision::ready, false, {}, {}, {}, {}, {}, {}};
   for (const auto* file : plan.files) verdict.files.push_back(file->filename);
   std::sort(verdict.files.begin(), verdict.files.end());
   static const std::string no_suite;
@@ -186,20 +227,22 @@ CellVerdict judge_cell(const Policy& policy, const Case& input, const CellPlan& 
                                       : "";
   if (!defect.empty()) {
     Ruling ruling{true, false, defect};
-    if (plan.defect.empty()) apply_waivers(ruling, policy, input, {plan, no_suite, policy.max_age_us, input.now_us});
+    if (plan.defect.empty()) apply_waivers(ruling, judging, {plan, no_suite, policy.max_age_us, input.now_us, allied});
     add(verdict, ruling);
   }
   for (const auto& [suite, max_age_us] : plan.suites) {
-    Question question{plan, suite, max_age_us, input.now_us};
-    auto finding = find(policy, input.evidence, question);
+    Question question{plan, suite, max_age_us, input.now_us, allied, rule_of(policy, suite)};
+    auto finding = find(judging, question);
     if (finding.evidence) verdict.evidence.push_back(registry::digest_of(*finding.evidence));
     auto ruling = apply_fact(policy, finding, question);
-    if (ruling.held) apply_waivers(ruling, policy, input, question);
+    if (ruling.held) apply_waivers(ruling, judging, question);
     if (ruling.held && finding.kind == Finding::Kind::missing) verdict.untested.push_back(suite);
     if (ruling.held && finding.kind == Finding::Kind::failed) verdict.failed.push_back(verdict.evidence.back());
     add(verdict, ruling);
   }
   if (verdict.verdict == Decision::held) verdict.waived = false;
+  std::sort(verdict.waivers.begin(), verdict.waivers.end());
+  verdict.waivers.erase(std::unique(verdict.waivers.begin(), verdict.waivers.end()), verdict.waivers.end());
   return verdict;
 }
 
@@ -212,11 +255,11 @@ Verdict judge(const Policy& policy, const Case& input) {
   verdict.policy = policy.name;
   verdict.policy_digest = policy.digest;
   verdict.mode = policy.mode;
+  auto allied = allied_files(input);
+  Judging judging{policy, input, allied};
   for (const auto& subject : input.subjects)
-    for (const auto& plan : plan_cells(policy, subject)) verdict.cells.push_back(judge_cell(policy, input, plan));
-  auto release = input.subjects;
-  if (!release.empty()) release.insert(release.end(), input.present.begin(), input.present.end());
-  for (const auto& plan : missing_cells(policy, release)) verdict.cells.push_back(judge_cell(policy, input, plan));
+    for (const auto& plan : plan_cells(policy, subject)) verdict.cells.push_back(judge_cell(judging, plan));
+  for (const auto& plan : missing_cells(policy, input)) verdict.cells.push_back(judge_cell(judging, plan));
   verdict.would_hold = std::any_of(verdict.cells.begin(), verdict.cells.end(),
                                    [](const CellVerdict& c) { return c.verdict == Decision::held; });
   verdict.verdict = verdict.would_hold && policy.mode == Mode::enforce ? Decision::held : Decision::ready;

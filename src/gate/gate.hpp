@@ -5,7 +5,9 @@
 #include "gate/family.hpp"
 #include "gate/policy.hpp"
 #include "registry/records.hpp"
+#include "signature/stored.hpp"
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,12 @@ struct Case {
   std::vector<std::string> keys = {}; ///< of evidence and waivers that were looked at, sorted; junk, too
   Findings notes = {};                ///< R021: objects among evidence and waivers that count for nothing
   std::vector<Subject> present = {};  ///< of the same release, and in the target already: [expect] counts them
+  /// What the target shows of projects that sets were tested together with: a framework is tested with the ROCm that
+  /// people get.
+  std::vector<registry::FileRecord> shown = {};
+  std::vector<Expectation> expectations = {};    ///< besides the policy's: of the release, and of `--expect`
+  signature::Envelopes signatures = {};          ///< of evidence and waivers (load_signatures)
+  std::set<registry::WaiverDigest> revoked = {}; ///< waivers that count for nothing any more
 };
 
 enum class Decision : std::uint8_t { ready, held };
@@ -42,6 +50,7 @@ struct CellVerdict {
   std::vector<std::string> untested;              ///< suites that hold the cell because no result of them counts
   std::vector<registry::EvidenceDigest> failed;   ///< the records that hold the cell
   std::vector<std::string> files;                 ///< file names that the cell installs, sorted
+  std::vector<registry::WaiverDigest> waivers;    ///< those that made it ready, sorted
 };
 
 struct Verdict {
@@ -55,7 +64,8 @@ struct Verdict {
 /// A cell is ready when every suite that the policy requires there has passed, lately enough, on exactly the cell's
 /// files: the wheels of its platform and Python that belong to its family or to none, and the sdists. Evidence never
 /// counts when it is for other digests or another cell or set, covers only a part, is stale or future-dated, was made
-/// from an unsealed source, or contradicts itself. A family that no requirement covers is held.
+/// from an unsealed source, or contradicts itself. A family that no requirement covers is held. A record of several
+/// sets counts for each of them when every other file in it is of this release or shown by the target.
 Verdict judge(const Policy& policy, const Case& input);
 
 /// What of a set may move without its held cells. A family moves when all of its cells on the platform are ready; with

@@ -3,7 +3,7 @@
 #include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
-#include "digest/sha256.hpp"
+#include "digest/ed25519.hpp"
 #include "dist/family.hpp"
 #include "gate/family.hpp"
 #include "sys/clock.hpp"
@@ -129,10 +129,78 @@ Result<void> read_states(TomlTable& table, Policy& policy) {
   return {};
 }
 
+bool is_digest(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+Result<void> read_suite(TomlTable& table, SuiteRule& into) {
+  TRY_DO(table.text("name", into.name, true));
+  if (!is_name(into.name)) return table.error("name", fmt::format("\"{}\" is not the name of a suite", into.name));
+  if (table.has("digest")) TRY_DO(table.texts("digest", into.digests));
+  for (const auto& digest : into.digests)
+    if (!is_digest(digest)) return table.error("digest", fmt::format("\"{}\" is not a sha256", digest));
+  TRY_DO(table.flag("packaged", into.packaged));
+  TRY_DO(table.flag("gpu", into.gpu));
+  TRY_DO(table.integer("min_passed", into.min_passed));
+  if (into.min_passed < 1) return table.error("min_passed", "must be at least 1");
+  if (into.packaged && !into.digests.empty())
+    return table.error("digest", "and packaged exclude each other: the packages bring the definition");
+  if (into.digests.empty() && !into.packaged && !into.gpu && into.min_passed == 1)
+    return table.error("name", "has no condition: add digest, packaged, gpu or min_passed");
+  return {};
+}
+
+Result<void> read_suites(TomlTable& root, Policy& policy) {
+  return root.tables("suite", [&](TomlTable& table) -> Result<void> {
+    SuiteRule rule;
+    TRY_DO(read_suite(table, rule));
+    for (const auto& known : policy.suites)
+      if (known.name == rule.name) return table.error("name", fmt::format("\"{}\" has a [[suite]] already", rule.name));
+    policy.suites.push_back(std::move(rule));
+    return {};
+  });
+}
+
+Result<void> read_signer(TomlTable& table, Signer& into) {
+  TRY_DO(table.text("name", into.name, true));
+  TRY_DO(table.text("key", into.key, true));
+  TRY_DO(table.text("revoked", into.revoked));
+  if (table.has("revoked") && text::trim(into.revoked).empty())
+    return table.error("revoked", "is empty: say why the key does not count");
+  if (text::trim(into.name).empty()) return table.error("name", "is empty");
+  if (!Ed25519PublicKey::parse(into.key))
+    return table.error("key", "is not an Ed25519 key in base64, as `quarry key show` prints it");
+  std::vector<std::string> kinds;
+  TRY_DO(table.texts("signs", kinds));
+  for (const auto& kind : kinds) {
+    if (kind != "evidence" && kind != "waivers")
+      return table.error("signs", fmt::format("\"{}\" is neither evidence nor waivers", kind));
+    (kind == "evidence" ? into.evidence : into.waivers) = true;
+  }
+  if (kinds.empty()) return table.error("signs", "is missing: evidence, waivers or both");
+  return {};
+}
+
+Result<void> read_signers(TomlTable& root, Policy& policy) {
+  return root.tables("signer", [&](TomlTable& table) -> Result<void> {
+    Signer signer;
+    TRY_DO(read_signer(table, signer));
+    for (const auto& known : policy.signers)
+      if (known.key == signer.key) return table.error("key", fmt::format("is that of {} already", known.name));
+    policy.signers.push_back(std::move(signer));
+    return {};
+  });
+}
+
 Result<void> read_waivers(TomlTable& root, Policy& policy) {
   TRY_DO(root.texts("approvers", policy.approvers));
   for (const auto& name : policy.approvers)
     if (text::trim(name).empty()) return root.error("approvers", "holds an empty name, which would let anybody waive");
+  std::string requester = "anybody";
+  TRY_DO(root.choice("waiver_requester", requester, {"anybody", "approver", "another"}));
+  policy.requester = requester == "anybody"    ? Requester::anybody
+                     : requester == "approver" ? Requester::approver
+                                               : Requester::another;
   policy.waiver_max_age_us = 30 * k_day_us;
   return read_age(root, "waiver_max_age", policy.waiver_max_age_us, false);
 }
@@ -164,6 +232,8 @@ Result<Policy> read_policy(TomlTable root, const std::string& file) {
   TRY_DO(read_family_projects(root, policy));
   TRY_DO(root.table("states", [&](TomlTable& t) { return read_states(t, policy); }));
   TRY_DO(root.table("expect", [&](TomlTable& t) { return read_expectation(t, policy.expectation); }));
+  TRY_DO(read_suites(root, policy));
+  TRY_DO(read_signers(root, policy));
   TRY_DO(root.tables("require", [&](TomlTable& t) { return read_requirement(t, policy.requirements.emplace_back()); }));
   TRY_DO(root.tables("family", [&](TomlTable& t) { return read_family(t, policy.families.emplace_back()); }));
   TRY_DO(root.finish());
@@ -188,6 +258,22 @@ Json requirement_json(const Requirement& rule) {
       {"platforms", rule.platforms}, {"families", rule.families}, {"pythons", rule.pythons}, {"suites", rule.suites}};
   if (rule.frameworks != std::vector<std::string>{""}) json["frameworks"] = rule.frameworks;
   if (rule.max_age_us) json["max_age"] = minutes(rule.max_age_us);
+  return json;
+}
+
+Json suite_json(const SuiteRule& rule) {
+  Json json{{"name", rule.name}, {"min_passed", rule.min_passed}};
+  if (!rule.digests.empty()) json["digest"] = rule.digests;
+  if (rule.packaged) json["packaged"] = true;
+  if (rule.gpu) json["gpu"] = true;
+  return json;
+}
+
+Json signer_json(const Signer& signer) {
+  Json json{{"name", signer.name}, {"key", signer.key}, {"signs", Json::array()}};
+  if (signer.evidence) json["signs"].push_back("evidence");
+  if (signer.waivers) json["signs"].push_back("waivers");
+  if (!signer.revoked.empty()) json["revoked"] = signer.revoked;
   return json;
 }
 
@@ -219,6 +305,10 @@ std::string canonical_json(const Policy& policy) {
             {"states", states_json(policy)},
             {"require", rules}};
   if (!families.empty()) json["family"] = families;
+  for (const auto& rule : policy.suites) json["suite"].push_back(suite_json(rule));
+  for (const auto& signer : policy.signers) json["signer"].push_back(signer_json(signer));
+  if (policy.requester != Requester::anybody)
+    json["waiver_requester"] = policy.requester == Requester::approver ? "approver" : "another";
   const auto& expect = policy.expectation;
   for (const auto& [key, names] : {std::pair("platforms", &expect.platforms), std::pair("families", &expect.families),
                                    std::pair("pythons", &expect.pythons), std::pair("projects", &expect.projects)})
@@ -229,6 +319,14 @@ std::string canonical_json(const Policy& policy) {
 Result<Policy> parse_policy(std::string_view text, const std::string& file) {
   TRY(auto root, TomlTable::parse(text, file, "G001", "G002", k_hint));
   return read_policy(std::move(root), file);
+}
+
+Result<Expectation> parse_expectation(const ExpectationFile& file) {
+  TRY(auto root, TomlTable::parse(file.text, file.name, "G001", "G002", k_hint));
+  Expectation expectation;
+  TRY_DO(read_expectation(root, expectation));
+  TRY_DO(root.finish());
+  return expectation;
 }
 
 Result<Policy> parse_stored_policy(std::string_view json, const std::string& name) {

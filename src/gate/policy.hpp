@@ -17,6 +17,8 @@ enum class ExpectedFailure : std::uint8_t { held, waive, strict };
 enum class Skipped : std::uint8_t { passed, failed };
 /// latest: the newest result that counts decides. any_failure_holds: one failure within max_age holds.
 enum class Flaky : std::uint8_t { latest, any_failure_holds };
+/// Who may have made a waiver: anybody, the approver alone, or anybody but the approver.
+enum class Requester : std::uint8_t { anybody, approver, another };
 enum class FamilyState : std::uint8_t { tested, no_runner, expected_failure };
 
 /// One [[require]]: on each cell that the patterns cover, every suite must have passed.
@@ -39,6 +41,23 @@ struct FamilyFact {
   int line = 0;
 };
 
+/// One [[suite]]: what a result of this suite must show to count.
+struct SuiteRule {
+  std::string name;
+  std::vector<std::string> digests; ///< of its definition; empty: any
+  bool packaged = false;            ///< the tests inside the tested `rocm` package, and no others
+  bool gpu = false;                 ///< on a machine with a GPU of the cell's family
+  std::int64_t min_passed = 1;
+};
+
+/// One [[signer]]: whose signatures count.
+struct Signer {
+  std::string name; ///< of waivers: the approver
+  std::string key;  ///< Ed25519, 32 bytes in base64
+  bool evidence = false, waivers = false;
+  std::string revoked; ///< why nothing that it signed counts any more; empty: it counts
+};
+
 /// [expect]: what a release must bring, whatever its sets hold. Empty lists expect nothing.
 struct Expectation {
   std::vector<std::string> platforms; ///< on each of which the others are expected
@@ -56,6 +75,9 @@ struct Policy {
   ExpectedFailure expected_failure = ExpectedFailure::held;
   Skipped skipped = Skipped::passed;
   Flaky flaky = Flaky::latest;
+  Requester requester = Requester::anybody;
+  std::vector<SuiteRule> suites; ///< each name once
+  std::vector<Signer> signers;   ///< each key once
   std::vector<Requirement> requirements;
   Expectation expectation;
   std::vector<FamilyFact> families; ///< the first that covers a cell speaks
@@ -71,6 +93,13 @@ std::string canonical_json(const Policy& policy);
 /// Reads it again. `name` is what messages call it, such as its key. invalid_argument G002. canonical_json() of the
 /// result gives the same bytes, or it is refused: what guards a channel must be read whole.
 Result<Policy> parse_stored_policy(std::string_view json, const std::string& name);
+
+/// What a file of `--expect` adds to every policy: TOML with the keys of [expect].
+struct ExpectationFile {
+  std::string name, text;
+};
+/// invalid_argument G001, G002.
+Result<Expectation> parse_expectation(const ExpectationFile& file);
 
 /// "14d", "36h", "90m" as microseconds; a unit is needed. invalid_argument G003.
 Result<std::int64_t> parse_age(std::string_view text);

@@ -77,6 +77,8 @@ Result<void> check_bytes(ObjectStore& store, const std::vector<SealedSet>& sets,
 Result<void> judge(ObjectStore& store, const Request& request, std::vector<gate::Subject> present, Plan& plan) {
   TRY(auto input, gate::collect(store, request.channel, plan.sets, request.now_us));
   input.present = std::move(present);
+  input.expectations = request.expectations;
+  TRY_DO(gate::load_signatures(store, request.policy, input));
   plan.verdict = gate::judge(request.policy, input);
   plan.notes.insert(plan.notes.end(), input.notes.begin(), input.notes.end());
   plan.subjects = std::move(input.subjects);
@@ -88,20 +90,30 @@ Json to_json(const registry::Cell& cell) {
   return {{"platform", cell.platform}, {"family", cell.family}, {"python", cell.python}, {"framework", cell.framework}};
 }
 
-/// The decision without its prose: reasons say how long ago, which changes by the minute.
-std::string document_of(const gate::Verdict& verdict) {
+/// What is decided, and by whose waivers. Evidence is left out: another result with the same outcome is not another
+/// decision, so it does not make a reviewed plan stale.
+Json decision_of(const gate::Verdict& verdict) {
   auto cells = Json::array();
   for (const auto& cell : verdict.cells)
     cells.push_back({{"cell", to_json(cell.cell)},
                      {"set", cell.set},
                      {"verdict", gate::to_string(cell.verdict)},
                      {"waived", cell.waived},
-                     {"evidence", cell.evidence},
+                     {"waivers", cell.waivers},
                      {"files", cell.files}});
-  Json json{{"schema", "quarry.verdict/1"},
-            {"verdict", gate::to_string(verdict.verdict)},
-            {"policy", verdict.policy_digest},
-            {"cells", cells}};
+  return {{"schema", "quarry.verdict/1"},
+          {"verdict", gate::to_string(verdict.verdict)},
+          {"policy", verdict.policy_digest},
+          {"cells", cells}};
+}
+
+/// The decision with the evidence that decided and the keys of all records that were read, without its prose: reasons
+/// say how long ago, which changes by the minute.
+std::string document_of(const Plan& plan) {
+  auto json = decision_of(plan.verdict);
+  for (std::size_t i = 0; i < plan.verdict.cells.size(); ++i)
+    json["cells"][i]["evidence"] = plan.verdict.cells[i].evidence;
+  json["read"] = plan.judged_by;
   return json.dump();
 }
 
@@ -116,7 +128,7 @@ registry::PlanDigest digest_of(const Plan& plan) {
             {"from", plan.expected ? sha256(registry::to_json(plan.expected->record)).hex() : ""},
             {"sets", sets},
             {"to_view", plan.view.digest},
-            {"verdict", plan.verdict_digest}};
+            {"verdict", sha256(decision_of(plan.verdict).dump()).hex()}};
   if (!plan.distribution.empty()) json["distribution"] = plan.distribution;
   if (!plan.policy.empty()) json["policy"] = plan.policy;
   if (plan.guard)
@@ -166,6 +178,12 @@ std::string digest_of(const Request& request) {
             {"policy", request.policy.digest},
             {"cells", request.ready_cells_only ? "ready" : "all"},
             {"distribution", request.distribution}};
+  for (const auto& sealed : request.elsewhere) json["elsewhere"].push_back(sealed.digest);
+  for (const auto& expectation : request.expectations)
+    json["expect"].push_back({{"platforms", expectation.platforms},
+                              {"families", expectation.families},
+                              {"pythons", expectation.pythons},
+                              {"projects", expectation.projects}});
   return sha256(json.dump()).hex();
 }
 
@@ -224,12 +242,13 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
   TRY(auto base, view_of(store, plan.expected, request.source.sets), "while reading channel " + request.channel);
   plan.sets = gate::lacking(base, request.source.sets);
   auto present = gate::others(request.source.sets, plan.sets);
+  for (const auto& sealed : request.elsewhere) present.push_back({sealed.digest, sealed.set});
   if (plan.expected) TRY_DO(leave_out_blocked(plan.expected->record, plan));
   TRY_DO(registry::check_extension(base, plan.sets),
          "in channel " + request.channel); // a conflict is one whatever the gate says
   TRY_DO(check_presence(store, files_of(plan.sets)));
   TRY_DO(judge(store, request, std::move(present), plan));
-  plan.verdict_document = document_of(plan.verdict);
+  plan.verdict_document = document_of(plan);
   plan.verdict_digest = registry::VerdictDigest(sha256(plan.verdict_document));
   bool holds = plan.verdict.verdict == gate::Decision::held;
   if (holds && request.ready_cells_only) {

@@ -18,6 +18,10 @@ struct Request {
   std::int64_t now_us = 0;
   unsigned workers = 1;          ///< threads that hash what is to move
   std::string distribution = {}; ///< where it goes besides, for the digest of the plan
+  /// Sets of the same release that go to other channels: they count for what is expected, and sets may have been tested
+  /// together with them.
+  std::vector<registry::SealedSet> elsewhere = {};
+  std::vector<gate::Expectation> expectations = {}; ///< besides the policy's
 };
 
 /// The sha256 of what is asked for, without what the store holds now: source as it was written, channel, policy, cells
@@ -34,7 +38,7 @@ struct Plan {
   registry::View view;                      ///< what the channel will show
   std::vector<gate::Subject> subjects;      ///< what the gate was asked about
   gate::Verdict verdict;                    ///< of what is new to the target; empty for a rollback
-  std::string verdict_document; ///< quarry.verdict/1: cells, decisions and the evidence that decided; no times
+  std::string verdict_document; ///< quarry.verdict/1: cells, decisions, what decided and all that was read; no times
   registry::VerdictDigest verdict_digest;
   Findings notes;                     ///< R021: what is left out of the verdict; R022: sets that the channel blocks
   bool held = false;                  ///< nothing may move

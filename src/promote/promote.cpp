@@ -193,17 +193,31 @@ Result<Receipt> with_url(ObjectStore& store, const Options& options, Receipt rec
 
 } // namespace
 
+Result<std::optional<Receipt>> executed_before(ObjectStore& store, const Request& request, const std::string& digest,
+                                               const Options& options) {
+  auto before = store.counters();
+  TRY(auto earlier, executed(store, request.channel, digest, {registry::Action::promote, digest_of(request)}));
+  if (!earlier) return std::optional<Receipt>();
+  TRY(bool stands, still_stands(store, *earlier));
+  if (!stands) return undone(*earlier);
+  TRY(auto receipt, complete(store, request.channel, earlier->plan, before));
+  TRY(receipt, with_url(store, options, std::move(receipt)));
+  return std::optional(std::move(receipt));
+}
+
+Result<Receipt> execute_plan(ObjectStore& store, const Plan& plan, const Options& options) {
+  auto one = options;
+  one.execute.reset();
+  auto before = store.counters();
+  TRY(auto receipt, run(store, plan, one, before));
+  return with_url(store, options, std::move(receipt));
+}
+
 Result<Receipt> promote(ObjectStore& store, const Request& request, const Options& options) {
   auto before = store.counters();
   if (options.execute && !options.dry_run) {
-    TRY(auto earlier,
-        executed(store, request.channel, *options.execute, {registry::Action::promote, digest_of(request)}));
-    if (earlier) {
-      TRY(bool stands, still_stands(store, *earlier));
-      if (!stands) return undone(*earlier);
-      TRY(auto receipt, complete(store, request.channel, earlier->plan, before));
-      return with_url(store, options, std::move(receipt));
-    }
+    TRY(auto earlier, executed_before(store, request, *options.execute, options));
+    if (earlier) return std::move(*earlier);
   }
   std::optional<Error> late;
   for (int round = 0, lost = 0; round < pages::k_rebase_max; ++round) {

@@ -49,6 +49,15 @@ struct Receipt {
 /// again.
 Result<Receipt> promote(store::ObjectStore& store, const Request& request, const Options& options);
 
+/// The move that an earlier run made by the plan of this digest, with its pages completed; nullopt if there is none
+/// among the last 64 moves. precondition_failed O002 if that plan was for another request, or was undone since.
+Result<std::optional<Receipt>> executed_before(store::ObjectStore& store, const Request& request,
+                                               const std::string& digest, const Options& options);
+/// Executes a plan as it is, for callers that check several plans before the first one moves a channel. R003 when
+/// somebody else moved the channel since, O016 when a result or a waiver came or went since: then nothing was changed.
+/// A plan that is held or moves nothing only brings the pages up to the channel.
+Result<Receipt> execute_plan(store::ObjectStore& store, const Plan& plan, const Options& options);
+
 /// Swaps the previous view back, or that of `options.to_generation`, as a new generation (errors: plan_rollback). Run
 /// again after a death between swap and pages, it completes the pages and does not swap a second time. A rival move in
 /// between is precondition_failed R003: what is rolled back is what was looked at. Fails with R015, O002 and O005 as

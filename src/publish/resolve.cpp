@@ -2,6 +2,7 @@
 
 #include "base/codes.hpp"
 #include "base/text.hpp"
+#include "registry/releases.hpp"
 #include "run/find_runs.hpp"
 #include "sys/file.hpp"
 #include <fmt/core.h>
@@ -105,18 +106,20 @@ Result<std::string> key_of_path(const ObjectStore& store, const std::string& pat
 }
 
 Result<Resolved> resolve(ObjectStore& store, const run::Locator& locator) {
-  TRY_DO(run::require_kind(locator, {Kind::set, Kind::run, Kind::channel, Kind::path, Kind::s3, Kind::http},
+  TRY_DO(run::require_kind(locator,
+                           {Kind::set, Kind::run, Kind::channel, Kind::path, Kind::s3, Kind::http, Kind::release},
                            "find sealed sets in"));
   switch (locator.kind) {
   case Kind::set: return registry::resolve_set(store, locator.digest);
   case Kind::channel: return registry::resolve_channel(store, locator.channel);
+  case Kind::release: return registry::resolve_release(store, locator.digest);
   case Kind::path:
   case Kind::s3:
   case Kind::http: return resolve_directory(store, locator);
   default: break;
   }
   TRY(auto layout, run::find_run(store, locator));
-  return registry::resolve_run(store, without_slash(layout.prefix()));
+  return registry::resolve_group(store, {without_slash(layout.prefix()), locator.group});
 }
 
 } // namespace quarry::publish

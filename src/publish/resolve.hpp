@@ -7,11 +7,11 @@
 
 namespace quarry::publish {
 
-/// Returns the sealed sets of set:, run: and channel:, or of a directory inside the store; in a store that is not on
-/// this machine's disks a directory is named by its URL or its key. Fails with invalid_argument L009 or L008 for any
-/// other locator, L011 if it fits several runs, P012 for a directory outside the store, R005 for what cannot be a key,
-/// R020; with not_found R010, R013 (not sealed) and R015; with corrupt R011, R012 and R014; with R018. Costs what
-/// registry::resolve_set(), resolve_run() or resolve_channel() does; run: also lists the runs.
+/// Returns the sealed sets of set:, run:, channel: and release:, or of a directory inside the store; in a store that is
+/// not on this machine's disks a directory is named by its URL or its key. Fails with invalid_argument L009 or L008 for
+/// any other locator, L011 if it fits several runs, P012 for a directory outside the store, R005 for what cannot be a
+/// key, R020; with not_found R010, R013 (not sealed) and R015; with corrupt R011, R012 and R014; with R018. Costs what
+/// registry::resolve_set(), resolve_run(), resolve_channel() or resolve_release() does; run: also lists the runs.
 Result<registry::Resolved> resolve(store::ObjectStore& store, const run::Locator& locator);
 
 /// Returns the key prefix that `path` is in the store, without a '/' at its end. In a store that is not on this

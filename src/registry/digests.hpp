@@ -42,6 +42,7 @@ struct WaiverRecord;
 struct PolicyRecord;
 struct Plan; ///< of a publish or a promotion: the digest that a person reviews and `--execute` takes
 struct VerdictRecord;
+struct ReleaseRecord;
 using SetDigest = DigestOf<SetRecord>;
 using ViewDigest = DigestOf<ViewRecord>;
 using ShardDigest = DigestOf<ShardRecord>;
@@ -49,6 +50,7 @@ using LedgerDigest = DigestOf<LedgerRecord>;
 using EvidenceDigest = DigestOf<EvidenceRecord>;
 using WaiverDigest = DigestOf<WaiverRecord>;
 using PolicyDigest = DigestOf<PolicyRecord>;
+using ReleaseDigest = DigestOf<ReleaseRecord>;
 using PlanDigest = DigestOf<Plan>;
 /// How many digits of a plan's digest are enough to execute it. Not 8: whoever controls a field of a set can make two
 /// plans that agree in 8 digits within minutes.

@@ -108,7 +108,7 @@ void Reader::not_a_digest(const std::string& hex, const char* key, const std::st
               : fmt::format("{} is not a sha256: {}", name_of(key), hex));
 }
 
-void Reader::texts(const char* key, const std::function<void(const std::string&)>& take) {
+void Reader::each_text(const char* key, const std::function<void(const std::string&)>& take) {
   const Json* found = look(key, Need::optional);
   if (!found) return;
   if (!found->is_array()) return defect(fmt::format("{} is not a list", name_of(key)));

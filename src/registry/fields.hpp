@@ -53,6 +53,7 @@ public:
     for (const auto& [name, value] : values) entry(key, name, value.hex());
   }
   void map(const char* key, const std::map<std::string, std::string>& values);
+  void texts(const char* key, const std::vector<std::string>& values);
   template <class T> void nested(const char* key, const T& value) {
     write(member(key), value);
     drop_empty(key);
@@ -69,7 +70,6 @@ public:
   }
 
 private:
-  void texts(const char* key, const std::vector<std::string>& values);
   void entry(const char* key, const std::string& name, std::string value);
   Json& member(const char* key);
   Json& begin_list(const char* key);
@@ -111,7 +111,7 @@ public:
     value = WordOf<W>::read(read);
   }
   template <class R> void digests(const char* key, std::vector<DigestOf<R>>& values) {
-    texts(key, [&](const std::string& hex) { values.push_back(digest_from<R>(hex, key, nullptr)); });
+    each_text(key, [&](const std::string& hex) { values.push_back(digest_from<R>(hex, key, nullptr)); });
   }
   template <class R> void digests(const char* key, std::map<std::string, DigestOf<R>>& values) {
     entries(key, [&](const std::string& name, const std::string& hex) {
@@ -119,6 +119,9 @@ public:
     });
   }
   void map(const char* key, std::map<std::string, std::string>& values);
+  void texts(const char* key, std::vector<std::string>& values) {
+    each_text(key, [&](const std::string& text) { values.push_back(text); });
+  }
   template <class T> void nested(const char* key, T& value) {
     if (const Json* found = look(key, Need::optional)) read_one(*found, {{}, &place_, key}, value);
   }
@@ -142,7 +145,7 @@ private:
     return parsed.value_or(DigestOf<R>());
   }
   void not_a_digest(const std::string& hex, const char* key, const std::string* name);
-  void texts(const char* key, const std::function<void(const std::string&)>& take);
+  void each_text(const char* key, const std::function<void(const std::string&)>& take);
   void entries(const char* key, const std::function<void(const std::string&, const std::string&)>& take);
   const Json* look(const char* key, Need need);
   void defect(std::string message);

@@ -1,6 +1,8 @@
 #include "registry/registry.hpp"
 
 #include "registry/keys.hpp"
+#include "registry/record_text.hpp"
+#include "registry/revocations.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -103,11 +105,13 @@ Result<std::vector<Stored<R>>> list_records(ObjectStore& store, const std::strin
 
 constexpr std::string_view k_sets = "sets/", k_views = "views/", k_shards = "views/shards/", k_ledger = "ledger/",
                            k_evidence = "evidence/", k_waivers = "waivers/", k_policies = "policies/",
-                           k_verdicts = "verdicts/";
+                           k_verdicts = "verdicts/", k_releases = "releases/";
 
 /// How to find the digest that was wanted.
 std::string list_hint(std::string_view prefix) {
   if (prefix == k_evidence) return "`quarry evidence list` shows the digests";
+  if (prefix == k_waivers) return "`quarry waiver list` shows the digests";
+  if (prefix == k_releases) return "`quarry release create` prints the digest of its release";
   return prefix == k_sets ? "`quarry publish` prints the digest of its set" : "";
 }
 
@@ -151,6 +155,12 @@ Result<SetDigest> complete_set_digest(ObjectStore& store, const std::string& dig
 Result<EvidenceDigest> complete_evidence_digest(ObjectStore& store, const std::string& digits) {
   return complete_digest<EvidenceRecord>(store, std::string(k_evidence), digits);
 }
+Result<WaiverDigest> complete_waiver_digest(ObjectStore& store, const std::string& digits) {
+  return complete_digest<WaiverRecord>(store, std::string(k_waivers), digits);
+}
+Result<ReleaseDigest> complete_release_digest(ObjectStore& store, const std::string& digits) {
+  return complete_digest<ReleaseRecord>(store, std::string(k_releases), digits);
+}
 
 Result<SetDigest> put_set(ObjectStore& s, const SetRecord& r) { return put_record(s, k_sets, r); }
 Result<SetRecord> load_set(ObjectStore& s, const SetDigest& d) {
@@ -179,9 +189,16 @@ Result<WaiverRecord> load_waiver(ObjectStore& s, const WaiverDigest& d) {
 Result<VerdictDigest> put_verdict(ObjectStore& s, const std::string& document) {
   return put_record(s, k_verdicts, VerdictRecord{document});
 }
+Result<VerdictRecord> load_verdict(ObjectStore& s, const VerdictDigest& d) {
+  return load_record<VerdictRecord>(s, k_verdicts, d, parse_verdict_record);
+}
 Result<PolicyDigest> put_policy(ObjectStore& s, const PolicyRecord& r) { return put_record(s, k_policies, r); }
 Result<PolicyRecord> load_policy(ObjectStore& s, const PolicyDigest& d) {
   return load_record<PolicyRecord>(s, k_policies, d, parse_policy_record);
+}
+Result<ReleaseDigest> put_release(ObjectStore& s, const ReleaseRecord& r) { return put_record(s, k_releases, r); }
+Result<ReleaseRecord> load_release(ObjectStore& s, const ReleaseDigest& d) {
+  return load_record<ReleaseRecord>(s, k_releases, d, parse_release);
 }
 
 Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& s, Findings& skipped) {
@@ -195,6 +212,8 @@ Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectStore& s) {
   TRY(auto waivers, s.children(std::string(k_waivers)));
   for (const auto& object : waivers.objects)
     if (digest_in<WaiverRecord>(object.key, k_waivers)) keys.push_back(object.key);
+  TRY(auto revoked, list_revoked(s));
+  for (const auto& waiver : revoked) keys.push_back(revocation_key(waiver));
   std::sort(keys.begin(), keys.end());
   return keys;
 }

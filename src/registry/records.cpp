@@ -2,6 +2,7 @@
 
 #include "registry/fields.hpp"
 #include "registry/own_digest.hpp"
+#include "registry/record_text.hpp"
 #include "store/object_store.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -122,6 +123,7 @@ template <class V, Either<EvidenceRecord> R> void fields(V& v, R& r) {
   v.time("ended", r.ended);
   v.text("log", r.log, Need::optional);
   v.digest("set", r.set, Need::optional);
+  v.digests("sets", r.sets);
   v.flag("sealed", r.sealed);
   v.text("reported", r.reported, Need::optional);
 }
@@ -131,6 +133,9 @@ template <class V, Either<WaiverRecord> R> void fields(V& v, R& r) {
   v.text("suite", r.suite, Need::optional);
   v.text("reason", r.reason);
   v.text("approver", r.approver);
+  v.text("requester", r.requester, Need::optional);
+  v.text("repository", r.repository, Need::optional);
+  v.text("run", r.run, Need::optional);
   v.time("created", r.created);
   v.time("expires", r.expires);
   v.nested("cell", r.cell);
@@ -247,6 +252,7 @@ template <class R> Result<R> read_proven(std::string_view text, std::string_view
 const char* channel_schema(bool guarded) { return guarded ? "quarry.channel/2" : "quarry.channel/1"; }
 
 constexpr const char* k_policy_schema = "quarry.policy/1";
+constexpr const char* k_verdict_schema = "quarry.verdict/1";
 
 } // namespace
 
@@ -287,6 +293,11 @@ Result<WaiverRecord> parse_waiver(std::string_view t, std::string_view what) {
 }
 std::string to_json(const PolicyRecord& r) { return r.json; }
 std::string to_json(const VerdictRecord& r) { return r.json; }
+Result<VerdictRecord> parse_verdict_record(std::string_view t, std::string_view what) {
+  TRY(auto object, json::parse(t, what));
+  TRY_DO(json::require_schema(object, k_verdict_schema, what));
+  return VerdictRecord{std::string(t)};
+}
 Result<PolicyRecord> parse_policy_record(std::string_view t, std::string_view what) {
   TRY(auto object, json::parse(t, what));
   TRY_DO(json::require_schema(object, k_policy_schema, what));

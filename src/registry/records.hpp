@@ -131,14 +131,16 @@ struct EvidenceRecord {             ///< evidence/{digest}.json: what was tested
   std::vector<TestRow> rows;
   std::map<std::string, std::string> machine, tools;
   Timestamp started, ended;
-  std::string log;      ///< the URL of the run's log, or empty
-  SetDigest set;        ///< that was tested; may be empty
-  bool sealed = false;  ///< whether the tested files were of a sealed set; a gate ignores evidence that is not
+  std::string log;             ///< the URL of the run's log, or empty
+  SetDigest set;               ///< that was tested; empty: several, or none that holds all subjects
+  std::vector<SetDigest> sets; ///< that were tested together, such as ROCm and a framework; empty: one or none
+  bool sealed = false;         ///< whether the tested files were of sealed sets; a gate ignores evidence that is not
   std::string reported; ///< empty: Quarry ran the suite; else the report of another machine ("rocm-sdk.test/1 of HOST")
   std::string unknown = {};
 };
 struct WaiverRecord { ///< waivers/{digest}.json
   std::string channel, suite, reason, approver;
+  std::string requester, repository, run; ///< who made it, in which job; empty in older records and on a desk
   Timestamp created, expires;
   Cell cell;
   std::vector<SetDigest> sets; ///< that it applies to; empty: any

@@ -111,8 +111,20 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   evidence.machine = {{"host", "gpu-7"}};
   evidence.started = evidence.ended = k_time;
   expect_round_trip(evidence, parse_evidence);
-  expect_round_trip(WaiverRecord{"stable", "s", "why", "lead", k_time, k_time, {"linux", "f", "", ""}, {set}, {}},
-                    parse_waiver);
+  evidence.sets = {set, digest_of(set_of({wheel()}))};
+  expect_round_trip(evidence, parse_evidence);
+  WaiverRecord waiver;
+  waiver.channel = "stable";
+  waiver.suite = "s";
+  waiver.reason = "why";
+  waiver.approver = "lead";
+  waiver.requester = "eve";
+  waiver.repository = "acme/rocm";
+  waiver.run = "https://github.com/acme/rocm/actions/runs/1";
+  waiver.created = waiver.expires = k_time;
+  waiver.cell = {"linux", "f", "", ""};
+  waiver.sets = {set};
+  expect_round_trip(waiver, parse_waiver);
 }
 
 TEST(Records, FieldsOfALaterVersionAreKept) {

@@ -47,6 +47,8 @@ Result<void> check_channel_name(const std::string& name);
 /// with not_found (R010), or invalid_argument (R020) if `digits` is not a digest or fits several records.
 Result<SetDigest> complete_set_digest(ObjectStore& store, const std::string& digits);
 Result<EvidenceDigest> complete_evidence_digest(ObjectStore& store, const std::string& digits);
+Result<WaiverDigest> complete_waiver_digest(ObjectStore& store, const std::string& digits);
+Result<ReleaseDigest> complete_release_digest(ObjectStore& store, const std::string& digits);
 
 // Immutable records. put_… writes a record and returns its digest. It reads first: a record that exists costs one read,
 // a new one also one write. It fails with R011 if other bytes are stored under the digest, and with R007. A record that
@@ -67,6 +69,7 @@ Result<WaiverDigest> put_waiver(ObjectStore& store, const WaiverRecord& record);
 Result<WaiverRecord> load_waiver(ObjectStore& store, const WaiverDigest& digest);
 /// The decision of a gate (docs/formats/policy.md), as its caller wrote it.
 Result<VerdictDigest> put_verdict(ObjectStore& store, const std::string& document);
+Result<VerdictRecord> load_verdict(ObjectStore& store, const VerdictDigest& digest);
 Result<PolicyDigest> put_policy(ObjectStore& store, const PolicyRecord& record);
 Result<PolicyRecord> load_policy(ObjectStore& store, const PolicyDigest& digest);
 
@@ -80,8 +83,8 @@ template <class R> struct Stored {
 Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& store, Findings& skipped);
 Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store, Findings& skipped);
 
-/// Returns the keys evidence/{digest}.json and waivers/{digest}.json of the store, sorted, whatever the objects hold.
-/// Two listings.
+/// Returns the keys of all evidence, waivers and revocations of the store, sorted, whatever the objects hold. Three
+/// listings.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectStore& store);
 
 // Seals.
@@ -112,17 +115,24 @@ Result<std::vector<SealedSet>> sealed_sets_below(ObjectStore& store, const std::
 
 /// What a locator refers to.
 struct Resolved {
-  std::string source;            ///< "set:…", "run:42-linux", "channel:stable", "directory:…", as people write it
+  std::string source;            ///< "set:…", "run:42-linux", "channel:stable", "release:…", as people write it
   std::vector<SealedSet> sets;   ///< each with a valid seal and a checked hash
   std::vector<FileRecord> files; ///< union of their files, sorted by filename
   ViewDigest view;               ///< of a channel
   std::uint64_t generation = 0;  ///< of a channel
+  ReleaseDigest release = {};    ///< of a release; its sets may be for several channels, so `files` may be empty
 };
 /// Costs and errors of load_sealed().
 Result<Resolved> resolve_set(ObjectStore& store, const std::string& digits);
 /// `prefix` is that of a run's outputs ("42-linux", run::Layout). Costs and errors of sealed_sets_below(); also
 /// not_found (R013) if no set below it is sealed, and R018.
 Result<Resolved> resolve_run(ObjectStore& store, const std::string& prefix);
+/// The sets of one group of a run. Costs of sealed_sets_below(); not_found (R013) if the group has no sealed set.
+struct RunGroup {
+  std::string prefix; ///< as for resolve_run()
+  std::string group;  ///< "gfx94X-dcgpu"; empty: all of the run
+};
+Result<Resolved> resolve_group(ObjectStore& store, const RunGroup& place);
 /// Fails with R015, and with the errors of load_whole_view() and load_all_sealed(). Costs two reads for each set, one
 /// for each project, and two more.
 Result<Resolved> resolve_channel(ObjectStore& store, const std::string& name);

@@ -6,6 +6,7 @@
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <set>
 #include <tuple>
 
 namespace quarry::registry {
@@ -146,14 +147,38 @@ Result<Resolved> resolve_set(ObjectStore& store, const std::string& digits) {
   return resolved;
 }
 
+namespace {
+/// Two groups of a run may have a file of one name, such as the `rocm` of two families: the hint names the groups.
+Error naming_groups(const std::string& prefix, const std::vector<SealedSet>& sets, Error error) {
+  std::set<std::string> groups;
+  for (const auto& sealed : sets)
+    if (!sealed.set.origin.group.empty()) groups.insert("run:" + prefix + "@" + sealed.set.origin.group);
+  if (!error.is(codes::two_contents) || groups.size() < 2) return error;
+  error.hint = fmt::format("the groups of this run are not for one index: name one of them, such as `{}`, or unite "
+                           "them with `quarry release create`",
+                           *groups.begin());
+  return error;
+}
+} // namespace
+
 Result<Resolved> resolve_run(ObjectStore& store, const std::string& prefix) {
-  TRY_DO(store::check_key(prefix));
-  TRY(auto sets, sealed_sets_below(store, prefix));
+  return resolve_group(store, {prefix, ""});
+}
+
+Result<Resolved> resolve_group(ObjectStore& store, const RunGroup& place) {
+  TRY_DO(store::check_key(place.prefix));
+  TRY(auto sets, sealed_sets_below(store, place.prefix));
+  if (!place.group.empty())
+    std::erase_if(sets, [&](const SealedSet& sealed) { return sealed.set.origin.group != place.group; });
   if (sets.empty())
-    return fail(ErrorKind::not_found, "R013", fmt::format("nothing below {} is sealed in {}", prefix, store.describe()),
+    return fail(ErrorKind::not_found, "R013",
+                fmt::format("nothing {}below {} is sealed in {}",
+                            place.group.empty() ? "" : "of group " + place.group + " ", place.prefix, store.describe()),
                 k_seal_hint);
-  TRY(auto files, union_of(sets));
-  return Resolved{"run:" + prefix, std::move(sets), std::move(files), {}, 0};
+  auto files = union_of(sets);
+  if (!files) return fail(naming_groups(place.prefix, sets, std::move(files).error()));
+  auto source = "run:" + place.prefix + (place.group.empty() ? "" : "@" + place.group);
+  return Resolved{std::move(source), std::move(sets), std::move(*files), {}, 0};
 }
 
 } // namespace quarry::registry

@@ -1,8 +1,12 @@
 #include "registry/registry.hpp"
 
+#include "base/codes.hpp"
+#include "base/text.hpp"
 #include "registry/keys.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
+#include <fmt/core.h>
+#include <optional>
 #include <set>
 #include <string_view>
 
@@ -10,12 +14,44 @@ namespace quarry::registry {
 
 namespace {
 
+/// "gfx94X-dcgpu" of `42-linux/python/gfx94X-dcgpu/dist/rocm-7.2.0.tar.gz"; empty if the file is not in a family's
+/// group.
+std::string group_in(const std::string& key) {
+  auto parts = text::split(key, '/');
+  auto group =
+      std::find_if(parts.begin(), parts.end(), [](const std::string& part) { return part.starts_with("gfx"); });
+  return group == parts.end() || group + 1 == parts.end() ? std::string() : *group;
+}
+
+/// The package `rocm` names the families that a run has packages of, so the jobs of two families make two of one name.
+/// Says so, because the answer is not another version: it is a channel for each family.
+std::optional<Error> another_family(const std::vector<FileRecord>& shown, const std::vector<SealedSet>& sets) {
+  for (const auto& sealed : sets)
+    for (const auto& file : sealed.set.files)
+      for (const auto& other : shown) {
+        bool differs = file.project == "rocm" && other.filename == file.filename && other.sha256 != file.sha256;
+        auto theirs = group_in(other.key), ours = group_in(file.key);
+        if (!differs || theirs.empty() || ours.empty() || theirs == ours) continue;
+        return Error::of(ErrorKind::already_exists, "R023",
+                         fmt::format("{} is there from the packages of {}: that of {} differs, because `rocm` is made "
+                                     "for one family",
+                                     file.filename, theirs, ours))
+            .with_hint(fmt::format("give each family a channel of its own, such as NAME-{}; `quarry release create` "
+                                   "and `quarry promote --to 'NAME-{{family}}'` move them together",
+                                   text::lower(ours)));
+      }
+  return std::nullopt;
+}
+
 /// The base goes first, as one more set, so that a file that both have keeps the record of the base.
 Result<std::vector<FileRecord>> files_of_both(const View& base, const std::vector<SealedSet>& sets) {
   std::vector<SealedSet> all(1);
   all.front().set.files = files_of(base);
   all.insert(all.end(), sets.begin(), sets.end());
-  return union_of(all);
+  auto files = union_of(all);
+  if (!files && files.error().is(codes::two_contents))
+    if (auto other = another_family(all.front().set.files, sets)) return fail(std::move(*other));
+  return files;
 }
 } // namespace
 

@@ -33,7 +33,7 @@ bool is_repository(std::string_view text) {
          parts[1][0] != '.';
 }
 
-constexpr std::string_view k_run_form = "run:[OWNER-REPO/]ID[-PLATFORM]";
+constexpr std::string_view k_run_form = "run:[OWNER-REPO/]ID[-PLATFORM][@GROUP]";
 
 Result<Locator> parse_run(Locator locator, std::string_view rest) {
   if (auto slash = rest.find('/'); slash != rest.npos) {
@@ -43,6 +43,12 @@ Result<Locator> parse_run(Locator locator, std::string_view rest) {
     locator.external_repo = std::string(owner) + "/";
     rest.remove_prefix(slash + 1);
     if (rest.ends_with('/')) rest.remove_suffix(1); // a prefix pasted from a listing
+  }
+  if (auto at = rest.find('@'); at != rest.npos) {
+    locator.group = rest.substr(at + 1);
+    if (locator.group.empty() || !check_group(locator.group))
+      return malformed("L002", locator.text, "has no valid group behind `@`", k_run_form);
+    rest = rest.substr(0, at);
   }
   for (const auto& platform : platforms())
     if (rest.ends_with("-" + platform)) {
@@ -64,6 +70,15 @@ Result<Locator> parse_set(Locator locator, std::string_view rest) {
   if (rest.size() < k_set_digits_min || rest.size() > k_set_digits || !all_of(rest, is_hex))
     return malformed("L003", locator.text, "does not name a set by 8 or more of its 64 hex digits", "set:DIGEST");
   locator.kind = LocatorKind::set;
+  locator.digest = text::lower(rest);
+  return locator;
+}
+
+Result<Locator> parse_release(Locator locator, std::string_view rest) {
+  if (rest.size() < k_set_digits_min || rest.size() > k_set_digits || !all_of(rest, is_hex))
+    return malformed("L003", locator.text, "does not name a release by 8 or more of its 64 hex digits",
+                     "release:DIGEST");
+  locator.kind = LocatorKind::release;
   locator.digest = text::lower(rest);
   return locator;
 }
@@ -145,15 +160,16 @@ struct Scheme {
   std::string_view name;
   Result<Locator> (*parse)(Locator, std::string_view);
 };
-constexpr std::array<Scheme, 9> k_schemes{{{"run", parse_run},
-                                           {"set", parse_set},
-                                           {"channel", parse_channel},
-                                           {"commit", parse_commit},
-                                           {"pr", parse_pull_request},
-                                           {"file", parse_file},
-                                           {"s3", parse_s3},
-                                           {"https", parse_http},
-                                           {"http", parse_http}}};
+constexpr std::array<Scheme, 10> k_schemes{{{"run", parse_run},
+                                            {"set", parse_set},
+                                            {"release", parse_release},
+                                            {"channel", parse_channel},
+                                            {"commit", parse_commit},
+                                            {"pr", parse_pull_request},
+                                            {"file", parse_file},
+                                            {"s3", parse_s3},
+                                            {"https", parse_http},
+                                            {"http", parse_http}}};
 
 /// RFC 3986 scheme of at least two letters. Artifact names hold '_' before their ':', so they are never taken for one.
 std::string_view scheme_of(std::string_view text) {
@@ -173,8 +189,8 @@ const std::vector<std::string>& platforms() {
 }
 
 std::string_view to_string(LocatorKind kind) {
-  constexpr std::array<std::string_view, 8> names{"path",   "run",          "set", "channel",
-                                                  "commit", "pull request", "s3",  "http"};
+  constexpr std::array<std::string_view, 9> names{"path",         "run", "set",  "channel", "commit",
+                                                  "pull request", "s3",  "http", "release"};
   return names.at(static_cast<std::size_t>(kind));
 }
 
@@ -192,10 +208,11 @@ Result<Locator> parse_locator(std::string_view text) {
   for (const auto& scheme : k_schemes)
     if (text::lower(name) == scheme.name) return scheme.parse(std::move(locator), text.substr(name.size() + 1));
   if (!name.empty())
-    return fail(
-        ErrorKind::invalid_argument, "L007", fmt::format("locator {} begins with the unknown word {}:", text, name),
-        fmt::format("known are run:, set:, channel:, commit:, pr:, file:, s3://, https://; if it is a path: `file:{}`",
-                    text));
+    return fail(ErrorKind::invalid_argument, "L007",
+                fmt::format("locator {} begins with the unknown word {}:", text, name),
+                fmt::format("known are run:, set:, release:, channel:, commit:, pr:, file:, s3://, https://; if it is "
+                            "a path: `file:{}`",
+                            text));
   locator.path = text;
   return locator;
 }
@@ -244,6 +261,13 @@ Result<void> require_kind(const Locator& locator, const std::vector<LocatorKind>
               fmt::format("cannot {} {}: it is a {}, which this command does not take", purpose, locator.text,
                           to_string(locator.kind)),
               hint);
+}
+
+Result<void> refuse_group(const Locator& locator) {
+  if (locator.group.empty()) return {};
+  return fail(ErrorKind::invalid_argument, "L009",
+              fmt::format("{} names one group of packages, and this command takes the run as a whole", locator.text),
+              fmt::format("omit `@{}`", locator.group));
 }
 
 Result<StorePlace> split_store(const std::string& text) {

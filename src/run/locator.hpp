@@ -8,7 +8,7 @@
 
 namespace quarry::run {
 
-enum class LocatorKind : std::uint8_t { path, run, set, channel, commit, pull_request, s3, http };
+enum class LocatorKind : std::uint8_t { path, run, set, channel, commit, pull_request, s3, http, release };
 std::string_view to_string(LocatorKind kind);
 
 struct Locator {
@@ -19,7 +19,8 @@ struct Locator {
   std::string run_id;        ///< run
   std::string platform;      ///< run: "linux", "windows" or empty (then any)
   std::string repository;    ///< run (from a pasted URL), pull_request: "owner/repo"
-  std::string digest;        ///< set: 64 lower-case hex digits
+  std::string group;         ///< run: one group of its packages ("gfx94X-dcgpu"), or empty (then all)
+  std::string digest;        ///< set, release: 8 to 64 lower-case hex digits
   std::string channel;       ///< channel
   std::string commit;        ///< commit: 7 to 64 lower-case hex digits
   std::string number;        ///< pull_request
@@ -41,6 +42,9 @@ std::string bare_word_hint(std::string_view word, const std::vector<LocatorKind>
 /// L009 (a kind that makes no sense here), naming the command's `purpose` ("fetch artifacts from") and the kinds it
 /// takes.
 Result<void> require_kind(const Locator& locator, const std::vector<LocatorKind>& accepted, std::string_view purpose);
+
+/// For commands that take a run as a whole: invalid_argument L009 if the locator names one group of it.
+Result<void> refuse_group(const Locator& locator);
 
 /// An `s3://` or local place in a store, as the bucket (or directory) and the key below it.
 struct StorePlace {

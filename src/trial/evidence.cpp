@@ -29,6 +29,20 @@ Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, con
               "name the family of the tests with --family");
 }
 
+Result<void> check_framework(const std::vector<venv::InstalledFile>& files, const std::string& framework) {
+  if (framework.empty()) return {};
+  std::vector<std::string> installed;
+  for (const auto& file : files) {
+    if (file.project == dist::family_key(framework)) return {};
+    installed.push_back(file.project);
+  }
+  return fail(ErrorKind::invalid_argument, "X017",
+              fmt::format("framework {} is not among the tested packages", framework),
+              fmt::format("these are: {}; install the framework's set in the same environment, such as "
+                          "`quarry venv install .venv --from channel:NAME --packages \"rocm[libraries]\" {}`",
+                          text::first(installed, 5), framework));
+}
+
 std::string log_key(const std::string& text) { return fmt::format("evidence/logs/{}.txt", sha256(text).hex()); }
 
 Result<std::string> store_log(store::ObjectStore& store, std::string text) {

@@ -205,7 +205,11 @@ void describe(const ForeignReport& report, const RecordOptions& options, const v
     if (file.project == "rocm") evidence.suite_digest = file.sha256.hex();
   evidence.subjects = subjects_of(files);
   evidence.sealed = true;
-  if (auto sets = venv::holding_sets(source, files); sets.size() == 1) evidence.set = sets.front();
+  auto sets = venv::holding_sets(source, files);
+  if (sets.size() == 1)
+    evidence.set = sets.front();
+  else
+    evidence.sets = std::move(sets);
   evidence.machine = report.machine;
   evidence.started = report.started;
   evidence.ended = report.ended;

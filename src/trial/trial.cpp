@@ -309,6 +309,7 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   TRY(auto work, TemporaryDirectory::create(environment.directory));
   TRY(auto subject, find_subject(options, environment, store));
   TRY(auto family, family_of(subject.files, options.family));
+  TRY_DO(check_framework(subject.files, options.framework));
   TRY(auto suite, choose_suite(options, environment, subject, work.path()));
   TRY_DO(store.conditional_writes(), "before the suite is run"); // it may have to ask the server, and be refused
   if (options.on_note)
@@ -341,7 +342,10 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   evidence.machine = machine_facts(variables);
   evidence.subjects = subjects_of(subject.files);
   evidence.sealed = subject.sealed;
-  if (subject.sets.size() == 1) evidence.set = subject.sets.front();
+  if (subject.sets.size() == 1)
+    evidence.set = subject.sets.front();
+  else
+    evidence.sets = subject.sets;
   describe_tools(options, environment, subject, evidence);
   auto log = log_text(done, options);
   evidence.log = log_key(log);

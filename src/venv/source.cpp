@@ -234,9 +234,9 @@ Result<Source> from_run(store::ObjectStore& store, const run::Locator& locator) 
   TRY(auto layout, run::find_run(store, locator));
   auto prefix = layout.prefix();
   if (prefix.ends_with('/')) prefix.pop_back();
-  auto resolved = registry::resolve_run(store, prefix);
+  auto resolved = registry::resolve_group(store, {prefix, locator.group});
   if (resolved) return sealed_source(store, std::move(*resolved), locator.text);
-  if (!resolved.error().is(codes::not_sealed)) return fail(std::move(resolved).error());
+  if (!resolved.error().is(codes::not_sealed) || !locator.group.empty()) return fail(std::move(resolved).error());
   return unsealed_run(store, layout, locator.text, std::move(resolved).error());
 }
 

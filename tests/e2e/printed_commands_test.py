@@ -183,7 +183,11 @@ def test_a_waiver_says_what_it_waives(store, policy):
     assert "not an approver of policy default" in refused("G006", 2, *base, "--approver", "me", "--everything").err
     assert not (store / "waivers").exists()
     for scope in (("--everything",), ("--family", "gfx1151"), ("--suite", "smoke"), ("--platform", "linux"), ("--python", "3.12"), ("--framework", "torch")):
+        if scope != ("--everything",):
+            assert "--any-set" in refused("G006", 2, *mine, *scope).err, "a waiver that names no set covers later runs, too"
+            scope = (*scope, "--any-set")
         good(*mine, *scope)
+    refused("G006", 2, *mine, "--everything", "--any-set")
     good(*base, "--approver", "release-owner", "--everything")
 
 

@@ -244,5 +244,46 @@ def test_a_family_that_nobody_built_is_missed(line, tmp_path):
     assert [cell["cell"]["family"] for cell in missing] == ["gfx1151"] and "which no set brings" in missing[0]["reasons"][0]
     said = quarry("gate", "--from", "run:1", "--to", "stable", "--store", f"file:{line.store}").out
     assert "expected, and not there" in said and "--family gfx1151" in said
-    line("waive", "--to", "stable", "--family", "gfx1151", "--platform", "linux", "--reason", "no builder", "--approver", "lead", "--expires", "1h")
+    line("waive", "--to", "stable", "--family", "gfx1151", "--platform", "linux", "--any-set", "--reason", "no builder", "--approver", "lead", "--expires", "1h")
     assert line.promote("run:1").json["moved"]
+
+
+def test_a_set_in_the_middle_is_taken_out(line, next_packages, packages):
+    """What came after it stays, and it does not come back by itself."""
+    sets = {one["run_id"]: one["set"] for one in line("set", "list").json["sets"]}
+    before = line.bytes()
+    words = ("yank", f"set:{sets['1']}", "--channel", "staging", "--reason", "wrong compiler")
+    planned = line(*words, "--dry-run").json
+    assert line.bytes() == before and len(planned["blocked"]) == 4
+    done = line(*words).json
+    assert done["generation"] == planned["generation"] == 3 and done["view"] == planned["view"]
+    shown = line("channel", "show", "staging").json
+    assert {re.search(r"-(\d+\.\d+\.\d+)", file["filename"])[1] for file in shown["files"]} == {"7.2.1"}
+    assert shown["sets"] == [sets["2"]] and {file["reason"] for file in shown["blocked"]} == {"wrong compiler"}
+    simple = (line.store / "channels/staging/simple/rocm/index.html").read_text()
+    assert "7.2.1" in simple and "7.2.0" not in simple
+    words_again = ("publish", packages, "--store", f"file:{line.store}", "--run-id", "9", "--platform", "linux", "--artifact-group", "gfx103X-dgpu", "--channel", "staging")
+    assert "wrong compiler" in refused("R022", 10, *words_again).err
+    assert "O024" in line(*words, code=3).err, "it is out already"
+    assert line("channel", "log", "staging").json["moves"][0]["action"] == "yank"
+    assert line("index", "repair", "channel:staging").json["writes"] == 0
+
+
+def test_one_file_is_taken_out_of_every_set(line):
+    name = next(file["filename"] for file in line("channel", "show", "staging").json["files"] if "sdk_devel-7.2.1" in file["filename"])
+    line("yank", name, "--channel", "staging", "--reason", "broken links")
+    shown = line("channel", "show", "staging").json
+    assert len(shown["files"]) == 7 and name not in {file["filename"] for file in shown["files"]}
+    # The view follows from its sets: what stays of the set is a set of its own.
+    assert line("index", "rebuild", "channel:staging").json["records_written"] == 0
+    part = next(one for one in (line("set", "show", f"set:{digest}").json for digest in shown["sets"]) if any("7.2.1" in file["filename"] for file in one["files"]))
+    assert name not in {file["filename"] for file in part["files"]}
+    line.protect()
+    line.waive()
+    said = line.promote("run:2")
+    assert line.versions() == {"7.2.1"}, "another channel blocks nothing"
+    assert said.json["moved"]
+    line("rollback", "staging", "--reason", "they were fine")
+    assert len(line("channel", "show", "staging").json["files"]) == 8
+    refused("O015", 2, "yank", name, "--channel", "staging", "--reason", " ", "--store", f"file:{line.store}")
+    refused("O024", 3, "yank", "nothing.whl", "--channel", "staging", "--reason", "x", "--store", f"file:{line.store}")

@@ -1,14 +1,17 @@
 #include "cli/commands.hpp"
 #include "cli/families.hpp"
+#include "cli/keys.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/suggest.hpp"
 #include "cli/verdict.hpp"
+#include "cli/waivers.hpp"
 
 #include "base/text.hpp"
 #include "cli/shared_flags.hpp"
 #include "gate/collect.hpp"
 #include "gate/gate.hpp"
+#include "release/plan.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -20,26 +23,86 @@ namespace {
 
 // gate
 
+/// What the gate says about one channel.
+struct Judged {
+  std::string channel;
+  gate::Policy policy;
+  gate::Case input;
+  gate::Verdict verdict;
+};
+
+/// One channel, or those of a pattern such as `stable-{family}`.
+Result<std::vector<release::ChannelSets>> channels_of(const release::Source& source, const std::string& to) {
+  if (release::is_pattern(to)) return release::by_channel(source.resolved.sets, to);
+  return std::vector<release::ChannelSets>{{to, source.resolved.sets}};
+}
+
+Result<Judged> judge_channel(Context& context, const Arguments& arguments, store::ObjectStore& store,
+                             const release::Source& source, const release::ChannelSets& to) {
+  Judged judged;
+  judged.channel = to.channel;
+  TRY(judged.policy, policy_for(context, arguments, store, to.channel));
+  registry::Resolved here;
+  here.sets = to.sets;
+  TRY(judged.input, gate::collect_new(store, to.channel, here, context.clock.now_us()));
+  for (auto& other : gate::others(source.resolved.sets, to.sets)) judged.input.present.push_back(std::move(other));
+  judged.input.expectations = source.expectations;
+  TRY_DO(gate::load_signatures(store, judged.policy, judged.input));
+  judged.verdict = gate::judge(judged.policy, judged.input);
+  return judged;
+}
+
+Json gate_json(const std::vector<Judged>& all) {
+  auto document = verdict_json(all.front().verdict);
+  auto notes = Findings();
+  for (const auto& judged : all) notes.insert(notes.end(), judged.input.notes.begin(), judged.input.notes.end());
+  document["notes"] = findings_json(notes);
+  if (all.size() == 1) return document;
+  auto cells = Json::array(), channels = Json::array();
+  bool held = false, would_hold = false;
+  for (const auto& judged : all) {
+    auto one = verdict_json(judged.verdict);
+    for (const auto& cell : one["cells"]) cells.push_back(cell);
+    held |= judged.verdict.verdict == gate::Decision::held;
+    would_hold |= judged.verdict.would_hold;
+    one["channel"] = judged.channel;
+    channels.push_back(std::move(one));
+  }
+  document["verdict"] = gate::to_string(held ? gate::Decision::held : gate::Decision::ready);
+  document["would_hold"] = would_hold;
+  document["cells"] = std::move(cells);
+  document["channels"] = std::move(channels);
+  return document;
+}
+
 Result<int> run_gate(Context& context, const Arguments& arguments) {
-  auto from = arguments.get("--from"), to = arguments.get("--to");
+  auto to = arguments.get("--to");
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto policy, policy_for(context, arguments, *store, to));
-  TRY(auto source, resolve_sets(*store, from));
-  TRY(auto input, gate::collect_new(*store, to, source, context.clock.now_us()));
-  context.out.findings(input.notes);
-  auto verdict = gate::judge(policy, input);
-  auto name = source.generation ? fmt::format("{}@{}", source.source, source.generation) : source.source;
-  context.out.data(verdict_text(verdict, input.subjects, {name, to, context.out.data_look()}));
-  context.out.data(held_text(context, arguments, {policy, verdict, input.subjects}));
-  auto document = verdict_json(verdict);
+  TRY(auto source, source_of(arguments, *store));
+  TRY(auto channels, channels_of(source, to));
+  const auto& from = source.resolved;
+  auto name = from.generation ? fmt::format("{}@{}", from.source, from.generation) : from.source;
+  std::vector<Judged> all;
+  for (const auto& channel : channels) {
+    TRY(auto judged, judge_channel(context, arguments, *store, source, channel));
+    context.out.findings(judged.input.notes);
+    context.out.data(
+        verdict_text(judged.verdict, judged.input.subjects, {name, channel.channel, context.out.data_look()}));
+    auto of_channel = arguments; // what helps is for this channel
+    of_channel.values["--to"] = {channel.channel};
+    context.out.data(held_text(context, of_channel, {judged.policy, judged.verdict, judged.input.subjects}));
+    all.push_back(std::move(judged));
+  }
+  auto document = gate_json(all);
   document["schema"] = "quarry.gate/1";
   document["source"] = name;
   document["channel"] = to;
-  document["notes"] = findings_json(input.notes);
   context.out.document(document);
-  if (!verdict.would_hold && !verdict.cells.empty())
+  auto any = [&](auto is) { return std::any_of(all.begin(), all.end(), is); };
+  bool open = !any([](const Judged& judged) { return judged.verdict.would_hold; });
+  if (open && any([](const Judged& judged) { return !judged.verdict.cells.empty(); }))
     context.out.note("next: " + NextCommand(context, "promote").flags_of(arguments).text());
-  return verdict.verdict == gate::Decision::ready ? 0 : 10;
+  return any([](const Judged& judged) { return judged.verdict.verdict == gate::Decision::held; }) ? 10 : 0;
 }
 
 Command gate_command() {
@@ -49,11 +112,21 @@ Command gate_command() {
       .description =
           "Lays a policy over the sets of `--from` that the channel does not have, and over all evidence and "
           "waivers in the store. A cell is ready when every required suite has passed, lately enough, on exactly "
-          "the files of that cell; silence holds. Nothing is changed.\n\nA policy is a TOML file "
+          "the files of that cell; silence holds. Nothing is changed.\n\nA release, or several `--from`, are judged as "
+          "a whole: what one set lacks another may bring. With `--to 'stable-{family}'` each set is judged for the "
+          "channel of its family.\n\nA policy is a TOML file "
           "(docs/formats/policy.md), or the name of one inside the program: default, demo, incumbent-feb.",
       .operands = {},
-      .flags = {{"--to", "CHANNEL", "where the sets are to go", {}, {}, {}, true},
-                {"--from", "LOCATOR", "the sets: run:ID, set:DIGEST or channel:NAME", {}, {}, {}, true},
+      .flags = {{"--to", "CHANNEL", "where the sets are to go: a channel, or stable-{family}", {}, {}, {}, true},
+                {"--from",
+                 "LOCATOR",
+                 "the sets: run:ID, set:DIGEST, channel:NAME or release:DIGEST",
+                 {},
+                 {},
+                 {},
+                 true,
+                 true},
+                expect_flag(),
                 {"--policy", "FILE", "a policy file, or the name of a shipped one", {}, "default"},
                 store_flag()},
       .examples = {{"quarry gate --to stable --from channel:staging --policy default", "what would be held, and why"}},
@@ -110,13 +183,31 @@ Result<void> check_waiver(Context& context, const Arguments& arguments, store::O
         policy.approvers.empty()
             ? fmt::format("policy {} has no approvers; `--policy FILE` names another one", policy.name)
             : fmt::format("ask one of: {}; `--policy FILE` names another policy", text::join(policy.approvers, ", ")));
+  bool same = waiver.requester == waiver.approver;
+  if (policy.requester == gate::Requester::approver && !same)
+    return cannot_waive(
+        fmt::format("policy {} wants the approver to make the waiver, and you are {}", policy.name, waiver.requester),
+        fmt::format("{} runs this command", waiver.approver));
+  if (policy.requester == gate::Requester::another && same)
+    return cannot_waive(fmt::format("policy {} wants somebody else than the approver to make the waiver", policy.name),
+                        "the one who needs it runs this command, and names the approver");
   if (waiver.expires.us() - now_us > policy.waiver_max_age_us)
     return cannot_waive(fmt::format("policy {} does not allow waivers until {}", policy.name, waiver.expires),
                         fmt::format("the latest end is {}", sys::rfc3339(now_us + policy.waiver_max_age_us)));
   return {};
 }
 
-Result<registry::WaiverRecord> make_waiver(const Arguments& arguments, store::ObjectStore& store, std::int64_t now_us) {
+/// The page of the job that this is: "https://github.com/OWNER/REPO/actions/runs/42"; empty on a desk.
+std::string run_url(const Context& context) {
+  auto run = context.variable("GITHUB_RUN_ID"), server = context.variable("GITHUB_SERVER_URL");
+  if (run.empty()) return {};
+  return fmt::format("{}/{}/actions/runs/{}", server.empty() ? "https://github.com" : server,
+                     context.variable("GITHUB_REPOSITORY"), run);
+}
+
+Result<registry::WaiverRecord> make_waiver(const Context& context, const Arguments& arguments,
+                                           store::ObjectStore& store) {
+  auto now_us = context.clock.now_us();
   registry::WaiverRecord waiver;
   waiver.channel = arguments.get("--to");
   TRY_DO(registry::check_channel_name(waiver.channel));
@@ -125,6 +216,9 @@ Result<registry::WaiverRecord> make_waiver(const Arguments& arguments, store::Ob
   TRY_DO(check_line("--approver", arguments.get("--approver")));
   waiver.reason = arguments.get("--reason");
   waiver.approver = arguments.get("--approver");
+  waiver.requester = who(context);
+  waiver.repository = context.variable("GITHUB_REPOSITORY");
+  waiver.run = run_url(context);
   waiver.cell = {arguments.find("--platform").value_or(""), arguments.find("--family").value_or(""),
                  arguments.find("--python").value_or(""), arguments.find("--framework").value_or("")};
   for (auto digits : arguments.list("--set")) {
@@ -136,6 +230,17 @@ Result<registry::WaiverRecord> make_waiver(const Arguments& arguments, store::Ob
   TRY(auto expires_us, expiry(arguments.get("--expires"), now_us));
   waiver.expires = sys::Timestamp::from_us(expires_us);
   return waiver;
+}
+
+/// A waiver that names no set covers those that nobody has built yet.
+Result<void> check_sets(const Arguments& arguments) {
+  bool sets = !arguments.list("--set").empty(), any = arguments.has("--any-set"), all = arguments.has("--everything");
+  if (any && (sets || all))
+    return cannot_waive(fmt::format("--any-set and {} exclude each other", sets ? "--set" : "--everything"),
+                        "use only one of them");
+  if (sets || any || all) return {};
+  return cannot_waive("the waiver would cover every set, also those of later runs",
+                      "name the sets with `--set DIGEST`, or use --any-set");
 }
 
 /// A waiver for all that ever moves to a channel must be meant: a flag that was forgotten would give the same.
@@ -151,20 +256,14 @@ Result<void> check_scope(const Arguments& arguments) {
   if (!arguments.has("--everything") && given.empty())
     return cannot_waive(fmt::format("the waiver would cover every suite on every cell of {}", arguments.get("--to")),
                         fmt::format("limit it with {}, or use --everything", text::join(known, ", ")));
-  return {};
-}
-
-std::string scope_text(const registry::WaiverRecord& waiver) {
-  std::vector<std::string> parts;
-  for (const auto& part : {waiver.cell.platform, waiver.cell.family, waiver.cell.python, waiver.cell.framework})
-    if (!part.empty()) parts.push_back(part);
-  return parts.empty() ? "every cell" : text::join(parts, " ");
+  return check_sets(arguments);
 }
 
 Result<int> run_waive(Context& context, const Arguments& arguments) {
   TRY_DO(check_scope(arguments));
+  TRY(auto key, signing_key(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto waiver, make_waiver(arguments, *store, context.clock.now_us()));
+  TRY(auto waiver, make_waiver(context, arguments, *store));
   TRY_DO(check_waiver(context, arguments, *store, waiver));
   auto unknown = unknown_names(context, *store, waiver);
   context.out.findings(unknown);
@@ -172,15 +271,18 @@ Result<int> run_waive(Context& context, const Arguments& arguments) {
   auto digest = registry::digest_of(waiver);
   if (!dry) {
     TRY(digest, registry::put_waiver(*store, waiver));
+    TRY_DO(sign_record(context, *store, {"waiver", *digest.sha256()}, key));
   }
-  context.out.data(fmt::format("{}  {}  {} on {}, until {}, by {}: {}\n", dry ? "would waive" : "waived",
-                               digest.short_hex(), waiver.suite.empty() ? "every suite" : waiver.suite,
-                               scope_text(waiver), waiver.expires, waiver.approver, waiver.reason));
+  context.out.data(
+      fmt::format("{}  {}  {}\n", dry ? "would waive" : "waived", digest.short_hex(), waiver_text(waiver)));
   context.out.document({{"schema", "quarry.waive/1"},
                         {"waiver", digest},
                         {"written", !dry},
                         {"channel", waiver.channel},
                         {"expires", waiver.expires},
+                        {"approver", waiver.approver},
+                        {"requester", waiver.requester},
+                        {"run", url_json(waiver.run)},
                         {"notes", findings_json(unknown)}});
   return 0;
 }
@@ -193,7 +295,9 @@ Command waive_command() {
           "Writes a waiver into the store: for this channel, these cells and suites count as ready until the "
           "waiver expires, although evidence is missing or bad. The policy says who may waive and for how long; the "
           "waiver is checked against it at once, so name with `--policy` the one that will judge.\n\n"
-          "Say what is waived: a cell, a suite, a set, or `--everything`.",
+          "Say what is waived: a cell, a suite, a set, or `--everything`. A waiver that names no `--set` needs "
+          "`--any-set`, because it covers sets of later runs, too. The record says who made it and in which job; "
+          "`quarry waiver revoke` takes it back.",
       .operands = {},
       .flags = {{"--to", "CHANNEL", "the channel that it is for", {}, {}, {}, true},
                 {"--reason", "TEXT", "why the risk is taken", {}, {}, {}, true},
@@ -205,11 +309,13 @@ Command waive_command() {
                 {"--framework", "NAME", "only for this framework"},
                 {"--suite", "NAME", "only for this suite"},
                 {"--set", "DIGEST", "only for this set", {}, {}, {}, false, true},
+                {"--any-set", "", "for every set, also of later runs"},
                 {"--everything", "", "every suite on every cell of every set"},
                 {"--policy", "FILE", "the policy that will judge", {}, "default"},
+                sign_flag(),
                 {"--dry-run", "", "check and show it, write nothing", {}, {}, {}, false, false, 'n'},
                 store_flag()},
-      .examples = {{"quarry waive --to stable --family gfx1153 --approver release-owner --expires 14d "
+      .examples = {{"quarry waive --to stable --family gfx1153 --any-set --approver release-owner --expires 14d "
                     "--reason \"no lab machine until December\"",
                     "one family, for two weeks"}},
       .exit_codes = {{2, "the waiver would not count"}},
@@ -219,6 +325,8 @@ Command waive_command() {
 
 } // namespace
 
-std::vector<Command> gate_commands() { return {gate_command(), waive_command()}; }
+std::vector<Command> gate_commands() {
+  return {gate_command(), waive_command(), waiver_list_command(), waiver_revoke_command()};
+}
 
 } // namespace quarry::cli

@@ -5,12 +5,12 @@
 #include "cli/commands.hpp"
 #include "cli/delivery.hpp"
 #include "cli/dry_run.hpp"
+#include "cli/moves.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
-#include "cli/reviewed.hpp"
+#include "cli/release_moves.hpp"
 #include "cli/shared_flags.hpp"
 #include "cli/verdict.hpp"
-#include "publish/resolve.hpp"
 #include "sys/clock.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -25,73 +25,6 @@ const Flag k_execute{.name = "--execute", .value = "DIGEST", .help = "run exactl
 const Flag k_reason{.name = "--reason", .value = "TEXT", .help = "why, for the ledger"};
 
 constexpr int k_exit_held = 10;
-
-Result<promote::Options> promote_options_of(Context& context, const Arguments& arguments) {
-  TRY_DO(check_execute(arguments));
-  TRY_DO(check_line("--reason", arguments.get("--reason")));
-  promote::Options options{who(context),
-                           sys::Timestamp::from_us(context.clock.now_us()),
-                           arguments.get("--reason"),
-                           {},
-                           arguments.has("--dry-run"),
-                           {}};
-  if (arguments.has("--execute")) options.execute = arguments.get("--execute");
-  TRY(options.public_url, public_url_of(arguments));
-  options.clock_us = [&clock = context.clock] { return clock.now_us(); };
-  return options;
-}
-
-Json receipt_json(const promote::Receipt& receipt, const char* schema, bool dry_run) {
-  auto sets = Json::array();
-  for (const auto& sealed : receipt.plan.sets) sets.push_back(sealed.digest);
-  return {{"schema", schema},
-          {"plan", receipt.digest},
-          {"channel", receipt.plan.channel},
-          {"generation", receipt.generation},
-          {"view", receipt.view},
-          {"writes", receipt.writes},
-          {"moved", receipt.moved},
-          {"held", receipt.held},
-          {"dry_run", dry_run},
-          {"sets", sets},
-          {"policy", receipt.plan.policy.empty() ? Json(nullptr) : Json(receipt.plan.policy)},
-          {"blocked", receipt.plan.blocks},
-          {"unblocked", receipt.plan.unblocks},
-          {"index_url", url_json(receipt.at.index_url)},
-          {"find_links_urls", receipt.at.find_links},
-          {"notes", findings_json(receipt.notes)},
-          {"merged_index_url", url_json(receipt.at.merged_url)}};
-}
-
-std::string moved_text(const promote::Receipt& receipt) {
-  const auto& plan = receipt.plan;
-  auto place = fmt::format("{}@{}", plan.channel, receipt.generation);
-  if (receipt.completed)
-    return fmt::format("done before  {}  view {}  {} written to complete it\n", place, receipt.view.short_hex(),
-                       units::things(receipt.writes, "object"));
-  if (!receipt.moved && plan.action == registry::Action::rollback)
-    return fmt::format("nothing to do  {} shows that view already\n", place);
-  if (!receipt.moved) return fmt::format("nothing to do  {} has all of it\n", place);
-  auto blocked = plan.blocks ? fmt::format("blocked     {}: `quarry channel unblock {}` lets them come back\n",
-                                           units::things(plan.blocks, "file"), plan.channel)
-                             : std::string();
-  return fmt::format("moved       {}  view {}  {} written\n{}{}", place, receipt.view.short_hex(),
-                     units::things(receipt.writes, "object"), blocked, addresses_text(receipt.at));
-}
-
-std::string promote_plan_text(const promote::Plan& plan) {
-  std::string text;
-  for (const auto& sealed : plan.sets)
-    text += fmt::format(
-        "  set:{}  {}  run {}{}\n", sealed.digest.short_hex(), units::things(sealed.set.files.size(), "file"),
-        sealed.set.origin.run_id,
-        plan.action == registry::Action::promote && !sealed.set.subset_of.empty() ? "  (the part that is ready)" : "");
-  if (plan.blocks) text += fmt::format("  {} will be blocked\n", units::things(plan.blocks, "file"));
-  if (plan.unblocks) text += fmt::format("  {} will no longer be blocked\n", units::things(plan.unblocks, "file"));
-  auto now = plan.expected ? plan.expected->record.generation : 0;
-  return text + fmt::format("{}  {}@{} -> {}@{}  view {}\n", plan.action, plan.channel, now, plan.channel,
-                            plan.generation(), plan.view.digest.short_hex());
-}
 
 /// The end of a dry run: what to type next. A channel that has all of it may still have to be copied (`delivers`).
 std::string promote_dry_run_text(const promote::Receipt& receipt, NextCommand command, bool delivers = false) {
@@ -110,18 +43,20 @@ std::string promote_dry_run_text(const promote::Receipt& receipt, NextCommand co
 Result<promote::Request> promote_request_of(Context& context, const Arguments& arguments, const Destination& to,
                                             store::ObjectStore& store) {
   TRY(auto policy, policy_for(context, arguments, store, arguments.get("--to")));
-  TRY(auto locator, run::parse_locator(arguments.get("--from")));
-  TRY(auto source, publish::resolve(store, locator));
-  return promote::Request{std::move(source),
+  TRY(auto source, source_of(arguments, store));
+  return promote::Request{std::move(source.resolved),
                           arguments.get("--to"),
                           std::move(policy),
                           arguments.get("--cells") == "ready",
                           context.clock.now_us(),
                           context.jobs,
-                          to.store ? to.locator + " " + to.prefix : std::string()};
+                          to.store ? to.locator + " " + to.prefix : std::string(),
+                          {},
+                          std::move(source.expectations)};
 }
 
 Result<int> run_promote(Context& context, const Arguments& arguments) {
+  if (release::is_pattern(arguments.get("--to"))) return promote_release(context, arguments);
   TRY(auto options, promote_options_of(context, arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto to, destination_of(context, arguments));
@@ -135,9 +70,9 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   bool checked = false;
   if (to.store)
     options.before_writing = [&](const promote::Plan& plan) -> Result<void> {
-      TRY(auto sets, promoted_sets(*store, request, plan));
+      TRY(auto sets, release::promoted_sets(*store, {request, plan}));
       checked = true;
-      TRY_DO(judge_delivery(*store, request, plan, to, sets));
+      TRY_DO(release::judge_delivery(*store, {request, plan}, to, sets));
       return check_delivery(context, to, sets);
     };
   TRY(auto receipt, promote::promote(*store, request, options));
@@ -147,9 +82,9 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   document["distribution"] = nullptr;
   std::optional<Delivery> delivery;
   if (to.store && !receipt.held) {
-    TRY(auto sets, promoted_sets(*store, request, receipt.plan));
+    TRY(auto sets, release::promoted_sets(*store, {request, receipt.plan}));
     if (!checked) {
-      auto judged = judge_delivery(*store, request, receipt.plan, to, sets);
+      auto judged = release::judge_delivery(*store, {request, receipt.plan}, to, sets);
       bool unseen = !judged && options.dry_run && could_not_look(judged.error()); // deliver() says so
       if (!judged && !unseen) return fail(std::move(judged).error());
     }
@@ -189,6 +124,11 @@ Command promote_command() {
           "Judges the sets of `--from` that the channel lacks by the policy, and when they are ready adds "
           "them to the channel: one pointer moves, no file is copied or changed, "
           "the URL of the channel stays the same. When the gate holds, nothing is written.\n\n"
+          "A release (`quarry release create`), or several `--from`, are judged as a whole and move together. With "
+          "`--to 'stable-{family}'` each set goes to the channel of its family: every verdict and every file is "
+          "checked "
+          "before the first channel moves, and a run that was killed between two is completed by the same "
+          "`--execute`.\n\n"
           "`--dry-run` prints the plan and its digest; `--execute DIGEST` runs that plan and nothing else, "
           "and can be repeated safely: a plan that was executed is completed, not executed "
           "twice. When something moved in between, it is a conflict that says what.\n\n"
@@ -202,9 +142,14 @@ Command promote_command() {
       .operands = {},
       .flags = {{.name = "--from",
                  .value = "LOCATOR",
-                 .help = "the sets: run:ID, set:DIGEST or channel:NAME",
+                 .help = "the sets: run:ID, set:DIGEST, channel:NAME or release:DIGEST",
+                 .required = true,
+                 .repeats = true},
+                {.name = "--to",
+                 .value = "CHANNEL",
+                 .help = "where they go: a channel, or stable-{family}",
                  .required = true},
-                {.name = "--to", .value = "CHANNEL", .help = "where they go", .required = true},
+                expect_flag(),
                 {.name = "--policy",
                  .value = "FILE",
                  .help = "a policy file, or the name of a shipped one; a protected channel has its own",
@@ -229,6 +174,8 @@ Command promote_command() {
       .examples = {{"quarry promote --from channel:staging --to stable --policy default --dry-run",
                     "the plan and its digest"},
                    {"quarry promote --from run:42 --to stable --policy default --cells ready", "what is ready, now"},
+                   {"quarry promote --from release:0e66efc9cb8b --to 'stable-{family}'",
+                    "a release, one channel for each family"},
                    {"quarry promote --from run:42 --to stable --policy default --store s3://builds --to-store "
                     "s3://dist --prefix v2/{family} --public-url s3://dist=https://repo.example.org",
                     "and copy it to the bucket that people install from"}},
@@ -296,6 +243,6 @@ Command rollback_command() {
 
 } // namespace
 
-std::vector<Command> promote_commands() { return {promote_command(), rollback_command()}; }
+std::vector<Command> promote_commands() { return {promote_command(), rollback_command(), yank_command()}; }
 
 } // namespace quarry::cli

@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/keys.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/scratch.hpp"
@@ -59,6 +60,7 @@ Json test_summary(const EvidenceRecord& e, const std::string& digest) {
             {"framework", e.cell.framework}}},
           {"counts", {{"passed", e.passed}, {"failed", e.failed}, {"skipped", e.skipped}, {"errors", e.errors}}},
           {"set", e.set},
+          {"sets", e.sets},
           {"sealed", e.sealed},
           {"reported", e.reported},
           {"started", e.started},
@@ -98,6 +100,7 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
   options.directory = arguments.get("--venv");
   options.locator = arguments.find("--from").value_or("");
   options.family = arguments.find("--family").value_or("");
+  options.framework = arguments.find("--framework").value_or("");
   options.suite = arguments.find("--suite").value_or("");
   options.command = arguments.rest;
   if (options.suite.find_first_of(" \t\n") != options.suite.npos)
@@ -136,12 +139,14 @@ void say_recorded(Context& context, const EvidenceRecord& evidence, const std::s
 
 Result<int> run_test(Context& context, const Arguments& arguments) {
   TRY(auto options, trial_options(context, arguments));
+  TRY(auto key, signing_key(arguments));
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   TRY(auto outcome, trial::run_trial(options, *store, context.environment, context.clock));
   const auto& e = outcome.evidence;
   auto result = painted(e.result.text(), outcome_tone_of(e.result), context.out.data_look().color);
   context.out.data(fmt::format("{}  {} on {}  {}{}\n", result, e.suite, cell_text(e.cell), counts_text(e),
                                e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
+  TRY_DO(sign_record(context, *store, {"evidence", *outcome.digest.sha256()}, key));
   say_recorded(context, e, outcome.digest.hex(), arguments.get("--store"), "quarry.test/1");
   return outcome.exit_code;
 }
@@ -168,10 +173,12 @@ Command test_command() {
       .flags = {{"--venv", "DIR", "the environment", {}, {}, {}, true},
                 {"--from", "LOCATOR", "what the installed files must be, instead of the receipt"},
                 {"--family", "F", "the GPU family tested; else that of the installed libraries"},
+                {"--framework", "NAME", "the framework tested, such as torch: one of the installed projects"},
                 {"--suite", "NAME", "the name of the suite: rocm-sdk, or what a command after -- is to be called"},
                 {"--junit", "FILE", "the JUnit report that the command writes"},
                 {"--deadline", "D", "after this the suite is killed", {}, "1h"},
                 pass_env_flag(),
+                sign_flag(),
                 store_flag()},
       .takes_rest = true,
       .examples = {{"quarry test --venv .venv", "the tests inside the packages"},
@@ -210,6 +217,7 @@ Result<void> check_record_flags(const Arguments& arguments) {
 
 Result<int> run_record(Context& context, const Arguments& arguments) {
   TRY_DO(check_record_flags(arguments));
+  TRY(auto key, signing_key(arguments));
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   auto kept = arguments.find("--kept");
   TRY(auto done, kept ? trial::record_kept(*kept, *store) : record_report(context, arguments, *store));
@@ -217,6 +225,7 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   auto result = painted(e.result.text(), outcome_tone_of(e.result), context.out.data_look().color);
   context.out.data(fmt::format("{}  {} on {}  {}\n", result, e.suite, cell_text(e.cell), counts_text(e)));
   if (!kept) context.out.data(fmt::format("reported    by {}; quarry did not run there\n", e.machine.at("host")));
+  TRY_DO(sign_record(context, *store, {"evidence", *done.digest.sha256()}, key));
   say_recorded(context, e, done.digest.hex(), arguments.get("--store"), "quarry.evidence-record/1");
   return e.result == Outcome::passed ? 0 : 1;
 }
@@ -236,6 +245,7 @@ Command record_command() {
                     {"--from", "LOCATOR", "the sealed set that was installed there: run:, set: or channel:"},
                     {"--family", "F", "the GPU family tested; else that of the installed libraries"},
                     {"--kept", "FILE", "instead of a report: the .json file that `quarry test` kept"},
+                    sign_flag(),
                     store_flag()},
           .examples = {{"quarry evidence record --from-report report.json --from run:42-windows",
                         "what a Windows job has tested"}},
@@ -256,7 +266,10 @@ Result<int> run_test_list(Context& context, const Arguments& arguments) {
   Findings skipped;
   TRY(auto records, registry::list_evidence(*store, skipped));
   context.out.findings(skipped);
-  std::erase_if(records, [&](const auto& r) { return !set.empty() && r.record.set != set; });
+  std::erase_if(records, [&](const auto& r) {
+    const auto& sets = r.record.sets;
+    return !set.empty() && r.record.set != set && std::find(sets.begin(), sets.end(), set) == sets.end();
+  });
   std::stable_sort(records.begin(), records.end(),
                    [](const auto& a, const auto& b) { return a.record.ended > b.record.ended; });
   Json list = Json::array();
@@ -276,11 +289,17 @@ Result<int> run_test_list(Context& context, const Arguments& arguments) {
   return 0;
 }
 
+std::string sets_text(const EvidenceRecord& e) {
+  if (!e.set.empty()) return e.set.hex();
+  std::vector<std::string> sets;
+  for (const auto& set : e.sets) sets.push_back(set.hex());
+  return sets.empty() ? "none" : text::join(sets, " and ");
+}
+
 std::string evidence_text(const std::string& digest, const EvidenceRecord& e, Look look) {
   auto text = fmt::format("evidence  {}\n{}  {} on {}  {}\nfrom      {} to {}\nset       {}{}\n", digest,
                           painted(e.result.text(), outcome_tone_of(e.result), look.color), e.suite, cell_text(e.cell),
-                          counts_text(e), e.started, e.ended, e.set.empty() ? "none" : e.set.hex(),
-                          e.sealed ? "" : "  (unsealed source)");
+                          counts_text(e), e.started, e.ended, sets_text(e), e.sealed ? "" : "  (unsealed source)");
   if (!e.reported.empty())
     text += fmt::format("reported  {}: quarry did not run there, and takes its word\n", e.reported);
   for (const auto& subject : e.subjects)

@@ -1,0 +1,201 @@
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/commands.hpp"
+#include "cli/next_command.hpp"
+#include "cli/records.hpp"
+#include "cli/release_notes.hpp"
+#include "cli/shared_flags.hpp"
+#include "cli/table.hpp"
+#include "cli/verdict.hpp"
+#include "registry/releases.hpp"
+#include "sys/file.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+constexpr std::uint64_t k_notes_bytes_max = 1u << 20; // what people write; a record is read by every command
+
+// ---- release create
+
+Result<registry::ReleaseRecord> release_of(const Arguments& arguments, store::ObjectStore& store) {
+  std::vector<std::string> locators;
+  for (const auto& set : arguments.list("--set")) locators.push_back(set.starts_with("set:") ? set : "set:" + set);
+  for (const auto& from : arguments.list("--from")) locators.push_back(from);
+  if (locators.empty())
+    return fail(ErrorKind::invalid_argument, "O021", "the release would have no sets",
+                "name them with `--set DIGEST` or `--from LOCATOR`, each as often as needed");
+  TRY_DO(check_line("--name", arguments.get("--name")));
+  TRY(auto source, release::resolve(store, locators));
+  registry::ReleaseRecord record;
+  record.name = arguments.get("--name");
+  for (const auto& sealed : source.resolved.sets) record.sets.push_back(sealed.digest);
+  std::sort(record.sets.begin(), record.sets.end());
+  if (auto file = arguments.find("--expect")) {
+    TRY(auto text, sys::read_file(*file, k_notes_bytes_max), "while reading what is expected");
+    TRY(auto expect, gate::parse_expectation({*file, std::move(text)}));
+    record.expect = {expect.platforms, expect.families, expect.pythons, expect.projects};
+  }
+  if (auto file = arguments.find("--notes")) {
+    TRY(record.notes, sys::read_file(*file, k_notes_bytes_max), "while reading the notes");
+  }
+  return record;
+}
+
+Result<int> run_release_create(Context& context, const Arguments& arguments) {
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto record, release_of(arguments, *store));
+  auto digest = registry::digest_of(record);
+  bool dry = arguments.has("--dry-run");
+  if (!dry) {
+    TRY(digest, registry::put_release(*store, record));
+  }
+  context.out.data(fmt::format("{}  release:{}  {}{}\n", dry ? "would create" : "created", digest,
+                               units::things(record.sets.size(), "set"),
+                               record.name.empty() ? "" : "  " + record.name));
+  context.out.document({{"schema", "quarry.release-create/1"},
+                        {"release", digest},
+                        {"name", record.name},
+                        {"sets", record.sets},
+                        {"written", !dry}});
+  if (!dry)
+    context.out.note("next: " + NextCommand(context, "gate")
+                                    .set("--from", "release:" + digest.short_hex())
+                                    .set("--to", "stable")
+                                    .set("--store", arguments.get("--store"))
+                                    .text());
+  return 0;
+}
+
+// ---- release show
+
+/// The digits of `release:DIGEST` or of a bare digest.
+std::string digits_of(const std::string& operand) {
+  constexpr std::string_view k_prefix = "release:";
+  return operand.starts_with(k_prefix) ? operand.substr(k_prefix.size()) : operand;
+}
+
+std::string set_row(const registry::SealedSet& sealed) {
+  const auto& origin = sealed.set.origin;
+  auto run = origin.run_id + (origin.platform.empty() ? "" : "-" + origin.platform);
+  return origin.group.empty() ? run : run + "@" + origin.group;
+}
+
+Result<int> run_release_show(Context& context, const Arguments& arguments) {
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto shown, load_shown_release(*store, digits_of(arguments.operands.at(0))));
+  context.out.data(
+      fmt::format("release     {}{}\n", shown.digest, shown.record.name.empty() ? "" : "  " + shown.record.name));
+  TableRows rows;
+  auto sets = Json::array();
+  for (const auto& sealed : shown.sets) {
+    std::vector<std::string> in;
+    for (const auto& channel : shown.channels)
+      if (std::find(channel.sets.begin(), channel.sets.end(), sealed.digest) != channel.sets.end())
+        in.push_back(channel.name);
+    rows.push_back({"set:" + sealed.digest.short_hex(), set_row(sealed), units::things(sealed.set.files.size(), "file"),
+                    text::join(in, ", ")});
+    sets.push_back(
+        {{"set", sealed.digest}, {"run", set_row(sealed)}, {"files", files_json(sealed.set.files)}, {"channels", in}});
+  }
+  context.out.data(table({k_text, k_name, k_text, k_name}, rows, context.out.data_look()));
+  const auto& expect = shown.record.expect;
+  for (const auto& [what, names] : {std::pair("platforms", &expect.platforms), std::pair("families", &expect.families),
+                                    std::pair("pythons", &expect.pythons), std::pair("projects", &expect.projects)})
+    if (!names->empty()) context.out.data(fmt::format("expects     {}: {}\n", what, text::join(*names, ", ")));
+  for (const auto& waiver : shown.waivers)
+    context.out.data(fmt::format("waived      {}  {}\n", waiver.digest.short_hex(), waiver.text));
+  auto waivers = Json::array();
+  for (const auto& waiver : shown.waivers) waivers.push_back({{"waiver", waiver.digest}, {"text", waiver.text}});
+  context.out.document({{"schema", "quarry.release-show/1"},
+                        {"release", shown.digest},
+                        {"name", shown.record.name},
+                        {"expect",
+                         {{"platforms", expect.platforms},
+                          {"families", expect.families},
+                          {"pythons", expect.pythons},
+                          {"projects", expect.projects}}},
+                        {"notes", shown.record.notes},
+                        {"waivers", waivers},
+                        {"sets", sets}});
+  return 0;
+}
+
+// ---- release notes
+
+Result<int> run_release_notes(Context& context, const Arguments& arguments) {
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto shown, load_shown_release(*store, digits_of(arguments.operands.at(0))));
+  auto text = release_notes(shown);
+  context.out.data(text);
+  context.out.document({{"schema", "quarry.release-notes/1"}, {"release", shown.digest}, {"markdown", text}});
+  return 0;
+}
+
+const Operand k_release{"RELEASE", "release:DIGEST, or the digest or its first 8 or more digits"};
+
+Command release_create_command() {
+  return {
+      .path = {"release", "create"},
+      .summary = "name the sets that are released together",
+      .description =
+          "Writes a record of sealed sets, such as those of ROCm, of torch and of several families, and prints its "
+          "locator. `quarry gate` and `quarry promote` take it with `--from release:DIGEST`: the sets are judged as a "
+          "whole, and with `--to 'stable-{family}'` move to one channel for each family by one plan.\n\n"
+          "The record has no time and no author: the same sets, name, expectations and notes give the same release.",
+      .operands = {},
+      .flags = {{.name = "--set", .value = "DIGEST", .help = "a sealed set", .repeats = true},
+                {.name = "--from",
+                 .value = "LOCATOR",
+                 .help = "the sets of a run, a group of it (run:42-linux@gfx94X-dcgpu), a channel or a directory",
+                 .repeats = true},
+                {.name = "--name", .value = "TEXT", .help = "what people call it, such as 7.2.0"},
+                expect_flag(),
+                {.name = "--notes", .value = "FILE", .help = "Markdown for the release notes"},
+                {.name = "--dry-run", .value = "", .help = "check and show it, write nothing", .letter = 'n'},
+                store_flag()},
+      .examples =
+          {{"quarry release create --from run:42-linux@gfx94X-dcgpu --from run:42-linux@gfx110X-all --name 7.2.0",
+            "two families of one run"}},
+      .exit_codes = {{3, "a set does not exist, or is not sealed"}},
+      .schema = "quarry.release-create/1",
+      .run = run_release_create};
+}
+
+Command release_show_command() {
+  return {.path = {"release", "show"},
+          .summary = "show the sets of a release and which channels have them",
+          .description = "The sets with their runs and families, the channels that show each of them, what the release "
+                         "expects, and the waivers by which its sets got into channels.",
+          .operands = {k_release},
+          .flags = {store_flag()},
+          .examples = {{"quarry release show release:0e66efc9cb8b", "where is it?"}},
+          .exit_codes = {{3, "there is no such release"}, {6, "a record was altered"}},
+          .schema = "quarry.release-show/1",
+          .run = run_release_show};
+}
+
+Command release_notes_command() {
+  return {.path = {"release", "notes"},
+          .summary = "write the notes of a release from its records",
+          .description = "Markdown: what people wrote, the packages, the channels, and for each cell of the support "
+                         "matrix whether it was tested or waived, by whom and why, as the verdicts in the store say.",
+          .operands = {k_release},
+          .flags = {store_flag()},
+          .examples = {{"quarry release notes release:0e66efc9cb8b > notes.md", "for the page of the release"}},
+          .exit_codes = {{3, "there is no such release"}, {6, "a record was altered"}},
+          .schema = "quarry.release-notes/1",
+          .run = run_release_notes};
+}
+
+} // namespace
+
+std::vector<Command> release_commands() {
+  return {release_create_command(), release_show_command(), release_notes_command()};
+}
+
+} // namespace quarry::cli

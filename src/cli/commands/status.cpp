@@ -1,0 +1,232 @@
+#include "base/units.hpp"
+#include "cli/commands.hpp"
+#include "cli/next_command.hpp"
+#include "cli/records.hpp"
+#include "cli/shared_flags.hpp"
+#include "cli/verdict.hpp"
+#include "gate/collect.hpp"
+#include "pages/projection.hpp"
+#include "release/plan.hpp"
+#include "sys/clock.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+constexpr std::size_t k_sets_judged = 16;   // the newest of a channel: older ones had their time
+constexpr std::size_t k_reasons_shown = 10; // of one channel; --json has all
+
+/// A cell that the channel shows already, and that the gate would hold now.
+struct TroubledCell {
+  bool failing = false; ///< else it is untested, or its result is too old
+  const gate::CellVerdict* cell = nullptr;
+};
+
+struct ChannelStatus {
+  registry::ChannelRecord record;
+  registry::LedgerRecord last;
+  std::size_t sets = 0, judged = 0, waived = 0;
+  std::uint64_t pages_generation = 0;
+  gate::Verdict verdict; ///< of the sets that the channel shows, by today's evidence
+  Findings notes;
+  std::vector<TroubledCell> troubled() const {
+    std::vector<TroubledCell> found;
+    for (const auto& cell : verdict.cells)
+      if (cell.verdict == gate::Decision::held) found.push_back({!cell.failed.empty(), &cell});
+    return found;
+  }
+};
+
+/// The newest sets of the view.
+Result<std::vector<registry::SealedSet>> newest_sets(store::ObjectStore& store, const registry::ViewRecord& view) {
+  auto count = std::min(view.sets.size(), k_sets_judged);
+  return registry::load_all_sealed(store, {view.sets.end() - static_cast<std::ptrdiff_t>(count), view.sets.end()});
+}
+
+/// Judges again what the channel shows: a failure that came in since, a result that is too old by now.
+Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, store::ObjectStore& store,
+                                const std::string& name) {
+  ChannelStatus status;
+  TRY(auto channel, registry::require_channel(store, name));
+  status.record = std::move(channel.record);
+  TRY(status.last, registry::load_ledger(store, status.record.ledger), "while reading channel " + name);
+  TRY(auto view, registry::load_view(store, status.record.view), "while reading channel " + name);
+  TRY(auto sets, newest_sets(store, view));
+  TRY(status.pages_generation, pages::projected_generation(store, name));
+  TRY(auto policy, policy_for(context, arguments, store, name));
+  TRY(auto input, gate::collect(store, name, sets, context.clock.now_us()));
+  TRY_DO(gate::load_signatures(store, policy, input));
+  status.verdict = gate::judge(policy, input);
+  status.notes = std::move(input.notes);
+  status.sets = view.sets.size();
+  status.judged = sets.size();
+  for (const auto& cell : status.verdict.cells) status.waived += cell.waived;
+  return status;
+}
+
+std::string place_of_cell(const registry::Cell& cell) {
+  std::string text;
+  for (const auto& part : {cell.platform, cell.family, cell.python, cell.framework})
+    if (!part.empty()) text += (text.empty() ? "" : " ") + part;
+  return text.empty() ? "any" : text;
+}
+
+std::string status_text(const ChannelStatus& status) {
+  const auto& record = status.record;
+  auto ready = std::count_if(status.verdict.cells.begin(), status.verdict.cells.end(),
+                             [](const auto& cell) { return cell.verdict == gate::Decision::ready; });
+  auto text = fmt::format("{}@{}   {}, {} of {} cells ready{}   {} by {} at {}\n", record.name, record.generation,
+                          record.guard.policy.empty() ? "not protected" : "protected by " + status.verdict.policy,
+                          ready, status.verdict.cells.size(),
+                          status.waived ? fmt::format(" ({} waived)", status.waived) : "", status.last.action,
+                          status.last.who.empty() ? "-" : status.last.who, short_time(status.last.when.text()));
+  std::size_t shown = 0;
+  auto troubled = status.troubled();
+  for (const auto& [failing, cell] : troubled) {
+    if (shown++ == k_reasons_shown) break;
+    text += fmt::format("  {}  {}: {}\n", failing ? "FAILS   " : "UNTESTED", place_of_cell(cell->cell),
+                        cell->reasons.front());
+  }
+  if (troubled.size() > k_reasons_shown) text += fmt::format("  and {} more\n", troubled.size() - k_reasons_shown);
+  if (!record.guard.blocked.empty())
+    text += fmt::format("  blocks {}\n", units::things(record.guard.blocked.size(), "file"));
+  if (status.judged < status.sets)
+    text += fmt::format("  the newest {} of {} sets were judged\n", status.judged, status.sets);
+  return text;
+}
+
+/// What to type for the first thing that is wrong; empty if nothing is.
+std::string help_for(const Context& context, const Arguments& arguments, const ChannelStatus& status) {
+  const auto& name = status.record.name;
+  if (status.pages_generation < status.record.generation)
+    return NextCommand(context, "index repair")
+        .operand("channel:" + name)
+        .set("--store", arguments.get("--store"))
+        .text();
+  for (const auto& [failing, cell] : status.troubled())
+    if (failing)
+      return NextCommand(context, "evidence log")
+          .operand(cell->failed.front().short_hex())
+          .set("--store", arguments.get("--store"))
+          .text();
+  return {};
+}
+
+Json status_json(const ChannelStatus& status) {
+  auto json = verdict_json(status.verdict);
+  auto fails = Json::array(), untested = Json::array();
+  for (const auto& [failing, cell] : status.troubled())
+    (failing ? fails : untested)
+        .push_back({{"cell", place_of_cell(cell->cell)}, {"set", cell->set}, {"reasons", cell->reasons}});
+  return {{"name", status.record.name},
+          {"generation", status.record.generation},
+          {"protected", !status.record.guard.policy.empty()},
+          {"policy", json["policy"]},
+          {"action", status.last.action},
+          {"who", status.last.who},
+          {"when", status.last.when},
+          {"sets", status.sets},
+          {"sets_judged", status.judged},
+          {"cells", json["cells"]},
+          {"waived", status.waived},
+          {"failing", fails},
+          {"untested", untested},
+          {"blocked", status.record.guard.blocked.size()},
+          {"pages_current", status.pages_generation >= status.record.generation}};
+}
+
+/// What of `--from` is held for the channel, and what would help. Returns the verdict's JSON.
+Result<Json> print_candidate(Context& context, const Arguments& arguments, store::ObjectStore& store,
+                             const std::string& channel) {
+  TRY(auto source, source_of(arguments, store));
+  TRY(auto policy, policy_for(context, arguments, store, channel));
+  TRY(auto input, gate::collect_new(store, channel, source.resolved, context.clock.now_us()));
+  input.expectations = source.expectations;
+  TRY_DO(gate::load_signatures(store, policy, input));
+  auto verdict = gate::judge(policy, input);
+  context.out.data(verdict_text(verdict, input.subjects, {source.resolved.source, channel, context.out.data_look()}));
+  auto of_channel = arguments; // what helps is for this channel
+  of_channel.values["--to"] = {channel};
+  context.out.data(held_text(context, of_channel, {policy, verdict, input.subjects}));
+  return verdict_json(verdict);
+}
+
+Result<int> run_status(Context& context, const Arguments& arguments) {
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  auto names = arguments.operands;
+  if (arguments.has("--from") && names.empty())
+    return fail(ErrorKind::invalid_argument, "O022", "`--from` needs the channel that the sets are for",
+                "name it: `quarry status CHANNEL --from LOCATOR`");
+  if (names.empty()) {
+    TRY(names, registry::list_channels(*store));
+  }
+  if (names.empty()) context.out.note(store->describe() + " has no channels");
+  auto channels = Json::array();
+  std::vector<std::string> help;
+  Findings notes;
+  for (const auto& name : names) {
+    TRY(auto status, status_of(context, arguments, *store, name));
+    notes = status.notes; // the same objects for every channel
+    context.out.data(status_text(status));
+    channels.push_back(status_json(status));
+    if (auto line = help_for(context, arguments, status); !line.empty()) help.push_back(std::move(line));
+  }
+  context.out.findings(notes);
+  TRY(auto unfinished, release::unfinished(*store));
+  auto half = Json::array();
+  for (const auto& one : unfinished) {
+    for (const auto& channel : one.waiting)
+      context.out.data(fmt::format("{} has not moved yet: plan {} of {} was interrupted; run its `quarry promote "
+                                   "--execute` again\n",
+                                   channel, one.plan.hex().substr(0, registry::k_plan_digits_min), one.source));
+    half.push_back({{"plan", one.plan}, {"source", one.source}, {"moved", one.moved}, {"waiting", one.waiting}});
+  }
+  Json candidate = nullptr;
+  if (arguments.has("--from")) {
+    TRY(candidate, print_candidate(context, arguments, *store, names.front()));
+  }
+  for (const auto& line : help) context.out.note("next: " + line);
+  context.out.document({{"schema", "quarry.status/1"},
+                        {"channels", channels},
+                        {"unfinished", half},
+                        {"candidate", candidate},
+                        {"notes", findings_json(notes)}});
+  return 0;
+}
+
+Command status_command() {
+  return {
+      .path = {"status"},
+      .summary = "say what is wrong with what channels show, and what is held",
+      .description =
+          "Judges the newest sets of each channel again, by its policy and by the evidence of today: a result that "
+          "failed since they were promoted (FAILS), one that is missing or too old by now (UNTESTED), what is waived "
+          "and what is blocked. Nothing is changed, and installers see what they saw.\n\n"
+          "A release that was interrupted between two channels is named with the channels that have not moved yet. "
+          "With `--from` also what of these sets is held for the channel, why, and what would help.",
+      .operands = {{"CHANNEL", "the channel; without it all of the store", false}},
+      .flags = {{.name = "--from",
+                 .value = "LOCATOR",
+                 .help = "sets that are to go there: run:ID, set:DIGEST, channel:NAME or release:DIGEST",
+                 .repeats = true},
+                {.name = "--policy",
+                 .value = "FILE",
+                 .help = "the policy of channels that are not protected",
+                 .fallback = "default"},
+                expect_flag(),
+                store_flag()},
+      .examples = {{"quarry status --store s3://builds", "every channel"},
+                   {"quarry status stable --from channel:staging", "and what holds the next release"}},
+      .exit_codes = {{3, "there is no such channel"}},
+      .schema = "quarry.status/1",
+      .run = run_status};
+}
+
+} // namespace
+
+std::vector<Command> status_commands() { return {status_command()}; }
+
+} // namespace quarry::cli

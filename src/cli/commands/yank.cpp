@@ -1,0 +1,82 @@
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/commands.hpp"
+#include "cli/guard.hpp"
+#include "cli/next_command.hpp"
+#include "cli/records.hpp"
+#include "cli/shared_flags.hpp"
+#include "promote/withdraw.hpp"
+#include "sys/clock.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+constexpr std::size_t k_leaving_shown = 10;
+
+std::string leaving_text(const promote::Withdrawal& plan) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(plan.blocked.size(), k_leaving_shown); ++i)
+    text += fmt::format("  {}  {}\n", plan.blocked[i].sha256.short_hex(), plan.blocked[i].filename);
+  if (plan.blocked.size() > k_leaving_shown)
+    text += fmt::format("  and {} more\n", plan.blocked.size() - k_leaving_shown);
+  return text;
+}
+
+Result<int> run_yank(Context& context, const Arguments& arguments) {
+  auto name = arguments.get("--channel"), why = arguments.get("--reason");
+  TRY_DO(check_line("--reason", why));
+  if (text::trim(why).empty())
+    return fail(ErrorKind::invalid_argument, "O015", "the reason is empty",
+                "say why: whoever looks at the channel in a year has only the ledger");
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto plan, promote::plan_withdrawal(*store, name, arguments.operands));
+  bool dry = arguments.has("--dry-run");
+  auto generation = plan.expected.record.generation + 1;
+  if (!dry) {
+    promote::Author author{who(context), sys::Timestamp::from_us(context.clock.now_us()), why};
+    TRY(auto moved, promote::withdraw(*store, plan, author));
+    generation = moved.generation;
+  }
+  context.out.data(fmt::format("{}  {}@{}  {} out\n{}", dry ? "would yank" : "yanked", name, generation,
+                               units::things(plan.blocked.size(), "file"), leaving_text(plan)));
+  if (!dry)
+    context.out.note("undo: " +
+                     NextCommand(context, "rollback").operand(name).set("--store", arguments.get("--store")).text());
+  context.out.document({{"schema", "quarry.yank/1"},
+                        {"channel", name},
+                        {"generation", generation},
+                        {"view", plan.view.digest},
+                        {"blocked", blocked_json(plan.blocked)},
+                        {"dry_run", dry}});
+  return 0;
+}
+
+} // namespace
+
+Command yank_command() {
+  return {
+      .path = {"yank"},
+      .summary = "take a set or files out of a channel",
+      .description =
+          "The channel moves to a view without them, and blocks them: publishing and promoting do not bring them "
+          "back, under whatever set, until `quarry channel unblock`. Installers do not see them any more, also "
+          "those that ask for this very version: a file that is only marked as yanked is still installed under "
+          "`==`, and the ROCm packages require each other so. Nothing is deleted.\n\n"
+          "A set leaves with those of its files that are in no set that stays. A file leaves every set.",
+      .operands = {{.name = "SET-OR-FILE", .help = "set:DIGEST, the name of a file, or its sha256", .repeats = true}},
+      .flags = {{.name = "--channel", .value = "NAME", .help = "the channel", .required = true},
+                {.name = "--reason", .value = "TEXT", .help = "why, for the ledger", .required = true},
+                {.name = "--dry-run", .value = "", .help = "show what would leave, change nothing", .letter = 'n'},
+                store_flag()},
+      .examples = {{"quarry yank set:0e66efc9cb8b --channel nightly --reason \"wrong compiler\"",
+                    "one night's packages, and not those that came after"}},
+      .exit_codes = {{3, "there is no such channel, or it shows nothing of it"},
+                     {7, "the channel was moved meanwhile"}},
+      .schema = "quarry.yank/1",
+      .run = run_yank};
+}
+
+} // namespace quarry::cli

@@ -1,0 +1,38 @@
+#include "cli/keys.hpp"
+
+#include "sys/file.hpp"
+#include <fmt/core.h>
+
+namespace quarry::cli {
+
+namespace {
+constexpr std::uint64_t k_key_bytes_max = 1u << 16; // a PEM file of one key has 119 bytes
+} // namespace
+
+Flag sign_flag() {
+  return {.name = "--sign", .value = "KEY", .help = "sign the record with this private key (`quarry key create`)"};
+}
+
+Result<Ed25519PrivateKey> read_key(const std::string& path) {
+  TRY(auto pem, sys::read_file(path, k_key_bytes_max), "while reading the key");
+  auto key = Ed25519PrivateKey::parse(pem);
+  if (!key) return fail(std::move(key).error().with_context("while reading " + path));
+  return std::move(*key);
+}
+
+Result<std::optional<Ed25519PrivateKey>> signing_key(const Arguments& arguments) {
+  auto path = arguments.find("--sign");
+  if (!path) return std::optional<Ed25519PrivateKey>();
+  TRY(auto key, read_key(*path));
+  return std::optional(std::move(key));
+}
+
+Result<void> sign_record(Context& context, store::ObjectStore& store, const signature::Subject& record,
+                         const std::optional<Ed25519PrivateKey>& key) {
+  if (!key) return {};
+  TRY(auto place, signature::sign(store, record, *key));
+  context.out.data(fmt::format("signed      {}\n", place));
+  return {};
+}
+
+} // namespace quarry::cli

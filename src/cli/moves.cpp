@@ -1,0 +1,79 @@
+#include "cli/moves.hpp"
+
+#include "base/units.hpp"
+#include "cli/records.hpp"
+#include "cli/reviewed.hpp"
+#include "sys/clock.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+Result<promote::Options> promote_options_of(Context& context, const Arguments& arguments) {
+  TRY_DO(check_execute(arguments));
+  TRY_DO(check_line("--reason", arguments.get("--reason")));
+  promote::Options options{who(context),
+                           sys::Timestamp::from_us(context.clock.now_us()),
+                           arguments.get("--reason"),
+                           {},
+                           arguments.has("--dry-run"),
+                           {}};
+  if (arguments.has("--execute")) options.execute = arguments.get("--execute");
+  TRY(options.public_url, public_url_of(arguments));
+  options.clock_us = [&clock = context.clock] { return clock.now_us(); };
+  return options;
+}
+
+Json receipt_json(const promote::Receipt& receipt, const char* schema, bool dry_run) {
+  auto sets = Json::array();
+  for (const auto& sealed : receipt.plan.sets) sets.push_back(sealed.digest);
+  return {{"schema", schema},
+          {"plan", receipt.digest},
+          {"channel", receipt.plan.channel},
+          {"generation", receipt.generation},
+          {"view", receipt.view},
+          {"writes", receipt.writes},
+          {"moved", receipt.moved},
+          {"held", receipt.held},
+          {"dry_run", dry_run},
+          {"sets", sets},
+          {"policy", receipt.plan.policy.empty() ? Json(nullptr) : Json(receipt.plan.policy)},
+          {"blocked", receipt.plan.blocks},
+          {"unblocked", receipt.plan.unblocks},
+          {"index_url", url_json(receipt.at.index_url)},
+          {"find_links_urls", receipt.at.find_links},
+          {"notes", findings_json(receipt.notes)},
+          {"merged_index_url", url_json(receipt.at.merged_url)}};
+}
+
+std::string moved_text(const promote::Receipt& receipt) {
+  const auto& plan = receipt.plan;
+  auto place = fmt::format("{}@{}", plan.channel, receipt.generation);
+  if (receipt.completed)
+    return fmt::format("done before  {}  view {}  {} written to complete it\n", place, receipt.view.short_hex(),
+                       units::things(receipt.writes, "object"));
+  if (!receipt.moved && plan.action == registry::Action::rollback)
+    return fmt::format("nothing to do  {} shows that view already\n", place);
+  if (!receipt.moved) return fmt::format("nothing to do  {} has all of it\n", place);
+  auto blocked = plan.blocks ? fmt::format("blocked     {}: `quarry channel unblock {}` lets them come back\n",
+                                           units::things(plan.blocks, "file"), plan.channel)
+                             : std::string();
+  return fmt::format("moved       {}  view {}  {} written\n{}{}", place, receipt.view.short_hex(),
+                     units::things(receipt.writes, "object"), blocked, addresses_text(receipt.at));
+}
+
+std::string promote_plan_text(const promote::Plan& plan) {
+  std::string text;
+  for (const auto& sealed : plan.sets)
+    text += fmt::format(
+        "  set:{}  {}  run {}{}\n", sealed.digest.short_hex(), units::things(sealed.set.files.size(), "file"),
+        sealed.set.origin.run_id,
+        plan.action == registry::Action::promote && !sealed.set.subset_of.empty() ? "  (the part that is ready)" : "");
+  if (plan.blocks) text += fmt::format("  {} will be blocked\n", units::things(plan.blocks, "file"));
+  if (plan.unblocks) text += fmt::format("  {} will no longer be blocked\n", units::things(plan.unblocks, "file"));
+  auto now = plan.expected ? plan.expected->record.generation : 0;
+  return text + fmt::format("{}  {}@{} -> {}@{}  view {}\n", plan.action, plan.channel, now, plan.channel,
+                            plan.generation(), plan.view.digest.short_hex());
+}
+
+} // namespace quarry::cli

@@ -1,0 +1,19 @@
+#pragma once
+// Moves of a channel for people and for programs: `promote` and `rollback`.
+#include "base/json.hpp"
+#include "cli/command.hpp"
+#include "promote/promote.hpp"
+#include <string>
+
+namespace quarry::cli {
+
+/// From --dry-run, --execute, --reason and --public-url, with the ledger's author and time. invalid_argument O006,
+/// O009.
+Result<promote::Options> promote_options_of(Context& context, const Arguments& arguments);
+Json receipt_json(const promote::Receipt& receipt, const char* schema, bool dry_run);
+/// What was done: "moved       stable@3  view 1f2e…".
+std::string moved_text(const promote::Receipt& receipt);
+/// What would be done: the sets, then the step from generation to generation.
+std::string promote_plan_text(const promote::Plan& plan);
+
+} // namespace quarry::cli

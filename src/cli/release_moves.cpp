@@ -1,0 +1,165 @@
+#include "cli/release_moves.hpp"
+
+#include "base/units.hpp"
+#include "cli/delivery.hpp"
+#include "cli/moves.hpp"
+#include "cli/next_command.hpp"
+#include "cli/records.hpp"
+#include "cli/verdict.hpp"
+#include "sys/clock.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+constexpr int k_exit_held_back = 10;
+
+/// What the command line asks for, with the stores that it names.
+struct Asked {
+  std::unique_ptr<store::ObjectStore> store;
+  Destination to;
+  release::Request request;
+};
+
+Result<Asked> asked_of(Context& context, const Arguments& arguments) {
+  Asked asked;
+  TRY(asked.store, open_store(context, arguments.get("--store")));
+  TRY(asked.to, destination_of(context, arguments));
+  auto& request = asked.request;
+  TRY(request.source, source_of(arguments, *asked.store));
+  request.pattern = arguments.get("--to");
+  request.policy_of = [&context, &arguments, &store = *asked.store](const std::string& channel) {
+    return policy_for(context, arguments, store, channel);
+  };
+  request.ready_cells_only = arguments.get("--cells") == "ready";
+  request.now_us = context.clock.now_us();
+  request.workers = context.jobs;
+  if (asked.to.store) request.distribution = asked.to.locator + " " + asked.to.prefix;
+  return asked;
+}
+
+Result<std::vector<registry::SealedSet>> sets_to_deliver(const Asked& asked, const release::Part& part) {
+  static const promote::Plan k_done; // an earlier run has executed it: the channel shows its sets
+  return release::promoted_sets(*asked.store, {part.request, part.plan ? *part.plan : k_done});
+}
+
+/// The sets of all channels, each once: the copies are made after the last channel has moved.
+Result<std::vector<registry::SealedSet>> all_sets_to_deliver(const Asked& asked, const release::Plan& done) {
+  std::vector<registry::SealedSet> all;
+  for (const auto& part : done.parts) {
+    TRY(auto sets, sets_to_deliver(asked, part));
+    for (auto& sealed : sets) {
+      auto same = [&](const registry::SealedSet& known) { return known.digest == sealed.digest; };
+      if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(sealed));
+    }
+  }
+  return all;
+}
+
+Result<void> check_part(Context& context, const Asked& asked, const release::Part& part) {
+  TRY(auto sets, sets_to_deliver(asked, part));
+  TRY_DO(release::judge_delivery(*asked.store, {part.request, *part.plan}, asked.to, sets));
+  return check_delivery(context, asked.to, sets);
+}
+
+promote::Receipt receipt_of_part(const release::Part& part) {
+  if (part.receipt) return *part.receipt;
+  promote::Receipt receipt;
+  receipt.plan = *part.plan;
+  receipt.digest = part.digest;
+  receipt.generation = part.plan->generation();
+  receipt.view = part.plan->view.digest;
+  receipt.held = part.plan->held;
+  receipt.notes = part.plan->notes;
+  return receipt;
+}
+
+Json document_of(const release::Plan& done, const Asked& asked, bool dry_run) {
+  auto channels = Json::array();
+  std::uint64_t writes = 0;
+  for (const auto& part : done.parts) {
+    auto receipt = receipt_of_part(part);
+    writes += receipt.writes;
+    auto json = receipt_json(receipt, "quarry.promote/1", dry_run);
+    if (part.plan) json["gate"] = verdict_json(part.plan->verdict);
+    channels.push_back(std::move(json));
+  }
+  return {{"schema", "quarry.promote/1"},
+          {"plan", done.digest},
+          {"source", asked.request.source.resolved.source},
+          {"channel", asked.request.pattern},
+          {"held", done.held},
+          {"dry_run", dry_run},
+          {"writes", writes},
+          {"channels", std::move(channels)},
+          {"distribution", nullptr}};
+}
+
+/// The verdict of each channel that was planned now.
+void print_verdicts(Context& context, const release::Plan& done) {
+  for (const auto& part : done.parts) {
+    if (!part.plan) continue;
+    const auto& plan = *part.plan;
+    context.out.findings(plan.notes);
+    context.out.data(verdict_text(plan.verdict, plan.subjects, {plan.source, plan.channel, context.out.data_look()}));
+  }
+}
+
+void print_held(Context& context, const Arguments& arguments, const release::Plan& done) {
+  context.out.data("held: nothing was moved, in no channel\n");
+  for (const auto& part : done.parts) {
+    if (!part.plan || !part.plan->held) continue;
+    const auto& plan = *part.plan;
+    auto of_channel = arguments; // what helps is for this channel
+    of_channel.values["--to"] = {plan.channel};
+    context.out.data(held_text(context, of_channel, {part.request.policy, plan.verdict, plan.subjects}));
+    return; // the others are helped alike
+  }
+}
+
+std::string plan_text_of(const release::Plan& done, NextCommand again) {
+  std::string text;
+  for (const auto& part : done.parts)
+    text += part.plan->moves() ? promote_plan_text(*part.plan) : moved_text(receipt_of_part(part));
+  again.drop("--dry-run").set("--execute", done.digest.hex());
+  return text + fmt::format("plan        {}\nnext: {}\n", done.digest, again.text());
+}
+
+} // namespace
+
+Result<int> promote_release(Context& context, const Arguments& arguments) {
+  TRY(auto each, promote_options_of(context, arguments));
+  TRY(auto asked, asked_of(context, arguments));
+  release::Options options{each, {}};
+  if (asked.to.store)
+    options.before_writing = [&](const release::Part& part) { return check_part(context, asked, part); };
+  TRY(auto done, release::promote_all(*asked.store, asked.request, options));
+  auto document = document_of(done, asked, each.dry_run);
+  print_verdicts(context, done);
+  if (done.held) {
+    context.out.document(document);
+    print_held(context, arguments, done);
+    return k_exit_held_back;
+  }
+  std::optional<Delivery> delivery;
+  if (asked.to.store) {
+    if (each.dry_run && options.before_writing)
+      for (const auto& part : done.parts) TRY_DO(check_part(context, asked, part));
+    TRY(auto sets, all_sets_to_deliver(asked, done));
+    TRY(delivery, deliver(context, *asked.store, asked.to, sets, each, each.dry_run));
+    context.out.findings(delivery->receipt.notes);
+    document["distribution"] = delivery_json(asked.to, *delivery);
+  }
+  context.out.document(document);
+  if (each.dry_run)
+    context.out.data(plan_text_of(done, NextCommand(context, "promote").flags_of(arguments)));
+  else
+    for (const auto& part : done.parts) context.out.data(moved_text(receipt_of_part(part)));
+  if (delivery) context.out.data(delivery_text(asked.to, *delivery, each.dry_run));
+  return 0;
+}
+
+} // namespace quarry::cli

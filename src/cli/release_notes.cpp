@@ -1,0 +1,166 @@
+#include "cli/release_notes.hpp"
+
+#include "base/json.hpp"
+#include "base/text.hpp"
+#include "cli/waivers.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace quarry::cli {
+
+namespace {
+
+constexpr std::size_t k_verdicts_looked_at = 64; // moves of one channel
+
+/// The set of the release that a set of a channel is, or is a part of.
+const registry::SealedSet* set_of(const ShownRelease& release, const registry::SealedSet& shown) {
+  auto found = std::find_if(release.sets.begin(), release.sets.end(), [&](const registry::SealedSet& sealed) {
+    return sealed.digest == shown.digest || sealed.digest == shown.set.subset_of;
+  });
+  return found == release.sets.end() ? nullptr : &*found;
+}
+
+std::string text_at(const Json& object, const char* key) {
+  auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+bool is_of(const ShownRelease& release, const std::string& set) {
+  return std::any_of(release.sets.begin(), release.sets.end(),
+                     [&](const registry::SealedSet& sealed) { return sealed.digest.hex() == set; });
+}
+
+/// What one verdict says about the sets of the release.
+void add_cells(const Json& verdict, const std::string& channel, ShownRelease& release,
+               std::set<registry::WaiverDigest>& waivers) {
+  auto cells = verdict.find("cells");
+  if (cells == verdict.end() || !cells->is_array()) return;
+  for (const auto& cell : *cells) {
+    auto where = cell.find("cell");
+    if (where == cell.end() || !where->is_object() || text_at(cell, "verdict") != "ready") continue;
+    auto set = text_at(cell, "set");
+    if (!set.empty() && !is_of(release, set)) continue;
+    release.cells.push_back({channel, text_at(*where, "platform"), text_at(*where, "family"), text_at(*where, "python"),
+                             text_at(*where, "framework"), cell.value("waived", false)});
+    if (auto by = cell.find("waivers"); by != cell.end() && by->is_array())
+      for (const auto& waiver : *by)
+        if (auto digest = registry::WaiverDigest::parse(waiver.is_string() ? waiver.get<std::string>() : ""))
+          waivers.insert(*digest);
+  }
+}
+
+/// The verdicts by which sets of the release came into a channel.
+Result<void> add_verdicts(store::ObjectStore& store, const registry::ChannelRecord& channel, ShownRelease& release,
+                          std::set<registry::WaiverDigest>& waivers) {
+  auto digest = channel.ledger;
+  for (std::size_t i = 0; i < k_verdicts_looked_at && !digest.empty(); ++i) {
+    TRY(auto entry, registry::load_ledger(store, digest), "while reading the ledger of channel " + channel.name);
+    digest = entry.previous;
+    if (entry.verdict.empty() || entry.action != registry::Action::promote) continue;
+    auto verdict = registry::load_verdict(store, entry.verdict);
+    if (!verdict) continue; // older programs named verdicts that they did not store
+    TRY(auto document, json::parse(verdict->json, "a verdict"));
+    add_cells(document, channel.name, release, waivers);
+  }
+  return {};
+}
+
+Result<void> add_channel(store::ObjectStore& store, const std::string& name, ShownRelease& release,
+                         std::set<registry::WaiverDigest>& waivers) {
+  TRY(auto channel, registry::read_channel(store, name));
+  if (!channel) return {};
+  TRY(auto view, registry::load_view(store, channel->record.view), "while reading channel " + name);
+  ReleasedTo to{name, channel->record.generation, {}};
+  for (const auto& digest : view.sets) {
+    auto whole =
+        std::any_of(release.sets.begin(), release.sets.end(), [&](const auto& s) { return s.digest == digest; });
+    if (whole) {
+      to.sets.push_back(digest);
+      continue;
+    }
+    TRY(auto record, registry::load_set(store, digest));
+    if (record.subset_of.empty()) continue;
+    if (const auto* sealed = set_of(release, {digest, std::move(record), {}})) to.sets.push_back(sealed->digest);
+  }
+  if (to.sets.empty()) return {};
+  release.channels.push_back(std::move(to));
+  return add_verdicts(store, channel->record, release, waivers);
+}
+
+} // namespace
+
+Result<ShownRelease> load_shown_release(store::ObjectStore& store, const std::string& digits) {
+  ShownRelease release;
+  TRY(release.digest, registry::complete_release_digest(store, digits));
+  TRY(release.record, registry::load_release(store, release.digest));
+  TRY(release.sets, registry::load_all_sealed(store, release.record.sets));
+  TRY(auto names, registry::list_channels(store));
+  std::set<registry::WaiverDigest> waivers;
+  for (const auto& name : names) TRY_DO(add_channel(store, name, release, waivers));
+  for (const auto& digest : waivers) {
+    TRY(auto waiver, registry::load_waiver(store, digest));
+    auto asked = waiver.requester.empty() ? std::string() : fmt::format(" (asked for by {})", waiver.requester);
+    release.waivers.push_back({digest, waiver_text(waiver) + asked});
+  }
+  return release;
+}
+
+namespace {
+
+/// What would end a cell of a Markdown table.
+std::string cell_of(const std::string& text) {
+  return text::replace_all(text::replace_all(text, "|", "\\|"), "\n", " ");
+}
+
+std::string packages_text(const ShownRelease& release) {
+  std::map<std::pair<std::string, std::string>, std::size_t> files; // of a project and version
+  for (const auto& sealed : release.sets)
+    for (const auto& file : sealed.set.files) ++files[{file.project, file.version}];
+  std::string text = "\n## Packages\n\n| project | version | files |\n|---|---|---|\n";
+  for (const auto& [package, count] : files)
+    text += fmt::format("| {} | {} | {} |\n", cell_of(package.first), cell_of(package.second), count);
+  return text;
+}
+
+std::string channels_text(const ShownRelease& release) {
+  if (release.channels.empty()) return "\nNo channel has a set of this release.\n";
+  std::string text = "\n## Channels\n\n| channel | generation | sets |\n|---|---|---|\n";
+  for (const auto& channel : release.channels)
+    text += fmt::format("| {} | {} | {} of {} |\n", channel.name, channel.generation, channel.sets.size(),
+                        release.sets.size());
+  return text;
+}
+
+std::string cells_text_of(const ShownRelease& release) {
+  if (release.cells.empty()) return {};
+  std::string text =
+      "\n## Support\n\n| channel | platform | family | python | framework | |\n|---|---|---|---|---|---|\n";
+  std::set<std::string> said;
+  for (const auto& cell : release.cells) {
+    auto line =
+        fmt::format("| {} | {} | {} | {} | {} | {} |\n", cell.channel, cell_of(cell.platform), cell_of(cell.family),
+                    cell_of(cell.python), cell_of(cell.framework), cell.waived ? "**waived**" : "tested");
+    if (said.insert(line).second) text += line;
+  }
+  return text;
+}
+
+} // namespace
+
+std::string release_notes(const ShownRelease& release) {
+  const auto& name = release.record.name;
+  auto text = fmt::format("# {}\n\n`release:{}`\n", name.empty() ? "Release " + release.digest.short_hex() : name,
+                          release.digest);
+  if (!release.record.notes.empty())
+    text += "\n" + release.record.notes + (release.record.notes.ends_with('\n') ? "" : "\n");
+  text += packages_text(release) + channels_text(release) + cells_text_of(release);
+  if (!release.waivers.empty()) text += "\n## Waivers\n\n";
+  for (const auto& waiver : release.waivers)
+    text += fmt::format("- `{}`: {}\n", waiver.digest.short_hex(), waiver.text);
+  return text;
+}
+
+} // namespace quarry::cli

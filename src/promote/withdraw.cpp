@@ -1,0 +1,136 @@
+#include "promote/withdraw.hpp"
+
+#include "pages/merged.hpp"
+#include "pages/projection.hpp"
+#include "publish/move.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <set>
+
+namespace quarry::promote {
+
+using registry::FileRecord;
+using registry::SealedSet;
+using store::ObjectStore;
+
+namespace {
+
+constexpr std::string_view k_set_word = "set:";
+
+/// What leaves: whole sets, and files wherever they are.
+struct Leaving {
+  std::set<registry::SetDigest> sets;
+  std::set<Sha256> files;
+};
+
+bool is_named(const FileRecord& file, const std::string& word) {
+  return file.filename == word || file.sha256.hex() == word;
+}
+
+Unexpected not_shown(const std::string& channel, const std::string& word) {
+  return fail(ErrorKind::not_found, "O024", fmt::format("channel {} shows nothing of {}", channel, word),
+              fmt::format("nothing was changed; `quarry channel show {0}` lists what it shows; if this command was "
+                          "interrupted, `quarry index repair channel:{0}` writes the pages",
+                          channel));
+}
+
+Result<Leaving> find_leaving(ObjectStore& store, const std::string& channel, const std::vector<SealedSet>& shown,
+                             const std::vector<std::string>& what) {
+  Leaving leaving;
+  for (const auto& word : what) {
+    auto before = leaving.sets.size() + leaving.files.size();
+    if (word.starts_with(k_set_word)) {
+      TRY(auto digest, registry::complete_set_digest(store, word.substr(k_set_word.size())));
+      for (const auto& sealed : shown)
+        if (sealed.digest == digest || sealed.set.subset_of == digest) leaving.sets.insert(sealed.digest);
+    } else {
+      for (const auto& sealed : shown)
+        for (const auto& file : sealed.set.files)
+          if (is_named(file, word)) leaving.files.insert(file.sha256);
+    }
+    if (leaving.sets.size() + leaving.files.size() == before) return not_shown(channel, word);
+  }
+  return leaving;
+}
+
+/// What stays of a set; it names the whole, whose evidence it stands on.
+SealedSet rest_of(const SealedSet& whole, const std::set<Sha256>& leaving) {
+  SealedSet rest;
+  rest.set = whole.set;
+  rest.set.subset_of = whole.set.subset_of.empty() ? whole.digest : whole.set.subset_of;
+  std::erase_if(rest.set.files, [&](const FileRecord& file) { return leaving.contains(file.sha256); });
+  rest.digest = registry::digest_of(rest.set);
+  return rest;
+}
+
+/// The files of the sets that are shown and in none of those that stay.
+std::vector<registry::BlockedFile> gone(const std::vector<SealedSet>& shown, const std::vector<SealedSet>& stay,
+                                        std::uint64_t generation) {
+  std::set<Sha256> kept;
+  for (const auto& sealed : stay)
+    for (const auto& file : sealed.set.files) kept.insert(file.sha256);
+  std::map<Sha256, registry::BlockedFile> blocked;
+  for (const auto& sealed : shown)
+    for (const auto& file : sealed.set.files)
+      if (!kept.contains(file.sha256))
+        blocked.try_emplace(file.sha256, registry::BlockedFile{file.sha256, file.filename, "", generation, {}});
+  std::vector<registry::BlockedFile> files;
+  for (auto& [digest, file] : blocked) files.push_back(std::move(file));
+  return files;
+}
+
+} // namespace
+
+Result<Withdrawal> plan_withdrawal(ObjectStore& store, const std::string& channel,
+                                   const std::vector<std::string>& what) {
+  Withdrawal plan;
+  TRY(plan.expected, registry::require_channel(store, channel));
+  const auto& now = plan.expected.record;
+  TRY(auto view, registry::load_view(store, now.view), "while reading channel " + channel);
+  TRY(auto shown, registry::load_all_sealed(store, view.sets), "while reading channel " + channel);
+  TRY(auto leaving, find_leaving(store, channel, shown, what));
+  std::vector<SealedSet> stay;
+  for (const auto& sealed : shown) {
+    if (leaving.sets.contains(sealed.digest)) continue;
+    auto loses = [&](const FileRecord& file) { return leaving.files.contains(file.sha256); };
+    if (std::none_of(sealed.set.files.begin(), sealed.set.files.end(), loses)) {
+      stay.push_back(sealed);
+      continue;
+    }
+    auto rest = rest_of(sealed, leaving.files);
+    if (rest.set.files.empty()) continue;
+    plan.derived.push_back(rest.set);
+    stay.push_back(std::move(rest));
+  }
+  plan.blocked = gone(shown, stay, now.generation + 1);
+  TRY(plan.view, registry::make_view(stay), "in channel " + channel);
+  return plan;
+}
+
+Result<registry::ChannelRecord> withdraw(ObjectStore& store, const Withdrawal& plan, const Author& author) {
+  const auto& now = plan.expected.record;
+  for (const auto& set : plan.derived) {
+    TRY(auto digest, registry::put_set(store, set));
+    TRY_DO(registry::seal(store, digest, author.when));
+  }
+  std::map<Sha256, registry::BlockedFile> blocked;
+  for (const auto& file : now.guard.blocked) blocked.emplace(file.sha256, file);
+  for (auto file : plan.blocked) {
+    file.reason = author.why;
+    blocked.try_emplace(file.sha256, std::move(file));
+  }
+  publish::Reason reason;
+  reason.action = registry::Action::read("yank"); // older programs keep and show a word that they do not know
+  reason.who = author.who;
+  reason.when = author.when;
+  reason.why = author.why;
+  reason.guard = registry::Guard{now.guard.policy, {}};
+  for (auto& [digest, file] : blocked) reason.guard->blocked.push_back(std::move(file));
+  TRY(auto moved, publish::move_channel(store, now.name, plan.expected, plan.view, reason));
+  TRY_DO(pages::project_channel(store, now.name));
+  TRY_DO(pages::merge_channel(store, now.name));
+  return moved;
+}
+
+} // namespace quarry::promote

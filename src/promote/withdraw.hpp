@@ -1,0 +1,26 @@
+#pragma once
+// Taking files out of a channel: a move to a view without them, which also blocks them. Nothing is deleted.
+#include "promote/guard.hpp"
+#include "registry/registry.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::promote {
+
+struct Withdrawal {
+  registry::View view;                        ///< what the channel shows afterwards
+  std::vector<registry::SetRecord> derived;   ///< what stays of sets that lose some of their files
+  std::vector<registry::BlockedFile> blocked; ///< the files that leave, sorted by sha256
+  registry::Channel expected;                 ///< what it was planned from
+};
+
+/// What leaves a channel. `what` are `set:DIGEST`, names of files, or their sha256. A set leaves with those of its
+/// files that are in no set that stays; a file leaves every set. not_found R015; O024 if the channel shows nothing of
+/// one of them. Reads the view and two records for each of its sets; writes nothing.
+Result<Withdrawal> plan_withdrawal(store::ObjectStore& store, const std::string& channel,
+                                   const std::vector<std::string>& what);
+/// Moves the channel, writes its pages, and returns what it is now. precondition_failed R003 when somebody else moved
+/// it since it was planned: then nothing was changed.
+Result<registry::ChannelRecord> withdraw(store::ObjectStore& store, const Withdrawal& plan, const Author& author);
+
+} // namespace quarry::promote

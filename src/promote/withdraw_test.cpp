@@ -1,0 +1,119 @@
+#include "promote/withdraw.hpp"
+
+#include "pages/projection.hpp"
+#include "publish/testing/invariants.hpp"
+#include "registry/testing/samples.hpp"
+#include "store/testing/faulty_store.hpp"
+#include <gmock/gmock.h>
+
+namespace quarry::promote {
+namespace {
+
+using publish::testing::violations;
+using registry::SealedSet;
+using registry::testing::sealed_sample;
+using store::testing::FaultyStore;
+using ::testing::ElementsAre;
+
+const Author k_author{"tester", *sys::Timestamp::parse("2026-11-20T12:00:00Z"), "broken"};
+
+/// Run 1 has a and shared, run 2 has b and shared.
+std::vector<SealedSet> two_sets(store::ObjectStore& store) {
+  std::vector<SealedSet> sets = {
+      sealed_sample(store, "1-linux/python/g", {{"a-1.tar.gz", "a", "1"}, {"shared-1.tar.gz", "shared", "1"}}),
+      sealed_sample(store, "2-linux/python/g", {{"b-1.tar.gz", "b", "1"}, {"shared-1.tar.gz", "shared", "1"}})};
+  publish::Reason reason;
+  reason.action = registry::Action::publish;
+  reason.when = k_author.when;
+  EXPECT_TRUE(publish::add_sets(store, "nightly", sets, reason));
+  EXPECT_TRUE(pages::project_channel(store, "nightly"));
+  return sets;
+}
+
+std::vector<std::string> shown(store::ObjectStore& store) {
+  std::vector<std::string> names;
+  auto resolved = registry::resolve_channel(store, "nightly");
+  EXPECT_TRUE(resolved) << render(resolved.error());
+  for (const auto& file : resolved->files) names.push_back(file.filename);
+  return names;
+}
+
+TEST(Withdraw, ASetLeavesWithTheFilesThatNoOtherHas) {
+  auto store = store::make_memory_store();
+  auto sets = two_sets(*store);
+  auto plan = plan_withdrawal(*store, "nightly", {"set:" + sets[0].digest.hex()});
+  ASSERT_TRUE(plan) << render(plan.error());
+  ASSERT_EQ(plan->blocked.size(), 1u);
+  EXPECT_EQ(plan->blocked[0].filename, "a-1.tar.gz");
+  auto moved = withdraw(*store, *plan, k_author);
+  ASSERT_TRUE(moved) << render(moved.error());
+  EXPECT_THAT(shown(*store), ElementsAre("b-1.tar.gz", "shared-1.tar.gz"));
+  EXPECT_EQ(moved->guard.blocked.at(0).reason, "broken");
+  EXPECT_EQ(violations(*store), "");
+}
+
+TEST(Withdraw, AFileLeavesEverySet) {
+  auto store = store::make_memory_store();
+  auto sets = two_sets(*store);
+  auto plan = plan_withdrawal(*store, "nightly", {"shared-1.tar.gz"});
+  ASSERT_TRUE(plan) << render(plan.error());
+  EXPECT_EQ(plan->derived.size(), 2u);
+  ASSERT_TRUE(withdraw(*store, *plan, k_author));
+  EXPECT_THAT(shown(*store), ElementsAre("a-1.tar.gz", "b-1.tar.gz"));
+  // The whole still names what is left of it.
+  auto again = plan_withdrawal(*store, "nightly", {"set:" + sets[1].digest.hex()});
+  ASSERT_TRUE(again) << render(again.error());
+  ASSERT_TRUE(withdraw(*store, *again, k_author));
+  EXPECT_THAT(shown(*store), ElementsAre("a-1.tar.gz"));
+  EXPECT_EQ(violations(*store), "");
+}
+
+TEST(Withdraw, WhatTheChannelDoesNotShowIsRefused) {
+  auto store = store::make_memory_store();
+  two_sets(*store);
+  EXPECT_EQ(plan_withdrawal(*store, "nightly", {"a-1.tar.gz", "c-1.tar.gz"}).error().code, "O024");
+  EXPECT_EQ(plan_withdrawal(*store, "other", {"a-1.tar.gz"}).error().code, "R015");
+}
+
+TEST(Withdraw, AMoveInBetweenIsNotOverwritten) {
+  auto store = store::make_memory_store();
+  two_sets(*store);
+  auto first = plan_withdrawal(*store, "nightly", {"a-1.tar.gz"}),
+       second = plan_withdrawal(*store, "nightly", {"b-1.tar.gz"});
+  ASSERT_TRUE(first && second);
+  ASSERT_TRUE(withdraw(*store, *first, k_author));
+  auto late = withdraw(*store, *second, k_author);
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, "R003");
+  EXPECT_THAT(shown(*store), ElementsAre("b-1.tar.gz", "shared-1.tar.gz"));
+}
+
+TEST(Withdraw, KilledAnywhereTheChannelIsWholeAndTheSameCommandEndsIt) {
+  auto counting_store = store::make_memory_store();
+  two_sets(*counting_store);
+  FaultyStore counting(*counting_store);
+  auto plan = plan_withdrawal(counting, "nightly", {"shared-1.tar.gz"});
+  ASSERT_TRUE(plan && withdraw(counting, *plan, k_author));
+  for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
+    SCOPED_TRACE(counting.log()[n - 1]);
+    auto store = store::make_memory_store();
+    two_sets(*store);
+    FaultyStore faulty(*store, {FaultyStore::Fault::die_after, n, false});
+    auto planned = plan_withdrawal(faulty, "nightly", {"shared-1.tar.gz"});
+    bool done = planned && withdraw(faulty, *planned, k_author);
+    ASSERT_EQ(violations(*store), "");
+    if (done) continue;
+    auto again = plan_withdrawal(*store, "nightly", {"shared-1.tar.gz"});
+    if (again) {
+      ASSERT_TRUE(withdraw(*store, *again, k_author));
+    } else {
+      EXPECT_EQ(again.error().code, "O024") << "the move was made, its pages may be stale";
+    }
+    EXPECT_THAT(shown(*store), ElementsAre("a-1.tar.gz", "b-1.tar.gz"));
+    ASSERT_TRUE(pages::project_channel(*store, "nightly"));
+    ASSERT_EQ(violations(*store), "");
+  }
+}
+
+} // namespace
+} // namespace quarry::promote

@@ -1,0 +1,34 @@
+#pragma once
+// The sets that are released together (docs/formats/releases.md): `releases/{digest}.json`, immutable. A release holds
+// no time and no name of a person, so that equal releases have one digest.
+#include "base/result.hpp"
+#include "registry/registry.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::registry {
+
+/// What the release must bring besides what the policy expects. Empty lists expect nothing.
+struct ExpectedParts {
+  std::vector<std::string> platforms, families, pythons, projects;
+  bool empty() const { return platforms.empty(); }
+};
+struct ReleaseRecord {
+  std::string name;            ///< what people call it, such as "7.2.0"
+  std::vector<SetDigest> sets; ///< sorted, each once, at least one
+  ExpectedParts expect;
+  std::string notes; ///< Markdown that people wrote
+  std::string unknown = {};
+};
+
+/// Returns the canonical bytes, without a newline at the end.
+std::string to_json(const ReleaseRecord& record);
+/// Cost and errors as the other records of registry.hpp.
+Result<ReleaseDigest> put_release(ObjectStore& store, const ReleaseRecord& record);
+Result<ReleaseRecord> load_release(ObjectStore& store, const ReleaseDigest& digest);
+/// The sealed sets of a release, by its digest or the first 8 or more digits. `files` is the union of their files, or
+/// empty if two sets have one file name with different content, as the `rocm` of two families have. Fails with R010,
+/// R011, R013, R020. Two requests for each set, eight sets at the same time.
+Result<Resolved> resolve_release(ObjectStore& store, const std::string& digits);
+
+} // namespace quarry::registry

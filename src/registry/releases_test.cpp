@@ -1,0 +1,82 @@
+#include "registry/record_text.hpp"
+
+#include "registry/revocations.hpp"
+#include "registry/testing/samples.hpp"
+#include <gmock/gmock.h>
+
+namespace quarry::registry {
+namespace {
+
+using testing::digest_named;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(Releases, KeepWhatTheyHoldAndWhatALaterVersionAdds) {
+  ReleaseRecord record;
+  record.name = "7.2.0";
+  record.sets = {digest_named<SetDigest>("a"), digest_named<SetDigest>("b")};
+  std::sort(record.sets.begin(), record.sets.end());
+  record.expect.platforms = {"linux"};
+  record.expect.families = {"gfx94X-dcgpu"};
+  record.notes = "# Notes\n";
+  record.unknown = R"({"later":1})";
+  auto read = parse_release(to_json(record), "a release");
+  ASSERT_TRUE(read) << render(read.error());
+  EXPECT_EQ(to_json(*read), to_json(record));
+  EXPECT_THAT(read->expect.families, ElementsAre("gfx94X-dcgpu"));
+}
+
+TEST(Releases, WithoutSetsOrOutOfOrderAreRefused) {
+  ReleaseRecord record;
+  EXPECT_EQ(parse_release(to_json(record), "a release").error().code, "R012");
+  record.sets = {digest_named<SetDigest>("a"), digest_named<SetDigest>("a")};
+  EXPECT_THAT(parse_release(to_json(record), "a release").error().message, HasSubstr("named twice"));
+  EXPECT_EQ(parse_release(R"({"schema":"quarry.release/2"})", "a release").error().code, "B004");
+}
+
+TEST(Revocations, CountByTheirNameWhateverTheyHold) {
+  auto store = store::make_memory_store();
+  WaiverRecord waiver;
+  waiver.channel = "stable";
+  waiver.reason = "why";
+  waiver.approver = "ann";
+  waiver.created = waiver.expires = *Timestamp::parse("2026-11-20T10:00:00Z");
+  auto digest = *put_waiver(*store, waiver);
+  EXPECT_EQ(revoke(*store, {digest_named<WaiverDigest>("x"), "ann", "why", waiver.created}).error().code, "R010");
+  EXPECT_TRUE(*revoke(*store, {digest, "ann", "why", waiver.created}));
+  EXPECT_FALSE(*revoke(*store, {digest, "eve", "again", waiver.created}));
+  EXPECT_EQ(load_revocations(*store)->at(digest).who, "ann");
+  EXPECT_THAT(*list_revoked(*store), ElementsAre(digest));
+  EXPECT_THAT(*evidence_and_waiver_keys(*store), ElementsAre(waiver_key(digest), revocation_key(digest)));
+  ASSERT_TRUE(store->put(revocation_key(digest), content::Rope::literal("junk"), {}));
+  EXPECT_THAT(*list_revoked(*store), ElementsAre(digest));
+  EXPECT_EQ(load_revocations(*store)->at(digest).who, "");
+}
+
+TEST(Groups, OneGroupOfARunIsAnIndexWhereAllAreNot) {
+  auto store = store::make_memory_store();
+  for (const std::string group : {"gfx94X-dcgpu", "gfx110X-all"}) {
+    SetRecord set;
+    set.origin = {"42", "linux", group, "", "", "", "", ""};
+    set.directory = "42-linux/python/" + group;
+    set.files = {testing::file_record({"rocm-7.2.0.tar.gz", "rocm", "7.2.0", group}, set.directory)};
+    ASSERT_TRUE(seal(*store, *put_set(*store, set), *Timestamp::parse("2026-11-20T10:00:00Z")));
+  }
+  auto all = resolve_run(*store, "42-linux");
+  ASSERT_FALSE(all);
+  EXPECT_EQ(all.error().code, "R018");
+  EXPECT_THAT(all.error().hint, HasSubstr("run:42-linux@gfx110X-all"));
+  auto one = resolve_group(*store, {"42-linux", "gfx94X-dcgpu"});
+  ASSERT_TRUE(one) << render(one.error());
+  EXPECT_EQ(one->source, "run:42-linux@gfx94X-dcgpu");
+  EXPECT_EQ(one->sets.size(), 1u);
+  EXPECT_EQ(resolve_group(*store, {"42-linux", "gfx1151"}).error().code, "R013");
+  // One channel cannot show both, and says why.
+  auto other = *resolve_group(*store, {"42-linux", "gfx110X-all"});
+  auto both = extend_view(*make_view(one->sets), other.sets);
+  ASSERT_FALSE(both);
+  EXPECT_EQ(both.error().code, "R023");
+}
+
+} // namespace
+} // namespace quarry::registry

@@ -1,0 +1,28 @@
+#pragma once
+// Waivers that somebody took back: `waivers/revoked/{waiver}.json`. The object's name is enough: whatever it holds, the
+// waiver counts for nothing, so that a damaged revocation cannot bring a waiver back.
+#include "base/result.hpp"
+#include "registry/registry.hpp"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace quarry::registry {
+
+struct RevocationRecord { ///< quarry.revocation/1
+  WaiverDigest waiver;
+  std::string who, reason;
+  Timestamp time;
+  std::string unknown = {};
+};
+
+std::string revocation_key(const WaiverDigest& waiver);
+/// Writes the record if-absent. Returns false if the waiver is revoked already; that record stays. The waiver must
+/// exist (R010). Two requests.
+Result<bool> revoke(ObjectStore& store, const RevocationRecord& record);
+/// The waivers that are revoked, sorted. One listing.
+Result<std::vector<WaiverDigest>> list_revoked(ObjectStore& store);
+/// The same with what the records say; a record that cannot be read has only `waiver`. One more request for each.
+Result<std::map<WaiverDigest, RevocationRecord>> load_revocations(ObjectStore& store);
+
+} // namespace quarry::registry

@@ -1,0 +1,75 @@
+#pragma once
+// A release moves to several channels by one plan: one channel for each family, because the package `rocm` of two
+// families differs under one name. Planning reads; executing writes the plan, then swaps channel after channel.
+#include "base/result.hpp"
+#include "promote/promote.hpp"
+#include "release/source.hpp"
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::release {
+
+/// Whether a channel's name is a pattern with `{family}` or `{platform}`. Pure.
+bool is_pattern(const std::string& channel);
+
+struct ChannelSets {
+  std::string channel;
+  std::vector<registry::SealedSet> sets;
+};
+/// Which sets go to which channel, sorted by channel. `{family}` is the run's group in lower case, if it begins with
+/// "gfx"; a set of no family, such as a framework that is built for all of them, goes to the channel of each family.
+/// Fails with invalid_argument O020 if no set has what the pattern asks for, or a name is not that of a channel. Pure.
+Result<std::vector<ChannelSets>> by_channel(const std::vector<registry::SealedSet>& sets, const std::string& pattern);
+
+struct Request {
+  Source source;
+  std::string pattern; ///< "stable-{family}"
+  std::function<Result<gate::Policy>(const std::string& channel)> policy_of;
+  bool ready_cells_only = false;
+  std::int64_t now_us = 0;
+  unsigned workers = 1;
+  std::string distribution = {};
+};
+
+struct Part { ///< one channel
+  promote::Request request;
+  std::optional<promote::Plan> plan;       ///< unset: an earlier run has executed it
+  std::optional<promote::Receipt> receipt; ///< once it is executed
+  registry::PlanDigest digest;             ///< of the part's plan
+};
+
+struct Plan {
+  std::vector<Part> parts;     ///< sorted by channel
+  bool held = false;           ///< nothing may move, in no channel
+  std::string document;        ///< quarry.release-plan/1, as `plans/{digest}.json` holds it
+  registry::PlanDigest digest; ///< sha256 of the document; equal as long as nothing moved
+  bool moves() const;          ///< whether a channel moves
+};
+
+/// Plans every channel: errors and cost of promote::plan_promotion() for each of them.
+Result<Plan> plan_all(store::ObjectStore& store, const Request& request);
+
+struct Options {
+  promote::Options each;                                        ///< `execute` and `dry_run` count for the whole
+  std::function<Result<void>(const Part&)> before_writing = {}; ///< for each channel, before the first one moves
+};
+
+/// Plans; unless held or a dry run, stores the plan and executes it, channel after channel. With `each.execute`, a plan
+/// that an earlier run began is completed: the channels that have moved are left alone, the others must still have the
+/// plan that was reviewed (O002). precondition_failed O019 if a channel could not be moved after another one was: it
+/// names those that have not moved, and the same `--execute` completes it.
+Result<Plan> promote_all(store::ObjectStore& store, const Request& request, const Options& options);
+
+/// A plan that moved some of its channels and not yet the others.
+struct Unfinished {
+  registry::PlanDigest plan;
+  std::string source;
+  std::vector<std::string> moved, waiting; ///< channels
+};
+/// Costs a listing of `plans/`, a read for each plan, and the last 64 moves of the channels that it names. A channel
+/// that another move has changed since is not waiting any more.
+Result<std::vector<Unfinished>> unfinished(store::ObjectStore& store);
+
+} // namespace quarry::release

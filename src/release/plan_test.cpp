@@ -1,0 +1,267 @@
+#include "release/plan.hpp"
+
+#include "publish/testing/invariants.hpp"
+#include "registry/releases.hpp"
+#include "registry/testing/samples.hpp"
+#include "store/testing/faulty_store.hpp"
+#include "sys/clock.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace quarry::release {
+namespace {
+
+using publish::testing::differences;
+using publish::testing::snapshot;
+using publish::testing::violations;
+using registry::SealedSet;
+using registry::testing::file_record;
+using store::testing::FaultyStore;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::int64_t k_now_us = *sys::parse_rfc3339("2026-11-20T12:00:00Z");
+const auto k_when = sys::Timestamp::from_us(k_now_us);
+
+gate::Policy policy() {
+  auto parsed = gate::parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = "
+                                   "[\"lead\"]\n[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\n"
+                                   "suites=[\"smoke\"]\n",
+                                   "p.toml");
+  EXPECT_TRUE(parsed) << render(parsed.error());
+  return *parsed;
+}
+
+/// The packages of one family of run 42: its own `rocm`, whose bytes name the family, and its libraries.
+SealedSet packages_of(store::ObjectStore& store, const std::string& group, const std::string& under,
+                      const std::string& project) {
+  auto directory = "42-linux/python/" + group;
+  registry::SetRecord set;
+  set.origin = {"42", "linux", group, "", "", "", "", ""};
+  set.directory = directory;
+  std::vector<registry::testing::SampleFile> files = {
+      {"rocm-7.2.0.tar.gz", "rocm", "7.2.0", "families: " + group},
+      {"rocm_sdk_libraries_" + under + "-7.2.0-py3-none-linux_x86_64.whl", project, "7.2.0"}};
+  for (const auto& file : files) {
+    auto record = file_record(file, directory);
+    EXPECT_TRUE(store.put(record.key, content::Rope::literal(file.bytes), {}));
+    bool wheel = record.metadata_sha256.has_value();
+    if (wheel) {
+      EXPECT_TRUE(store.put(record.key + ".metadata", content::Rope::literal("metadata of " + file.filename), {}));
+    }
+    set.files.push_back(std::move(record));
+  }
+  auto digest = registry::put_set(store, set);
+  EXPECT_TRUE(digest && registry::seal(store, *digest, k_when));
+  return *registry::load_sealed(store, *digest);
+}
+
+void waive_everything(store::ObjectStore& store, const std::string& channel) {
+  registry::WaiverRecord waiver;
+  waiver.channel = channel;
+  waiver.reason = "a test of moves";
+  waiver.approver = "lead";
+  waiver.created = sys::Timestamp::from_us(k_now_us - 1'000'000);
+  waiver.expires = sys::Timestamp::from_us(k_now_us + 3'600'000'000);
+  EXPECT_TRUE(registry::put_waiver(store, waiver));
+}
+
+struct TwoFamilies {
+  std::vector<SealedSet> sets;
+  explicit TwoFamilies(store::ObjectStore& store)
+      : sets{packages_of(store, "gfx94X-dcgpu", "gfx94x_dcgpu", "rocm-sdk-libraries-gfx94x-dcgpu"),
+             packages_of(store, "gfx110X-all", "gfx110x_all", "rocm-sdk-libraries-gfx110x-all")} {}
+};
+
+Request request_of(const std::vector<SealedSet>& sets) {
+  Request request;
+  request.source.resolved.source = "release:test";
+  request.source.resolved.sets = sets;
+  request.pattern = "stable-{family}";
+  request.policy_of = [](const std::string&) -> Result<gate::Policy> { return policy(); };
+  request.now_us = k_now_us;
+  return request;
+}
+
+Options options_of(std::optional<std::string> execute = {}, bool dry_run = false) {
+  return {{"tester", k_when, "why", std::move(execute), dry_run}, {}};
+}
+
+std::vector<std::string> names_of(const std::vector<ChannelSets>& channels) {
+  std::vector<std::string> names;
+  for (const auto& channel : channels) names.push_back(channel.channel);
+  return names;
+}
+
+TEST(ByChannel, EachFamilyHasItsChannelAndAFrameworkGoesToAll) {
+  auto store = store::make_memory_store();
+  TwoFamilies both(*store);
+  auto torch = both.sets.front();
+  torch.set.origin.group.clear();
+  torch.digest = registry::testing::digest_named<registry::SetDigest>("torch");
+  auto sets = both.sets;
+  sets.push_back(torch);
+  auto channels = by_channel(sets, "stable-{family}");
+  ASSERT_TRUE(channels) << render(channels.error());
+  EXPECT_THAT(names_of(*channels), ElementsAre("stable-gfx110x-all", "stable-gfx94x-dcgpu"));
+  EXPECT_EQ((*channels)[0].sets.size(), 2u);
+  EXPECT_EQ((*channels)[1].sets.back().digest, torch.digest);
+}
+
+TEST(ByChannel, APatternThatTheSetsDoNotFitIsRefused) {
+  auto store = store::make_memory_store();
+  TwoFamilies both(*store);
+  auto sets = both.sets;
+  for (auto& sealed : sets) sealed.set.origin.group = "everything";
+  EXPECT_EQ(by_channel(sets, "stable-{family}").error().code, "O020");
+  EXPECT_EQ(by_channel(both.sets, "Stable-{family}").error().code, "O020");
+  EXPECT_EQ(by_channel(both.sets, "stable-{python}").error().code, "O020");
+}
+
+TEST(Release, MovesNothingUnlessEveryChannelIsReady) {
+  auto store = store::make_memory_store();
+  TwoFamilies both(*store);
+  waive_everything(*store, "stable-gfx94x-dcgpu");
+  auto before = snapshot(*store);
+  auto done = promote_all(*store, request_of(both.sets), options_of());
+  ASSERT_TRUE(done) << render(done.error());
+  EXPECT_TRUE(done->held);
+  EXPECT_EQ(differences(before, snapshot(*store)), "");
+}
+
+TEST(Release, EveryFileIsCheckedBeforeTheFirstChannelMoves) {
+  auto store = store::make_memory_store();
+  TwoFamilies both(*store);
+  for (const auto* channel : {"stable-gfx94x-dcgpu", "stable-gfx110x-all"}) waive_everything(*store, channel);
+  ASSERT_TRUE(store->remove(both.sets.front().set.files.back().key)); // of the channel that comes last
+  auto done = promote_all(*store, request_of(both.sets), options_of());
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().code, "O003");
+  EXPECT_THAT(*registry::list_channels(*store), ElementsAre());
+}
+
+TEST(Release, WhatIsExpectedIsLookedForInTheWholeRelease) {
+  auto store = store::make_memory_store();
+  TwoFamilies both(*store);
+  auto request = request_of(both.sets);
+  request.source.expectations.push_back({{"linux"}, {"gfx94X-dcgpu", "gfx110X-all", "gfx1151"}, {}, {}});
+  auto planned = plan_all(*store, request);
+  ASSERT_TRUE(planned) << render(planned.error());
+  for (const auto& part : planned->parts) {
+    std::vector<std::string> missing;
+    for (const auto& cell : part.plan->verdict.cells)
+      if (cell.set.empty()) missing.push_back(cell.cell.family);
+    EXPECT_THAT(missing, ElementsAre("gfx1151")) << part.request.channel;
+  }
+}
+
+class InterruptedRelease : public ::testing::TestWithParam<FaultyStore::Fault> {};
+INSTANTIATE_TEST_SUITE_P(All, InterruptedRelease,
+                         ::testing::Values(FaultyStore::Fault::refuse, FaultyStore::Fault::lose_reply,
+                                           FaultyStore::Fault::lose_request, FaultyStore::Fault::die_before,
+                                           FaultyStore::Fault::die_after));
+
+TEST_P(InterruptedRelease, TheSameDigestCompletesIt) {
+  auto prepare = [](store::ObjectStore& store) {
+    TwoFamilies both(store);
+    for (const auto* channel : {"stable-gfx94x-dcgpu", "stable-gfx110x-all"}) waive_everything(store, channel);
+    return both.sets;
+  };
+  auto undisturbed = store::make_memory_store();
+  auto request = request_of(prepare(*undisturbed));
+  auto planned = promote_all(*undisturbed, request, options_of({}, true));
+  ASSERT_TRUE(planned) << render(planned.error());
+  const auto digest = planned->digest.hex();
+  FaultyStore counting(*undisturbed);
+  auto expected = promote_all(counting, request, options_of(digest));
+  ASSERT_TRUE(expected) << render(expected.error());
+  const auto end = snapshot(*undisturbed);
+  bool was_half_moved = false;
+  for (std::uint64_t n = 1; n <= counting.calls(); ++n) {
+    SCOPED_TRACE("call " + std::to_string(n) + ": " + counting.log()[n - 1]);
+    auto store = store::make_memory_store();
+    prepare(*store);
+    FaultyStore faulty(*store, {GetParam(), n, false});
+    auto first = promote_all(faulty, request, options_of(digest));
+    ASSERT_EQ(violations(*store), "");
+    auto open = unfinished(*store);
+    ASSERT_TRUE(open) << render(open.error());
+    if (!open->empty()) {
+      was_half_moved = true;
+      EXPECT_THAT(open->front().moved, ElementsAre("stable-gfx110x-all"));
+      EXPECT_THAT(open->front().waiting, ElementsAre("stable-gfx94x-dcgpu"));
+    }
+    if (!first) {
+      auto again = promote_all(*store, request, options_of(digest));
+      ASSERT_TRUE(again) << render(again.error());
+    }
+    ASSERT_EQ(differences(end, snapshot(*store)), "");
+    EXPECT_TRUE(unfinished(*store)->empty());
+  }
+  EXPECT_TRUE(was_half_moved);
+}
+
+TEST(Release, AResultBetweenTwoChannelsStopsItAndTheDigestCompletesIt) {
+  auto store = store::make_memory_store();
+  TwoFamilies both(*store);
+  for (const auto* channel : {"stable-gfx94x-dcgpu", "stable-gfx110x-all"}) waive_everything(*store, channel);
+  FaultyStore racing(*store);
+  bool raced = false;
+  racing.after_call = [&](std::uint64_t call) { // another job waives something once the first channel has moved
+    if (raced || racing.log().at(call - 1) != "put channels/stable-gfx110x-all.json") return;
+    raced = true;
+    waive_everything(*store, "another");
+  };
+  auto stopped = promote_all(racing, request_of(both.sets), options_of());
+  ASSERT_FALSE(stopped);
+  ASSERT_TRUE(raced);
+  EXPECT_EQ(stopped.error().code, "O019");
+  EXPECT_THAT(stopped.error().message, HasSubstr("stable-gfx110x-all moved and stable-gfx94x-dcgpu did not"));
+  auto digest = unfinished(*store)->at(0).plan.hex();
+  EXPECT_THAT(stopped.error().hint, HasSubstr(digest));
+  auto completed = promote_all(*store, request_of(both.sets), options_of(digest));
+  ASSERT_TRUE(completed) << render(completed.error());
+  EXPECT_EQ(registry::list_channels(*store)->size(), 2u);
+  EXPECT_TRUE(unfinished(*store)->empty());
+}
+
+TEST(Release, AnotherPlanThanTheReviewedOneIsRefused) {
+  auto store = store::make_memory_store();
+  TwoFamilies both(*store);
+  for (const auto* channel : {"stable-gfx94x-dcgpu", "stable-gfx110x-all"}) waive_everything(*store, channel);
+  auto request = request_of(both.sets);
+  auto digest = promote_all(*store, request, options_of({}, true))->digest.hex();
+  auto other = request;
+  other.source.resolved.sets.pop_back();
+  EXPECT_EQ(promote_all(*store, other, options_of(digest)).error().code, "O002");
+  EXPECT_EQ(promote_all(*store, request, options_of("12345678")).error().code, "O005");
+  ASSERT_TRUE(promote_all(*store, request, options_of(digest)));
+  // The stored plan answers only the request that it is for.
+  EXPECT_EQ(promote_all(*store, other, options_of(digest)).error().code, "O002");
+}
+
+TEST(Source, AReleaseIsResolvedWithWhatItExpects) {
+  auto store = store::make_memory_store();
+  TwoFamilies both(*store);
+  registry::ReleaseRecord record;
+  record.name = "7.2.0";
+  for (const auto& sealed : both.sets) record.sets.push_back(sealed.digest);
+  std::sort(record.sets.begin(), record.sets.end());
+  record.expect = {{"linux"}, {"gfx1151"}, {}, {}};
+  auto digest = registry::put_release(*store, record);
+  ASSERT_TRUE(digest) << render(digest.error());
+  auto source = resolve(*store, {"release:" + digest->hex().substr(0, 12)});
+  ASSERT_TRUE(source) << render(source.error());
+  EXPECT_EQ(source->resolved.source, "release:" + digest->hex());
+  EXPECT_EQ(source->resolved.sets.size(), 2u);
+  ASSERT_EQ(source->expectations.size(), 1u);
+  EXPECT_THAT(source->expectations[0].families, ElementsAre("gfx1151"));
+  EXPECT_TRUE(source->resolved.files.empty()) << "two families have two contents of rocm-7.2.0.tar.gz";
+  auto named = resolve(*store, {"set:" + record.sets[0].hex(), "release:" + digest->hex()});
+  ASSERT_TRUE(named) << render(named.error());
+  EXPECT_EQ(named->resolved.sets.size(), 2u) << "each set once";
+  EXPECT_EQ(resolve(*store, {"release:0000000000000000"}).error().code, "R010");
+}
+
+} // namespace
+} // namespace quarry::release

@@ -1,0 +1,188 @@
+"""Signed evidence and waivers: what other tools accept and refuse, and what a policy that names signers lets count."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support.clients import client  # noqa: E402
+from support.quarry import good, quarry, refused  # noqa: E402
+
+POLICY = """schema = "quarry.policy/1"
+name = "signed"
+max_age = "14d"
+approvers = ["lead"]
+[[require]]
+platforms = ["*"]
+families = ["*"]
+pythons = ["*"]
+suites = ["rocm-sdk"]
+"""
+
+VERIFY = """
+import json, sys
+from securesystemslib.dsse import Envelope
+from securesystemslib.signer import SSlibKey
+keyid, raw, path = sys.argv[1:]
+envelope = Envelope.from_dict(json.load(open(path)))
+key = SSlibKey(keyid, "ed25519", "ed25519", {"public": raw})
+accepted = envelope.verify([key], 1)
+assert list(accepted) == [keyid], accepted
+statement = json.loads(envelope.payload)
+assert statement["_type"] == "https://in-toto.io/Statement/v1"
+print(statement["subject"][0]["digest"]["sha256"])
+"""
+
+
+def key(place: Path, name: str) -> dict:
+    path = place / f"{name}.pem"
+    made = good("key", "create", "--output", path, "--json").json
+    assert path.stat().st_mode & 0o777 == 0o600
+    return {**made, "path": path, "name": name}
+
+
+def signer(key: dict, *kinds: str, revoked: str = "") -> str:
+    more = f'revoked = "{revoked}"\n' if revoked else ""
+    return f'[[signer]]\nname = "{key["name"]}"\nkey = "{key["key"]}"\nsigns = {json.dumps(list(kinds))}\n{more}'
+
+
+@pytest.fixture
+def keys(tmp_path) -> tuple[dict, dict]:
+    return key(tmp_path, "tester"), key(tmp_path, "lead")
+
+
+def with_signers(place: Path, *signers: str) -> Path:
+    policy = place / "signed.toml"
+    policy.write_text(POLICY + "".join(signers))
+    return policy
+
+
+def gate(store: Path, policy: Path, code: int) -> dict:
+    done = quarry("gate", "--to", "stable", "--from", "channel:staging", "--policy", policy, "--store", f"file:{store}", "--json")
+    assert done.code == code, done.out + done.err
+    return done.json
+
+
+@pytest.fixture
+def environment_of(store, tmp_path) -> Path:
+    env = tmp_path / "env"
+    good("venv", "install", env, "--from", "channel:staging", "--packages", "rocm[libraries,devel]", "--store", f"file:{store}")
+    return env
+
+
+def test_only_signed_results_count_where_the_policy_names_signers(store, environment_of, keys, tmp_path):
+    tester, lead = keys
+    policy = with_signers(tmp_path, signer(tester, "evidence"))
+    words = ("test", "--venv", environment_of, "--store", f"file:{store}", "--json")
+    good(*words)
+    held = gate(store, policy, 10)
+    assert "not signed by tester" in held["cells"][0]["reasons"][0]
+    good(*words, "--sign", lead["path"])
+    gate(store, policy, 10)
+    tested = good(*words, "--sign", tester["path"]).json
+    ready = gate(store, policy, 0)
+    assert ready["cells"][0]["evidence"] == [tested["evidence"]]
+    # Without signers in the policy, nobody asks.
+    assert gate(store, with_signers(tmp_path), 0)
+    revoked = gate(store, with_signers(tmp_path, signer(tester, "evidence", revoked="leaked")), 10)
+    assert "tester (revoked: leaked)" in revoked["cells"][0]["reasons"][0]
+    # An envelope that was moved to another record, or altered, is no signature.
+    policy = with_signers(tmp_path, signer(tester, "evidence"))
+    (envelope,) = (store / "signatures" / tested["evidence"]).glob("*.json")
+    text = json.loads(envelope.read_text())
+    text["payload"] = base64.b64encode(base64.b64decode(text["payload"]).replace(b"evidence", b"Evidence")).decode()
+    envelope.chmod(0o644)
+    envelope.write_text(json.dumps(text))
+    gate(store, policy, 10)
+
+
+def test_a_waiver_is_signed_by_its_approver(store, keys, tmp_path):
+    tester, lead = keys
+    policy = with_signers(tmp_path, signer(lead, "waivers"))
+    base = ("waive", "--to", "stable", "--everything", "--reason", "x", "--approver", "lead", "--expires", "1h", "--policy", policy, "--store", f"file:{store}", "--json")
+    good(*base)
+    held = gate(store, policy, 10)
+    assert "it is not signed by lead" in held["cells"][0]["reasons"][0]
+    good(*base, "--sign", tester["path"])
+    gate(store, policy, 10)
+    good(*base, "--sign", lead["path"])
+    assert gate(store, policy, 0)["cells"][0]["waived"]
+    other = with_signers(tmp_path, signer(tester, "waivers"))
+    assert "has no key of lead" in gate(store, other, 10)["cells"][0]["reasons"][0]
+
+
+def test_a_key_is_revoked_for_a_channel(store, environment_of, keys, tmp_path):
+    tester, _ = keys
+    policy = with_signers(tmp_path, signer(tester, "evidence"))
+    at = ("--store", f"file:{store}")
+    refused("O023", 3, "key", "revoke", "tester", "--channel", "staging", "--reason", "leaked", *at)
+    good("channel", "protect", "stable", "--policy", policy, "--reason", "release channel", *at)
+    good("test", "--venv", environment_of, "--sign", tester["path"], *at)
+    gate_words = ("gate", "--to", "stable", "--from", "channel:staging", *at)
+    good(*gate_words)
+    refused("O023", 3, "key", "revoke", "nobody", "--channel", "stable", "--reason", "leaked", *at)
+    refused("O015", 2, "key", "revoke", "tester", "--channel", "stable", "--reason", " ", *at)
+    assert good("key", "revoke", "tester", "--channel", "stable", "--reason", "leaked in a log", *at, "--json").json["moved"]
+    assert not good("key", "revoke", tester["key"], "--channel", "stable", "--reason", "leaked in a log", *at, "--json").json["moved"]
+    held = quarry(*gate_words)
+    assert held.code == 10 and "revoked: leaked in a log" in held.out
+    moves = good("channel", "log", "stable", *at, "--json").json["moves"]
+    assert [move["why"] for move in moves] == ["leaked in a log", "release channel"]
+
+
+def test_other_tools_agree(store, environment_of, keys, tmp_path):
+    tester, lead = keys
+    tested = good("test", "--venv", environment_of, "--sign", tester["path"], "--store", f"file:{store}", "--json").json
+    (path,) = (store / "signatures" / tested["evidence"]).glob("*.json")
+    assert path.stem == tester["id"]
+    envelope = json.loads(path.read_text())
+    payload, signature = (base64.b64decode(text) for text in (envelope["payload"], envelope["signatures"][0]["sig"]))
+    kind = envelope["payloadType"].encode()
+    encoded = b"DSSEv1 %d %s %d %s" % (len(kind), kind, len(payload), payload)
+    (tmp_path / "message").write_bytes(encoded)
+    (tmp_path / "signature").write_bytes(signature)
+
+    def openssl(key: dict) -> int:
+        (tmp_path / "public.pem").write_text(key["public_pem"])
+        command = ["openssl", "pkeyutl", "-verify", "-rawin", "-pubin", "-inkey", "public.pem", "-in", "message", "-sigfile", "signature"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True).returncode
+
+    assert openssl(tester) == 0 and openssl(lead) != 0
+    shown = subprocess.run(["openssl", "pkey", "-in", tester["path"], "-pubout"], capture_output=True, text=True, check=True).stdout
+    assert shown == tester["public_pem"] == good("key", "show", tester["path"], "--json").json["public_pem"]
+
+    def securesystemslib(key: dict, path: Path):
+        return client("securesystemslib").python("-c", VERIFY, key["id"], base64.b64decode(key["key"]).hex(), path)
+
+    accepted = securesystemslib(tester, path)
+    assert accepted.returncode == 0, accepted.stderr
+    assert accepted.stdout.strip() == tested["evidence"]
+    assert securesystemslib(lead, path).returncode != 0
+    # What they refuse we refuse, too: another payload under the same signature.
+    envelope["payload"] = base64.b64encode(payload.replace(tested["evidence"].encode(), b"0" * 64)).decode()
+    altered = tmp_path / "altered.json"
+    altered.write_text(json.dumps(envelope))
+    assert securesystemslib(tester, altered).returncode != 0
+    path.chmod(0o644)
+    path.write_text(altered.read_text())
+    policy = with_signers(tmp_path, signer(tester, "evidence"))
+    gate(store, policy, 10)
+
+
+def test_keys_of_openssl_are_taken_and_others_refused(tmp_path):
+    theirs = tmp_path / "theirs.pem"
+    subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", theirs], check=True, capture_output=True)
+    assert len(base64.b64decode(good("key", "show", theirs, "--json").json["key"])) == 32
+    for words in (("-algorithm", "rsa"), ("-algorithm", "ed25519", "-aes256", "-pass", "pass:x"), ("-algorithm", "x25519")):
+        other = tmp_path / "other.pem"
+        other.unlink(missing_ok=True)
+        subprocess.run(["openssl", "genpkey", *words, "-out", other], check=True, capture_output=True)
+        refused("B006", 2, "key", "show", other)
+    refused("D002", 7, "key", "create", "--output", theirs)
