@@ -287,3 +287,15 @@ def test_one_file_is_taken_out_of_every_set(line):
     assert len(line("channel", "show", "staging").json["files"]) == 8
     refused("O015", 2, "yank", name, "--channel", "staging", "--reason", " ", "--store", f"file:{line.store}")
     refused("O024", 3, "yank", "nothing.whl", "--channel", "staging", "--reason", "x", "--store", f"file:{line.store}")
+
+
+def test_what_changed_in_a_channel(line):
+    diff = line("channel", "diff", "staging@1", "staging").json
+    assert diff["from"]["generation"] == 1 and diff["to"]["generation"] == 2
+    assert len(diff["added"]) == 4 and all("7.2.1" in file["filename"] for file in diff["added"])
+    assert diff["removed"] == [] and diff["changed"] == []
+    back = good("channel", "diff", "staging", "staging@1", "--store", f"file:{line.store}").out
+    assert back.count("\n- ") + back.startswith("- ") == 4 and "staging@2 -> staging@1   0 more, 4 less, 0 with other bytes" in back
+    for place in ("staging@7", "staging@x", "staging@"):
+        refused("O001", 3, "channel", "diff", place, "staging", "--store", f"file:{line.store}")
+    refused("R015", 3, "channel", "diff", "stable", "staging", "--store", f"file:{line.store}")

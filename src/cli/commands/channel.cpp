@@ -1,3 +1,4 @@
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/guard.hpp"
@@ -8,7 +9,9 @@
 #include "publish/garbage.hpp"
 #include "publish/resolve.hpp"
 #include "publish/upkeep.hpp"
+#include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
@@ -116,6 +119,89 @@ Command channel_log_command() {
           .exit_codes = {{3, "there is no such channel"}, {6, "the ledger is broken"}},
           .schema = "quarry.channel-log/1",
           .run = run_channel_log};
+}
+
+// ---- channel diff
+
+/// One state of a channel: what it showed at a generation.
+struct ShownState {
+  std::string name;
+  std::uint64_t generation = 0;
+  std::map<std::string, registry::FileRecord> files; ///< by file name
+};
+
+Unexpected no_generation(const std::string& name, const std::string& said) {
+  return fail(ErrorKind::not_found, "O001", fmt::format("channel {} has no generation {}", name, said),
+              fmt::format("`quarry channel log {}` shows its moves", name));
+}
+
+/// "stable": as it is; "stable@3": as its third move left it.
+Result<ShownState> state_at(store::ObjectStore& store, const std::string& text) {
+  auto at = text.find('@');
+  ShownState state{text.substr(0, at), 0, {}};
+  TRY(auto channel, registry::require_channel(store, state.name));
+  state.generation = channel.record.generation;
+  auto view = channel.record.view;
+  if (at != text.npos) {
+    auto wanted = text::parse_u64(text.substr(at + 1));
+    TRY(auto moves, registry::ledger_chain(store, channel.record));
+    auto move = std::find_if(moves.begin(), moves.end(),
+                             [&](const auto& one) { return wanted && one.record.generation == *wanted; });
+    if (move == moves.end()) return no_generation(state.name, text.substr(at + 1));
+    state.generation = *wanted;
+    view = move->record.to_view;
+  }
+  TRY(auto whole, registry::load_whole_view(store, view), "while reading " + text);
+  for (auto& file : registry::files_of(whole)) state.files.emplace(file.filename, file);
+  return state;
+}
+
+std::string diff_lines(const char* sign, const std::vector<registry::FileRecord>& files) {
+  std::string text;
+  for (const auto& file : files) text += fmt::format("{} {}  {}\n", sign, file.sha256.short_hex(), file.filename);
+  return text;
+}
+
+Result<int> run_channel_diff(Context& context, const Arguments& arguments) {
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  TRY(auto before, state_at(*store, arguments.operands.at(0)));
+  TRY(auto after, state_at(*store, arguments.operands.at(1)));
+  std::vector<registry::FileRecord> added, removed, changed;
+  for (const auto& [name, file] : after.files) {
+    auto old = before.files.find(name);
+    if (old == before.files.end())
+      added.push_back(file);
+    else if (old->second.sha256 != file.sha256)
+      changed.push_back(file);
+  }
+  for (const auto& [name, file] : before.files)
+    if (!after.files.contains(name)) removed.push_back(file);
+  auto place = [](const ShownState& state) { return fmt::format("{}@{}", state.name, state.generation); };
+  context.out.data(diff_lines("+", added) + diff_lines("-", removed) + diff_lines("~", changed));
+  context.out.data(fmt::format("{} -> {}   {} more, {} less, {} with other bytes\n", place(before), place(after),
+                               added.size(), removed.size(), changed.size()));
+  context.out.document({{"schema", "quarry.channel-diff/1"},
+                        {"from", {{"channel", before.name}, {"generation", before.generation}}},
+                        {"to", {{"channel", after.name}, {"generation", after.generation}}},
+                        {"added", files_json(added)},
+                        {"removed", files_json(removed)},
+                        {"changed", files_json(changed)}});
+  return 0;
+}
+
+Command channel_diff_command() {
+  return {.path = {"channel", "diff"},
+          .summary = "compare what two channels show, or one at two times",
+          .description = "Lists the files that the second has and the first lacks (+), the other way round (-), and "
+                         "those of one name with other bytes (~), which only two channels can have.",
+          .operands = {{"BEFORE", "a channel, or stable@3 for what it showed at generation 3"},
+                       {"AFTER", "the same of what it is compared with"}},
+          .flags = {store_flag()},
+          .examples = {{"quarry channel diff stable@3 stable", "what came since the third move"},
+                       {"quarry channel diff stable staging", "what a promotion would bring"}},
+          .exit_codes = {{3, "there is no such channel or generation"}, {6, "a record was altered"}},
+          .schema = "quarry.channel-diff/1",
+          .run = run_channel_diff};
 }
 
 // ---- index repair, rebuild
@@ -290,8 +376,9 @@ Command gc_command() {
 } // namespace
 
 std::vector<Command> channel_commands() {
-  return {channel_show_command(),    channel_log_command(), channel_protect_command(), channel_unprotect_command(),
-          channel_unblock_command(), repair_command(),      rebuild_command(),         gc_command()};
+  return {channel_show_command(),    channel_log_command(),       channel_diff_command(),
+          channel_protect_command(), channel_unprotect_command(), channel_unblock_command(),
+          repair_command(),          rebuild_command(),           gc_command()};
 }
 
 } // namespace quarry::cli
