@@ -14,6 +14,7 @@ namespace quarry::artifact {
 namespace {
 
 using Kind = OutputFile::Kind;
+constexpr std::string_view k_profile = "therock-build-prof";
 constexpr std::uint64_t k_ninja_bytes_max = 1u << 30; // some MB each; the archive is made in memory, 5 times smaller
 constexpr unsigned k_depth_max = 64; // of the build tree: deeper is a mistake, or a file system that lies
 constexpr std::string_view k_ninja_log = ".ninja_log", k_ninja_archive = "ninja_logs.tar.gz";
@@ -55,6 +56,24 @@ private:
 
 content::Rope so_far(const std::string& path, std::uint64_t size) {
   return content::Rope::of(std::make_shared<LogSoFar>(path, size));
+}
+
+using NamedLogs = std::vector<std::pair<std::string, sys::TreeEntry>>;
+
+/// The files below the logs that are not made by us, each with its name in the store. Summaries of the build's profile
+/// are at the top as well, where links of today lead.
+NamedLogs named(const std::vector<sys::TreeEntry>& entries, bool ninja_logs) {
+  NamedLogs logs;
+  for (const auto& entry : entries) {
+    bool ours = entry.path == "index.html" || (ninja_logs && entry.path == k_ninja_archive);
+    if (entry.type != sys::EntryType::file || ours) continue;
+    logs.emplace_back(entry.path, entry);
+    auto name = path::basename(entry.path);
+    bool there = std::any_of(entries.begin(), entries.end(), [&](const auto& other) { return other.path == name; });
+    if (path::dirname(entry.path) == k_profile && name.starts_with("comp-summary.") && !there)
+      logs.emplace_back(name, entry);
+  }
+  return logs;
 }
 
 class Collection {
@@ -162,11 +181,8 @@ private:
     std::size_t before = out_.files.size();
     if (sys::is_directory(at("logs"))) {
       TRY(auto entries, sys::list_tree(at("logs")));
-      for (const auto& entry : entries) {
-        bool ours = entry.path == "index.html" || (request_.ninja_logs && entry.path == k_ninja_archive);
-        if (entry.type == sys::EntryType::file && !ours)
-          TRY_DO(add(Kind::log, entry.path, so_far(path::join(at("logs"), entry.path), entry.size)));
-      }
+      for (const auto& [name, entry] : named(entries, request_.ninja_logs))
+        TRY_DO(add(Kind::log, name, so_far(path::join(at("logs"), entry.path), entry.size)));
     }
     if (request_.ninja_logs) TRY_DO(ninja_logs());
     if (out_.files.size() == before) warn("A042", at("logs"), "holds no logs");

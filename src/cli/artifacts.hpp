@@ -72,9 +72,10 @@ private:
   const sys::Clock& clock_;
 };
 
-Command artifact_fetch_command(); // commands/artifact_fetch.cpp
-Command artifact_find_command();  // commands/artifact_find.cpp
-Command artifact_pack_command();  // commands/artifact_pack.cpp
-Command run_upload_command();     // commands/run_upload.cpp
+Command artifact_fetch_command();   // commands/artifact_fetch.cpp
+Command artifact_find_command();    // commands/artifact_find.cpp
+Command artifact_pack_command();    // commands/artifact_pack.cpp
+Command artifact_tarball_command(); // commands/artifact_tarball.cpp
+Command run_upload_command();       // commands/run_upload.cpp
 
 } // namespace quarry::cli

@@ -3,7 +3,7 @@
 #include "cli/command.hpp"
 
 namespace quarry::cli {
-std::vector<Command> artifact_commands();   // find, fetch, list, pack, verify
+std::vector<Command> artifact_commands();   // find, fetch, list, pack, tarball, verify
 std::vector<Command> sdk_commands();        // build
 std::vector<Command> wheel_commands();      // pack, unpack, verify, metadata, retag, thin, check, diff, …
 std::vector<Command> elf_commands();        // show, edit

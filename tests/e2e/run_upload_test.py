@@ -50,7 +50,7 @@ def test_everything_is_there_and_a_fetch_takes_it(build, archives, tmp_path):
     done = upload(build, store, "--ninja-logs")
     expected = {file.name for file in archives.iterdir()} | {
         "index.html", f"logs/{FAMILY}/index.html", f"logs/{FAMILY}/blas.log", f"logs/{FAMILY}/ninja_logs.tar.gz", f"logs/{FAMILY}/therock-build-prof/comp-summary.html",
-        f"logs/{FAMILY}/therock-build-prof/comp_summary.md",
+        f"logs/{FAMILY}/therock-build-prof/comp_summary.md", f"logs/{FAMILY}/comp-summary.html",
         f"manifests/{FAMILY}/therock_manifest.json", f"manifests/{FAMILY}/upload.json",
     }  # fmt: skip
     assert names(store) == expected

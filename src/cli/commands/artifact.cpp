@@ -204,8 +204,8 @@ Command artifact_verify_command() {
 } // namespace
 
 std::vector<Command> artifact_commands() {
-  return {artifact_fetch_command(), artifact_find_command(), artifact_list_command(), artifact_pack_command(),
-          artifact_verify_command()};
+  return {artifact_fetch_command(), artifact_find_command(),    artifact_list_command(),
+          artifact_pack_command(),  artifact_tarball_command(), artifact_verify_command()};
 }
 
 } // namespace quarry::cli

@@ -1,0 +1,125 @@
+#include "artifact/tarball.hpp"
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "cli/artifacts.hpp"
+#include "cli/families.hpp"
+#include "cli/records.hpp"
+#include "dist/version.hpp"
+#include "sys/file.hpp"
+#include "sys/path.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+/// The family itself, or its targets where the artifacts are named by target.
+Result<std::vector<std::string>> wanted_targets(const Context& context, const Arguments& arguments,
+                                                const std::vector<artifact::Name>& names) {
+  const auto& family = arguments.get("--family");
+  auto has = [&](const std::string& target) {
+    return std::any_of(names.begin(), names.end(), [&](const auto& name) { return name.target_base() == target; });
+  };
+  if (has(family)) return std::vector<std::string>{family};
+  TRY(auto families, load_families(context, arguments.get("--families-file")));
+  auto targets = families.targets_of(family);
+  std::erase_if(targets, [&](const auto& target) { return !has(target); });
+  if (targets.empty())
+    return fail(ErrorKind::not_found, "A022", fmt::format("{} has no artifact for {}", arguments.get("--from"), family),
+                "`quarry artifact list DIR` shows for which targets there are some");
+  return targets;
+}
+
+bool is_wanted(const artifact::Name& name, const std::vector<std::string>& targets, bool tests) {
+  bool target = name.target == "generic" ||
+                std::find(targets.begin(), targets.end(), std::string(name.target_base())) != targets.end();
+  // As releases have it: fftw3 is there for tests alone.
+  return target && !name.whole_sdk() && (tests || (name.component != "test" && name.name != "fftw3"));
+}
+
+Result<std::vector<artifact::Name>> names_to_pack(const Context& context, const Arguments& arguments,
+                                                  const artifact::Catalogue& catalogue) {
+  std::vector<artifact::Name> all, wanted;
+  for (const auto& each : catalogue.artifacts) all.push_back(each.name);
+  for (const auto& each : catalogue.archives) all.push_back(each.name);
+  std::sort(all.begin(), all.end());
+  TRY(auto targets, wanted_targets(context, arguments, all));
+  std::copy_if(all.begin(), all.end(), std::back_inserter(wanted),
+               [&](const auto& name) { return is_wanted(name, targets, arguments.has("--tests")); });
+  return wanted;
+}
+
+Result<int> run_artifact_tarball(Context& context, const Arguments& arguments) {
+  const auto &from = arguments.get("--from"), &output = arguments.get("--output-dir");
+  TRY_DO(refuse_same_directory(from, output));
+  TRY(auto version, dist::Version::parse(arguments.get("--version")), "while reading --version");
+  TRY(auto catalogue, artifact::open_catalogue(from));
+  context.out.findings(catalogue.findings);
+  for (const auto& finding : catalogue.findings)
+    if (finding.severity == Severity::error)
+      return fail(ErrorKind::corrupt, finding.code, finding.place + ": " + finding.message, finding.fix);
+  TRY(auto names, names_to_pack(context, arguments, catalogue));
+  auto name = fmt::format("therock-dist-{}-{}{}-{}.tar.gz", arguments.get("--platform"), arguments.get("--family"),
+                          arguments.has("--tests") ? "-tests" : "", version.str());
+  TRY_DO(sys::make_directories(output));
+  artifact::TarballOptions options;
+  options.workers = context.jobs;
+  options.trees = {
+      .workers = context.jobs, .allow_unverified = arguments.has("--allow-unverified"), .spool_directory = output};
+  TRY(options.trees.max_ratio, max_ratio(arguments));
+  Meter meter(context, "packing " + name, 0);
+  options.on_bytes = [&](std::uint64_t bytes) { meter.add(bytes); };
+  TRY(auto made, artifact::write_tarball(catalogue, names, path::join(output, name), options));
+  auto seconds = meter.finish();
+  context.out.data(fmt::format("{}  {} from {} of {}  {}\n", made.path, units::bytes(made.size),
+                               units::bytes(made.bytes), units::things(names.size(), "artifact"),
+                               units::seconds(seconds)));
+  Json list = Json::array();
+  for (const auto& each : names) list.push_back(each.text());
+  context.out.document({{"schema", "quarry.artifact-tarball/1"},
+                        {"path", made.path},
+                        {"sha256", made.digest.hex()},
+                        {"archive_size", made.size},
+                        {"files", made.files},
+                        {"size", made.bytes},
+                        {"artifacts", list},
+                        {"findings", findings_json(catalogue.findings)}});
+  return 0;
+}
+
+} // namespace
+
+Command artifact_tarball_command() {
+  std::vector<Flag> flags = {
+      {.name = "--from", .value = "DIR", .help = "a directory of artifacts, exploded or as archives", .required = true},
+      {.name = "--family", .value = "F", .help = "the family, such as gfx94X-dcgpu", .required = true},
+      {.name = "--version", .value = "V", .help = "version in the name of the tarball", .required = true},
+      {.name = "--output-dir", .value = "OUT", .help = "where the tarball goes", .required = true},
+      {.name = "--platform",
+       .value = "P",
+       .help = "platform of the artifacts",
+       .choices = {"linux", "windows"},
+       .fallback = "linux"},
+      {.name = "--tests", .value = "", .help = "with the `test` artifacts and fftw3, named F-tests"},
+      families_file_flag()};
+  return {
+      .path = {"artifact", "tarball"},
+      .summary = "one tarball with a whole SDK from artifacts",
+      .description =
+          "Merges the artifacts of a family and the generic ones into one tree, as releases have it, and writes "
+          "`therock-dist-PLATFORM-FAMILY-VERSION.tar.gz` with its checksum file. Where the artifacts are named by "
+          "target, those of the family's targets are taken. Nothing is unpacked; two artifacts that bring one path "
+          "are refused.\n\n"
+          "The same artifacts give the same bytes on every machine, for any number of processors.",
+      .operands = {},
+      .flags = joined({std::move(flags), artifact_trust_flags()}),
+      .examples = {{"quarry artifact tarball --from artifacts --family gfx94X-dcgpu --version 7.2.0 --output-dir out",
+                    "out/therock-dist-linux-gfx94X-dcgpu-7.2.0.tar.gz"}},
+      .exit_codes = {{3, "DIR has no artifact for the family"}, {6, "an artifact is defective, or two bring one path"}},
+      .schema = "quarry.artifact-tarball/1",
+      .run = run_artifact_tarball};
+}
+
+} // namespace quarry::cli

@@ -1,0 +1,86 @@
+"""`artifact tarball`: a family's artifacts as one tree in one archive, as releases have it."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support import small_artifacts  # noqa: E402
+from support.quarry import good, refused  # noqa: E402
+
+FAMILY = small_artifacts.FAMILY
+NAME = f"therock-dist-linux-{FAMILY}-7.2.0.tar.gz"
+
+
+def words(artifacts: Path, out: Path, *more: str, family: str = FAMILY) -> list:
+    return ["artifact", "tarball", "--from", artifacts, "--family", family, "--version", "7.2.0", "--output-dir", out, *more]
+
+
+def listed(archive: Path) -> dict[str, tuple]:
+    """What a reader sees: kind, mode, link and bytes of each member."""
+    with tarfile.open(archive) as tar:
+        return {
+            member.name.removeprefix("./"): (member.type, member.mode & 0o111 if member.isfile() else 0, member.linkname, tar.extractfile(member).read() if member.isfile() else b"")
+            for member in tar
+            if member.name != "."
+        }
+
+
+def script_tarball(artifacts: Path, place: Path) -> Path:
+    """As the script makes it: artifacts merged into a directory, then `tar cfz`."""
+    good("artifact", "fetch", "--from", artifacts, "--output-dir", place / "tree", "--artifact-group", FAMILY, "--flatten", "--exclude", "_test_")
+    subprocess.run(["tar", "cfz", place / "theirs.tar.gz", "--exclude", "./.quarry-fetch", "."], cwd=place / "tree", check=True)
+    return place / "theirs.tar.gz"
+
+
+def test_the_members_are_those_of_the_script(own_artifacts, tmp_path):
+    small_artifacts.write(small_artifacts.stage(own_artifacts, "blas", "test", FAMILY, "math-libs/BLAS/stage") / "bin/hipblas-test", "x")
+    done = good(*words(own_artifacts, tmp_path / "out"), "--json")
+    archive = tmp_path / "out" / NAME
+    assert done.json["path"] == str(archive) and done.json["sha256"] == hashlib.sha256(archive.read_bytes()).hexdigest()
+    assert listed(archive) == listed(script_tarball(own_artifacts, tmp_path))
+    subprocess.run(["sha256sum", "--check", "--quiet", NAME + ".sha256sum"], cwd=tmp_path / "out", check=True)
+    good(*words(own_artifacts, tmp_path / "out", "--tests"))
+    assert "bin/hipblas-test" in listed(tmp_path / "out" / f"therock-dist-linux-{FAMILY}-tests-7.2.0.tar.gz")
+
+
+def test_archives_and_any_number_of_workers_give_the_same_bytes(artifacts, archives, tmp_path):
+    for number, given in enumerate((artifacts, archives)):
+        for jobs in ("1", "4"):
+            good(*words(given, tmp_path / f"{number}{jobs}"), "--jobs", jobs)
+    assert len({path.read_bytes() for path in tmp_path.glob(f"*/{NAME}")}) == 1
+
+
+def test_a_tarball_is_what_a_fetch_takes(artifacts, tmp_path):
+    good(*words(artifacts, tmp_path / "out"))
+    good("artifact", "fetch", "--from", tmp_path / "out" / NAME, "--output-dir", tmp_path / "tree", "--flatten")
+    assert (tmp_path / "tree/lib/libhipblas.so.2").exists() and (tmp_path / "tree/include/hip/hip_runtime.h").exists()
+
+
+def test_split_artifacts_of_a_family(tmp_path):
+    made = small_artifacts.make_split(tmp_path / "split")
+    good(*words(made, tmp_path / "out", family="gfx94X-dcgpu"))
+    held = listed(tmp_path / "out/therock-dist-linux-gfx94X-dcgpu-7.2.0.tar.gz")
+    assert "lib/.kpack/blas_lib_gfx942.kpack" in held and "lib/.kpack/blas_lib_gfx1030.kpack" not in held
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "change", "family"),
+    [
+        ("A022", 3, lambda tree: None, "gfx1151"),
+        ("A015", 6, lambda tree: small_artifacts.write(small_artifacts.stage(tree, "prim", "dev", "generic", "prim/stage") / "bin/hipconfig", "other"), FAMILY),
+        ("A003", 6, lambda tree: (tree / "base_run_generic/artifact_manifest.txt").unlink(), FAMILY),
+        ("D001", 3, lambda tree: tree.rename(tree.with_name("gone")), FAMILY),
+    ],
+)
+def test_what_makes_no_tarball(code, exit_code, change, family, own_artifacts, tmp_path):
+    change(own_artifacts)
+    refused(code, exit_code, *words(own_artifacts, tmp_path / "out", family=family))
+    assert not list((tmp_path / "out").glob("*.tar.gz"))
