@@ -44,6 +44,7 @@ Command wheel_metadata_command();    // commands/wheel_metadata.cpp; in wheel_co
 Command wheel_retag_command();       // commands/wheel_retag.cpp; in wheel_commands()
 Command wheel_check_command();       // commands/wheel_check.cpp; in wheel_commands()
 Command wheel_diff_command();        // commands/wheel_diff.cpp; in wheel_commands()
+Command wheel_edit_command();        // commands/wheel_edit.cpp; in wheel_commands()
 Command wheel_inspect_command();     // commands/wheel_inspect.cpp; in wheel_commands()
 Command wheel_thin_command();        // commands/wheel_thin.cpp; in wheel_commands()
 Command test_report_command();       // commands/test_report.cpp; in test_commands()

@@ -199,16 +199,17 @@ std::string dist_info(const Package& package, const std::string& family, const N
 }
 
 namespace {
-/// What the meta project may require on some machine: a family's packages for each family of this build. Its build
-/// backend chooses among them where it is installed, so the fields stay Dynamic and installers do not read them here;
-/// `publish` records them, so that it can be told beforehand whether all of them can be had.
+/// What the meta project requires on every machine. Its build backend decides where it is installed, so the fields stay
+/// Dynamic and installers do not read them here; `publish` records them, so that it can be told beforehand whether they
+/// can be had. Packages of one family among several are left out: the machine chooses. Nothing here depends on which
+/// families this build made, because the builds of all families and platforms publish one and the same file.
 void add_requirements(const Package& meta, const Naming& naming, dist::Metadata& metadata) {
+  auto all = naming.all_families();
   auto require = [&](const Package& package, const std::string& extra) {
+    if (package.per_family && all.size() != 1) return;
     auto marker = extra.empty() ? "" : fmt::format(" ; extra == \"{}\"", extra);
-    auto families = package.per_family ? naming.families : std::vector<std::string>{""};
-    for (const auto& family : families)
-      metadata.requires_dist.push_back(
-          fmt::format("{}=={}{}", naming.dist(package, family), naming.version.str(), marker));
+    metadata.requires_dist.push_back(fmt::format(
+        "{}=={}{}", naming.dist(package, package.per_family ? all.front() : ""), naming.version.str(), marker));
   };
   for (const auto& package : naming.recipe->packages)
     if (package.required && package.role != Role::meta) require(package, "");

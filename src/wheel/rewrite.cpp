@@ -1,11 +1,10 @@
 #include "wheel/rewrite.hpp"
 
 #include "base/text.hpp"
-#include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "wheel/dist_info.hpp"
 #include "wheel/opened.hpp"
-#include "wheel/writing.hpp"
+#include "wheel/rewriting.hpp"
 #include "zip/reader.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -67,48 +66,6 @@ std::string retagged(std::string_view wheel, const dist::WheelName& name) {
   return kept;
 }
 
-dist::RecordRow row_of(const std::string& path, std::string_view text) {
-  auto digest = sha256(text);
-  return {path, digest, "sha256", digest.base64url(), text.size()};
-}
-
-/// What is written: the members that stay, and the two files that change.
-struct Change {
-  std::vector<const zip::Member*> kept;
-  std::vector<zip::Entry> added;
-};
-
-Result<Change> change_of(const Opened& wheel, const dist::WheelName& name, const std::string& path) {
-  auto below = [&](std::string_view file) { return fmt::format("{}/{}", wheel.dist_info, file); };
-  const std::set<std::string> replaced{below("WHEEL"), below("RECORD"), below("RECORD.jws"), below("RECORD.p7s")};
-  Change change;
-  for (const auto& member : wheel.zip.members())
-    if (!member.is_directory && !replaced.contains(member.name)) change.kept.push_back(&member);
-  TRY(auto old_text, text_of(wheel, "WHEEL", dist::k_wheel_bytes_max));
-  auto wheel_text = retagged(old_text, name);
-  TRY(auto rows, kept_rows(wheel, change.kept, path));
-  rows.push_back(row_of(below("WHEEL"), wheel_text));
-  rows.push_back({below("RECORD"), std::nullopt, "", "", std::nullopt});
-  change.added = {{below("WHEEL"), content::Rope::literal(std::move(wheel_text)), false},
-                  {below("RECORD"), content::Rope::literal(dist::render_record(rows)), false}};
-  return change;
-}
-
-/// The rules for wheels, on the texts of dist-info; the files themselves are not looked at.
-Result<void> check_change(const Opened& wheel, const Change& change, const std::string& file_name) {
-  Draft draft{file_name, wheel.dist_info, {}};
-  for (const auto* member : change.kept) {
-    content::Rope data;
-    if (member->name == wheel.dist_info + "/METADATA" || member->name == wheel.dist_info + "/entry_points.txt") {
-      TRY(auto text, wheel.zip.read_all(*member, dist::k_metadata_bytes_max));
-      data = content::Rope::literal(std::move(text));
-    }
-    draft.members.push_back({member->name, std::move(data), member->executable()});
-  }
-  draft.members.push_back({change.added[0].name, change.added[0].data, false});
-  return check_draft(draft);
-}
-
 // ---- derived from
 
 /// The paths of a wheel, with `.dist-info` and `.data` named without project and version.
@@ -154,20 +111,10 @@ Result<Rewritten> retag(const std::string& path, const Retag& changes, const std
   TRY(auto wheel, open_wheel(path));
   TRY(auto file_name, new_file_name(wheel, changes));
   TRY(auto name, dist::WheelName::parse(file_name));
-  TRY(auto change, change_of(wheel, name, path));
-  TRY_DO(check_change(wheel, change, file_name));
-  TRY_DO(sys::make_directories(output_dir));
-  Rewritten rewritten{file_name, path::join(output_dir, file_name), 0};
-  TRY(auto file, sys::AtomicFile::create(rewritten.path));
-  zip::Options options;
-  options.on_progress = on_progress;
-  zip::Rewriting rewriting{wheel.zip, {}, {}};
-  for (const auto* member : change.kept) rewriting.parts.push_back({member, {}});
-  for (auto& entry : change.added) rewriting.parts.push_back({nullptr, std::move(entry)});
-  TRY(auto report, zip::rewrite(rewriting, options, file.file()), "while writing " + rewritten.path);
-  TRY_DO(file.commit_replace());
-  rewritten.size = report.size;
-  return rewritten;
+  TRY(auto old_text, text_of(wheel, "WHEEL", dist::k_wheel_bytes_max));
+  TRY(auto files, files_after(wheel, {{wheel.dist_info + "/WHEEL", retagged(old_text, name)}}, path));
+  TRY_DO(check_files_after(wheel, files, file_name));
+  return write_files_after(wheel, std::move(files), {file_name, path::join(output_dir, file_name), 0}, on_progress);
 }
 
 Result<Derivation> compare_derived(const std::string& derived, const std::string& original) {

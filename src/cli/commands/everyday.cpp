@@ -5,6 +5,7 @@
 #include "cli/families.hpp"
 #include "cli/help.hpp"
 #include "cli/parse.hpp"
+#include "cli/rule_pages.hpp"
 #include "cli/settings.hpp"
 #include "cli/storage_checks.hpp"
 #include "cli/table.hpp"
@@ -324,6 +325,8 @@ Result<int> run_docs(Context& context, const Arguments& arguments) {
   TRY_DO(sys::write_file(path::join(directory, "exit-codes.md"), exit_codes_page()));
   TRY(auto families, load_families(context, ""));
   TRY_DO(sys::write_file(path::join(directory, "families.md"), matrix::support_page(families)));
+  TRY(auto rules, rule_pages(context.resources));
+  TRY_DO(write_pages(path::join(directory, "rules"), rules, ".md"));
   if (auto man = arguments.get("--man-dir"); !man.empty()) TRY_DO(write_pages(man, man_pages(commands), ".1"));
   context.out.document({{"schema", "quarry.docs/1"}, {"directory", directory}});
   return 0;
@@ -332,9 +335,10 @@ Result<int> run_docs(Context& context, const Arguments& arguments) {
 Command docs_command() {
   return {.path = {"docs"},
           .summary = "write the reference pages",
-          .description = "Writes the pages of docs/commands, the table of exit codes and the page of families from the "
-                         "command table, and man pages when asked. For work on Quarry itself.",
-          .operands = {{"DIR", "gets commands/, exit-codes.md and families.md"}},
+          .description =
+              "Writes the pages of docs/commands and docs/rules, the table of exit codes and the page of families "
+              "from the command table and the data files, and man pages when asked. For work on Quarry itself.",
+          .operands = {{"DIR", "gets commands/, rules/, exit-codes.md and families.md"}},
           .flags = {{.name = "--man-dir", .value = "DIR", .help = "write man pages there"}},
           .examples = {{"quarry docs docs --man-dir build/man", "all pages, and the man pages"}},
           .exit_codes = {},

@@ -211,9 +211,9 @@ Command wheel_verify_command() {
 } // namespace
 
 std::vector<Command> wheel_commands() {
-  return {pack_command(),           unpack_command(),      wheel_verify_command(),
-          wheel_metadata_command(), wheel_retag_command(), wheel_thin_command(),
-          wheel_check_command(),    wheel_diff_command(),  wheel_inspect_command()};
+  return {pack_command(),        unpack_command(),       wheel_verify_command(), wheel_metadata_command(),
+          wheel_retag_command(), wheel_edit_command(),   wheel_thin_command(),   wheel_check_command(),
+          wheel_diff_command(),  wheel_inspect_command()};
 }
 
 } // namespace quarry::cli

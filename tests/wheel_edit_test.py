@@ -1,0 +1,87 @@
+"""`quarry wheel edit`: what changes, what stays, what is refused."""
+
+from __future__ import annotations
+
+import email
+import json
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from support import distributions  # noqa: E402
+from support.clients import client  # noqa: E402
+from support.quarry import good, refused  # noqa: E402
+
+
+@pytest.fixture
+def wheel(tmp_path) -> Path:
+    return distributions.wheel(tmp_path, "demo", "1.0", requires=("numpy",), payload=b"x" * 1000)
+
+
+def metadata_of(path: Path) -> email.message.Message:
+    return email.message_from_bytes(distributions.metadata_of(path))
+
+
+def edited(wheel: Path, *words) -> Path:
+    made = Path(good("wheel", "edit", wheel, *words, "-d", wheel.parent / "out").out.strip())
+    good("wheel", "verify", made)
+    done = good("wheel", "verify", made, "--derived-from", wheel)
+    assert "W024" not in done.err
+    return made
+
+
+def test_fields(wheel):
+    made = edited(wheel, "--set", "Summary=for tests", "--set", "Requires-Dist=scipy>=1", "--add", "Requires-Dist=extra-one; python_version<'3.12'", "--add", "Classifier=Private :: Do Not Upload")
+    fields = metadata_of(made)
+    assert fields["Summary"] == "for tests" and fields.get_all("Requires-Dist") == ["scipy>=1", "extra-one; python_version<'3.12'"]
+    assert fields["Metadata-Version"] == "2.2" and fields["Classifier"] == "Private :: Do Not Upload"
+    assert metadata_of(edited(wheel, "--remove", "requires-dist")).get_all("Requires-Dist") is None
+
+
+def test_licences_and_sboms(wheel, tmp_path):
+    (tmp_path / "NOTICE").write_text("who wrote it")
+    (tmp_path / "demo.cdx.json").write_text(json.dumps({"bomFormat": "CycloneDX", "specVersion": "1.6", "components": []}))
+    made = edited(wheel, "--license", tmp_path / "NOTICE", "--sbom", tmp_path / "demo.cdx.json")
+    fields = metadata_of(made)
+    assert (fields["Metadata-Version"], fields["License-File"]) == ("2.4", "NOTICE")
+    with zipfile.ZipFile(made) as archive:
+        assert archive.read("demo-1.0.dist-info/licenses/NOTICE") == b"who wrote it"
+        assert b"CycloneDX" in archive.read("demo-1.0.dist-info/sboms/demo.cdx.json")
+    ended = client("pip-newest").run("install", "--no-deps", "--no-index", "--target", tmp_path / "installed", made)
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "installed/demo-1.0.dist-info/sboms/demo.cdx.json").exists()
+    refused("W026", 2, "wheel", "edit", made, "--license", tmp_path / "NOTICE", "-d", tmp_path / "again")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["--set", "Version=2.0"],
+        ["--set", "Metadata-Version=9.9"],
+        ["--set", "Name=other"],
+        ["--set", "Summary=two\nlines"],
+        ["--set", "Summary="],
+        ["--set", "not a field=x"],
+        ["--add", "Requires-Dist=not a requirement"],
+        ["--add", "Summary=one", "--add", "Summary=two"],
+        ["--remove", "Author"],
+        ["--sbom", "NOTICE"],
+    ],
+)
+def test_what_cannot_be_edited(wheel, tmp_path, words):
+    (tmp_path / "NOTICE").write_text("{}")
+    words = [tmp_path / word if word == "NOTICE" else word for word in words]
+    refused("W026", 2, "wheel", "edit", wheel, *words, "-d", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_original_is_never_replaced(wheel):
+    before = wheel.read_bytes()
+    refused("W026", 2, "wheel", "edit", wheel, "--set", "Summary=x", "-d", wheel.parent)
+    refused("C006", 2, "wheel", "edit", wheel, "--set", "Summary", "-d", wheel.parent / "out")
+    assert wheel.read_bytes() == before
