@@ -66,7 +66,10 @@ Result<std::unique_ptr<BaseIndex>> open_base_index(const Context& context, const
   auto where = said.empty() ? place : said;
   if (where.empty()) return Opened();
   TRY(auto store, open_store(context, where));
-  TRY(auto known, mirror::mirrored_files(*store), "while reading the base index");
+  auto listed = mirror::mirrored_files(*store);
+  // A web server cannot be listed (R030): its base index has to be named by the URL of its pages.
+  if (!listed && said.empty() && listed.error().kind == ErrorKind::invalid_argument) return Opened();
+  TRY(auto known, std::move(listed), "while reading the base index");
   if (!known.empty()) return Opened(std::make_unique<NearIndex>(std::move(store), std::move(known)));
   if (said.empty()) return Opened();
   return fail(ErrorKind::not_found, "U003", fmt::format("{} has no base index", where),

@@ -9,7 +9,6 @@ namespace quarry::cli {
 
 namespace {
 constexpr const char* k_coherence = "data/coherence.toml";
-constexpr std::size_t k_packages_max = 20'000; // a channel of years; a search for each costs a millisecond
 } // namespace
 
 Flag allow_missing_flag() {
@@ -21,10 +20,6 @@ Flag allow_missing_flag() {
 
 Result<Findings> findings_of_set(const Context& context, const std::vector<closure::Package>& set,
                                  const SetRules& rules) {
-  if (set.size() > k_packages_max)
-    return fail(ErrorKind::invalid_argument, "Q409",
-                "the sets have more than 20,000 packages together: their dependencies are not looked for",
-                "check the sets one by one");
   TRY(auto groups, closure::parse_coherence({context.resources.read(k_coherence).value_or(""), k_coherence}));
   TRY(auto targets, closure::targets_of(set, rules.pythons, rules.platforms));
   closure::ClosureQuestion question{std::move(targets.targets), nullptr, {}, rules.assumed};
