@@ -89,6 +89,11 @@ def test_a_run_of_two_families_is_named_by_group(line):
     refused("L009", 2, "set", "adopt", "run:42-linux@gfx94X-dcgpu", "--store", f"file:{line.store}")
 
 
+def test_what_publish_prints_names_the_group(line, built):
+    again = quarry("publish", built[FAMILIES[1]], "--store", f"file:{line.store}", "--run-id", "42", "--platform", "linux", "--artifact-group", FAMILIES[1])
+    assert again.code == 0 and f"--from run:42-linux@{FAMILIES[1]} " in again.err, again.err
+
+
 def test_one_family_of_a_run_is_installed_and_tested(line, tmp_path):
     words = ("--from", "run:42-linux@gfx94X-dcgpu", "--packages", "rocm[libraries,devel]")
     line("venv", "install", tmp_path / "env", *words, environment=clean_environment(ROCM_SDK_TARGET_FAMILY="gfx94X-dcgpu"))

@@ -114,9 +114,12 @@ Result<void> tell_github_of_publish(Context& context, const publish::Plan& plan,
 
 std::string next_step(const Context& context, const Arguments& arguments, const publish::Plan& plan) {
   auto external = arguments.get("--external-repo");
-  auto from = plan.channel.empty() ? fmt::format("run:{}{}{}-{}", external, external.empty() ? "" : "/",
-                                                 arguments.get("--run-id"), arguments.get("--platform"))
-                                   : "channel:" + plan.channel;
+  // Other jobs of the run may publish other groups, whose files need not go together with these.
+  const auto& group = plan.set.origin.group;
+  auto from = plan.channel.empty()
+                  ? fmt::format("run:{}{}{}-{}{}", external, external.empty() ? "" : "/", arguments.get("--run-id"),
+                                arguments.get("--platform"), group.empty() ? "" : "@" + group)
+                  : "channel:" + plan.channel;
   return "next: " + NextCommand(context, "venv install")
                         .operand(".venv")
                         .set("--from", from)
