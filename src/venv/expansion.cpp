@@ -17,11 +17,11 @@ std::string target_of(const std::string& path, const std::string& link) {
   return path::normal(path::join(path::dirname(path), link));
 }
 
-/// The directories of the families' packages.
+/// The directories of the libraries, one for each family or one for all targets.
 std::set<std::string> library_tops(const Proven& proven) {
   std::set<std::string> tops;
   for (const auto& [path, digest] : proven)
-    if (path.starts_with("_rocm_sdk_libraries_")) tops.insert(path.substr(0, path.find('/')));
+    if (path.starts_with("_rocm_sdk_libraries")) tops.insert(path.substr(0, path.find('/')));
   return tops;
 }
 

@@ -12,7 +12,7 @@ namespace quarry::venv {
 
 namespace {
 
-constexpr std::string_view k_devel_project = "rocm-sdk-devel";
+constexpr std::string_view k_device_projects = "rocm-sdk-device-"; // their code is linked into those files
 
 Unexpected installed_defect(const std::string& place, std::string_view why) {
   return fail(ErrorKind::corrupt, "V030", fmt::format("{}: {}", place, why),
@@ -61,7 +61,8 @@ Result<std::vector<Distribution>> list_distributions(const Environment& environm
 }
 
 bool is_devel_expansion(const Distribution& distribution, const std::string& path) {
-  return distribution.project == k_devel_project && path.starts_with("_rocm_sdk_devel") && path.find('/') != path.npos;
+  bool adds = distribution.project == k_devel_project || distribution.project.starts_with(k_device_projects);
+  return adds && path.starts_with("_rocm_sdk_devel") && path.find('/') != path.npos;
 }
 
 bool is_devel_payload(const Distribution& distribution, const std::string& path) {

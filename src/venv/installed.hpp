@@ -6,9 +6,12 @@
 #include "venv/environment.hpp"
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quarry::venv {
+
+constexpr std::string_view k_devel_project = "rocm-sdk-devel"; ///< the development files
 
 struct Distribution {
   std::string project, version;                  ///< project normalised
@@ -19,7 +22,8 @@ struct Distribution {
 /// Sorted by project. corrupt V030: a dist-info whose METADATA or RECORD cannot be read, or two of one project.
 Result<std::vector<Distribution>> list_distributions(const Environment& environment);
 
-/// Rows that unpacking the development files adds and removes (python/rocm's _devel.py), which no wheel lists.
+/// Rows that unpacking the development files adds and removes (python/rocm's _devel.py), which no wheel lists: those of
+/// the devel package, and of each package of device code the links to its files.
 bool is_devel_expansion(const Distribution& distribution, const std::string& path);
 bool is_devel_payload(const Distribution& distribution, const std::string& path);
 

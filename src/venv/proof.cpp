@@ -106,7 +106,7 @@ Result<Matched> match(const ProofInputs& inputs, const Distribution& distributio
     bool last = wheel == wheels.back() && sdists.empty();
     if (!last && !agrees(content, distribution)) continue;
     return Matched{installed(distribution, *wheel, FileKind::wheel), compare_with_wheel(distribution, content),
-                   distribution.project == "rocm-sdk-devel" ? wheel->path : ""};
+                   distribution.project == k_devel_project ? wheel->path : ""};
   }
   const auto* sdist = sdists.front();
   TRY_DO(verify_files(inputs.source, {sdist}, 1, verified));
@@ -157,8 +157,12 @@ Result<Defects> expansion_defects(const ProofInputs& inputs, const std::vector<D
   Defects defects;
   const auto& site_packages = inputs.environment.site_packages;
   for (const auto& distribution : distributions) {
-    if (!is_expanded(distribution) || inventory.devel_wheel.empty()) continue;
-    TRY(auto payload, read_devel_payload(inventory.devel_wheel));
+    if (!is_expanded(distribution)) continue;
+    DevelPayload payload; // device code is in no payload: it must be a file of its own package
+    if (distribution.project == k_devel_project) {
+      if (inventory.devel_wheel.empty()) continue;
+      TRY(payload, read_devel_payload(inventory.devel_wheel));
+    }
     auto comparison = compare_with_payload(distribution, payload, inventory.comparison.proven, site_packages);
     std::ranges::move(comparison.defects, std::back_inserter(defects));
     TRY(auto altered, run_checks(site_packages, std::move(comparison.checks), inputs.workers));

@@ -321,3 +321,22 @@ def test_real_device_code(tmp_path):
     assert {each["target"] for each in listed["code_objects"]} == {"gfx90a:xnack+", "gfx90a:xnack-"} and not listed["findings"]
     (host,) = (tmp_path / "out/dist").glob("rocm_sdk_libraries-*.whl")
     assert good("gpu", "list", "--json", host).json["code_objects"] == []
+
+
+def test_a_run_is_installed_tested_and_promoted(built, report_only_policy, tmp_path):
+    """From the run's sealed set: what is tested includes the device code, also once it is linked into the development files."""
+    store = ("--store", f"file:{tmp_path / 'store'}")
+    good("publish", built.parent, *store, "--run-id", "42", "--platform", "linux", "--layout", "aug", "--channel", "staging")
+    good("venv", "install", tmp_path / "env", "--from", "run:42-linux", "--packages", "rocm[libraries,devel,device-gfx942]", *store)
+    for _ in range(2):  # before and after the development files are unpacked
+        done = good("test", "--venv", tmp_path / "env", *store, "--json")
+        subjects = {each["filename"].split("-7.2.0")[0] for each in done.json["subjects"]}
+        assert subjects == {"rocm", "rocm_sdk_core", "rocm_sdk_libraries", "rocm_sdk_device_gfx942", "rocm_sdk_devel"}
+        assert done.json["result"] == "passed"
+    (link,) = (tmp_path / "env").glob(f"lib/python3.*/site-packages/_rocm_sdk_devel/{KERNELS}")
+    original = link.read_bytes()
+    link.unlink()
+    link.write_bytes(original[:-1] + b"!")  # the libraries' own file stays as it was
+    refused("V031", 6, "test", "--venv", tmp_path / "env", *store)
+    good("promote", "--from", "run:42", "--to", "stable", *store, "--policy", report_only_policy)
+    assert "rocm_sdk_device_gfx942" in good("set", "show", "channel:stable", *store, "--json").out
