@@ -9,6 +9,13 @@
 
 namespace quarry::trial {
 
+namespace {
+/// The GPU target of a package of device code; empty: the project is another one.
+std::string target_of_device_code(std::string_view project) {
+  return dist::family_of(project, {"rocm-sdk-device-{family}"});
+}
+} // namespace
+
 Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, const std::string& wanted) {
   std::vector<std::string> found, shown;
   for (const auto& file : files)
@@ -16,6 +23,12 @@ Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, con
       shown.push_back(dist::family_name(family));
       found.push_back(std::move(family));
     }
+  // Libraries for every target: the tests are of the one whose device code is there. With that of several, nobody
+  // knows which of them ran.
+  std::vector<std::string> targets;
+  for (const auto& file : files)
+    if (auto target = target_of_device_code(file.project); !target.empty()) targets.push_back(std::move(target));
+  if (found.empty() && (targets.size() == 1 || !wanted.empty())) found = shown = std::move(targets);
   if (!wanted.empty()) {
     auto key = dist::family_key(wanted);
     if (found.empty() || std::find(found.begin(), found.end(), key) != found.end()) return dist::family_name(wanted);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -332,11 +333,14 @@ def test_a_run_is_installed_tested_and_promoted(built, report_only_policy, tmp_p
         done = good("test", "--venv", tmp_path / "env", *store, "--json")
         subjects = {each["filename"].split("-7.2.0")[0] for each in done.json["subjects"]}
         assert subjects == {"rocm", "rocm_sdk_core", "rocm_sdk_libraries", "rocm_sdk_device_gfx942", "rocm_sdk_devel"}
-        assert done.json["result"] == "passed"
+        assert done.json["result"] == "passed" and done.json["cell"]["family"] == "gfx942"
+    refused("X002", 2, "test", "--venv", tmp_path / "env", *store, "--family", "gfx1030")
     (link,) = (tmp_path / "env").glob(f"lib/python3.*/site-packages/_rocm_sdk_devel/{KERNELS}")
     original = link.read_bytes()
     link.unlink()
     link.write_bytes(original[:-1] + b"!")  # the libraries' own file stays as it was
     refused("V031", 6, "test", "--venv", tmp_path / "env", *store)
-    good("promote", "--from", "run:42", "--to", "stable", *store, "--policy", report_only_policy)
+    promoted = good("promote", "--from", "run:42", "--to", "stable", *store, "--policy", report_only_policy)
+    assert re.search(r"linux gfx1030 .* HELD +no evidence", promoted.out + promoted.err), "the other target was not tested"
+    assert not re.search(r"linux gfx942 .* no evidence", promoted.out + promoted.err)
     assert "rocm_sdk_device_gfx942" in good("set", "show", "channel:stable", *store, "--json").out
