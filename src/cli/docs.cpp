@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "cli/help.hpp"
 #include "cli/parse.hpp"
+#include "cli/table.hpp"
 #include <fmt/core.h>
 
 namespace quarry::cli {
@@ -10,8 +11,6 @@ namespace quarry::cli {
 namespace {
 
 std::string file_stem(const Command& command) { return text::join(command.path, "-"); }
-
-std::string table_cell(std::string_view text) { return text::replace_all(text, "|", "\\|"); }
 
 /// Table cells are read by a Markdown renderer: what looks like an HTML tag is not one.
 std::string markdown_text(std::string_view text) { return text::replace_all(table_cell(text), "<", "\\<"); }

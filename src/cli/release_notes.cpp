@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "cli/table.hpp"
 #include "cli/waivers.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -110,18 +111,13 @@ Result<ShownRelease> load_shown_release(store::ObjectStore& store, const std::st
 
 namespace {
 
-/// What would end a cell of a Markdown table.
-std::string cell_of(const std::string& text) {
-  return text::replace_all(text::replace_all(text, "|", "\\|"), "\n", " ");
-}
-
 std::string packages_text(const ShownRelease& release) {
   std::map<std::pair<std::string, std::string>, std::size_t> files; // of a project and version
   for (const auto& sealed : release.sets)
     for (const auto& file : sealed.set.files) ++files[{file.project, file.version}];
   std::string text = "\n## Packages\n\n| project | version | files |\n|---|---|---|\n";
   for (const auto& [package, count] : files)
-    text += fmt::format("| {} | {} | {} |\n", cell_of(package.first), cell_of(package.second), count);
+    text += fmt::format("| {} | {} | {} |\n", table_cell(package.first), table_cell(package.second), count);
   return text;
 }
 
@@ -140,9 +136,9 @@ std::string cells_text_of(const ShownRelease& release) {
       "\n## Support\n\n| channel | platform | family | python | framework | |\n|---|---|---|---|---|---|\n";
   std::set<std::string> said;
   for (const auto& cell : release.cells) {
-    auto line =
-        fmt::format("| {} | {} | {} | {} | {} | {} |\n", cell.channel, cell_of(cell.platform), cell_of(cell.family),
-                    cell_of(cell.python), cell_of(cell.framework), cell.waived ? "**waived**" : "tested");
+    auto line = fmt::format("| {} | {} | {} | {} | {} | {} |\n", cell.channel, table_cell(cell.platform),
+                            table_cell(cell.family), table_cell(cell.python), table_cell(cell.framework),
+                            cell.waived ? "**waived**" : "tested");
     if (said.insert(line).second) text += line;
   }
   return text;

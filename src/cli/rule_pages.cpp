@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "cli/codes.hpp"
+#include "cli/table.hpp"
 #include "inspect/rule_profile.hpp"
 #include <algorithm>
 #include <array>
@@ -25,8 +26,6 @@ constexpr std::array<RuleRoom, 8> k_rule_rooms{{{"zip", "the archive", "Z*"},
                                                 {"closure", "packages that are installed together", "Q4*"}}};
 constexpr const char* k_made = "Made by `tools/generate-docs` from `data/codes` and `data/profiles`.";
 
-std::string cell(const std::string& text) { return text::replace_all(text::replace_all(text, "|", "\\|"), "\n", " "); }
-
 std::string severity_in(const inspect::RuleProfile& profile, const std::string& code) {
   for (const auto& [glob, severity] : profile.severities)
     if (text::glob_match(glob, code)) return std::string(to_string(severity));
@@ -47,7 +46,8 @@ std::string page_of(const RuleRoom& room, const std::map<std::string, Explanatio
                           room.about, k_made);
   for (const auto& [code, each] : codes)
     if (each.room == room.room && text::glob_match(room.codes, code))
-      page += fmt::format("| {} | {} | {} | {} |\n", code, cell(each.title), cell(each.about), cell(each.fix));
+      page += fmt::format("| {} | {} | {} | {} |\n", code, table_cell(each.title), table_cell(each.about),
+                          table_cell(each.fix));
   return page;
 }
 } // namespace
@@ -69,7 +69,7 @@ Result<std::map<std::string, std::string>> rule_pages(const Resources& resources
     pages[file] = page_of(room, codes);
     for (const auto& [code, each] : codes) {
       if (each.room != room.room || !text::glob_match(room.codes, code)) continue;
-      index += fmt::format("| [{}]({}) | {} |", code, file, cell(each.title));
+      index += fmt::format("| [{}]({}) | {} |", code, file, table_cell(each.title));
       for (const auto& profile : profiles) index += fmt::format(" {} |", severity_in(profile, code));
       index += "\n";
     }

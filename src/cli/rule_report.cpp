@@ -60,16 +60,14 @@ Result<std::vector<Rule>> rules_of(const Context& context, const Findings& findi
   return rules;
 }
 
-std::string cell_of(std::string text) { return text::replace_all(text::replace_all(text, "|", "\\|"), "\n", " "); }
-
 /// GitHub shows ten annotations of a kind; the summary has all findings.
 std::string markdown_of(const RuleReport& report, const std::string& suite) {
   if (report.findings.empty()) return {};
   auto text =
       fmt::format("### {}: {}\n\n| code | severity | place | finding |\n|---|---|---|---|\n", suite, counts_of(report));
   for (const auto& one : report.findings)
-    text += fmt::format("| {} | {} | {} | {} |\n", one.code, to_string(one.severity), cell_of(one.place),
-                        cell_of(one.message));
+    text += fmt::format("| {} | {} | {} | {} |\n", one.code, to_string(one.severity), table_cell(one.place),
+                        table_cell(one.message));
   return text;
 }
 

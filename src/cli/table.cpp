@@ -1,5 +1,7 @@
 #include "cli/table.hpp"
 
+#include "base/text.hpp"
+
 #include <algorithm>
 
 namespace quarry::cli {
@@ -175,6 +177,10 @@ std::string table(const std::vector<Column>& columns, const TableRows& rows, Loo
       if (n == 0 || line != "\n") text += line;
     }
   return text;
+}
+
+std::string table_cell(std::string_view text) {
+  return text::replace_all(text::replace_all(std::string(text), "|", "\\|"), "\n", " ");
 }
 
 } // namespace quarry::cli

@@ -41,4 +41,7 @@ std::string table(const std::vector<Column>& columns, const TableRows& rows, Loo
 
 constexpr std::size_t k_shrunk_min = 16; // shorter names cannot be told apart
 
+/// Returns the text as one cell of a table in Markdown: no bar and no line break ends the cell. Pure.
+std::string table_cell(std::string_view text);
+
 } // namespace quarry::cli
