@@ -232,6 +232,51 @@ def test_fixes_are_certain_and_the_rest_stays(tmp_path):
     assert quarry("workflow", "lint", root, "--fix", "--json").json["fixed"] == []
 
 
+UNNEEDED = '# quarry: ignore Y125 reason="x" until=2999-12-31'
+
+
+@pytest.mark.parametrize(
+    ("script", "kept"),
+    [
+        (f"|\n          echo 1 {UNNEEDED}\n          echo 2", True),  # a line of a script
+        (f"echo 1 {UNNEEDED} # keep me", True),
+        (f"echo 1 {UNNEEDED}", False),
+    ],
+)
+def test_only_comments_of_yaml_are_removed(tmp_path, script, kept):
+    text = f"on: push\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    timeout-minutes: 5\n    steps:\n      - run: {script}\n"
+    root = tree(tmp_path, a=text)
+    path = root / ".github/workflows/a.yml"
+    done = quarry("workflow", "lint", root, "--fix", "--json").json
+    assert path.read_text() == (text if kept else text.replace(f" {UNNEEDED}", ""))
+    assert [one["code"] for one in done["findings"]] == (["Y107"] if kept else [])
+
+
+def test_a_suppression_stays_when_a_file_cannot_be_read(tmp_path):
+    text = CALLED.replace("  build:\n", f"  build: {UNNEEDED}\n")
+    root = tree(tmp_path, a=text, bad="on: [\n")
+    assert quarry("workflow", "lint", root, "--fix", "--json").json["fixed"] == []
+    assert (root / ".github/workflows/a.yml").read_text() == text
+
+
+def test_a_link_to_a_workflow_stays_a_link(tmp_path):
+    root = tree(tmp_path, a=CALLED.replace("  build:\n", f"  build: {UNNEEDED}\n"))
+    path, real = root / ".github/workflows/a.yml", root / "tools/a.yml"
+    path.rename(real)
+    path.symlink_to("../../tools/a.yml")
+    assert len(quarry("workflow", "lint", root, "--fix", "--json").json["fixed"]) == 1
+    assert path.is_symlink() and real.read_text() == CALLED
+
+
+@pytest.mark.parametrize(("value", "fixed"), [("1e3", True), (".5", True), ("1.2.3", False), ("e", False)])
+def test_numbers_are_those_of_yaml(tmp_path, value, fixed):
+    caller = f"on: push\njobs:\n  build:\n    uses: ./.github/workflows/called.yml\n    with: {{depth: '{value}'}}\n"
+    root = tree(tmp_path, caller=caller, called=CALLED)
+    done = quarry("workflow", "lint", root, "--fix", "--json").json
+    assert [one["code"] for one in done["fixed"]] == (["Y110"] if fixed else [])
+    assert [one["code"] for one in done["findings"]] == ([] if fixed else ["Y110"])
+
+
 def test_a_suppression_stays_when_something_was_not_looked_at(reviewed):
     path = reviewed / ".github/workflows/wheels.yml"
     path.write_text(f'# quarry: ignore Y140 reason="no" until=2999-12-31\n{WHEELS}')

@@ -37,6 +37,15 @@ bool apply(const Edit& edit, std::string& line) {
 }
 } // namespace
 
+Edited edited(std::string_view text, const std::vector<const Located*>& wanted) {
+  Edited done;
+  auto lines = lines_with_ends(text);
+  for (const auto* one : wanted)
+    if (one->at.line <= lines.size() && apply(*one->edit, lines[one->at.line - 1])) done.fixed.push_back(*one);
+  done.text = text::join(lines, "");
+  return done;
+}
+
 Result<std::vector<FixedFile>> fixed_files(Tree& tree, const std::vector<Located>& findings) {
   std::map<std::string, std::vector<const Located*>> by_file;
   for (const auto& one : findings)
@@ -44,13 +53,8 @@ Result<std::vector<FixedFile>> fixed_files(Tree& tree, const std::vector<Located
   std::vector<FixedFile> files;
   for (const auto& [path, wanted] : by_file) {
     TRY(auto text, tree.read(path, k_fixed_bytes_max));
-    auto lines = lines_with_ends(text);
-    FixedFile file{path, {}, {}};
-    for (const auto* one : wanted)
-      if (one->at.line <= lines.size() && apply(*one->edit, lines[one->at.line - 1])) file.fixed.push_back(*one);
-    if (file.fixed.empty()) continue;
-    file.text = text::join(lines, "");
-    files.push_back(std::move(file));
+    auto done = edited(text, wanted);
+    if (!done.fixed.empty()) files.push_back({path, std::move(done.text), std::move(done.fixed)});
   }
   return files;
 }

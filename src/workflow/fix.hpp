@@ -3,6 +3,7 @@
 #include "workflow/lint.hpp"
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quarry::workflow {
@@ -12,6 +13,13 @@ struct FixedFile {
   std::string text;           ///< the whole file after its edits
   std::vector<Located> fixed; ///< the findings whose edits it holds
 };
+
+/// Returns `text` with the edits of these findings, all of this file, and which of them were made. Pure.
+struct Edited {
+  std::string text;
+  std::vector<Located> fixed;
+};
+Edited edited(std::string_view text, const std::vector<const Located*>& wanted);
 
 /// Reads the files of those findings that have an edit, and returns their texts after it. An edit is left out if the
 /// line does not hold what it replaces exactly once. A comment that is removed takes an otherwise empty line with it.

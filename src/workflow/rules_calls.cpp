@@ -11,8 +11,7 @@ namespace {
 
 bool literal_fits(const std::string& type, std::string_view value) {
   if (type == "boolean") return value == "true" || value == "false";
-  if (type != "number") return true;
-  return !value.empty() && value.find_first_not_of("0123456789.-+eE") == value.npos;
+  return type != "number" || plain_kind(value) == Node::Kind::number;
 }
 
 /// The quotes of a literal are what makes it a text. Which of the two kinds they are is not kept.
@@ -36,7 +35,9 @@ void check_literals(const Rules& rules, const File& file, const Call& call, cons
       rules.add(file, argument.at, "Y110", Severity::error,
                 fmt::format("input `{}` of {} is a {} and gets the text `{}`", input->name, call.target, input->type,
                             argument.value),
-                fmt::format("write a {} without quotes", input->type),
+                literal_fits(input->type, argument.value) ? "write it without quotes"
+                : input->type == "boolean"                ? "write true or false, without quotes"
+                                                          : "write a number, without quotes",
                 text_for_other && literal_fits(input->type, argument.value) ? without_quotes(file, argument)
                                                                             : std::nullopt);
     bool chosen = input->type == "choice" && !input->options.empty();

@@ -1,6 +1,8 @@
 // Comments that accept a finding: `# quarry: ignore Y125 reason="one release branch" until=2026-12-31`.
 #include "base/text.hpp"
+#include "workflow/fix.hpp"
 #include "workflow/lint.hpp"
+#include "workflow/yaml.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <optional>
@@ -15,7 +17,8 @@ struct Suppression {
   Position at;
   std::vector<std::string> codes;
   std::string reason, until;
-  bool used = false, own_line = false;
+  std::string text;                    ///< the comment up to the end of its last part
+  bool own_line = false, last = false; ///< last: nothing follows it on its line
 };
 
 bool is_code(std::string_view word) {
@@ -29,13 +32,16 @@ bool is_day(std::string_view text) {
   return text::parse_u64(text.substr(0, 4)) && month && day && *month >= 1 && *month <= 12 && *day >= 1 && *day <= 31;
 }
 
-std::string quoted_after(std::string_view line, std::string_view key) {
+/// The value behind `key`, and in `end` the place behind it, if that is further on.
+std::string quoted_after(std::string_view line, std::string_view key, std::size_t& end) {
   auto at = line.find(key);
   if (at == line.npos) return "";
-  auto rest = line.substr(at + key.size());
-  if (!rest.starts_with('"')) return std::string(rest.substr(0, rest.find_first_of(" \t")));
-  auto end = rest.find('"', 1);
-  return end == rest.npos ? "" : std::string(rest.substr(1, end - 1));
+  at += key.size();
+  bool quoted = line.substr(at).starts_with('"');
+  auto stop = quoted ? line.find('"', at + 1) : std::min(line.find_first_of(" \t", at), line.size());
+  if (stop == line.npos) return "";
+  end = std::max(end, quoted ? stop + 1 : stop);
+  return std::string(quoted ? line.substr(at + 1, stop - at - 1) : line.substr(at, stop - at));
 }
 
 std::optional<Suppression> read(std::string_view line, std::uint32_t number) {
@@ -45,8 +51,11 @@ std::optional<Suppression> read(std::string_view line, std::uint32_t number) {
   found.at = {number, static_cast<std::uint32_t>(at + 1)};
   found.own_line = text::trim(line.substr(0, at)).empty();
   auto rest = line.substr(at + k_marker.size());
-  found.reason = quoted_after(rest, "reason=");
-  found.until = quoted_after(rest, "until=");
+  std::size_t end = 0;
+  found.reason = quoted_after(rest, "reason=", end);
+  found.until = quoted_after(rest, "until=", end);
+  found.text = line.substr(at, k_marker.size() + end);
+  found.last = text::trim(rest.substr(end)).empty();
   auto head = rest.substr(0, std::min(rest.find("reason="), rest.find("until=")));
   found.codes = text::split_any(head, ", \t");
   return found;
@@ -64,6 +73,25 @@ std::string defect_of(const Suppression& one) {
 bool covers(const Suppression& one, const Located& finding) {
   auto line = one.own_line ? one.at.line + 1 : one.at.line;
   return finding.at.line == line && std::find(one.codes.begin(), one.codes.end(), finding.code) != one.codes.end();
+}
+/// Whether two documents say the same, wherever their parts are.
+bool same_values(const Node& a, const Node& b) {
+  auto same_member = [](const Member& x, const Member& y) { return x.key == y.key && same_values(x.value, y.value); };
+  return a.kind == b.kind && a.text == b.text &&
+         std::equal(a.items.begin(), a.items.end(), b.items.begin(), b.items.end(), same_values) &&
+         std::equal(a.members.begin(), a.members.end(), b.members.begin(), b.members.end(), same_member);
+}
+
+/// The edit that removes a suppression; none if a finding may still need it (--with would show it, or a file could not
+/// be read), if something follows it, or if it is not a comment of YAML but a line of a script.
+std::optional<Edit> removal_of(const Suppression& one, const File& file, const Report& report) {
+  auto unread = [](const Located& finding) { return finding.code >= "Y101" && finding.code <= "Y104"; };
+  if (!report.not_looked_at.empty() || !one.last || std::any_of(report.findings.begin(), report.findings.end(), unread))
+    return std::nullopt;
+  Located finding{file.path, one.at, "Y107", Severity::warning, "", "", Edit{one.text, ""}};
+  auto parsed = parse_yaml(edited(file.text, {&finding}).text, file.path);
+  if (!parsed.readable || !same_values(parsed.root, file.root)) return std::nullopt;
+  return finding.edit;
 }
 } // namespace
 
@@ -93,8 +121,7 @@ void apply_suppressions(const File& file, const std::string& today, Report& repo
       if (covered(finding)) report.suppressed.push_back({finding, one->reason, one->until});
     if (std::erase_if(report.findings, covered) == 0)
       tell("Y107", Severity::warning, "this suppression matches no finding", "remove the comment",
-           // A finding that --with would show may need it.
-           report.not_looked_at.empty() ? std::optional(Edit{line.substr(one->at.column - 1), ""}) : std::nullopt);
+           removal_of(*one, file, report));
   }
 }
 

@@ -33,21 +33,28 @@ std::string text_of(fy_token* token) {
   return text ? std::string(text, length) : std::string();
 }
 
+std::size_t digits_at(std::string_view text) { return std::min(text.find_first_not_of("0123456789"), text.size()); }
+
+/// A decimal number of the core schema: `-1`, `.5`, `1.`, `1e3`.
 bool is_number(std::string_view text) {
   if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
-  bool digit = false, dot = false;
-  for (char c : text) {
-    if (c == '.' && !dot)
-      dot = true;
-    else if (c >= '0' && c <= '9')
-      digit = true;
-    else
-      return false;
+  auto whole = digits_at(text);
+  text.remove_prefix(whole);
+  std::size_t fraction = 0;
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    fraction = digits_at(text);
+    text.remove_prefix(fraction);
   }
-  return digit;
+  if (whole + fraction == 0) return false;
+  if (text.empty()) return true;
+  if (text[0] != 'e' && text[0] != 'E') return false;
+  text.remove_prefix(1);
+  if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
+  return !text.empty() && digits_at(text) == text.size();
 }
+} // namespace
 
-/// The kind of a plain scalar by the core schema of YAML 1.2.
 Node::Kind plain_kind(std::string_view text) {
   if (text.empty() || text == "~" || text == "null" || text == "Null" || text == "NULL") return Node::Kind::null;
   for (auto word : {"true", "True", "TRUE", "false", "False", "FALSE"})
@@ -55,6 +62,7 @@ Node::Kind plain_kind(std::string_view text) {
   return is_number(text) ? Node::Kind::number : Node::Kind::text;
 }
 
+namespace {
 Node::Style style_of(fy_token* token) {
   switch (token ? fy_token_scalar_style(token) : FYSS_PLAIN) {
   case FYSS_SINGLE_QUOTED:

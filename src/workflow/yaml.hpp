@@ -65,6 +65,9 @@ struct Located {
   std::optional<Edit> edit = {}; ///< for `--fix`
 };
 
+/// The kind that a plain scalar has by the core schema of YAML 1.2. Pure.
+Node::Kind plain_kind(std::string_view text);
+
 struct Parsed {
   Node root;
   std::vector<Located> defects; ///< Y101 not YAML, Y102 beyond a bound, Y103 a key twice

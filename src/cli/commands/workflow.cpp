@@ -127,8 +127,14 @@ Result<void> print_workflow(Context& context, const Arguments& arguments, const 
   return {};
 }
 
-/// The new file appears whole, with the permissions of the old one.
-Result<void> replace_text(const std::string& path, std::string_view text) {
+/// The new file appears whole, with the permissions of the old one. A link stays one: what it leads to is replaced.
+Result<void> replace_text(std::string path, std::string_view text) {
+  constexpr unsigned k_links_max = 40; // as Linux follows
+  for (unsigned links = 0; links < k_links_max; ++links) {
+    auto target = sys::read_link(path);
+    if (!target) break;
+    path = target->starts_with('/') ? *target : path::join(path::dirname(path), *target);
+  }
   TRY(auto old, sys::File::open_read(path));
   TRY(auto mode, old.mode());
   TRY(auto file, sys::AtomicFile::create(path, mode));
