@@ -36,7 +36,7 @@ Result<Subject> subject_of(store::ObjectStore& store, const SealedSet& sealed) {
 /// The projects that these sets were tested together with, by the evidence that names several sets.
 std::set<std::string> allied_projects(const Case& input) {
   std::set<std::string> projects;
-  for (const auto& evidence : input.evidence) {
+  for (const auto& [digest, evidence] : input.evidence) {
     bool ours = std::any_of(input.subjects.begin(), input.subjects.end(), [&](const Subject& subject) {
       return std::find(evidence.sets.begin(), evidence.sets.end(), subject.digest) != evidence.sets.end();
     });
@@ -94,15 +94,11 @@ Result<Case> collect(store::ObjectStore& store, const std::string& channel, cons
     input.subjects.push_back(std::move(subject));
   }
   TRY(auto evidence, registry::list_evidence(store, input.notes));
-  for (auto& stored : evidence) {
-    input.keys.push_back(registry::evidence_key(stored.digest));
-    input.evidence.push_back(std::move(stored.record));
-  }
+  for (const auto& stored : evidence) input.keys.push_back(registry::evidence_key(stored.digest));
+  input.evidence = std::move(evidence);
   TRY(auto waivers, registry::list_waivers(store, input.notes));
-  for (auto& stored : waivers) {
-    input.keys.push_back(registry::waiver_key(stored.digest));
-    input.waivers.push_back(std::move(stored.record));
-  }
+  for (const auto& stored : waivers) input.keys.push_back(registry::waiver_key(stored.digest));
+  input.waivers = std::move(waivers);
   for (const auto& junk : input.notes) input.keys.push_back(junk.place);
   TRY(auto revoked, registry::list_revoked(store));
   for (const auto& waiver : revoked) {
@@ -120,11 +116,11 @@ Result<void> load_signatures(store::ObjectStore& store, const Policy& policy, Ca
     return std::any_of(input.subjects.begin(), input.subjects.end(), [&](const Subject& s) { return s.digest == set; });
   };
   std::set<Sha256> records;
-  for (const auto& evidence : input.evidence)
+  for (const auto& [digest, evidence] : input.evidence)
     if (asked(evidence.set) || std::any_of(evidence.sets.begin(), evidence.sets.end(), asked))
-      records.insert(*registry::digest_of(evidence).sha256());
-  for (const auto& waiver : input.waivers)
-    if (waiver.channel == input.channel) records.insert(*registry::digest_of(waiver).sha256());
+      records.insert(*digest.sha256());
+  for (const auto& [digest, waiver] : input.waivers)
+    if (waiver.channel == input.channel) records.insert(*digest.sha256());
   TRY(input.signatures, signature::load(store, records));
   return {};
 }

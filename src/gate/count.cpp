@@ -88,7 +88,9 @@ std::string contradiction(const EvidenceRecord& evidence) {
 }
 
 /// What the policy's [[suite]] asks for, and the record does not show.
-std::string suite_defect(const SuiteRule& rule, const EvidenceRecord& evidence, const Cell& cell) {
+std::string suite_defect(const EvidenceRecord& evidence, const Question& question) {
+  const auto& rule = *question.rule;
+  const auto& cell = question.plan.cell;
   if (!rule.digests.empty() &&
       std::find(rule.digests.begin(), rule.digests.end(), evidence.suite_digest) == rule.digests.end())
     return fmt::format("ran another definition of {} ({})", rule.name, evidence.suite_digest.substr(0, 12));
@@ -98,7 +100,8 @@ std::string suite_defect(const SuiteRule& rule, const EvidenceRecord& evidence, 
   if (rule.packaged && !own) return "did not run the tests inside the packages";
   if (evidence.result == Outcome::passed && evidence.passed < static_cast<std::uint64_t>(rule.min_passed))
     return fmt::format("passed {} tests, and the policy asks for {}", evidence.passed, rule.min_passed);
-  if (!rule.gpu || evidence.result != Outcome::passed) return {}; // a failure holds wherever it happened
+  bool opens = evidence.result == Outcome::passed || question.failure_opens;
+  if (!rule.gpu || !opens) return {}; // a failure holds wherever it happened
   auto targets = evidence.machine.find("gpu_targets");
   if (targets == evidence.machine.end() || targets->second.empty())
     return "was made on a machine that shows no GPU which the tests could open";
@@ -140,7 +143,7 @@ Standed stand(const EvidenceRecord& evidence, const Question& question) {
              : !cover.empty() ? cover
              : !time.empty()  ? time
                               : contradiction(evidence);
-  if (why.empty() && question.rule) why = suite_defect(*question.rule, evidence, plan.cell);
+  if (why.empty() && question.rule) why = suite_defect(evidence, question);
   result.standing = why.empty() ? Standing::counts : Standing::refused;
   result.why = std::move(why);
   return result;

@@ -84,7 +84,8 @@ std::vector<CellPlan> missing_cells(const Policy& policy, const Case& input) {
   std::vector<CellPlan> cells;
   if (input.subjects.empty()) return cells;
   auto release = input.subjects;
-  release.insert(release.end(), input.present.begin(), input.present.end());
+  for (const auto* others : {&input.present, &input.elsewhere})
+    release.insert(release.end(), others->begin(), others->end());
   add_missing(policy, release, {policy.expectation, "policy " + policy.name}, cells);
   for (const auto& expectation : input.expectations) add_missing(policy, release, {expectation, "the release"}, cells);
   return cells;

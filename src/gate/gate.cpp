@@ -25,11 +25,11 @@ constexpr std::size_t k_refused_shown = 3; // reasons are read by people; the ne
 struct Finding {
   enum class Kind : std::uint8_t { passed, failed, missing } kind = Kind::missing;
   std::string text;
-  const EvidenceRecord* evidence = nullptr;
+  const registry::Stored<EvidenceRecord>* evidence = nullptr;
 };
 
 struct Counted {
-  const EvidenceRecord* record;
+  const registry::Stored<EvidenceRecord>* stored;
   std::int64_t ended_us;
 };
 struct Sorted {
@@ -51,18 +51,19 @@ struct Judging {
 Sorted sort_evidence(const Judging& judging, const Question& question) {
   const auto& policy = judging.policy;
   Sorted sorted;
-  for (const auto& record : judging.input.evidence) {
-    auto standed = stand(record, question);
-    if (standed.standing == Standing::counts) {
-      standed.why = unsigned_evidence(policy, judging.input.signatures, record);
+  for (const auto& stored : judging.input.evidence) {
+    auto standed = stand(stored.record, question);
+    bool may_open = stored.record.result == Outcome::passed || question.failure_opens;
+    if (standed.standing == Standing::counts && may_open) {
+      standed.why = unsigned_evidence(policy, judging.input.signatures, stored);
       if (!standed.why.empty()) standed.standing = Standing::refused;
     }
-    if (standed.standing == Standing::counts) sorted.counted.push_back({&record, standed.ended_us});
+    if (standed.standing == Standing::counts) sorted.counted.push_back({&stored, standed.ended_us});
     if (standed.standing == Standing::refused) sorted.refused.emplace_back(standed.ended_us, standed.why);
   }
   std::stable_sort(sorted.counted.begin(), sorted.counted.end(), [&](const Counted& a, const Counted& b) {
     return a.ended_us != b.ended_us ? a.ended_us < b.ended_us
-                                    : is_pass(*a.record, policy) && !is_pass(*b.record, policy);
+                                    : is_pass(a.stored->record, policy) && !is_pass(b.stored->record, policy);
   });
   std::stable_sort(sorted.refused.begin(), sorted.refused.end(),
                    [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -72,7 +73,7 @@ Sorted sort_evidence(const Judging& judging, const Question& question) {
 const Counted& deciding(const Policy& policy, const Sorted& sorted) {
   if (policy.flaky == Flaky::any_failure_holds)
     for (auto at = sorted.counted.rbegin(); at != sorted.counted.rend(); ++at)
-      if (!is_pass(*at->record, policy)) return *at;
+      if (!is_pass(at->stored->record, policy)) return *at;
   return sorted.counted.back();
 }
 
@@ -112,10 +113,11 @@ Finding find(const Judging& judging, const Question& question) {
   const auto& policy = judging.policy;
   auto sorted = sort_evidence(judging, question);
   if (sorted.counted.empty()) return {Finding::Kind::missing, missing_text(question.suite, sorted), nullptr};
-  const auto& [record, ended_us] = deciding(policy, sorted);
+  const auto& [stored, ended_us] = deciding(policy, sorted);
+  const auto& record = stored->record;
   auto age = question.now_us - ended_us;
-  if (is_pass(*record, policy)) return {Finding::Kind::passed, pass_text(*record, age), record};
-  return {Finding::Kind::failed, fmt::format("{}, {} ago", failure_text(*record), age_text(age)), record};
+  if (is_pass(record, policy)) return {Finding::Kind::passed, pass_text(record, age), stored};
+  return {Finding::Kind::failed, fmt::format("{}, {} ago", failure_text(record), age_text(age)), stored};
 }
 
 struct Ruling {
@@ -150,6 +152,11 @@ std::string meaning(const FamilyFact& fact, const Policy& policy) {
   return policy.expected_failure == ExpectedFailure::waive    ? "waive"
          : policy.expected_failure == ExpectedFailure::strict ? "strict"
                                                               : "held";
+}
+
+/// Whether a failure makes a cell ready because it was announced.
+bool failure_opens(const Policy& policy, const FamilyFact* fact, std::int64_t now_us) {
+  return in_force(fact, now_us) && fact->state == FamilyState::expected_failure && meaning(*fact, policy) != "held";
 }
 
 /// What the policy says about families without a machine and failures that were announced.
@@ -187,12 +194,12 @@ std::string day_text(const sys::Timestamp& time) {
 
 void apply_waivers(Ruling& ruling, const Judging& judging, const Question& question) {
   std::string refused;
-  for (const auto& waiver : judging.input.waivers) {
+  for (const auto& stored : judging.input.waivers) {
+    const auto& waiver = stored.record;
     auto defect = waiver_defect(waiver, judging.policy, judging.input.channel, question);
     if (!defect) continue;
-    auto digest = registry::digest_of(waiver);
-    if (judging.input.revoked.contains(digest)) defect = "it was revoked";
-    if (defect->empty()) defect = unsigned_waiver(judging.policy, judging.input.signatures, waiver);
+    if (judging.input.revoked.contains(stored.digest)) defect = "it was revoked";
+    if (defect->empty()) defect = unsigned_waiver(judging.policy, judging.input.signatures, stored);
     if (defect->empty()) {
       auto asked = waiver.requester.empty() || waiver.requester == waiver.approver
                        ? std::string()
@@ -200,7 +207,7 @@ void apply_waivers(Ruling& ruling, const Judging& judging, const Question& quest
       ruling = {false, true,
                 fmt::format("waived by {}{} until {}: {} ({})", waiver.approver, asked, day_text(waiver.expires),
                             waiver.reason, ruling.reason),
-                digest};
+                stored.digest};
       return;
     }
     refused += fmt::format("; a waiver by {} does not count: {}", waiver.approver, *defect);
@@ -232,8 +239,9 @@ CellVerdict judge_cell(const Judging& judging, const CellPlan& plan) {
   }
   for (const auto& [suite, max_age_us] : plan.suites) {
     Question question{plan, suite, max_age_us, input.now_us, allied, rule_of(policy, suite)};
+    question.failure_opens = failure_opens(policy, plan.fact, input.now_us);
     auto finding = find(judging, question);
-    if (finding.evidence) verdict.evidence.push_back(registry::digest_of(*finding.evidence));
+    if (finding.evidence) verdict.evidence.push_back(finding.evidence->digest);
     auto ruling = apply_fact(policy, finding, question);
     if (ruling.held) apply_waivers(ruling, judging, question);
     if (ruling.held && finding.kind == Finding::Kind::missing) verdict.untested.push_back(suite);

@@ -4,7 +4,7 @@
 #include "base/finding.hpp"
 #include "gate/family.hpp"
 #include "gate/policy.hpp"
-#include "registry/records.hpp"
+#include "registry/registry.hpp"
 #include "signature/stored.hpp"
 #include <cstdint>
 #include <set>
@@ -21,14 +21,16 @@ struct Subject {
 
 /// Everything that a verdict depends on.
 struct Case {
-  std::string channel;                            ///< where the sets are to go; waivers name it
-  std::vector<Subject> subjects;                  ///< only what is new to the target
-  std::vector<registry::EvidenceRecord> evidence; ///< all there is; the gate picks
-  std::vector<registry::WaiverRecord> waivers;
+  std::string channel;           ///< where the sets are to go; waivers name it
+  std::vector<Subject> subjects; ///< only what is new to the target
+  /// All there is, each with the sha256 of its bytes in the store, by which signatures and revocations name it.
+  std::vector<registry::Stored<registry::EvidenceRecord>> evidence;
+  std::vector<registry::Stored<registry::WaiverRecord>> waivers;
   std::int64_t now_us = 0;
   std::vector<std::string> keys = {}; ///< of evidence and waivers that were looked at, sorted; junk, too
   Findings notes = {};                ///< R021: objects among evidence and waivers that count for nothing
   std::vector<Subject> present = {};  ///< of the same release, and in the target already: [expect] counts them
+  std::vector<Subject> elsewhere = {}; ///< of the same release, for other targets: only [expect] counts them
   /// What the target shows of projects that sets were tested together with: a framework is tested with the ROCm that
   /// people get.
   std::vector<registry::FileRecord> shown = {};

@@ -1,5 +1,6 @@
 #include "gate/gate.hpp"
 
+#include "gate/testing/stored.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include <fmt/core.h>
@@ -150,18 +151,18 @@ std::function<void(Case&)> with(std::function<void(EvidenceRecord&)> change) {
   return [change](Case& c) {
     auto e = passed(k_set);
     change(e);
-    c.evidence = {e};
+    c.evidence = as_stored({e});
   };
 }
 std::function<void(Case&)> waived_by(std::function<void(WaiverRecord&)> change) {
   return [change](Case& c) {
     auto w = waiver();
     change(w);
-    c.waivers = {w};
+    c.waivers = waivers_stored({w});
   };
 }
 std::function<void(Case&)> records(std::vector<EvidenceRecord> evidence) {
-  return [evidence](Case& c) { c.evidence = evidence; };
+  return [evidence](Case& c) { c.evidence = as_stored(evidence); };
 }
 constexpr auto k_ready = Decision::ready, k_held = Decision::held;
 
@@ -261,7 +262,7 @@ INSTANTIATE_TEST_SUITE_P(
             [](Case& c) {
               auto e = passed(k_set);
               e.sealed = false;
-              c.evidence = {at(failed(k_set), k_now - 3 * k_hour), e};
+              c.evidence = as_stored({at(failed(k_set), k_now - 3 * k_hour), e});
             },
             k_held, "failed 1 of 3"},
         Row{"skips_are_fine", with([](auto& e) { e.skipped = 3; }), k_ready, "40 passed, 3 skipped"},
@@ -310,14 +311,14 @@ INSTANTIATE_TEST_SUITE_P(
             "waived by ann until 2026-11-26 12:00 UTC: no lab machine until Dec", "", "", true},
         Row{"waived_failure",
             [](Case& c) {
-              c.evidence = {failed(k_set)};
-              c.waivers = {waiver()};
+              c.evidence = as_stored({failed(k_set)});
+              c.waivers = waivers_stored({waiver()});
             },
             k_ready, "(rocm-sdk failed 1 of 3", "", "", true},
         Row{"not_needed",
             [](Case& c) {
-              c.evidence = {passed(k_set)};
-              c.waivers = {waiver()};
+              c.evidence = as_stored({passed(k_set)});
+              c.waivers = waivers_stored({waiver()});
             },
             k_ready, "passed on these files"},
         Row{"expired", waived_by([](auto& w) { w.expires = sys::Timestamp::from_us(k_now); }), k_held,
@@ -344,14 +345,14 @@ INSTANTIATE_TEST_SUITE_P(
             [](Case& c) {
               auto bad = waiver();
               bad.approver = "eve";
-              c.waivers = {bad, waiver()};
+              c.waivers = waivers_stored({bad, waiver()});
             },
             k_ready, "waived by ann", "", "", true}),
     [](const auto& row) { return std::string(row.param.name); });
 
-Verdict judge_sets(const Policy& p, std::vector<Subject> subjects, std::vector<EvidenceRecord> evidence,
-                   std::vector<WaiverRecord> waivers = {}) {
-  return judge(p, Case{"stable", std::move(subjects), std::move(evidence), std::move(waivers), k_now});
+Verdict judge_sets(const Policy& p, std::vector<Subject> subjects, const std::vector<EvidenceRecord>& evidence,
+                   const std::vector<WaiverRecord>& waivers = {}) {
+  return judge(p, Case{"stable", std::move(subjects), as_stored(evidence), waivers_stored(waivers), k_now});
 }
 
 TEST(Gate, UncoveredFamilyIsHeld) {
@@ -469,7 +470,7 @@ TEST(Gate, AWheelThatNoRuleCoversIsACellOfItsOwn) {
   auto evidence = passed(subject, "");
   evidence.subjects = {subject.set.files[0]};
   evidence.cell = {"linux", "", "3.12", ""};
-  Case input{"stable", {subject}, {evidence}, {}, k_now};
+  Case input{"stable", {subject}, as_stored({evidence}), {}, k_now};
   auto verdict = judge(*only_312, input);
   ASSERT_EQ(verdict.cells.size(), 2u);
   EXPECT_EQ(verdict.cells[0].verdict, Decision::ready);
@@ -477,7 +478,7 @@ TEST(Gate, AWheelThatNoRuleCoversIsACellOfItsOwn) {
   EXPECT_EQ(verdict.cells[1].cell.python, "3.13");
   EXPECT_THAT(verdict.cells[1].reasons, ElementsAre(HasSubstr("no [[require]] covers mytorch-1.0-cp313")));
   EXPECT_EQ(verdict.verdict, Decision::held);
-  input.waivers = {waiver()};
+  input.waivers = waivers_stored({waiver()});
   EXPECT_EQ(judge(*only_312, input).verdict, Decision::ready) << "somebody may take the risk, by name";
 }
 
@@ -488,15 +489,15 @@ TEST(Gate, ASetThatLostItsFamilyIsHeld) {
   ASSERT_TRUE(any) << render(any.error());
   auto subject = a_set({});
   auto evidence = passed(subject, "");
-  EXPECT_EQ(judge(*any, {"stable", {subject}, {evidence}, {}, k_now}).verdict, Decision::ready);
+  EXPECT_EQ(judge(*any, {"stable", {subject}, as_stored({evidence}), {}, k_now}).verdict, Decision::ready);
   subject.set.origin.group = "gfx94X-dcgpu";
-  auto verdict = judge(*any, {"stable", {subject}, {evidence}, {}, k_now});
+  auto verdict = judge(*any, {"stable", {subject}, as_stored({evidence}), {}, k_now});
   EXPECT_EQ(verdict.verdict, Decision::held);
   ASSERT_EQ(verdict.cells.size(), 2u);
   EXPECT_EQ(verdict.cells[1].cell.family, "gfx94X-dcgpu");
   EXPECT_THAT(verdict.cells[1].reasons, ElementsAre(HasSubstr("holds no package of it")));
   subject.set.subset_of = digest_of_all('c'); // the family was left out on purpose
-  EXPECT_EQ(judge(*any, {"stable", {subject}, {evidence}, {}, k_now}).verdict, Decision::ready);
+  EXPECT_EQ(judge(*any, {"stable", {subject}, as_stored({evidence}), {}, k_now}).verdict, Decision::ready);
 }
 
 const char* k_expect = "[expect]\nplatforms = [\"linux\"]\nfamilies = [\"gfx103X-dgpu\", \"gfx94X-dcgpu\"]\nprojects = "
@@ -504,7 +505,7 @@ const char* k_expect = "[expect]\nplatforms = [\"linux\"]\nfamilies = [\"gfx103X
 
 TEST(Gate, WhatIsExpectedAndMissingIsHeld) {
   auto subject = a_set();
-  auto verdict = judge(policy(k_expect), {"stable", {subject}, {passed(subject)}, {}, k_now});
+  auto verdict = judge(policy(k_expect), Case{"stable", {subject}, as_stored({passed(subject)}), {}, k_now});
   EXPECT_EQ(verdict.verdict, Decision::held);
   std::vector<std::string> reasons;
   for (const auto& cell : verdict.cells)
@@ -512,14 +513,16 @@ TEST(Gate, WhatIsExpectedAndMissingIsHeld) {
   EXPECT_THAT(reasons, ElementsAre("policy p expects rocm-sdk-profiler, which no set brings",
                                    "policy p expects packages of gfx94X-dcgpu, which no set brings"));
   EXPECT_EQ(verdict.cells[0].verdict, Decision::ready) << "the others are judged as ever";
-  EXPECT_EQ(judge(policy(k_expect), {"stable", {subject}, {passed(subject)}, {waiver()}, k_now}).verdict,
+  EXPECT_EQ(judge(policy(k_expect),
+                  Case{"stable", {subject}, as_stored({passed(subject)}), waivers_stored({waiver()}), k_now})
+                .verdict,
             Decision::ready);
 }
 
 TEST(Gate, WhatTheTargetHasOfTheReleaseIsNotMissing) {
   auto first = a_set({"gfx103x-dgpu"}, std::string(64, 'a')), second = a_set({"gfx94x-dcgpu"}, std::string(64, 'b'));
   first.set.files.push_back(file("rocm_sdk_profiler-7.2.0-py3-none-linux_x86_64.whl", "rocm-sdk-profiler"));
-  Case input{"stable", {second}, {passed(second, "gfx94x-dcgpu")}, {}, k_now};
+  Case input{"stable", {second}, as_stored({passed(second, "gfx94x-dcgpu")}), {}, k_now};
   EXPECT_EQ(judge(policy(k_expect), input).verdict, Decision::held);
   input.present = {first};
   EXPECT_EQ(judge(policy(k_expect), input).verdict, Decision::ready);
@@ -539,7 +542,7 @@ TEST(Gate, AnExpectedPythonNeedsAWheelOfEachProjectThatHasSome) {
   subject.set.origin.platform = "linux";
   subject.set.files = {file("pure-1.0-py3-none-any.whl", "pure"),
                        file("torch-1.0-cp312-cp312-linux_x86_64.whl", "torch")};
-  auto verdict = judge(*any, {"stable", {subject}, {}, {}, k_now});
+  auto verdict = judge(*any, Case{"stable", {subject}, {}, {}, k_now});
   EXPECT_THAT(verdict.cells.back().reasons, ElementsAre("policy p expects Python 3.13, for which torch has no wheel"));
   EXPECT_EQ(verdict.cells.back().cell.python, "3.13");
 }

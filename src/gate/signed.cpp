@@ -33,26 +33,26 @@ std::string unsigned_by(const std::vector<const Signer*>& signers, const signatu
 } // namespace
 
 std::string unsigned_evidence(const Policy& policy, const signature::Envelopes& envelopes,
-                              const registry::EvidenceRecord& evidence) {
+                              const registry::Stored<registry::EvidenceRecord>& evidence) {
   std::vector<const Signer*> signers;
   for (const auto& signer : policy.signers)
     if (signer.evidence) signers.push_back(&signer);
-  if (signers.empty() || evidence.result != registry::Outcome::passed) return {};
-  auto why = unsigned_by(signers, envelopes, {"evidence", *registry::digest_of(evidence).sha256()});
+  if (signers.empty()) return {};
+  auto why = unsigned_by(signers, envelopes, {"evidence", *evidence.digest.sha256()});
   return why.empty() ? why : "is " + why;
 }
 
 std::string unsigned_waiver(const Policy& policy, const signature::Envelopes& envelopes,
-                            const registry::WaiverRecord& waiver) {
+                            const registry::Stored<registry::WaiverRecord>& waiver) {
   bool asked = false;
   std::vector<const Signer*> signers;
   for (const auto& signer : policy.signers) {
     asked |= signer.waivers;
-    if (signer.waivers && signer.name == waiver.approver) signers.push_back(&signer);
+    if (signer.waivers && signer.name == waiver.record.approver) signers.push_back(&signer);
   }
   if (!asked) return {};
-  if (signers.empty()) return fmt::format("policy {} has no key of {}", policy.name, waiver.approver);
-  auto why = unsigned_by(signers, envelopes, {"waiver", *registry::digest_of(waiver).sha256()});
+  if (signers.empty()) return fmt::format("policy {} has no key of {}", policy.name, waiver.record.approver);
+  auto why = unsigned_by(signers, envelopes, {"waiver", *waiver.digest.sha256()});
   return why.empty() ? why : "it is " + why;
 }
 

@@ -6,12 +6,12 @@
 
 namespace quarry::gate {
 
-/// Why a result that passed does not count for want of a signature; empty if it counts, also where the policy asks for
-/// none. Computes the record's digest and verifies its envelopes.
+/// Why a result does not count for want of a signature; empty if it counts, also where the policy asks for
+/// none. Verifies the envelopes of the record.
 std::string unsigned_evidence(const Policy& policy, const signature::Envelopes& envelopes,
-                              const registry::EvidenceRecord& evidence);
+                              const registry::Stored<registry::EvidenceRecord>& evidence);
 /// The same of a waiver, which its approver must have signed.
 std::string unsigned_waiver(const Policy& policy, const signature::Envelopes& envelopes,
-                            const registry::WaiverRecord& waiver);
+                            const registry::Stored<registry::WaiverRecord>& waiver);
 
 } // namespace quarry::gate

@@ -1,6 +1,7 @@
 // What a result must show to count: its suite's definition, a GPU, the sets that it was made with; and who may waive.
 #include "gate/gate.hpp"
 
+#include "gate/testing/stored.hpp"
 #include "sys/clock.hpp"
 #include <gmock/gmock.h>
 
@@ -73,11 +74,11 @@ EvidenceRecord passed_on(const std::vector<Subject>& subjects, const std::string
   return e;
 }
 
-Case case_of(std::vector<Subject> subjects, std::vector<EvidenceRecord> evidence) {
+Case case_of(std::vector<Subject> subjects, const std::vector<EvidenceRecord>& evidence) {
   Case input;
   input.channel = "stable";
   input.subjects = std::move(subjects);
-  input.evidence = std::move(evidence);
+  input.evidence = as_stored(evidence);
   input.now_us = k_noon;
   return input;
 }
@@ -182,6 +183,29 @@ TEST(SuiteRule, AFailureHoldsWhereverItHappened) {
   EXPECT_FALSE(is_ready(judge(policy, case_of({rocm}, {good, bad}))));
 }
 
+TEST(SuiteRule, AnAnnouncedFailureNeedsWhatAPassNeeds) {
+  auto rocm = rocm_set();
+  auto bad = passed_on({rocm}, "smoke", "");
+  bad.result = Outcome::failed;
+  bad.failed = 1;
+  const std::string announced = "[[family]]\nfamilies = [\"gfx*\"]\nstate = \"expected_failure\"\ncounts_as = "
+                                "\"waive\"\nreason = \"driver\"\nuntil = \"2030-01-01\"\n";
+  auto gpu = policy_with("[[suite]]\nname = \"smoke\"\ngpu = true\n" + announced);
+  EXPECT_TRUE(is_ready(judge(gpu, case_of({rocm}, {bad}))));
+  auto without = bad;
+  without.machine.erase("gpu_targets");
+  EXPECT_FALSE(is_ready(judge(gpu, case_of({rocm}, {without}))));
+  auto key = Ed25519PrivateKey::create();
+  ASSERT_TRUE(key);
+  auto signers = policy_with("[[signer]]\nname = \"ci\"\nkey = \"" + key->public_key().base64() +
+                             "\"\nsigns = [\"evidence\"]\n" + announced);
+  auto input = case_of({rocm}, {bad});
+  EXPECT_FALSE(is_ready(judge(signers, input)));
+  auto digest = *input.evidence[0].digest.sha256();
+  input.signatures[digest] = {signature::envelope({"evidence", digest}, *key)};
+  EXPECT_TRUE(is_ready(judge(signers, input)));
+}
+
 TEST(SuiteRule, IsPartOfThePolicysDigestAndReadAgain) {
   auto policy = policy_with("waiver_requester = \"another\"\n[[suite]]\nname = \"smoke\"\ngpu = true\nmin_passed = 2");
   EXPECT_NE(policy.digest, policy_with("").digest);
@@ -223,13 +247,16 @@ TEST(Waivers, WhoMadeItIsPartOfThePolicy) {
     waiver.requester = requester;
     waiver.created = sys::Timestamp::from_us(k_noon - k_an_hour);
     waiver.expires = sys::Timestamp::from_us(k_noon + k_an_hour);
-    input.waivers = {waiver};
+    input.waivers = waivers_stored({waiver});
     auto policy = policy_with("waiver_requester = \"" + std::string(rule) + "\"");
     auto verdict = judge(policy, input);
     EXPECT_EQ(is_ready(verdict), counts) << rule << " " << requester;
     EXPECT_EQ(verdict.cells.at(0).waivers.size(), counts ? 1u : 0u);
     input.revoked = {registry::digest_of(waiver)};
     EXPECT_FALSE(is_ready(judge(policy, input)));
+    input.waivers[0].digest = registry::WaiverDigest(sha256("the same waiver with blanks in its JSON"));
+    input.revoked = {input.waivers[0].digest};
+    EXPECT_FALSE(is_ready(judge(policy, input))) << "what is revoked is the stored record";
   }
 }
 

@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "gate/collect.hpp"
 #include "publish/verify.hpp"
+#include "registry/revocations.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -74,16 +75,37 @@ Result<void> check_bytes(ObjectStore& store, const std::vector<SealedSet>& sets,
               found.front().fix + "; `quarry set verify` lists all that is wrong");
 }
 
-Result<void> judge(ObjectStore& store, const Request& request, std::vector<gate::Subject> present, Plan& plan) {
+/// The records that can have decided: a store has those of years.
+std::vector<std::string> keys_about(const gate::Case& input) {
+  auto judged = [&](const registry::SetDigest& set) {
+    return std::any_of(input.subjects.begin(), input.subjects.end(), [&](const auto& s) { return s.digest == set; });
+  };
+  std::vector<std::string> keys;
+  for (const auto& [digest, evidence] : input.evidence)
+    if (judged(evidence.set) || std::any_of(evidence.sets.begin(), evidence.sets.end(), judged))
+      keys.push_back(registry::evidence_key(digest));
+  for (const auto& [digest, waiver] : input.waivers) {
+    if (waiver.channel != input.channel) continue;
+    keys.push_back(registry::waiver_key(digest));
+    if (input.revoked.contains(digest)) keys.push_back(registry::revocation_key(digest));
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+Result<gate::Case> judge(ObjectStore& store, const Request& request, std::vector<gate::Subject> present, Plan& plan) {
   TRY(auto input, gate::collect(store, request.channel, plan.sets, request.now_us));
   input.present = std::move(present);
+  for (const auto& sealed : request.elsewhere)
+    (request.ready_cells_only ? input.elsewhere : input.present).push_back({sealed.digest, sealed.set});
   input.expectations = request.expectations;
   TRY_DO(gate::load_signatures(store, request.policy, input));
   plan.verdict = gate::judge(request.policy, input);
   plan.notes.insert(plan.notes.end(), input.notes.begin(), input.notes.end());
-  plan.subjects = std::move(input.subjects);
-  plan.judged_by = std::move(input.keys);
-  return {};
+  plan.subjects = input.subjects;
+  plan.judged_by = input.keys;
+  plan.read = keys_about(input);
+  return input;
 }
 
 Json to_json(const registry::Cell& cell) {
@@ -107,13 +129,13 @@ Json decision_of(const gate::Verdict& verdict) {
           {"cells", cells}};
 }
 
-/// The decision with the evidence that decided and the keys of all records that were read, without its prose: reasons
+/// The decision with the evidence that decided and the keys of the records about these sets, without its prose: reasons
 /// say how long ago, which changes by the minute.
 std::string document_of(const Plan& plan) {
   auto json = decision_of(plan.verdict);
   for (std::size_t i = 0; i < plan.verdict.cells.size(); ++i)
     json["cells"][i]["evidence"] = plan.verdict.cells[i].evidence;
-  json["read"] = plan.judged_by;
+  json["read"] = plan.read;
   return json.dump();
 }
 
@@ -150,7 +172,8 @@ SealedSet part_of(const SealedSet& whole, const std::vector<std::string>& filena
   return part;
 }
 
-void choose_ready(Plan& plan) {
+/// The sets of `plan`, or the parts of them, that are ready.
+std::vector<SealedSet> ready_of(const Plan& plan) {
   std::vector<SealedSet> chosen;
   for (const auto& sealed : plan.sets) {
     auto asked = sealed.set.subset_of.empty() ? sealed.digest : sealed.set.subset_of;
@@ -159,12 +182,47 @@ void choose_ready(Plan& plan) {
       auto part = part_of(sealed, movable.files);
       // A set with files that no cell installs still moves whole when nothing of it is held.
       bool whole = movable.whole || part.set.files.size() == sealed.set.files.size();
-      if (!whole) plan.derived.push_back(part.set);
       if (whole)
         chosen.push_back(sealed);
       else
         chosen.push_back(std::move(part));
     }
+  }
+  return chosen;
+}
+
+/// Takes over what is held in `again`, which was judged without the sets that stay behind. Whether anything is new.
+bool hold_more(const gate::Verdict& again, gate::Verdict& verdict) {
+  bool more = false;
+  for (const auto& cell : again.cells) {
+    if (cell.verdict != gate::Decision::held) continue;
+    auto same = std::find_if(verdict.cells.begin(), verdict.cells.end(), [&](const gate::CellVerdict& known) {
+      return known.set == cell.set && known.cell == cell.cell && (!cell.set.empty() || known.reasons == cell.reasons);
+    });
+    if (same != verdict.cells.end() && same->verdict == gate::Decision::held) continue;
+    more = true;
+    if (same == verdict.cells.end())
+      verdict.cells.push_back(cell);
+    else
+      *same = cell;
+  }
+  return more;
+}
+
+/// What moves without the rest must be ready without it: a set that was tested together with one that stays behind
+/// stays, too.
+void choose_ready(const Request& request, gate::Case input, Plan& plan) {
+  auto chosen = ready_of(plan);
+  for (bool again = true; again && !chosen.empty();) {
+    input.subjects.clear();
+    for (const auto& sealed : chosen)
+      input.subjects.push_back({sealed.set.subset_of.empty() ? sealed.digest : sealed.set.subset_of, sealed.set});
+    again = hold_more(gate::judge(request.policy, input), plan.verdict);
+    if (again) chosen = ready_of(plan);
+  }
+  for (const auto& sealed : chosen) {
+    auto same = [&](const SealedSet& known) { return known.digest == sealed.digest; };
+    if (std::none_of(plan.sets.begin(), plan.sets.end(), same)) plan.derived.push_back(sealed.set);
   }
   plan.sets = std::move(chosen);
 }
@@ -242,19 +300,17 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
   TRY(auto base, view_of(store, plan.expected, request.source.sets), "while reading channel " + request.channel);
   plan.sets = gate::lacking(base, request.source.sets);
   auto present = gate::others(request.source.sets, plan.sets);
-  for (const auto& sealed : request.elsewhere) present.push_back({sealed.digest, sealed.set});
   if (plan.expected) TRY_DO(leave_out_blocked(plan.expected->record, plan));
   TRY_DO(registry::check_extension(base, plan.sets),
          "in channel " + request.channel); // a conflict is one whatever the gate says
   TRY_DO(check_presence(store, files_of(plan.sets)));
-  TRY_DO(judge(store, request, std::move(present), plan));
+  TRY(auto input, judge(store, request, std::move(present), plan));
+  bool holds = plan.verdict.verdict == gate::Decision::held;
+  if (holds && request.ready_cells_only) choose_ready(request, std::move(input), plan);
   plan.verdict_document = document_of(plan);
   plan.verdict_digest = registry::VerdictDigest(sha256(plan.verdict_document));
-  bool holds = plan.verdict.verdict == gate::Decision::held;
-  if (holds && request.ready_cells_only) {
-    choose_ready(plan);
+  if (holds && request.ready_cells_only)
     plan.sets = gate::lacking(base, plan.sets); // what is ready may be there since an earlier partial promotion
-  }
   plan.held = holds && (!request.ready_cells_only || plan.sets.empty());
   TRY(plan.view, registry::extend_view(base, plan.sets));
   if (!plan.held) TRY_DO(check_bytes(store, plan.sets, request.workers));

@@ -19,7 +19,7 @@ struct Request {
   unsigned workers = 1;          ///< threads that hash what is to move
   std::string distribution = {}; ///< where it goes besides, for the digest of the plan
   /// Sets of the same release that go to other channels: they count for what is expected, and sets may have been tested
-  /// together with them.
+  /// together with them, unless only what is ready moves: then they may stay behind.
   std::vector<registry::SealedSet> elsewhere = {};
   std::vector<gate::Expectation> expectations = {}; ///< besides the policy's
 };
@@ -38,11 +38,12 @@ struct Plan {
   registry::View view;                      ///< what the channel will show
   std::vector<gate::Subject> subjects;      ///< what the gate was asked about
   gate::Verdict verdict;                    ///< of what is new to the target; empty for a rollback
-  std::string verdict_document; ///< quarry.verdict/1: cells, decisions, what decided and all that was read; no times
+  std::string verdict_document; ///< quarry.verdict/1: cells, decisions, what decided and what was read; no times
   registry::VerdictDigest verdict_digest;
   Findings notes;                     ///< R021: what is left out of the verdict; R022: sets that the channel blocks
   bool held = false;                  ///< nothing may move
-  std::vector<std::string> judged_by; ///< keys of the evidence and waivers that the verdict knows, sorted
+  std::vector<std::string> judged_by; ///< keys of all evidence and waivers when it was judged, sorted
+  std::vector<std::string> read;      ///< those of them about the sets in question or for the channel, sorted
   std::string request;                ///< sha256 of what was asked for: the same request gives the same digest
   registry::PolicyDigest policy;      ///< of a promotion: what judged it
   /// Of a rollback: what keeps files out afterwards. Files that leave the view are added, those that come back are

@@ -566,6 +566,42 @@ TEST_F(Promote, KilledProcessesLeaveAChannelThatTheNextOneCompletes) {
   ASSERT_TRUE(sys::remove_tree(place));
 }
 
+TEST_F(Promote, WhatWasTestedWithASetThatStaysBehindStays) {
+  auto rocm = release(*store_, "7.0");
+  auto torch = sealed_sample(*store_, "9-linux/pytorch/g", {{"torch-2.9-py3-none-linux_x86_64.whl", "torch", "2.9"}});
+  registry::EvidenceRecord tested;
+  tested.cell = {"linux", "", "3.12", ""};
+  tested.suite = "smoke";
+  tested.result = registry::Outcome::passed;
+  tested.passed = 1;
+  tested.started = tested.ended = *sys::Timestamp::parse("2026-11-20T11:00:00.000000Z");
+  tested.sealed = true;
+  tested.sets = {rocm.digest, torch.digest};
+  for (const auto* sealed : {&rocm, &torch})
+    tested.subjects.insert(tested.subjects.end(), sealed->set.files.begin(), sealed->set.files.end());
+  ASSERT_TRUE(registry::put_evidence(*store_, tested));
+  auto ready = request({rocm, torch});
+  ready.ready_cells_only = true;
+  auto held = plan_promotion(*store_, ready);
+  ASSERT_TRUE(held) << render(held.error());
+  EXPECT_TRUE(held->held) << "nobody has tested torch without this ROCm";
+  EXPECT_THAT(held->sets, ::testing::IsEmpty());
+  auto reasons = held->verdict.cells.back().reasons;
+  EXPECT_THAT(reasons.front(), HasSubstr("neither this release nor the channel has"));
+  auto elsewhere = request({torch});
+  elsewhere.ready_cells_only = true;
+  elsewhere.elsewhere = {rocm};
+  EXPECT_TRUE(plan_promotion(*store_, elsewhere)->held) << "another channel may not get it";
+  auto unrelated = release(*store_, "7.1");
+  pass(*store_, request({unrelated}));
+  pass(*store_, ready, "gfx94X-dcgpu");
+  auto both = plan_promotion(*store_, ready);
+  ASSERT_TRUE(both) << render(both.error());
+  EXPECT_EQ(both->sets.size(), 2u);
+  EXPECT_THAT(both->read, ::testing::SizeIs(2)) << "records about other sets did not decide";
+  EXPECT_THAT(both->judged_by, ::testing::SizeIs(3));
+}
+
 TEST_F(Promote, AFailureThatArrivesWhileItIsJudgedHolds) {
   auto set = release(*store_, "7.0");
   pass(*store_, request({set}));
