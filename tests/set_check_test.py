@@ -67,6 +67,15 @@ def test_publish_warns_and_a_release_is_refused(broken, tmp_path):
     assert [(one["code"], one["severity"]) for one in notes] == [("Q402", "warning")]
 
 
+def test_publish_takes_what_a_resolver_cannot_judge(tmp_path):
+    dist = tmp_path / "dist"
+    distributions.wheel_of(dist, "odd", "1.0", files={"odd.py": ""}, metadata=["Requires-Dist: ???"], metadata_version="1.2")
+    distributions.wheel_of(dist, "old", "1.0", files={"old.py": ""}, tag="cp36-cp36m-linux_x86_64")
+    notes = good("publish", dist, "--store", f"file:{tmp_path}/store", "--run-id", "1", "--platform", "linux", "--json").json["notes"]
+    assert {"Q408", "Q409"} <= {one["code"] for one in notes}, notes
+    assert {"Q408", "Q409"} <= set(codes(findings(dist)))
+
+
 def test_a_release_that_keeps_its_promises(tmp_path):
     dist = tmp_path / "dist"
     dist.mkdir()

@@ -18,6 +18,18 @@ namespace quarry::cli {
 namespace {
 constexpr std::size_t k_errors_shown = 12;
 
+/// The packages are judged without it then.
+Finding unseen_base(const Error& error) {
+  return {"Q436", Severity::warning, "base index",
+          fmt::format("the base index of the store could not be asked ({}: {}), so dependencies are not looked for",
+                      error.code, error.message),
+          error.hint.empty() ? "fill it again with `quarry mirror sync`" : error.hint};
+}
+
+bool is_about_base(const Error& error) {
+  return error.kind == ErrorKind::corrupt || error.kind == ErrorKind::not_found || could_not_look(error);
+}
+
 Result<Findings> findings_of_packages(const Context& context, const Arguments& arguments, const publish::Plan& plan,
                                       const inspect::RuleProfile& profile) {
   TRY(auto packages, packages_of_plan(plan));
@@ -26,13 +38,25 @@ Result<Findings> findings_of_packages(const Context& context, const Arguments& a
   auto goes_on = [](const Error& error) { return error.kind == ErrorKind::not_found || could_not_look(error); };
   if (!opened && (arguments.has("--base-index") || !goes_on(opened.error()))) return fail(std::move(opened).error());
   auto base = opened ? std::move(*opened) : nullptr;
+  Findings notes;
+  if (!opened && could_not_look(opened.error()) && !arguments.has("--dry-run"))
+    notes.push_back(unseen_base(opened.error()));
   SetRules rules;
   rules.platforms = arguments.get("--platform");
   rules.base = base.get();
   rules.assumed = arguments.list("--allow-missing");
   // Nobody was named who has the dependencies. Only a profile that looks into everything asks for all of them.
   if (!base && !profile.wheels) rules.assumed.emplace_back("*");
-  return findings_of_set(context, packages, rules);
+  auto findings = findings_of_set(context, packages, rules);
+  if (!findings && base && !arguments.has("--base-index") && is_about_base(findings.error())) {
+    // Nobody named the base index, so what is wrong with it stops nobody.
+    notes.push_back(unseen_base(findings.error()));
+    rules.base = nullptr;
+    if (!profile.wheels) rules.assumed.emplace_back("*");
+    findings = findings_of_set(context, packages, rules);
+  }
+  if (findings) std::ranges::move(notes, std::back_inserter(*findings));
+  return findings;
 }
 
 /// The family that the packages are for: as it was said, else the group of the run if it is one.

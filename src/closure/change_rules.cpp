@@ -28,9 +28,12 @@ ByProject newest_of(const std::vector<Package>& set) {
   return newest;
 }
 
-std::map<std::string, const Package*> by_place(const std::vector<Package>& set) {
+/// Files of the newest versions alone: a channel keeps older ones, which a set of one build does not have.
+std::map<std::string, const Package*> by_place(const std::vector<Package>& set, const ByProject& newest) {
   std::map<std::string, const Package*> places;
-  for (const auto& package : set) places[package.project + " " + tags_of(package)] = &package;
+  for (const auto& package : set)
+    if (package.version == newest.at(package.project)->version)
+      places[package.project + " " + tags_of(package)] = &package;
   return places;
 }
 
@@ -89,8 +92,8 @@ Findings check_change(const std::vector<Package>& set, const LastGood& last_good
   auto before = newest_of(last_good.packages), now = newest_of(set);
   for (const auto& [project, package] : now)
     if (auto known = before.find(project); known != before.end()) check_order(*package, *known->second, findings);
-  auto places = by_place(set);
-  for (const auto& [_, package] : by_place(last_good.packages)) check_file(*package, now, places, findings);
+  auto places = by_place(set, now);
+  for (const auto& [_, package] : by_place(last_good.packages, before)) check_file(*package, now, places, findings);
   return findings;
 }
 

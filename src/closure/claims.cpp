@@ -31,6 +31,12 @@ bool has_python(const Package& package, const std::string& python) {
 void check_pythons(const std::vector<Package>& set, const Claims& claims, Findings& findings) {
   auto projects = claims.projects.empty() ? built_per_python(set)
                                           : std::set<std::string>(claims.projects.begin(), claims.projects.end());
+  if (projects.empty())
+    for (const auto& python : claims.pythons)
+      findings.push_back(
+          {"Q432", Severity::error, "set",
+           fmt::format("{} claims wheels for Python {}, and no wheel of the set names a Python", claims.file, python),
+           k_find_job});
   for (const auto& project : projects)
     for (const auto& python : claims.pythons) {
       bool made = std::ranges::any_of(

@@ -11,7 +11,8 @@
 namespace quarry::closure {
 
 namespace {
-constexpr std::size_t k_gaps_max = 50; // of one question; a set that nobody resolved has a few
+constexpr std::size_t k_gaps_max = 50;      // of one question; a set that nobody resolved has a few
+constexpr std::size_t k_extras_max = 1'000; // of one package; apache-airflow has 150
 constexpr std::size_t k_askers_shown = 4, k_versions_shown = 3, k_targets_shown = 3;
 
 /// The same gap is met from many packages and on many targets; it is said once.
@@ -52,6 +53,69 @@ std::string file_of(const std::vector<Package>& set, const std::string& project)
   return found == set.end() ? project : found->file;
 }
 
+std::string owner_of(const Gap& gap, const ClosureQuestion& question) {
+  return gap.in_set ? "the set" : question.base_name;
+}
+
+Finding unknown_of(const Gap& gap, const std::string& wishes, const ClosureQuestion& question) {
+  auto fix = fmt::format("publish {} with the set; `--allow-missing {}` if people get it from elsewhere", gap.project,
+                         gap.project);
+  if (!question.base)
+    return {"Q401",
+            Severity::error,
+            {},
+            wishes + ", which is not in the set, and no base index was asked",
+            "name the index of dependencies with --base-index, or " + fix};
+  return {"Q401",
+          Severity::error,
+          {},
+          fmt::format("{}, which neither the set nor {} has", wishes, question.base_name),
+          fix};
+}
+
+Finding finding_of(const Gap& gap, const ClosureQuestion& question) {
+  auto wishes = wishes_of(gap);
+  switch (gap.kind) {
+  case GapKind::unknown: return unknown_of(gap, wishes, question);
+  case GapKind::no_file:
+    return {"Q403",
+            Severity::error,
+            {},
+            fmt::format("{}, and {} has {}", wishes, owner_of(gap, question),
+                        gap.only_source ? "only a source distribution of it" : "no file of it for this target"),
+            fmt::format("build {} for this target, or leave the target out with --python and --platform", gap.project)};
+  case GapKind::no_match:
+    return {"Q402",
+            Severity::error,
+            {},
+            fmt::format("{}; {} has {}", wishes, owner_of(gap, question), versions_of(gap)),
+            fmt::format("build them from one source, or correct who asks for {}", gap.project)};
+  case GapKind::from_url:
+    return {"Q404",
+            Severity::error,
+            {},
+            fmt::format("{} from a URL, which no index serves", wishes),
+            "require a version of the project, and publish it"};
+  case GapKind::unreadable:
+    return {"Q409",
+            Severity::error,
+            {},
+            fmt::format("{}, and METADATA of {} {} cannot be read", wishes, gap.project, versions_of(gap)),
+            fmt::format("leave this version of {} out with a requirement such as {}!={}", gap.project, gap.project,
+                        versions_of(gap))};
+  case GapKind::undecided: break;
+  }
+  return {"Q405",
+          Severity::warning,
+          {},
+          fmt::format("the search for {} did not end within its bound: {}", gap.project, wishes),
+          fmt::format("pin {} in the package that asks for it", gap.project)};
+}
+
+struct Asked { ///< one question
+  std::string project, version, extra;
+};
+
 class Rules {
 public:
   Rules(const std::vector<Package>& set, const ClosureQuestion& question) : set_(set), question_(question) {
@@ -79,31 +143,43 @@ private:
     return {};
   }
 
-  /// Without extras first: what is missing then is missing with each extra, too.
+  /// Without extras first: what is missing then is missing with each extra, too, and is not told again.
   Result<void> check_edition(const std::string& name, const Edition& edition, Shelf& shelf) {
     for (const auto* package : edition.packages)
       if (!package->requirements_known) note_unknown(*package, shelf.target());
-    TRY(bool whole, ask(name, edition, "", shelf));
-    if (!whole) return {};
     TRY(const auto* needs, shelf.needs(edition));
-    for (const auto& extra : needs->extras) TRY_DO(ask(name, edition, extra, shelf));
+    if (!needs->readable) {
+      for (const auto* package : edition.packages) note_unreadable(*package, shelf.target());
+      return {};
+    }
+    TRY(auto told, ask({name, edition.version.str(), ""}, {}, shelf));
+    if (!told) return {};
+    if (needs->extras.size() > k_extras_max)
+      note_undecided(*edition.packages.front(), fmt::format("has {} extras", units::count(needs->extras.size())),
+                     shelf.target());
+    else
+      for (const auto& extra : needs->extras) TRY_DO(ask({name, edition.version.str(), extra}, *told, shelf));
     return {};
   }
 
-  Result<bool> ask(const std::string& name, const Edition& edition, const std::string& extra, Shelf& shelf) {
-    auto text = extra.empty() ? name : fmt::format("{}[{}]", name, extra);
-    TRY(auto requirement, dist::Requirement::parse(fmt::format("{}=={}", text, edition.version.str())));
-    std::set<std::string> told;
+  /// The projects whose gaps are told, with those of `told`; nothing if the search was given up.
+  Result<std::optional<std::set<std::string>>> ask(const Asked& asked, std::set<std::string> told, Shelf& shelf) {
+    if (gave_up_) return std::nullopt;
+    auto extra = asked.extra.empty() ? "" : fmt::format("[{}]", asked.extra);
+    TRY(auto requirement, dist::Requirement::parse(fmt::format("{}{}=={}", asked.project, extra, asked.version)));
     auto assumed = [&](const std::string& project) { return told.contains(project) || is_assumed(project); };
     // A gap that is told is left out of the next search, so that people hear of all of them at once.
     while (told.size() < k_gaps_max) {
-      TRY(auto answer, resolve(shelf, {{requirement, {}, {}, {}}}, assumed));
+      TRY(auto answer, resolve(shelf, {{requirement, {}, {}, {}}}, assumed, budget_));
       for (const auto& missing : answer.missing_extras) note_missing_extra(missing, shelf.target());
       if (!answer.gap) break;
       note_gap(*answer.gap, shelf.target());
-      if (answer.gap->kind == GapKind::undecided || !told.insert(answer.gap->project).second) return false;
+      if (answer.gap->kind == GapKind::undecided || !told.insert(answer.gap->project).second) {
+        gave_up_ = budget_.left == 0;
+        return std::nullopt;
+      }
     }
-    return told.empty();
+    return told;
   }
 
   /// What the set has itself is never assumed: its own version is what people would get.
@@ -122,60 +198,9 @@ private:
   }
 
   void note_gap(const Gap& gap, const mirror::Target& target) {
-    auto finding = finding_of(gap);
+    auto finding = finding_of(gap, question_);
     finding.place = file_of(set_, gap.demands.back().by);
     meet(std::move(finding), target);
-  }
-
-  std::string owner_of(const Gap& gap) const { return gap.in_set ? "the set" : question_.base_name; }
-
-  Finding finding_of(const Gap& gap) const {
-    auto wishes = wishes_of(gap);
-    switch (gap.kind) {
-    case GapKind::unknown: return unknown_of(gap, wishes);
-    case GapKind::no_file:
-      return {
-          "Q403",
-          Severity::error,
-          {},
-          fmt::format("{}, and {} has no file of it for this target", wishes, owner_of(gap)),
-          fmt::format("build {} for this target, or leave the target out with --python and --platform", gap.project)};
-    case GapKind::no_match:
-      return {"Q402",
-              Severity::error,
-              {},
-              fmt::format("{}; {} has {}", wishes, owner_of(gap), versions_of(gap)),
-              fmt::format("build them from one source, or correct who asks for {}", gap.project)};
-    case GapKind::from_url:
-      return {"Q404",
-              Severity::error,
-              {},
-              fmt::format("{} from a URL, which no index serves", wishes),
-              "require a version of the project, and publish it"};
-    case GapKind::undecided: break;
-    }
-    return {"Q405",
-            Severity::warning,
-            {},
-            fmt::format("the search for {} was given up after {} versions: {}", gap.project, units::count(k_tries_max),
-                        wishes),
-            fmt::format("pin {} in the package that asks for it", gap.project)};
-  }
-
-  Finding unknown_of(const Gap& gap, const std::string& wishes) const {
-    auto fix = fmt::format("publish {} with the set; `--allow-missing {}` if people get it from elsewhere", gap.project,
-                           gap.project);
-    if (!question_.base)
-      return {"Q401",
-              Severity::error,
-              {},
-              wishes + ", which is not in the set, and no base index was asked",
-              "name the index of dependencies with --base-index, or " + fix};
-    return {"Q401",
-            Severity::error,
-            {},
-            fmt::format("{}, which neither the set nor {} has", wishes, question_.base_name),
-            fix};
   }
 
   void note_missing_extra(const MissingExtra& missing, const mirror::Target& target) {
@@ -183,6 +208,19 @@ private:
           fmt::format("{} asks for {}[{}], and {} has no such extra: installers ignore it", missing.by, missing.project,
                       missing.extra, missing.project),
           "correct the name of the extra"},
+         target);
+  }
+
+  void note_undecided(const Package& package, const std::string& why, const mirror::Target& target) {
+    meet({"Q405", Severity::warning, package.file, fmt::format("{}: they are not searched for", why),
+          "give the package fewer extras"},
+         target);
+  }
+
+  void note_unreadable(const Package& package, const mirror::Target& target) {
+    if (package.unreadable.empty()) return;
+    meet({"Q409", Severity::error, package.file, "installers cannot read a requirement: " + package.unreadable,
+          "correct Requires-Dist; `quarry wheel edit` can change it in a wheel"},
          target);
   }
 
@@ -197,6 +235,8 @@ private:
   std::set<std::string> projects_; ///< of the set
   std::map<std::string, Met> met_;
   std::vector<std::string> order_;
+  SearchBudget budget_;
+  bool gave_up_ = false; ///< the budget was used up, and a finding says so
 };
 } // namespace
 

@@ -1,5 +1,4 @@
 #include "closure/change_rules.hpp"
-#include "closure/claims.hpp"
 #include "closure/closure_rules.hpp"
 #include "closure/coherence.hpp"
 #include "registry/requirements.hpp"
@@ -7,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <map>
+#include <set>
 
 namespace quarry::closure {
 namespace {
@@ -44,26 +44,32 @@ std::string pure(const std::string& name_and_version) { return name_and_version 
 class Base final : public mirror::Candidates {
 public:
   void add(const std::string& file, std::vector<std::string> requires_dist = {}) {
-    auto name = *dist::WheelName::parse(file);
+    auto name = *dist::DistributionName::parse(file);
     index::PageFile page_file;
     page_file.filename = file;
     pages_[name.project.str()].files.push_back(page_file);
     requirements_[file] = std::move(requires_dist);
   }
   void yank(const std::string& project) { pages_[project].files.back().yanked = true; }
+  void break_metadata(const std::string& file) { broken_.insert(file); }
   Result<const index::IndexPage*> page(const std::string& project) override {
     if (auto found = pages_.find(project); found != pages_.end()) return &found->second;
     return fail(ErrorKind::not_found, "U003", "no project " + project);
   }
   Result<dist::Metadata> metadata(const index::PageFile& file) override {
     dist::Metadata metadata;
+    if (broken_.contains(file.filename)) return fail(ErrorKind::invalid_argument, "M006", "Summary twice");
     metadata.requires_dist = requirements_.at(file.filename);
+    for (const auto& text : metadata.requires_dist)
+      if (auto extra = text.find("extra == '"); extra != text.npos)
+        metadata.provides_extra.push_back(text.substr(extra + 10, text.rfind('\'') - extra - 10));
     return metadata;
   }
 
 private:
   std::map<std::string, index::IndexPage> pages_;
   std::map<std::string, std::vector<std::string>> requirements_;
+  std::set<std::string> broken_;
 };
 
 Findings closure_of(const std::vector<Package>& set, mirror::Candidates* base = nullptr,
@@ -177,6 +183,88 @@ TEST(Closure, YankedVersionsCountForPinsAlone) {
   EXPECT_THAT(closure_of(packages({{pure("a-1.0"), {"b==1.0"}}}), &base), IsEmpty());
 }
 
+TEST(Closure, APinThatArrivesLaterCallsForAYankedVersion) {
+  Base base;
+  base.add(pure("k-1.0"));
+  base.yank("k");
+  base.add(pure("k-2.0"));
+  base.add(pure("m-1.0"), {"k==1.0"});
+  EXPECT_THAT(closure_of(packages({{pure("app-1.0"), {"k", "m"}}}), &base), IsEmpty());
+  EXPECT_THAT(codes_of(closure_of(packages({{pure("app-1.0"), {"k==1.*"}}}), &base)), ElementsAre("Q402"));
+}
+
+TEST(Closure, APreReleaseCountsOnlyWhereNoStableVersionFits) {
+  Base base;
+  base.add(pure("b-1.0"), {"nobody"});
+  base.add(pure("b-2.0rc1"));
+  EXPECT_THAT(codes_of(closure_of(packages({{pure("a-1.0"), {"b"}}}), &base)), ElementsAre("Q401"));
+  EXPECT_THAT(closure_of(packages({{pure("a-1.0"), {"b>1"}}}), &base), IsEmpty());
+  base.add(pure("c-1.0"), {"b>=2.0rc1"});
+  EXPECT_THAT(closure_of(packages({{pure("a-1.0"), {"b", "c"}}}), &base), IsEmpty());
+}
+
+TEST(Closure, WhoAskedForAnExtraIsTakenBackToo) {
+  Base base;
+  base.add(pure("mm-1.0"), {"r>=9; extra == 'x'"});
+  base.add(pure("r-1.0"));
+  base.add(pure("y-1.0"), {"mm"});
+  base.add(pure("y-2.0"), {"mm[x]"});
+  EXPECT_THAT(closure_of(packages({{pure("app-1.0"), {"mm", "y"}}}), &base), IsEmpty());
+}
+
+TEST(Closure, AVersionThatCannotBeReadIsAGap) {
+  Base base;
+  base.add(pure("bad-1.0"), {"???"});
+  auto set = packages({{pure("app-1.0"), {"bad"}}});
+  auto found = closure_of(set, &base);
+  ASSERT_THAT(codes_of(found), ElementsAre("Q409"));
+  EXPECT_THAT(found[0].message, HasSubstr("app 1.0 requires bad, and METADATA of bad 1.0 cannot be read"));
+  base.add(pure("bad-0.9"));
+  EXPECT_THAT(closure_of(set, &base), IsEmpty());
+  base.break_metadata(pure("bad-0.9"));
+  EXPECT_THAT(codes_of(closure_of(set, &base)), ElementsAre("Q409"));
+  auto own = closure_of(packages({{pure("app-1.0"), {"???"}}}), &base);
+  ASSERT_THAT(codes_of(own), ElementsAre("Q409"));
+  EXPECT_EQ(own[0].place, pure("app-1.0"));
+}
+
+TEST(Closure, ABaseIndexWithOnlyASourceDistributionSaysSo) {
+  Base base;
+  base.add("b-1.0.tar.gz");
+  auto found = closure_of(packages({{pure("a-1.0"), {"b"}}}), &base);
+  ASSERT_THAT(codes_of(found), ElementsAre("Q403"));
+  EXPECT_THAT(found[0].message, HasSubstr("has only a source distribution of it"));
+}
+
+TEST(Closure, AGapWithoutExtrasDoesNotHideThoseOfTheExtras) {
+  auto found = closure_of(packages({{pure("a-1.0"), {"b", "c; extra == 'x'", "b; extra == 'x'"}, {"x"}}}));
+  EXPECT_THAT(codes_of(found), ElementsAre("Q401", "Q401"));
+  EXPECT_THAT(found[1].message, HasSubstr("a[x] 1.0 requires c"));
+}
+
+TEST(Closure, ChainsOfExtrasEnd) {
+  std::vector<std::string> chain, extras{"e0"};
+  for (int each = 0; each < 20'000; ++each) {
+    extras.push_back("e" + std::to_string(each + 1));
+    chain.push_back("chain[" + extras.back() + "]; extra == 'e" + std::to_string(each) + "'");
+  }
+  auto asked = closure_of(packages({{pure("chain-1.0"), chain, extras}, {pure("a-1.0"), {"chain[e0]"}}}));
+  EXPECT_THAT(codes_of(asked), ElementsAre("Q405", "Q405"));
+}
+
+TEST(Closure, ExtrasOfATakenBackChoiceOrOfABuildAreNotMissed) {
+  Base base;
+  base.add(pure("b-2.0"), {"nobody"});
+  base.add(pure("b-1.0"), {"c; extra == 'x'"});
+  base.add(pure("c-1.0"));
+  EXPECT_THAT(closure_of(packages({{pure("a-1.0"), {"b[x]"}}}), &base), IsEmpty());
+  dist::Metadata dynamic;
+  dynamic.dynamic = {"Requires-Dist", "Provides-Extra"};
+  dynamic.requires_dist = {"torch"};
+  auto rocm = *package_of("rocm-7.2.0.tar.gz", dynamic, 1);
+  EXPECT_THAT(closure_of({rocm, package({pure("torch-1.0"), {"rocm[device-gfx942]"}})}), IsEmpty());
+}
+
 TEST(Closure, AnEndlessSearchIsGivenUp) {
   // Ten projects of ten versions; each combination fails at the very end, and every project has a part in it.
   std::vector<std::string> all;
@@ -234,6 +322,10 @@ TEST(Targets, AreThoseOfTheTags) {
   EXPECT_THAT(found->notes[0].message, HasSubstr("manylinux_2_28_aarch64"));
   EXPECT_EQ(targets_of(packages({{pure("c-1.0")}}), "", {})->targets.size(), 4u);
   EXPECT_EQ(targets_of(set, "2.7", {}).error().code, "U002");
+  auto old = targets_of(packages({{"a-1.0-cp36-cp36m-manylinux_2_28_x86_64.whl"}}), "", {});
+  ASSERT_TRUE(old) << render(old.error());
+  ASSERT_THAT(codes_of(old->notes), ElementsAre("Q408"));
+  EXPECT_THAT(old->notes[0].message, HasSubstr("cp36"));
 }
 
 TEST(Coherence, OfTheDataFile) {
@@ -246,6 +338,8 @@ TEST(Coherence, OfTheDataFile) {
   EXPECT_THAT(
       check_coherence(packages({{pure("torch-2.10.0+rocm7.1")}, {pure("torchvision-0.25.0+rocm7.1")}}), *groups),
       IsEmpty());
+  auto sdk = packages({{pure("rocm_sdk_core-7.2")}, {pure("rocm_sdk_device_gfx942-7.1")}});
+  EXPECT_THAT(codes_of(check_coherence(sdk, *groups)), ElementsAre("Q411"));
   EXPECT_THAT(codes_of(check_coherence(packages({{pure("jax_rocm7_plugin-0.8.2")}}), *groups)), ElementsAre("Q412"));
   EXPECT_THAT(
       codes_of(check_coherence(packages({{pure("jax_rocm7_plugin-0.8.2")}, {pure("jax_rocm7_pjrt-0.8.1")}}), *groups)),
@@ -268,6 +362,14 @@ TEST(Change, AgainstTheLastGoodSet) {
   EXPECT_THAT(check_change(before, {before}), IsEmpty());
 }
 
+TEST(Change, OlderVersionsOfAChannelAreNotExpected) {
+  auto channel = packages({{"x-1.0-cp310-cp310-linux_x86_64.whl", {}, {}, {}, 9000},
+                           {"x-1.0-cp312-cp312-linux_x86_64.whl", {}, {}, {}, 9000},
+                           {"x-1.1-cp312-cp312-linux_x86_64.whl"}});
+  auto now = packages({{"x-1.2-cp312-cp312-linux_x86_64.whl"}});
+  EXPECT_THAT(check_change(now, {channel}), IsEmpty());
+}
+
 TEST(Change, Budgets) {
   auto set = packages({{pure("torch-1.0"), {}, {}, {}, 3'000'000'000}, {pure("x-1.0"), {}, {}, {}, 1}});
   EXPECT_THAT(codes_of(check_budgets(set, {*parse_budget("3GB"), *parse_budget("torch=2.5 GB"), *parse_budget("x=1")})),
@@ -275,25 +377,6 @@ TEST(Change, Budgets) {
   EXPECT_THAT(check_budgets(set, {*parse_budget("3.1GB")}), IsEmpty());
   for (const auto* text : {"", "GB", "3XB", "=3GB", "-1", "1e30GB", "a b=3", "nan"})
     EXPECT_FALSE(parse_budget(text)) << text;
-}
-
-TEST(Claims, AgainstWhatWasMade) {
-  auto claims = parse_claims({"schema = \"quarry.claims/1\"\nfiles = [\"torch-*\", \"triton-*\"]\npythons = [\"3.11\", "
-                              "\"3.12\"]\ntargets = [\"gfx90a\", \"gfx1100\", \"gfx942\"]\n",
-                              "claims.toml"});
-  ASSERT_TRUE(claims) << render(claims.error());
-  auto set =
-      packages({{"torch-2.0-cp312-cp312-linux_x86_64.whl"}, {"flash-1-cp39-abi3-linux_x86_64.whl"}, {pure("x-1")}});
-  auto found = check_claims(set, *claims);
-  ASSERT_THAT(codes_of(found), ElementsAre("Q431", "Q432"));
-  EXPECT_THAT(found[0].message, HasSubstr("claims triton-*"));
-  EXPECT_THAT(found[1].message, HasSubstr("Python 3.11, and torch has none"));
-  auto targets = check_claimed_targets(*claims, {"gfx90a:xnack+", "gfx11-generic"});
-  ASSERT_THAT(codes_of(targets), ElementsAre("Q433"));
-  EXPECT_THAT(targets[0].message, HasSubstr("gfx942"));
-  for (const auto* text : {"", "schema = \"quarry.claims/1\"\n", "schema = \"quarry.claims/1\"\npythons = [\"two\"]\n",
-                           "schema = \"quarry.claims/1\"\nfile = [\"x\"]\n"})
-    EXPECT_EQ(parse_claims({text, "f"}).error().code, "Q434") << text;
 }
 
 } // namespace

@@ -18,17 +18,19 @@ std::vector<std::string> normalised(const std::vector<std::string>& names) {
   return {sorted.begin(), sorted.end()};
 }
 
-Result<void> read_requirements(const std::vector<std::string>& texts, Package& package) {
+void read_requirements(const std::vector<std::string>& texts, Package& package) {
   for (const auto& text : texts) {
-    TRY(auto requirement, dist::Requirement::parse(text), "in METADATA of " + package.file);
-    package.requirements.push_back(std::move(requirement));
+    auto requirement = dist::Requirement::parse(text);
+    if (requirement)
+      package.requirements.push_back(std::move(*requirement));
+    else if (package.unreadable.empty())
+      package.unreadable = fmt::format("`{}`: {}", text, requirement.error().message);
   }
-  return {};
 }
 
 Result<Package> frame_of(const std::string& file) {
   TRY(auto name, dist::DistributionName::parse(file));
-  Package package{file, name.project.str(), name.version, {}, {}, {}, {}, true, 0};
+  Package package{file, name.project.str(), name.version, {}, {}, {}, {}, true, 0, true, {}};
   if (name.kind == dist::DistributionKind::sdist) return package;
   TRY(auto wheel, dist::WheelName::parse(file));
   package.tags = wheel.tags;
@@ -59,8 +61,12 @@ struct TagsOfSet {
       if (abi.starts_with("cp3") && abi.ends_with('t')) unresolved.insert(abi);
     }
     for (const auto& python : text::split(tags.python, '.'))
-      if (auto version = python_of(python); version && !stable)
-        minors.insert(*text::parse_u64(std::string_view(*version).substr(2)));
+      if (auto version = python_of(python); version && !stable) {
+        if (mirror::parse_target(*version, "linux"))
+          minors.insert(*text::parse_u64(std::string_view(*version).substr(2)));
+        else
+          unresolved.insert(python); // too old, or a number that is not a version
+      }
     for (const auto& platform : text::split(tags.platform, '.')) {
       if (is_linux(platform))
         platforms.insert("linux");
@@ -90,14 +96,16 @@ Result<Package> package_of(const std::string& file, const dist::Metadata& metada
   package.requires_python = metadata.requires_python;
   if (package.tags) {
     package.extras = normalised(metadata.provides_extra);
-    TRY_DO(read_requirements(metadata.requires_dist, package));
+    read_requirements(metadata.requires_dist, package);
     return package;
   }
   auto known = registry::requirements_of_sdist(metadata);
   package.requirements_known = known.has_value();
+  package.extras_known = std::ranges::none_of(
+      metadata.dynamic, [](const std::string& field) { return text::lower(field) == "provides-extra"; });
   if (!known) return package;
   package.extras = normalised(known->extras);
-  TRY_DO(read_requirements(known->requires_dist, package));
+  read_requirements(known->requires_dist, package);
   return package;
 }
 
@@ -111,9 +119,10 @@ Result<Package> package_of_record(const registry::FileRecord& file, std::string_
   package.requires_python = file.requires_python;
   auto known = registry::recorded_requirements(file);
   package.requirements_known = known.has_value();
+  package.extras_known = false; // the record does not say whether the build may add some
   if (!known) return package;
   package.extras = normalised(known->extras);
-  TRY_DO(read_requirements(known->requires_dist, package));
+  read_requirements(known->requires_dist, package);
   return package;
 }
 

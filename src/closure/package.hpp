@@ -24,10 +24,12 @@ struct Package {
   /// False for a source distribution that does not say what it requires before it is built.
   bool requirements_known = true;
   std::uint64_t size = 0;
+  bool extras_known = true; ///< false for a source distribution whose build may add extras
+  std::string unreadable;   ///< the first requirement that installers cannot read, and why; empty: all can be read
 };
 
-/// `metadata` is METADATA of a wheel or PKG-INFO of a source distribution. Fails with M002 or M003 for the file's name,
-/// and with M010 for a requirement that installers could not read. Linear in the fields.
+/// `metadata` is METADATA of a wheel or PKG-INFO of a source distribution. Fails with M002 or M003 for the file's name.
+/// Linear in the fields.
 Result<Package> package_of(const std::string& file, const dist::Metadata& metadata, std::uint64_t size);
 
 /// The same for a file of a sealed set: `metadata_text` is the file that is stored next to a wheel; empty for a source
@@ -39,7 +41,7 @@ constexpr std::string_view k_pythons = "3.10,3.11,3.12,3.13";
 
 struct SetTargets {
   std::vector<mirror::Target> targets; ///< each Python on each platform
-  Findings notes;                      ///< Q408: tags for machines that are not resolved for
+  Findings notes;                      ///< Q408: tags for machines and Pythons that are not resolved for
 };
 /// What people will install the set on. `pythons` and `platforms` are lists with commas, as `mirror sync` takes them;
 /// an empty one means: as the tags of the wheels say. Where no tag names a Python, k_pythons; no platform: linux. Fails

@@ -1,6 +1,8 @@
 #include "closure/resolve.hpp"
 
+#include "base/text.hpp"
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 #include <utility>
@@ -26,27 +28,41 @@ bool asks_for_prereleases(const Node& node) {
 }
 
 bool allows(const std::vector<Demand>& demands, const Edition& edition) {
-  auto pins = [](const Demand& each) { return each.requirement.specifier_text.starts_with("=="); };
-  if (edition.yanked && std::ranges::none_of(demands, pins)) return false;
   return std::ranges::all_of(
       demands, [&](const Demand& each) { return each.requirement.specifiers.contains(edition.version, true); });
 }
 
-/// Newest first; pre-releases behind all others, unless somebody names one.
+/// Whether a clause names one version, as pip sees it: then a yanked version counts.
+bool pins(const Demand& demand) {
+  return std::ranges::any_of(text::split(demand.requirement.specifier_text, ','), [](const std::string& each) {
+    auto clause = text::trim(each);
+    return clause.starts_with("===") || (clause.starts_with("==") && !clause.ends_with(".*"));
+  });
+}
+
+bool is_stable(const Edition& edition) { return !edition.yanked && !edition.version.is_prerelease(); }
+
+/// Newest first; then pre-releases, unless somebody names one; then yanked versions. Those behind count only if later
+/// demands call for them (is_called_for).
 std::vector<const Edition*> choices_of(const Project& project, const Node& node) {
   std::vector<const Edition*> choices;
   for (const auto& edition : project.editions)
     if (allows(node.demands, edition)) choices.push_back(&edition);
+  auto first = [](auto begin, auto end, auto holds) { return std::stable_partition(begin, end, holds); };
+  auto yanked = first(choices.begin(), choices.end(), [](const Edition* each) { return !each->yanked; });
   if (!asks_for_prereleases(node))
-    std::stable_partition(choices.begin(), choices.end(),
-                          [](const Edition* each) { return !each->version.is_prerelease(); });
+    first(choices.begin(), yanked, [](const Edition* each) { return !each->version.is_prerelease(); });
   return choices;
 }
 
-Conflict askers_of(const Node& node) {
-  Conflict askers;
-  for (const auto& demand : node.demands) askers.insert(demand.by);
-  return askers;
+/// Once all demands are known: a yanked version needs a pin, a pre-release needs to be named, or no stable version
+/// fits.
+bool is_called_for(const Project& project, const Node& node) {
+  const auto& chosen = *node.chosen;
+  if (chosen.yanked) return std::ranges::any_of(node.demands, pins);
+  if (!chosen.version.is_prerelease() || asks_for_prereleases(node)) return true;
+  return std::ranges::none_of(project.editions,
+                              [&](const Edition& each) { return is_stable(each) && allows(node.demands, each); });
 }
 
 /// Versions and demands so far, with what it takes to go back.
@@ -79,6 +95,28 @@ public:
         change.node->extras.erase(change.extra);
     }
   }
+  /// Who has a part in a demand: the project that makes it and, if it makes it with an extra, who asked for the extra.
+  void add_askers(const Demand& demand, Conflict& askers) const {
+    std::set<std::pair<std::string, std::string>> seen;
+    std::vector<std::pair<std::string, std::string>> open{{demand.by, demand.extra}};
+    while (!open.empty()) {
+      auto asker = std::move(open.back());
+      open.pop_back();
+      if (!seen.insert(asker).second) continue;
+      askers.insert(asker.first);
+      auto place = nodes_.find(asker.first);
+      if (asker.second.empty() || place == nodes_.end()) continue;
+      for (const auto& each : place->second.demands)
+        if (std::ranges::find(each.requirement.extras, asker.second) != each.requirement.extras.end())
+          open.emplace_back(each.by, each.extra);
+    }
+  }
+  Conflict askers_of(const Node& node) const {
+    Conflict askers;
+    for (const auto& demand : node.demands) add_askers(demand, askers);
+    return askers;
+  }
+  const std::map<std::string, Node>& nodes() const { return nodes_; }
   /// What to choose next. Projects of the set come first: they have one version each, and what they ask for narrows
   /// the choice of all others.
   std::pair<const std::string, Node>* next() {
@@ -113,33 +151,59 @@ struct ShallowGap {
 };
 
 Gap gap_of(GapKind kind, const Project& project, const std::vector<Demand>& demands) {
-  Gap gap{kind, demands.back().requirement.project.str(), demands, {}, project.in_set};
+  Gap gap{kind,           demands.back().requirement.project.str(),     demands, {},
+          project.in_set, project.has_source && project.without.empty()};
   for (const auto& edition : project.editions) gap.there.push_back(edition.version);
   return gap;
 }
 
+Result<std::vector<MissingExtra>> missing_extras(Shelf& shelf, const Board& board) {
+  std::vector<MissingExtra> missing;
+  for (const auto& [name, node] : board.nodes()) {
+    if (!node.chosen) continue;
+    TRY(const auto* needs, shelf.needs(*node.chosen));
+    auto has = [&](const std::string& extra) { return std::ranges::binary_search(needs->extras, extra); };
+    std::set<std::pair<std::string, std::string>> seen;
+    for (const auto& demand : node.demands)
+      for (const auto& extra : demand.requirement.extras)
+        if (needs->extras_known && !has(extra) && seen.emplace(extra, demand.by).second)
+          missing.push_back({name, extra, demand.by});
+  }
+  return missing;
+}
+
+/// The requirements that wait to be followed: of a chosen project, with one of its extras or without ("").
+using Waiting = std::deque<std::pair<std::string, std::string>>;
+
 class Search {
 public:
-  Search(Shelf& shelf, const Assumed& assumed) : shelf_(shelf), assumed_(assumed) {}
+  Search(Shelf& shelf, const Assumed& assumed, SearchBudget& budget)
+      : shelf_(shelf), assumed_(assumed), budget_(budget) {}
 
   Result<Answer> run(const std::vector<Demand>& demands) {
     Outcome conflict;
+    Waiting waiting;
     for (const auto& demand : demands) {
-      TRY(conflict, add(demand));
+      TRY(conflict, add(demand, waiting));
       if (conflict) break;
     }
     if (!conflict) {
       TRY(conflict, solve(0));
     }
     Answer answer;
-    if (conflict) answer.gap = std::move(found_.gap);
-    for (const auto& missing : missing_extras_) answer.missing_extras.push_back(missing.second);
+    if (!conflict) {
+      TRY(answer.missing_extras, missing_extras(shelf_, board_));
+      return answer;
+    }
+    answer.gap = std::move(found_.gap);
+    if (!answer.gap)
+      answer.gap = Gap{GapKind::undecided, demands.back().requirement.project.str(), demands, {}, false, false};
     return answer;
   }
 
 private:
-  /// One more demand. If the project has been chosen already, the choice must allow it, and new extras are followed.
-  Result<Outcome> add(const Demand& demand) {
+  /// One more demand. If the project has been chosen already, the choice must allow it, and new extras wait.
+  Result<Outcome> add(const Demand& demand, Waiting& waiting) {
     const auto& name = demand.requirement.project.str();
     if (assumed_(name)) return Outcome();
     auto& node = board_.node(name);
@@ -151,43 +215,49 @@ private:
                                                 : GapKind::no_file;
     if (kind != GapKind::no_file || project->editions.empty()) {
       found_.note(gap_of(kind, *project, kind == GapKind::from_url ? std::vector{demand} : node.demands));
-      return Outcome(Conflict{demand.by});
-    }
-    std::vector<std::string> fresh;
-    for (const auto& extra : demand.requirement.extras)
-      if (board_.ask_extra(node, extra)) fresh.push_back(extra);
-    if (!node.chosen) return Outcome();
-    if (!allows(node.demands, *node.chosen)) {
-      found_.note(gap_of(GapKind::no_match, *project, node.demands));
-      auto conflict = askers_of(node);
-      conflict.insert(name);
+      Conflict conflict;
+      board_.add_askers(demand, conflict);
       return Outcome(std::move(conflict));
     }
-    for (const auto& extra : fresh) {
-      TRY(auto conflict, follow(name, node, extra));
-      if (conflict) return conflict;
+    for (const auto& extra : demand.requirement.extras)
+      if (board_.ask_extra(node, extra) && node.chosen) waiting.emplace_back(name, extra);
+    if (!node.chosen || allows(node.demands, *node.chosen)) return Outcome();
+    return no_match(name, node, *project);
+  }
+
+  Outcome no_match(const std::string& name, const Node& node, const Project& project) {
+    found_.note(gap_of(GapKind::no_match, project, node.demands));
+    auto conflict = board_.askers_of(node);
+    conflict.insert(name);
+    return Outcome(std::move(conflict));
+  }
+
+  /// Everything that waits, and what begins to wait meanwhile.
+  Result<Outcome> follow(Waiting& waiting) {
+    for (; !waiting.empty(); waiting.pop_front()) {
+      const auto& [name, extra] = waiting.front();
+      const auto& node = board_.node(name);
+      TRY(const auto* needs, shelf_.needs(*node.chosen));
+      for (const auto& requirement : needs->requirements) {
+        if (!may_go_on()) return give_up(name, node);
+        if (!shelf_.target().holds(requirement.marker, extra)) continue;
+        if (!extra.empty() && shelf_.target().holds(requirement.marker, {})) continue; // asked for already
+        TRY(auto conflict, add({requirement, name, node.chosen->version.str(), extra}, waiting));
+        if (conflict) return conflict;
+      }
     }
     return Outcome();
   }
 
-  /// What the chosen edition requires with an extra, or without one if it is empty.
-  Result<Outcome> follow(const std::string& name, const Node& node, const std::string& extra) {
-    TRY(const auto* needs, shelf_.needs(*node.chosen));
-    if (!extra.empty() && std::ranges::find(needs->extras, extra) == needs->extras.end())
-      missing_extras_.try_emplace({name, extra}, MissingExtra{name, extra, node.demands.back().by});
-    for (const auto& requirement : needs->requirements) {
-      if (!shelf_.target().holds(requirement.marker, extra)) continue;
-      if (!extra.empty() && shelf_.target().holds(requirement.marker, {})) continue; // asked for already
-      TRY(auto conflict, add({requirement, name, node.chosen->version.str(), extra}));
-      if (!conflict) continue;
-      conflict->insert(name);
-      return conflict;
-    }
-    return Outcome();
+  bool may_go_on() {
+    if (steps_ >= k_steps_max || budget_.left == 0) return false;
+    ++steps_;
+    --budget_.left;
+    return true;
   }
 
   Result<Outcome> give_up(const std::string& name, const Node& node) {
-    found_.gap = Gap{GapKind::undecided, name, node.demands, {}, node.in_set};
+    found_.gap = Gap{GapKind::undecided, name, node.demands, {}, node.in_set, false};
     found_.at = 0;
     return Outcome(Conflict{});
   }
@@ -195,13 +265,13 @@ private:
   Result<Outcome> solve(std::size_t depth) {
     found_.depth = depth;
     auto* open = board_.next();
-    if (!open) return Outcome();
+    if (!open) return judge_choices();
     const auto& name = open->first;
     auto& node = open->second;
     TRY(const auto* project, shelf_.project(name));
     auto choices = choices_of(*project, node);
     if (choices.empty()) found_.note(gap_of(GapKind::no_match, *project, node.demands));
-    auto all = askers_of(node);
+    auto all = board_.askers_of(node);
     for (const auto* edition : choices) {
       if (++tries_ > k_tries_max || depth > k_choices_max) return give_up(name, node);
       auto mark = board_.mark();
@@ -218,29 +288,39 @@ private:
 
   Result<Outcome> try_edition(const std::string& name, Node& node, const Edition& edition, std::size_t depth) {
     TRY(const auto* needs, shelf_.needs(edition));
-    if (!needs->readable) return Outcome(Conflict{name});
-    board_.choose(node, edition);
-    std::vector<std::string> extras{""};
-    extras.insert(extras.end(), node.extras.begin(), node.extras.end());
-    for (const auto& extra : extras) {
-      TRY(auto conflict, follow(name, node, extra));
-      if (conflict) return conflict;
+    if (!needs->readable) {
+      found_.note({GapKind::unreadable, name, node.demands, {edition.version}, node.in_set, false});
+      return Outcome(Conflict{name});
     }
+    board_.choose(node, edition);
+    Waiting waiting{{name, ""}};
+    for (const auto& extra : node.extras) waiting.emplace_back(name, extra);
+    TRY(auto conflict, follow(waiting));
+    if (conflict) return conflict;
     return solve(depth + 1);
+  }
+
+  Result<Outcome> judge_choices() {
+    for (const auto& [name, node] : board_.nodes()) {
+      if (!node.chosen) continue;
+      TRY(const auto* project, shelf_.project(name));
+      if (!is_called_for(*project, node)) return no_match(name, node, *project);
+    }
+    return Outcome();
   }
 
   Shelf& shelf_;
   const Assumed& assumed_;
+  SearchBudget& budget_;
   Board board_;
   ShallowGap found_;
-  std::map<std::pair<std::string, std::string>, MissingExtra> missing_extras_;
-  std::size_t tries_ = 0;
+  std::size_t tries_ = 0, steps_ = 0;
 };
 
 } // namespace
 
-Result<Answer> resolve(Shelf& shelf, const std::vector<Demand>& demands, const Assumed& assumed) {
-  return Search(shelf, assumed).run(demands);
+Result<Answer> resolve(Shelf& shelf, const std::vector<Demand>& demands, const Assumed& assumed, SearchBudget& budget) {
+  return Search(shelf, assumed, budget).run(demands);
 }
 
 } // namespace quarry::closure

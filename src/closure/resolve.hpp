@@ -16,6 +16,13 @@ namespace quarry::closure {
 constexpr std::size_t k_tries_max = 20'000;
 /// Versions that are chosen at the same time; it bounds the depth of the search.
 constexpr std::size_t k_choices_max = 1'000;
+/// Requirements that one search looks at. PyTorch with its dependencies needs some thousand.
+constexpr std::size_t k_steps_max = 300'000;
+
+/// What all searches of a question may look at together: requirements.
+struct SearchBudget {
+  std::size_t left = 5'000'000; ///< a release of 50 packages needs a tenth of it
+};
 
 struct Demand {
   dist::Requirement requirement;
@@ -25,11 +32,12 @@ struct Demand {
 };
 
 enum class GapKind : std::uint8_t {
-  unknown,   ///< neither the set nor the base index has the project
-  no_file,   ///< it has, and no version has a file for the target
-  no_match,  ///< none of the versions is one that all demands allow
-  from_url,  ///< a requirement names a URL
-  undecided, ///< the search was given up: k_tries_max, k_choices_max
+  unknown,    ///< neither the set nor the base index has the project
+  no_file,    ///< it has, and no version has a file for the target
+  no_match,   ///< none of the versions is one that all demands allow
+  from_url,   ///< a requirement names a URL
+  unreadable, ///< the versions that would fit have METADATA that installers cannot read
+  undecided,  ///< the search was given up: k_tries_max, k_choices_max, k_steps_max, SearchBudget
 };
 
 /// Why a question has no answer: what stood in the way where the search met it first.
@@ -39,6 +47,7 @@ struct Gap {
   std::vector<Demand> demands;      ///< of the project
   std::vector<dist::Version> there; ///< versions with a file for the target, newest first
   bool in_set = false;              ///< the set has the project
+  bool only_source = false;         ///< the base index has no wheel of it
 };
 
 /// An extra that was asked for and that the project does not have: installers ignore it.
@@ -47,14 +56,14 @@ struct MissingExtra {
 };
 
 struct Answer {
-  std::optional<Gap> gap; ///< none: the demands can be satisfied
-  std::vector<MissingExtra> missing_extras;
+  std::optional<Gap> gap;                   ///< none: the demands can be satisfied
+  std::vector<MissingExtra> missing_extras; ///< of the versions that were chosen in the end; none if there is a gap
 };
 
 /// Whether the project counts as satisfied although nobody has it.
 using Assumed = std::function<bool(const std::string& project)>;
 
-/// Fails as the base index does.
-Result<Answer> resolve(Shelf& shelf, const std::vector<Demand>& demands, const Assumed& assumed);
+/// Takes what it looks at from the budget. Fails as the base index does.
+Result<Answer> resolve(Shelf& shelf, const std::vector<Demand>& demands, const Assumed& assumed, SearchBudget& budget);
 
 } // namespace quarry::closure

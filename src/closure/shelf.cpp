@@ -7,7 +7,8 @@
 namespace quarry::closure {
 
 namespace {
-constexpr int k_fit_of_source = 9; // worse than every wheel: installers build only what has none
+constexpr const char* k_cannot_be_read = "M006"; // METADATA that is not one, of dist::Metadata::parse()
+constexpr int k_fit_of_source = 9;               // worse than every wheel: installers build only what has none
 
 /// The edition of that version, and whether a file of this fit belongs to it.
 Edition* edition_for(Project& project, const dist::Version& version, int fit) {
@@ -68,6 +69,7 @@ void Shelf::add_files_of_set(const Package& package, Project& project) const {
 
 void Shelf::add_upstream(const index::PageFile& file, Project& project) const {
   auto name = dist::WheelName::parse(file.filename);
+  project.has_source = project.has_source || file.filename.ends_with(".tar.gz");
   if (!name) return;
   auto fit = mirror::fit(name->tags, target_);
   if (!fit || !python_allows(file.requires_python)) return without_file(project, name->version);
@@ -98,11 +100,16 @@ Result<const Needs*> Shelf::needs(const Edition& edition) {
   for (const auto* package : edition.packages) {
     needs.requirements.insert(needs.requirements.end(), package->requirements.begin(), package->requirements.end());
     extras.insert(package->extras.begin(), package->extras.end());
+    needs.readable = needs.readable && package->unreadable.empty();
+    needs.extras_known = needs.extras_known && package->extras_known;
   }
   for (const auto& file : edition.upstream) {
-    TRY(auto metadata, base_->metadata(file));
-    take(metadata.requires_dist, needs);
-    for (const auto& extra : metadata.provides_extra)
+    auto metadata = base_->metadata(file);
+    if (!metadata && metadata.error().code != k_cannot_be_read) return fail(std::move(metadata).error());
+    needs.readable = needs.readable && metadata;
+    if (!metadata) continue;
+    take(metadata->requires_dist, needs);
+    for (const auto& extra : metadata->provides_extra)
       if (auto name = dist::ProjectName::parse(extra)) extras.insert(name->str());
   }
   needs.extras.assign(extras.begin(), extras.end());

@@ -21,6 +21,7 @@ struct Edition { ///< one version of a project
 
 struct Project {
   bool known = false, in_set = false;
+  bool has_source = false;            ///< the base index has a source distribution, which is not a choice
   std::vector<Edition> editions;      ///< with a file for the target, newest first
   std::vector<dist::Version> without; ///< versions that have none
 };
@@ -29,7 +30,8 @@ struct Project {
 struct Needs {
   std::vector<dist::Requirement> requirements;
   std::vector<std::string> extras;
-  bool readable = true; ///< false: installers could not read it, so it is not a choice
+  bool readable = true;     ///< false: installers could not read it, so it is not a choice
+  bool extras_known = true; ///< false: a build may add some
 };
 
 class Shelf {
