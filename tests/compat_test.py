@@ -757,6 +757,8 @@ def test_the_summary_of_a_job_becomes_an_output(packages: Path, tmp_path: Path):
     compat("upload_python_packages", "--input-packages-dir", packages, "--run-id", "42", "--multiarch", "--output-dir", tmp_path / "store", environment=environment)
     summary = (tmp_path / "GITHUB_STEP_SUMMARY").read_text()
     assert (tmp_path / "job_summary.md").read_text() == summary and "pip install" in summary
+    for name in ("", "a=b", "two\nlines"):
+        assert quarry("compat", "capture_job_summary", "--output-name", name, environment=environment).code == 2
     compat("capture_job_summary", "--output-name", "told", environment=environment)
     assert f"told<<END_OF_OUTPUT\n{summary}END_OF_OUTPUT\n" in (tmp_path / "GITHUB_OUTPUT").read_text()
     (tmp_path / "job_summary.md").write_text("END_OF_OUTPUT\nevil=1\n")

@@ -57,10 +57,31 @@ def test_licences_and_sboms(wheel, tmp_path):
     refused("W026", 2, "wheel", "edit", made, "--license", tmp_path / "NOTICE", "-d", tmp_path / "again")
 
 
+def test_a_licence_of_an_old_wheel(tmp_path):
+    old = distributions.wheel_of(tmp_path, "demo", "1.0", files={"demo.py": "", "demo-1.0.dist-info/LICENSE": "terms"}, metadata=["License-File: LICENSE"])
+    (tmp_path / "NOTICE").write_text("who wrote it")
+    made = edited(old, "--license", tmp_path / "NOTICE")
+    assert metadata_of(made).get_all("License-File") == ["LICENSE", "NOTICE"]
+    with zipfile.ZipFile(made) as archive:
+        assert archive.read("demo-1.0.dist-info/licenses/LICENSE") == b"terms"
+    (tmp_path / "LICENSE").write_text("new terms")
+    assert metadata_of(edited(old, "--license", tmp_path / "LICENSE")).get_all("License-File") == ["LICENSE"]
+    (tmp_path / "two\nlines").write_text("x")
+    refused("W026", 2, "wheel", "edit", old, "--license", tmp_path / "two\nlines", "-d", tmp_path / "again")
+
+
+def test_a_broken_archive_is_defective(wheel, tmp_path):
+    broken = tmp_path / "broken-1.0-py3-none-any.whl"
+    broken.write_bytes(b"no archive")
+    refused("W010", 6, "wheel", "edit", broken, "--set", "Summary=x", "-d", tmp_path / "out")
+    refused("D001", 3, "wheel", "check", tmp_path / "nodir")
+
+
 @pytest.mark.parametrize(
     "words",
     [
         [],
+        ["--set", "Summary=one", "--set", "summary=two"],
         ["--set", "Version=2.0"],
         ["--set", "Metadata-Version=9.9"],
         ["--set", "Name=other"],

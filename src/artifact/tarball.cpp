@@ -35,7 +35,7 @@ Result<void> add(Merged& merged, TreeFile file, const Name& name) {
   if (fresh || (directory && there.file.type == sys::EntryType::directory)) return {};
   return fail(ErrorKind::corrupt, "A015",
               fmt::format("{} is brought by {} and by {}", path, there.artifact->text(), name.text()),
-              "leave one of them out with `--exclude`");
+              "move one of the two artifacts out of the directory");
 }
 
 Result<Merged> merge(const Catalogue& catalogue, const std::vector<Name>& names, const TarballOptions& options) {

@@ -89,6 +89,7 @@ std::string filled(std::string_view input, std::size_t indent, std::size_t colum
       result += source.empty() ? "\n" : std::string(indent, ' ') + source + "\n";
       continue;
     }
+    if (source.starts_with("- ")) flush(); // an item of a list
     for (const auto& word : text::split_any(source, " ")) {
       if (!line.empty() && indent + line.size() + 1 + word.size() > columns) flush();
       line += (line.empty() ? "" : " ") + word;

@@ -36,7 +36,7 @@ Result<Findings> findings_of_document(const std::string& file) {
   for (const auto& each : (*document)["findings"]) {
     if (!each.is_object()) return no_document("a finding is not an object");
     findings.push_back({json::string_or(each, "code", ""),
-                        Severity::error,
+                        json::string_or(each, "severity", "error") == "error" ? Severity::error : Severity::warning,
                         json::string_or(each, "place", ""),
                         json::string_or(each, "message", ""),
                         {}});

@@ -4,6 +4,7 @@
 #include "base/toml.hpp"
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <fmt/core.h>
 #include <map>
 #include <optional>
@@ -20,14 +21,24 @@ std::optional<Severity> severity_named(std::string_view name) {
   return std::nullopt;
 }
 
-/// "2027-01-31". A day that the month does not have is found by nobody's calendar, so it only delays the end.
+/// "2027-01-31", a day that the calendar has.
 bool is_day(std::string_view text) {
   constexpr std::size_t k_length = 10;
   if (text.size() != k_length || text[4] != '-' || text[7] != '-') return false;
   auto month = text::parse_u64(text.substr(5, 2)), day = text::parse_u64(text.substr(8, 2));
-  constexpr std::uint64_t k_months = 12, k_days_max = 31;
-  return text::parse_u64(text.substr(0, 4)) && month && day && *month >= 1 && *month <= k_months && *day >= 1 &&
-         *day <= k_days_max;
+  auto year = text::parse_u64(text.substr(0, 4));
+  if (!year || !month || !day) return false;
+  return std::chrono::year_month_day(std::chrono::year(static_cast<int>(*year)),
+                                     std::chrono::month(static_cast<unsigned>(*month)),
+                                     std::chrono::day(static_cast<unsigned>(*day)))
+      .ok();
+}
+
+/// "Q401"
+bool is_code(std::string_view text) {
+  constexpr std::size_t k_length = 4;
+  return text.size() == k_length && text[0] >= 'A' && text[0] <= 'Z' &&
+         std::ranges::all_of(text.substr(1), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 bool accepts(const Suppression& row, const Finding& finding) {
@@ -44,6 +55,8 @@ Result<Suppression> read_suppression(TomlTable& table) {
   TRY_DO(table.text("reason", row.reason, true));
   TRY_DO(table.text("owner", row.owner, true));
   TRY_DO(table.text("until", row.until, true));
+  if (!is_code(row.code))
+    return table.error("code", fmt::format("{} is not a code such as Q401; a glob would accept too much", row.code));
   if (!is_day(row.until)) return table.error("until", fmt::format("{} is not a day such as 2027-01-31", row.until));
   for (const auto& [key, value] :
        std::array<std::pair<const char*, const std::string*>, 2>{{{"reason", &row.reason}, {"owner", &row.owner}}})
@@ -133,13 +146,18 @@ SiftedFindings apply_suppressions(Findings findings, const Suppressions& suppres
 }
 
 Findings without_known(Findings findings, const Baseline& before) {
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> known;
-  for (const auto& each : before.findings) ++known[{each.code, each.place, each.message}];
+  // What was a warning and is an error now is not known: somebody chose a stricter profile.
+  std::map<std::tuple<std::string, std::string, std::string, bool>, std::size_t> known;
+  auto is_error = [](const Finding& each) { return each.severity == Severity::error; };
+  for (const auto& each : before.findings) ++known[{each.code, each.place, each.message, is_error(each)}];
   std::erase_if(findings, [&](const Finding& each) {
-    auto found = known.find({each.code, each.place, each.message});
-    if (found == known.end() || found->second == 0) return false;
-    --found->second;
-    return true;
+    for (bool error : {is_error(each), true}) {
+      auto found = known.find({each.code, each.place, each.message, error});
+      if (found == known.end() || found->second == 0) continue;
+      --found->second;
+      return true;
+    }
+    return false;
   });
   return findings;
 }

@@ -74,11 +74,14 @@ TEST(Suppression, NeedsReasonOwnerAndDay) {
     text.erase(at + 1, text.find('\n', at + 1) - at);
     EXPECT_EQ(parse_suppressions({text, "s.toml"}).error().code, "Q011") << key;
   }
-  for (const std::string day : {"2026-13-01", "tomorrow", "2026-1-1", "2026-11-00"}) {
+  for (const std::string day : {"2026-13-01", "tomorrow", "2026-1-1", "2026-11-00", "2027-02-31"}) {
     auto text = k_row;
     text.replace(text.find("2026-11-23"), 10, day);
     EXPECT_EQ(parse_suppressions({text, "s.toml"}).error().code, "Q011") << day;
   }
+  auto glob = k_row;
+  glob.replace(glob.find("Q424"), 4, "Q4*");
+  EXPECT_EQ(parse_suppressions({glob, "s.toml"}).error().code, "Q011");
   auto empty = k_row;
   empty.replace(empty.find("build team"), 10, " ");
   EXPECT_EQ(parse_suppressions({empty, "s.toml"}).error().code, "Q011");
@@ -90,6 +93,14 @@ TEST(Baseline, TakesOutAsManyAsThereWere) {
   auto left = without_known({one, one, finding("Q401", "b", "m")}, {{one}});
   ASSERT_EQ(left.size(), 2u);
   EXPECT_EQ(left[0].place, "a");
+}
+
+TEST(Baseline, KeepsWhatHasBecomeAnError) {
+  auto then = finding("Q401", "a", "m"), now = then;
+  then.severity = Severity::warning;
+  now.severity = Severity::error;
+  EXPECT_EQ(without_known({now}, {{then}}).size(), 1u);
+  EXPECT_EQ(without_known({then}, {{now}}).size(), 0u);
 }
 
 } // namespace

@@ -199,15 +199,21 @@ std::string dist_info(const Package& package, const std::string& family, const N
 }
 
 namespace {
-/// What the meta project requires on every machine. Its build backend decides where it is installed, so the fields stay
-/// Dynamic and installers do not read them here; `publish` records them, so that it can be told beforehand whether they
-/// can be had. Packages of one family among several are left out: the machine chooses. Nothing here depends on which
-/// families this build made, because the builds of all families and platforms publish one and the same file.
+/// What the meta project requires, whatever family the machine has; with a marker if it is for one platform alone. Its
+/// build backend decides where it is installed, so the fields stay Dynamic and installers do not read them here;
+/// `publish` records them, so that it can be told beforehand whether they can be had. Packages of one family among
+/// several are left out: the machine chooses. Nothing here depends on which families this build made, because the
+/// builds of all families and platforms publish one and the same file.
 void add_requirements(const Package& meta, const Naming& naming, dist::Metadata& metadata) {
   auto all = naming.all_families();
   auto require = [&](const Package& package, const std::string& extra) {
     if (package.per_family && all.size() != 1) return;
-    auto marker = extra.empty() ? "" : fmt::format(" ; extra == \"{}\"", extra);
+    std::vector<std::string> conditions;
+    if (package.platforms.size() == 1)
+      conditions.push_back(
+          fmt::format("sys_platform == \"{}\"", package.platforms.front() == "windows" ? "win32" : "linux"));
+    if (!extra.empty()) conditions.push_back(fmt::format("extra == \"{}\"", extra));
+    auto marker = conditions.empty() ? "" : " ; " + text::join(conditions, " and ");
     metadata.requires_dist.push_back(fmt::format(
         "{}=={}{}", naming.dist(package, package.per_family ? all.front() : ""), naming.version.str(), marker));
   };

@@ -103,7 +103,7 @@ Result<void> add_devices(const PackageInputs& inputs, ArtifactTrees& trees, Pack
     owners.add(inputs.naming.platform(*inputs.recipe.find(key.first), key.second),
                inputs.naming.dist(*inputs.recipe.find(key.first), key.second), population);
   for (const auto& package : inputs.recipe.packages) {
-    if (package.role != Role::device) continue;
+    if (package.role != Role::device || !is_made_for(package, inputs.request.platform)) continue;
     for (const auto& target : inputs.naming.families) {
       Instance instance{package, target};
       auto planning = [&] { return "while planning " + inputs.naming.dist(package, target); };

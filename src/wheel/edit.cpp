@@ -11,10 +11,13 @@
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 
 namespace quarry::wheel {
 
 namespace {
+
+constexpr std::string_view k_first_with_licenses = "2.4"; // Metadata-Version
 
 Unexpected no_edit(std::string message) {
   return fail(ErrorKind::invalid_argument, "W026", std::move(message),
@@ -90,7 +93,9 @@ Result<void> check_sbom(const AddedText& sbom) {
 }
 
 bool is_base_name(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." && name.find_first_of("/\\") == name.npos;
+  bool plain = text::is_valid_utf8(name) && text::trim(name) == name &&
+               std::ranges::none_of(name, [](char c) { return c >= 0 && c < ' '; });
+  return plain && !name.empty() && name != "." && name != ".." && name.find_first_of("/\\") == name.npos;
 }
 
 /// The licences and SBOMs as files of the wheel.
@@ -113,6 +118,22 @@ Result<std::vector<NewFile>> added_files(const Opened& wheel, const Edit& edit) 
   return files;
 }
 
+/// Before Metadata-Version 2.4 licence files were in dist-info itself. Once the version is raised, they are looked for
+/// in dist-info/licenses, so a copy goes there.
+Result<void> add_old_licenses(const Opened& wheel, const std::string& metadata, std::vector<NewFile>& files) {
+  TRY(auto read, dist::Metadata::parse(metadata));
+  if (read.metadata_version < k_first_with_licenses) return {};
+  for (const auto& name : read.license_files) {
+    auto modern = fmt::format("{}/licenses/{}", wheel.dist_info, name);
+    auto same = [&](const NewFile& file) { return file.first == modern; };
+    if (wheel.zip.find(modern) || std::ranges::any_of(files, same)) continue;
+    if (!wheel.zip.find(fmt::format("{}/{}", wheel.dist_info, name))) continue;
+    TRY(auto text, text_of(wheel, name, dist::k_metadata_bytes_max));
+    files.emplace_back(modern, std::move(text));
+  }
+  return {};
+}
+
 bool is_same_file(const std::string& a, const std::string& b) {
   auto left = sys::real_path(a), right = sys::real_path(b);
   return left && right && *left == *right;
@@ -128,21 +149,24 @@ Result<std::string> edited_metadata(const std::string& metadata, const Edit& edi
     auto removed = std::erase_if(parts.fields, [&](const FieldLines& each) { return each.name == text::lower(name); });
     if (removed == 0) return no_edit(fmt::format("METADATA has no field {}", name));
   }
+  std::set<std::string> fields_set;
   for (const auto& each : edit.set) {
     TRY(auto field, field_of(each));
+    if (!fields_set.insert(field.name).second)
+      return no_edit(fmt::format("{} is set twice: use --add for the second value", each.first));
     set_field(parts, std::move(field));
   }
   for (const auto& each : edit.add) {
     TRY(auto field, field_of(each));
     parts.fields.push_back(std::move(field));
   }
-  constexpr std::string_view k_first_with_licenses = "2.4";
   TRY(auto version, dist::Version::parse(before.metadata_version));
   TRY(auto with_licenses, dist::Version::parse(k_first_with_licenses));
   if (!edit.licenses.empty() && version < with_licenses)
     set_field(parts, {"metadata-version", fmt::format("Metadata-Version: {}\n", k_first_with_licenses)});
   for (const auto& license : edit.licenses)
-    parts.fields.push_back({"license-file", fmt::format("License-File: {}\n", license.name)});
+    if (std::ranges::find(before.license_files, license.name) == before.license_files.end())
+      parts.fields.push_back({"license-file", fmt::format("License-File: {}\n", license.name)});
   std::string made;
   for (const auto& field : parts.fields) made += field.lines;
   made += parts.body;
@@ -162,6 +186,7 @@ Result<Rewritten> edit(const std::string& path, const Edit& edit, const std::str
   TRY(auto before, text_of(wheel, "METADATA", dist::k_metadata_bytes_max));
   TRY(auto after, edited_metadata(before, edit));
   TRY(auto files, added_files(wheel, edit));
+  if (!edit.licenses.empty()) TRY_DO(add_old_licenses(wheel, after, files));
   if (after == before && files.empty()) return no_edit("nothing would change");
   files.emplace_back(wheel.dist_info + "/METADATA", std::move(after));
   TRY(auto made, files_after(wheel, files, path));

@@ -11,8 +11,8 @@
 
 namespace quarry::wheel {
 
-Unexpected not_sound(const std::string& path, std::vector<std::string> details) {
-  return fail(Error::of(ErrorKind::failed, "W010", fmt::format("{} is not a sound wheel", path))
+Unexpected not_sound(const std::string& path, std::vector<std::string> details, ErrorKind kind) {
+  return fail(Error::of(kind, "W010", fmt::format("{} is not a sound wheel", path))
                   .with_details(text::first_lines(std::move(details), k_details_max))
                   .with_hint(fmt::format("`quarry wheel verify {}` lists everything", path)));
 }
@@ -26,7 +26,7 @@ Result<Opened> open_wheel(const std::string& path) {
     std::vector<std::string> details;
     for (const auto& f : findings)
       if (f.severity == Severity::error) details.push_back(fmt::format("{}: {}: {}", f.code, f.place, f.message));
-    return not_sound(path, std::move(details));
+    return not_sound(path, std::move(details), ErrorKind::corrupt);
   }
   std::set<std::string> found;
   for (const auto& m : zip->members())

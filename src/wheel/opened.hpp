@@ -32,6 +32,7 @@ Result<std::vector<dist::RecordRow>> kept_rows(const Opened& wheel, const std::v
 Result<bool> same_bytes(const content::Rope& a, const content::Rope& b);
 
 /// Fails with W010.
-[[nodiscard]] Unexpected not_sound(const std::string& path, std::vector<std::string> details);
+[[nodiscard]] Unexpected not_sound(const std::string& path, std::vector<std::string> details,
+                                   ErrorKind kind = ErrorKind::failed);
 
 } // namespace quarry::wheel

@@ -152,6 +152,8 @@ private:
 Result<VerifyReport> verify(const std::string& path, unsigned workers, Observer* observer) {
   auto file = path::basename(path);
   if (!file.ends_with(".whl")) {
+    auto rope = content::Rope::file(path);
+    if (!rope && rope.error().kind == ErrorKind::not_found) return fail(std::move(rope).error());
     bool sdist = dist::SdistName::parse(file).has_value();
     return fail(
         ErrorKind::invalid_argument, "W022",

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -74,6 +75,12 @@ def read(dist: Path, name: str, member: str) -> str:
 
 def test_the_packages(built):
     assert sorted(path.name for path in built.glob("[!.]*")) == sorted(["rocm-7.2.0.tar.gz", *(f"{name}-7.2.0-py3-none-linux_x86_64.whl" for name in NAMES)])
+
+
+def test_the_profiler_is_recorded_for_linux_alone(built):
+    with tarfile.open(built / "rocm-7.2.0.tar.gz") as archive:
+        info = archive.extractfile("rocm-7.2.0/PKG-INFO").read().decode()
+    assert 'Requires-Dist: rocm-profiler==7.2.0 ; sys_platform == "linux" and extra == "profiler"\n' in info
 
 
 def test_no_file_belongs_to_two_packages(built):
@@ -226,6 +233,29 @@ def test_a_list_that_leads_out_is_refused(environment, page):
     listed = environment.site / "_rocm_sdk_libraries/.devel_links/gfx942.json"
     listed.write_text('{"links": [{"relpath": "../../pyvenv.cfg"}]}')
     assert "may lead out" in environment.sdk("init", code=1)
+
+
+def test_what_stands_in_the_way_of_a_link_is_left(environment, page):
+    environment.install(page, "rocm[libraries,devel,device-gfx942]==7.2.0")
+    listed = environment.site / "_rocm_sdk_libraries/.devel_links/gfx942.json"
+    kept = listed.read_text()
+    listed.write_text('{"links": []}')
+    environment.sdk("init")
+    listed.write_text(kept)
+    link = environment.site / "_rocm_sdk_devel" / KERNELS
+    link.mkdir(parents=True)
+    said = environment.sdk("init", code=1)
+    assert "is a directory" in said and str(link) in said
+    link.rmdir()
+    (record,) = environment.site.glob("rocm_sdk_devel-*.dist-info/RECORD")
+    with record.open("a") as file:
+        file.write(f"_rocm_sdk_devel/{KERNELS},,\n")
+    link.write_text("of devel")
+    assert "belongs to the development files" in environment.sdk("init", code=1) and link.read_text() == "of devel"
+    record.write_text(record.read_text().replace(f"_rocm_sdk_devel/{KERNELS},,\n", ""))
+    link.unlink()
+    closed = "import rocm_sdk._device as d, rocm_sdk\ndef closed(*_): raise PermissionError(13, 'closed')\nd._record.replace = closed\nd._record.announce_temporary = closed\nimport rocm_sdk._devel as v; v.get_devel_root()"
+    assert "cannot be written to" in environment.run(environment.python, "-c", closed)
 
 
 # --- what is refused

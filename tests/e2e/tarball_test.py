@@ -66,9 +66,12 @@ def test_a_tarball_is_what_a_fetch_takes(artifacts, tmp_path):
 
 def test_split_artifacts_of_a_family(tmp_path):
     made = small_artifacts.make_split(tmp_path / "split")
-    good(*words(made, tmp_path / "out", family="gfx94X-dcgpu"))
+    done = good(*words(made, tmp_path / "out", family="gfx94X-dcgpu"))
     held = listed(tmp_path / "out/therock-dist-linux-gfx94X-dcgpu-7.2.0.tar.gz")
     assert "lib/.kpack/blas_lib_gfx942.kpack" in held and "lib/.kpack/blas_lib_gfx1030.kpack" not in held
+    assert "A022" not in done.err
+    partial = good(*words(made, tmp_path / "partial", family="gfx103X-all"))
+    assert "A022" in partial.err and "gfx1031" in partial.err
 
 
 @pytest.mark.parametrize(

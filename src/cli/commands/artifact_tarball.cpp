@@ -9,6 +9,7 @@
 #include "sys/path.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace quarry::cli {
@@ -17,7 +18,7 @@ namespace {
 
 /// The family itself, or its targets where the artifacts are named by target.
 Result<std::vector<std::string>> wanted_targets(const Context& context, const Arguments& arguments,
-                                                const std::vector<artifact::Name>& names) {
+                                                const std::vector<artifact::Name>& names, Findings& findings) {
   const auto& family = arguments.get("--family");
   auto has = [&](const std::string& target) {
     return std::any_of(names.begin(), names.end(), [&](const auto& name) { return name.target_base() == target; });
@@ -25,10 +26,17 @@ Result<std::vector<std::string>> wanted_targets(const Context& context, const Ar
   if (has(family)) return std::vector<std::string>{family};
   TRY(auto families, load_families(context, arguments.get("--families-file")));
   auto targets = families.targets_of(family);
+  auto all = targets;
+  auto missing = std::stable_partition(all.begin(), all.end(), has);
   std::erase_if(targets, [&](const auto& target) { return !has(target); });
   if (targets.empty())
     return fail(ErrorKind::not_found, "A022", fmt::format("{} has no artifact for {}", arguments.get("--from"), family),
                 "`quarry artifact list DIR` shows for which targets there are some");
+  if (missing != all.end())
+    findings.push_back({"A022", Severity::warning, arguments.get("--from"),
+                        fmt::format("{} is packed without {}: there is no artifact for them", family,
+                                    text::join(std::vector<std::string>(missing, all.end()), ", ")),
+                        "build or fetch these artifacts, or name the target itself with --family"});
   return targets;
 }
 
@@ -40,12 +48,12 @@ bool is_wanted(const artifact::Name& name, const std::vector<std::string>& targe
 }
 
 Result<std::vector<artifact::Name>> names_to_pack(const Context& context, const Arguments& arguments,
-                                                  const artifact::Catalogue& catalogue) {
+                                                  const artifact::Catalogue& catalogue, Findings& findings) {
   std::vector<artifact::Name> all, wanted;
   for (const auto& each : catalogue.artifacts) all.push_back(each.name);
   for (const auto& each : catalogue.archives) all.push_back(each.name);
   std::sort(all.begin(), all.end());
-  TRY(auto targets, wanted_targets(context, arguments, all));
+  TRY(auto targets, wanted_targets(context, arguments, all, findings));
   std::copy_if(all.begin(), all.end(), std::back_inserter(wanted),
                [&](const auto& name) { return is_wanted(name, targets, arguments.has("--tests")); });
   return wanted;
@@ -60,7 +68,10 @@ Result<int> run_artifact_tarball(Context& context, const Arguments& arguments) {
   for (const auto& finding : catalogue.findings)
     if (finding.severity == Severity::error)
       return fail(ErrorKind::corrupt, finding.code, finding.place + ": " + finding.message, finding.fix);
-  TRY(auto names, names_to_pack(context, arguments, catalogue));
+  Findings incomplete;
+  TRY(auto names, names_to_pack(context, arguments, catalogue, incomplete));
+  context.out.findings(incomplete);
+  std::ranges::move(incomplete, std::back_inserter(catalogue.findings));
   auto name = fmt::format("therock-dist-{}-{}{}-{}.tar.gz", arguments.get("--platform"), arguments.get("--family"),
                           arguments.has("--tests") ? "-tests" : "", version.str());
   TRY_DO(sys::make_directories(output));

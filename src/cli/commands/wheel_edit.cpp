@@ -65,7 +65,8 @@ Command wheel_edit_command() {
           "Writes the wheel under its own name into another directory. METADATA and RECORD change, licences go "
           "to dist-info/licenses with a License-File field (PEP 639), SBOMs to dist-info/sboms (PEP 770). All other "
           "files are copied as they are stored, which is proven by `quarry wheel verify NEW --derived-from OLD`.\n\n"
-          "Name, Version and Metadata-Version follow from the file's name and fields, so they cannot be set; a licence "
+          "Name, Version, Metadata-Version and License-File follow from the file's name and files, so they cannot be "
+          "set; a licence "
           "raises Metadata-Version to 2.4. What installers resolve with must stay readable. `quarry wheel check` tells "
           "what PyPI would not take. The archive's framing is checked, but its files are not read.\n\n"
           "Signatures of RECORD are dropped. A wheel that has been published needs another version or build number "
@@ -85,7 +86,9 @@ Command wheel_edit_command() {
                     "correct a field"},
                    {"quarry wheel edit x-1.0-py3-none-any.whl --sbom x.cdx.json --license NOTICE -d dist",
                     "add what a release needs"}},
-      .exit_codes = {{1, "the wheel is not sound"}, {2, "the edit cannot be made, or changes nothing"}},
+      .exit_codes = {{1, "the wheel is not sound"},
+                     {2, "the edit cannot be made, or changes nothing"},
+                     {6, "the archive is broken"}},
       .schema = "quarry.wheel-edit/1",
       .run = run_wheel_edit};
 }

@@ -119,6 +119,11 @@ std::string delimiter_for(const std::string& value) {
 
 Result<int> capture_summary(Context& context, const Arguments& arguments) {
   auto name = arguments.get("--output-name"), directory = context.variable("RUNNER_TEMP");
+  auto unusual = [](char c) { return (c >= 0 && c <= ' ') || c == '=' || c == '<'; };
+  if (name.empty() || std::ranges::any_of(name, unusual))
+    return fail(ErrorKind::invalid_argument, "C006",
+                fmt::format("--output-name is {:?}, which GitHub does not take as the name of an output", name),
+                "use letters, digits, - and _");
   auto file = path::join(directory, k_job_summary);
   std::string summary;
   if (!directory.empty() && sys::exists(file)) {

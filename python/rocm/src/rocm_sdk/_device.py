@@ -10,6 +10,7 @@ were unpacked or after. Promises, whenever the process is killed:
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -68,15 +69,23 @@ def _release(version: str) -> str:
 def reconcile(root: Path, hard_link: Callable[[Path, Path], None]) -> list[str]:
     """Links into the unpacked development files at `root` whatever device code is installed and is not there yet.
 
-    Returns sentences about packages that were passed over. Raises OSError when a link cannot be made, RocmSdkError for a list
-    that must not be followed.
+    Returns sentences about packages that were passed over, and about a directory that cannot be written to: the files that are
+    unpacked can be used then. Raises OSError when a link cannot be made for another reason, RocmSdkError for a list that must not be
+    followed.
     """
+    sentences = []
     for device in of_this_release(root.parent):
         pending = _pending(device, root)
-        if pending:
+        if not pending:
+            continue
+        try:
             with _lock.exclusive(device.record.with_name("METADATA")):
                 _link(device, root, hard_link)
-    return [
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise
+            sentences.append(f"the device code of {device.dist} is not linked into {root}, which cannot be written to: {error}")
+    return sentences + [
         f"{device.dist} {device.version} is passed over: this SDK is {_dist_info.__version__}" for device in others(root.parent)
     ]
 
@@ -132,6 +141,9 @@ def _link(device: Device, root: Path, hard_link: Callable[[Path, Path], None]) -
     pending = _pending(device, root)  # another process may have done it
     rows = _record.read(device.record)
     known = {row.path for row in rows}
+    of_devel = _rows_of_devel(root) - known
+    for path, _ in pending:
+        _refuse_replacing(device, root, path, of_devel)
     added = [Row(f"{root.name}/{path}") for path, _ in pending if f"{root.name}/{path}" not in known]
     if added:
         _record.announce_temporary(device.record)
@@ -144,6 +156,22 @@ def _link(device: Device, root: Path, hard_link: Callable[[Path, Path], None]) -
         if target.is_symlink() or target.exists():
             target.unlink()
         hard_link(source, target)
+
+
+def _refuse_replacing(device: Device, root: Path, path: str, of_devel: set[str]) -> None:
+    """A directory, or a file that this package did not bring, is left as it is."""
+    target = root / path
+    if target.is_dir() and not target.is_symlink():
+        raise RocmSdkError(f"{device.dist} has the file {path}, and {target} is a directory", _reinstall(device))
+    if f"{root.name}/{path}" in of_devel:
+        raise RocmSdkError(f"{device.dist} has the file {path}, and {target} belongs to the development files", _reinstall(device))
+
+
+def _rows_of_devel(root: Path) -> set[str]:
+    found: set[str] = set()
+    for record in root.parent.glob("rocm_sdk_devel-*.dist-info/RECORD"):
+        found |= {row.path for row in _record.read(record)}
+    return found
 
 
 def warn(sentences: list[str]) -> None:
