@@ -46,9 +46,24 @@ std::string waiver_expiry(const gate::Policy& policy) {
   return hours % 24 ? fmt::format("{}h", std::max<std::int64_t>(hours, 1)) : fmt::format("{}d", hours / 24);
 }
 
+bool counts_for_waivers(const gate::Signer& signer) { return signer.waivers && signer.revoked.empty(); }
+
+/// Who can waive: where waivers need a signature, somebody with a key. Empty if nobody can.
+std::string approver_of(const gate::Policy& policy, bool signs) {
+  for (const auto& name : policy.approvers) {
+    auto has_key = [&](const gate::Signer& signer) { return counts_for_waivers(signer) && signer.name == name; };
+    if (!signs || std::any_of(policy.signers.begin(), policy.signers.end(), has_key)) return name;
+  }
+  return {};
+}
+
 std::string waive_line(const Context& context, const Arguments& arguments, const gate::Policy& policy,
                        const gate::CellVerdict& cell) {
   if (policy.approvers.empty()) return fmt::format("Policy {} has no approvers: nothing can be waived.\n", policy.name);
+  bool signs = std::any_of(policy.signers.begin(), policy.signers.end(), [](const auto& s) { return s.waivers; });
+  auto approver = approver_of(policy, signs);
+  if (approver.empty())
+    return fmt::format("No approver of policy {} has a key that counts: nothing can be waived.\n", policy.name);
   NextCommand waive(context, "waive");
   waive.flags_of(arguments).drop("--dry-run");
   const std::pair<const char*, std::string> scope[] = {{"--platform", cell.cell.platform},
@@ -61,7 +76,8 @@ std::string waive_line(const Context& context, const Arguments& arguments, const
     waive.set("--any-set"); // what no set brings
   else
     waive.set("--set", "set:" + cell.set.short_hex());
-  waive.set("--approver", policy.approvers.front());
+  waive.set("--approver", approver);
+  if (signs) waive.set("--sign", "KEY");
   waive.set("--expires", waiver_expiry(policy)).set("--reason", "REASON");
   return fmt::format("To promote anyway (needs an approver, expires):\n  {}\n", waive.text());
 }

@@ -41,15 +41,20 @@ Result<Asked> asked_of(Context& context, const Arguments& arguments) {
   return asked;
 }
 
-Result<std::vector<registry::SealedSet>> sets_to_deliver(const Asked& asked, const release::Part& part) {
+const promote::Plan& plan_of(const release::Part& part) {
   static const promote::Plan k_done; // an earlier run has executed it: the channel shows its sets
-  return release::promoted_sets(*asked.store, {part.request, part.plan ? *part.plan : k_done});
+  return part.plan ? *part.plan : k_done;
+}
+
+Result<std::vector<registry::SealedSet>> sets_to_deliver(const Asked& asked, const release::Part& part) {
+  return release::promoted_sets(*asked.store, {part.request, plan_of(part)});
 }
 
 /// The sets of all channels, each once: the copies are made after the last channel has moved.
 Result<std::vector<registry::SealedSet>> all_sets_to_deliver(const Asked& asked, const release::Plan& done) {
   std::vector<registry::SealedSet> all;
   for (const auto& part : done.parts) {
+    if (part.plan && part.plan->held) continue; // its channel may show sets that nobody has judged for the copy
     TRY(auto sets, sets_to_deliver(asked, part));
     for (auto& sealed : sets) {
       auto same = [&](const registry::SealedSet& known) { return known.digest == sealed.digest; };
@@ -61,7 +66,7 @@ Result<std::vector<registry::SealedSet>> all_sets_to_deliver(const Asked& asked,
 
 Result<void> check_part(Context& context, const Asked& asked, const release::Part& part) {
   TRY(auto sets, sets_to_deliver(asked, part));
-  TRY_DO(release::judge_delivery(*asked.store, {part.request, *part.plan}, asked.to, sets));
+  TRY_DO(release::judge_delivery(*asked.store, {part.request, plan_of(part)}, asked.to, sets));
   return check_delivery(context, asked.to, sets);
 }
 
@@ -147,7 +152,8 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
   std::optional<Delivery> delivery;
   if (asked.to.store) {
     if (each.dry_run && options.before_writing)
-      for (const auto& part : done.parts) TRY_DO(check_part(context, asked, part));
+      for (const auto& part : done.parts)
+        if (!plan_of(part).held) TRY_DO(check_part(context, asked, part));
     TRY(auto sets, all_sets_to_deliver(asked, done));
     TRY(delivery, deliver(context, *asked.store, asked.to, sets, each, each.dry_run));
     context.out.findings(delivery->receipt.notes);

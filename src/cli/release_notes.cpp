@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/table.hpp"
 #include "cli/waivers.hpp"
+#include "registry/revocations.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -39,13 +40,17 @@ void add_cells(const Json& verdict, const std::string& channel, ShownRelease& re
                std::set<registry::WaiverDigest>& waivers) {
   auto cells = verdict.find("cells");
   if (cells == verdict.end() || !cells->is_array()) return;
+  auto of_it = [&](const Json& cell) { return is_of(release, text_at(cell, "set")); };
+  if (std::none_of(cells->begin(), cells->end(), of_it)) return; // a cell that names no set is of another release
   for (const auto& cell : *cells) {
     auto where = cell.find("cell");
     if (where == cell.end() || !where->is_object() || text_at(cell, "verdict") != "ready") continue;
     auto set = text_at(cell, "set");
     if (!set.empty() && !is_of(release, set)) continue;
+    auto waived = cell.find("waived");
     release.cells.push_back({channel, text_at(*where, "platform"), text_at(*where, "family"), text_at(*where, "python"),
-                             text_at(*where, "framework"), cell.value("waived", false)});
+                             text_at(*where, "framework"),
+                             waived != cell.end() && waived->is_boolean() && waived->get<bool>()});
     if (auto by = cell.find("waivers"); by != cell.end() && by->is_array())
       for (const auto& waiver : *by)
         if (auto digest = registry::WaiverDigest::parse(waiver.is_string() ? waiver.get<std::string>() : ""))
@@ -101,10 +106,19 @@ Result<ShownRelease> load_shown_release(store::ObjectStore& store, const std::st
   TRY(auto names, registry::list_channels(store));
   std::set<registry::WaiverDigest> waivers;
   for (const auto& name : names) TRY_DO(add_channel(store, name, release, waivers));
+  TRY(auto revocations, registry::load_revocations(store));
   for (const auto& digest : waivers) {
-    TRY(auto waiver, registry::load_waiver(store, digest));
+    auto loaded = registry::load_waiver(store, digest);
+    if (!loaded && loaded.error().kind != ErrorKind::not_found) return fail(std::move(loaded).error());
+    if (!loaded) {
+      release.waivers.push_back({digest, "(the record is gone)"});
+      continue;
+    }
+    const auto& waiver = *loaded;
     auto asked = waiver.requester.empty() ? std::string() : fmt::format(" (asked for by {})", waiver.requester);
-    release.waivers.push_back({digest, waiver_text(waiver) + asked});
+    auto revoked = revocations.find(digest);
+    auto mark = revoked == revocations.end() ? std::string() : ", revoked since: " + revoked->second.reason;
+    release.waivers.push_back({digest, waiver_text(waiver) + asked + mark});
   }
   return release;
 }

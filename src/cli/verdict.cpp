@@ -3,6 +3,7 @@
 
 #include "base/text.hpp"
 #include "promote/guard.hpp"
+#include "promote/plan.hpp"
 #include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -55,7 +56,10 @@ Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, st
     TRY(auto bound, promote::policy_of(store, channel));
     if (bound) return std::move(*bound);
   }
-  return load_policy(context, arguments.get("--policy"));
+  TRY(auto policy, load_policy(context, arguments.get("--policy")));
+  TRY(auto now, registry::read_channel(store, channel));
+  if (now) TRY_DO(promote::check_policy(now->record, policy));
+  return policy;
 }
 
 Flag expect_flag() {

@@ -15,7 +15,7 @@ namespace quarry::cli {
 Result<gate::Policy> load_policy(Context& context, const std::string& named);
 
 /// The policy of `--policy` for this channel; without the flag, the one that protects the channel, else `default`.
-/// Errors as load_policy() and promote::policy_of().
+/// held O012 if another one protects the channel. Errors as load_policy() and promote::policy_of().
 Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectStore& store,
                                 const std::string& channel);
 

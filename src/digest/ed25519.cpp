@@ -103,7 +103,7 @@ Result<Ed25519PrivateKey> Ed25519PrivateKey::parse(std::string_view pem) {
   bool good = key && EVP_PKEY_id(key.get()) == EVP_PKEY_ED25519 &&
               EVP_PKEY_get_raw_public_key(key.get(), made.public_.bytes_.data(), &size) == 1 && size == 32;
   if (!good)
-    return fail(ErrorKind::invalid_argument, "B006", "this is not an Ed25519 key in PEM without a password",
+    return fail(ErrorKind::invalid_argument, "B006", "this is not a private Ed25519 key in PEM, or it has a password",
                 "`quarry key create` or `openssl genpkey -algorithm ed25519` makes one");
   made.key_ = std::move(key);
   return made;

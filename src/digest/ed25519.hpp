@@ -18,8 +18,8 @@ struct Ed25519Signature {
 
 class Ed25519PublicKey {
 public:
-  /// 32 bytes in base64 (RFC 4648 §4), as `quarry key show` prints them; nullopt for any other text, and for bytes that
-  /// are not a point of the curve that OpenSSL accepts.
+  /// 32 bytes in base64 (RFC 4648 §4), as `quarry key show` prints them; nullopt for any other text. Only
+  /// the length is checked: bytes that are not a point of the curve verify no signature.
   static std::optional<Ed25519PublicKey> parse(std::string_view base64);
   std::string base64() const;
   /// sha256 of the key's SubjectPublicKeyInfo: what names it in envelopes.

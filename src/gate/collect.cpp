@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <optional>
 #include <set>
 
 namespace quarry::gate {
@@ -13,10 +14,8 @@ using registry::SealedSet;
 namespace {
 
 /// What the channel shows of the projects that the source brings.
-Result<registry::View> view_of_channel(store::ObjectStore& store, const std::string& name,
+Result<registry::View> view_of_channel(store::ObjectStore& store, const std::optional<registry::Channel>& channel,
                                        const std::vector<SealedSet>& source) {
-  TRY_DO(registry::check_channel_name(name));
-  TRY(auto channel, registry::read_channel(store, name));
   if (!channel) return registry::View{};
   return registry::load_view_for(store, channel->record.view, source);
 }
@@ -75,6 +74,24 @@ std::vector<SealedSet> lacking(const registry::View& view, const std::vector<Sea
   return lacked;
 }
 
+Result<std::vector<SealedSet>> not_blocked(const registry::ChannelRecord& channel, std::vector<SealedSet> sets,
+                                           Findings& notes) {
+  std::optional<Error> first;
+  std::vector<SealedSet> good;
+  for (auto& sealed : sets) {
+    auto free = registry::refuse_blocked(channel, {sealed});
+    if (free) {
+      good.push_back(std::move(sealed));
+      continue;
+    }
+    if (!first) first = free.error();
+    notes.push_back({free.error().code, Severity::warning, "set:" + sealed.digest.short_hex(),
+                     "is left out: " + free.error().message, free.error().hint});
+  }
+  if (first && good.empty()) return fail(std::move(*first));
+  return good;
+}
+
 std::vector<Subject> others(const std::vector<SealedSet>& all, const std::vector<SealedSet>& sets) {
   std::vector<Subject> rest;
   for (const auto& sealed : all) {
@@ -127,10 +144,18 @@ Result<void> load_signatures(store::ObjectStore& store, const Policy& policy, Ca
 
 Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,
                          std::int64_t now_us) {
-  TRY(auto view, view_of_channel(store, channel, source.sets), "while reading channel " + channel);
+  TRY_DO(registry::check_channel_name(channel));
+  TRY(auto now, registry::read_channel(store, channel), "while reading channel " + channel);
+  TRY(auto view, view_of_channel(store, now, source.sets), "while reading channel " + channel);
   auto sets = lacking(view, source.sets);
+  auto present = others(source.sets, sets);
+  Findings blocked;
+  if (now) {
+    TRY(sets, not_blocked(now->record, std::move(sets), blocked));
+  }
   TRY(auto input, collect(store, channel, sets, now_us));
-  input.present = others(source.sets, sets);
+  input.present = std::move(present);
+  input.notes.insert(input.notes.end(), blocked.begin(), blocked.end());
   return input;
 }
 

@@ -14,6 +14,10 @@ namespace quarry::gate {
 /// must have the shards of the source's projects (registry::load_view_for).
 std::vector<registry::SealedSet> lacking(const registry::View& view, const std::vector<registry::SealedSet>& source);
 
+/// The sets of which the channel blocks no file; the others are noted (R022). held R022 when no set is left of some.
+Result<std::vector<registry::SealedSet>> not_blocked(const registry::ChannelRecord& channel,
+                                                     std::vector<registry::SealedSet> sets, Findings& notes);
+
 /// Those of `all` that are not in `sets`, as subjects: for Case::present.
 std::vector<Subject> others(const std::vector<registry::SealedSet>& all, const std::vector<registry::SealedSet>& sets);
 
@@ -27,7 +31,8 @@ Result<Case> collect(store::ObjectStore& store, const std::string& channel,
 /// channel. Without them nothing counts as signed. No request if the policy names no signer; else a listing for each
 /// record and a read for each signature.
 Result<void> load_signatures(store::ObjectStore& store, const Policy& policy, Case& input);
-/// The same about what `source` has and the channel lacks (a channel that does not exist lacks everything).
+/// The same about what `source` has and the channel lacks (a channel that does not exist lacks everything), without the
+/// sets of which it blocks a file, as not_blocked() says.
 Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,
                          std::int64_t now_us);
 

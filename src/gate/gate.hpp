@@ -27,9 +27,9 @@ struct Case {
   std::vector<registry::Stored<registry::EvidenceRecord>> evidence;
   std::vector<registry::Stored<registry::WaiverRecord>> waivers;
   std::int64_t now_us = 0;
-  std::vector<std::string> keys = {}; ///< of evidence and waivers that were looked at, sorted; junk, too
-  Findings notes = {};                ///< R021: objects among evidence and waivers that count for nothing
-  std::vector<Subject> present = {};  ///< of the same release, and in the target already: [expect] counts them
+  std::vector<std::string> keys = {};  ///< of evidence and waivers that were looked at, sorted; junk, too
+  Findings notes = {};                 ///< R021: objects among evidence and waivers that count for nothing
+  std::vector<Subject> present = {};   ///< of the same release, and in the target already: [expect] counts them
   std::vector<Subject> elsewhere = {}; ///< of the same release, for other targets: only [expect] counts them
   /// What the target shows of projects that sets were tested together with: a framework is tested with the ROCm that
   /// people get.

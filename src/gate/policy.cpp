@@ -137,6 +137,7 @@ Result<void> read_suite(TomlTable& table, SuiteRule& into) {
   TRY_DO(table.text("name", into.name, true));
   if (!is_name(into.name)) return table.error("name", fmt::format("\"{}\" is not the name of a suite", into.name));
   if (table.has("digest")) TRY_DO(table.texts("digest", into.digests));
+  if (table.has("digest") && into.digests.empty()) return table.error("digest", "is empty, so any definition would do");
   for (const auto& digest : into.digests)
     if (!is_digest(digest)) return table.error("digest", fmt::format("\"{}\" is not a sha256", digest));
   TRY_DO(table.flag("packaged", into.packaged));
@@ -156,6 +157,11 @@ Result<void> read_suites(TomlTable& root, Policy& policy) {
     TRY_DO(read_suite(table, rule));
     for (const auto& known : policy.suites)
       if (known.name == rule.name) return table.error("name", fmt::format("\"{}\" has a [[suite]] already", rule.name));
+    auto required = [&](const Requirement& r) {
+      return std::find(r.suites.begin(), r.suites.end(), rule.name) != r.suites.end();
+    };
+    if (std::none_of(policy.requirements.begin(), policy.requirements.end(), required))
+      return table.error("name", fmt::format("\"{}\" is in the suites of no [[require]]", rule.name));
     policy.suites.push_back(std::move(rule));
     return {};
   });
@@ -232,9 +238,9 @@ Result<Policy> read_policy(TomlTable root, const std::string& file) {
   TRY_DO(read_family_projects(root, policy));
   TRY_DO(root.table("states", [&](TomlTable& t) { return read_states(t, policy); }));
   TRY_DO(root.table("expect", [&](TomlTable& t) { return read_expectation(t, policy.expectation); }));
-  TRY_DO(read_suites(root, policy));
   TRY_DO(read_signers(root, policy));
   TRY_DO(root.tables("require", [&](TomlTable& t) { return read_requirement(t, policy.requirements.emplace_back()); }));
+  TRY_DO(read_suites(root, policy)); // after what requires them
   TRY_DO(root.tables("family", [&](TomlTable& t) { return read_family(t, policy.families.emplace_back()); }));
   TRY_DO(root.finish());
   if (policy.requirements.empty()) return root.error("require", "is missing: the policy would require nothing");

@@ -222,7 +222,8 @@ TEST(SuiteRule, OneWithoutAConditionIsRefused) {
                   "families = [\"*\"]\npythons = [\"*\"]\nsuites = [\"s\"]\n[[suite]]\n");
   for (const auto* rule :
        {"name = \"s\"\n", "name = \"s\"\nmin_passed = 0\n", "name = \"s*\"\ngpu = true\n",
-        "name = \"s\"\ndigest = [\"abc\"]\n", "name = \"s\"\ngpu = true\n[[suite]]\nname = \"s\"\ngpu = true\n"}) {
+        "name = \"s\"\ndigest = [\"abc\"]\n", "name = \"s\"\ngpu = true\ndigest = []\n",
+        "name = \"typo\"\ngpu = true\n", "name = \"s\"\ngpu = true\n[[suite]]\nname = \"s\"\ngpu = true\n"}) {
     auto refused = parse_policy(head + rule, "p.toml");
     ASSERT_FALSE(refused) << rule;
     EXPECT_EQ(refused.error().code, "G002");

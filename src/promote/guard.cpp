@@ -48,7 +48,7 @@ Unexpected not_blocked(const std::string& channel, const std::string& word) {
 } // namespace
 
 Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel, const gate::Policy& policy,
-                                 const Author& author) {
+                                 const Author& author, const registry::PolicyDigest& instead_of) {
   TRY_DO(registry::check_channel_name(channel));
   if (policy.mode == gate::Mode::report_only)
     return fail(ErrorKind::invalid_argument, "O014",
@@ -58,8 +58,15 @@ Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel,
   TRY(auto digest, registry::put_policy(store, {gate::canonical_json(policy)}));
   auto reason = reason_of(registry::Action::protect, author);
   reason.policy = digest;
-  return publish::change_guard(
-      store, channel, [&](const Guard& now) -> Result<Guard> { return Guard{digest, now.blocked}; }, reason);
+  auto change = [&](const Guard& now) -> Result<Guard> {
+    // An unknown outcome may have been a success: then the channel has this policy already.
+    if (!instead_of.empty() && now.policy != instead_of && now.policy != digest)
+      return fail(ErrorKind::precondition_failed, "P010",
+                  fmt::format("somebody bound another policy to channel {} meanwhile", channel),
+                  "run the same command again");
+    return Guard{digest, now.blocked};
+  };
+  return publish::change_guard(store, channel, change, reason);
 }
 
 Result<publish::Guarded> unprotect(ObjectStore& store, const std::string& channel, const Author& author) {

@@ -245,9 +245,6 @@ std::string digest_of(const Request& request) {
   return sha256(json.dump()).hex();
 }
 
-namespace {
-
-/// A protected channel brings its own law: whoever moves it cannot bring another.
 Result<void> check_policy(const registry::ChannelRecord& channel, const gate::Policy& policy) {
   const auto& bound = channel.guard.policy;
   if (bound.empty() || bound.hex() == policy.digest) return {};
@@ -259,24 +256,7 @@ Result<void> check_policy(const registry::ChannelRecord& channel, const gate::Po
                                          channel.name)));
 }
 
-/// Leaves out the sets that bring a file which the channel blocks.
-Result<void> leave_out_blocked(const registry::ChannelRecord& channel, Plan& plan) {
-  std::optional<Error> first;
-  std::vector<SealedSet> good;
-  for (auto& sealed : plan.sets) {
-    auto free = registry::refuse_blocked(channel, {sealed});
-    if (free) {
-      good.push_back(std::move(sealed));
-      continue;
-    }
-    if (!first) first = free.error();
-    plan.notes.push_back({free.error().code, Severity::warning, "set:" + sealed.digest.short_hex(),
-                          "is left out: " + free.error().message, free.error().hint});
-  }
-  if (first && good.empty()) return fail(std::move(*first));
-  plan.sets = std::move(good);
-  return {};
-}
+namespace {
 
 /// What the channel shows of the projects that the source brings.
 Result<View> view_of(ObjectStore& store, const std::optional<registry::Channel>& channel,
@@ -300,7 +280,9 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
   TRY(auto base, view_of(store, plan.expected, request.source.sets), "while reading channel " + request.channel);
   plan.sets = gate::lacking(base, request.source.sets);
   auto present = gate::others(request.source.sets, plan.sets);
-  if (plan.expected) TRY_DO(leave_out_blocked(plan.expected->record, plan));
+  if (plan.expected) {
+    TRY(plan.sets, gate::not_blocked(plan.expected->record, std::move(plan.sets), plan.notes));
+  }
   TRY_DO(registry::check_extension(base, plan.sets),
          "in channel " + request.channel); // a conflict is one whatever the gate says
   TRY_DO(check_presence(store, files_of(plan.sets)));

@@ -24,6 +24,9 @@ struct Request {
   std::vector<gate::Expectation> expectations = {}; ///< besides the policy's
 };
 
+/// A protected channel brings its own law: held O012 if it is protected by another policy than this. Pure.
+Result<void> check_policy(const registry::ChannelRecord& channel, const gate::Policy& policy);
+
 /// The sha256 of what is asked for, without what the store holds now: source as it was written, channel, policy, cells
 /// and distribution.
 std::string digest_of(const Request& request);

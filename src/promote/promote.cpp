@@ -141,8 +141,9 @@ Receipt receipt_of(const Plan& plan) {
 Result<void> check_reviewed(ObjectStore& store, const Plan& plan, const std::string& digits) {
   bool hex = digits.find_first_not_of("0123456789abcdef") == digits.npos;
   if (digits.size() < registry::k_plan_digits_min || digits.size() > registry::PlanDigest::k_digits || !hex)
-    return fail(ErrorKind::invalid_argument, "O005", fmt::format("`{}` is not the digest of a plan", digits),
-                "`--dry-run` prints it");
+    return fail(
+        ErrorKind::invalid_argument, "O005", fmt::format("`{}` is not the digest of a plan", digits),
+        fmt::format("`--dry-run` prints it; its first {} digits or more are enough", registry::k_plan_digits_min));
   if (names(digits, plan.digest.hex())) return {};
   auto error = Error::of(ErrorKind::precondition_failed, "O002",
                          "the plan that was reviewed is not the plan that would be executed now")

@@ -1,6 +1,7 @@
 #include "promote/promote.hpp"
 
 #include "pages/projection.hpp"
+#include "promote/guard.hpp"
 #include "publish/move.hpp"
 #include "publish/testing/invariants.hpp"
 #include "registry/testing/samples.hpp"
@@ -564,6 +565,17 @@ TEST_F(Promote, KilledProcessesLeaveAChannelThatTheNextOneCompletes) {
     ASSERT_EQ(differences(expected, snapshot(*store)), "");
   }
   ASSERT_TRUE(sys::remove_tree(place));
+}
+
+TEST_F(Promote, APolicyReplacesOnlyTheOneThatWasRead) {
+  Author author{"tester", sys::Timestamp::from_us(k_now_us), "why"};
+  auto first = protect(*store_, "stable", policy(), author);
+  ASSERT_TRUE(first) << render(first.error());
+  auto read = first->channel.guard.policy;
+  ASSERT_TRUE(protect(*store_, "stable", policy("waiver_requester = \"another\"\n"), author, read));
+  auto late = protect(*store_, "stable", policy("waiver_requester = \"approver\"\n"), author, read);
+  ASSERT_FALSE(late) << "it would undo what was bound meanwhile";
+  EXPECT_EQ(late.error().code, "P010");
 }
 
 TEST_F(Promote, WhatWasTestedWithASetThatStaysBehindStays) {

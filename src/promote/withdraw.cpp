@@ -39,19 +39,43 @@ Result<Leaving> find_leaving(ObjectStore& store, const std::string& channel, con
                              const std::vector<std::string>& what) {
   Leaving leaving;
   for (const auto& word : what) {
-    auto before = leaving.sets.size() + leaving.files.size();
+    bool shows = false;
     if (word.starts_with(k_set_word)) {
       TRY(auto digest, registry::complete_set_digest(store, word.substr(k_set_word.size())));
       for (const auto& sealed : shown)
-        if (sealed.digest == digest || sealed.set.subset_of == digest) leaving.sets.insert(sealed.digest);
+        if (sealed.digest == digest || sealed.set.subset_of == digest) {
+          leaving.sets.insert(sealed.digest);
+          shows = true;
+        }
     } else {
       for (const auto& sealed : shown)
         for (const auto& file : sealed.set.files)
-          if (is_named(file, word)) leaving.files.insert(file.sha256);
+          if (is_named(file, word)) {
+            leaving.files.insert(file.sha256);
+            shows = true;
+          }
     }
-    if (leaving.sets.size() + leaving.files.size() == before) return not_shown(channel, word);
+    if (!shows) return not_shown(channel, word);
   }
   return leaving;
+}
+
+/// Every file of what was named is in sets that stay.
+Unexpected kept_by(const std::string& channel, const std::vector<SealedSet>& shown,
+                   const std::set<registry::SetDigest>& leaving, const std::vector<SealedSet>& stay) {
+  std::set<Sha256> wanted;
+  for (const auto& sealed : shown)
+    if (leaving.contains(sealed.digest))
+      for (const auto& file : sealed.set.files) wanted.insert(file.sha256);
+  std::vector<std::string> keepers;
+  for (const auto& sealed : stay)
+    if (std::any_of(sealed.set.files.begin(), sealed.set.files.end(),
+                    [&](const FileRecord& file) { return wanted.contains(file.sha256); }))
+      keepers.push_back("set:" + sealed.digest.short_hex());
+  return fail(Error::of(ErrorKind::precondition_failed, "O026",
+                        fmt::format("no file would leave channel {}: other sets keep them all", channel))
+                  .with_details(std::move(keepers))
+                  .with_hint("nothing was changed: name these sets, too, or the files themselves"));
 }
 
 /// What stays of a set; it names the whole, whose evidence it stands on.
@@ -104,6 +128,7 @@ Result<Withdrawal> plan_withdrawal(ObjectStore& store, const std::string& channe
     stay.push_back(std::move(rest));
   }
   plan.blocked = gone(shown, stay, now.generation + 1);
+  if (plan.blocked.empty()) return kept_by(channel, shown, leaving.sets, stay);
   TRY(plan.view, registry::make_view(stay), "in channel " + channel);
   return plan;
 }

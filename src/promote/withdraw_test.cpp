@@ -68,6 +68,28 @@ TEST(Withdraw, AFileLeavesEverySet) {
   EXPECT_EQ(violations(*store), "");
 }
 
+TEST(Withdraw, ASetWhoseFilesOthersKeepIsNotTakenOut) {
+  auto store = store::make_memory_store();
+  two_sets(*store);
+  auto same = sealed_sample(*store, "3-linux/python/g", {{"shared-1.tar.gz", "shared", "1"}});
+  publish::Reason reason;
+  reason.action = registry::Action::publish;
+  reason.when = k_author.when;
+  ASSERT_TRUE(publish::add_sets(*store, "nightly", {same}, reason));
+  auto plan = plan_withdrawal(*store, "nightly", {"set:" + same.digest.hex()});
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, "O026");
+  EXPECT_EQ(plan.error().details.size(), 2u);
+}
+
+TEST(Withdraw, AWordMayBeSaidTwice) {
+  auto store = store::make_memory_store();
+  two_sets(*store);
+  auto plan = plan_withdrawal(*store, "nightly", {"a-1.tar.gz", "a-1.tar.gz"});
+  ASSERT_TRUE(plan) << render(plan.error());
+  EXPECT_EQ(plan->blocked.size(), 1u);
+}
+
 TEST(Withdraw, WhatTheChannelDoesNotShowIsRefused) {
   auto store = store::make_memory_store();
   two_sets(*store);

@@ -40,8 +40,9 @@ Result<void> read_row(TomlTable& table, DistributionRules& rules) {
 /// Refuses directories that the store uses itself, and the base index, where our projects would be mixed with foreign
 /// ones.
 Result<void> check_not_taken(const std::string& directory) {
-  constexpr std::string_view k_taken[] = {pages::k_base_index, "channels", "evidence", "gc",    "ledger", "policies",
-                                          "releases",          "sets",     "verdicts", "views", "waivers"};
+  constexpr std::string_view k_taken[] = {
+      pages::k_base_index, "channels", "evidence",   "gc",       "ledger", "plans",  "policies",
+      "releases",          "sets",     "signatures", "verdicts", "views",  "waivers"};
   auto first = directory.substr(0, directory.find('/'));
   bool taken = std::find(std::begin(k_taken), std::end(k_taken), first) != std::end(k_taken);
   if (!taken && !run::is_run_place(first)) return {};

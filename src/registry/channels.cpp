@@ -119,13 +119,13 @@ Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<Seal
     }
   if (count == 0) return {};
   if (count > details.size()) details.push_back(fmt::format("and {} more", count - details.size()));
-  return fail(
-      Error::of(ErrorKind::held, "R022",
-                fmt::format("channel {} blocks {} of these files: a rollback took them out", channel.name, count))
-          .with_details(std::move(details))
-          .with_hint(fmt::format("publish a repaired version; if they are good after all: `quarry channel "
-                                 "unblock {} SET-OR-FILE --reason TEXT`",
-                                 channel.name)));
+  return fail(Error::of(ErrorKind::held, "R022",
+                        fmt::format("channel {} blocks {} of these files: a rollback or a yank took them out",
+                                    channel.name, count))
+                  .with_details(std::move(details))
+                  .with_hint(fmt::format("publish a repaired version; if they are good after all: `quarry channel "
+                                         "unblock {} SET-OR-FILE --reason TEXT`",
+                                         channel.name)));
 }
 
 Result<std::vector<std::string>> list_channels(ObjectStore& store) {

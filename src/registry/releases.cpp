@@ -40,6 +40,8 @@ Result<ReleaseRecord> parse_release(std::string_view text, std::string_view what
   TRY_DO(Reader::read(object, Place{what}, record));
   auto unsorted = std::adjacent_find(record.sets.begin(), record.sets.end(),
                                      [](const SetDigest& a, const SetDigest& b) { return !(a < b); });
+  if (record.expect.platforms.empty() && !record.expect.empty())
+    return fail(ErrorKind::corrupt, "R012", fmt::format("{}: it expects something on no platform", what));
   if (!record.sets.empty() && unsorted == record.sets.end()) return record;
   return fail(ErrorKind::corrupt, "R012",
               fmt::format("{}: {}", what,

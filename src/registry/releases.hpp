@@ -11,7 +11,7 @@ namespace quarry::registry {
 /// What the release must bring besides what the policy expects. Empty lists expect nothing.
 struct ExpectedParts {
   std::vector<std::string> platforms, families, pythons, projects;
-  bool empty() const { return platforms.empty(); }
+  bool empty() const { return platforms.empty() && families.empty() && pythons.empty() && projects.empty(); }
 };
 struct ReleaseRecord {
   std::string name;            ///< what people call it, such as "7.2.0"

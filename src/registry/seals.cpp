@@ -155,7 +155,7 @@ Error naming_groups(const std::string& prefix, const std::vector<SealedSet>& set
     if (!sealed.set.origin.group.empty()) groups.insert("run:" + prefix + "@" + sealed.set.origin.group);
   if (!error.is(codes::two_contents) || groups.size() < 2) return error;
   error.hint = fmt::format("the groups of this run are not for one index: name one of them, such as `{}`, or unite "
-                           "them with `quarry release create`",
+                           "them with `quarry release create` and move them with `--to 'NAME-{{family}}'`",
                            *groups.begin());
   return error;
 }

@@ -52,6 +52,7 @@ bool Plan::moves() const {
 }
 
 Result<std::vector<ChannelSets>> by_channel(const std::vector<SealedSet>& sets, const std::string& pattern) {
+  if (sets.empty()) return no_channel(pattern, "there are no sets");
   bool by_family = pattern.find(k_family) != pattern.npos, by_platform = pattern.find(k_platform) != pattern.npos;
   auto families = families_of(sets);
   if (by_family && families.empty()) return no_channel(pattern, "none has a family");
@@ -178,28 +179,44 @@ Result<void> check_reviewed(const Plan& planned, const std::string& digits) {
                   .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest"));
 }
 
+/// Whether the channel has moved by this part; a run may die, or lose the reply, after its swap. A ledger that cannot
+/// be read now tells nothing.
+bool has_moved(ObjectStore& store, const Part& part) {
+  if (part.receipt) return part.receipt->moved || part.receipt->completed;
+  auto generation = part.plan->expected ? part.plan->expected->record.generation : 0;
+  auto moved = moved_since(store, {part.request.channel, part.digest, {}, generation, true});
+  return moved && *moved;
+}
+
 /// Names the channels that have moved and those that have not.
-Error half_moved(const Plan& planned, Error error) {
+Error half_moved(ObjectStore& store, const Plan& planned, Error error) {
   std::vector<std::string> moved, waiting;
-  for (const auto& part : planned.parts) (part.receipt ? moved : waiting).push_back(part.request.channel);
+  for (const auto& part : planned.parts) {
+    if (has_moved(store, part))
+      moved.push_back(part.request.channel);
+    else if (!part.receipt && part.plan->moves())
+      waiting.push_back(part.request.channel);
+  }
   if (moved.empty()) return error;
-  auto told = Error::of(
-      ErrorKind::precondition_failed, "O019",
-      fmt::format("{} moved and {} did not: {}", text::join(moved, ", "), text::join(waiting, ", "), error.message));
+  auto told = Error::of(ErrorKind::precondition_failed, "O019",
+                        waiting.empty() ? fmt::format("{} moved, and what follows a move failed: {}",
+                                                      text::join(moved, ", "), error.message)
+                                        : fmt::format("{} moved and {} did not: {}", text::join(moved, ", "),
+                                                      text::join(waiting, ", "), error.message));
   told.details = std::move(error.details);
-  told.hint = fmt::format("run the same command with `--execute {}`: it moves the others", planned.digest.hex());
+  told.hint = fmt::format("run the same command with `--execute {}`: it completes the release", planned.digest.hex());
   return told;
 }
 
 Result<void> execute(ObjectStore& store, Plan& planned, const Options& options) {
   if (options.before_writing)
     for (const auto& part : planned.parts)
-      if (part.plan && !part.plan->held) TRY_DO(options.before_writing(part));
+      if (!part.plan || !part.plan->held) TRY_DO(options.before_writing(part));
   if (planned.moves()) TRY_DO(put_plan(store, planned.document));
   for (auto& part : planned.parts) {
     if (part.receipt) continue;
     auto receipt = promote::execute_plan(store, *part.plan, options.each);
-    if (!receipt) return fail(half_moved(planned, std::move(receipt).error()));
+    if (!receipt) return fail(half_moved(store, planned, std::move(receipt).error()));
     part.receipt = std::move(*receipt);
   }
   return {};

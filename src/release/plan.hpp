@@ -52,8 +52,9 @@ struct Plan {
 Result<Plan> plan_all(store::ObjectStore& store, const Request& request);
 
 struct Options {
-  promote::Options each;                                        ///< `execute` and `dry_run` count for the whole
-  std::function<Result<void>(const Part&)> before_writing = {}; ///< for each channel, before the first one moves
+  promote::Options each; ///< `execute` and `dry_run` count for the whole
+  std::function<Result<void>(const Part&)> before_writing =
+      {}; ///< for each channel that is not held, before the first one moves; also for one that an earlier run has moved
 };
 
 /// Plans; unless held or a dry run, stores the plan and executes it, channel after channel. With `each.execute`, a plan
@@ -65,11 +66,12 @@ Result<Plan> promote_all(store::ObjectStore& store, const Request& request, cons
 /// A plan that moved some of its channels and not yet the others.
 struct Unfinished {
   registry::PlanDigest plan;
-  std::string source;
+  std::string source, pattern;
   std::vector<std::string> moved, waiting; ///< channels
 };
-/// Costs a listing of `plans/`, a read for each plan, and the last 64 moves of the channels that it names. A channel
-/// that another move has changed since is not waiting any more.
+/// Costs a listing of `plans/`, a read for each plan, and the last 64 moves of each channel that they name. A channel
+/// that another move has changed since is not waiting any more, and a plan of which a channel was rolled back cannot be
+/// completed: it is left out.
 Result<std::vector<Unfinished>> unfinished(store::ObjectStore& store);
 
 } // namespace quarry::release

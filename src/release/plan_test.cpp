@@ -1,5 +1,6 @@
 #include "release/plan.hpp"
 
+#include "promote/withdraw.hpp"
 #include "publish/testing/invariants.hpp"
 #include "registry/releases.hpp"
 #include "registry/testing/samples.hpp"
@@ -223,6 +224,81 @@ TEST(Release, AResultBetweenTwoChannelsStopsItAndTheDigestCompletesIt) {
   ASSERT_TRUE(completed) << render(completed.error());
   EXPECT_EQ(registry::list_channels(*store)->size(), 2u);
   EXPECT_TRUE(unfinished(*store)->empty());
+}
+
+TEST(Release, AChannelThatHadEverythingIsNotSaidToHaveMoved) {
+  auto store = store::make_memory_store();
+  TwoFamilies both(*store);
+  for (const auto* channel : {"stable-gfx94x-dcgpu", "stable-gfx110x-all"}) waive_everything(*store, channel);
+  auto one = request_of({both.sets[1]}); // gfx110x-all
+  ASSERT_TRUE(promote_all(*store, one, options_of()));
+  FaultyStore racing(*store);
+  bool raced = false;
+  racing.after_call = [&](std::uint64_t call) {
+    if (raced || !racing.log().at(call - 1).starts_with("put plans/")) return;
+    raced = true;
+    waive_everything(*store, "another");
+  };
+  auto done = promote_all(racing, request_of(both.sets), options_of());
+  EXPECT_TRUE(raced);
+  ASSERT_TRUE(done) << "no channel has moved, so it is planned again: " << render(done.error());
+}
+
+TEST(Release, AChannelWhoseRunDiedAfterItsSwapHasMoved) {
+  auto store = store::make_memory_store();
+  TwoFamilies both(*store);
+  for (const auto* channel : {"stable-gfx94x-dcgpu", "stable-gfx110x-all"}) waive_everything(*store, channel);
+  auto dry = store::make_memory_store();
+  std::uint64_t page = 0;
+  {
+    TwoFamilies same(*dry);
+    for (const auto* channel : {"stable-gfx94x-dcgpu", "stable-gfx110x-all"}) waive_everything(*dry, channel);
+    FaultyStore all(*dry);
+    ASSERT_TRUE(promote_all(all, request_of(same.sets), options_of()));
+    for (std::uint64_t n = 1; n <= all.calls() && !page; ++n)
+      if (all.log()[n - 1].starts_with("put channels/stable-gfx94x-dcgpu/")) page = n;
+  }
+  ASSERT_GT(page, 0u);
+  FaultyStore faulty(*store, {FaultyStore::Fault::refuse, page, false});
+  auto stopped = promote_all(faulty, request_of(both.sets), options_of());
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, "O019");
+  EXPECT_THAT(stopped.error().message, HasSubstr("stable-gfx110x-all, stable-gfx94x-dcgpu moved, and"));
+}
+
+TEST(Release, APlanOfWhichAChannelWasUndoneIsNotUnfinished) {
+  auto store = store::make_memory_store();
+  TwoFamilies both(*store);
+  for (const auto* channel : {"stable-gfx94x-dcgpu", "stable-gfx110x-all"}) waive_everything(*store, channel);
+  FaultyStore racing(*store);
+  bool raced = false;
+  racing.after_call = [&](std::uint64_t call) {
+    if (raced || racing.log().at(call - 1) != "put channels/stable-gfx110x-all.json") return;
+    raced = true;
+    waive_everything(*store, "another");
+  };
+  ASSERT_FALSE(promote_all(racing, request_of(both.sets), options_of()));
+  auto open = unfinished(*store);
+  ASSERT_TRUE(open && open->size() == 1);
+  EXPECT_EQ(open->front().pattern, "stable-{family}");
+  auto digest = open->front().plan.hex();
+  std::vector<std::string> judged;
+  auto options = options_of(digest);
+  options.before_writing = [&](const Part& part) -> Result<void> {
+    judged.push_back(part.request.channel);
+    return fail(ErrorKind::held, "O017", "stop here");
+  };
+  EXPECT_FALSE(promote_all(*store, request_of(both.sets), options));
+  EXPECT_THAT(judged, ElementsAre("stable-gfx110x-all")) << "what an earlier run has moved is judged for the copy, too";
+  auto out = promote::plan_withdrawal(*store, "stable-gfx110x-all", {"set:" + both.sets[1].digest.hex()});
+  ASSERT_TRUE(out) << render(out.error());
+  ASSERT_TRUE(promote::withdraw(*store, *out, {"tester", k_when, "broken"}));
+  EXPECT_TRUE(unfinished(*store)->empty()) << "its --execute would be refused";
+}
+
+TEST(Release, NoSetsAreNoRelease) {
+  auto store = store::make_memory_store();
+  EXPECT_EQ(promote_all(*store, request_of({}), options_of()).error().code, "O020");
 }
 
 TEST(Release, AnotherPlanThanTheReviewedOneIsRefused) {

@@ -36,6 +36,8 @@ Result<void> put_plan(store::ObjectStore& store, const std::string& document);
 /// The plan of a digest or its first 16 or more digits; nullopt if no run has stored it. corrupt R011 for an altered
 /// one; invalid_argument O005 for text that is not a digest.
 Result<std::optional<FoundPlan>> find_plan(store::ObjectStore& store, const std::string& digits);
+/// Whether one of the channel's last 64 moves, after the planned generation, was made by this plan.
+Result<bool> moved_since(store::ObjectStore& store, const StoredChannel& planned);
 /// All plans; objects that are not plans are left out. One read for each.
 Result<std::vector<FoundPlan>> list_plans(store::ObjectStore& store);
 

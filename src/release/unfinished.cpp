@@ -1,5 +1,7 @@
 #include "release/plan.hpp"
 #include "release/stored_plan.hpp"
+#include <algorithm>
+#include <map>
 
 namespace quarry::release {
 
@@ -11,34 +13,87 @@ constexpr std::size_t k_moves_looked_at = 64; // as `--execute` looks for a move
 
 enum class State : std::uint8_t { moved, waiting, overtaken };
 
-Result<State> state_of(ObjectStore& store, const StoredChannel& planned) {
-  TRY(auto now, registry::read_channel(store, planned.name));
-  auto generation = now ? now->record.generation : 0;
-  auto digest = now ? now->record.ledger : registry::LedgerDigest();
-  for (std::size_t i = 0; i < k_moves_looked_at && !digest.empty() && generation > planned.generation; ++i) {
-    TRY(auto entry, registry::load_ledger(store, digest), "while reading the ledger of channel " + planned.name);
-    if (entry.plan == planned.plan) return State::moved;
-    generation = entry.generation - 1;
+/// What the plans need to know of a channel, read once.
+struct Moves {
+  std::uint64_t generation = 0;                ///< 0: it does not exist
+  std::vector<registry::LedgerRecord> entries; ///< the last 64, newest first
+  std::optional<registry::ViewRecord> view;    ///< that it shows; read when it is needed
+};
+
+Result<Moves> moves_of(ObjectStore& store, const std::string& channel, std::uint64_t since) {
+  Moves moves;
+  TRY(auto now, registry::read_channel(store, channel));
+  if (!now) return moves;
+  moves.generation = now->record.generation;
+  auto digest = now->record.ledger;
+  for (auto at = moves.generation; moves.entries.size() < k_moves_looked_at && !digest.empty() && at > since;) {
+    TRY(auto entry, registry::load_ledger(store, digest), "while reading the ledger of channel " + channel);
+    at = entry.generation - 1;
     digest = entry.previous;
+    moves.entries.push_back(std::move(entry));
   }
-  bool same = (now ? now->record.generation : 0) == planned.generation;
-  return same ? State::waiting : State::overtaken;
+  return moves;
+}
+
+/// Whether the channel still shows the sets that this move brought; a rollback or a yank takes them out.
+Result<bool> still_shown(ObjectStore& store, Moves& moves, const registry::LedgerRecord& move) {
+  if (moves.generation == move.generation) return true;
+  if (!moves.view) {
+    TRY(moves.view, registry::load_view(store, moves.entries.front().to_view));
+  }
+  TRY(auto brought, registry::load_view(store, move.to_view));
+  const auto& shown = moves.view->sets;
+  return std::all_of(brought.sets.begin(), brought.sets.end(), [&](const registry::SetDigest& set) {
+    return std::find(shown.begin(), shown.end(), set) != shown.end();
+  });
+}
+
+const registry::LedgerRecord* move_by(const Moves& moves, const StoredChannel& planned) {
+  for (const auto& entry : moves.entries)
+    if (entry.generation > planned.generation && entry.plan == planned.plan) return &entry;
+  return nullptr;
+}
+
+Result<State> state_of(ObjectStore& store, const StoredChannel& planned, Moves& moves) {
+  if (const auto* move = move_by(moves, planned)) {
+    TRY(bool shown, still_shown(store, moves, *move));
+    return shown ? State::moved : State::overtaken;
+  }
+  return moves.generation == planned.generation ? State::waiting : State::overtaken;
 }
 
 } // namespace
 
+Result<bool> moved_since(ObjectStore& store, const StoredChannel& planned) {
+  TRY(auto moves, moves_of(store, planned.name, planned.generation));
+  return move_by(moves, planned) != nullptr;
+}
+
 Result<std::vector<Unfinished>> unfinished(ObjectStore& store) {
   TRY(auto plans, list_plans(store));
+  std::map<std::string, std::uint64_t> since; // what no plan knows need not be read
+  for (const auto& [digest, plan] : plans)
+    for (const auto& channel : plan.channels)
+      if (channel.moves) {
+        auto [known, first] = since.try_emplace(channel.name, channel.generation);
+        known->second = std::min(known->second, channel.generation);
+      }
+  std::map<std::string, Moves> moves;
+  for (const auto& [name, generation] : since) {
+    TRY(moves[name], moves_of(store, name, generation));
+  }
   std::vector<Unfinished> found;
   for (const auto& [digest, plan] : plans) {
-    Unfinished one{digest, plan.source, {}, {}};
+    Unfinished one{digest, plan.source, plan.pattern, {}, {}};
+    bool undone = false; // its `--execute` would refuse it
     for (const auto& channel : plan.channels) {
       if (!channel.moves) continue;
-      TRY(auto state, state_of(store, channel));
+      TRY(auto state, state_of(store, channel, moves[channel.name]));
       if (state == State::moved) one.moved.push_back(channel.name);
       if (state == State::waiting) one.waiting.push_back(channel.name);
+      undone |= state == State::overtaken;
     }
-    if (!one.moved.empty() && !one.waiting.empty()) found.push_back(std::move(one));
+    if (!undone && !one.moved.empty() && !one.waiting.empty()) found.push_back(std::move(one));
   }
   return found;
 }

@@ -46,6 +46,19 @@ TEST(Ed25519, KeysAreWrittenAndReadAgain) {
     EXPECT_FALSE(Ed25519PublicKey::parse(junk)) << junk;
 }
 
+TEST(Stored, SomethingElseInThePlaceOfASignatureIsNotOne) {
+  auto store = store::make_memory_store();
+  auto key = new_key();
+  auto subject = subject_of("a");
+  auto at = sign(*store, subject, key);
+  ASSERT_TRUE(at && sign(*store, subject, key)) << "signing twice is fine";
+  ASSERT_TRUE(store->put(*at, content::Rope::literal("{}"), {}));
+  auto refused = sign(*store, subject, key);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "R011");
+  EXPECT_NE(refused.error().message.find(key.public_key().id()), std::string::npos);
+}
+
 TEST(Envelope, HasTheEncodingOfDsse) {
   EXPECT_EQ(pre_authentication_encoding("hello"), "DSSEv1 28 application/vnd.in-toto+json 5 hello");
 }

@@ -22,8 +22,12 @@ Result<std::string> sign(ObjectStore& store, const Subject& subject, const Ed255
   options.precondition = store::Precondition::if_absent();
   options.content_type = "application/json";
   auto written = store.put(at, content::Rope::literal(envelope(subject, key)), options);
-  if (!written && !written.error().is(codes::object_exists)) return fail(std::move(written).error());
-  return at;
+  if (written) return at;
+  if (!written.error().is(codes::object_exists)) return fail(std::move(written).error());
+  TRY(auto present, store.get(at, k_envelope_bytes_max));
+  if (present && verifies(*present, subject, key.public_key())) return at;
+  return fail(ErrorKind::corrupt, "R011", fmt::format("{} is not a signature of this key", at),
+              "find out who wrote it; remove it, and sign again");
 }
 
 Result<Envelopes> load(ObjectStore& store, const std::set<Sha256>& records) {

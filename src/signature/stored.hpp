@@ -11,7 +11,7 @@
 namespace quarry::signature {
 
 /// Writes the envelope if-absent; a record that this key has signed stays signed. Returns its key in the store. One
-/// write.
+/// write. corrupt R011 if something else has its place.
 Result<std::string> sign(store::ObjectStore& store, const Subject& subject, const Ed25519PrivateKey& key);
 
 /// The envelopes of these records, as they are stored, by the record's digest. One listing of each record's place and a

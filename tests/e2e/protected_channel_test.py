@@ -140,6 +140,7 @@ def test_what_a_rollback_took_out_stays_out(line, next_packages):
     assert back["blocked"] == 4 and line.versions() == {"7.2.0"}
     # The next scheduled promotion of the same set, by its run and by the channel it came from.
     for source in ("run:2", "channel:staging"):
+        assert "R022" in line("gate", "--from", source, "--to", "stable", code=10).err, "it is not ready to move"
         said = line.promote(source, code=10).err
         assert "R022" in said and "breaks import torch" in said and "quarry channel unblock stable" in said
     assert line.versions() == {"7.2.0"}
@@ -255,6 +256,7 @@ def test_a_set_in_the_middle_is_taken_out(line, next_packages, packages):
     words = ("yank", f"set:{sets['1']}", "--channel", "staging", "--reason", "wrong compiler")
     planned = line(*words, "--dry-run").json
     assert line.bytes() == before and len(planned["blocked"]) == 4
+    assert {file["reason"] for file in planned["blocked"]} == {"wrong compiler"}
     done = line(*words).json
     assert done["generation"] == planned["generation"] == 3 and done["view"] == planned["view"]
     shown = line("channel", "show", "staging").json

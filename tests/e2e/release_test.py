@@ -225,3 +225,34 @@ def test_a_revocation_comes_in_while_a_promotion_is_judged(line):
     line("waiver", "revoke", digests[0], "--reason", "not agreed")
     said = line.promote(release, "--execute", plan, code=7).err
     assert "O002" in said and re.search(r"reviewed +" + plan[:16], said)
+
+
+def test_no_sets_are_no_release(line, tmp_path):
+    line("channel", "protect", "empty", "--policy", line.policy, "--reason", "x")
+    at = ("--store", f"file:{line.store}")
+    refused("O020", 2, "gate", "--from", "channel:empty", "--to", "x-{platform}", "--policy", line.policy, *at)
+    refused("O021", 2, "release", "create", "--from", "channel:empty", *at)
+    notes = tmp_path / "notes.md"
+    notes.write_bytes(b"a\0b")
+    words = ("release", "create", "--from", f"run:42-linux@{FAMILIES[0]}", "--notes", notes, *at)
+    refused("O027", 2, *words)
+    notes.write_bytes(b"\xff")
+    refused("O027", 2, *words)
+
+
+def test_status_judges_what_is_to_come_first(line):
+    done = line("status", "new", "--from", f"run:42-linux@{FAMILIES[0]}", "--policy", line.policy)
+    assert done.json["channels"] == [] and done.json["candidate"]["cells"][0]["verdict"] == "held"
+
+
+def test_the_notes_leave_out_what_is_of_another_release(line, tmp_path):
+    (first, second) = (line("release", "create", "--from", f"run:42-linux@{family}").json["release"] for family in FAMILIES)
+    made = line("waive", "--to", CHANNELS[0], "--everything", "--reason", "no machine", "--approver", "lead", "--expires", "1h", "--policy", line.policy)
+    line("promote", "--from", f"release:{first}", "--to", CHANNELS[0], "--policy", line.policy)
+    waiver = made.json["waiver"]
+    assert waiver[:12] in line("release", "notes", first).json["markdown"]
+    assert waiver[:12] not in line("release", "notes", second).json["markdown"]
+    line("waiver", "revoke", waiver, "--reason", "a mistake")
+    assert "revoked since: a mistake" in line("release", "notes", first).json["markdown"]
+    (line.store / "waivers" / f"{waiver}.json").unlink()
+    assert "the record is gone" in line("release", "notes", first).json["markdown"]

@@ -106,13 +106,22 @@ def test_only_signed_results_count_where_the_policy_names_signers(store, environ
 def test_a_waiver_is_signed_by_its_approver(store, keys, tmp_path):
     tester, lead = keys
     policy = with_signers(tmp_path, signer(lead, "waivers"))
-    base = ("waive", "--to", "stable", "--everything", "--reason", "x", "--approver", "lead", "--expires", "1h", "--policy", policy, "--store", f"file:{store}", "--json")
-    good(*base)
+    unsigned = tmp_path / "unsigned.toml"
+    unsigned.write_text(POLICY)
+
+    def base(policy: Path) -> tuple:
+        return ("waive", "--to", "stable", "--everything", "--reason", "x", "--approver", "lead", "--expires", "1h", "--policy", policy, "--store", f"file:{store}", "--json")
+
+    good(*base(unsigned))
     held = gate(store, policy, 10)
     assert "it is not signed by lead" in held["cells"][0]["reasons"][0]
-    good(*base, "--sign", tester["path"])
+    said = quarry("gate", "--to", "stable", "--from", "channel:staging", "--policy", policy, "--store", f"file:{store}").out
+    assert "--approver lead" in said and "--sign KEY" in said
+    assert "--sign KEY, with a key of lead" in refused("G006", 2, *base(policy)).err
+    refused("G006", 2, *base(policy), "--sign", tester["path"])
+    good(*base(unsigned), "--sign", tester["path"])
     gate(store, policy, 10)
-    good(*base, "--sign", lead["path"])
+    good(*base(policy), "--sign", lead["path"])
     assert gate(store, policy, 0)["cells"][0]["waived"]
     other = with_signers(tmp_path, signer(tester, "waivers"))
     assert "has no key of lead" in gate(store, other, 10)["cells"][0]["reasons"][0]
@@ -122,7 +131,7 @@ def test_a_key_is_revoked_for_a_channel(store, environment_of, keys, tmp_path):
     tester, _ = keys
     policy = with_signers(tmp_path, signer(tester, "evidence"))
     at = ("--store", f"file:{store}")
-    refused("O023", 3, "key", "revoke", "tester", "--channel", "staging", "--reason", "leaked", *at)
+    assert "channel staging is not protected" in refused("O023", 3, "key", "revoke", "tester", "--channel", "staging", "--reason", "leaked", *at).err
     good("channel", "protect", "stable", "--policy", policy, "--reason", "release channel", *at)
     good("test", "--venv", environment_of, "--sign", tester["path"], *at)
     gate_words = ("gate", "--to", "stable", "--from", "channel:staging", *at)
@@ -135,6 +144,19 @@ def test_a_key_is_revoked_for_a_channel(store, environment_of, keys, tmp_path):
     assert held.code == 10 and "revoked: leaked in a log" in held.out
     moves = good("channel", "log", "stable", *at, "--json").json["moves"]
     assert [move["why"] for move in moves] == ["leaked in a log", "release channel"]
+
+
+def test_a_name_with_two_keys_is_revoked_key_by_key(store, keys, tmp_path):
+    tester, rotated = keys
+    policy = with_signers(tmp_path, signer(tester, "evidence"), signer({**rotated, "name": "tester"}, "evidence"))
+    at = ("--channel", "stable", "--reason", "leaked", "--store", f"file:{store}")
+    good("channel", "protect", "stable", "--policy", policy, "--reason", "release channel", "--store", f"file:{store}")
+    said = refused("O025", 2, "key", "revoke", "tester", *at).err
+    assert tester["key"] in said and rotated["key"] in said
+    revoked = good("key", "revoke", tester["id"], *at, "--json").json
+    assert revoked["moved"] and revoked["key"] == tester["key"]
+    assert good("key", "revoke", "tester", *at, "--json").json["key"] == rotated["key"], "only one counts by now"
+    assert not good("key", "revoke", "tester", *at, "--json").json["moved"]
 
 
 def test_other_tools_agree(store, environment_of, keys, tmp_path):

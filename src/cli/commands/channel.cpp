@@ -193,7 +193,7 @@ Command channel_diff_command() {
   return {.path = {"channel", "diff"},
           .summary = "compare what two channels show, or one at two times",
           .description = "Lists the files that the second has and the first lacks (+), the other way round (-), and "
-                         "those of one name with other bytes (~), which only two channels can have.",
+                         "those of one name with other bytes (~).",
           .operands = {{"BEFORE", "a channel, or stable@3 for what it showed at generation 3"},
                        {"AFTER", "the same of what it is compared with"}},
           .flags = {store_flag()},

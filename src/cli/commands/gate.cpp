@@ -168,6 +168,24 @@ Findings unknown_names(const Context& context, store::ObjectStore& store, const 
   return found;
 }
 
+/// Where the policy asks for signatures, one of the approver's keys must have signed.
+Result<void> check_signature(const gate::Policy& policy, const registry::WaiverRecord& waiver,
+                             const std::optional<Ed25519PrivateKey>& key) {
+  bool asked = false, has_key = false;
+  for (const auto& signer : policy.signers) {
+    asked |= signer.waivers;
+    if (!signer.waivers || signer.name != waiver.approver || !signer.revoked.empty()) continue;
+    has_key = true;
+    if (key && key->public_key().base64() == signer.key) return {};
+  }
+  if (!asked) return {};
+  if (!has_key)
+    return cannot_waive(fmt::format("policy {} has no key of {} that counts", policy.name, waiver.approver),
+                        "name another approver, or add the key to the policy");
+  return cannot_waive(fmt::format("policy {} wants waivers signed by their approver", policy.name),
+                      fmt::format("sign it: --sign KEY, with a key of {}", waiver.approver));
+}
+
 Result<void> check_waiver(Context& context, const Arguments& arguments, store::ObjectStore& store,
                           const registry::WaiverRecord& waiver) {
   auto now_us = context.clock.now_us();
@@ -194,7 +212,8 @@ Result<void> check_waiver(Context& context, const Arguments& arguments, store::O
   if (waiver.expires.us() - now_us > policy.waiver_max_age_us)
     return cannot_waive(fmt::format("policy {} does not allow waivers until {}", policy.name, waiver.expires),
                         fmt::format("the latest end is {}", sys::rfc3339(now_us + policy.waiver_max_age_us)));
-  return {};
+  TRY(auto key, signing_key(arguments));
+  return check_signature(policy, waiver, key);
 }
 
 /// The page of the job that this is: "https://github.com/OWNER/REPO/actions/runs/42"; empty on a desk.

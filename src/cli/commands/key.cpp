@@ -41,22 +41,57 @@ Result<int> run_key_show(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-/// The channel's policy with this key marked; its name or the key itself names it.
-Result<gate::Policy> without_key(store::ObjectStore& store, const std::string& channel, const std::string& key,
-                                 const std::string& reason) {
+/// A signer of the policy that a channel had when it was read.
+struct Revoking {
+  gate::Policy policy; ///< with the key marked
+  registry::PolicyDigest instead_of;
+  std::vector<gate::Signer> before; ///< that were revoked already
+  gate::Signer signer;              ///< that is revoked now; its key is empty if there is none
+};
+
+bool is_named(const gate::Signer& signer, const std::string& word) {
+  if (signer.key == word || signer.name == word) return true;
+  auto key = Ed25519PublicKey::parse(signer.key);
+  return key && key->id() == word;
+}
+
+Unexpected several_keys(const std::string& name, const std::vector<gate::Signer*>& signers) {
+  std::vector<std::string> keys;
+  for (const auto* signer : signers) keys.push_back(signer->key);
+  return fail(
+      Error::of(ErrorKind::invalid_argument, "O025", fmt::format("{} has {} keys that count", name, keys.size()))
+          .with_details(std::move(keys))
+          .with_hint("nothing was changed: name the key itself"));
+}
+
+/// The channel's policy with this key marked; its name, its id or the key itself names it.
+Result<Revoking> without_key(store::ObjectStore& store, const std::string& channel, const std::string& word,
+                             const std::string& reason) {
   TRY_DO(registry::require_channel(store, channel));
   TRY(auto policy, promote::policy_of(store, channel));
-  auto unknown = fail(ErrorKind::not_found, "O023", fmt::format("the policy of channel {} has no key {}", channel, key),
-                      "name it by the policy's `name` or `key`; an unprotected channel has no policy");
-  if (!policy) return unknown;
-  bool found = false;
-  for (auto& signer : policy->signers)
-    if (signer.key == key || signer.name == key) {
-      signer.revoked = reason;
-      found = true;
-    }
-  if (!found) return unknown;
-  return std::move(*policy);
+  if (!policy)
+    return fail(ErrorKind::not_found, "O023", fmt::format("channel {} is not protected", channel),
+                "it has no policy that names keys; look at the policy that you promote with");
+  Revoking revoking;
+  revoking.instead_of = registry::PolicyDigest::parse(policy->digest).value_or(registry::PolicyDigest());
+  std::vector<gate::Signer*> valid;
+  for (auto& signer : policy->signers) {
+    if (!is_named(signer, word)) continue;
+    if (signer.revoked.empty())
+      valid.push_back(&signer);
+    else
+      revoking.before.push_back(signer);
+  }
+  if (valid.size() > 1) return several_keys(word, valid);
+  if (valid.empty() && revoking.before.empty())
+    return fail(ErrorKind::not_found, "O023", fmt::format("the policy of channel {} has no key {}", channel, word),
+                "name it by the policy's `name` or `key`, or by the id that `quarry key show` prints");
+  if (!valid.empty()) {
+    valid.front()->revoked = reason;
+    revoking.signer = *valid.front();
+  }
+  revoking.policy = std::move(*policy);
+  return revoking;
 }
 
 Result<int> run_key_revoke(Context& context, const Arguments& arguments) {
@@ -66,16 +101,20 @@ Result<int> run_key_revoke(Context& context, const Arguments& arguments) {
     return fail(ErrorKind::invalid_argument, "O015", "the reason is empty",
                 "say why: whoever looks at the channel in a year has only the ledger");
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto policy, without_key(*store, name, arguments.operands.at(0), reason));
+  TRY(auto revoking, without_key(*store, name, arguments.operands.at(0), reason));
   promote::Author author{who(context), sys::Timestamp::from_us(context.clock.now_us()), reason};
-  TRY(auto guarded, promote::protect(*store, name, policy, author));
+  TRY(auto guarded, promote::protect(*store, name, revoking.policy, author, revoking.instead_of));
   const auto& channel = guarded.channel;
-  context.out.data(fmt::format("{}  {}@{}  policy {}\n", guarded.moved ? "revoked" : "revoked before", channel.name,
-                               channel.generation, channel.guard.policy.short_hex()));
+  const auto& signer = revoking.signer.key.empty() ? revoking.before.front() : revoking.signer;
+  context.out.data(fmt::format("{}  {}@{}  policy {}  key {} of {}\n", guarded.moved ? "revoked" : "revoked before",
+                               channel.name, channel.generation, channel.guard.policy.short_hex(), signer.key,
+                               signer.name));
   context.out.document({{"schema", "quarry.key-revoke/1"},
                         {"channel", channel.name},
                         {"generation", channel.generation},
                         {"policy", channel.guard.policy},
+                        {"name", signer.name},
+                        {"key", signer.key},
                         {"moved", guarded.moved}});
   return 0;
 }
@@ -116,13 +155,15 @@ Command key_revoke_command() {
       .description = "Binds the policy of a protected channel again, with the key marked as revoked and the reason, as "
                      "a move with an entry in the ledger. Nothing that the key has ever signed counts from then on: "
                      "whoever has a stolen key can write any date. What the channel shows stays.",
-      .operands = {{"KEY", "the `key` or the `name` of a `[[signer]]` of the policy"}},
+      .operands = {{"KEY", "the `key` or the `name` of a `[[signer]]` of the policy, or the id of the key"}},
       .flags = {{.name = "--channel", .value = "NAME", .help = "the protected channel", .required = true},
                 {.name = "--reason", .value = "TEXT", .help = "why, for the policy and the ledger", .required = true},
                 store_flag()},
       .examples = {{"quarry key revoke ci-tester --channel stable --reason \"leaked in a log\"",
                     "its results do not count any more"}},
-      .exit_codes = {{3, "there is no such channel, or its policy has no such key"}},
+      .exit_codes = {{2, "the name has several keys that count"},
+                     {3, "there is no such channel, it is not protected, or its policy has no such key"},
+                     {7, "somebody changed the channel's policy meanwhile"}},
       .schema = "quarry.key-revoke/1",
       .run = run_key_revoke};
 }

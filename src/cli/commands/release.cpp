@@ -26,11 +26,12 @@ Result<registry::ReleaseRecord> release_of(const Arguments& arguments, store::Ob
   std::vector<std::string> locators;
   for (const auto& set : arguments.list("--set")) locators.push_back(set.starts_with("set:") ? set : "set:" + set);
   for (const auto& from : arguments.list("--from")) locators.push_back(from);
-  if (locators.empty())
-    return fail(ErrorKind::invalid_argument, "O021", "the release would have no sets",
-                "name them with `--set DIGEST` or `--from LOCATOR`, each as often as needed");
+  auto no_sets = fail(ErrorKind::invalid_argument, "O021", "the release would have no sets",
+                      "name them with `--set DIGEST` or `--from LOCATOR`, each as often as needed");
+  if (locators.empty()) return no_sets;
   TRY_DO(check_line("--name", arguments.get("--name")));
   TRY(auto source, release::resolve(store, locators));
+  if (source.resolved.sets.empty()) return no_sets;
   registry::ReleaseRecord record;
   record.name = arguments.get("--name");
   for (const auto& sealed : source.resolved.sets) record.sets.push_back(sealed.digest);
@@ -42,6 +43,9 @@ Result<registry::ReleaseRecord> release_of(const Arguments& arguments, store::Ob
   }
   if (auto file = arguments.find("--notes")) {
     TRY(record.notes, sys::read_file(*file, k_notes_bytes_max), "while reading the notes");
+    if (!text::is_valid_utf8(record.notes) || record.notes.find('\0') != std::string::npos)
+      return fail(ErrorKind::invalid_argument, "O027", *file + " is not text in UTF-8",
+                  "a release keeps what people read; is it the right file?");
   }
   return record;
 }

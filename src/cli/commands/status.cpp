@@ -1,3 +1,4 @@
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/next_command.hpp"
@@ -6,6 +7,7 @@
 #include "cli/verdict.hpp"
 #include "gate/collect.hpp"
 #include "pages/projection.hpp"
+#include "promote/guard.hpp"
 #include "release/plan.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -46,6 +48,14 @@ Result<std::vector<registry::SealedSet>> newest_sets(store::ObjectStore& store, 
   return registry::load_all_sealed(store, {view.sets.end() - static_cast<std::ptrdiff_t>(count), view.sets.end()});
 }
 
+/// A protected channel is judged by its own policy, and `--policy` is for the others.
+Result<gate::Policy> policy_of_status(Context& context, const Arguments& arguments, store::ObjectStore& store,
+                                      const std::string& channel) {
+  TRY(auto bound, promote::policy_of(store, channel));
+  if (bound) return std::move(*bound);
+  return load_policy(context, arguments.get("--policy"));
+}
+
 /// Judges again what the channel shows: a failure that came in since, a result that is too old by now.
 Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, store::ObjectStore& store,
                                 const std::string& name) {
@@ -56,7 +66,8 @@ Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, st
   TRY(auto view, registry::load_view(store, status.record.view), "while reading channel " + name);
   TRY(auto sets, newest_sets(store, view));
   TRY(status.pages_generation, pages::projected_generation(store, name));
-  TRY(auto policy, policy_for(context, arguments, store, name));
+  TRY(auto policy, policy_of_status(context, arguments, store, name));
+  policy.expectation = {}; // what a release must bring was asked when it came; the newest sets are a part of it
   TRY(auto input, gate::collect(store, name, sets, context.clock.now_us()));
   TRY_DO(gate::load_signatures(store, policy, input));
   status.verdict = gate::judge(policy, input);
@@ -87,8 +98,8 @@ std::string status_text(const ChannelStatus& status) {
   auto troubled = status.troubled();
   for (const auto& [failing, cell] : troubled) {
     if (shown++ == k_reasons_shown) break;
-    text += fmt::format("  {}  {}: {}\n", failing ? "FAILS   " : "UNTESTED", place_of_cell(cell->cell),
-                        cell->reasons.front());
+    text += fmt::format("  {}  {} of set:{}: {}\n", failing ? "FAILS   " : "UNTESTED", place_of_cell(cell->cell),
+                        cell->set.short_hex(), cell->reasons.front());
   }
   if (troubled.size() > k_reasons_shown) text += fmt::format("  and {} more\n", troubled.size() - k_reasons_shown);
   if (!record.guard.blocked.empty())
@@ -142,7 +153,7 @@ Json status_json(const ChannelStatus& status) {
 Result<Json> print_candidate(Context& context, const Arguments& arguments, store::ObjectStore& store,
                              const std::string& channel) {
   TRY(auto source, source_of(arguments, store));
-  TRY(auto policy, policy_for(context, arguments, store, channel));
+  TRY(auto policy, policy_of_status(context, arguments, store, channel));
   TRY(auto input, gate::collect_new(store, channel, source.resolved, context.clock.now_us()));
   input.expectations = source.expectations;
   TRY_DO(gate::load_signatures(store, policy, input));
@@ -152,6 +163,21 @@ Result<Json> print_candidate(Context& context, const Arguments& arguments, store
   of_channel.values["--to"] = {channel};
   context.out.data(held_text(context, of_channel, {policy, verdict, input.subjects}));
   return verdict_json(verdict);
+}
+
+/// The command that completes an interrupted release; flags such as `--policy` and `--to-store` are not known.
+std::string completing(const Context& context, const Arguments& arguments, const release::Unfinished& one) {
+  auto of_plan = arguments;
+  of_plan.values["--from"].clear();
+  std::size_t begin = 0;
+  for (auto end = std::size_t{0}; end != std::string::npos; begin = end + 2) { // as release::resolve() joins them
+    end = one.source.find(", ", begin);
+    of_plan.values["--from"].push_back(one.source.substr(begin, end == std::string::npos ? end : end - begin));
+    if (end == std::string::npos) break;
+  }
+  NextCommand promote(context, "promote");
+  promote.flags_of(of_plan).set("--to", one.pattern);
+  return promote.set("--execute", one.plan.hex().substr(0, registry::k_plan_digits_min)).text();
 }
 
 Result<int> run_status(Context& context, const Arguments& arguments) {
@@ -168,6 +194,13 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
   std::vector<std::string> help;
   Findings notes;
   for (const auto& name : names) {
+    if (arguments.has("--from")) {
+      TRY(auto now, registry::read_channel(*store, name));
+      if (!now) {
+        context.out.note(fmt::format("there is no channel {} yet: its first sets are judged", name));
+        continue;
+      }
+    }
     TRY(auto status, status_of(context, arguments, *store, name));
     notes = status.notes; // the same objects for every channel
     context.out.data(status_text(status));
@@ -179,9 +212,9 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
   auto half = Json::array();
   for (const auto& one : unfinished) {
     for (const auto& channel : one.waiting)
-      context.out.data(fmt::format("{} has not moved yet: plan {} of {} was interrupted; run its `quarry promote "
-                                   "--execute` again\n",
-                                   channel, one.plan.hex().substr(0, registry::k_plan_digits_min), one.source));
+      context.out.data(fmt::format("{} has not moved yet: plan {} of {} was interrupted\n", channel,
+                                   one.plan.hex().substr(0, registry::k_plan_digits_min), one.source));
+    help.push_back(completing(context, arguments, one));
     half.push_back({{"plan", one.plan}, {"source", one.source}, {"moved", one.moved}, {"waiting", one.waiting}});
   }
   Json candidate = nullptr;

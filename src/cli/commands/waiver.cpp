@@ -45,7 +45,9 @@ Result<int> run_waiver_list(Context& context, const Arguments& arguments) {
                     state_of(waiver.record, by, context.clock.now_us()), waiver_text(waiver.record)});
   }
   context.out.data(table({k_text, k_name, k_text, k_text}, rows, context.out.data_look()));
-  if (waivers.empty()) context.out.note("there are no waivers in " + store->describe());
+  if (waivers.empty())
+    context.out.note(fmt::format("there are no waivers{} in {}", channel.empty() ? "" : " for channel " + channel,
+                                 store->describe()));
   context.out.document({{"schema", "quarry.waiver-list/1"}, {"waivers", list}, {"notes", findings_json(skipped)}});
   return 0;
 }

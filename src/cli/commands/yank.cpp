@@ -33,6 +33,7 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
                 "say why: whoever looks at the channel in a year has only the ledger");
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto plan, promote::plan_withdrawal(*store, name, arguments.operands));
+  for (auto& file : plan.blocked) file.reason = why;
   bool dry = arguments.has("--dry-run");
   auto generation = plan.expected.record.generation + 1;
   if (!dry) {
@@ -74,7 +75,7 @@ Command yank_command() {
       .examples = {{"quarry yank set:0e66efc9cb8b --channel nightly --reason \"wrong compiler\"",
                     "one night's packages, and not those that came after"}},
       .exit_codes = {{3, "there is no such channel, or it shows nothing of it"},
-                     {7, "the channel was moved meanwhile"}},
+                     {7, "the channel was moved meanwhile, or other sets keep all the files"}},
       .schema = "quarry.yank/1",
       .run = run_yank};
 }
