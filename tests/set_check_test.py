@@ -114,6 +114,8 @@ def test_suppressions_end_and_must_fit(broken, tmp_path):
     assert codes(findings(broken, "--suppressions", suppressions(tmp_path, "2999-01-01", "Q411"))) == ["Q252", "Q401", "Q402"]
     refused("Q011", 2, "set", "check", broken, "--suppressions", suppressions(tmp_path, "soon"))
     refused("Q013", 3, "set", "check", broken, "--profile", "max")
+    refused("C006", 2, "set", "check", broken, "--profile", "")
+    refused("C006", 2, "publish", broken, "--store", f"file:{tmp_path}/store", "--channel", "")
 
 
 def test_a_baseline_hides_what_was_known(broken, tmp_path):

@@ -79,6 +79,7 @@ TEST(CommandPage, FitsNarrowAndWideTerminals) {
 
 TEST(Filled, KeepsIndentedLinesAndParagraphs) {
   EXPECT_EQ(filled("one two three\n\n    a    b\nfour", 2, 11), "  one two\n  three\n\n      a    b\n  four\n");
+  EXPECT_EQ(filled("Two:\n- one\n- two", 0, 40), "Two:\n- one\n- two\n");
 }
 
 TEST(Overview, ListsDailyCommandsThenNouns) {

@@ -84,6 +84,9 @@ std::vector<std::string> flag_names(const Command& command) {
   return names;
 }
 
+/// Flags that say what is judged and who gets the packages: empty, they would count as omitted without a word.
+bool is_choice_of_rules(const Flag& flag) { return flag.name == "--profile" || flag.name == "--channel"; }
+
 /// One pass over the words; `at_` is the word being read.
 class Parser {
 public:
@@ -169,6 +172,8 @@ private:
 
   Result<void> store(const Flag& flag, std::string value, const std::string& name) {
     if (!flag.value.empty()) TRY_DO(check_value(flag, value, name));
+    if (value.empty() && is_choice_of_rules(flag))
+      return usage("C006", fmt::format("{} is empty", name), "is a variable unset?");
     auto& values = result_.values[flag.name];
     if (!values.empty() && !flag.repeats && !flag.value.empty()) {
       return usage("C007", fmt::format("{} is given twice: `{}` and `{}`", name, values.back(), value), "give it once");
