@@ -224,7 +224,7 @@ def test_a_source_distribution_with_a_bad_field_is_not_published(tmp_path):
 
 def test_old_metadata_is_published_with_a_warning(tmp_path):
     foo(tmp_path / "out", files={"foo.py": ""}, metadata=["Requires-Dist: pytz (>dev)"], metadata_version="1.2")
-    assert [note["code"] for note in good(*publish(tmp_path), "--json").json["notes"]] == ["M010"]
+    assert [note["code"] for note in good(*publish(tmp_path), "--json").json["notes"]] == ["M010", "Q409"]
 
 
 def test_adoption_judges_as_publishing_does(tmp_path):
