@@ -167,8 +167,6 @@ ALIKE_NEIGHBOURS: dict[str, int] = {
 # Pages whose lines may be longer than COLUMNS.
 LONG_LINES = {
     "docs/exit-codes.md": "generated",
-    "docs/formats/workflow-lint.md": "wrapped together with the next change of the room workflow",
-    "src/workflow/README.md": "wrapped together with the next change of the room workflow",
 }
 
 # Names that say nothing about what is inside.
@@ -181,7 +179,7 @@ PUBLIC_HOSTS = {
     "no-color.org", "rocm.docs.amd.com", "repo.radeon.com", "rocm.nightlies.amd.com", "rocm.prereleases.amd.com",
     "refspecs.linuxfoundation.org", "www.rfc-editor.org", "datatracker.ietf.org", "docs.aws.amazon.com", "toml.io", "spdx.org",
     "www.w3.org", "json-schema.org", "keepachangelog.com", "llvm.org", "man7.org", "pubs.opengroup.org", "www.amd.com", "opensource.org",
-    "gcc.gnu.org", "pkware.cachefly.net", "docs.github.com", "free.text", "in-toto.io",
+    "gcc.gnu.org", "pkware.cachefly.net", "docs.github.com", "free.text", "in-toto.io", "json.schemastore.org",
 }  # fmt: skip
 RESERVED_HOST = re.compile(r"(^|\.)(example|test|invalid|localhost|local)(\.(com|org|net))?$|(^|\.)amazonaws\.com(\.cn)?$|^169\.254\.|^127\.|^\[?::1|^[a-z0-9]$")
 
@@ -609,6 +607,7 @@ def test_nothing_is_left_for_later():
 HARD_TO_READ = {
     r"(^|[.:;] |//+<? )Of ": "begin the sentence with its subject",
     r"(?<![Tt]here )\bis no (?!longer\b)": "write `is not a`, or `is missing`",
+    r"\b[Tt]here (is|are|was|were) no such\b": "write `the X does not exist`",
     r"(?<![Tt]here )\bis none\b": "write `is not one`, or `is missing`",
     r"\b[Ll]eav\w+\b.{0,40}\baway\b": "write `omit`",
     r"\b[Mm]end(s|ed|ing)?\b": "write `fix`, `repair` or `correct`",

@@ -67,7 +67,8 @@ Json sarif(const std::vector<PlacedFinding>& findings, const std::vector<Rule>& 
   }
   Json driver = {{"name", tool.name}, {"version", tool.version}, {"rules", rule_list}};
   Json run = {{"tool", {{"driver", driver}}}, {"results", results}};
-  return {{"version", "2.1.0"}, {"runs", Json::array({run})}};
+  return {
+      {"$schema", "https://json.schemastore.org/sarif-2.1.0.json"}, {"version", "2.1.0"}, {"runs", Json::array({run})}};
 }
 
 std::string junit(const std::vector<PlacedFinding>& findings, const std::vector<Rule>& rules,

@@ -26,8 +26,9 @@ std::string key_text(const Ed25519PublicKey& key) { return fmt::format("key  {}\
 Result<int> run_key_create(Context& context, const Arguments& arguments) {
   auto path = arguments.get("--output");
   TRY(auto key, Ed25519PrivateKey::create());
-  TRY(auto file, sys::File::create_new(path, k_owner_only), "a key that exists is never replaced");
-  TRY_DO(file.write(key.pem()));
+  TRY(auto file, sys::AtomicFile::create(path, k_owner_only));
+  TRY_DO(file.file().write(key.pem()));
+  TRY_DO(file.commit_new());
   context.out.data(key_text(key.public_key()));
   context.out.document(key_json(key.public_key(), "quarry.key-create/1"));
   context.out.note(fmt::format("{} is the private key: keep it as a secret of the job that signs", path));
@@ -162,7 +163,7 @@ Command key_revoke_command() {
       .examples = {{"quarry key revoke ci-tester --channel stable --reason \"leaked in a log\"",
                     "its results do not count any more"}},
       .exit_codes = {{2, "the name has several keys that count"},
-                     {3, "there is no such channel, it is not protected, or its policy has no such key"},
+                     {3, "the channel does not exist or is not protected, or its policy does not name the key"},
                      {7, "somebody changed the channel's policy meanwhile"}},
       .schema = "quarry.key-revoke/1",
       .run = run_key_revoke};
