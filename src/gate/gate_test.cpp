@@ -1,5 +1,6 @@
 #include "gate/gate.hpp"
 
+#include "gate/testing/policies.hpp"
 #include "gate/testing/stored.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
@@ -15,10 +16,10 @@ using registry::EvidenceRecord;
 using registry::FileRecord;
 using registry::Outcome;
 using registry::WaiverRecord;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 const std::int64_t k_now = *sys::parse_rfc3339("2026-11-21T12:00:00Z");
 constexpr std::int64_t k_minute = 60'000'000, k_hour = 60 * k_minute, k_day = 24 * k_hour;
@@ -97,15 +98,11 @@ WaiverRecord waiver() {
 }
 
 Policy policy(const std::string& extra = "", const std::string& states = "") {
-  auto parsed = parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = "
-                             "[\"ann\"]\nwaiver_max_age = \"30d\"\n[states]\n" +
-                                 states +
-                                 "\n[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"gfx*\"]\npythons = "
-                                 "[\"*\"]\nsuites = [\"rocm-sdk\"]\n" +
-                                 extra,
-                             "p.toml");
-  EXPECT_TRUE(parsed) << render(parsed.error());
-  return *parsed;
+  return gate::testing::parsed_policy(
+      "approvers = [\"ann\"]\nwaiver_max_age = \"30d\"\n[states]\n" + states +
+      "\n[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"gfx*\"]\npythons = [\"*\"]\n"
+      "suites = [\"rocm-sdk\"]\n" +
+      extra);
 }
 
 const char* k_no_runner =
@@ -127,7 +124,7 @@ struct Row {
 };
 void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
 
-class GateRow : public testing::TestWithParam<Row> {};
+class GateRow : public ::testing::TestWithParam<Row> {};
 
 TEST_P(GateRow, Judges) {
   const auto& row = GetParam();
@@ -139,7 +136,7 @@ TEST_P(GateRow, Judges) {
   auto verdict = judge(policy(row.family, row.states), input);
   ASSERT_EQ(verdict.cells.size(), 1u);
   const auto& cell = verdict.cells[0];
-  EXPECT_EQ(cell.verdict, row.verdict) << testing::PrintToString(cell.reasons);
+  EXPECT_EQ(cell.verdict, row.verdict) << ::testing::PrintToString(cell.reasons);
   EXPECT_EQ(verdict.verdict, row.verdict);
   EXPECT_EQ(verdict.would_hold, row.verdict == Decision::held);
   EXPECT_EQ(cell.waived, row.waived);
@@ -168,7 +165,7 @@ constexpr auto k_ready = Decision::ready, k_held = Decision::held;
 
 INSTANTIATE_TEST_SUITE_P(
     Evidence, GateRow,
-    testing::Values(
+    ::testing::Values(
         Row{"passed_on_these_files", with([](auto&) {}), k_ready,
             "rocm-sdk passed on these files 2 h ago (gpu-7, 40 passed)"},
         Row{"family_spelled_otherwise", with([](auto& e) { e.cell.family = "gfx103X_dgpu"; }), k_ready, "passed"},
@@ -243,7 +240,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Several, GateRow,
-    testing::Values(
+    ::testing::Values(
         Row{"later_pass_wins", records({at(failed(k_set), k_now - 3 * k_hour), at(passed(k_set), k_now - k_hour)}),
             k_ready, "passed"},
         Row{"later_failure_wins", records({at(passed(k_set), k_now - 3 * k_hour), at(failed(k_set), k_now - k_hour)}),
@@ -282,7 +279,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     States, GateRow,
-    testing::Values(
+    ::testing::Values(
         Row{"no_runner_holds", [](Case&) {}, k_held, "no evidence of rocm-sdk: pool has no machine since 14 Nov",
             k_no_runner},
         Row{"no_runner_accepted", [](Case&) {}, k_ready, "not tested, which the policy accepts", k_no_runner,
@@ -306,7 +303,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     Waivers, GateRow,
-    testing::Values(
+    ::testing::Values(
         Row{"waived", waived_by([](auto&) {}), k_ready,
             "waived by ann until 2026-11-26 12:00 UTC: no lab machine until Dec", "", "", true},
         Row{"waived_failure",
@@ -629,7 +626,7 @@ struct IncumbentRow {
   const char* test;   ///< result of the test job, "" when it did not run
   bool incumbent, ours;
 };
-class IncumbentTable : public testing::TestWithParam<IncumbentRow> {};
+class IncumbentTable : public ::testing::TestWithParam<IncumbentRow> {};
 
 TEST_P(IncumbentTable, IsExpressed) {
   const auto& row = GetParam();
@@ -651,16 +648,16 @@ TEST_P(IncumbentTable, IsExpressed) {
 
 INSTANTIATE_TEST_SUITE_P(
     Feb, IncumbentTable,
-    testing::Values(IncumbentRow{"row0_release_branch_failed_build", false, true, "gfx94x-dcgpu", "", true, false},
-                    IncumbentRow{"row0_release_branch_failed_tests", true, true, "gfx94x-dcgpu", "failure", true,
-                                 false},
-                    IncumbentRow{"row1_failed_build", false, false, "gfx94x-dcgpu", "", false, false},
-                    IncumbentRow{"row1_failed_build_bypass", false, false, "gfx110x-all", "", false, false},
-                    IncumbentRow{"row2_tests_failed", true, false, "gfx94x-dcgpu", "failure", false, false},
-                    IncumbentRow{"row2_tests_skipped", true, false, "gfx94x-dcgpu", "", false, false},
-                    IncumbentRow{"row3_no_runner_no_bypass", true, false, "gfx906", "", false, false},
-                    IncumbentRow{"row4_no_runner_bypass", true, false, "gfx110x-all", "", true, true},
-                    IncumbentRow{"row4_tests_passed", true, false, "gfx94x-dcgpu", "success", true, true}),
+    ::testing::Values(IncumbentRow{"row0_release_branch_failed_build", false, true, "gfx94x-dcgpu", "", true, false},
+                      IncumbentRow{"row0_release_branch_failed_tests", true, true, "gfx94x-dcgpu", "failure", true,
+                                   false},
+                      IncumbentRow{"row1_failed_build", false, false, "gfx94x-dcgpu", "", false, false},
+                      IncumbentRow{"row1_failed_build_bypass", false, false, "gfx110x-all", "", false, false},
+                      IncumbentRow{"row2_tests_failed", true, false, "gfx94x-dcgpu", "failure", false, false},
+                      IncumbentRow{"row2_tests_skipped", true, false, "gfx94x-dcgpu", "", false, false},
+                      IncumbentRow{"row3_no_runner_no_bypass", true, false, "gfx906", "", false, false},
+                      IncumbentRow{"row4_no_runner_bypass", true, false, "gfx110x-all", "", true, true},
+                      IncumbentRow{"row4_tests_passed", true, false, "gfx94x-dcgpu", "success", true, true}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(Reach, FromFileNames) {

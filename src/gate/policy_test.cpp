@@ -7,9 +7,9 @@
 namespace quarry::gate {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr const char* k_head = "schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = [\"ann\"]\n";
 constexpr const char* k_require =
@@ -81,7 +81,7 @@ struct Bad {
   const char* message;
   bool with_require = true;
 };
-class BadPolicy : public testing::TestWithParam<Bad> {};
+class BadPolicy : public ::testing::TestWithParam<Bad> {};
 
 TEST_P(BadPolicy, IsRefusedAtItsLine) {
   auto policy =
@@ -94,7 +94,7 @@ TEST_P(BadPolicy, IsRefusedAtItsLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     Table, BadPolicy,
-    testing::Values(
+    ::testing::Values(
         Bad{"typo_at_the_root", "aprovers = []\n", "p.toml:5: aprovers: is not a known key"},
         Bad{"typo_in_states", "[states]\nno_runer = \"held\"\n", "p.toml:6: states.no_runer: is not a known key"},
         Bad{"wrong_type", "waiver_max_age = 14\n", "p.toml:5: waiver_max_age: must be a string"},

@@ -1,6 +1,7 @@
 // What a result must show to count: its suite's definition, a GPU, the sets that it was made with; and who may waive.
 #include "gate/gate.hpp"
 
+#include "gate/testing/policies.hpp"
 #include "gate/testing/stored.hpp"
 #include "sys/clock.hpp"
 #include <gmock/gmock.h>
@@ -10,7 +11,7 @@ namespace {
 
 using registry::EvidenceRecord;
 using registry::Outcome;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const std::int64_t k_noon = *sys::parse_rfc3339("2026-11-21T12:00:00Z");
 constexpr std::int64_t k_an_hour = 3'600'000'000;
@@ -45,14 +46,10 @@ Subject torch_set(const std::string& group = "gfx94X-dcgpu") {
 }
 
 Policy policy_with(const std::string& extra) {
-  auto parsed =
-      parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = [\"ann\"]\n" + extra +
-                       "\n[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\n"
-                       "suites = [\"smoke\"]\n[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\n"
-                       "pythons = [\"*\"]\nframeworks = [\"torch\"]\nsuites = [\"torch-smoke\"]\n",
-                   "p.toml");
-  EXPECT_TRUE(parsed) << render(parsed.error());
-  return *parsed;
+  return gate::testing::parsed_policy("approvers = [\"ann\"]\n" + extra +
+                                      "\n[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\npythons = [\"*\"]\n"
+                                      "suites = [\"smoke\"]\n[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\n"
+                                      "pythons = [\"*\"]\nframeworks = [\"torch\"]\nsuites = [\"torch-smoke\"]\n");
 }
 
 EvidenceRecord passed_on(const std::vector<Subject>& subjects, const std::string& suite, const std::string& framework) {
@@ -136,10 +133,10 @@ struct SuiteCase {
   void (*change)(EvidenceRecord&);
   const char* why; ///< empty: it counts
 };
-class SuiteRules : public testing::TestWithParam<SuiteCase> {};
+class SuiteRules : public ::testing::TestWithParam<SuiteCase> {};
 INSTANTIATE_TEST_SUITE_P(
     Table, SuiteRules,
-    testing::Values(
+    ::testing::Values(
         SuiteCase{"no_rule", "", [](EvidenceRecord& e) { e.suite_digest = "x"; }, ""},
         SuiteCase{"its_definition", "digest = [\"dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd\"]",
                   [](EvidenceRecord&) {}, ""},

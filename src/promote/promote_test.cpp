@@ -1,5 +1,6 @@
 #include "promote/promote.hpp"
 
+#include "gate/testing/policies.hpp"
 #include "pages/projection.hpp"
 #include "promote/guard.hpp"
 #include "publish/move.hpp"
@@ -29,13 +30,9 @@ using ::testing::HasSubstr;
 const std::int64_t k_now_us = *sys::parse_rfc3339("2026-11-20T12:00:00Z");
 
 gate::Policy policy(const std::string& extra = "") {
-  auto parsed = gate::parse_policy(
-      "schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = [\"lead\"]\nwaiver_max_age = "
-      "\"30d\"\n" +
-          extra + "[[require]]\nplatforms=[\"linux\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n",
-      "p.toml");
-  EXPECT_TRUE(parsed) << render(parsed.error());
-  return *parsed;
+  return gate::testing::parsed_policy(
+      "approvers = [\"lead\"]\nwaiver_max_age = \"30d\"\n" + extra +
+      "[[require]]\nplatforms=[\"linux\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\nsuites=[\"smoke\"]\n");
 }
 
 SealedSet release(store::ObjectStore& store, const std::string& version,

@@ -1,5 +1,6 @@
 #include "release/plan.hpp"
 
+#include "gate/testing/policies.hpp"
 #include "promote/withdraw.hpp"
 #include "publish/testing/invariants.hpp"
 #include "registry/releases.hpp"
@@ -16,7 +17,6 @@ using publish::testing::differences;
 using publish::testing::snapshot;
 using publish::testing::violations;
 using registry::SealedSet;
-using registry::testing::file_record;
 using store::testing::FaultyStore;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -25,36 +25,20 @@ const std::int64_t k_now_us = *sys::parse_rfc3339("2026-11-20T12:00:00Z");
 const auto k_when = sys::Timestamp::from_us(k_now_us);
 
 gate::Policy policy() {
-  auto parsed = gate::parse_policy("schema = \"quarry.policy/1\"\nname = \"p\"\nmax_age = \"14d\"\napprovers = "
-                                   "[\"lead\"]\n[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\npythons=[\"*\"]\n"
-                                   "suites=[\"smoke\"]\n",
-                                   "p.toml");
-  EXPECT_TRUE(parsed) << render(parsed.error());
-  return *parsed;
+  return gate::testing::parsed_policy("approvers = [\"lead\"]\n[[require]]\nplatforms=[\"*\"]\nfamilies=[\"*\"]\n"
+                                      "pythons=[\"*\"]\nsuites=[\"smoke\"]\n");
 }
 
 /// The packages of one family of run 42: its own `rocm`, whose bytes name the family, and its libraries.
 SealedSet packages_of(store::ObjectStore& store, const std::string& group, const std::string& under,
                       const std::string& project) {
-  auto directory = "42-linux/python/" + group;
-  registry::SetRecord set;
-  set.origin = {"42", "linux", group, "", "", "", "", ""};
-  set.directory = directory;
-  std::vector<registry::testing::SampleFile> files = {
-      {"rocm-7.2.0.tar.gz", "rocm", "7.2.0", "families: " + group},
-      {"rocm_sdk_libraries_" + under + "-7.2.0-py3-none-linux_x86_64.whl", project, "7.2.0"}};
-  for (const auto& file : files) {
-    auto record = file_record(file, directory);
-    EXPECT_TRUE(store.put(record.key, content::Rope::literal(file.bytes), {}));
-    bool wheel = record.metadata_sha256.has_value();
-    if (wheel) {
-      EXPECT_TRUE(store.put(record.key + ".metadata", content::Rope::literal("metadata of " + file.filename), {}));
-    }
-    set.files.push_back(std::move(record));
-  }
-  auto digest = registry::put_set(store, set);
-  EXPECT_TRUE(digest && registry::seal(store, *digest, k_when));
-  return *registry::load_sealed(store, *digest);
+  auto digest = registry::testing::put_sample_set(
+      store, "42-linux/python/" + group,
+      {{"rocm-7.2.0.tar.gz", "rocm", "7.2.0", "families: " + group},
+       {"rocm_sdk_libraries_" + under + "-7.2.0-py3-none-linux_x86_64.whl", project, "7.2.0"}},
+      group);
+  EXPECT_TRUE(registry::seal(store, digest, k_when));
+  return *registry::load_sealed(store, digest);
 }
 
 void waive_everything(store::ObjectStore& store, const std::string& channel) {

@@ -106,7 +106,7 @@ def test_files_that_are_not_in_the_set(change, store, report, tmp_path):
 def test_another_release_with_the_same_names(store, next_packages, report, tmp_path):
     publish(next_packages, store, "2")
     done = record_refused("V035", 6, store, report, tmp_path, "run:2")
-    assert "there is no such version" in done.err
+    assert "it does not have this version" in done.err
 
 
 BROKEN = {

@@ -11,20 +11,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from support.policies import smoke_policy  # noqa: E402
 from support.quarry import good, quarry, refused  # noqa: E402
 
 from conftest import publish  # noqa: E402
 
-POLICY = """schema = "quarry.policy/1"
-name = "own"
-max_age = "14d"
-approvers = ["lead"]
-[[require]]
-platforms = ["*"]
-families = ["*"]
-pythons = ["*"]
-suites = ["smoke"]
-"""
+POLICY = smoke_policy()
 
 
 class Line:
@@ -82,6 +74,9 @@ def test_the_channel_brings_its_own_policy(line, report_only_policy):
     for other in (report_only_policy, "demo"):
         said = line.promote("run:1", "--policy", other, code=10).err
         assert "O012" in said and "protected by another policy" in said
+        assert "O012" in line("gate", "--from", "run:1", "--to", "stable", "--policy", other, code=10).err
+        waive = ("waive", "--to", "stable", "--everything", "--reason", "x", "--approver", "lead", "--expires", "1h", "--policy", other)
+        assert "O012" in line(*waive, code=10).err
     assert line.bytes() == before
     held = line.promote("run:1", code=10).json
     assert held["held"] and held["gate"]["policy"]["name"] == "own"

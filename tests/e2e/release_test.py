@@ -11,21 +11,13 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import small_artifacts  # noqa: E402
+from support.policies import smoke_policy  # noqa: E402
 from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
 
 FAMILIES = ("gfx103X-dgpu", "gfx94X-dcgpu")
 CHANNELS = ("stable-gfx103x-dgpu", "stable-gfx94x-dcgpu")
 
-POLICY = """schema = "quarry.policy/1"
-name = "own"
-max_age = "14d"
-approvers = ["lead"]
-[[require]]
-platforms = ["*"]
-families = ["*"]
-pythons = ["*"]
-suites = ["rocm-sdk"]
-"""
+POLICY = smoke_policy(suite="rocm-sdk")
 
 
 @pytest.fixture(scope="module")

@@ -13,18 +13,10 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support.clients import client  # noqa: E402
+from support.policies import smoke_policy  # noqa: E402
 from support.quarry import good, quarry, refused  # noqa: E402
 
-POLICY = """schema = "quarry.policy/1"
-name = "signed"
-max_age = "14d"
-approvers = ["lead"]
-[[require]]
-platforms = ["*"]
-families = ["*"]
-pythons = ["*"]
-suites = ["rocm-sdk"]
-"""
+POLICY = smoke_policy("signed", "rocm-sdk")
 
 VERIFY = """
 import json, sys

@@ -28,10 +28,12 @@ inline FileRecord file_record(const SampleFile& file, const std::string& directo
   return record;
 }
 
-/// Writes the files, sidecars and the set record; the set is not sealed yet. Returns its digest.
-inline SetDigest put_sample_set(ObjectStore& store, const std::string& directory,
-                                const std::vector<SampleFile>& files) {
+/// Writes the files, sidecars and the set record; the set is not sealed yet. Returns its digest. `group` is that of the
+/// run.
+inline SetDigest put_sample_set(ObjectStore& store, const std::string& directory, const std::vector<SampleFile>& files,
+                                const std::string& group = {}) {
   SetRecord set;
+  set.origin.group = group;
   set.origin.run_id = directory.substr(0, directory.find('-'));
   set.origin.platform = "linux";
   set.directory = directory;
