@@ -1,6 +1,7 @@
 #include "cli/records.hpp"
 #include "cli/table.hpp"
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "run/find_runs.hpp"
 #include "sys/file.hpp"
@@ -22,6 +23,18 @@ Json files_json(const std::vector<registry::FileRecord>& files) {
     list.push_back(
         {{"project", file.project}, {"filename", file.filename}, {"sha256", file.sha256.hex()}, {"size", file.size}});
   return list;
+}
+
+Json cell_json(const registry::Cell& cell) {
+  return {{"platform", cell.platform}, {"family", cell.family}, {"python", cell.python}, {"framework", cell.framework}};
+}
+
+std::string cell_text(const registry::Cell& cell, std::string_view any) {
+  std::vector<std::string> parts;
+  for (const auto& part :
+       {cell.platform, cell.family, cell.python.empty() ? cell.python : "py" + cell.python, cell.framework})
+    if (!part.empty()) parts.push_back(part);
+  return parts.empty() ? std::string(any) : text::join(parts, " ");
 }
 
 std::string files_text(const std::vector<registry::FileRecord>& files, Look look) {

@@ -14,6 +14,10 @@ namespace quarry::cli {
 
 /// [{project, filename, sha256, size}], in the order given.
 Json files_json(const std::vector<registry::FileRecord>& files);
+/// {platform, family, python, framework}
+Json cell_json(const registry::Cell& cell);
+/// "linux gfx942 py3.12 torch"; `any` for a cell that names nothing.
+std::string cell_text(const registry::Cell& cell, std::string_view any = {});
 /// One line each: size, short digest, name.
 std::string files_text(const std::vector<registry::FileRecord>& files, Look look);
 /// "2026-12-15T18:00:00Z" of an RFC 3339 time in UTC: the microseconds of a record help nobody.

@@ -1,4 +1,5 @@
 #include "cli/verdict.hpp"
+#include "cli/records.hpp"
 #include "cli/table.hpp"
 
 #include "base/text.hpp"
@@ -158,11 +159,7 @@ std::string verdict_text(const gate::Verdict& verdict, const std::vector<gate::S
 Json verdict_json(const gate::Verdict& verdict) {
   Json cells = Json::array();
   for (const auto& c : verdict.cells)
-    cells.push_back({{"cell",
-                      {{"platform", c.cell.platform},
-                       {"family", c.cell.family},
-                       {"python", c.cell.python},
-                       {"framework", c.cell.framework}}},
+    cells.push_back({{"cell", cell_json(c.cell)},
                      {"set", c.set},
                      {"verdict", gate::to_string(c.verdict)},
                      {"waived", c.waived},

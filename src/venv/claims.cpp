@@ -68,7 +68,7 @@ public:
     }
     return fail(ErrorKind::corrupt, "V035",
                 fmt::format("{} {} of the report is not in {}: {}", claim.project, claim.version, source_.description,
-                            version_seen ? "its files have other digests" : "there is no such version"),
+                            version_seen ? "its files have other digests" : "it does not have this version"),
                 "name the source that the machine installed from, or test there what this one holds");
   }
 

@@ -84,7 +84,7 @@ bool is_environment(const std::string& directory) {
 
 Result<Environment> open_environment(const std::string& directory) {
   TRY(auto absolute, sys::absolute(directory));
-  if (!sys::is_directory(absolute)) return no_environment(directory, "there is no such directory");
+  if (!sys::is_directory(absolute)) return no_environment(directory, "the directory does not exist");
   if (!is_environment(absolute)) return no_environment(directory, "pyvenv.cfg or bin/python is missing");
   TRY(auto config, sys::read_file(path::join(absolute, "pyvenv.cfg"), k_config_bytes_max));
   Environment environment{absolute, path::join(absolute, "bin/python"), version_of(config), ""};

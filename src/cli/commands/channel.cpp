@@ -75,7 +75,7 @@ Command channel_show_command() {
           .operands = {{"NAME", "the channel; `quarry channel list` names them"}},
           .flags = {store_flag(), public_url_flag()},
           .examples = {{"quarry channel show stable --store file:store", "what people install from stable"}},
-          .exit_codes = {{3, "there is no such channel"}, {6, "a record was altered"}},
+          .exit_codes = {{3, "the channel does not exist"}, {6, "a record was altered"}},
           .schema = "quarry.channel-show/1",
           .run = run_channel_show};
 }
@@ -116,7 +116,7 @@ Command channel_log_command() {
           .operands = {{"NAME", "the channel; `quarry channel list` names them"}},
           .flags = {store_flag()},
           .examples = {{"quarry channel log stable --store file:store", "who moved stable, when and why"}},
-          .exit_codes = {{3, "there is no such channel"}, {6, "the ledger is broken"}},
+          .exit_codes = {{3, "the channel does not exist"}, {6, "the ledger is broken"}},
           .schema = "quarry.channel-log/1",
           .run = run_channel_log};
 }
@@ -199,7 +199,7 @@ Command channel_diff_command() {
           .flags = {store_flag()},
           .examples = {{"quarry channel diff stable@3 stable", "what came since the third move"},
                        {"quarry channel diff stable staging", "what a promotion would bring"}},
-          .exit_codes = {{3, "there is no such channel or generation"}, {6, "a record was altered"}},
+          .exit_codes = {{3, "the channel or the generation does not exist"}, {6, "a record was altered"}},
           .schema = "quarry.channel-diff/1",
           .run = run_channel_diff};
 }
@@ -307,23 +307,24 @@ Command repair_command() {
           .operands = {k_place},
           .flags = {k_store_of_place},
           .examples = {{"quarry index repair channel:stable --store file:store", "after a job was killed"}},
-          .exit_codes = {{3, "there is no such channel, or nothing sealed"}, {6, "a record was altered"}},
+          .exit_codes = {{3, "the channel does not exist, or nothing is sealed"}, {6, "a record was altered"}},
           .schema = "quarry.index-repair/1",
           .run = [](Context& c, const Arguments& a) { return run_upkeep(c, a, false); }};
 }
 
 Command rebuild_command() {
-  return {.path = {"index", "rebuild"},
-          .summary = "make derived records and pages again from the sealed sets",
-          .description =
-              "For a channel: the shards of its view, which must come out as the channel names them, then its pages. "
-              "For a run: the metadata files of its wheels, read from the wheels, then its pages.",
-          .operands = {k_place},
-          .flags = {k_store_of_place},
-          .examples = {{"quarry index rebuild channel:stable --store file:store", "after a shard was lost"}},
-          .exit_codes = {{3, "there is no such channel, or nothing sealed"}, {6, "a set, view or wheel was altered"}},
-          .schema = "quarry.index-rebuild/1",
-          .run = [](Context& c, const Arguments& a) { return run_upkeep(c, a, true); }};
+  return {
+      .path = {"index", "rebuild"},
+      .summary = "make derived records and pages again from the sealed sets",
+      .description =
+          "For a channel: the shards of its view, which must come out as the channel names them, then its pages. "
+          "For a run: the metadata files of its wheels, read from the wheels, then its pages.",
+      .operands = {k_place},
+      .flags = {k_store_of_place},
+      .examples = {{"quarry index rebuild channel:stable --store file:store", "after a shard was lost"}},
+      .exit_codes = {{3, "the channel does not exist, or nothing is sealed"}, {6, "a set, view or wheel was altered"}},
+      .schema = "quarry.index-rebuild/1",
+      .run = [](Context& c, const Arguments& a) { return run_upkeep(c, a, true); }};
 }
 
 // ---- gc

@@ -240,7 +240,7 @@ Command explain_command() {
       .operands = {{"CODE", "such as A012 or error[A012]", false}},
       .flags = {{.name = "--list", .value = "", .help = "all codes with their titles"}},
       .examples = {{"quarry explain A012", "what the code in a message means"}},
-      .exit_codes = {{3, "there is no such code"}},
+      .exit_codes = {{3, "the code does not exist"}},
       .schema = "quarry.explanation/1",
       .run = run_explain};
 }

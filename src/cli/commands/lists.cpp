@@ -70,7 +70,7 @@ Command channel_list_command() {
           .flags = {store_flag()},
           .examples = {{"quarry channel list", "the channels of the store in QUARRY_STORE"},
                        {"quarry channel list --store s3://bucket/prefix", "those of a bucket"}},
-          .exit_codes = {{3, "there is no such store"}, {6, "a record was altered"}},
+          .exit_codes = {{3, "the store does not exist"}, {6, "a record was altered"}},
           .schema = "quarry.channel-list/1",
           .run = list_channels_of};
 }
@@ -166,7 +166,7 @@ Command set_list_command() {
       .flags = {store_flag(), {.name = "--channel", .value = "NAME", .help = "only the sets that this channel shows"}},
       .examples = {{"quarry set list", "what is published in the store in QUARRY_STORE"},
                    {"quarry set list --channel stable", "what stable consists of"}},
-      .exit_codes = {{3, "there is no such store"}, {6, "a record was altered"}},
+      .exit_codes = {{3, "the store does not exist"}, {6, "a record was altered"}},
       .schema = "quarry.set-list/1",
       .run = list_sets};
 }
@@ -245,7 +245,7 @@ Command run_list_command() {
           .operands = {},
           .flags = {store_flag()},
           .examples = {{"quarry run list", "the runs in the store in QUARRY_STORE"}},
-          .exit_codes = {{3, "there is no such store"}},
+          .exit_codes = {{3, "the store does not exist"}},
           .schema = "quarry.run-list/1",
           .run = list_runs};
 }

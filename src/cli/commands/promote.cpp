@@ -234,7 +234,7 @@ Command rollback_command() {
                     store_flag(),
                     public_url_flag()},
           .examples = {{"quarry rollback stable --reason \"breaks import torch\"", "the release before, again"}},
-          .exit_codes = {{3, "there is no such channel, or no view before"},
+          .exit_codes = {{3, "the channel does not exist, or has no earlier view"},
                          {6, "a record was altered, or a file is gone"},
                          {7, "the channel was moved meanwhile, or rolled back already"}},
           .schema = "quarry.rollback/1",

@@ -178,7 +178,7 @@ Command release_show_command() {
           .operands = {k_release},
           .flags = {store_flag()},
           .examples = {{"quarry release show release:0e66efc9cb8b", "where is it?"}},
-          .exit_codes = {{3, "there is no such release"}, {6, "a record was altered"}},
+          .exit_codes = {{3, "the release does not exist"}, {6, "a record was altered"}},
           .schema = "quarry.release-show/1",
           .run = run_release_show};
 }
@@ -191,7 +191,7 @@ Command release_notes_command() {
           .operands = {k_release},
           .flags = {store_flag()},
           .examples = {{"quarry release notes release:0e66efc9cb8b > notes.md", "for the page of the release"}},
-          .exit_codes = {{3, "there is no such release"}, {6, "a record was altered"}},
+          .exit_codes = {{3, "the release does not exist"}, {6, "a record was altered"}},
           .schema = "quarry.release-notes/1",
           .run = run_release_notes};
 }

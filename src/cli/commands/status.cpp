@@ -78,13 +78,6 @@ Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, st
   return status;
 }
 
-std::string place_of_cell(const registry::Cell& cell) {
-  std::string text;
-  for (const auto& part : {cell.platform, cell.family, cell.python, cell.framework})
-    if (!part.empty()) text += (text.empty() ? "" : " ") + part;
-  return text.empty() ? "any" : text;
-}
-
 std::string status_text(const ChannelStatus& status) {
   const auto& record = status.record;
   auto ready = std::count_if(status.verdict.cells.begin(), status.verdict.cells.end(),
@@ -98,8 +91,10 @@ std::string status_text(const ChannelStatus& status) {
   auto troubled = status.troubled();
   for (const auto& [failing, cell] : troubled) {
     if (shown++ == k_reasons_shown) break;
-    text += fmt::format("  {}  {} of set:{}: {}\n", failing ? "FAILS   " : "UNTESTED", place_of_cell(cell->cell),
-                        cell->set.short_hex(), cell->reasons.front());
+    // A cell may be held although no suite is missing: its files left, or no [[require]] covers it.
+    const auto* state = failing ? "FAILS   " : cell->untested.empty() ? "HELD    " : "UNTESTED";
+    text += fmt::format("  {}  {} of set:{}: {}\n", state, cell_text(cell->cell, "any"), cell->set.short_hex(),
+                        cell->reasons.front());
   }
   if (troubled.size() > k_reasons_shown) text += fmt::format("  and {} more\n", troubled.size() - k_reasons_shown);
   if (!record.guard.blocked.empty())
@@ -131,7 +126,7 @@ Json status_json(const ChannelStatus& status) {
   auto fails = Json::array(), untested = Json::array();
   for (const auto& [failing, cell] : status.troubled())
     (failing ? fails : untested)
-        .push_back({{"cell", place_of_cell(cell->cell)}, {"set", cell->set}, {"reasons", cell->reasons}});
+        .push_back({{"cell", cell_text(cell->cell, "any")}, {"set", cell->set}, {"reasons", cell->reasons}});
   return {{"name", status.record.name},
           {"generation", status.record.generation},
           {"protected", !status.record.guard.policy.empty()},
@@ -253,7 +248,7 @@ Command status_command() {
                 store_flag()},
       .examples = {{"quarry status --store s3://builds", "every channel"},
                    {"quarry status stable --from channel:staging", "and what holds the next release"}},
-      .exit_codes = {{3, "there is no such channel"}},
+      .exit_codes = {{3, "the channel does not exist"}},
       .schema = "quarry.status/1",
       .run = run_status};
 }

@@ -63,7 +63,7 @@ std::vector<Command> store_commands() {
            .operands = {{"KEY", "a name in the store"}, {"FILE", "where to put its bytes"}},
            .flags = {store_flag()},
            .examples = {{"quarry store get tests/a.bin a.bin --store s3://bucket/prefix", "one object"}},
-           .exit_codes = {{3, "there is no such object"}},
+           .exit_codes = {{3, "the object does not exist"}},
            .schema = "quarry.store-get/1",
            .run = run_get,
            .hidden = true}};

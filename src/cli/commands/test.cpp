@@ -27,14 +27,6 @@ using registry::Outcome;
 
 constexpr std::size_t k_failures_shown = 20;
 
-std::string cell_text(const registry::Cell& cell) {
-  std::vector<std::string> parts;
-  for (const auto& part :
-       {cell.platform, cell.family, cell.python.empty() ? cell.python : "py" + cell.python, cell.framework})
-    if (!part.empty()) parts.push_back(part);
-  return text::join(parts, " ");
-}
-
 std::string counts_text(const EvidenceRecord& e) {
   auto text = fmt::format("{} passed", e.passed);
   if (e.failed) text += fmt::format(", {} failed", e.failed);
@@ -53,11 +45,7 @@ Json test_summary(const EvidenceRecord& e, const std::string& digest) {
   return {{"evidence", digest},
           {"result", e.result},
           {"suite", e.suite},
-          {"cell",
-           {{"platform", e.cell.platform},
-            {"family", e.cell.family},
-            {"python", e.cell.python},
-            {"framework", e.cell.framework}}},
+          {"cell", cell_json(e.cell)},
           {"counts", {{"passed", e.passed}, {"failed", e.failed}, {"skipped", e.skipped}, {"errors", e.errors}}},
           {"set", e.set},
           {"sets", e.sets},
@@ -110,7 +98,7 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
   TRY(options.passed, passed_variables(arguments));
   options.junit = arguments.find("--junit").value_or("");
   if (!options.junit.empty() && options.command.empty())
-    return fail(ErrorKind::invalid_argument, "X006", "--junit names the report of a command, and there is none",
+    return fail(ErrorKind::invalid_argument, "X006", "--junit names the report of a command, and no command is given",
                 "give the command after --, such as -- pytest --junit-xml=r.xml");
   auto deadline = units::parse_duration_ms(arguments.get("--deadline"));
   if (!deadline || *deadline == 0)
@@ -347,7 +335,7 @@ Command test_log_command() {
           .operands = {{"DIGEST", "the digest of the evidence, or its first 8 or more digits"}},
           .flags = {store_flag()},
           .examples = {{"quarry evidence log 4f2a91c07d3e --store file:store", "why did it fail?"}},
-          .exit_codes = {{3, "there is no such record, or its log is missing"}, {6, "the record was altered"}},
+          .exit_codes = {{3, "the record does not exist, or its log is missing"}, {6, "the record was altered"}},
           .schema = "quarry.evidence-log/1",
           .run = run_test_log};
 }
@@ -372,7 +360,7 @@ Command test_show_command() {
           .operands = {{"DIGEST", "its digest, or the first 8 or more digits"}},
           .flags = {store_flag()},
           .examples = {{"quarry evidence show 4f2a91c07d3e", "what was tested there"}},
-          .exit_codes = {{3, "there is no such record"}, {6, "it was altered"}},
+          .exit_codes = {{3, "the record does not exist"}, {6, "it was altered"}},
           .schema = "quarry.evidence-show/1",
           .run = run_test_show};
 }

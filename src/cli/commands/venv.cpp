@@ -288,7 +288,7 @@ Command install_command() {
                        {"quarry venv install .venv --from out/dist --packages rocm",
                         "what was just built: an unsealed source"}},
           .exit_codes = {{1, "the installer failed"},
-                         {3, "there is no such source, or it is not sealed yet"},
+                         {3, "the source does not exist, or is not sealed yet"},
                          {5, "the network failed"},
                          {6, "a file is not the one that was sealed; there is no receipt"},
                          {7, "another quarry works in the directory"},

@@ -92,7 +92,7 @@ Command waiver_revoke_command() {
           .flags = {{.name = "--reason", .value = "TEXT", .help = "why", .required = true}, store_flag()},
           .examples = {{"quarry waiver revoke 4f2a91c07d3e --reason \"the machine is back\"",
                         "from now on the tests count again"}},
-          .exit_codes = {{3, "there is no such waiver"}},
+          .exit_codes = {{3, "the waiver does not exist"}},
           .schema = "quarry.waiver-revoke/1",
           .run = run_waiver_revoke};
 }

@@ -1,11 +1,9 @@
-#include "base/units.hpp"
 #include "cli/commands.hpp"
-#include "cli/sizes.hpp"
+#include "cli/rewritten.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "wheel/edit.hpp"
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 namespace quarry::cli {
 
@@ -42,18 +40,10 @@ Result<int> run_wheel_edit(Context& context, const Arguments& arguments) {
   edit.remove = arguments.list("--remove");
   TRY(edit.licenses, texts_of(arguments, "--license"));
   TRY(edit.sboms, texts_of(arguments, "--sbom"));
-  auto progress = context.out.progress("copying", bytes_of_files({path}));
-  TRY(auto written,
-      wheel::edit(path, edit, arguments.get("--output-dir"), [&](std::uint64_t done) { progress->update(done); }));
-  progress->finish();
-  context.out.note(fmt::format("copied {}; the files that it installs are the same bytes, dist-info has changed",
-                               units::bytes(written.size)));
-  context.out.data(written.path + "\n");
-  context.out.document({{"schema", "quarry.wheel-edit/1"},
-                        {"path", written.path},
-                        {"filename", written.file_name},
-                        {"size", written.size}});
-  return 0;
+  return run_rewriting(context, {path, "the files that it installs are the same bytes, dist-info has changed",
+                                 "quarry.wheel-edit/1", [&](const CopiedBytes& copied) {
+                                   return wheel::edit(path, edit, arguments.get("--output-dir"), copied);
+                                 }});
 }
 } // namespace
 

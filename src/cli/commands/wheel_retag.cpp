@@ -1,9 +1,7 @@
-#include "base/units.hpp"
 #include "cli/commands.hpp"
-#include "cli/sizes.hpp"
+#include "cli/rewritten.hpp"
 #include "wheel/rewrite.hpp"
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 namespace quarry::cli {
 
@@ -13,18 +11,10 @@ Result<int> run_retag(Context& context, const Arguments& arguments) {
   const auto& path = arguments.operands.at(0);
   wheel::Retag changes{arguments.find("--python-tag"), arguments.find("--abi-tag"), arguments.find("--platform-tag"),
                        arguments.find("--build")};
-  auto progress = context.out.progress("copying", bytes_of_files({path}));
-  TRY(auto written,
-      wheel::retag(path, changes, arguments.get("--output-dir"), [&](std::uint64_t done) { progress->update(done); }));
-  progress->finish();
-  context.out.note(
-      fmt::format("copied {}; its files are the same bytes, WHEEL and RECORD are new", units::bytes(written.size)));
-  context.out.data(written.path + "\n");
-  context.out.document({{"schema", "quarry.wheel-retag/1"},
-                        {"path", written.path},
-                        {"filename", written.file_name},
-                        {"size", written.size}});
-  return 0;
+  return run_rewriting(context, {path, "its files are the same bytes, WHEEL and RECORD are new", "quarry.wheel-retag/1",
+                                 [&](const CopiedBytes& copied) {
+                                   return wheel::retag(path, changes, arguments.get("--output-dir"), copied);
+                                 }});
 }
 
 Flag tag_flag(const std::string& name, const std::string& what) {
@@ -38,7 +28,7 @@ Command wheel_retag_command() {
       .path = {"wheel", "retag"},
       .summary = "give a wheel other tags or another build number",
       .description =
-          "Writes the wheel under its new name. Only WHEEL and RECORD are made anew. All other files are copied as "
+          "Writes the wheel under its new name. Only WHEEL and RECORD are new. All other files are copied as "
           "they "
           "are stored, so a wheel of 260 MB takes a tenth of a second, and the files are proven to be the same: "
           "`quarry wheel verify NEW --derived-from OLD`.\n\n"

@@ -74,7 +74,7 @@ Command yank_command() {
                 store_flag()},
       .examples = {{"quarry yank set:0e66efc9cb8b --channel nightly --reason \"wrong compiler\"",
                     "one night's packages, and not those that came after"}},
-      .exit_codes = {{3, "there is no such channel, or it shows nothing of it"},
+      .exit_codes = {{3, "the channel does not exist, or does not show the set or the file"},
                      {7, "the channel was moved meanwhile, or other sets keep all the files"}},
       .schema = "quarry.yank/1",
       .run = run_yank};

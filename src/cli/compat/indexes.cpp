@@ -100,7 +100,7 @@ Script indexer_script() {
           .only_feb = {},
           .only_aug = {},
           .examples = {{"quarry compat indexer dist --filter '*.whl' '*.tar.gz'", "a find-links page"}},
-          .exit_codes = {{3, "there is no such directory"}, {12, "the page cannot be written"}},
+          .exit_codes = {{3, "the directory does not exist"}, {12, "the page cannot be written"}},
           .schema = "quarry.compat-indexer/1",
           .run = indexer};
 }

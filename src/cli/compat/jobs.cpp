@@ -101,7 +101,7 @@ Script sanity_script() {
           .only_feb = {},
           .only_aug = {},
           .examples = {{"quarry compat sanity_check_wheel dist", "after a build"}},
-          .exit_codes = {{1, "a wheel is too small"}, {3, "there is none"}, {6, "a wheel is broken"}},
+          .exit_codes = {{1, "a wheel is too small"}, {3, "the directory holds no wheel"}, {6, "a wheel is broken"}},
           .schema = "quarry.wheel-verify/1",
           .run = sanity_check};
 }

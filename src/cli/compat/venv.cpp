@@ -153,7 +153,7 @@ Script venv_script() {
                         "what a run built for one family"}},
           .exit_codes = {{1, "the installer failed"},
                          {2, "nothing says where packages come from"},
-                         {3, "there is no such run, or it is not sealed"}},
+                         {3, "the run does not exist, or is not sealed"}},
           .schema = "quarry.venv-install/1",
           .run = setup_venv};
 }
