@@ -18,14 +18,19 @@ workflow::GitPlace git_place(const Context& context, std::string directory, std:
 }
 
 namespace {
-/// A directory, a bare repository (its HEAD), or DIR@REV.
-Result<std::unique_ptr<workflow::Tree>> open_place(const Context& context, const std::string& place) {
-  if (sys::exists(place + "/objects") && sys::exists(place + "/HEAD"))
-    return workflow::open_revision(git_place(context, place, "HEAD"));
+/// A directory (no revision), a bare repository (its HEAD), or DIR@REV.
+workflow::GitPlace parsed_place(const Context& context, const std::string& place) {
+  if (sys::exists(place + "/objects") && sys::exists(place + "/HEAD")) return git_place(context, place, "HEAD");
   auto at = place.rfind('@');
   if (!sys::is_directory(place) && at != place.npos)
-    return workflow::open_revision(git_place(context, place.substr(0, at), place.substr(at + 1)));
-  return workflow::open_directory(place);
+    return git_place(context, place.substr(0, at), place.substr(at + 1));
+  return git_place(context, place, "");
+}
+
+/// The variable is set in GitHub's own jobs.
+std::string server_of(const Context& context) {
+  auto found = context.environment.find("GITHUB_SERVER_URL");
+  return found == context.environment.end() || found->second.empty() ? "https://github.com" : found->second;
 }
 } // namespace
 
@@ -37,11 +42,22 @@ Result<Others> others_of(const Context& context, const Arguments& arguments) {
     if (equals == said.npos || slash == said.npos || slash > equals || equals + 1 == said.size())
       return fail(ErrorKind::invalid_argument, "C006", fmt::format("--with `{}` is not OWNER/REPO=DIR", said),
                   "write, for example, `--with ROCm/jax=../jax`");
-    TRY(auto tree, open_place(context, said.substr(equals + 1)), "while opening " + said.substr(0, equals));
-    others.by_name[said.substr(0, equals)] = tree.get();
+    auto name = said.substr(0, equals);
+    auto place = parsed_place(context, said.substr(equals + 1));
+    TRY(auto tree, place.revision.empty() ? workflow::open_directory(place.directory) : workflow::open_revision(place),
+        "while opening " + name);
+    others.by_name[name] = tree.get();
+    others.refs.add(name, std::move(place));
     others.trees.push_back(std::move(tree));
   }
+  if (arguments.has("--online")) others.refs.ask_server(server_of(context), context.environment);
   return others;
+}
+
+Flag online_flag() {
+  return {.name = "--online",
+          .value = "",
+          .help = "ask $GITHUB_SERVER_URL (default: https://github.com) about branches and tags of other repositories"};
 }
 
 Flag with_flag() {

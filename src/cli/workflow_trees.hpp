@@ -5,6 +5,7 @@
 #include "cli/codes.hpp"
 #include "cli/command.hpp"
 #include "workflow/lint.hpp"
+#include "workflow/refs.hpp"
 #include <map>
 #include <memory>
 #include <string>
@@ -18,12 +19,15 @@ workflow::GitPlace git_place(const Context& context, std::string directory, std:
 
 /// Other repositories by OWNER/REPO; the map points into `trees`.
 struct Others {
+  workflow::RefSource refs; ///< of those that are clones
   std::vector<std::unique_ptr<workflow::Tree>> trees;
   std::map<std::string, workflow::Tree*> by_name;
 };
-/// `--with OWNER/REPO=PLACE`; PLACE is a directory, a bare repository (its HEAD) or DIR@REV. Errors: C006, Y150, Y151.
+/// What `--online` and `--with OWNER/REPO=PLACE` say; PLACE is a directory, a bare repository (its HEAD) or DIR@REV.
+/// Errors: C006, Y150, Y151.
 Result<Others> others_of(const Context& context, const Arguments& arguments);
 Flag with_flag();
+Flag online_flag();
 
 /// {code, severity, file, line, column, place, message, fix}
 Json located_json(const workflow::Located& one);

@@ -34,13 +34,14 @@ Report lint_repository(Repository& repository, const LintOptions& options) {
   report.findings = std::move(repository.defects);
   std::map<std::string, Tree*> others;
   for (const auto& [name, files] : options.others) others[text::lower(name)] = files;
-  Rules rules{repository, others, report};
+  Rules rules{repository, others, options.refs, report};
   check_interfaces(rules);
   check_calls(rules);
   check_graph(rules);
   check_checkouts(rules);
   check_steps(rules);
   check_paths(rules);
+  check_refs(rules);
   check_targets(rules);
   for (const auto& file : repository.files) apply_suppressions(*file, options.today, report);
   std::sort(report.findings.begin(), report.findings.end(),

@@ -8,6 +8,8 @@
 
 namespace quarry::workflow {
 
+class RefSource;
+
 /// A finding that a comment in the file accepts.
 struct Suppressed {
   Located finding;
@@ -24,6 +26,7 @@ struct Report {
 struct LintOptions {
   std::string today;                   ///< "2026-11-22": suppressions expire by it
   std::map<std::string, Tree*> others; ///< OWNER/REPO -> its files
+  const RefSource* refs = nullptr;     ///< branches and tags of other repositories; nullptr: not looked at
 };
 
 /// Reads the workflows of `tree` and applies every rule. Fails only when no workflow is found (Y152). Linear in the

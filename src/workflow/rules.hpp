@@ -14,6 +14,7 @@ namespace quarry::workflow {
 struct Rules {
   const Repository& repository;
   const std::map<std::string, Tree*>& others; ///< OWNER/REPO in lower case, as given by --with
+  const RefSource* refs;                      ///< nullptr: nobody can be asked
   Report& report;
 
   void add(const File& file, Position at, std::string code, Severity severity, std::string message,
@@ -36,6 +37,9 @@ struct Checkout {
 };
 std::vector<Checkout> checkouts_of(const File& file);
 
+/// Whether a ref is the whole id of a commit: 40 hexadecimal digits.
+bool is_commit(std::string_view ref);
+
 /// The job's name and the step's label for messages: "job `build`, step `Checkout JAX`".
 std::string step_name(const File& file, int job, int step);
 /// So many names fit into a message; text::first says how many more there are.
@@ -50,6 +54,7 @@ void check_graph(const Rules& rules);      ///< Y129, Y132, Y133, Y135
 void check_checkouts(const Rules& rules);  ///< Y125 - Y127, Y136, Y137, Y141
 void check_steps(const Rules& rules);      ///< Y134, Y138, Y140
 void check_paths(const Rules& rules);      ///< Y139
+void check_refs(const Rules& rules);       ///< Y142
 void check_targets(const Rules& rules);    ///< Y123, Y130, Y131
 
 } // namespace quarry::workflow

@@ -10,10 +10,6 @@ namespace quarry::workflow {
 
 namespace {
 
-bool is_commit(std::string_view ref) {
-  return ref.size() == 40 && ref.find_first_not_of("0123456789abcdefABCDEF") == ref.npos;
-}
-
 std::string repository_name(const Checkout& checkout) {
   return checkout.repository.empty() ? "this repository" : checkout.repository;
 }
@@ -131,6 +127,10 @@ void check_owners(const Rules& rules) {
   }
 }
 } // namespace
+
+bool is_commit(std::string_view ref) {
+  return ref.size() == 40 && ref.find_first_not_of("0123456789abcdefABCDEF") == ref.npos;
+}
 
 std::vector<Checkout> checkouts_of(const File& file) {
   std::vector<Checkout> found;

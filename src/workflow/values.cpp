@@ -113,6 +113,81 @@ Emptiness emptiness(const Repository& repository, const File& file, int job, std
   return Judge(repository).text(file, job, text, 0);
 }
 
+namespace {
+class Constants {
+public:
+  explicit Constants(const Repository& repository) : repository_(repository) {}
+
+  std::vector<Constant> found;
+
+  void text(const File& file, int job, const Scalar& scalar, int depth = 0) {
+    auto trimmed = text::trim(scalar.text);
+    if (auto whole = only_expression(trimmed)) return expression({file, job, scalar.at}, *whole, depth);
+    if (!is_dynamic(trimmed)) add(file, scalar.at, std::string(trimmed));
+  }
+
+private:
+  struct Place {
+    const File& file;
+    int job;
+    Position at;
+  };
+
+  void add(const File& file, Position at, std::string text) {
+    auto same = [&](const Constant& one) {
+      return one.file == &file && one.at.line == at.line && one.at.column == at.column && one.text == text;
+    };
+    if (!text.empty() && std::none_of(found.begin(), found.end(), same)) found.push_back({&file, at, std::move(text)});
+  }
+
+  void expression(const Place& place, const Expression& value, int depth) {
+    using Kind = Expression::Kind;
+    if (depth >= k_caller_depth_max) return;
+    if (value.kind == Kind::literal) return add(place.file, place.at, value.text);
+    if (value.kind == Kind::binary && value.text == "||")
+      for (const auto& part : value.parts) expression(place, part, depth + 1);
+    if (value.kind != Kind::name || value.path.size() != 2) return;
+    if (same_name(value.path[0], "matrix")) matrix(place, value.path[1], depth);
+    if (same_name(value.path[0], "inputs")) input(place.file, value.path[1], depth);
+  }
+
+  void matrix(const Place& place, const std::string& key, int depth) {
+    if (place.job < 0) return;
+    const auto* values = place.file.jobs[static_cast<std::size_t>(place.job)].matrix();
+    if (!values) return;
+    auto scalar = [&](const Node& node) {
+      if (node.is_scalar()) text(place.file, place.job, {node.at, node.text}, depth + 1);
+    };
+    if (const auto* column = values->find(key))
+      for (const auto& item : column->items) scalar(item);
+    if (const auto* include = values->find("include"))
+      for (const auto& row : include->items)
+        if (const auto* cell = row.find(key)) scalar(*cell);
+  }
+
+  void input(const File& file, const std::string& name, int depth) {
+    for (const auto* entry : {&file.dispatch, &file.call}) {
+      const auto* input = *entry ? (*entry)->find(name) : nullptr;
+      if (!input) continue;
+      add(file, input->at, input->fallback.value_or(""));
+      for (const auto& option : input->options) add(file, input->at, option);
+    }
+    for (const auto& caller : repository_.files)
+      for (const auto& call : caller->calls)
+        if (const auto* argument = call.file == file.path ? call.find(name) : nullptr)
+          text(*caller, call.job, {argument->at, argument->value}, depth + 1);
+  }
+
+  const Repository& repository_;
+};
+} // namespace
+
+std::vector<Constant> constants(const Repository& repository, const File& file, int job, const Scalar& scalar) {
+  Constants all(repository);
+  all.text(file, job, scalar);
+  return std::move(all.found);
+}
+
 std::string canonical(std::string_view text) {
   std::string shown;
   for (const auto& piece : split_template(text::trim(text))) {

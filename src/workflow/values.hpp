@@ -17,6 +17,21 @@ enum class Emptiness : std::uint8_t {
 /// How empty the text of a scalar can be in `file`. `job` is the index of the job around it, or -1.
 Emptiness emptiness(const Repository& repository, const File& file, int job, std::string_view text);
 
+/// A text that a value can be, and where it is written.
+struct Constant {
+  const File* file;
+  Position at;
+  std::string text;
+};
+struct Scalar {
+  Position at;
+  std::string_view text;
+};
+/// The texts without expressions that a scalar can be, as far as the files say: its own, the one behind `||`, the
+/// default and the options of an input, the values of a matrix, and what callers in this repository pass. Texts that
+/// are empty are omitted, and a place that is reached in several ways stands once.
+std::vector<Constant> constants(const Repository& repository, const File& file, int job, const Scalar& scalar);
+
 /// The text without its blanks inside `${{ }}`, in lower case outside of quotes: two spellings of one expression
 /// compare equal.
 std::string canonical(std::string_view text);

@@ -163,7 +163,7 @@ Result<std::vector<Located>> write_fixes(Context& context, const Arguments& argu
 Result<int> run_lint(Context& context, const Arguments& arguments) {
   TRY(auto tree, workflow::open_directory(workflow_root(arguments)));
   TRY(auto others, others_of(context, arguments));
-  workflow::LintOptions options{sys::rfc3339(context.clock.now_us()).substr(0, 10), others.by_name};
+  workflow::LintOptions options{sys::rfc3339(context.clock.now_us()).substr(0, 10), others.by_name, &others.refs};
   Linted linted;
   for (unsigned round = 0;; ++round) {
     TRY(linted.report, workflow::lint(*tree, options));
@@ -187,12 +187,15 @@ Command lint_command() {
           "repositories, a dispatch that passes no ref or an unknown input, defaults that drift apart, permissions "
           "that a "
           "caller does not grant, scripts that do not exist, jobs without a deadline, downloads that nobody verifies. "
-          "What "
-          "actionlint and zizmor find is not repeated; run them as well. Nothing is executed and no network is "
-          "used.\n\n"
+          "What actionlint and zizmor find is not repeated; run them as well. Nothing is executed but git, and no "
+          "network is "
+          "used without --online.\n\n"
           "--with gives another repository that the workflows check out, as a directory, a bare clone or DIR@REV: "
           "paths in "
-          "it are checked. Without it such places are counted as not looked at.\n\n"
+          "it are checked, and, in a clone, branches and tags. --online asks $GITHUB_SERVER_URL (default: "
+          "https://github.com) about the branches and tags of all others by `git ls-remote`, and about those of "
+          "actions. "
+          "What cannot be looked up is counted as not looked at.\n\n"
           "A comment `# quarry: ignore Y125 reason=\"…\" until=2027-01-31` accepts a finding of its line, or of the "
           "next "
           "line when it stands alone. An error ends with exit code 1; warnings and notes do not.\n\n"
@@ -202,6 +205,7 @@ Command lint_command() {
           "(Y107; not if anything was not looked at). It names each edit, and the others are left to you.",
       .operands = {{"DIR", "the root of a repository, or a directory of workflow files (default: .)", false}},
       .flags = {with_flag(),
+                online_flag(),
                 {"--baseline", "REV", "report only findings that this revision of DIR does not have"},
                 {.name = "--fix", .value = "", .help = "edit the files where it is certain what to write"},
                 {"--format", "F", "how findings are written", {"text", "json", "github", "sarif"}, "text"},

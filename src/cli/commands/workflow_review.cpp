@@ -145,7 +145,7 @@ Result<workflow::ReviewOptions> review_options_of(const Context& context, const 
                                                   const Others& others) {
   workflow::ReviewOptions options;
   options.lint = {arguments.find("--today").value_or(sys::rfc3339(context.clock.now_us()).substr(0, 10)),
-                  others.by_name};
+                  others.by_name, &others.refs};
   options.has_runs = !arguments.list("--run").empty() || !arguments.list("--junit").empty();
   if (auto file = arguments.find("--description")) {
     TRY(options.description, sys::read_file(*file, k_description_bytes_max), "while reading --description");
@@ -192,6 +192,7 @@ std::vector<Flag> review_flags() {
            .help = "a JUnit report of a run; LABEL=FILE names the variant",
            .repeats = true},
           with_flag(),
+          online_flag(),
           log_rules_flag(),
           {"--today", "DATE", "the day from which deadlines are counted, such as 2026-02-24 (default: today)"},
           {"--format", "F", "how the review is written", {"text", "markdown", "json", "sarif"}, "text"}};
