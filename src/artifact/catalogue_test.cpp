@@ -229,7 +229,7 @@ TEST(Source, OfARunLooksAtItsRootOnly) {
                    "421-linux/c_lib_generic.tar.zst", "42-linux/tarballs/d_lib_generic.tar.xz", "42-linux/index.html"})
     ASSERT_TRUE(store->put(key, content::Rope::literal(packed), {}));
   ASSERT_TRUE(store->put("42-linux/a_lib_generic.tar.zst.sha256sum", content::Rope::literal(sha256(packed).hex()), {}));
-  auto source = *source_of_run(store, *run::Layout::create({"", "42", "linux"}));
+  auto source = *source_of_run(store, *run::Layout::create({"", "42", Platform::linux}));
   ASSERT_EQ(source.items.size(), 1u);
   EXPECT_EQ(source.items[0].name.name, "a");
   EXPECT_FALSE(source.items[0].checksum) << "nothing is asked for before it is chosen";
@@ -243,7 +243,7 @@ TEST(Source, WhatIsAnnouncedAndNotThereIsAbsent) {
   for (auto key : {"42-linux/a_lib_generic.tar.zst.sha256sum", "42-linux/b_lib_generic.tar.xz.sha256sum",
                    "42-linux/b_lib_generic.tar.zst", "42-linux/b_lib_generic.tar.zst.sha256sum"})
     ASSERT_TRUE(store->put(key, content::Rope::literal(std::string(64, '0')), {}));
-  auto source = *source_of_run(store, *run::Layout::create({"", "42", "linux"}));
+  auto source = *source_of_run(store, *run::Layout::create({"", "42", Platform::linux}));
   ASSERT_EQ(source.items.size(), 2u) << "b is there in its other form";
   EXPECT_TRUE(source.items[0].absent);
   EXPECT_EQ(source.items[0].defect->code, "A033");
@@ -254,7 +254,7 @@ TEST(Source, AChecksumFileThatIsNoneIsADefectOfItsArchive) {
   std::shared_ptr<store::ObjectStore> store = store::make_memory_store();
   ASSERT_TRUE(store->put("42-linux/a_lib_generic.tar.zst", content::Rope::literal("x"), {}));
   ASSERT_TRUE(store->put("42-linux/a_lib_generic.tar.zst.sha256sum", content::Rope::literal("<html>"), {}));
-  auto source = *source_of_run(store, *run::Layout::create({"", "42", "linux"}));
+  auto source = *source_of_run(store, *run::Layout::create({"", "42", Platform::linux}));
   ASSERT_TRUE(look_up(source.items, 1));
   EXPECT_EQ(source.items[0].defect->code, "A011");
 }

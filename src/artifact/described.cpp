@@ -40,7 +40,7 @@ public:
       item.name = {descriptor_.name, component.component, options_.target};
       item.file = item.name.text();
       item.exploded = true;
-      item.windows = options_.platform == "windows";
+      item.windows = options_.platform == Platform::windows;
       item.directory = build_;
       for (const auto& base : component.bases) item.bases.push_back(base.directory);
       item.chosen = std::move(chosen);

@@ -53,18 +53,19 @@ Result<void> one_or_more(TomlTable& table, const std::string& key, std::vector<s
   return table.error(key, "must be a string or an array of strings");
 }
 
-Result<void> read_optional(TomlTable& table, std::string_view platform, bool& into) {
+Result<void> read_optional(TomlTable& table, const Platform& platform, bool& into) {
   if (table.flag("optional", into)) return {};
   std::vector<std::string> platforms;
   if (!one_or_more(table, "optional", platforms))
     return table.error("optional", "must be true, false, a platform or an array of platforms");
-  into = std::any_of(platforms.begin(), platforms.end(), [&](const auto& p) { return text::lower(p) == platform; });
+  into =
+      std::any_of(platforms.begin(), platforms.end(), [&](const auto& p) { return text::lower(p) == platform.text(); });
   return {};
 }
 
 class Parser {
 public:
-  Parser(std::string file, std::string_view platform) : platform_(platform) { result_.file = std::move(file); }
+  Parser(std::string file, Platform platform) : platform_(std::move(platform)) { result_.file = std::move(file); }
 
   Result<Descriptor> run(std::string_view text) {
     TRY_DO(take_name());
@@ -153,7 +154,7 @@ private:
     return {};
   }
 
-  std::string_view platform_;
+  Platform platform_;
   Descriptor result_;
   std::map<std::string, ComponentRule> rules_;
 };
@@ -164,7 +165,7 @@ bool BaseRule::takes(std::string_view path) const {
   return (include.empty() || any_match(include, path)) && !any_match(exclude, path);
 }
 
-Result<Descriptor> parse_descriptor(std::string_view text, const std::string& file, std::string_view platform) {
+Result<Descriptor> parse_descriptor(std::string_view text, const std::string& file, const Platform& platform) {
   return Parser(file, platform).run(text);
 }
 

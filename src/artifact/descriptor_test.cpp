@@ -30,7 +30,7 @@ constexpr Refused k_refused[] = {
 
 TEST(Descriptor, NamesFileLineAndKeyOfWhatItRefuses) {
   for (const auto& row : k_refused) {
-    auto parsed = parse_descriptor(row.text, "d/artifact-blas.toml", "linux");
+    auto parsed = parse_descriptor(row.text, "d/artifact-blas.toml", Platform::linux);
     ASSERT_FALSE(parsed) << row.what;
     EXPECT_EQ(parsed.error().code, row.code) << row.what;
     EXPECT_THAT(parsed.error().message, HasSubstr(row.place)) << row.what;
@@ -38,21 +38,21 @@ TEST(Descriptor, NamesFileLineAndKeyOfWhatItRefuses) {
 }
 
 TEST(Descriptor, TakesItsNameFromItsFile) {
-  EXPECT_EQ(parse_descriptor("", "d/artifact-core-hip.toml", "linux")->name, "core-hip");
+  EXPECT_EQ(parse_descriptor("", "d/artifact-core-hip.toml", Platform::linux)->name, "core-hip");
   for (auto file : {"artifact.toml", "artifact-.toml", "blas.toml", "artifact-a_b.toml"})
-    EXPECT_EQ(parse_descriptor("", file, "linux").error().code, "A023") << file;
+    EXPECT_EQ(parse_descriptor("", file, Platform::linux).error().code, "A023") << file;
 }
 
 TEST(Descriptor, IsOptionalOnThePlatformsItNames) {
-  auto optional = [](std::string_view value, std::string_view platform) {
+  auto optional = [](std::string_view value, const Platform& platform) {
     auto text = fmt::format("[components.lib.a]\noptional = {}\n", value);
     return parse_descriptor(text, "artifact-x.toml", platform)->components.front().bases.front().optional;
   };
-  EXPECT_TRUE(optional("true", "linux"));
-  EXPECT_FALSE(optional("false", "linux"));
-  EXPECT_TRUE(optional("\"Windows\"", "windows"));
-  EXPECT_FALSE(optional("\"windows\"", "linux"));
-  EXPECT_TRUE(optional("[\"darwin\", \"linux\"]", "linux"));
+  EXPECT_TRUE(optional("true", Platform::linux));
+  EXPECT_FALSE(optional("false", Platform::linux));
+  EXPECT_TRUE(optional("\"Windows\"", Platform::windows));
+  EXPECT_FALSE(optional("\"windows\"", Platform::linux));
+  EXPECT_TRUE(optional("[\"darwin\", \"linux\"]", Platform::linux));
 }
 
 class Described : public testing::Directory {
@@ -64,7 +64,7 @@ protected:
     return file;
   }
   Result<Source> describe(const std::vector<std::string>& files) {
-    return source_of_descriptors(from_, files, {"gfx942", "linux"});
+    return source_of_descriptors(from_, files, {"gfx942", Platform::linux});
   }
   /// "component: path path …" of every item.
   std::vector<std::string> contents(const std::string& text) {

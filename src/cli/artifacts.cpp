@@ -132,7 +132,7 @@ Result<Source> source_of_change(const Context& context, const run::Locator& loca
   request.repository = locator.repository.empty() ? repository_of(context, arguments) : locator.repository;
   request.commit = locator.commit;
   request.pull_request = locator.number;
-  request.platform = arguments.get("--platform");
+  request.platform = Platform::read(arguments.get("--platform"));
   request.groups = groups_of(arguments);
   request.store = arguments.get("--store");
   request.release_type = context.variable("RELEASE_TYPE");

@@ -19,7 +19,7 @@ struct FindRequest {
   std::string pull_request;           ///< number: completed runs of its newest commit
   bool good = false;                  ///< only runs that succeeded
   std::string workflow;               ///< file name; empty: any
-  std::string platform;
+  Platform platform;
   std::vector<std::string> groups;   ///< families or targets, each of which must have an artifact of its own
   std::vector<std::string> required; ///< expressions, each of which must fit an artifact
   std::size_t limit = 50;            ///< runs to look at

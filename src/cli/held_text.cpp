@@ -22,7 +22,7 @@ std::string packages_of(const registry::SetRecord& set) {
 std::string test_lines(const Context& context, const Arguments& arguments, const gate::CellVerdict& cell,
                        const registry::SetRecord& set) {
   auto from = "set:" + cell.set.short_hex();
-  if (cell.cell.platform == "windows")
+  if (cell.cell.platform == Platform::windows)
     return fmt::format("Test it: install it on a Windows machine, run `rocm-sdk test --json report.json` there, then\n"
                        "  {}\n",
                        NextCommand(context, "evidence record")
@@ -66,7 +66,7 @@ std::string waive_line(const Context& context, const Arguments& arguments, const
     return fmt::format("No approver of policy {} has a key that counts: nothing can be waived.\n", policy.name);
   NextCommand waive(context, "waive");
   waive.flags_of(arguments).drop("--dry-run");
-  const std::pair<const char*, std::string> scope[] = {{"--platform", cell.cell.platform},
+  const std::pair<const char*, std::string> scope[] = {{"--platform", std::string(cell.cell.platform.text())},
                                                        {"--family", cell.cell.family},
                                                        {"--python", cell.cell.python},
                                                        {"--framework", cell.cell.framework}};

@@ -17,7 +17,7 @@ gate::Subject subject(char digit, const std::string& run, const std::string& ver
   gate::Subject s;
   s.digest = *registry::SetDigest::parse(std::string(64, digit));
   s.set.origin.run_id = run;
-  s.set.origin.platform = "linux";
+  s.set.origin.platform = Platform::linux;
   for (const std::string project : {"rocm", "rocm-sdk-devel", "rocm-sdk-libraries-gfx1151"}) {
     registry::FileRecord file;
     file.project = project;
@@ -68,8 +68,8 @@ protected:
 };
 
 TEST_F(HeldText, TheTestComesFirstThenTheOthersAndAtLastTheWaiver) {
-  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_ready),
-                   cell(subjects[1], {"linux", "gfx1151", "", ""}, k_held)};
+  verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1151", "", ""}, k_ready),
+                   cell(subjects[1], {Platform::linux, "gfx1151", "", ""}, k_held)};
   EXPECT_EQ(text(), "1 of 2 cells is not ready.\n"
                     "Test it:\n"
                     "  quarry venv install .venv --from set:bbbbbbbbbbbb --packages 'rocm[libraries,devel]' --store "
@@ -83,8 +83,8 @@ TEST_F(HeldText, TheTestComesFirstThenTheOthersAndAtLastTheWaiver) {
 }
 
 TEST_F(HeldText, APromotionKeepsItsFlags) {
-  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_ready),
-                   cell(subjects[1], {"linux", "gfx1151", "", ""}, k_held)};
+  verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1151", "", ""}, k_ready),
+                   cell(subjects[1], {Platform::linux, "gfx1151", "", ""}, k_held)};
   auto said = text({"--from", "run:1", "--to", "stable", "--policy", "own.toml", "--to-store", "s3://d",
                     "--distributions", "d.toml", "--public-url", "https://x", "--store", "file:s", "--execute", "abc"},
                    "promote");
@@ -94,14 +94,14 @@ TEST_F(HeldText, APromotionKeepsItsFlags) {
 }
 
 TEST_F(HeldText, WhatIsAskedForAlreadyIsNotAdvised) {
-  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_ready),
-                   cell(subjects[1], {"linux", "gfx1151", "", ""}, k_held)};
+  verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1151", "", ""}, k_ready),
+                   cell(subjects[1], {Platform::linux, "gfx1151", "", ""}, k_held)};
   EXPECT_THAT(text({"--from", "run:1", "--to", "stable", "--cells", "ready", "--store", "file:s"}, "promote"),
               Not(HasSubstr("quarry promote")));
 }
 
 TEST_F(HeldText, ASuiteOfOnesOwnAndAPythonAreNamed) {
-  verdict.cells = {cell(subjects[0], {"linux", "", "3.12+", "torch"}, k_held)};
+  verdict.cells = {cell(subjects[0], {Platform::linux, "", "3.12+", "torch"}, k_held)};
   verdict.cells[0].untested = {"smoke"};
   auto said = text();
   EXPECT_THAT(said, HasSubstr("1 of 1 cells is not ready.\n"));
@@ -111,7 +111,7 @@ TEST_F(HeldText, ASuiteOfOnesOwnAndAPythonAreNamed) {
 }
 
 TEST_F(HeldText, WindowsIsTestedElsewhereAndReported) {
-  verdict.cells = {cell(subjects[0], {"windows", "gfx1151", "", ""}, k_held)};
+  verdict.cells = {cell(subjects[0], {Platform::windows, "gfx1151", "", ""}, k_held)};
   auto said = text();
   EXPECT_THAT(said, HasSubstr("  quarry evidence record --from-report report.json --from set:aaaaaaaaaaaa --store "
                               "file:s\n"));
@@ -119,7 +119,7 @@ TEST_F(HeldText, WindowsIsTestedElsewhereAndReported) {
 }
 
 TEST_F(HeldText, AFailureIsShownAndNotTestedAgain) {
-  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_held)};
+  verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1151", "", ""}, k_held)};
   verdict.cells[0].untested.clear();
   verdict.cells[0].failed = {*registry::EvidenceDigest::parse(std::string(64, 'e'))};
   auto said = text();
@@ -128,7 +128,7 @@ TEST_F(HeldText, AFailureIsShownAndNotTestedAgain) {
 }
 
 TEST_F(HeldText, AWaiverIsOfferedOnlyAsThePolicyAllows) {
-  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_held)};
+  verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1151", "", ""}, k_held)};
   policy.waiver_max_age_us = 36ll * 3600 * 1'000'000;
   EXPECT_THAT(text(), HasSubstr("--expires 36h"));
   policy.approvers.clear();
@@ -136,13 +136,13 @@ TEST_F(HeldText, AWaiverIsOfferedOnlyAsThePolicyAllows) {
 }
 
 TEST_F(HeldText, NothingHeldIsNothingToSay) {
-  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_ready)};
+  verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1151", "", ""}, k_ready)};
   EXPECT_EQ(text(), "");
 }
 
 TEST_F(HeldText, RowsStandBelowTheirSet) {
-  verdict.cells = {cell(subjects[0], {"linux", "gfx1151", "", ""}, k_ready),
-                   cell(subjects[1], {"linux", "gfx1151", "", ""}, k_held)};
+  verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1151", "", ""}, k_ready),
+                   cell(subjects[1], {Platform::linux, "gfx1151", "", ""}, k_held)};
   subjects[1].set.origin.group = "g";
   const std::string from = "channel:staging@2", to = "stable";
   EXPECT_EQ(verdict_text(verdict, subjects, {from, to, {}}),

@@ -31,8 +31,8 @@ Json cell_json(const registry::Cell& cell) {
 
 std::string cell_text(const registry::Cell& cell, std::string_view any) {
   std::vector<std::string> parts;
-  for (const auto& part :
-       {cell.platform, cell.family, cell.python.empty() ? cell.python : "py" + cell.python, cell.framework})
+  for (const auto& part : {std::string(cell.platform.text()), cell.family,
+                           cell.python.empty() ? cell.python : "py" + cell.python, cell.framework})
     if (!part.empty()) parts.push_back(part);
   return parts.empty() ? std::string(any) : text::join(parts, " ");
 }

@@ -100,7 +100,7 @@ std::string subject_name(const std::vector<gate::Subject>& subjects) {
 }
 
 std::string cell_name(const registry::Cell& cell) {
-  std::vector<std::string> parts = {cell.platform.empty() ? "any platform" : cell.platform};
+  std::vector<std::string> parts = {cell.platform.empty() ? "any platform" : std::string(cell.platform.text())};
   if (!cell.family.empty()) parts.push_back(cell.family);
   parts.push_back(cell.python.empty() ? "any python" : "py" + cell.python);
   if (!cell.framework.empty()) parts.push_back(cell.framework);

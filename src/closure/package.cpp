@@ -51,7 +51,8 @@ bool is_linux(std::string_view tag) {
 
 struct TagsOfSet {
   std::set<std::uint64_t> minors;
-  std::set<std::string> platforms, unresolved;
+  std::set<Platform> platforms;
+  std::set<std::string> unresolved;
 
   void add(const dist::WheelTags& tags) {
     bool stable = false;
@@ -62,16 +63,16 @@ struct TagsOfSet {
     }
     for (const auto& python : text::split(tags.python, '.'))
       if (auto version = python_of(python); version && !stable) {
-        if (mirror::parse_target(*version, "linux"))
+        if (mirror::parse_target(*version, Platform::linux))
           minors.insert(*text::parse_u64(std::string_view(*version).substr(2)));
         else
           unresolved.insert(python); // too old, or a number that is not a version
       }
     for (const auto& platform : text::split(tags.platform, '.')) {
       if (is_linux(platform))
-        platforms.insert("linux");
+        platforms.insert(Platform::linux);
       else if (platform == "win_amd64")
-        platforms.insert("windows");
+        platforms.insert(Platform::windows);
       else if (platform != "any")
         unresolved.insert(platform);
     }
@@ -84,8 +85,9 @@ std::string join_pythons(const std::set<std::uint64_t>& minors) {
   return names.empty() ? std::string(k_pythons) : text::join(names, ",");
 }
 
-std::string join_platforms(const std::set<std::string>& platforms) {
-  std::vector<std::string> names(platforms.begin(), platforms.end());
+std::string join_platforms(const std::set<Platform>& platforms) {
+  std::vector<std::string> names;
+  for (const auto& platform : platforms) names.emplace_back(platform.text());
   return names.empty() ? "linux" : text::join(names, ",");
 }
 } // namespace

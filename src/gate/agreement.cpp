@@ -9,7 +9,7 @@ namespace quarry::gate {
 
 namespace {
 bool covers_place(const FamilyFact& fact, const matrix::Family& family, const matrix::Place& place) {
-  return covers(fact.platforms, place.platform) && covers(fact.families, family.name);
+  return covers(fact.platforms, place.platform.text()) && covers(fact.families, family.name);
 }
 
 std::string place_of(const Policy& policy, const FamilyFact& fact) {

@@ -19,7 +19,8 @@ struct File {
 };
 
 struct Place {
-  std::string platform, family;
+  Platform platform;
+  std::string family;
 };
 
 /// Files that no cell installs would move without a test: a wheel for a Python that no rule names. They are cells of
@@ -99,14 +100,14 @@ private:
     return plan;
   }
 
-  std::set<std::string> platforms() const {
-    std::set<std::string> found;
+  std::set<Platform> platforms() const {
+    std::set<Platform> found;
     for (const auto& file : files_) found.insert(file.reach.platforms.begin(), file.reach.platforms.end());
     if (found.empty()) found.insert(subject_.set.origin.platform);
     return found;
   }
 
-  std::set<std::string> families(const std::string& platform) const {
+  std::set<std::string> families(const Platform& platform) const {
     std::set<std::string> found;
     for (const auto& file : files_)
       if (!file.family.empty() && fits_platform(file.reach, platform)) found.insert(file.family);
@@ -154,7 +155,7 @@ private:
   std::map<registry::Cell, CellPlan> cells_at(const Place& place) const {
     std::map<registry::Cell, CellPlan> cells;
     for (const auto& rule : policy_.requirements) {
-      bool platform_fits = covers(rule.platforms, place.platform);
+      bool platform_fits = covers(rule.platforms, place.platform.text());
       if (!platform_fits || !covers(rule.families, place.family)) continue;
       for (const auto& framework : frameworks()) {
         if (std::find(rule.frameworks.begin(), rule.frameworks.end(), framework) == rule.frameworks.end()) continue;
@@ -189,7 +190,7 @@ private:
       if (belongs(file, place) && fits_python(file.reach, cell.python)) plan.files.push_back(file.record);
     std::sort(plan.files.begin(), plan.files.end(), [](const auto* a, const auto* b) { return a->sha256 < b->sha256; });
     auto fact = std::find_if(policy_.families.begin(), policy_.families.end(), [&](const FamilyFact& f) {
-      return covers(f.platforms, place.platform) && covers(f.families, place.family);
+      return covers(f.platforms, place.platform.text()) && covers(f.families, place.family);
     });
     if (fact != policy_.families.end()) plan.fact = &*fact;
     return plan;

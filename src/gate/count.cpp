@@ -153,7 +153,7 @@ std::optional<std::string> waiver_defect(const registry::WaiverRecord& waiver, c
                                          const std::string& channel, const Question& question) {
   const auto& cell = question.plan.cell;
   bool meant = waiver.channel == channel && is_any(waiver.suite, question.suite) &&
-               is_any(waiver.cell.platform, cell.platform) &&
+               is_any(waiver.cell.platform.text(), cell.platform.text()) &&
                (waiver.cell.family.empty() || dist::family_key(waiver.cell.family) == dist::family_key(cell.family)) &&
                is_any(waiver.cell.python, cell.python) && is_any(waiver.cell.framework, cell.framework);
   if (!waiver.sets.empty())

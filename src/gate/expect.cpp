@@ -19,7 +19,7 @@ struct Inventory {
 };
 
 /// A name that cannot be read is a held cell already, so it is left out here.
-Inventory inventory_of(const Policy& policy, const std::vector<Subject>& release, const std::string& platform) {
+Inventory inventory_of(const Policy& policy, const std::vector<Subject>& release, const Platform& platform) {
   Inventory found;
   for (const auto& subject : release)
     for (const auto& file : subject.set.files) {

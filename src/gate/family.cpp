@@ -15,14 +15,13 @@ bool covers(const std::vector<std::string>& patterns, std::string_view family) {
 
 namespace {
 
-std::string platform_of_tag(std::string_view tag) {
-  if (tag.starts_with("linux") || tag.starts_with("manylinux") || tag.starts_with("musllinux")) return "linux";
-  if (tag.starts_with("win")) return "windows";
-  if (tag.starts_with("macosx")) return "macos";
-  return std::string(tag);
+Platform platform_of_tag(std::string_view tag) {
+  if (tag.starts_with("linux") || tag.starts_with("manylinux") || tag.starts_with("musllinux")) return Platform::linux;
+  if (tag.starts_with("win")) return Platform::windows;
+  return Platform::read(tag.starts_with("macosx") ? "macos" : tag);
 }
 
-void add(std::vector<std::string>& to, std::string value) {
+template <class T> void add(std::vector<T>& to, T value) {
   if (std::find(to.begin(), to.end(), value) == to.end()) to.push_back(std::move(value));
 }
 
@@ -30,7 +29,7 @@ void add(std::vector<std::string>& to, std::string value) {
 void add_python(Reach& reach, std::string_view tag, bool stable_abi) {
   auto digits = tag.find_first_of("0123456789");
   auto number = digits == tag.npos ? std::string_view{} : tag.substr(digits);
-  if (number.size() < 2 || number[0] != '3') return add(reach.pythons, number == "3" ? "*" : std::string(tag));
+  if (number.size() < 2 || number[0] != '3') return add(reach.pythons, std::string(number == "3" ? "*" : tag));
   bool open_ended = stable_abi || tag.starts_with("py");
   add(reach.pythons, "3." + std::string(number.substr(1)) + (open_ended ? "+" : ""));
 }
@@ -49,13 +48,13 @@ Result<Reach> reach_of(const std::string& filename) {
   for (const auto& tag : text::split(wheel.tags.platform, '.')) add(reach.platforms, platform_of_tag(tag));
   for (const auto& tag : text::split(wheel.tags.python, '.'))
     add_python(reach, tag, wheel.tags.abi.find("abi3") != std::string::npos);
-  if (std::find(reach.platforms.begin(), reach.platforms.end(), "any") != reach.platforms.end())
+  if (std::find(reach.platforms.begin(), reach.platforms.end(), Platform::read("any")) != reach.platforms.end())
     reach.platforms.clear();
   if (std::find(reach.pythons.begin(), reach.pythons.end(), "*") != reach.pythons.end()) reach.pythons.clear();
   return reach;
 }
 
-bool fits_platform(const Reach& reach, std::string_view platform) {
+bool fits_platform(const Reach& reach, const Platform& platform) {
   return reach.platforms.empty() ||
          std::find(reach.platforms.begin(), reach.platforms.end(), platform) != reach.platforms.end();
 }

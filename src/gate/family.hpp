@@ -1,5 +1,6 @@
 #pragma once
 // Where files install, and which families a rule covers. Pure.
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include "registry/records.hpp"
 #include <optional>
@@ -14,13 +15,13 @@ bool covers(const std::vector<std::string>& patterns, std::string_view family);
 
 /// What a file's name says about where it installs. Empty lists: anywhere.
 struct Reach {
-  std::vector<std::string> platforms; ///< "linux", "windows", "macos", or the tag itself for any other platform
-  std::vector<std::string> pythons;   ///< "3.12", "3.12+" (stable ABI, from there on)
+  std::vector<Platform> platforms;  ///< also "macos", or the tag itself for any other platform
+  std::vector<std::string> pythons; ///< "3.12", "3.12+" (stable ABI, from there on)
 };
 /// invalid_argument M002, M003 for a name that is neither a wheel's nor an sdist's.
 Result<Reach> reach_of(const std::string& filename);
 /// Whether Python `python` ("3.12"; empty: whichever) may install a file of this reach.
 bool fits_python(const Reach& reach, std::string_view python);
-bool fits_platform(const Reach& reach, std::string_view platform);
+bool fits_platform(const Reach& reach, const Platform& platform);
 
 } // namespace quarry::gate

@@ -276,7 +276,7 @@ Verdict judge(const Policy& policy, const Case& input) {
 
 std::vector<Movable> movable(const Verdict& verdict) {
   std::vector<Movable> sets;
-  std::map<registry::SetDigest, std::set<std::pair<std::string, std::string>>> held;
+  std::map<registry::SetDigest, std::set<std::pair<Platform, std::string>>> held;
   for (const auto& c : verdict.cells) {
     if (std::none_of(sets.begin(), sets.end(), [&](const Movable& m) { return m.set == c.set; }))
       sets.push_back({c.set, true, {}, {}});

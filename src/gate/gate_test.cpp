@@ -46,7 +46,7 @@ Subject a_set(const std::vector<std::string>& families = {"gfx103x-dgpu"},
               const std::string& digest = std::string(64, 'a')) {
   Subject subject;
   subject.digest = *registry::SetDigest::parse(digest);
-  subject.set.origin.platform = "linux";
+  subject.set.origin.platform = Platform::linux;
   subject.set.files = {file("rocm-7.2.0.tar.gz", "rocm"),
                        file("rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl", "rocm-sdk-core"),
                        file("rocm_sdk_devel-7.2.0-py3-none-linux_x86_64.whl", "rocm-sdk-devel")};
@@ -59,7 +59,7 @@ EvidenceRecord passed(const Subject& subject, const std::string& family = "gfx10
   for (const auto& f : subject.set.files)
     if (!f.project.starts_with("rocm-sdk-libraries-") || f.project == "rocm-sdk-libraries-" + family)
       e.subjects.push_back(f);
-  e.cell = {"linux", family, "3.11", ""};
+  e.cell = {Platform::linux, family, "3.11", ""};
   e.suite = "rocm-sdk";
   e.result = Outcome::passed;
   e.passed = 40;
@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
             "one result has the unknown outcome \"ok\""},
         Row{"empty_result", with([](auto& e) { e.result = {}; }), k_held, "the unknown outcome \"\""},
         Row{"other_suite", with([](auto& e) { e.suite = "smoke"; }), k_held, "no evidence of rocm-sdk"},
-        Row{"other_platform", with([](auto& e) { e.cell.platform = "windows"; }), k_held, "no evidence"},
+        Row{"other_platform", with([](auto& e) { e.cell.platform = Platform::windows; }), k_held, "no evidence"},
         Row{"other_family", with([](auto& e) { e.cell.family = "gfx1151"; }), k_held, "no evidence"},
         Row{"no_family", with([](auto& e) { e.cell.family = ""; }), k_held, "no evidence"},
         Row{"no_python", with([](auto& e) { e.cell.python = ""; }), k_held, "no evidence"},
@@ -368,7 +368,7 @@ TEST(Gate, WindowsFilesAreNotCoveredByALinuxRule) {
   auto verdict = judge_sets(policy(), {set}, {passed(a_set())});
   ASSERT_EQ(verdict.cells.size(), 2u);
   EXPECT_EQ(verdict.cells[0].verdict, Decision::ready); // the Windows wheel is not among the Linux cell's files
-  EXPECT_EQ(verdict.cells[1].cell.platform, "windows");
+  EXPECT_EQ(verdict.cells[1].cell.platform, Platform::windows);
   EXPECT_EQ(verdict.cells[1].verdict, Decision::held);
 }
 
@@ -432,7 +432,7 @@ TEST(Gate, EachPythonOfTheRuleIsACell) {
   pythons.requirements[0].pythons = {"3.11", "3.12"};
   auto verdict = judge_sets(pythons, {k_set}, {passed(k_set)});
   ASSERT_EQ(verdict.cells.size(), 2u);
-  EXPECT_EQ(verdict.cells[0].cell, (Cell{"linux", "gfx103X-dgpu", "3.11", ""}));
+  EXPECT_EQ(verdict.cells[0].cell, (Cell{Platform::linux, "gfx103X-dgpu", "3.11", ""}));
   EXPECT_EQ(verdict.cells[0].verdict, Decision::ready);
   EXPECT_EQ(verdict.cells[1].cell.python, "3.12");
   EXPECT_EQ(verdict.cells[1].verdict, Decision::held);
@@ -461,12 +461,12 @@ TEST(Gate, AWheelThatNoRuleCoversIsACellOfItsOwn) {
   ASSERT_TRUE(only_312) << render(only_312.error());
   Subject subject;
   subject.digest = digest_of_all('b');
-  subject.set.origin.platform = "linux";
+  subject.set.origin.platform = Platform::linux;
   for (const char* tag : {"cp312-cp312", "cp313-cp313"})
     subject.set.files.push_back(file(fmt::format("mytorch-1.0-{}-linux_x86_64.whl", tag), "mytorch"));
   auto evidence = passed(subject, "");
   evidence.subjects = {subject.set.files[0]};
-  evidence.cell = {"linux", "", "3.12", ""};
+  evidence.cell = {Platform::linux, "", "3.12", ""};
   Case input{"stable", {subject}, as_stored({evidence}), {}, k_now};
   auto verdict = judge(*only_312, input);
   ASSERT_EQ(verdict.cells.size(), 2u);
@@ -536,7 +536,7 @@ TEST(Gate, AnExpectedPythonNeedsAWheelOfEachProjectThatHasSome) {
   ASSERT_TRUE(any) << render(any.error());
   Subject subject;
   subject.digest = digest_of_all('b');
-  subject.set.origin.platform = "linux";
+  subject.set.origin.platform = Platform::linux;
   subject.set.files = {file("pure-1.0-py3-none-any.whl", "pure"),
                        file("torch-1.0-cp312-cp312-linux_x86_64.whl", "torch")};
   auto verdict = judge(*any, Case{"stable", {subject}, {}, {}, k_now});
@@ -597,7 +597,7 @@ TEST(Movable, FamiliesMoveWithoutTheHeldOnes) {
   EXPECT_THAT(moves[0].files, ElementsAre("rocm-7.2.0.tar.gz", "rocm_sdk_core-7.2.0-py3-none-linux_x86_64.whl",
                                           "rocm_sdk_devel-7.2.0-py3-none-linux_x86_64.whl",
                                           "rocm_sdk_libraries_gfx1151-7.2.0-py3-none-linux_x86_64.whl"));
-  EXPECT_THAT(moves[0].held, ElementsAre(Cell{"linux", "gfx103X-dgpu", "", ""}));
+  EXPECT_THAT(moves[0].held, ElementsAre(Cell{Platform::linux, "gfx103X-dgpu", "", ""}));
 }
 
 TEST(Movable, AFamilyHeldOnOnePythonStays) {
@@ -663,10 +663,10 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Reach, FromFileNames) {
   auto reach = reach_of("a-1-py2.py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64.whl");
   ASSERT_TRUE(reach);
-  EXPECT_THAT(reach->platforms, ElementsAre("linux"));
+  EXPECT_THAT(reach->platforms, ElementsAre(Platform::linux));
   EXPECT_THAT(reach->pythons, IsEmpty());
   EXPECT_THAT(reach_of("a-1-py3-none-any.whl")->platforms, IsEmpty());
-  EXPECT_THAT(reach_of("a-1-py3-none-win_amd64.whl")->platforms, ElementsAre("windows"));
+  EXPECT_THAT(reach_of("a-1-py3-none-win_amd64.whl")->platforms, ElementsAre(Platform::windows));
   EXPECT_THAT(reach_of("a-1.tar.gz")->platforms, IsEmpty());
   auto stable = reach_of("a-1-cp310-abi3-linux_x86_64.whl");
   ASSERT_TRUE(stable);

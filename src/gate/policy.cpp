@@ -45,7 +45,7 @@ Result<void> read_list(TomlTable& table, const std::string& key, std::vector<std
   return {};
 }
 
-bool is_platform(std::string_view value) { return value == "linux" || value == "windows" || value == "*"; }
+bool is_platform(std::string_view value) { return value == "*" || Platform::read(value).kind(); }
 
 Result<void> read_age(TomlTable& table, const std::string& key, std::int64_t& into, bool required) {
   std::string value;
@@ -105,7 +105,9 @@ bool is_one_python(std::string_view value) { return value != "*" && is_python(va
 bool is_name(std::string_view value) { return is_pattern(value) && value.find('*') == value.npos; }
 
 Result<void> read_expectation(TomlTable& table, Expectation& into) {
-  TRY_DO(read_list(table, "platforms", into.platforms, is_one_platform, "linux or windows"));
+  std::vector<std::string> platforms;
+  TRY_DO(read_list(table, "platforms", platforms, is_one_platform, "linux or windows"));
+  for (const auto& name : platforms) into.platforms.push_back(Platform::read(name));
   if (table.has("families")) TRY_DO(read_list(table, "families", into.families, is_name, "the name of one family"));
   if (table.has("pythons")) TRY_DO(read_list(table, "pythons", into.pythons, is_one_python, "a Python such as 3.12"));
   if (table.has("projects")) TRY_DO(read_list(table, "projects", into.projects, is_name, "a project's name"));
@@ -316,8 +318,9 @@ std::string canonical_json(const Policy& policy) {
   if (policy.requester != Requester::anybody)
     json["waiver_requester"] = policy.requester == Requester::approver ? "approver" : "another";
   const auto& expect = policy.expectation;
-  for (const auto& [key, names] : {std::pair("platforms", &expect.platforms), std::pair("families", &expect.families),
-                                   std::pair("pythons", &expect.pythons), std::pair("projects", &expect.projects)})
+  if (!expect.platforms.empty()) json["expect"]["platforms"] = expect.platforms;
+  for (const auto& [key, names] : {std::pair("families", &expect.families), std::pair("pythons", &expect.pythons),
+                                   std::pair("projects", &expect.projects)})
     if (!names->empty()) json["expect"][key] = *names;
   return json.dump();
 }

@@ -1,6 +1,7 @@
 #pragma once
 // A promotion policy: which suites must have passed, where, how long ago, and what the states in between mean
 // (docs/formats/policy.md). Reviewed TOML; a value once parsed.
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include <cstdint>
 #include <string>
@@ -60,7 +61,7 @@ struct Signer {
 
 /// [expect]: what a release must bring, whatever its sets hold. Empty lists expect nothing.
 struct Expectation {
-  std::vector<std::string> platforms; ///< on each of which the others are expected
+  std::vector<Platform> platforms; ///< on each of which the others are expected
   std::vector<std::string> families, pythons, projects;
 };
 

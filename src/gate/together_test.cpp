@@ -28,7 +28,7 @@ registry::FileRecord file_of(const std::string& name, const std::string& project
 
 Subject rocm_set() {
   Subject subject{*registry::SetDigest::parse(std::string(64, 'a')), {}};
-  subject.set.origin.platform = "linux";
+  subject.set.origin.platform = Platform::linux;
   subject.set.origin.group = "gfx94X-dcgpu";
   subject.set.files = {
       file_of("rocm-7.2.0.tar.gz", "rocm"),
@@ -39,7 +39,7 @@ Subject rocm_set() {
 /// For one family by the group of its run; with another group for all of them.
 Subject torch_set(const std::string& group = "gfx94X-dcgpu") {
   Subject subject{*registry::SetDigest::parse(std::string(64, 'b')), {}};
-  subject.set.origin.platform = "linux";
+  subject.set.origin.platform = Platform::linux;
   subject.set.origin.group = group;
   subject.set.files = {file_of("torch-2.9.0-cp312-cp312-linux_x86_64.whl", "torch")};
   return subject;
@@ -56,7 +56,7 @@ EvidenceRecord passed_on(const std::vector<Subject>& subjects, const std::string
   EvidenceRecord e;
   for (const auto& subject : subjects)
     e.subjects.insert(e.subjects.end(), subject.set.files.begin(), subject.set.files.end());
-  e.cell = {"linux", "gfx94X-dcgpu", "3.12", framework};
+  e.cell = {Platform::linux, "gfx94X-dcgpu", "3.12", framework};
   e.suite = suite;
   e.suite_digest = k_definition;
   e.result = Outcome::passed;

@@ -30,7 +30,7 @@ void check_place(const Families& families, const Family& family, const Place& pl
 }
 
 /// Everything that a platform could run at once.
-void check_size(const Families& families, const std::string& platform, Findings& found) {
+void check_size(const Families& families, const Platform& platform, Findings& found) {
   if (!families.variants.contains(platform)) return;
   auto all = expand(families, {text::join(families.tiers, ","), platform, {}, {"all"}, ""});
   if (!all) return;
@@ -56,7 +56,7 @@ Findings check_families(const Families& families) {
   for (const auto& family : families.families)
     for (const auto& place : family.places) check_place(families, family, place, found);
   check_targets(families, found);
-  for (const auto& platform : platform_names()) check_size(families, platform, found);
+  for (const auto& platform : Platform::all()) check_size(families, platform, found);
   return found;
 }
 

@@ -145,8 +145,8 @@ std::string_view to_string(TestState state) {
 
 Result<Expansion> expand(const Families& families, const ExpandRequest& asked) {
   auto request = asked;
-  if (!contains(platform_names(), request.platform))
-    return refused("F004", fmt::format("{:?} is not a platform", request.platform),
+  if (!request.platform.kind())
+    return refused("F004", fmt::format("{:?} is not a platform", request.platform.text()),
                    "choose one of: " + text::join(platform_names(), ", "));
   if (request.variants.empty()) request.variants = {"release"};
   TRY(auto selected, chosen(families, request));

@@ -17,7 +17,7 @@ constexpr std::size_t k_github_output_max = 1u << 20;
 
 struct ExpandRequest {
   std::string trigger; ///< an event of the file ("push"), or tiers ("presubmit,postsubmit")
-  std::string platform;
+  Platform platform;
   std::vector<std::string> families; ///< keys or names; empty: all of the trigger
   std::vector<std::string> variants; ///< names; empty: those of the release build; "all": every one
   std::string seed;                  ///< chooses among weighted runners; empty: the heaviest

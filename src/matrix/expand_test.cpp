@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using Names = std::vector<std::string>;
 
 ExpandRequest on_linux(std::string trigger, Names families = {}, Names variants = {}) {
-  return {std::move(trigger), "linux", std::move(families), std::move(variants), ""};
+  return {std::move(trigger), Platform::linux, std::move(families), std::move(variants), ""};
 }
 
 Names groups(const Result<Expansion>& expansion) {
@@ -46,14 +46,14 @@ TEST(Expand, NothingVanishesSilently) {
   EXPECT_THAT(groups(expand(families, on_linux(""))), ElementsAre("F005"));
   EXPECT_THAT(groups(expand(families, on_linux("workflow_dispatch"))), ElementsAre("F004"));
   EXPECT_THAT(groups(expand(families, on_linux("pull_request", {"gfx900"}))), ElementsAre("F004"));
-  EXPECT_THAT(groups(expand(families, {"pull_request", "windows", {"gfx94x"}, {}, ""})), ElementsAre("F004"));
-  EXPECT_THAT(groups(expand(families, {"pull_request", "macos", {}, {}, ""})), ElementsAre("F004"));
+  EXPECT_THAT(groups(expand(families, {"pull_request", Platform::windows, {"gfx94x"}, {}, ""})), ElementsAre("F004"));
+  EXPECT_THAT(groups(expand(families, {"pull_request", Platform::read("macos"), {}, {}, ""})), ElementsAre("F004"));
   EXPECT_THAT(groups(expand(families, on_linux("pull_request", {"gfx9"}))), ElementsAre("F003"));
   EXPECT_THAT(groups(expand(families, on_linux("pull_request", {}, {"msan"}))), ElementsAre("F006"));
   auto target = expand(families, on_linux("pull_request", {"gfx1101"}));
   EXPECT_THAT(target.error().message, HasSubstr("is a target"));
   EXPECT_THAT(target.error().hint, HasSubstr("gfx110x"));
-  auto windows = expand(families, {"pull_request", "windows", {}, {}, ""});
+  auto windows = expand(families, {"pull_request", Platform::windows, {}, {}, ""});
   EXPECT_THAT(groups(windows), ElementsAre("gfx110X-all"));
   EXPECT_THAT(windows->skipped, ElementsAre("gfx94x is not built on windows"));
 }
@@ -75,7 +75,7 @@ TEST(Expand, VariantsHaveTheirGroupsAndMachines) {
 
 TEST(Expand, AVariantIsTestedOnTheRunnersThatItNames) {
   auto families = small_families();
-  families.variants["linux"][2].expected_failure = false;
+  families.variants[Platform::linux][2].expected_failure = false;
   auto runners = [&] {
     std::vector<std::string> found;
     auto matrix = expand(families, on_linux("pull_request", {"gfx94x"}, {"all"})); // outlives the loop over its cells
@@ -85,7 +85,7 @@ TEST(Expand, AVariantIsTestedOnTheRunnersThatItNames) {
   EXPECT_THAT(runners(), ElementsAre("two", "sandbox", "two")) << "tsan is not for the sandbox";
   families.families[0].places[0].runners.erase("sandbox");
   EXPECT_THAT(runners(), ElementsAre("two", "", "two")) << "asan runs in the sandbox or not at all";
-  families.variants["linux"][1].test = {"sandbox", "test"};
+  families.variants[Platform::linux][1].test = {"sandbox", "test"};
   EXPECT_THAT(runners(), ElementsAre("two", "two", "two"));
 }
 

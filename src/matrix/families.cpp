@@ -35,7 +35,7 @@ const std::vector<std::string>& scope_names() {
 }
 
 const std::vector<std::string>& platform_names() {
-  static const std::vector<std::string> k_names = {"linux", "windows"};
+  static const std::vector<std::string> k_names(Platform::k_texts.begin(), Platform::k_texts.end());
   return k_names;
 }
 
@@ -49,7 +49,7 @@ const Runners* Place::find(std::string_view purpose) const {
   return found == runners.end() ? nullptr : &found->second;
 }
 
-const Place* Family::find(std::string_view platform) const {
+const Place* Family::find(const Platform& platform) const {
   for (const auto& place : places)
     if (place.platform == platform) return &place;
   return nullptr;
@@ -71,8 +71,8 @@ const Family* Families::find(std::string_view wanted) const {
   return nullptr;
 }
 
-const Variant* Families::variant(std::string_view platform, std::string_view wanted) const {
-  auto list = variants.find(std::string(platform));
+const Variant* Families::variant(const Platform& platform, std::string_view wanted) const {
+  auto list = variants.find(platform);
   if (list == variants.end()) return nullptr;
   for (const auto& variant : list->second)
     if (variant.name == wanted) return &variant;

@@ -1,6 +1,7 @@
 #pragma once
 // GPU families as reviewed data (docs/formats/families.md): which there are, what they hold, where they are built and
 // tested, from which trigger on. A value once parsed; pure, thread-safe.
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include <cstdint>
 #include <map>
@@ -45,7 +46,7 @@ const std::vector<std::string>& scope_names();
 
 /// A family on one platform.
 struct Place {
-  std::string platform;
+  Platform platform;
   std::vector<std::string> fetch;             ///< targets whose artifacts a test job needs
   std::vector<std::string> variants;          ///< names
   std::map<std::string, Runners> runners;     ///< by purpose: test, sandbox, multi-gpu, benchmark
@@ -62,7 +63,7 @@ struct Family {
   std::string key, name, tier; ///< "gfx94x", "gfx94X-dcgpu", "presubmit"
   std::vector<Place> places;   ///< linux, then windows
   int line = 0;
-  const Place* find(std::string_view platform) const;
+  const Place* find(const Platform& platform) const;
 };
 
 struct Families {
@@ -70,15 +71,15 @@ struct Families {
   std::vector<std::string> tiers;                           ///< the strongest first
   std::map<std::string, std::vector<std::string>> triggers; ///< event -> tiers; none: only families that are named
   std::vector<Target> targets;
-  std::map<std::string, std::vector<Variant>> variants;                ///< by platform
-  std::map<std::string, std::map<std::string, Runners>> build_runners; ///< platform -> kind -> runners
+  std::map<Platform, std::vector<Variant>> variants;
+  std::map<Platform, std::map<std::string, Runners>> build_runners; ///< platform -> kind -> runners
   std::vector<Family> families;
 
   /// Targets of a family name, a target or a group, in the order of `targets`; empty: unknown. Case is ignored.
   std::vector<std::string> targets_of(std::string_view name) const;
   /// By key or name, without regard to case.
   const Family* find(std::string_view name) const;
-  const Variant* variant(std::string_view platform, std::string_view name) const;
+  const Variant* variant(const Platform& platform, std::string_view name) const;
 };
 
 /// invalid_argument F001 (not TOML), F002 (`file:line: key: what is wrong`): an unknown key, a wrong type, a family

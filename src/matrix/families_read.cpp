@@ -110,29 +110,31 @@ private:
   }
 
   Result<void> read_variants(TomlTable& table) {
-    for (const auto& platform : platform_names())
-      TRY_DO(table.named_tables(platform, [&](const std::string& name, TomlTable& t) -> Result<void> {
-        Variant variant;
-        variant.name = name;
-        if (!is_name(name)) return t.error("", fmt::format("{:?} is not a name", name));
-        TRY_DO(t.text("suffix", variant.suffix));
-        if (!variant.suffix.empty() && !is_name(variant.suffix)) return t.error("suffix", "is not a name");
-        TRY_DO(t.text("preset", variant.preset));
-        if (!variant.preset.empty() && !is_name(variant.preset)) return t.error("preset", "is not a name");
-        TRY_DO(t.text("build", variant.build));
-        TRY_DO(read_test_purposes(t, variant.test));
-        TRY_DO(t.flag("expected_failure", variant.expected_failure));
-        for (const auto& other : out_.variants[platform])
-          if (other.suffix == variant.suffix) return t.error("suffix", fmt::format("is that of {} too", other.name));
-        out_.variants[platform].push_back(std::move(variant));
-        return {};
-      }));
+    for (const auto& platform : Platform::all())
+      TRY_DO(
+          table.named_tables(std::string(platform.text()), [&](const std::string& name, TomlTable& t) -> Result<void> {
+            Variant variant;
+            variant.name = name;
+            if (!is_name(name)) return t.error("", fmt::format("{:?} is not a name", name));
+            TRY_DO(t.text("suffix", variant.suffix));
+            if (!variant.suffix.empty() && !is_name(variant.suffix)) return t.error("suffix", "is not a name");
+            TRY_DO(t.text("preset", variant.preset));
+            if (!variant.preset.empty() && !is_name(variant.preset)) return t.error("preset", "is not a name");
+            TRY_DO(t.text("build", variant.build));
+            TRY_DO(read_test_purposes(t, variant.test));
+            TRY_DO(t.flag("expected_failure", variant.expected_failure));
+            for (const auto& other : out_.variants[platform])
+              if (other.suffix == variant.suffix)
+                return t.error("suffix", fmt::format("is that of {} too", other.name));
+            out_.variants[platform].push_back(std::move(variant));
+            return {};
+          }));
     return {};
   }
 
   Result<void> read_build_runners(TomlTable& table) {
-    for (const auto& platform : platform_names())
-      TRY_DO(table.table(platform, [&](TomlTable& kinds) -> Result<void> {
+    for (const auto& platform : Platform::all())
+      TRY_DO(table.table(std::string(platform.text()), [&](TomlTable& kinds) -> Result<void> {
         for (const auto& kind : kinds.keys()) TRY_DO(read_runners(kinds, kind, out_.build_runners[platform][kind]));
         return {};
       }));
@@ -158,14 +160,14 @@ private:
     if (out_.targets_of(family.name).empty())
       return table.error("name", fmt::format("no target belongs to {}", family.name));
     if (out_.find(key) || out_.find(family.name)) return table.error("name", "another family has this key or name");
-    for (const auto& platform : platform_names())
-      TRY_DO(table.table(platform, [&](TomlTable& t) { return read_place(family, platform, t); }));
+    for (const auto& platform : Platform::all())
+      TRY_DO(table.table(std::string(platform.text()), [&](TomlTable& t) { return read_place(family, platform, t); }));
     if (family.places.empty()) return table.error("", "is built on no platform: add a table linux or windows");
     out_.families.push_back(std::move(family));
     return {};
   }
 
-  Result<void> read_place(Family& family, const std::string& platform, TomlTable& table) {
+  Result<void> read_place(Family& family, const Platform& platform, TomlTable& table) {
     Place place;
     place.platform = platform;
     place.line = table.line();

@@ -19,16 +19,16 @@ TEST(Families, ReadsEveryField) {
   const auto* family = families.find("GFX94x-DCGPU");
   ASSERT_NE(family, nullptr);
   EXPECT_EQ(family->key, "gfx94x");
-  const auto* place = family->find("linux");
+  const auto* place = family->find(Platform::linux);
   EXPECT_THAT(*place->find("test"), ElementsAre(Runner{"one", 5}, Runner{"two", 28}));
   EXPECT_EQ(place->kernels.at("oem"), "oem-kernel");
-  EXPECT_EQ(family->find("windows"), nullptr);
-  const auto* windows = families.find("gfx110x")->find("windows");
+  EXPECT_EQ(family->find(Platform::windows), nullptr);
+  const auto* windows = families.find("gfx110x")->find(Platform::windows);
   EXPECT_THAT(windows->expected_failure, ElementsAre("pytorch"));
   EXPECT_TRUE(windows->release_untested);
   EXPECT_EQ(windows->reason, "no machine yet");
-  EXPECT_EQ(families.find("gfx110x")->find("linux")->tests, Scope::sanity);
-  EXPECT_EQ(families.variant("linux", "asan")->build, "sanitizer");
+  EXPECT_EQ(families.find("gfx110x")->find(Platform::linux)->tests, Scope::sanity);
+  EXPECT_EQ(families.variant(Platform::linux, "asan")->build, "sanitizer");
 }
 
 TEST(Families, TargetsOfFamiliesGroupsAndThemselves) {

@@ -10,8 +10,8 @@ namespace quarry::matrix {
 namespace {
 using Kind = Literal::Kind;
 
-using Variants = std::map<std::string, std::vector<Variant>>;               // by platform
-using BuildRunners = std::map<std::string, std::map<std::string, Runners>>; // platform -> kind -> runners
+using Variants = std::map<Platform, std::vector<Variant>>;
+using BuildRunners = std::map<Platform, std::map<std::string, Runners>>; // platform -> kind -> runners
 
 /// A value of a table, and what messages call it.
 struct Item {
@@ -166,7 +166,7 @@ Result<std::string> read_name(const Family& family, const Item& item) {
   return item.value.text;
 }
 
-Result<void> read_place(const std::string& platform, const Item& item, Family& family) {
+Result<void> read_place(const Platform& platform, const Item& item, Family& family) {
   TRY_DO(expect(item, Kind::dict));
   Place place;
   place.platform = platform;
@@ -190,11 +190,11 @@ Result<Family> read_family(const std::string& tier, const Item& item) {
   Family family;
   family.key = item.what;
   family.tier = tier;
-  for (const auto& [platform, fields] : item.value.members) {
-    const auto& known = platform_names();
-    if (std::find(known.begin(), known.end(), platform) == known.end())
-      return import_error(item.file, fields.line, fmt::format("{}: {:?} is not a platform", family.key, platform));
-    TRY_DO(read_place(platform, item.part(family.key + "." + platform, fields), family));
+  for (const auto& [name, fields] : item.value.members) {
+    auto platform = Platform::read(name);
+    if (!platform.kind())
+      return import_error(item.file, fields.line, fmt::format("{}: {:?} is not a platform", family.key, name));
+    TRY_DO(read_place(platform, item.part(family.key + "." + name, fields), family));
   }
   std::sort(family.places.begin(), family.places.end(),
             [](const Place& a, const Place& b) { return a.platform < b.platform; });
@@ -223,7 +223,7 @@ void choose_machines(Variant& variant, const std::map<std::string, Runners>* kin
   if (variant.name.ends_with("asan")) variant.test = {"sandbox"};
 }
 
-Result<Variant> read_variant(const std::string& platform, const Item& item) {
+Result<Variant> read_variant(const Platform& platform, const Item& item) {
   TRY_DO(expect(item, Kind::dict));
   Variant variant;
   variant.name = item.what;
@@ -248,8 +248,9 @@ Result<Variant> read_variant(const std::string& platform, const Item& item) {
 Result<Variants> read_variants(const Item& item, const BuildRunners& runners) {
   TRY_DO(expect(item, Kind::dict));
   Variants variants;
-  for (const auto& [platform, list] : item.value.members) {
-    TRY_DO(expect(item.part(platform, list), Kind::dict));
+  for (const auto& [key, list] : item.value.members) {
+    TRY_DO(expect(item.part(key, list), Kind::dict));
+    auto platform = Platform::read(key);
     auto kinds = runners.find(platform);
     for (const auto& [name, fields] : list.members) {
       TRY(auto variant, read_variant(platform, item.part(name, fields)));
@@ -266,7 +267,7 @@ Result<BuildRunners> read_build_runners(const Item& item) {
   for (const auto& [platform, kinds] : item.value.members) {
     TRY_DO(expect(item.part(platform, kinds), Kind::dict));
     for (const auto& [kind, labels] : kinds.members) {
-      TRY(runners[platform][kind], read_labels(item.part(kind, labels)));
+      TRY(runners[Platform::read(platform)][kind], read_labels(item.part(kind, labels)));
     }
   }
   return runners;

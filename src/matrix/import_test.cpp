@@ -53,9 +53,9 @@ TEST(Import, MakesAFamiliesFile) {
   EXPECT_FALSE(linux.release_untested);
   EXPECT_EQ(linux.kernels.at("oem"), "oem-kernel");
   const auto& second = families->families[1];
-  EXPECT_EQ(second.find("linux")->find("test"), nullptr);
-  EXPECT_EQ(second.find("linux")->tests, Scope::sanity);
-  EXPECT_THAT(second.find("windows")->expected_failure, ElementsAre("pytorch"));
+  EXPECT_EQ(second.find(Platform::linux)->find("test"), nullptr);
+  EXPECT_EQ(second.find(Platform::linux)->tests, Scope::sanity);
+  EXPECT_THAT(second.find(Platform::windows)->expected_failure, ElementsAre("pytorch"));
   EXPECT_EQ(families->targets, small_families().targets);
 }
 
@@ -68,10 +68,10 @@ BUILD_RUNNER_LABELS = {"linux": {"default": [{"label": "d", "weight": 1.0}], "sa
 )py",
                                   "table.py", small_families());
   ASSERT_TRUE(families) << render(families.error());
-  EXPECT_EQ(families->variant("linux", "asan")->build, "sanitizer");
-  EXPECT_TRUE(families->variant("linux", "asan")->expected_failure);
-  EXPECT_EQ(families->variant("linux", "tsan"), nullptr);
-  EXPECT_THAT(families->build_runners.at("linux").at("sanitizer"), ElementsAre(Runner{"s", 2}));
+  EXPECT_EQ(families->variant(Platform::linux, "asan")->build, "sanitizer");
+  EXPECT_TRUE(families->variant(Platform::linux, "asan")->expected_failure);
+  EXPECT_EQ(families->variant(Platform::linux, "tsan"), nullptr);
+  EXPECT_THAT(families->build_runners.at(Platform::linux).at("sanitizer"), ElementsAre(Runner{"s", 2}));
 }
 
 TEST(Import, RefusesWhatItDoesNotUnderstand) {

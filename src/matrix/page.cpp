@@ -31,7 +31,7 @@ std::string tests(const Place& place) {
   return fmt::format("{} on {}", what, text::join(labels, ", "));
 }
 
-std::string support(const Family& family, std::string_view platform) {
+std::string support(const Family& family, const Platform& platform) {
   const auto* place = family.find(platform);
   if (!place) return "no";
   auto text = tests(*place);
@@ -76,11 +76,11 @@ Json variants_json(const Families& families) {
   Json all = Json::object();
   for (const auto& [platform, variants] : families.variants)
     for (const auto& variant : variants)
-      all[platform].push_back({{"name", variant.name},
-                               {"suffix", variant.suffix},
-                               {"preset", variant.preset},
-                               {"build", variant.build},
-                               {"expected_failure", variant.expected_failure}});
+      all[platform.text()].push_back({{"name", variant.name},
+                                      {"suffix", variant.suffix},
+                                      {"preset", variant.preset},
+                                      {"build", variant.build},
+                                      {"expected_failure", variant.expected_failure}});
   return all;
 }
 } // namespace
@@ -92,7 +92,7 @@ std::string support_page(const Families& families) {
       "|---|---|---|---|---|\n";
   for (const auto& family : families.families)
     page += fmt::format("| {} | {} | {} | {} | {} |\n", cell(family.name), gpus(families, family),
-                        support(family, "linux"), support(family, "windows"), cell(family.tier));
+                        support(family, Platform::linux), support(family, Platform::windows), cell(family.tier));
   page += "\nA family without a runner is built, and held by every gate until somebody takes the risk. Which trigger "
           "runs which "
           "tier:\n\n| trigger | runs |\n|---|---|\n";
@@ -107,7 +107,7 @@ Json families_json(const Families& families) {
     targets.push_back({{"name", target.name}, {"product", target.product}, {"groups", target.groups}});
   for (const auto& family : families.families) list.push_back(family_json(families, family));
   for (const auto& [platform, kinds] : families.build_runners)
-    for (const auto& [kind, runners] : kinds) build[platform][kind] = runners_json(runners);
+    for (const auto& [kind, runners] : kinds) build[platform.text()][kind] = runners_json(runners);
   return {{"name", families.name},         {"file", families.file}, {"tiers", families.tiers},
           {"triggers", families.triggers}, {"targets", targets},    {"variants", variants_json(families)},
           {"build_runners", build},        {"families", list}};

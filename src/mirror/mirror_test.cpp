@@ -50,14 +50,14 @@ TEST(Target, WheelsFitAsInstallersSay) {
            {"cp311", "none", "any", "3.12", "linux", std::nullopt},
            {"pp310", "pypy310_pp73", "manylinux_2_28_x86_64", "3.10", "linux", std::nullopt},
        }) {
-    auto target = *parse_target(c.target_python, c.target_platform);
+    auto target = *parse_target(c.target_python, Platform::read(c.target_platform));
     EXPECT_EQ(fit(tags(c.python, c.abi, c.platform), target), c.fits)
         << c.python << "-" << c.abi << "-" << c.platform << " on " << target.name();
   }
 }
 
 TEST(Target, AMinorVersionStandsForItsFirstAndLatePatch) {
-  auto both = *parse_target("3.11", "linux"), one = *parse_target("3.11.3", "linux");
+  auto both = *parse_target("3.11", Platform::linux), one = *parse_target("3.11.3", Platform::linux);
   auto early = *dist::Marker::parse("python_full_version < '3.11.3'"),
        late = *dist::Marker::parse("python_full_version >= '3.11.3'");
   EXPECT_TRUE(both.holds(early, "") && both.holds(late, ""));
@@ -137,7 +137,7 @@ Result<Resolution> resolved(
     const std::string& platform = "linux", const Guard& guard = [](auto&&...) { return Result<void>(); }) {
   std::vector<Asked> asked;
   for (const auto& text : requirements) asked.push_back({*dist::Requirement::parse(text), "r.txt"});
-  return resolve(table, asked, *parse_target(python, platform), guard);
+  return resolve(table, asked, *parse_target(python, Platform::read(platform)), guard);
 }
 
 std::string versions(const Result<Resolution>& resolution) {

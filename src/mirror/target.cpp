@@ -63,7 +63,7 @@ bool Target::holds(const dist::Marker& marker, std::string_view extra) const {
   return std::any_of(environments.begin(), environments.end(), [&](const auto& e) { return marker.holds(e, extra); });
 }
 
-Result<Target> parse_target(std::string_view python, std::string_view platform) {
+Result<Target> parse_target(std::string_view python, const Platform& platform) {
   auto numbers = text::split(python, '.');
   std::vector<std::uint64_t> parts;
   for (const auto& number : numbers)
@@ -71,7 +71,7 @@ Result<Target> parse_target(std::string_view python, std::string_view platform) 
   if (parts.size() != numbers.size() || parts.size() < 2 || parts.size() > 3 || parts[0] != 3)
     return error(fmt::format("{:?} is not a version of Python 3", python));
   if (parts[1] < k_oldest_minor) return error(fmt::format("Python {} is older than 3.{}", python, k_oldest_minor));
-  if (platform != "linux" && platform != "windows") return error(fmt::format("{:?} is not a platform", platform));
+  if (!platform.kind()) return error(fmt::format("{:?} is not a platform", platform.text()));
   Target target;
   target.python = python;
   target.platform = platform;
@@ -80,7 +80,8 @@ Result<Target> parse_target(std::string_view python, std::string_view platform) 
   std::vector<std::uint64_t> patches =
       parts.size() == 3 ? std::vector{parts[2]} : std::vector<std::uint64_t>{0, k_late_patch};
   for (auto patch : patches)
-    target.environments.push_back(environment_of(platform == "windows", minor, fmt::format("{}.{}", minor, patch)));
+    target.environments.push_back(
+        environment_of(platform == Platform::windows, minor, fmt::format("{}.{}", minor, patch)));
   TRY(target.full, dist::Version::parse(fmt::format("{}.{}", minor, patches.back())));
   return target;
 }
@@ -89,7 +90,7 @@ Result<std::vector<Target>> parse_targets(std::string_view pythons, std::string_
   std::vector<Target> targets;
   for (const auto& python : text::split(pythons, ','))
     for (const auto& platform : text::split(platforms, ',')) {
-      TRY(auto target, parse_target(text::trim(python), text::trim(platform)));
+      TRY(auto target, parse_target(text::trim(python), Platform::read(text::trim(platform))));
       auto same = [&](const Target& other) { return other.name() == target.name(); };
       if (std::none_of(targets.begin(), targets.end(), same)) targets.push_back(std::move(target));
     }
@@ -98,7 +99,7 @@ Result<std::vector<Target>> parse_targets(std::string_view pythons, std::string_
 
 std::optional<int> fit(const dist::WheelTags& tags, const Target& target) {
   auto platforms = text::split(tags.platform, '.');
-  bool windows = target.platform == "windows";
+  bool windows = target.platform == Platform::windows;
   if (std::none_of(platforms.begin(), platforms.end(), [&](const auto& p) { return platform_fits(p, windows); }))
     return std::nullopt;
   std::optional<int> best;

@@ -579,7 +579,7 @@ TEST_F(Promote, WhatWasTestedWithASetThatStaysBehindStays) {
   auto rocm = release(*store_, "7.0");
   auto torch = sealed_sample(*store_, "9-linux/pytorch/g", {{"torch-2.9-py3-none-linux_x86_64.whl", "torch", "2.9"}});
   registry::EvidenceRecord tested;
-  tested.cell = {"linux", "", "3.12", ""};
+  tested.cell = {Platform::linux, "", "3.12", ""};
   tested.suite = "smoke";
   tested.result = registry::Outcome::passed;
   tested.passed = 1;

@@ -98,14 +98,14 @@ Result<void> check_distinct(const std::vector<std::string>& names) {
 }
 
 /// A platform tag names its system first: "linux_x86_64", "manylinux_2_28_x86_64", "win_amd64".
-bool fits(const std::string& filename, std::string_view platform) {
+bool fits(const std::string& filename, const Platform& platform) {
   auto name = dist::WheelName::parse(filename);
   if (!name || name->tags.platform == "any") return true;
   bool windows = name->tags.platform.starts_with("win");
-  return windows == (platform == "windows");
+  return windows == (platform == Platform::windows);
 }
 
-Result<void> check_platform(const std::vector<std::string>& names, const std::string& platform) {
+Result<void> check_platform(const std::vector<std::string>& names, const Platform& platform) {
   for (const auto& name : names)
     if (!platform.empty() && !fits(name, platform))
       return fail(ErrorKind::invalid_argument, "P015", fmt::format("{} is not for {}", name, platform),

@@ -32,8 +32,8 @@ struct CollectOptions {
   Describe describe;
   unsigned workers = 1;
   std::function<void(std::uint64_t)> on_progress = {}; ///< bytes verified so far; by one thread at a time
-  std::string platform = {};     ///< "linux" or "windows": that of every wheel that is not for any; empty: not asked
-  bool several_versions = false; ///< allow more than one version of a project
+  Platform platform = {};                              ///< that of every wheel that is not for any; empty: not asked
+  bool several_versions = false;                       ///< allow more than one version of a project
 };
 
 /// Describes all distributions of a directory. Names are checked before the first file is read. Fails as

@@ -145,7 +145,8 @@ Result<DistributionRules> parse_distribution_rules(std::string_view text, const 
 
 Result<std::string> expand_prefix(const std::string& prefix, const registry::Origin& origin) {
   auto expanded = prefix;
-  for (const auto& [name, value] : {std::pair{"{family}", origin.group}, std::pair{"{platform}", origin.platform}}) {
+  for (const auto& [name, value] :
+       {std::pair{"{family}", std::string_view(origin.group)}, std::pair{"{platform}", origin.platform.text()}}) {
     if (expanded.find(name) == expanded.npos) continue;
     if (value.empty())
       return fail(ErrorKind::invalid_argument, "P041",

@@ -30,7 +30,7 @@ protected:
     publish(second, "43");
   }
   void publish(const Packages& packages, const std::string& run) {
-    Target target{.layout = *run::Layout::create({{}, run, "linux"}), .group = "gfx94X-dcgpu"};
+    Target target{.layout = *run::Layout::create({{}, run, Platform::linux}), .group = "gfx94X-dcgpu"};
     auto plan = make_plan(*source_, target, *collect({packages.path(), testing::fake_describe, 1}), k_now);
     ASSERT_TRUE(plan && execute(*source_, *plan, {k_now, "tester", {}, 1, {}, {}}));
   }
@@ -232,7 +232,7 @@ class Prefixes : public ::testing::TestWithParam<Prefix> {};
 TEST_P(Prefixes, AreExpanded) {
   registry::Origin origin;
   origin.group = GetParam().group;
-  origin.platform = "linux";
+  origin.platform = Platform::linux;
   auto expanded = expand_prefix(GetParam().prefix, origin);
   EXPECT_EQ(expanded ? *expanded : expanded.error().code, GetParam().expanded);
 }

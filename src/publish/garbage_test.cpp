@@ -41,7 +41,7 @@ struct World {
     EXPECT_TRUE(publish(*store, packages, "42"));
   }
   Result<Receipt> publish(store::ObjectStore& at, const Packages& what, const std::string& run) const {
-    Target target{.layout = *run::Layout::create({{}, run, "linux"}), .group = "g", .channel = "staging"};
+    Target target{.layout = *run::Layout::create({{}, run, Platform::linux}), .group = "g", .channel = "staging"};
     TRY(auto collected, collect({what.path(), testing::fake_describe, 1}));
     TRY(auto plan, make_plan(at, target, std::move(collected), k_now));
     return execute(at, plan, {k_now, "tester", {}, 1, {}});

@@ -29,7 +29,7 @@ Result<Receipt> publish(store::ObjectStore& store, const std::vector<std::string
                         const std::string& channel = "staging", const std::string& run = "42") {
   Packages made;
   for (const auto& name : names) made.add(name);
-  Target target{.layout = *run::Layout::create({{}, run, "linux"}), .group = "g", .channel = channel};
+  Target target{.layout = *run::Layout::create({{}, run, Platform::linux}), .group = "g", .channel = channel};
   TRY(auto collected, collect({made.path(), testing::fake_describe, 1}));
   TRY(auto plan, make_plan(store, target, std::move(collected), k_now));
   return execute(store, plan, {k_now, "tester", {}, 1, {}});

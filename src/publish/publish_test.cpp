@@ -30,7 +30,7 @@ using testing::Packages;
 const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
 
 Target target(const std::string& channel = {}, const std::string& run = "42") {
-  Target t{*run::Layout::create({{}, run, "linux"}),
+  Target t{*run::Layout::create({{}, run, Platform::linux}),
            "python",
            "gfx94X-dcgpu",
            run::PackageForm::quarry,
@@ -131,14 +131,14 @@ TEST_F(Publish, WhatIsStillBeingBuiltIsNotPublished) {
 }
 
 TEST_F(Publish, PackagesOfAnotherPlatformAndSeveralVersionsAreRefused) {
-  EXPECT_EQ(collect({packages_.path(), testing::fake_describe, 1, {}, "windows"}).error().code, "P015");
-  ASSERT_TRUE(collect({packages_.path(), testing::fake_describe, 1, {}, "linux"}));
+  EXPECT_EQ(collect({packages_.path(), testing::fake_describe, 1, {}, Platform::windows}).error().code, "P015");
+  ASSERT_TRUE(collect({packages_.path(), testing::fake_describe, 1, {}, Platform::linux}));
   packages_.add("dist/rocm_sdk_core-7.1.0-py3-none-linux_x86_64.whl");
-  auto refused = collect({packages_.path(), testing::fake_describe, 1, {}, "linux"});
+  auto refused = collect({packages_.path(), testing::fake_describe, 1, {}, Platform::linux});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, "P016");
   EXPECT_THAT(refused.error().details, ElementsAre(HasSubstr("rocm-sdk-core: 2 versions")));
-  auto collected = collect({packages_.path(), testing::fake_describe, 1, {}, "linux", true});
+  auto collected = collect({packages_.path(), testing::fake_describe, 1, {}, Platform::linux, true});
   ASSERT_TRUE(collected);
   ASSERT_EQ(collected->notes.size(), 1u);
   EXPECT_EQ(collected->notes.front().code, "P016");

@@ -79,14 +79,14 @@ Result<void> refuse_raw_beside_repaired(const std::vector<std::string>& names, c
   return {};
 }
 
-Result<void> refuse_area_without_platform(std::string_view area, std::string_view platform) {
-  if (area != "jax" || platform != "windows") return {};
+Result<void> refuse_area_without_platform(std::string_view area, const Platform& platform) {
+  if (area != "jax" || platform != Platform::windows) return {};
   return fail(ErrorKind::invalid_argument, "P062", "JAX wheels for Windows do not exist",
               "use `--platform linux`, or `--area python` or `--area pytorch`");
 }
 
-Result<void> refuse_packages_without_platform(const std::vector<std::string>& names, std::string_view platform) {
-  if (platform != "windows") return {};
+Result<void> refuse_packages_without_platform(const std::vector<std::string>& names, const Platform& platform) {
+  if (platform != Platform::windows) return {};
   for (const auto& filename : names) {
     auto name = dist::WheelName::parse(filename);
     if (!name) continue;

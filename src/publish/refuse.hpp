@@ -18,10 +18,10 @@ Result<void> refuse_libraries_without_library(const index::Described& described)
 Result<void> refuse_raw_beside_repaired(const std::vector<std::string>& names, const std::string& directory);
 
 /// invalid_argument P062 for an area of packages that do not exist for a platform: JAX on Windows.
-Result<void> refuse_area_without_platform(std::string_view area, std::string_view platform);
+Result<void> refuse_area_without_platform(std::string_view area, const Platform& platform);
 
 /// invalid_argument P062 when one of the wheels is of a project that does not exist for the platform, whatever the area
 /// is called: JAX's plugins (`jax-rocm7-plugin`) and jaxlib on Windows. `jax` itself is pure Python.
-Result<void> refuse_packages_without_platform(const std::vector<std::string>& names, std::string_view platform);
+Result<void> refuse_packages_without_platform(const std::vector<std::string>& names, const Platform& platform);
 
 } // namespace quarry::publish

@@ -80,18 +80,19 @@ TEST(Refuse, ALibrariesPackageWithoutALibrary) {
 }
 
 TEST(Refuse, JaxForWindows) {
-  EXPECT_EQ(code_of(refuse_area_without_platform("jax", "windows")), "P062");
+  EXPECT_EQ(code_of(refuse_area_without_platform("jax", Platform::windows)), "P062");
   for (const auto& [area, platform] : std::vector<std::pair<std::string, std::string>>{
-           {"jax", "linux"}, {"pytorch", "windows"}, {"python", "windows"}})
+           {"jax", Platform::linux}, {"pytorch", Platform::windows}, {"python", Platform::windows}})
     EXPECT_EQ(code_of(refuse_area_without_platform(area, platform)), "") << area << " " << platform;
 }
 
 TEST(Refuse, JaxWheelsForWindows) {
   const std::string plugin = "jax_rocm7_plugin-0.8.0-cp312-cp312-win_amd64.whl", jax = "jax-0.8.0-py3-none-any.whl";
-  EXPECT_EQ(code_of(refuse_packages_without_platform({jax, plugin}, "windows")), "P062");
-  EXPECT_EQ(code_of(refuse_packages_without_platform({"jaxlib-0.8.0-cp312-cp312-win_amd64.whl"}, "windows")), "P062");
-  EXPECT_EQ(code_of(refuse_packages_without_platform({jax}, "windows")), "");
-  EXPECT_EQ(code_of(refuse_packages_without_platform({jax, plugin}, "linux")), "");
+  EXPECT_EQ(code_of(refuse_packages_without_platform({jax, plugin}, Platform::windows)), "P062");
+  EXPECT_EQ(code_of(refuse_packages_without_platform({"jaxlib-0.8.0-cp312-cp312-win_amd64.whl"}, Platform::windows)),
+            "P062");
+  EXPECT_EQ(code_of(refuse_packages_without_platform({jax}, Platform::windows)), "");
+  EXPECT_EQ(code_of(refuse_packages_without_platform({jax, plugin}, Platform::linux)), "");
 }
 
 TEST(Refuse, WarningsOfPackagesAreNotes) {

@@ -32,7 +32,7 @@ protected:
   }
   void TearDown() override { EXPECT_TRUE(sys::remove_tree(root_)); }
   Receipt publish(const Packages& packages, const std::string& run = "42", const std::string& channel = "staging") {
-    Target target{.layout = *run::Layout::create({{}, run, "linux"}), .group = "g", .channel = channel};
+    Target target{.layout = *run::Layout::create({{}, run, Platform::linux}), .group = "g", .channel = channel};
     auto collected = collect({packages.path(), testing::fake_describe, 1});
     auto plan = make_plan(*store_, target, std::move(*collected), k_now);
     EXPECT_TRUE(plan) << render(plan.error());

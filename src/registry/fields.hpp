@@ -42,7 +42,14 @@ public:
     text(key, value.hex(), need);
   }
   void time(const char* key, const sys::Timestamp& value);
-  template <class W> void word(const char* key, const WordOf<W>& value) { text(key, std::string(value.text())); }
+  template <class W> void word(const char* key, const WordOf<W>& value, Need need = Need::required) {
+    text(key, std::string(value.text()), need);
+  }
+  template <class W> void words(const char* key, const std::vector<WordOf<W>>& values) {
+    std::vector<std::string> written;
+    for (const auto& value : values) written.emplace_back(value.text());
+    texts(key, written);
+  }
   template <class R> void digests(const char* key, const std::vector<DigestOf<R>>& values) {
     std::vector<std::string> written;
     written.reserve(values.size());
@@ -105,10 +112,13 @@ public:
     if (!hex.empty()) value = digest_from<R>(hex, key, nullptr);
   }
   void time(const char* key, sys::Timestamp& value);
-  template <class W> void word(const char* key, WordOf<W>& value) {
+  template <class W> void word(const char* key, WordOf<W>& value, Need need = Need::required) {
     std::string read;
-    text(key, read);
+    text(key, read, need);
     value = WordOf<W>::read(read);
+  }
+  template <class W> void words(const char* key, std::vector<WordOf<W>>& values) {
+    each_text(key, [&](const std::string& text) { values.push_back(WordOf<W>::read(text)); });
   }
   template <class R> void digests(const char* key, std::vector<DigestOf<R>>& values) {
     each_text(key, [&](const std::string& hex) { values.push_back(digest_from<R>(hex, key, nullptr)); });

@@ -28,7 +28,7 @@ template <class V, Either<FileRecord> R> void fields(V& v, R& r) {
 
 template <class V, Either<Origin> R> void fields(V& v, R& r) {
   v.text("run_id", r.run_id, Need::optional);
-  v.text("platform", r.platform, Need::optional);
+  v.word("platform", r.platform, Need::optional);
   v.text("group", r.group, Need::optional);
   v.text("commit", r.commit, Need::optional);
   v.text("recipe", r.recipe, Need::optional);
@@ -93,7 +93,7 @@ template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
 }
 
 template <class V, Either<Cell> R> void fields(V& v, R& r) {
-  v.text("platform", r.platform, Need::optional);
+  v.word("platform", r.platform, Need::optional);
   v.text("family", r.family, Need::optional);
   v.text("python", r.python, Need::optional);
   v.text("framework", r.framework, Need::optional);

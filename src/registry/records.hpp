@@ -2,6 +2,7 @@
 // The records of a store as values, and their canonical JSON (docs/formats/records.md). A record's digest is the
 // SHA-256 of its canonical bytes. Unknown fields of a later minor version are kept in `unknown` and written again, in
 // structs that have it; an unknown major version of a schema is refused (B004). No I/O.
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
 #include "registry/digests.hpp"
@@ -32,10 +33,12 @@ struct FileRecord {
   bool operator==(const FileRecord&) const = default;
 };
 
-struct Origin {                        ///< where a set comes from; each may be empty
-  std::string run_id, platform, group; ///< of the run's layout: "42", "linux", "gfx94X-dcgpu"
-  std::string commit;                  ///< of `repository`, from which the packages were built
-  std::string recipe, tool;            ///< tool: what published them, "quarry 0.1"; recipe: no command sets it
+struct Origin {       ///< where a set comes from; each may be empty
+  std::string run_id; ///< of the run's layout: "42"
+  Platform platform;
+  std::string group;        ///< "gfx94X-dcgpu"
+  std::string commit;       ///< of `repository`, from which the packages were built
+  std::string recipe, tool; ///< tool: what published them, "quarry 0.1"; recipe: no command sets it
   std::string repository;
   std::string unknown = {};
   bool operator==(const Origin&) const = default;
@@ -113,7 +116,8 @@ struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a c
 };
 
 struct Cell { ///< one point of the support matrix; an empty field means "any"
-  std::string platform, family, python, framework;
+  Platform platform;
+  std::string family, python, framework;
   auto operator<=>(const Cell&) const = default;
 };
 struct TestRow {

@@ -28,7 +28,7 @@ FileRecord wheel() {
 
 SetRecord set_of(std::vector<FileRecord> files) {
   SetRecord set;
-  set.origin = {"42", "linux", "g", "c0ffee", "", "quarry 0.1", "", {}};
+  set.origin = {"42", Platform::linux, "g", "c0ffee", "", "quarry 0.1", "", {}};
   set.directory = "42-linux/python/g";
   set.files = std::move(files);
   return set;
@@ -103,7 +103,7 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
       parse_ledger);
   EvidenceRecord evidence;
   evidence.subjects = {wheel()};
-  evidence.cell = {"linux", "gfx94X-dcgpu", "3.12", ""};
+  evidence.cell = {Platform::linux, "gfx94X-dcgpu", "3.12", ""};
   evidence.suite = "rocm-sdk-test";
   evidence.result = Outcome::failed;
   evidence.failed = 1;
@@ -122,7 +122,7 @@ TEST(Records, EveryRecordReadsBackToTheSameBytes) {
   waiver.repository = "acme/rocm";
   waiver.run = "https://github.com/acme/rocm/actions/runs/1";
   waiver.created = waiver.expires = k_time;
-  waiver.cell = {"linux", "f", "", ""};
+  waiver.cell = {Platform::linux, "f", "", ""};
   waiver.sets = {set};
   expect_round_trip(waiver, parse_waiver);
 }

@@ -13,7 +13,7 @@ constexpr const char* k_release_schema = "quarry.release/1";
 } // namespace
 
 template <class V, Either<ExpectedParts> R> void fields(V& v, R& r) {
-  v.texts("platforms", r.platforms);
+  v.words("platforms", r.platforms);
   v.texts("families", r.families);
   v.texts("pythons", r.pythons);
   v.texts("projects", r.projects);

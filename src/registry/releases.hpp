@@ -10,7 +10,8 @@ namespace quarry::registry {
 
 /// What the release must bring besides what the policy expects. Empty lists expect nothing.
 struct ExpectedParts {
-  std::vector<std::string> platforms, families, pythons, projects;
+  std::vector<Platform> platforms;
+  std::vector<std::string> families, pythons, projects;
   bool empty() const { return platforms.empty() && families.empty() && pythons.empty() && projects.empty(); }
 };
 struct ReleaseRecord {

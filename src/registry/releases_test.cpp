@@ -16,7 +16,7 @@ TEST(Releases, KeepWhatTheyHoldAndWhatALaterVersionAdds) {
   record.name = "7.2.0";
   record.sets = {digest_named<SetDigest>("a"), digest_named<SetDigest>("b")};
   std::sort(record.sets.begin(), record.sets.end());
-  record.expect.platforms = {"linux"};
+  record.expect.platforms = {Platform::linux};
   record.expect.families = {"gfx94X-dcgpu"};
   record.notes = "# Notes\n";
   record.unknown = R"({"later":1})";
@@ -57,7 +57,7 @@ TEST(Groups, OneGroupOfARunIsAnIndexWhereAllAreNot) {
   auto store = store::make_memory_store();
   for (const std::string group : {"gfx94X-dcgpu", "gfx110X-all"}) {
     SetRecord set;
-    set.origin = {"42", "linux", group, "", "", "", "", ""};
+    set.origin = {"42", Platform::linux, group, "", "", "", "", ""};
     set.directory = "42-linux/python/" + group;
     set.files = {testing::file_record({"rocm-7.2.0.tar.gz", "rocm", "7.2.0", group}, set.directory)};
     ASSERT_TRUE(seal(*store, *put_set(*store, set), *Timestamp::parse("2026-11-20T10:00:00Z")));

@@ -61,7 +61,7 @@ Result<std::vector<ChannelSets>> by_channel(const std::vector<SealedSet>& sets, 
     if (by_platform && sealed.set.origin.platform.empty()) return no_channel(pattern, "one has no platform");
     for (const auto& family : by_family ? values_of(family_of(sealed), families) : std::vector<std::string>{""}) {
       auto channel = text::replace_all(pattern, std::string(k_family), family);
-      channel = text::replace_all(channel, std::string(k_platform), sealed.set.origin.platform);
+      channel = text::replace_all(channel, std::string(k_platform), std::string(sealed.set.origin.platform.text()));
       if (auto good = registry::check_channel_name(channel); !good) return no_channel(pattern, good.error().message);
       found[channel].push_back(sealed);
     }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace quarry::run {
 
@@ -40,15 +40,15 @@ Result<void> check_run_id(std::string_view run_id) {
   if (run_id.size() > k_run_id_max)
     return refused("run id", run_id, fmt::format("has more than {} characters", k_run_id_max));
   if (run_id.front() == '-') return refused("run id", run_id, "begins with a hyphen");
-  for (const auto& platform : platforms())
-    if (run_id.ends_with("-" + platform))
+  for (const auto& platform : Platform::all())
+    if (run_id.ends_with(fmt::format("-{}", platform)))
       return refused("run id", run_id, "ends in a platform, so it could not be distinguished from another run");
   return {};
 }
 
-Result<void> check_platform(std::string_view platform) {
-  if (std::find(platforms().begin(), platforms().end(), platform) != platforms().end()) return {};
-  return refused("platform", platform, fmt::format("is not one of: {}", text::join(platforms(), ", ")));
+Result<void> check_platform(const Platform& platform) {
+  if (platform.kind()) return {};
+  return refused("platform", platform.text(), fmt::format("is not one of: {}", fmt::join(Platform::k_texts, ", ")));
 }
 
 Result<void> check_group(std::string_view group) {
@@ -83,11 +83,11 @@ Result<Layout> Layout::parse(std::string_view prefix) {
   auto hyphen = text.rfind('-');
   if (hyphen == text.npos) return refused("run prefix", prefix, "is not {run_id}-{platform}");
   parts.run_id = text.substr(0, hyphen);
-  parts.platform = text.substr(hyphen + 1);
+  parts.platform = Platform::read(text.substr(hyphen + 1));
   return create(std::move(parts));
 }
 
-std::string Layout::prefix() const { return external_repo_ + run_id_ + "-" + platform_ + "/"; }
+std::string Layout::prefix() const { return fmt::format("{}{}-{}/", external_repo_, run_id_, platform_); }
 
 Result<std::string> Layout::artifact(std::string_view file) const {
   TRY_DO(check_component(file, "artifact file"));

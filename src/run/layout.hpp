@@ -1,6 +1,7 @@
 #pragma once
 // Where a run's outputs live: one pure type computes every key (docs/formats/run-layout.md). A key is relative to the
 // store's root. Errors: L020 (a part that cannot stand in a key).
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include <string>
 #include <string_view>
@@ -13,7 +14,7 @@ namespace quarry::run {
 Result<void> check_component(std::string_view component, std::string_view what);
 /// As check_component, without `+~:@`, and not ending in "-linux" or "-windows".
 Result<void> check_run_id(std::string_view run_id);
-Result<void> check_platform(std::string_view platform);
+Result<void> check_platform(const Platform& platform);
 /// As check_component, and none of the names that stand beside groups (dist, simple, simple-json, seals, merged,
 /// index.html).
 /// Empty is allowed: "directly below".
@@ -35,7 +36,8 @@ class Layout {
 public:
   struct Parts {
     std::string external_repo; ///< "owner-repo" with or without the '/', or empty
-    std::string run_id, platform;
+    std::string run_id;
+    Platform platform;
   };
   static Result<Layout> create(Parts parts);
   /// From a prefix such as "owner-repo/42-linux/" (as find_runs returns it), with or without the last '/'.
@@ -43,7 +45,7 @@ public:
 
   const std::string& external_repo() const { return external_repo_; } ///< "owner-repo/" or empty
   const std::string& run_id() const { return run_id_; }
-  const std::string& platform() const { return platform_; }
+  const Platform& platform() const { return platform_; }
 
   std::string prefix() const; ///< "{external_repo}{run_id}-{platform}/"
   Result<std::string> artifact(std::string_view file) const;
@@ -57,7 +59,8 @@ public:
 
 private:
   Layout() = default;
-  std::string external_repo_, run_id_, platform_;
+  std::string external_repo_, run_id_;
+  Platform platform_;
 };
 
 } // namespace quarry::run

@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(Layout, ComputesEveryKey) {
-  auto layout = *Layout::create({"", "42", "linux"});
+  auto layout = *Layout::create({"", "42", Platform::linux});
   EXPECT_EQ(layout.prefix(), "42-linux/");
   EXPECT_EQ(*layout.artifact("blas_lib_gfx942:xnack+.tar.zst"), "42-linux/blas_lib_gfx942:xnack+.tar.zst");
   EXPECT_EQ(*layout.log("gfx94X-dcgpu", "build.log"), "42-linux/logs/gfx94X-dcgpu/build.log");
@@ -20,12 +20,12 @@ TEST(Layout, ComputesEveryKey) {
 }
 
 TEST(Layout, ForksHaveTheirOwnDirectory) {
-  EXPECT_EQ(Layout::create({"jax-ml-rocm", "7", "windows"})->prefix(), "jax-ml-rocm/7-windows/");
-  EXPECT_EQ(Layout::create({"jax-ml-rocm/", "7", "windows"})->prefix(), "jax-ml-rocm/7-windows/");
+  EXPECT_EQ(Layout::create({"jax-ml-rocm", "7", Platform::windows})->prefix(), "jax-ml-rocm/7-windows/");
+  EXPECT_EQ(Layout::create({"jax-ml-rocm/", "7", Platform::windows})->prefix(), "jax-ml-rocm/7-windows/");
 }
 
 TEST(Layout, PackageDirectories) {
-  auto layout = *Layout::create({"", "42", "linux"});
+  auto layout = *Layout::create({"", "42", Platform::linux});
   auto ours = *layout.python("gfx110X-dgpu");
   EXPECT_EQ(ours.root, "42-linux/python/gfx110X-dgpu/");
   EXPECT_EQ(ours.dist, "42-linux/python/gfx110X-dgpu/dist/");
@@ -45,11 +45,12 @@ TEST(Layout, PackageDirectories) {
 
 TEST(Layout, RefusesPartsThatCannotStandInAKey) {
   for (auto bad : {"", "../x", "a/b", "a b", ".a", "a\n", "a%2F", "-a", "42-linux"})
-    EXPECT_FALSE(Layout::create({"", bad, "linux"})) << bad;
-  EXPECT_FALSE(Layout::create({"", std::string(129, '1'), "linux"}));
-  for (auto bad : {"", "Linux", "macos", "linux/x"}) EXPECT_FALSE(Layout::create({"", "42", bad})) << bad;
-  for (auto bad : {"a/b", "..", "a b"}) EXPECT_FALSE(Layout::create({bad, "42", "linux"})) << bad;
-  auto layout = *Layout::create({"", "42", "linux"});
+    EXPECT_FALSE(Layout::create({"", bad, Platform::linux})) << bad;
+  EXPECT_FALSE(Layout::create({"", std::string(129, '1'), Platform::linux}));
+  for (auto bad : {"", "Linux", "macos", "linux/x"})
+    EXPECT_FALSE(Layout::create({"", "42", Platform::read(bad)})) << bad;
+  for (auto bad : {"a/b", "..", "a b"}) EXPECT_FALSE(Layout::create({bad, "42", Platform::linux})) << bad;
+  auto layout = *Layout::create({"", "42", Platform::linux});
   for (auto bad : {"dist", "simple", "simple-json", "seals", "merged", "index.html", "..", "a/b", "a\x7f"})
     EXPECT_FALSE(layout.python(bad)) << bad;
   for (auto bad : {"", "..", "a/b", ".hidden"}) EXPECT_FALSE(layout.artifact(bad)) << bad;

@@ -64,7 +64,7 @@ const Case k_cases[] = {
 };
 
 Result<Located> locate_case(const Case& c) {
-  return locate({}, {.run = {"", "42", "linux"},
+  return locate({}, {.run = {"", "42", Platform::linux},
                      .output = *parse_output(c.kind),
                      .group = std::string(c.group),
                      .name = std::string(c.name),
@@ -106,16 +106,19 @@ TEST(Location, WritesTheSamePlaceInEveryForm) {
 }
 
 TEST(Location, PutsForksBelowARepositoryName) {
-  auto located = *locate(
-      {"ROCm/TheRock", true, "", {}},
-      {.run = {"", "7", "windows"}, .output = Output::log, .group = "g", .name = "", .era = Era::feb, .bucket = ""});
+  auto located = *locate({"ROCm/TheRock", true, "", {}}, {.run = {"", "7", Platform::windows},
+                                                          .output = Output::log,
+                                                          .group = "g",
+                                                          .name = "",
+                                                          .era = Era::feb,
+                                                          .bucket = ""});
   EXPECT_EQ(located.external_repo, "ROCm-TheRock/");
   EXPECT_EQ(located.prefix, "ROCm-TheRock/7-windows");
   EXPECT_EQ(located.location.key, "ROCm-TheRock/7-windows/logs/g");
 }
 
 TEST(Location, FebruarysTarballsLieInTheReleaseBucket) {
-  Wanted wanted{.run = {"", "7", "linux"},
+  Wanted wanted{.run = {"", "7", Platform::linux},
                 .output = Output::tarball,
                 .group = "",
                 .name = "x.tar.gz",
@@ -130,25 +133,35 @@ TEST(Location, FebruarysTarballsLieInTheReleaseBucket) {
 
 TEST(Location, RefusesPartsThatLeadElsewhere) {
   for (auto bad : {"../x", "a//b", "/a", "a/", ".hidden", "a b", "a\\b", "a%2Fb"}) {
-    auto located = locate(
-        {},
-        {.run = {"", "42", "linux"}, .output = Output::log, .group = "", .name = bad, .era = Era::aug, .bucket = ""});
+    auto located = locate({}, {.run = {"", "42", Platform::linux},
+                               .output = Output::log,
+                               .group = "",
+                               .name = bad,
+                               .era = Era::aug,
+                               .bucket = ""});
     ASSERT_FALSE(located) << bad;
     EXPECT_EQ(located.error().code, "L020") << bad;
   }
   for (auto bad : {"dist", "..", "a/b"})
-    EXPECT_FALSE(locate(
-        {},
-        {.run = {"", "42", "linux"}, .output = Output::log, .group = bad, .name = "", .era = Era::aug, .bucket = ""}))
+    EXPECT_FALSE(locate({}, {.run = {"", "42", Platform::linux},
+                             .output = Output::log,
+                             .group = bad,
+                             .name = "",
+                             .era = Era::aug,
+                             .bucket = ""}))
         << bad;
-  EXPECT_FALSE(locate({}, {.run = {"", "42-linux", "linux"},
+  EXPECT_FALSE(locate({}, {.run = {"", "42-linux", Platform::linux},
                            .output = Output::run,
                            .group = "",
                            .name = "",
                            .era = Era::aug,
                            .bucket = ""}));
-  EXPECT_FALSE(locate(
-      {}, {.run = {"", "42", "macos"}, .output = Output::run, .group = "", .name = "", .era = Era::aug, .bucket = ""}));
+  EXPECT_FALSE(locate({}, {.run = {"", "42", Platform::read("macos")},
+                           .output = Output::run,
+                           .group = "",
+                           .name = "",
+                           .era = Era::aug,
+                           .bucket = ""}));
 }
 
 } // namespace

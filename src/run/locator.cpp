@@ -50,10 +50,10 @@ Result<Locator> parse_run(Locator locator, std::string_view rest) {
       return malformed("L002", locator.text, "has no valid group behind `@`", k_run_form);
     rest = rest.substr(0, at);
   }
-  for (const auto& platform : platforms())
-    if (rest.ends_with("-" + platform)) {
+  for (const auto& platform : Platform::all())
+    if (rest.ends_with(fmt::format("-{}", platform))) {
       locator.platform = platform;
-      rest.remove_suffix(platform.size() + 1);
+      rest.remove_suffix(platform.text().size() + 1);
       break;
     }
   locator.run_id = rest;
@@ -183,11 +183,6 @@ std::string_view scheme_of(std::string_view text) {
 }
 } // namespace
 
-const std::vector<std::string>& platforms() {
-  static const std::vector<std::string> names{"linux", "windows"};
-  return names;
-}
-
 std::string_view to_string(LocatorKind kind) {
   constexpr std::array<std::string_view, 9> names{"path",         "run", "set",  "channel", "commit",
                                                   "pull request", "s3",  "http", "release"};
@@ -282,8 +277,9 @@ Result<StorePlace> split_store(const std::string& text) {
 }
 
 bool is_run_place(const std::string& component) {
-  return std::any_of(platforms().begin(), platforms().end(), [&](const std::string& platform) {
-    auto suffix = "-" + platform;
+  auto platforms = Platform::all();
+  return std::any_of(platforms.begin(), platforms.end(), [&](const Platform& platform) {
+    auto suffix = fmt::format("-{}", platform);
     return component.size() > suffix.size() && component.ends_with(suffix) &&
            check_run_id(std::string_view(component).substr(0, component.size() - suffix.size()));
   });

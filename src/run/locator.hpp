@@ -1,6 +1,7 @@
 #pragma once
 // Where to take something from, as people write it: `run:42-linux`, `set:DIGEST`, `channel:stable`, `file:PATH`, a bare
 // path … Parsing is pure: nothing is looked up. docs/formats/run-layout.md has the grammar. Errors: L001 … L009.
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include <string>
 #include <string_view>
@@ -17,7 +18,7 @@ struct Locator {
   std::string path;          ///< path: of a file or directory, never empty
   std::string external_repo; ///< run: "owner-repo/" or empty (then any)
   std::string run_id;        ///< run
-  std::string platform;      ///< run: "linux", "windows" or empty (then any)
+  Platform platform;         ///< run; empty: any
   std::string repository;    ///< run (from a pasted URL), pull_request: "owner/repo"
   std::string group;         ///< run: one group of its packages ("gfx94X-dcgpu"), or empty (then all)
   std::string digest;        ///< set, release: 8 to 64 lower-case hex digits
@@ -58,8 +59,5 @@ bool is_run_place(const std::string& component);
 /// `channels/NAME` or `{run}-{platform}/`. "s3://b/p/channels/stable" -> {"s3://b/p", "channels/stable"}.
 /// invalid_argument L009 when no component is one of these.
 Result<StorePlace> split_tree(const std::string& text);
-
-/// The platforms a run may have; a run id may not end in one of them.
-const std::vector<std::string>& platforms();
 
 } // namespace quarry::run

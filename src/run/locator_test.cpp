@@ -51,7 +51,7 @@ TEST(Locator, Runs) {
     EXPECT_EQ(locator.kind, LocatorKind::run) << text;
     EXPECT_EQ(locator.external_repo, repo) << text;
     EXPECT_EQ(locator.run_id, id) << text;
-    EXPECT_EQ(locator.platform, platform) << text;
+    EXPECT_EQ(locator.platform.text(), platform) << text;
   }
 }
 

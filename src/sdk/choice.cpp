@@ -32,7 +32,7 @@ bool has_family_packages(const Recipe& recipe) {
 }
 
 const std::vector<std::string>& other_families(const BuildRequest& request) {
-  return request.platform == "windows" ? request.linux_families : request.windows_families;
+  return request.platform == Platform::windows ? request.linux_families : request.windows_families;
 }
 
 Result<std::set<std::string>> families_of(const std::vector<artifact::Name>& names) {
@@ -109,7 +109,7 @@ Result<void> check_other_families(const BuildRequest& request) {
     if (!is_gpu_family(name))
       return fail(ErrorKind::invalid_argument, "S044",
                   fmt::format("--{}-amdgpu-families names {:?}, which is not a GPU family",
-                              request.platform == "windows" ? "linux" : "windows", name),
+                              request.platform == Platform::windows ? "linux" : "windows", name),
                   "families are called such as gfx94X-dcgpu: gfx, then letters, digits and '-'; `quarry matrix show` "
                   "lists them");
   return {};
@@ -124,7 +124,7 @@ Result<Choice> choose(const BuildRequest& request, const Recipe& recipe, const s
   TRY(choice.windows_families, as_chosen(request, recipe, request.windows_families));
   choice.linux_families = in_order(std::move(choice.linux_families));
   choice.windows_families = in_order(std::move(choice.windows_families));
-  auto& own = request.platform == "windows" ? choice.windows_families : choice.linux_families;
+  auto& own = request.platform == Platform::windows ? choice.windows_families : choice.linux_families;
   if (!other_families(request).empty() && own.empty()) own = choice.families;
   choice.artifacts = selected(recipe, choice.families, names);
   return choice;

@@ -96,7 +96,7 @@ TEST(Choice, FamiliesOfTheOtherPlatformMustLookLikeFamilies) {
     ASSERT_FALSE(checked) << name;
     EXPECT_EQ(checked.error().code, "S044");
   }
-  request.platform = "windows"; // now the list of Linux is the one that is checked
+  request.platform = Platform::windows; // now the list of Linux is the one that is checked
   EXPECT_TRUE(check_other_families(request));
 }
 

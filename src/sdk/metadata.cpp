@@ -23,7 +23,7 @@ std::string normalised(const std::string& name) {
 std::vector<std::string> classifiers_for(const Package& package, const Naming& naming) {
   auto all = naming.recipe->metadata.classifiers;
   constexpr std::string_view k_system = "Operating System :: ";
-  auto own = std::string(k_system) + (naming.platform_name == "windows" ? "Microsoft" : "POSIX");
+  auto own = std::string(k_system) + (naming.built_for == Platform::windows ? "Microsoft" : "POSIX");
   if (package.role != Role::meta)
     std::erase_if(all, [&](const std::string& c) { return c.starts_with(k_system) && !c.starts_with(own); });
   return all;
@@ -60,7 +60,9 @@ std::string package_table(const Naming& naming) {
                                                            {"required", python_bool(p.required)},
                                                            {"per_family", python_bool(p.per_family)},
                                                            {"requires", python_texts(p.requires_packages)}};
-    if (!p.platforms.empty()) entry.emplace_back("platforms", python_texts(p.platforms));
+    std::vector<std::string> platforms;
+    for (const auto& platform : p.platforms) platforms.emplace_back(platform.text());
+    if (!platforms.empty()) entry.emplace_back("platforms", python_texts(platforms));
     table.emplace_back(p.name, python_dict(entry));
   }
   return python_dict(table);
@@ -211,7 +213,7 @@ void add_requirements(const Package& meta, const Naming& naming, dist::Metadata&
     std::vector<std::string> conditions;
     if (package.platforms.size() == 1)
       conditions.push_back(
-          fmt::format("sys_platform == \"{}\"", package.platforms.front() == "windows" ? "win32" : "linux"));
+          fmt::format("sys_platform == \"{}\"", package.platforms.front() == Platform::windows ? "win32" : "linux"));
     if (!extra.empty()) conditions.push_back(fmt::format("extra == \"{}\"", extra));
     auto marker = conditions.empty() ? "" : " ; " + text::join(conditions, " and ");
     metadata.requires_dist.push_back(fmt::format(

@@ -20,7 +20,7 @@ struct Naming {
   dist::Version version;
   std::string nonce;
   std::vector<std::string> families, linux_families, windows_families; ///< each sorted
-  std::string platform_name = "linux";                                 ///< what is built; the meta project has none
+  Platform built_for = Platform::linux;                                ///< what is built; the meta project has none
 
   std::string dist(const Package& package,
                    const std::string& family) const; ///< "rocm-sdk-libraries-gfx103x-dgpu", normalised

@@ -96,13 +96,13 @@ const Package* devel_package(const Recipe& recipe) {
 
 } // namespace
 
-ScriptChoice choose_scripts(const Package& package, const Population& population, std::string_view platform) {
+ScriptChoice choose_scripts(const Package& package, const Population& population, const Platform& platform) {
   ScriptChoice choice;
   for (const auto& script : package.scripts) {
     const auto& only = script.platforms;
     if (!only.empty() && std::find(only.begin(), only.end(), platform) == only.end()) continue;
     auto program = script.program;
-    if (platform == "windows" && !program.ends_with(".exe")) program += ".exe"; // Windows runs nothing else
+    if (platform == Platform::windows && !program.ends_with(".exe")) program += ".exe"; // Windows runs nothing else
     if (population.files.contains(program)) {
       choice.held.push_back(script);
       choice.held.back().program = std::move(program);

@@ -26,7 +26,7 @@ struct PackageInputs {
   Naming naming;
   content::Rope launcher;
   std::string platform_tag;
-  bool for_windows() const { return request.platform == "windows"; }
+  bool for_windows() const { return request.platform == Platform::windows; }
 };
 
 /// One package to be made: a package of the recipe, for one family if it has one for each.
@@ -43,7 +43,7 @@ struct ScriptChoice {
   std::vector<Script> held;         ///< with their programs as the platform calls them
   std::vector<std::string> missing; ///< names of required ones whose program the package does not hold
 };
-ScriptChoice choose_scripts(const Package& package, const Population& population, std::string_view platform);
+ScriptChoice choose_scripts(const Package& package, const Population& population, const Platform& platform);
 
 /// S050, a note: files that are executable in some artifacts only. Each file once, in the first package that holds it:
 /// paths in `noted` are left out, and the others are added there. nullopt: there are none, or the build is for Windows.

@@ -10,7 +10,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Script script(std::string name, std::string program, bool required, std::vector<std::string> platforms = {}) {
+Script script(std::string name, std::string program, bool required, std::vector<Platform> platforms = {}) {
   Script made;
   made.name = std::move(name), made.program = std::move(program), made.required = required;
   made.platforms = std::move(platforms);
@@ -26,13 +26,13 @@ std::vector<std::string> programs(const ScriptChoice& choice) {
 TEST(ScriptChoice, OnlyScriptsWhoseProgramIsHeldOnTheirPlatform) {
   Package package;
   package.scripts = {script("cc", "bin/cc", true), script("info", "bin/info", true), script("smi", "bin/smi", false),
-                     script("hip", "bin/hip.exe", true, {"windows"})};
+                     script("hip", "bin/hip.exe", true, {Platform::windows})};
   Population population;
   for (const char* path : {"bin/cc", "bin/cc.exe", "bin/hip.exe"}) population.files[path] = {};
-  auto linux_choice = choose_scripts(package, population, "linux");
+  auto linux_choice = choose_scripts(package, population, Platform::linux);
   EXPECT_THAT(programs(linux_choice), ElementsAre("cc=bin/cc"));
   EXPECT_THAT(linux_choice.missing, ElementsAre("info")); // smi is optional, hip is not for this platform
-  auto windows_choice = choose_scripts(package, population, "windows");
+  auto windows_choice = choose_scripts(package, population, Platform::windows);
   EXPECT_THAT(programs(windows_choice), ElementsAre("cc=bin/cc.exe", "hip=bin/hip.exe"));
   EXPECT_THAT(windows_choice.missing, ElementsAre("info"));
 }

@@ -43,13 +43,13 @@ Result<Prepared> prepare(const BuildRequest& request, const Recipe& recipe, cons
       {request, recipe, resources, std::move(naming), content::Rope::literal(std::move(launcher)), std::move(tag)}};
 }
 
-bool is_made_for(const Package& package, const std::string& platform) {
+bool is_made_for(const Package& package, const Platform& platform) {
   const auto& only = package.platforms;
   return only.empty() || std::find(only.begin(), only.end(), platform) != only.end();
 }
 
 std::vector<Instance> runtime_instances(const Recipe& recipe, const std::vector<std::string>& families,
-                                        const std::string& platform) {
+                                        const Platform& platform) {
   std::vector<Instance> instances;
   for (const auto& package : recipe.packages) {
     if (package.role != Role::runtime || !is_made_for(package, platform)) continue;

@@ -21,7 +21,7 @@ struct BuildRequest {
   std::string artifact_dir, dest_dir;
   dist::Version version;
   std::string nonce; ///< --version-suffix: appended to platform package names
-  std::string platform = "linux";
+  Platform platform = Platform::linux;
   std::vector<std::string> families; ///< empty: every family (of split artifacts: target) that an artifact names
   std::vector<std::string> linux_families, windows_families;
   codec::Profile profile = codec::Profile::release;

@@ -123,7 +123,7 @@ private:
 } // namespace
 
 Result<std::string> platform_tag(const BuildRequest& request, const Resources& resources) {
-  bool windows = request.platform == "windows";
+  bool windows = request.platform == Platform::windows;
   std::string plain = windows ? "win_amd64" : "linux_x86_64";
   const auto& asked = request.platform_tag;
   if (asked.empty() || asked == plain) return plain;

@@ -89,11 +89,13 @@ Result<void> read_selection(TomlTable& table, Selection& into) {
   return {};
 }
 
-Result<void> read_platforms(TomlTable& table, std::vector<std::string>& into) {
-  TRY_DO(table.texts("platforms", into));
-  for (const auto& platform : into)
-    if (platform != "linux" && platform != "windows")
-      return table.error("platforms", fmt::format("\"{}\" is neither linux nor windows", platform));
+Result<void> read_platforms(TomlTable& table, std::vector<Platform>& into) {
+  std::vector<std::string> names;
+  TRY_DO(table.texts("platforms", names));
+  for (const auto& name : names) {
+    into.push_back(Platform::read(name));
+    if (!into.back().kind()) return table.error("platforms", fmt::format("\"{}\" is neither linux nor windows", name));
+  }
   return {};
 }
 
@@ -192,7 +194,7 @@ Result<void> check_names(const Recipe& recipe, const Package& package) {
 
 bool share_a_platform(const Script& a, const Script& b) {
   if (a.platforms.empty() || b.platforms.empty()) return true;
-  return std::any_of(a.platforms.begin(), a.platforms.end(), [&](const std::string& p) {
+  return std::any_of(a.platforms.begin(), a.platforms.end(), [&](const Platform& p) {
     return std::find(b.platforms.begin(), b.platforms.end(), p) != b.platforms.end();
   });
 }

@@ -45,7 +45,8 @@ struct RpathEdge {
 
 struct Script {
   std::string name, program, expect;
-  std::vector<std::string> arguments, needs, platforms; ///< platforms empty: all
+  std::vector<std::string> arguments, needs;
+  std::vector<Platform> platforms; ///< empty: all
   std::vector<std::pair<std::string, std::string>>
       environment; ///< variable -> path in the platform tree, set where the user has not
   bool required = false;
@@ -55,10 +56,10 @@ struct Package {
   std::string name; ///< logical: "core"
   Role role = Role::runtime;
   bool per_family = false, required = false;
-  bool never_empty = false;           ///< without files it is an error
-  std::vector<std::string> platforms; ///< those that it is made for; empty: all
-  std::optional<Form> form;           ///< only for artifacts in this form
-  std::string overlays;               ///< device: the logical name of the package whose tree its files belong to
+  bool never_empty = false;        ///< without files it is an error
+  std::vector<Platform> platforms; ///< those that it is made for; empty: all
+  std::optional<Form> form;        ///< only for artifacts in this form
+  std::string overlays;            ///< device: the logical name of the package whose tree its files belong to
   std::string dist, pure, platform, tree, summary, readme, payload;
   std::vector<std::string> requires_packages, links_into; ///< logical names
   std::map<std::string, std::vector<std::string>> extras; ///< meta: extra -> logical names

@@ -71,9 +71,9 @@ private:
   }
 
   Result<void> read_facts(ForeignReport& into) {
-    TRY(into.platform, line(document_, "platform"));
-    if (into.platform != "linux" && into.platform != "windows")
-      return lacking(fmt::format("its platform is \"{}\"", into.platform));
+    TRY(auto platform, line(document_, "platform"));
+    into.platform = Platform::read(platform);
+    if (!into.platform.kind()) return lacking(fmt::format("its platform is \"{}\"", platform));
     TRY(into.python, line(document_, "python"));
     TRY(into.family, line(document_, "family", true));
     TRY(auto started_text, line(document_, "started"));
@@ -181,7 +181,7 @@ Result<void> check_agreement(const ForeignReport& report, const std::vector<venv
   for (const auto& file : files) {
     bool windows = file.filename.ends_with("-win_amd64.whl");
     bool linux = file.filename.ends_with("_x86_64.whl") && file.filename.find("linux_") != file.filename.npos;
-    if ((windows && report.platform != "windows") || (linux && report.platform != "linux"))
+    if ((windows && report.platform != Platform::windows) || (linux && report.platform != Platform::linux))
       return contradiction(fmt::format("its platform is {}, and it had {}", report.platform, file.filename));
     if (file.project == "rocm" && !report.tests.version.empty() && report.tests.version != file.version)
       return contradiction(fmt::format("it tested {}, and it had {}", report.tests.version, file.filename));

@@ -20,7 +20,8 @@ struct ForeignReport {
   Report tests;
   std::vector<venv::Claim> claims; ///< the release's packages
   std::vector<venv::OtherDistribution> others;
-  std::string platform, python, family;       ///< "windows", "3.12.4", "gfx110X-all"
+  Platform platform;
+  std::string python, family;                 ///< "3.12.4", "gfx110X-all"
   std::map<std::string, std::string> machine; ///< facts as evidence has them
   registry::Timestamp started, ended;
 };

@@ -86,7 +86,7 @@ TEST_F(Trial, ThePackagedSuitePasses) {
   EXPECT_EQ(e.suite, "rocm-sdk");
   EXPECT_EQ(e.passed, 1u);
   EXPECT_EQ(e.skipped, 1u);
-  EXPECT_EQ(e.cell.platform, "linux");
+  EXPECT_EQ(e.cell.platform, Platform::linux);
   EXPECT_EQ(e.cell.family, "gfx103X-dgpu");
   EXPECT_EQ(e.cell.python, must(venv::open_environment(world_->sealed)).minor());
   EXPECT_EQ(e.set.hex(), world_->set);

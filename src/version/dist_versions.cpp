@@ -100,7 +100,8 @@ bool is_for_windows(const Candidates& all) {
 /// A directory of another platform's build.
 Result<void> check_platform(const DistRequest& request, const Candidate& wheel) {
   const auto& tag = wheel.name.tags.platform;
-  if (request.platform.empty() || tag == "any" || tag.starts_with("win") == (request.platform == "windows")) return {};
+  if (request.platform.empty() || tag == "any" || tag.starts_with("win") == (request.platform == Platform::windows))
+    return {};
   return fail(ErrorKind::invalid_argument, "N015",
               fmt::format("{} is not a wheel for {}", wheel.file, request.platform),
               "omit --platform, or name the directory of that platform's build");
@@ -131,7 +132,7 @@ void take(DistVersions& into, const std::string& project, const Candidate& candi
 
 Result<DistVersions> torch_versions(const DistRequest& request, const Candidates& all,
                                     const std::vector<std::string>& files) {
-  bool windows = request.platform.empty() ? is_for_windows(all) : request.platform == "windows";
+  bool windows = request.platform.empty() ? is_for_windows(all) : request.platform == Platform::windows;
   DistVersions found;
   const std::vector<std::string> projects{"torch", "torchaudio", "torchvision", "triton", "apex"};
   TRY_DO(check_optional(request, projects));

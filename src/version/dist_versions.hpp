@@ -3,6 +3,7 @@
 // project: two are an error that names both, whatever their order in the directory.
 // Errors: N010 (no wheel of a project), N011 (several candidates), N012 (not the name of a wheel, or a directory), N013
 // (wheels that belong together disagree).
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include "dist/name.hpp"
 #include <string>
@@ -16,7 +17,7 @@ enum class Framework : std::uint8_t { torch, jax };
 
 struct DistRequest {
   Framework framework = Framework::torch;
-  std::string platform;              ///< "linux", "windows", or empty: as the wheels' tags say
+  Platform platform;                 ///< empty: as the wheels' tags say
   std::string python;                ///< "3.12": only wheels that it may install; empty: all
   std::vector<std::string> optional; ///< projects that may be absent, besides those that may anyway
 };

@@ -40,13 +40,13 @@ TEST(TorchVersions, OnlyWindowsDoesWithoutTritonAndApex) {
   ASSERT_TRUE(found) << render(found.error());
   EXPECT_THAT(found->absent, ElementsAre("triton", "apex"));
   EXPECT_EQ(found->outputs.size(), 3u);
-  EXPECT_EQ(code(choose_versions({Framework::torch, "linux", "", {}}, files)), "N015");
-  EXPECT_EQ(code(choose_versions({Framework::torch, "windows", "", {}}, torch_wheels())), "N015");
+  EXPECT_EQ(code(choose_versions({Framework::torch, Platform::linux, "", {}}, files)), "N015");
+  EXPECT_EQ(code(choose_versions({Framework::torch, Platform::windows, "", {}}, torch_wheels())), "N015");
   EXPECT_EQ(code(choose_versions({Framework::torch, "", "", {"tritn"}}, files)), "N015");
   files = torch_wheels();
   std::erase_if(files, [](const std::string& file) { return file.starts_with("triton"); });
-  EXPECT_EQ(code(choose_versions({Framework::torch, "linux", "", {}}, files)), "N010");
-  EXPECT_TRUE(choose_versions({Framework::torch, "linux", "", {"triton"}}, files));
+  EXPECT_EQ(code(choose_versions({Framework::torch, Platform::linux, "", {}}, files)), "N010");
+  EXPECT_TRUE(choose_versions({Framework::torch, Platform::linux, "", {"triton"}}, files));
 }
 
 TEST(TorchVersions, TwoCandidatesAreNamedBothWithTheOneThatWins) {

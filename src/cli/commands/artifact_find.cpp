@@ -55,7 +55,7 @@ Result<FindRequest> find_request_of(const Context& context, const Arguments& arg
   TRY_DO(read_pull_request(arguments.get("--pr"), request));
   request.good = arguments.has("--latest-good");
   request.workflow = arguments.get("--workflow");
-  request.platform = arguments.get("--platform");
+  request.platform = Platform::read(arguments.get("--platform"));
   request.groups = arguments.list("--artifact-group");
   request.required = arguments.list("--require");
   TRY(request.limit, limit_of(arguments));

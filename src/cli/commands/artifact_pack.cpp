@@ -21,8 +21,9 @@ Result<artifact::Source> source_to_pack(const Arguments& arguments) {
       return fail(ErrorKind::invalid_argument, "A047", fmt::format("{} has no effect without --descriptor", flag),
                   "omit it, or name the descriptors");
   if (descriptors.empty()) return artifact::source_of_path(arguments.operands[0]);
-  TRY(auto source, artifact::source_of_descriptors(arguments.operands[0], descriptors,
-                                                   {arguments.get("--target"), arguments.get("--platform")}));
+  TRY(auto source,
+      artifact::source_of_descriptors(arguments.operands[0], descriptors,
+                                      {arguments.get("--target"), Platform::read(arguments.get("--platform"))}));
   if (source.items.empty())
     return fail(ErrorKind::not_found, "A021", "the descriptors name no component",
                 "a descriptor has a table for each: [components.lib.\"STAGE/DIRECTORY\"]");

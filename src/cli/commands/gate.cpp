@@ -238,7 +238,7 @@ Result<registry::WaiverRecord> make_waiver(const Context& context, const Argumen
   waiver.requester = who(context);
   waiver.repository = context.variable("GITHUB_REPOSITORY");
   waiver.run = run_url(context);
-  waiver.cell = {arguments.find("--platform").value_or(""), arguments.find("--family").value_or(""),
+  waiver.cell = {Platform::read(arguments.find("--platform").value_or("")), arguments.find("--family").value_or(""),
                  arguments.find("--python").value_or(""), arguments.find("--framework").value_or("")};
   for (auto digits : arguments.list("--set")) {
     if (digits.starts_with("set:")) digits = digits.substr(4);

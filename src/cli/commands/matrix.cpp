@@ -45,7 +45,7 @@ Result<void> tell_github_of_matrix(const Context& context, const matrix::Expansi
 Result<matrix::ExpandRequest> expand_request(const Context& context, const Arguments& arguments) {
   matrix::ExpandRequest request;
   request.trigger = arguments.get("--trigger");
-  request.platform = arguments.get("--platform");
+  request.platform = Platform::read(arguments.get("--platform"));
   TRY(request.families, names_of(arguments, "--families"));
   TRY(request.variants, names_of(arguments, "--variant"));
   request.seed = arguments.find("--seed").value_or(context.variable("GITHUB_RUN_ID"));

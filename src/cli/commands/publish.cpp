@@ -47,8 +47,8 @@ run::PackageForm publish_form_of(const std::string& layout) {
 }
 
 Result<publish::Target> target_of(const Arguments& arguments) {
-  TRY(auto layout,
-      run::Layout::create({arguments.get("--external-repo"), arguments.get("--run-id"), arguments.get("--platform")}));
+  TRY(auto layout, run::Layout::create({arguments.get("--external-repo"), arguments.get("--run-id"),
+                                        Platform::read(arguments.get("--platform"))}));
   TRY_DO(publish::refuse_area_without_platform(arguments.get("--area"), layout.platform()));
   publish::Target target{.layout = std::move(layout)};
   target.area = arguments.get("--area");
@@ -135,9 +135,10 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
   TRY_DO(publish::check_target(target));
   if (!arguments.has("--dry-run")) TRY_DO(check_writable(store, arguments.get("--store")));
   auto progress = context.out.progress("verifying", bytes_of_packages(arguments.operands.at(0)));
-  TRY(auto collected, publish::collect({arguments.operands.at(0), describe_with(prover), context.jobs,
-                                        [&](std::uint64_t bytes) { progress->update(bytes); },
-                                        arguments.get("--platform"), arguments.has("--several-versions")}));
+  TRY(auto collected,
+      publish::collect({arguments.operands.at(0), describe_with(prover), context.jobs,
+                        [&](std::uint64_t bytes) { progress->update(bytes); },
+                        Platform::read(arguments.get("--platform")), arguments.has("--several-versions")}));
   progress->finish();
   TRY(auto grace, duration_us(arguments, "--replace-unsealed-after"));
   target.several_versions = arguments.has("--several-versions");

@@ -85,7 +85,7 @@ std::string digits_of(const std::string& operand) {
 
 std::string set_row(const registry::SealedSet& sealed) {
   const auto& origin = sealed.set.origin;
-  auto run = origin.run_id + (origin.platform.empty() ? "" : "-" + origin.platform);
+  auto run = origin.platform.empty() ? origin.run_id : fmt::format("{}-{}", origin.run_id, origin.platform);
   return origin.group.empty() ? run : run + "@" + origin.group;
 }
 
@@ -108,8 +108,11 @@ Result<int> run_release_show(Context& context, const Arguments& arguments) {
   }
   context.out.data(table({k_text, k_name, k_text, k_name}, rows, context.out.data_look()));
   const auto& expect = shown.record.expect;
-  for (const auto& [what, names] : {std::pair("platforms", &expect.platforms), std::pair("families", &expect.families),
-                                    std::pair("pythons", &expect.pythons), std::pair("projects", &expect.projects)})
+  std::vector<std::string> platforms;
+  for (const auto& platform : expect.platforms) platforms.emplace_back(platform.text());
+  for (const auto& [what, names] :
+       {std::pair("platforms", &std::as_const(platforms)), std::pair("families", &expect.families),
+        std::pair("pythons", &expect.pythons), std::pair("projects", &expect.projects)})
     if (!names->empty()) context.out.data(fmt::format("expects     {}: {}\n", what, text::join(*names, ", ")));
   for (const auto& waiver : shown.waivers)
     context.out.data(fmt::format("waived      {}  {}\n", waiver.digest.short_hex(), waiver.text));

@@ -80,7 +80,7 @@ Result<run::Origin> origin_of(const Context& context, const Arguments& arguments
 
 Result<run::Wanted> run_wanted_of(const Arguments& arguments, run::Era era) {
   run::Wanted wanted;
-  wanted.run = {"", arguments.get("--run-id"), arguments.get("--platform")};
+  wanted.run = {"", arguments.get("--run-id"), Platform::read(arguments.get("--platform"))};
   TRY(wanted.output, run::parse_output(arguments.get("--kind")));
   wanted.group = arguments.get("--artifact-group");
   wanted.name = arguments.get("--name");

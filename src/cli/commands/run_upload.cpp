@@ -44,8 +44,8 @@ struct Links {
 };
 
 Result<artifact::OutputsRequest> upload_request_of(const Context& context, const Arguments& arguments) {
-  TRY(auto layout,
-      run::Layout::create({arguments.get("--external-repo"), arguments.get("--run-id"), arguments.get("--platform")}));
+  TRY(auto layout, run::Layout::create({arguments.get("--external-repo"), arguments.get("--run-id"),
+                                        Platform::read(arguments.get("--platform"))}));
   artifact::OutputsRequest request{arguments.operands.at(0), std::move(layout), arguments.get("--artifact-group")};
   request.build_failed = arguments.has("--build-failed");
   request.artifacts = !arguments.has("--no-artifacts");

@@ -108,10 +108,10 @@ Result<sdk::BuildRequest> sdk_request_of(const Context& context, const Arguments
     return fail(ErrorKind::invalid_argument, "S031",
                 fmt::format("--version-suffix {} cannot be part of a Python package name", request.nonce),
                 "letters, digits and '_' only");
-  request.platform = arguments.get("--platform");
+  request.platform = Platform::read(arguments.get("--platform"));
   TRY(request.linux_families, families_of(arguments, "--linux-amdgpu-families"));
   TRY(request.windows_families, families_of(arguments, "--windows-amdgpu-families"));
-  request.families = request.platform == "windows" ? request.windows_families : request.linux_families;
+  request.families = request.platform == Platform::windows ? request.windows_families : request.linux_families;
   request.profile = sdk_profile_of(arguments.get("--profile"));
   request.workers = context.jobs;
   request.require_complete = arguments.has("--require-complete");

@@ -198,7 +198,8 @@ Result<int> run_write(Context& context, const Arguments& arguments) {
     return fail(ErrorKind::invalid_argument, "C006",
                 fmt::format("FRAMEWORK must be one of torch, jax, not `{}`", framework), "choose one of them");
   version::DistRequest request{framework == "jax" ? version::Framework::jax : version::Framework::torch,
-                               arguments.get("--platform"), arguments.get("--python"), arguments.list("--optional")};
+                               Platform::read(arguments.get("--platform")), arguments.get("--python"),
+                               arguments.list("--optional")};
   TRY_DO(check_python(request.python));
   TRY(auto files, version::list_wheels(arguments.get("--dist-dir")));
   TRY(auto found, version::choose_versions(request, files));

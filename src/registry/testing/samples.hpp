@@ -35,7 +35,7 @@ inline SetDigest put_sample_set(ObjectStore& store, const std::string& directory
   SetRecord set;
   set.origin.group = group;
   set.origin.run_id = directory.substr(0, directory.find('-'));
-  set.origin.platform = "linux";
+  set.origin.platform = Platform::linux;
   set.directory = directory;
   for (const auto& file : files) {
     auto record = file_record(file, directory);

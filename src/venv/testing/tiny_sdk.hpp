@@ -158,7 +158,7 @@ public:
     Scratch scratch;
     registry::SetRecord set;
     set.directory = run + "-linux/python/g";
-    set.origin.platform = "linux";
+    set.origin.platform = Platform::linux;
     set.origin.run_id = run;
     set.origin.group = "gfx103X-dgpu";
     for (const auto& path : build_packages(scratch.path, release)) {
