@@ -1,6 +1,7 @@
 #pragma once
 // Sends signed requests to one bucket, with retries. Corrects the offset between our clock and the server's, follows
 // the bucket to its region, and renews credentials. Thread-safe.
+#include "s3/bucket_key.hpp"
 #include "s3/credentials.hpp"
 #include "s3/errors.hpp"
 #include "s3/location.hpp"
@@ -17,7 +18,7 @@ namespace quarry::s3 {
 struct Call {
   std::string action = {}; ///< for messages: "store `k`"
   std::string method = "GET";
-  std::string key = {};           ///< the whole key: the caller adds the location's prefix; empty: the bucket itself
+  BucketKey key = {};             ///< empty: the bucket itself
   Pairs query = {}, headers = {}; ///< header names in lower case
   std::optional<content::Rope> body = {};
   std::string body_sha256 = {};              ///< hex; empty: the signature does not cover the body

@@ -19,8 +19,9 @@ constexpr std::uint64_t k_record_max = 16 << 10;
 /// Probes the server with objects that clean() removes again.
 class Probe {
 public:
-  Probe(Bucket& bucket, std::string key)
-      : bucket_(bucket), key_(std::move(key)), page_(key_ + "-page/"), below_(page_ + "index.html") {}
+  Probe(Bucket& bucket, const std::string& place)
+      : bucket_(bucket), key_(place), page_(place + "-page/"), file_(place + "-page"),
+        below_(place + "-page/index.html") {}
 
   Result<Capabilities> run() {
     Capabilities found;
@@ -125,7 +126,7 @@ private:
     return done.error().status != 412;
   }
 
-  Outcome put_page(const std::string& key, const std::string& body) {
+  Outcome put_page(const BucketKey& key, const std::string& body) {
     return bucket_.call({.action = "ask what the store can do",
                          .method = "PUT",
                          .key = key,
@@ -154,14 +155,14 @@ private:
       if (!got && gave_no_answer(got.error())) return fail(std::move(got.error().error));
       if (!got || got->response.body != body) return false;
     }
-    auto file = bucket_.call(
-        {.action = "ask what the store can do", .method = "HEAD", .key = page_.substr(0, page_.size() - 1)});
+    auto file = bucket_.call({.action = "ask what the store can do", .method = "HEAD", .key = file_});
     if (!file && gave_no_answer(file.error())) return fail(std::move(file.error().error));
     return !file;
   }
 
   Bucket& bucket_;
-  std::string key_, page_, below_, etag_;
+  BucketKey key_, page_, file_, below_; ///< file_: the page without the slash
+  std::string etag_;
   int round_ = 0;
 };
 
@@ -228,7 +229,8 @@ Result<Capabilities> CapabilityCache::get() {
   std::lock_guard lock(mutex_);
   if (known_) return *known_;
   if (bucket_.location().is_aws) return *(known_ = Capabilities{});
-  auto key = prefix_ + ".quarry/capabilities.json", endpoint = endpoint_of(bucket_);
+  BucketKey key(prefix_ + ".quarry/capabilities.json");
+  auto endpoint = endpoint_of(bucket_);
   auto kept = bucket_.call({.action = "read what the store can do", .key = key, .answer_bytes_max = k_record_max});
   std::optional<KeptCapabilities> record;
   if (kept) record = parse_capabilities(kept->response.body, endpoint, clock_.now_us());

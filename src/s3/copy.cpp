@@ -63,7 +63,7 @@ private:
 
   void add_source(Call& call) const {
     call.headers.emplace_back("x-amz-copy-source",
-                              fmt::format("/{}/{}", bucket_of_source(), uri_encode(request_.from, true)));
+                              fmt::format("/{}/{}", bucket_of_source(), uri_encode(request_.from.text(), true)));
     call.headers.emplace_back("x-amz-copy-source-if-match", "\"" + request_.from_etag + "\"");
   }
 

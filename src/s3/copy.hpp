@@ -6,7 +6,8 @@
 namespace quarry::s3 {
 
 struct CopyRequest {
-  std::string from, from_etag;  ///< key and ETag of the source; the copy fails if the source has another ETag by then
+  BucketKey from;
+  std::string from_etag;        ///< the copy fails if the source has another ETag by then
   std::uint64_t size = 0;       ///< of the source
   PutRequest to;                ///< the target; its content is not used
   std::string from_bucket = {}; ///< empty: the same one

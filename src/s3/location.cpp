@@ -79,13 +79,13 @@ std::string amazon_host(std::string_view service, const std::string& region) {
   return fmt::format("{}.{}.amazonaws.com{}", service, region, region.starts_with("cn-") ? ".cn" : "");
 }
 
-net::Url url_of(const Location& location, const std::string& key) {
+net::Url url_of(const Location& location, const BucketKey& key) {
   auto url = location.endpoint;
   if (location.path_style)
     url.path += "/" + location.bucket;
   else
     url.host = location.bucket + "." + url.host;
-  if (!key.empty() || url.path.empty()) url.path += "/" + uri_encode(key, true);
+  if (!key.empty() || url.path.empty()) url.path += "/" + uri_encode(key.text(), true);
   return url;
 }
 

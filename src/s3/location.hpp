@@ -2,6 +2,7 @@
 // Finds a bucket's endpoint, region and addressing style, from a locator and the variables and profiles that aws reads.
 // Pure.
 #include "net/url.hpp"
+#include "s3/bucket_key.hpp"
 #include "s3/profile.hpp"
 #include <map>
 #include <optional>
@@ -28,8 +29,8 @@ Result<Location> parse_location(const std::string& locator, const std::map<std::
 
 /// Returns Amazon's host of a service: "s3.eu-west-1.amazonaws.com", with ".cn" at the end for regions in China.
 std::string amazon_host(std::string_view service, const std::string& region);
-/// Returns the URL of a key (given unencoded); an empty key means the bucket itself.
-net::Url url_of(const Location& location, const std::string& key);
+/// Returns the URL of a key (given unencoded).
+net::Url url_of(const Location& location, const BucketKey& key);
 /// Returns the location of the same bucket in another region.
 Location in_region(Location location, const std::string& region);
 

@@ -114,7 +114,7 @@ Refusal refused(Error error) {
   return refusal;
 }
 
-Refusal precondition_refusal(const std::string& key) {
+Refusal precondition_refusal(const BucketKey& key) {
   Refusal refusal;
   refusal.status = 412;
   refusal.code = "PreconditionFailed";

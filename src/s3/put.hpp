@@ -14,7 +14,7 @@ namespace quarry::s3 {
 enum class Condition : std::uint8_t { none, absent, match }; ///< precondition: none, If-None-Match: *, If-Match
 
 struct PutRequest {
-  std::string key; ///< the whole key in the bucket
+  BucketKey key;
   content::Rope content;
   Condition condition = Condition::none;
   std::string etag;    ///< for match: the expected ETag
@@ -100,7 +100,7 @@ PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marke
                    const Sha256& digest);
 /// Stores the content as a multipart upload, as put_object() says.
 PutOutcome put_parts(const PutTools& tools, const PutRequest& request, const Capabilities& capabilities);
-Refusal refused(Error error);                         ///< wraps an error of our own
-Refusal precondition_refusal(const std::string& key); ///< status 412, as a server answers
+Refusal refused(Error error);                       ///< wraps an error of our own
+Refusal precondition_refusal(const BucketKey& key); ///< status 412, as a server answers
 
 } // namespace quarry::s3

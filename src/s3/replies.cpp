@@ -134,7 +134,7 @@ Result<ListPage> parse_list(std::string_view body) {
   TRY(auto reply, parse_root(body, k_what, "ListBucketResult"));
   bool encoded = reply.top.value("EncodingType") == "url";
   auto decoded = [&](const std::string& key) {
-    return encoded ? text::percent_decode(text::replace_all(key, "+", "%20")) : key;
+    return BucketKey(encoded ? text::percent_decode(text::replace_all(key, "+", "%20")) : key);
   };
   ListPage page;
   for (const auto& record : reply.group("Contents")) {
@@ -165,7 +165,8 @@ Result<UploadPage> parse_uploads(std::string_view body) {
   TRY(auto reply, parse_root(body, "a list of uploads", "ListMultipartUploadsResult"));
   UploadPage page;
   for (const auto& record : reply.group("Upload"))
-    page.uploads.push_back({record.value("Key"), record.value("UploadId"), time_of(record.value("Initiated"))});
+    page.uploads.push_back(
+        {BucketKey(record.value("Key")), record.value("UploadId"), time_of(record.value("Initiated"))});
   if (is_truncated(reply)) {
     page.next_key = reply.top.value("NextKeyMarker");
     page.next_id = reply.top.value("NextUploadIdMarker");

@@ -36,14 +36,15 @@ Result<std::string> etag_of(std::string_view body, std::string_view root, std::s
 Result<std::string> parse_upload_id(std::string_view body, std::string_view what);
 
 struct ListedObject {
-  std::string key, etag;
+  BucketKey key;
+  std::string etag;
   std::uint64_t size = 0;
   std::int64_t modified_us = 0;
 };
 struct ListPage {
   std::vector<ListedObject> objects;
-  std::vector<std::string> prefixes; ///< common prefixes of a listing with a delimiter
-  std::string next;                  ///< continuation token; empty on the last page
+  std::vector<BucketKey> prefixes; ///< common prefixes of a listing with a delimiter
+  std::string next;                ///< continuation token; empty on the last page
 };
 Result<ListPage> parse_list(std::string_view body);
 
@@ -59,7 +60,8 @@ struct PartPage {
 Result<PartPage> parse_parts(std::string_view body);
 
 struct Upload {
-  std::string key, id;
+  BucketKey key;
+  std::string id;
   std::int64_t initiated_us = 0;
 };
 struct UploadPage {

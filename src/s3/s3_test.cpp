@@ -26,7 +26,7 @@ TEST(Replies, AListing) {
                          "Contents><CommonPrefixes><Prefix>p/</Prefix></CommonPrefixes></ListBucketResult>");
   ASSERT_TRUE(page) << render(page.error());
   ASSERT_EQ(page->objects.size(), 1u);
-  EXPECT_EQ(page->objects[0].key, "a b+c d");
+  EXPECT_EQ(page->objects[0].key.text(), "a b+c d");
   EXPECT_EQ(page->objects[0].etag, "e");
   EXPECT_EQ(page->objects[0].size, 5u);
   EXPECT_EQ(page->objects[0].modified_us, 1369353601'000'000);
@@ -176,7 +176,7 @@ TEST_P(Places, AreAddressedAsAwsDoes) {
   profile.values = GetParam().profile;
   auto location = parse_location(GetParam().locator, GetParam().environment, profile);
   auto prefix = location ? location->prefix + (location->prefix.empty() ? "" : "/") : "";
-  EXPECT_EQ(location ? url_of(*location, prefix + "k y").text() : location.error().code, GetParam().url);
+  EXPECT_EQ(location ? url_of(*location, BucketKey(prefix + "k y")).text() : location.error().code, GetParam().url);
 }
 INSTANTIATE_TEST_SUITE_P(
     Table, Places,

@@ -19,20 +19,18 @@ Unexpected repeats_itself(const std::string& place, std::string_view what) {
 
 void add_own(s3::ListPage page, const S3ListRequest& request, Children& found) {
   for (auto& object : page.objects)
-    if (auto key = own_key(object.key, request.root, request.prefix);
-        check_key(key, SlashKeys::allowed) && !is_marker(key, object.size))
+    if (auto key = own_key(object.key, request); check_key(key, SlashKeys::allowed) && !is_marker(key, object.size))
       found.objects.push_back({key, object.size, object.etag, object.modified_us});
   for (auto& common : page.prefixes)
-    if (auto key = own_key(common, request.root, request.prefix);
-        key.ends_with('/') && check_key(key, SlashKeys::allowed))
+    if (auto key = own_key(common, request); key.ends_with('/') && check_key(key, SlashKeys::allowed))
       found.directories.push_back(std::move(key));
 }
 
 } // namespace
 
-std::string own_key(const std::string& full, const std::string& root, const std::string& prefix) {
-  auto key = full.starts_with(root) ? full.substr(root.size()) : std::string();
-  return key.starts_with(k_private_prefix) || !key.starts_with(prefix) ? std::string() : key;
+std::string own_key(const s3::BucketKey& full, const S3ListRequest& request) {
+  auto key = full.text().starts_with(request.root) ? full.text().substr(request.root.size()) : std::string();
+  return key.starts_with(k_private_prefix) || !key.starts_with(request.prefix) ? std::string() : key;
 }
 
 Result<Children> list_bucket(s3::Bucket& bucket, const S3ListRequest& request) {

@@ -14,12 +14,12 @@ struct S3ListRequest {
   std::string root;       ///< the store's prefix in the bucket, with '/' at its end; or empty
   std::string prefix;     ///< what is listed, below the root
   bool one_level = false; ///< directories instead of what lies below them
-  std::string place;      ///< the store, for messages
+  std::string place = {}; ///< the store, for messages
 };
 
-/// Returns the key of the store for the key `full` of the bucket; empty for one that does not begin with `root` and
-/// then `prefix` (see S3ListRequest), or that the store keeps for itself. Pure.
-std::string own_key(const std::string& full, const std::string& root, const std::string& prefix);
+/// Returns the key of the store for a key of the bucket; empty for one that does not begin with the request's `root`
+/// and then its `prefix`, or that the store keeps for itself. Pure.
+std::string own_key(const s3::BucketKey& full, const S3ListRequest& request);
 
 /// Objects and directories, in the order of the server. Omits markers of directories and keys that check_key refuses.
 /// corrupt K020 if the list repeats itself; the errors of `bucket`. One request per 1000 entries.

@@ -6,16 +6,16 @@ namespace quarry::store {
 namespace {
 
 TEST(OwnKey, IsBelowTheRootAndThePrefix) {
-  EXPECT_EQ(own_key("nightly/runs/42/a.whl", "nightly/", "runs/"), "runs/42/a.whl");
-  EXPECT_EQ(own_key("runs/42/a.whl", "", ""), "runs/42/a.whl");
-  EXPECT_EQ(own_key("nightly/runs/42/", "nightly/", ""), "runs/42/"); // a directory of a listing
+  EXPECT_EQ(own_key(s3::BucketKey("nightly/runs/42/a.whl"), {"nightly/", "runs/"}), "runs/42/a.whl");
+  EXPECT_EQ(own_key(s3::BucketKey("runs/42/a.whl"), {"", ""}), "runs/42/a.whl");
+  EXPECT_EQ(own_key(s3::BucketKey("nightly/runs/42/"), {"nightly/", ""}), "runs/42/"); // a directory of a listing
 }
 
 TEST(OwnKey, WhatOthersAndTheStoreItselfKeepIsEmpty) {
-  EXPECT_EQ(own_key("other/runs/a.whl", "nightly/", ""), "");
-  EXPECT_EQ(own_key("nightly/.quarry/capabilities.json", "nightly/", ""), "");
-  EXPECT_EQ(own_key("nightly/sets/a.json", "nightly/", "runs/"), "");
-  EXPECT_EQ(own_key("nightly/", "nightly/", ""), ""); // the root itself
+  EXPECT_EQ(own_key(s3::BucketKey("other/runs/a.whl"), {"nightly/", ""}), "");
+  EXPECT_EQ(own_key(s3::BucketKey("nightly/.quarry/capabilities.json"), {"nightly/", ""}), "");
+  EXPECT_EQ(own_key(s3::BucketKey("nightly/sets/a.json"), {"nightly/", "runs/"}), "");
+  EXPECT_EQ(own_key(s3::BucketKey("nightly/"), {"nightly/", ""}), ""); // the root itself
 }
 
 } // namespace

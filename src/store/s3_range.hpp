@@ -12,7 +12,7 @@
 namespace quarry::store {
 
 struct PinnedObject {
-  std::string key; ///< in the bucket: with the store's prefix
+  s3::BucketKey key;
   ObjectInfo info; ///< its ETag and size identify the version
 };
 

@@ -52,7 +52,9 @@ public:
   std::string describe() const override {
     return fmt::format("s3://{}{}{}", place_.bucket, root_.empty() ? "" : "/", place_.prefix);
   }
-  std::string url(const std::string& key) const override { return s3::url_of(bucket().location(), root_ + key).text(); }
+  std::string url(const std::string& key) const override {
+    return s3::url_of(bucket().location(), in_bucket(key)).text();
+  }
   Counters counters() const override { return count().snapshot(); }
   Result<bool> conditional_writes() override {
     TRY(auto capabilities, writing_.capabilities.get());
@@ -77,6 +79,7 @@ public:
 
 private:
   s3::Bucket& bucket() const { return connection_->bucket; }
+  s3::BucketKey in_bucket(const std::string& key) const { return s3::BucketKey(root_ + key); }
   AtomicCounters& count() const { return connection_->counters; }
   s3::PutRequest request_of(const std::string& key, const content::Rope& content, const PutOptions& options);
   Result<ObjectInfo> stored(const std::string& key, s3::PutOutcome outcome, const Precondition& precondition);
@@ -105,7 +108,7 @@ ObjectInfo info_of(const std::string& key, const net::Headers& headers) {
 
 Result<std::optional<s3::Done>> S3Store::look(const std::string& key) {
   TRY_DO(check_key(key, SlashKeys::allowed));
-  auto done = bucket().call({.action = fmt::format("look at `{}`", key), .method = "HEAD", .key = root_ + key});
+  auto done = bucket().call({.action = fmt::format("look at `{}`", key), .method = "HEAD", .key = in_bucket(key)});
   if (done) return std::optional(std::move(*done));
   if (is_absent(done.error())) return std::optional<s3::Done>();
   return fail(std::move(done.error().error));
@@ -124,7 +127,7 @@ Result<std::optional<std::string>> S3Store::get(const std::string& key, std::uin
   TRY_DO(check_key(key, SlashKeys::allowed));
   ++count().gets;
   std::string bytes;
-  s3::Call call{.action = fmt::format("read `{}`", key), .key = root_ + key};
+  s3::Call call{.action = fmt::format("read `{}`", key), .key = in_bucket(key)};
   call.on_start = [&] { bytes.clear(); };
   call.sink = [&](const net::Response& head, std::span<const std::byte> piece) -> Result<void> {
     auto size = text::parse_u64(net::header(head.headers, "content-length")).value_or(bytes.size() + piece.size());
@@ -150,7 +153,7 @@ Result<content::Rope> S3Store::open(const std::string& key) {
   auto object = info_of(key, found->response.headers);
   return content::Rope::of(make_ranged_source(
       object.size,
-      [connection = connection_, full = root_ + key, object](std::uint64_t offset, std::span<std::byte> into) {
+      [connection = connection_, full = in_bucket(key), object](std::uint64_t offset, std::span<std::byte> into) {
         return fetch_range(connection->bucket, connection->counters, {full, object}, offset, into);
       },
       connection_->ranges));
@@ -167,7 +170,7 @@ s3::Condition condition_of(Precondition::Kind kind) {
 
 s3::PutRequest S3Store::request_of(const std::string& key, const content::Rope& content, const PutOptions& options) {
   s3::PutRequest request;
-  request.key = root_ + key;
+  request.key = in_bucket(key);
   request.content = content;
   request.condition = condition_of(options.precondition.kind);
   request.etag = options.precondition.etag;
@@ -234,7 +237,7 @@ Result<void> S3Store::copy(const std::string& from, const std::string& to, const
   }
   if (proved && atomic) {
     if (known) request.sha256 = known;
-    auto outcome = s3::copy_object(writing_.tools, {root_ + from, source.etag, source.size, request});
+    auto outcome = s3::copy_object(writing_.tools, {in_bucket(from), source.etag, source.size, request});
     if (outcome) outcome->size = 0; // nothing went through us
     TRY_DO(stored(to, std::move(outcome), options.precondition));
     ++count().copies;
@@ -267,7 +270,7 @@ Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, co
     if (!capabilities.complete_conditions || object.size == 0) return false;
   }
   auto outcome =
-      s3::copy_object(writing_.tools, {other->root_ + from, object.etag, object.size, request, there.bucket});
+      s3::copy_object(writing_.tools, {other->in_bucket(from), object.etag, object.size, request, there.bucket});
   if (outcome) outcome->size = 0; // nothing went through us
   TRY_DO(stored(to, std::move(outcome), options.precondition));
   ++count().copies;
@@ -281,7 +284,7 @@ Result<void> S3Store::remove(const std::string& key) {
     TRY(bool can, slash_keys());
     if (!can) return {};
   }
-  auto done = bucket().call({.action = fmt::format("remove `{}`", key), .method = "DELETE", .key = root_ + key});
+  auto done = bucket().call({.action = fmt::format("remove `{}`", key), .method = "DELETE", .key = in_bucket(key)});
   if (!done && !is_absent(done.error())) return fail(std::move(done.error().error));
   return {};
 }

@@ -233,7 +233,7 @@ TEST_F(S3Store, ARefusalIsOnlyARivalsWhenAConditionWasSent) {
 TEST_F(S3Store, AnExpiredRecordOfAbilitiesServesWhoMayNotRenewIt) {
   ASSERT_TRUE(put("k", "1", Precondition::if_absent())); // the record is made
   auto key = prefix_ + "/.quarry/capabilities.json";
-  auto made = server_.call({.action = "read", .key = key}, server_.bucket);
+  auto made = server_.call({.action = "read", .key = s3::BucketKey(key)}, server_.bucket);
   ASSERT_TRUE(made);
   auto old = Json::parse(made->response.body);
   auto keep = [&](const std::string& checked) {
@@ -241,7 +241,7 @@ TEST_F(S3Store, AnExpiredRecordOfAbilitiesServesWhoMayNotRenewIt) {
     auto text = old.dump();
     ASSERT_TRUE(server_.call({.action = "write",
                               .method = "PUT",
-                              .key = key,
+                              .key = s3::BucketKey(key),
                               .body = content::Rope::literal(text),
                               .body_sha256 = sha256(text).hex()},
                              server_.bucket));
@@ -256,10 +256,10 @@ TEST_F(S3Store, AnExpiredRecordOfAbilitiesServesWhoMayNotRenewIt) {
     server_.control("DELETE");
     store_ = open(); // who may renew it does
     ASSERT_TRUE(put("other-" + checked, "1", Precondition::if_absent()));
-    auto renewed = server_.call({.action = "read", .key = key}, server_.bucket);
+    auto renewed = server_.call({.action = "read", .key = s3::BucketKey(key)}, server_.bucket);
     EXPECT_NE(Json::parse(renewed->response.body)["checked"], checked);
   }
-  ASSERT_TRUE(server_.call({.action = "remove", .method = "DELETE", .key = key}, server_.bucket));
+  ASSERT_TRUE(server_.call({.action = "remove", .method = "DELETE", .key = s3::BucketKey(key)}, server_.bucket));
   arm(R"({"action":"status:403:AccessDenied","method":"PUT","key":"*/.quarry/*","times":1000})");
   store_ = open();
   auto refused = store_->conditional_writes();
@@ -600,7 +600,7 @@ TEST_F(S3Store, ADirectoryThatAConsoleMadeIsNotListed) {
   ASSERT_TRUE(store_->put("shown/page", Rope::literal("x"), {}));
   auto root = store_->url("shown/");
   auto key = root.substr(root.find(server_.bucket) + server_.bucket.size() + 1);
-  s3::Call marker{.action = "make a directory", .method = "PUT", .key = key, .body = Rope()};
+  s3::Call marker{.action = "make a directory", .method = "PUT", .key = s3::BucketKey(key), .body = Rope()};
   ASSERT_TRUE(server_.call(marker, server_.bucket));
   auto listed = store_->list("shown/");
   ASSERT_TRUE(listed) << render(listed.error());
