@@ -240,6 +240,18 @@ def test_post_build_upload(build, tmp_path, era, page):
     assert not (build / "logs/index.html").exists(), "the build's directory is left as it is"
 
 
+def test_post_build_upload_into_a_directory(build, tmp_path):
+    """August's way to try it without a bucket."""
+    words = ("compat", "post_build_upload", "--build-dir", build, "--artifact-group", FAMILY, "--run-id", "42", "--upload", "--output-dir", tmp_path / "out")
+    done = quarry(*words, "--dry-run")
+    assert done.code == 0 and "would upload" in done.out and not (tmp_path / "out").exists(), done.err
+    done = quarry(*words)
+    assert done.code == 0, done.err
+    assert (tmp_path / "out/42-linux/logs" / FAMILY / "blas.log").exists()
+    for flag in ("--dry-run", "--output-dir=out"):
+        assert "[C040]" in quarry(*words[:9], "--era", "feb", flag).err
+
+
 def test_post_build_upload_after_a_failure(build, tmp_path):
     store = tmp_path / "store"
     shutil.rmtree(build / "base")

@@ -107,8 +107,9 @@ Result<int> post_build_upload(Context& context, const Arguments& arguments) {
   TRY(bool upload, switched(arguments, "--upload", is_true(context.variable("CI"))));
   auto run_id = said(arguments, "--run-id");
   if (upload && !run_id) return usage("--run-id is missing", "name the run, or use --no-upload");
-  TRY(auto place, place_of(context, arguments,
-                           {run_id.value_or("local"), arguments.get("--platform"), "", arguments.get("--store")}));
+  auto store = arguments.get("--store");
+  if (auto directory = arguments.find("--output-dir")) store = "file:" + *directory; // the same keys, on a disk
+  TRY(auto place, place_of(context, arguments, {run_id.value_or("local"), arguments.get("--platform"), "", store}));
   place.environment.erase("QUARRY_S3_ANONYMOUS"); // nobody uploads unsigned
   Words words{"run",
               "upload",
@@ -127,7 +128,7 @@ Result<int> post_build_upload(Context& context, const Arguments& arguments) {
   if (!place.external_repo.empty()) words.insert(words.end(), {"--external-repo", place.external_repo});
   auto status = said(arguments, "--job-status").value_or("success");
   if (status != "success") words.insert(words.end(), {"--build-failed", "--no-artifacts"});
-  if (!upload) words.push_back("--dry-run");
+  if (!upload || arguments.has("--dry-run")) words.push_back("--dry-run");
   auto inner = at(context, place);
   return run_words(inner, words);
 }
@@ -143,6 +144,8 @@ Script run_upload_script() {
       {"--run-id", "ID", "the run"},
       {"--job-status", "STATUS", "of the job; anything but success: logs and manifests only"}};
   for (auto& flag : both_ways("--upload", "upload (default: when CI is true)")) flags.push_back(std::move(flag));
+  flags.push_back({"--output-dir", "DIR", "upload into this directory instead of the bucket"});
+  flags.push_back({"--dry-run", "", "print what would be uploaded"});
   flags.insert(flags.end(),
                {{"--platform", "P", "Quarry only: the run's platform", {"linux", "windows"}, "linux"}, k_store, k_era});
   return {.name = "post_build_upload",
@@ -154,7 +157,7 @@ Script run_upload_script() {
           .flags = std::move(flags),
           .refused = {},
           .only_feb = {},
-          .only_aug = {},
+          .only_aug = {"--output-dir", "--dry-run"},
           .examples = {{"quarry compat post_build_upload --artifact-group gfx94X-dcgpu --build-dir build --run-id 42 "
                         "--upload --store file:store",
                         "after a build"}},
