@@ -208,26 +208,63 @@ Result<Source> from_path(const std::string& path, const std::string& locator) {
   return plain_directory(files, locator, "directory:" + absolute);
 }
 
-/// A run without any seal: ours, not finished yet, or laid out by the incumbent's scripts, which know no seals.
-Result<Source> unsealed_run(store::ObjectStore& store, const run::Layout& layout, const std::string& locator,
-                            Error error) {
+/// Packages of another tool in a run: "python/x.whl" or "python/{group}/x.whl".
+struct ForeignRun {
+  std::vector<store::ObjectInfo> packages;
+  std::set<std::string> groups; ///< that hold packages; "" for those directly below python/
+};
+
+/// Fails if one of the packages is where only Quarry puts them: its publishing has not finished.
+Result<ForeignRun> packages_of_run(store::ObjectStore& store, const run::Layout& layout, const run::Locator& locator) {
+  ForeignRun found;
   TRY(auto objects, store.list(layout.prefix() + "python/"));
-  std::vector<std::string> paths;
-  for (const auto& object : objects) {
+  for (auto& object : objects) {
     auto below = text::split(object.key.substr(layout.prefix().size()), '/'); // python/[group/]file
     bool quarry = below.size() > 3 && (below[2] == "dist" || below[2] == "simple");
     quarry |= below.size() > 2 && below[1] == "dist";
-    if (quarry) return not_sealed(locator, "has packages and no seal");
-    if (below.size() > 3) continue;
-    auto path = local_path(store, object.key);
-    if (path.empty())
-      return fail(ErrorKind::unsupported, "V006",
-                  fmt::format("{} is not sealed, and its files are not on this machine", locator),
-                  "`quarry set adopt` seals a complete foreign set");
-    if (dist::DistributionName::parse(path::basename(path))) paths.push_back(std::move(path));
+    if (quarry) return not_sealed(locator.text, "has packages and no seal");
+    if (below.size() > 3 || !dist::DistributionName::parse(below.back())) continue;
+    auto group = below.size() == 3 ? below[1] : std::string();
+    if (!locator.group.empty() && group != locator.group) continue;
+    found.groups.insert(group);
+    found.packages.push_back(std::move(object));
   }
-  if (paths.empty()) return fail(std::move(error));
-  return plain_directory(paths, locator, "run:" + layout.prefix());
+  return found;
+}
+
+/// The packages of a run in a store that is elsewhere. Each is hashed when it is brought here (stage.hpp).
+Result<Source> remote_run(const ForeignRun& found, const run::Layout& layout, const run::Locator& locator) {
+  Source source;
+  source.locator = locator.text;
+  source.description = "run:" + layout.prefix();
+  std::set<std::string> names;
+  for (const auto& object : found.packages) {
+    Offered offered;
+    offered.file.filename = path::basename(object.key);
+    TRY(auto name, dist::DistributionName::parse(offered.file.filename));
+    offered.file.project = name.project.str();
+    offered.file.version = name.version.str();
+    offered.file.size = object.size;
+    offered.file.key = object.key;
+    if (!names.insert(offered.file.filename).second)
+      return fail(ErrorKind::invalid_argument, "V036",
+                  fmt::format("{} holds {} in several groups: {}", locator.text, offered.file.filename,
+                              text::join(std::vector(found.groups.begin(), found.groups.end()), ", ")),
+                  fmt::format("name one of them, such as `--from {}@{}`", locator.text, *found.groups.rbegin()));
+    source.files.push_back(std::move(offered));
+  }
+  return source;
+}
+
+/// A run without any seal: ours, not finished yet, or laid out by the incumbent's scripts, which know no seals.
+Result<Source> unsealed_run(store::ObjectStore& store, const run::Layout& layout, const run::Locator& locator,
+                            Error error) {
+  TRY(auto found, packages_of_run(store, layout, locator));
+  if (found.packages.empty()) return fail(std::move(error));
+  if (local_path(store, found.packages.front().key).empty()) return remote_run(found, layout, locator);
+  std::vector<std::string> paths;
+  for (const auto& object : found.packages) paths.push_back(local_path(store, object.key));
+  return plain_directory(paths, locator.text, "run:" + layout.prefix());
 }
 
 Result<Source> from_run(store::ObjectStore& store, const run::Locator& locator) {
@@ -236,8 +273,8 @@ Result<Source> from_run(store::ObjectStore& store, const run::Locator& locator) 
   if (prefix.ends_with('/')) prefix.pop_back();
   auto resolved = registry::resolve_group(store, {prefix, locator.group});
   if (resolved) return sealed_source(store, std::move(*resolved), locator.text);
-  if (!resolved.error().is(codes::not_sealed) || !locator.group.empty()) return fail(std::move(resolved).error());
-  return unsealed_run(store, layout, locator.text, std::move(resolved).error());
+  if (!resolved.error().is(codes::not_sealed)) return fail(std::move(resolved).error());
+  return unsealed_run(store, layout, locator, std::move(resolved).error());
 }
 
 } // namespace

@@ -46,7 +46,9 @@ struct SourceRequest {
 };
 
 /// invalid_argument V005 (nothing, or too much, was named), not_found R013 (not sealed yet), L00x, R0xx, unsupported
-/// V006 (a set of a store that is elsewhere, without that store). Files of an unsealed directory are hashed here.
+/// V006 (a set of a store that is elsewhere, without that store), V036 (a run without a seal whose groups hold a file
+/// of one name). Files of an unsealed directory are hashed here; those of an unsealed run in a store that is elsewhere
+/// have a sha256 of zeros until stage_files() (stage.hpp).
 Result<Source> find_source(const SourceRequest& request);
 
 /// Paths of offered files whose bytes were compared with the set record during this command.

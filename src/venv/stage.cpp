@@ -7,12 +7,16 @@
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <set>
 
 namespace quarry::venv {
 
 namespace {
 
 constexpr unsigned k_downloads = 4; // each reads ahead by itself
+
+/// A file of an unsealed source is hashed when it is brought here.
+bool is_hashed(const Offered& offered) { return offered.file.sha256 != Sha256(); }
 
 Result<void> download(store::ObjectStore& store, Offered& offered, const std::string& path) {
   TRY(auto content, store.open(offered.file.key));
@@ -26,7 +30,9 @@ Result<void> download(store::ObjectStore& store, Offered& offered, const std::st
     written += bytes.size();
     return {};
   }));
-  if (auto found = hasher.finish(); found != offered.file.sha256)
+  auto found = hasher.finish();
+  if (!is_hashed(offered)) offered.file.sha256 = found; // of a run without a seal: frozen as it is now
+  if (found != offered.file.sha256)
     return fail(ErrorKind::corrupt, "V007",
                 fmt::format("{} in {} is not the file that was sealed", offered.file.key, store.describe()),
                 "`quarry set verify` lists all that differ; restore them from a copy");
@@ -46,11 +52,15 @@ Result<void> stage_files(Source& source, store::ObjectStore* store, const std::s
   if (!store)
     return fail(ErrorKind::unsupported, "V006", fmt::format("the files of {} are not on this machine", source.store),
                 "name the store with --store");
+  std::set<const Offered*> unproven; // their containers are verified before anything is installed
+  for (const auto* offered : absent)
+    if (!is_hashed(*offered)) unproven.insert(offered);
   TRY_DO(sys::make_directories(directory));
   TRY_DO(parallel_for(absent.size(), std::min(workers, k_downloads), [&](std::size_t i) {
     return download(*store, *absent[i], path::join(directory, absent[i]->file.filename));
   }));
-  for (const auto* offered : absent) verified.insert(offered->path);
+  for (const auto* offered : absent)
+    if (!unproven.contains(offered)) verified.insert(offered->path);
   return {};
 }
 
