@@ -160,7 +160,10 @@ def test_a_directory_of_the_store_is_adopted_by_its_key(store: str, tmp_path: Pa
         done = good("set", "adopt", place, "--store", "file:foreign", cwd=tmp_path)
         assert "sealed      set:" in done.out
     assert "(was sealed before)" in done.out
-    refused("P001", 3, "set", "adopt", "v2/x", "--store", "file:foreign", cwd=tmp_path)
+    done = good("set", "adopt", "v2/x", "--store", "file:foreign", cwd=tmp_path)
+    assert "history     took over 1 file of other tools in v2/x" in done.out, done.out
+    (tmp_path / "foreign/1-linux/logs").mkdir()
+    refused("P001", 3, "set", "adopt", "1-linux/logs", "--store", "file:foreign", cwd=tmp_path)
     refused("P012", 2, "set", "adopt", "v2/y", "--store", "file:foreign", cwd=tmp_path)
 
 

@@ -3,7 +3,9 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/dry_run.hpp"
+#include "cli/history.hpp"
 #include "cli/records.hpp"
+#include "cli/version.hpp"
 #include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -30,6 +32,9 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments)
   Destination to;
   to.locator = arguments.find("--to-store").value_or("");
   if (to.locator.empty()) {
+    if (arguments.has("--replace"))
+      return fail(ErrorKind::invalid_argument, "O008", "--replace needs --to-store: it is about packages there",
+                  "add `--to-store s3://BUCKET`");
     if (arguments.has("--prefix"))
       return fail(ErrorKind::invalid_argument, "O008", "--prefix needs --to-store: it is a directory in another store",
                   "add `--to-store s3://BUCKET`");
@@ -51,6 +56,7 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments)
                 fmt::format("{} is a web server: stores there are read-only", to.locator),
                 "use the store itself, such as `--to-store s3://bucket/prefix`");
   TRY(to.store, open_store_to_write(context, to.locator));
+  to.let_go = arguments.list("--replace");
   return to;
 }
 
@@ -62,14 +68,21 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
   TRY(done.sets, publish::plan_distribution(sets, to.prefix));
   for (const auto& set : done.sets) done.receipt.directories.push_back(set.set.directory);
   if (options.dry_run) {
-    auto checked = publish::check_distribution(*to.store, done.sets, std::max(4u, context.jobs));
+    auto checked = check_delivery(context, to, sets);
     if (!checked && !(without_looking && could_not_look(checked.error()))) return fail(std::move(checked).error());
     looked = checked.has_value();
     if (!looked)
       done.receipt.notes.push_back(
           not_looked(to.locator, checked.error(), "which names are there with other bytes or in its base index"));
   } else {
-    TRY(done.receipt, publish::distribute(source, *to.store, done.sets, {options.when, std::max(4u, context.jobs)}));
+    publish::DistributeOptions copying{options.when, std::max(4u, context.jobs)};
+    for (const auto& [directory, history] : *to.found) copying.histories.push_back(history);
+    copying.who = options.who, copying.why = options.why, copying.tool = fmt::format("quarry {}", program_version());
+    TRY(done.receipt, publish::distribute(source, *to.store, done.sets, copying));
+  }
+  for (const auto& [directory, history] : *to.found) {
+    done.receipt.notes.insert(done.receipt.notes.end(), history.notes.begin(), history.notes.end());
+    done.histories.push_back(history);
   }
   std::set<std::string> directories(done.receipt.directories.begin(), done.receipt.directories.end());
   for (const auto& directory : directories) {
@@ -89,7 +102,13 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
 Result<void> check_delivery(const Context& context, const Destination& to,
                             const std::vector<registry::SealedSet>& sets) {
   TRY(auto planned, publish::plan_distribution(sets, to.prefix));
-  return publish::check_distribution(*to.store, planned, std::max(4u, context.jobs));
+  publish::HistoryOptions options;
+  options.transfers = std::max(4u, context.jobs);
+  options.temporary = temporary_of(context);
+  options.let_go = to.let_go;
+  TRY(auto histories, publish::check_distribution(*to.store, planned, options));
+  for (auto& history : histories) to.found->insert_or_assign(history.directory, std::move(history));
+  return {};
 }
 
 std::string delivery_text(const Destination& to, const Delivery& done, bool dry_run) {
@@ -100,6 +119,7 @@ std::string delivery_text(const Destination& to, const Delivery& done, bool dry_
                   : fmt::format("distributed {} to {}  {} written, {} of files through here\n",
                                 units::things(files, "file"), to.locator, units::things(done.receipt.writes, "object"),
                                 units::bytes(done.receipt.bytes_through_us));
+  for (const auto& history : done.histories) text += history_text(history, dry_run);
   for (const auto& url : done.urls) text += fmt::format("repository  {}\n", url);
   for (const auto& url : done.find_links) text += fmt::format("find-links  {}\n", url);
   for (const auto& url : done.merged) text += fmt::format("merged      {}\n", url);
@@ -117,6 +137,7 @@ Json delivery_json(const Destination& to, const Delivery& done) {
           {"find_links_urls", done.find_links},
           {"merged_index_urls", done.merged},
           {"notes", findings_json(done.receipt.notes)},
+          {"history", histories_json(done.histories)},
           {"files", done.receipt.files},
           {"writes", done.receipt.writes},
           {"bytes_through", done.receipt.bytes_through_us}};

@@ -19,16 +19,18 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments)
 struct Delivery {
   std::vector<publish::Distributed> sets;
   publish::DistributeReceipt receipt;
-  std::vector<std::string> urls;       ///< of the repositories
-  std::vector<std::string> find_links; ///< of their pages of links, where nothing answers under `urls`
-  std::vector<std::string> merged;     ///< of their merged indexes
+  std::vector<publish::HistoryPlan> histories; ///< what was taken over of other tools, or would be
+  std::vector<std::string> urls;               ///< of the repositories
+  std::vector<std::string> find_links;         ///< of their pages of links, where nothing answers under `urls`
+  std::vector<std::string> merged;             ///< of their merged indexes
 };
 /// Copies, or with `options.dry_run` looks whether it could. `without_looking`: a target that does not let this user
 /// look is a note (P072) instead of an error.
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
                          const std::vector<registry::SealedSet>& sets, const promote::Options& options,
                          bool without_looking = false);
-/// What would stop the copy, for before the channel moves. Reads no package.
+/// What would stop the copy, for before the channel moves; what it would take over of other tools goes to `to.found`.
+/// Reads no package of ours.
 Result<void> check_delivery(const Context& context, const Destination& to,
                             const std::vector<registry::SealedSet>& sets);
 

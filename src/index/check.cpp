@@ -60,6 +60,17 @@ Result<Facts> look_at_files(Site& site, const Claims& claims, const CheckOptions
   return all;
 }
 
+/// Some pages are ours, and one is not: another tool writes in the same place, and rewrites what we would write.
+Findings pages_of_another_tool(const Reading& reading) {
+  Findings findings;
+  if (reading.our_pages.empty()) return findings;
+  for (const auto& place : reading.other_pages)
+    findings.push_back({"I025", Severity::warning, place, "another tool wrote this page, between pages of ours",
+                        "stop that tool, remove the page and run `quarry index repair`; or let it keep the find-links "
+                        "page: `quarry store setting --find-links other`"});
+  return findings;
+}
+
 CheckReport judge(Reading reading, const Facts& facts) {
   CheckReport report{std::move(reading.findings), reading.pages, reading.projects.size(), 0, false};
   auto add = [&](Findings findings) { std::ranges::move(findings, std::back_inserter(report.findings)); };
@@ -75,6 +86,7 @@ CheckReport judge(Reading reading, const Facts& facts) {
     add(file.findings);
   }
   add(reading.copies.findings());
+  add(pages_of_another_tool(reading));
   std::ranges::sort(report.findings, {}, [](const Finding& f) { return std::tie(f.place, f.code, f.message); });
   return report;
 }

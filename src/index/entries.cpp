@@ -58,4 +58,6 @@ Entries entries_of(const FilePointers& files, std::string_view page_directory) {
 
 bool offers_metadata(const FileRecord& file) { return file.metadata_sha256 && file.filename.ends_with(".whl"); }
 
+bool has_digest(const FileRecord& file) { return file.sha256 != Sha256(); }
+
 } // namespace quarry::index

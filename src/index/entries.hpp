@@ -43,5 +43,7 @@ struct Heading {
 std::string html_of_entries(const Heading& heading, const Entries& entries);
 std::string json_of_entries(std::string_view project, const Entries& entries);
 bool offers_metadata(const registry::FileRecord& file); ///< wheels with a metadata file only
+/// False for a file of untested history of which nobody has read all bytes: its sha256 is all zeros.
+bool has_digest(const registry::FileRecord& file);
 
 } // namespace quarry::index

@@ -17,11 +17,9 @@ void attribute(std::string& out, std::string_view name, std::string_view value) 
 /// Size and upload time have no place in the HTML form; as data attributes they are ignored by pip and read by uv.
 void anchor(std::string& out, const Entry& entry) {
   const auto& file = *entry.file;
-  out.append("<a href=\"")
-      .append(entry.href)
-      .append("#sha256=")
-      .append(file.sha256.hex())
-      .append("\""); // href is percent-encoded
+  out.append("<a href=\"").append(entry.href); // percent-encoded
+  if (has_digest(file)) out.append("#sha256=").append(file.sha256.hex());
+  out += '"';
   if (!file.requires_python.empty()) attribute(out, "data-requires-python", file.requires_python);
   if (offers_metadata(file)) attribute(out, "data-core-metadata", "sha256=" + file.metadata_sha256->hex());
   if (!file.yanked.empty()) attribute(out, "data-yanked", file.yanked);
@@ -37,7 +35,8 @@ void row(std::string& out, const Entry& entry) {
   anchor(out, entry);
   if (!file.yanked.empty()) out.append(" <b>yanked</b>: ").append(text::html_escape(file.yanked));
   fmt::format_to(std::back_inserter(out), "<td class=\"n\">{}<td class=\"n\">{}<td><code>{}</code>\n",
-                 units::bytes(file.size), text::html_escape(file.upload_time.substr(0, 10)), file.sha256.short_hex());
+                 units::bytes(file.size), text::html_escape(file.upload_time.substr(0, 10)),
+                 has_digest(file) ? file.sha256.short_hex() : "not known");
 }
 
 } // namespace

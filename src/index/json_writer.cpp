@@ -34,7 +34,9 @@ void file_object(std::string& out, const Entry& entry) {
   if (offers_metadata(file))
     out.append("\"core-metadata\":{\"sha256\":\"").append(file.metadata_sha256->hex()).append("\"},");
   member(out, "filename", file.filename);
-  out.append(",\"hashes\":{\"sha256\":\"").append(file.sha256.hex()).append("\"},");
+  out.append(",\"hashes\":{");
+  if (has_digest(file)) member(out, "sha256", file.sha256.hex());
+  out.append("},");
   if (!file.requires_python.empty()) {
     member(out, "requires-python", file.requires_python);
     out += ',';

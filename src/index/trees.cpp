@@ -61,6 +61,7 @@ Result<std::optional<IndexPage>> page_at(Site& site, const std::string& director
     for (auto& finding : headers) finding.severity = Severity::warning;
   add_all(findings, std::move(headers));
   auto page = read_page(reply.text, place);
+  if (page && !reply.text.starts_with('{')) (page->ours ? reading.our_pages : reading.other_pages).insert(place);
   if (page) return std::move(*page);
   findings.push_back(error_at(place, page.error().code, page.error().message));
   return std::nullopt;

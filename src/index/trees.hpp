@@ -22,6 +22,7 @@ struct Reading {
   Claims claims;
   std::set<std::string> projects;
   Copies copies;
+  std::set<std::string> our_pages, other_pages; ///< places of HTML pages with our mark, and of those without it
   std::size_t pages = 0;
 };
 

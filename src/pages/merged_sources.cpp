@@ -2,6 +2,7 @@
 
 #include "pages/clash.hpp"
 #include "pages/merged.hpp"
+#include "registry/history.hpp"
 #include <fmt/core.h>
 #include <memory>
 #include <mutex>
@@ -37,19 +38,21 @@ Offer offer_of(const std::string& place, const std::vector<FileRecord>& files) {
 
 } // namespace
 
-// Seals are only ever added, and each names its set: the list of their keys identifies what the directory shows.
+// Seals and records of the history are named by their content: the list of their keys identifies what is shown.
 Source directory_source(ObjectStore& store, const std::string& directory) {
   auto token = [&store, directory]() -> Result<std::string> {
     TRY(auto seals, store.list(directory + "/seals/"));
     std::string names;
     for (const auto& seal : seals) names += seal.key + "\n";
-    return names;
+    TRY(auto history, registry::history_token(store, directory));
+    return names + history;
   };
   auto projects = [&store, directory](const std::string&) -> Result<Projects> {
     TRY(auto sets, registry::sealed_sets_below(store, directory));
     std::erase_if(sets, [&](const auto& sealed) { return sealed.set.directory != directory; });
     TRY(auto files, registry::union_of(sets));
-    return projects_of(std::move(files));
+    TRY(auto history, registry::history_of(store, directory));
+    return projects_of(registry::with_history(std::move(files), history));
   };
   return {directory, token, projects};
 }

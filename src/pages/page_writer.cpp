@@ -1,6 +1,7 @@
 #include "pages/page_writer.hpp"
 
 #include "base/codes.hpp"
+#include "pages/foreign_pages.hpp"
 #include "thread/pool.hpp"
 #include <atomic>
 #include <fmt/core.h>
@@ -45,7 +46,7 @@ Result<std::optional<std::string>> replace(ObjectStore& store, const std::string
 struct Target {
   std::string key;
   std::optional<Existing> existing;
-  bool up_to_date = false; ///< the object has the page's bytes already
+  bool up_to_date = false; ///< the object has the page's bytes already, or is left to another tool
 };
 
 struct Item {
@@ -61,27 +62,42 @@ std::vector<Target> targets_of(const std::string& directory, const index::Page& 
   return targets;
 }
 
-Result<Round> look_at_pages(ObjectStore& store, const PageSource& source, std::vector<index::Page> pages) {
+/// What a round has done so far, and what all rounds have learnt about pages of another tool.
+struct Tally {
+  Projected done;
+  ForeignPages& foreign;
+};
+
+Result<void> look_at_target(ObjectStore& store, const index::Page& page, Target& target, ForeignPages& foreign) {
+  TRY(target.existing, look(store, target.key));
+  if (!target.existing) return {};
+  target.up_to_date = target.existing->bytes == page.bytes;
+  if (!target.up_to_date && is_anothers_page(target.existing->bytes)) {
+    TRY(target.up_to_date, foreign.is_left(target.key, target.existing->etag));
+  }
+  target.existing->bytes.clear(); // only the etag is needed from here on
+  return {};
+}
+
+Result<Round> look_at_pages(ObjectStore& store, const PageSource& source, std::vector<index::Page> pages,
+                            ForeignPages& foreign) {
   TRY(bool slash_keys, store.slash_keys());
   Round round;
   for (auto& page : pages) {
     auto targets = targets_of(source.directory, page, slash_keys);
     round.push_back({std::move(page), std::move(targets)});
   }
-  TRY_DO(parallel_for(round.size(), source.transfers, [&](std::size_t i) -> Result<void> {
-    for (auto& target : round[i].targets) {
-      TRY(target.existing, look(store, target.key));
-      target.up_to_date = target.existing && target.existing->bytes == round[i].page.bytes;
-      if (target.existing) target.existing->bytes.clear(); // only the etag is needed from here on
-    }
+  auto look_at_all = [&](std::size_t i) -> Result<void> {
+    for (auto& target : round[i].targets) TRY_DO(look_at_target(store, round[i].page, target, foreign));
     return {};
-  }));
+  };
+  TRY_DO(parallel_for(round.size(), source.transfers, look_at_all));
   return round;
 }
 
 /// Returns false if another writer was faster. The copy is written after the page, so that a reader who finds the new
 /// copy finds the new page, too.
-Result<bool> put_all(ObjectStore& store, const PageSource& source, const Round& round, bool in_order, Projected& done) {
+Result<bool> put_all(ObjectStore& store, const PageSource& source, const Round& round, bool in_order, Tally& tally) {
   std::atomic<bool> lost_race = false;
   std::atomic<std::uint64_t> written = 0;
   TRY_DO(parallel_for(round.size(), in_order ? 1 : source.transfers, [&](std::size_t i) -> Result<void> {
@@ -90,10 +106,11 @@ Result<bool> put_all(ObjectStore& store, const PageSource& source, const Round& 
       if (lost_race) return {};
       TRY(auto replaced, replace(store, target.key, round[i].page, target.existing));
       replaced ? void(++written) : void(lost_race = true);
+      if (!replaced) tally.foreign.lost(target.key);
     }
     return {};
   }));
-  done.pages_written += written;
+  tally.done.pages_written += written;
   return !lost_race;
 }
 
@@ -105,12 +122,12 @@ Result<bool> is_still(const PageSource& source, const std::string& token) {
 // The parts of a round. Each returns false if another writer was faster.
 
 Result<bool> write_batch(ObjectStore& store, const PageSource& source, const std::string& token, const Batch& batch,
-                         Projected& done) {
+                         Tally& tally) {
   TRY(auto pages, batch.pages());
-  TRY(auto round, look_at_pages(store, source, std::move(pages)));
+  TRY(auto round, look_at_pages(store, source, std::move(pages), tally.foreign));
   TRY(bool current, is_still(source, token));
   if (!current) return false;
-  return put_all(store, source, round, batch.in_order, done);
+  return put_all(store, source, round, batch.in_order, tally);
 }
 
 /// A removal has no precondition. If another writer needed the page in the meantime, it had changed the source first:
@@ -144,7 +161,7 @@ Result<bool> write_state(ObjectStore& store, const std::string& key, const index
 }
 
 /// One round. Returns nullopt if another writer was faster: start over.
-Result<std::optional<Projected>> try_once(ObjectStore& store, const PageSource& source) {
+Result<std::optional<Projected>> try_once(ObjectStore& store, const PageSource& source, ForeignPages& foreign) {
   std::optional<Existing> state;
   auto state_key = source.directory + "/" + source.state_key;
   if (!source.state_key.empty()) {
@@ -152,30 +169,33 @@ Result<std::optional<Projected>> try_once(ObjectStore& store, const PageSource& 
   }
   TRY(auto token, source.token());
   TRY(auto work, source.work(state ? state->bytes : ""));
-  Projected done;
+  Tally tally{{}, foreign};
   if (work.state_before) {
-    TRY(bool written, write_state(store, state_key, *work.state_before, state, done));
+    TRY(bool written, write_state(store, state_key, *work.state_before, state, tally.done));
     if (!written) return std::optional<Projected>();
   }
   for (const auto& batch : work.batches) {
-    TRY(bool written, write_batch(store, source, token, batch, done));
+    TRY(bool written, write_batch(store, source, token, batch, tally));
     if (!written) return std::optional<Projected>();
   }
-  TRY(bool removed, remove_pages(store, source, token, work.stale, done));
+  TRY(bool removed, remove_pages(store, source, token, work.stale, tally.done));
   if (!removed) return std::optional<Projected>();
   if (work.state) {
-    TRY(bool written, write_state(store, state_key, work.state(), state, done));
+    TRY(bool written, write_state(store, state_key, work.state(), state, tally.done));
     if (!written) return std::optional<Projected>();
   }
-  return std::optional(done);
+  return std::optional(std::move(tally.done));
 }
 
 } // namespace
 
 Result<Projected> write_pages(ObjectStore& store, const PageSource& source) {
+  ForeignPages foreign(store, source.directory);
   for (int round = 0; round < k_rebase_max; ++round) {
-    TRY(auto done, try_once(store, source), "while writing the pages of " + source.directory);
-    if (done) return *done;
+    TRY(auto done, try_once(store, source, foreign), "while writing the pages of " + source.directory);
+    if (!done) continue;
+    done->foreign = foreign.left();
+    return *done;
   }
   return fail(ErrorKind::precondition_failed, "P010",
               fmt::format("other writers kept changing the pages of {}", source.directory),

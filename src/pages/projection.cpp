@@ -3,10 +3,13 @@
 #include "base/codes.hpp"
 #include "base/json.hpp"
 #include "base/text.hpp"
+#include "base/units.hpp"
 #include "index/pages.hpp"
 #include "pages/install_words.hpp"
 #include "pages/page_order.hpp"
 #include "pages/page_writer.hpp"
+#include "pages/settings.hpp"
+#include "registry/history.hpp"
 #include "registry/own_digest.hpp"
 #include <algorithm>
 #include <iterator>
@@ -60,13 +63,25 @@ Result<Keys> stale_repository_pages(ObjectStore& store, const std::string& direc
   return Keys(stale.begin(), stale.end());
 }
 
+std::string title_of(const std::string& directory, std::size_t untested) {
+  auto title = "Packages of " + directory;
+  return untested == 0 ? title : fmt::format("{} ({} of untested history)", title, units::things(untested, "file"));
+}
+
 /// All pages of a package directory in one batch: a run has few projects.
 Result<Work> work_of(ObjectStore& store, const std::string& directory, const std::vector<registry::SealedSet>& sets,
                      bool is_repository) {
-  TRY(auto files, registry::union_of(sets));
+  TRY(auto of_sets, registry::union_of(sets));
+  TRY(auto history, registry::history_of(store, directory));
+  auto sealed = of_sets.size();
+  auto files = registry::with_history(std::move(of_sets), history);
   auto pages = index::all_pages(
-      files, {.title = "Packages of " + directory, .directory = directory, .install = install_words(files)});
+      files,
+      {.title = title_of(directory, files.size() - sealed), .directory = directory, .install = install_words(files)});
   TRY_DO(dependencies_first(store, files, pages));
+  TRY(auto settings, read_settings(store));
+  if (settings.find_links == FindLinks::other)
+    std::erase_if(pages, [](const index::Page& page) { return page.key == "index.html"; });
   if (is_repository) pages = with_repository_pages(directory, files, std::move(pages));
   std::set<std::string> current;
   for (const auto& page : pages) current.insert(directory + "/" + page.key);
@@ -91,7 +106,8 @@ Result<std::string> load_sets(ObjectStore& store, const std::string& directory,
     token += sealed.digest.hex();
     sets.push_back(std::move(sealed));
   }
-  return token;
+  TRY(auto history, registry::history_token(store, directory));
+  return token + history;
 }
 
 using registry::SetDigest;
@@ -122,6 +138,20 @@ index::Page pointer_page(const std::string& directory, const std::vector<registr
 }
 
 } // namespace
+
+Findings foreign_notes(const Projected& projected) {
+  constexpr std::size_t k_pages_shown = 5;
+  if (projected.foreign.empty()) return {};
+  auto shown = projected.foreign;
+  if (shown.size() > k_pages_shown) shown.resize(k_pages_shown);
+  auto rest = projected.foreign.size() - shown.size();
+  return {
+      {"P113", Severity::warning, projected.foreign.front(),
+       fmt::format("another tool writes {}{}, so they were left to it", text::join(shown, ", "),
+                   rest ? fmt::format(" and {} more", rest) : ""),
+       "stop that tool, remove these pages and run `quarry index repair`; or, if it shall keep the find-links page, "
+       "`quarry store setting --find-links other`"}};
+}
 
 std::string pointer_key(const std::string& directory) { return directory + "/" + std::string(k_pointer_name); }
 

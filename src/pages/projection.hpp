@@ -6,6 +6,7 @@
 //
 // The functions may be called from several threads and processes at the same time. In a store without conditional
 // writes only one writer is safe (ObjectStore::conditional_writes).
+#include "base/finding.hpp"
 #include "base/result.hpp"
 #include "registry/registry.hpp"
 #include "store/object_store.hpp"
@@ -22,8 +23,12 @@ constexpr std::string_view k_page_cache = "public, max-age=60";
 struct Projected {
   /// Objects in the last round of the writer, copies and the state object included.
   std::uint64_t pages_written = 0, pages_removed = 0;
-  std::uint64_t generation = 0; ///< of a channel: what its pages show now
+  std::vector<std::string> foreign = {}; ///< keys of pages that another tool writes, and that were left to it; sorted
+  std::uint64_t generation = 0;          ///< of a channel: what its pages show now
 };
+
+/// One warning P113 for the pages that were left to another tool; none without such pages. Pure.
+Findings foreign_notes(const Projected& projected);
 
 /// Writes the pages of a package directory ("42-linux/python/g"), which show the union of the sets sealed there. Writes
 /// nothing if no set is sealed there. Fails with precondition_failed (P010) if other writers kept changing the pages

@@ -3,7 +3,6 @@
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "pages/merged.hpp"
-#include "publish/foreign.hpp"
 #include "publish/plan.hpp"
 #include "publish/publish.hpp"
 #include "run/locator.hpp"
@@ -11,6 +10,7 @@
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -56,7 +56,8 @@ bool belongs_to_a_repository(const std::string& rest) {
   auto parts = text::split(rest, '/');
   if (parts.size() < 2) return true; // a file of a package, or somebody's own beside them
   const auto& first = parts[0];
-  if (first == "seals" || first == "simple" || first == "simple-json" || first == "merged") return true;
+  if (first == "seals" || first == "history" || first == "simple" || first == "simple-json" || first == "merged")
+    return true;
   return parts.size() == 2 && (parts[1] == "index.html" || parts[1].empty());
 }
 
@@ -68,8 +69,8 @@ Unexpected nested(ObjectStore& target, const std::string& directory, const std::
 
 /// A repository in another one, or around one, would overwrite its pages; in one of another tool it would hide what our
 /// pages do not list.
-Result<void> check_place(ObjectStore& target, const std::string& directory, const std::vector<FileRecord>& planned,
-                         unsigned transfers) {
+Result<HistoryPlan> check_place(ObjectStore& target, const std::string& directory,
+                                const std::vector<FileRecord>& planned, const HistoryOptions& options) {
   for (auto end = directory.rfind('/'); end != directory.npos;
        end = end == 0 ? directory.npos : directory.rfind('/', end - 1)) {
     auto parent = directory.substr(0, end);
@@ -80,7 +81,7 @@ Result<void> check_place(ObjectStore& target, const std::string& directory, cons
   for (const auto& object : objects)
     if (!belongs_to_a_repository(object.key.substr(directory.size() + 1)))
       return nested(target, directory, object.key + " is something else");
-  return refuse_to_hide(target, directory, objects, planned, transfers);
+  return plan_history(target, {directory, std::move(objects), planned}, options);
 }
 
 std::string type_of(const std::string& filename) {
@@ -179,17 +180,29 @@ Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::S
 }
 
 Result<void> check_distribution(ObjectStore& target, const std::vector<Distributed>& sets, unsigned transfers) {
+  HistoryOptions options;
+  options.transfers = transfers;
+  TRY_DO(check_distribution(target, sets, options));
+  return {};
+}
+
+Result<std::vector<HistoryPlan>> check_distribution(ObjectStore& target, const std::vector<Distributed>& sets,
+                                                    const HistoryOptions& options) {
   std::map<std::string, std::vector<FileRecord>> directories;
   for (const auto& set : sets) {
     TRY_DO(refuse_names_of_the_base_index(target, set.set));
     auto& planned = directories[set.set.directory];
     planned.insert(planned.end(), set.set.files.begin(), set.set.files.end());
   }
-  for (const auto& [directory, planned] : directories) TRY_DO(check_place(target, directory, planned, transfers));
+  std::vector<HistoryPlan> histories;
+  for (const auto& [directory, planned] : directories) {
+    TRY(auto history, check_place(target, directory, planned, options));
+    if (!history.files.empty() || !history.let_go.empty()) histories.push_back(std::move(history));
+  }
   std::vector<Copy> copies;
   for (const auto& set : sets)
     for (auto& copy : copies_of(set)) copies.push_back(std::move(copy));
-  return parallel_for(copies.size(), transfers, [&](std::size_t i) -> Result<void> {
+  TRY_DO(parallel_for(copies.size(), options.transfers, [&](std::size_t i) -> Result<void> {
     const auto& copy = copies[i];
     TRY(auto there, target.head(copy.to));
     if (!there) return {};
@@ -204,7 +217,8 @@ Result<void> check_distribution(ObjectStore& target, const std::vector<Distribut
                        "what exists");
     error.details = {"there  sha256 " + digest->hex(), "ours   sha256 " + copy.once.sha256.hex()};
     return fail(std::move(error));
-  });
+  }));
+  return histories;
 }
 
 Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, const std::vector<Distributed>& sets,
@@ -220,6 +234,8 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
     sources[set.set.directory][set.digest] = set.source;
     receipt.files += set.set.files.size();
   }
+  for (const auto& history : options.histories) // before our pointer: then its files count as ours
+    TRY_DO(take_over(target, history, {options.now, options.who, options.why, options.tool, options.transfers}));
   for (const auto& [directory, known] : sources) TRY_DO(pages::claim_distribution(target, directory));
   TRY_DO(parallel_for(copies.size(), options.transfers, [&](std::size_t i) -> Result<void> {
     TRY_DO(store::copy_once(source, copies[i].from, target, copies[i].to, copies[i].once),
@@ -232,7 +248,8 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
     TRY_DO(registry::seal(target, digest, options.now));
   }
   for (const auto& [directory, known] : sources) {
-    TRY_DO(pages::project_distribution(target, directory, known));
+    TRY(auto projected, pages::project_distribution(target, directory, known));
+    std::ranges::move(pages::foreign_notes(projected), std::back_inserter(receipt.notes));
     TRY(auto merged, pages::merge_directory(target, directory));
     receipt.notes.insert(receipt.notes.end(), merged.notes.begin(), merged.notes.end());
     if (merged.exists) receipt.merged.push_back(pages::merged_directory(directory));

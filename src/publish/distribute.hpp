@@ -4,6 +4,7 @@
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "pages/projection.hpp"
+#include "publish/history.hpp"
 #include "registry/registry.hpp"
 #include <functional>
 #include <string>
@@ -43,22 +44,28 @@ Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::S
 Result<std::vector<registry::SetDigest>> not_there_yet(store::ObjectStore& target,
                                                        const std::vector<Distributed>& sets);
 
-/// Checks, before anything is moved, whether distribute() would succeed; writes nothing. Fails with R009 if a name that
+/// Checks, before anything is moved, whether distribute() would succeed, and plans what it would take over of other
+/// tools' packages, for each directory that has some; writes nothing. Fails with R009 if a name that
 /// the copy needs has other bytes, P017 for a project of the target's base index, P052 if the directory is in or around
-/// another repository or holds something else, P090 if another tool lists packages there that our pages would hide, and
+/// another repository or holds something else, P090, P110, P111 as plan_history() (history.hpp), and
 /// R010 to R014 of sets there. Costs a head for each file, sidecar and project, and a listing, two reads for each set
 /// and one for each page of the directories; a file that exists without a recorded digest is read. `transfers` requests
 /// at the same time.
+Result<std::vector<HistoryPlan>> check_distribution(store::ObjectStore& target, const std::vector<Distributed>& sets,
+                                                    const HistoryOptions& options);
+/// The same with all defaults.
 Result<void> check_distribution(store::ObjectStore& target, const std::vector<Distributed>& sets, unsigned transfers);
 
 struct DistributeOptions {
-  sys::Timestamp now;     ///< of the seals
-  unsigned transfers = 4; ///< copies on their way
+  sys::Timestamp now;                      ///< of the seals
+  unsigned transfers = 4;                  ///< copies on their way
+  std::vector<HistoryPlan> histories = {}; ///< of check_distribution(): what is taken over first, as a move of its own
+  std::string who = {}, why = {}, tool = {}; ///< for that move
 };
 struct DistributeReceipt {
   std::vector<std::string> directories; ///< sorted
   std::vector<std::string> merged;      ///< those of the merged indexes; none without a base index there
-  Findings notes;                       ///< P050
+  Findings notes;                       ///< P050, P113
   std::uint64_t files = 0, writes = 0;
   std::uint64_t bytes_through_us = 0; ///< of the files' content: 0 when both stores are of one service
 };

@@ -8,6 +8,7 @@
 #include "publish/testing/invariants.hpp"
 #include "publish/testing/packages.hpp"
 #include "publish/upkeep.hpp"
+#include "registry/history.hpp"
 #include "store/testing/faulty_store.hpp"
 #include "thread/pool.hpp"
 #include <gmock/gmock.h>
@@ -77,6 +78,21 @@ class MergedIndex : public ::testing::Test {
 protected:
   std::unique_ptr<store::ObjectStore> store_ = store::make_memory_store();
 };
+
+TEST(Merged, ListsUntestedHistoryToo) {
+  auto store = store::make_memory_store();
+  ASSERT_TRUE(mirror(*store, {"numpy-2.0-py3-none-any.whl"}));
+  registry::HistoryFile old;
+  old.filename = "old-1.0-py3-none-any.whl", old.project = "old", old.version = "1.0", old.key = "v2/g/" + old.filename;
+  registry::HistoryRecord record{"v2/g", {old}, k_now, {}, {}, {}};
+  ASSERT_TRUE(registry::put_history(*store, record));
+  ASSERT_TRUE(pages::claim_distribution(*store, "v2/g"));
+  ASSERT_TRUE(pages::project_distribution(*store, "v2/g", {}));
+  auto merged = pages::merge_directory(*store, "v2/g");
+  ASSERT_TRUE(merged) << render(merged.error());
+  EXPECT_THAT(projects(*store, "v2/g"), ElementsAre("numpy", "old"));
+  EXPECT_EQ(links(*store, "v2/g", "old").size(), 1u);
+}
 
 TEST_F(MergedIndex, WithoutABaseIndexThereIsNone) {
   auto receipt = publish(*store_, {"rocm-1.0.tar.gz"});

@@ -121,7 +121,7 @@ Result<void> look_at_names(ObjectStore& store, const std::vector<SealedSet>& set
   for (auto& object : objects) taken.insert(std::move(object.key));
   for (auto& file : plan.files) {
     file.sealed = is_sealed(sets, file.file);
-    if (!taken.contains(file.file.key)) continue;
+    if (file.present || !taken.contains(file.file.key)) continue; // present: adoption has just read it
     TRY(auto published, store::digest_of(store, file.file.key));
     if (!published) continue;
     file.present = *published == file.file.sha256;

@@ -176,8 +176,9 @@ Result<Receipt> execute(ObjectStore& store, const Plan& plan, const ExecuteOptio
   TRY_DO(store_content(store, plan, options));
   TRY_DO(check_replaced(store, plan));
   TRY(receipt.newly_sealed, store_record(store, plan, options));
-  TRY_DO(pages::project_directory(store, plan.directory));
+  TRY(auto projected, pages::project_directory(store, plan.directory));
   TRY_DO(merge(store, plan, options, receipt));
+  std::ranges::move(pages::foreign_notes(projected), std::back_inserter(receipt.notes));
   if (!plan.channel.empty()) TRY_DO(move_pointer(store, plan, options, receipt));
   receipt.writes = writes_between(before, store.counters());
   return receipt;

@@ -36,7 +36,7 @@ struct Receipt {
   std::uint64_t generation = 0; ///< of the channel
   bool channel_moved = false;
   pages::Addresses channel_at; ///< empty without a channel
-  Findings notes;              ///< P050: projects that the base index has, too
+  Findings notes;              ///< P050: projects that the base index has, too; P113
 };
 
 /// Executes a plan: 1. files and 2. sidecars, if-absent; 3. the set's record, then its seal; 4. the directory's pages,

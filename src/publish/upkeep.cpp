@@ -6,6 +6,7 @@
 #include "publish/publish.hpp"
 #include "publish/resolve.hpp"
 #include "store/put_once.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
 #include <set>
@@ -21,6 +22,7 @@ void add(Repaired& total, std::string place, const pages::Projected& projected) 
   total.places.push_back(std::move(place));
   total.pages_written += projected.pages_written;
   total.pages_removed += projected.pages_removed;
+  std::ranges::move(pages::foreign_notes(projected), std::back_inserter(total.notes));
 }
 
 void add_merged(Repaired& total, const std::string& directory, pages::Merged merged) {

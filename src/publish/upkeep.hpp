@@ -15,7 +15,7 @@ struct Repaired {
   std::vector<std::string> places; ///< directories and channels that were looked at
   std::uint64_t pages_written = 0, pages_removed = 0;
   std::uint64_t records_written = 0; ///< shards and sidecars
-  Findings notes;                    ///< P050, of merged indexes
+  Findings notes;                    ///< P050, of merged indexes; P113
 };
 
 /// Compares and repairs all pages of a channel, or of the directories of these sets, and of their merged indexes. Other

@@ -1,6 +1,9 @@
 #include "publish/verify.hpp"
 
 #include "base/text.hpp"
+#include "pages/merged.hpp"
+#include "pages/projection.hpp"
+#include "publish/read_whole.hpp"
 #include "publish/refuse.hpp"
 #include "publish/resolve.hpp"
 #include "store/put_once.hpp"
@@ -71,13 +74,14 @@ bool in_package_area(const std::string& key) {
                      [](const std::string& part) { return part == "python" || part == "pytorch" || part == "jax"; });
 }
 
-Result<std::map<std::string, std::vector<std::string>>> distributions_below(ObjectStore& store,
-                                                                            const std::string& prefix) {
-  std::map<std::string, std::vector<std::string>> directories;
+using Objects = std::vector<store::ObjectInfo>;
+
+Result<std::map<std::string, Objects>> distributions_below(ObjectStore& store, const std::string& prefix) {
+  std::map<std::string, Objects> directories;
   TRY(auto objects, store.list(prefix + "/"));
-  for (const auto& object : objects)
+  for (auto& object : objects)
     if (is_distribution(path::basename(object.key)) && in_package_area(object.key))
-      directories[package_directory(object.key)].push_back(object.key);
+      directories[package_directory(object.key)].push_back(std::move(object));
   return directories;
 }
 
@@ -102,30 +106,51 @@ std::string directory_on_disk(const ObjectStore& store, const std::string& key) 
   return std::string(path::dirname(path ? *path : key));
 }
 
-Result<Plan> plan_adoption_of(ObjectStore& store, const std::string& directory, const std::vector<std::string>& keys,
-                              const AdoptOptions& options) {
+/// What will be read, over all directories.
+struct Amount {
+  std::uint64_t files = 0, bytes = 0;
+  void add(const Objects& objects, const AdoptNotes& notes) {
+    for (const auto& object : objects)
+      if (must_be_read(object, notes)) ++files, bytes += object.size;
+  }
+};
+
+/// Notes lie in the directory of the files, which may be below the package directory.
+Result<AdoptNotes> notes_of(ObjectStore& store, const Objects& objects) {
+  if (path_of_key(store, "x")) return AdoptNotes({}); // reading a disk again is cheap
+  return read_adopt_notes(store, std::string(path::dirname(objects.front().key)));
+}
+
+struct Adopting {
+  std::string directory;
+  Objects objects;
+  AdoptNotes notes;
+  registry::Origin origin;
+};
+
+Result<Plan> plan_adoption_of(ObjectStore& store, const Adopting& adopting, const AdoptOptions& options) {
+  const auto& objects = adopting.objects;
   std::vector<std::string> names;
-  for (const auto& key : keys) names.emplace_back(path::basename(key));
-  TRY_DO(refuse_raw_beside_repaired(names, directory_on_disk(store, keys.front())));
-  std::vector<PlannedFile> files(keys.size());
-  std::vector<Findings> warnings(keys.size());
+  for (const auto& object : objects) names.emplace_back(path::basename(object.key));
+  TRY_DO(refuse_raw_beside_repaired(names, directory_on_disk(store, objects.front().key)));
+  std::vector<ReadWhole> read(objects.size());
   std::mutex mutex;
   std::uint64_t done = 0;
-  TRY_DO(parallel_for(keys.size(), options.workers, [&](std::size_t i) -> Result<void> {
-    TRY(auto path, path_of_key(store, keys[i]));
-    TRY(auto described, options.describe(path, 1));
-    TRY_DO(refuse_libraries_without_library(described));
-    warnings[i] = std::move(described.warnings);
-    described.file.key = keys[i];
-    described.file.tags = tags_of(described.file.filename);
-    files[i] = {path, std::move(described.file), std::move(described.sidecar), true};
+  TRY_DO(parallel_for(objects.size(), options.workers, [&](std::size_t i) -> Result<void> {
+    TRY(read[i], read_whole(store, objects[i], adopting.notes, options));
     std::lock_guard lock(mutex);
-    done += files[i].file.size;
+    done += objects[i].size;
     if (options.on_progress) options.on_progress(done);
     return {};
   }));
-  TRY(auto plan, plan_adoption(store, directory, origin_of(directory, options.tool), std::move(files), options.now));
-  for (auto& of_one : warnings) std::ranges::move(of_one, std::back_inserter(plan.notes));
+  std::vector<PlannedFile> files;
+  Findings warnings;
+  for (auto& one : read) {
+    files.push_back(std::move(one.planned));
+    std::ranges::move(one.warnings, std::back_inserter(warnings));
+  }
+  TRY(auto plan, plan_adoption(store, adopting.directory, adopting.origin, std::move(files), options.now));
+  std::ranges::move(warnings, std::back_inserter(plan.notes));
   return plan;
 }
 
@@ -162,12 +187,63 @@ Result<std::vector<Plan>> plan_adoptions(ObjectStore& store, const std::string& 
     return fail(ErrorKind::not_found, "P001",
                 fmt::format("{} holds no wheel and no source distribution below {}", store.describe(), prefix),
                 "packages are in python/, pytorch/ or jax/ of a run");
+  std::vector<Adopting> all;
+  Amount amount;
+  for (auto& [directory, objects] : directories) {
+    TRY(auto notes, notes_of(store, objects));
+    amount.add(objects, notes);
+    all.push_back({directory, std::move(objects), std::move(notes), origin_of(directory, options.tool)});
+  }
+  if (options.on_start) options.on_start(amount.files, amount.bytes);
   std::vector<Plan> plans;
-  for (const auto& [directory, keys] : directories) {
-    TRY(auto plan, plan_adoption_of(store, directory, keys, options), "while adopting " + directory);
+  for (const auto& adopting : all) {
+    TRY(auto plan, plan_adoption_of(store, adopting, options), "while adopting " + adopting.directory);
     plans.push_back(std::move(plan));
   }
   return plans;
+}
+
+Result<std::optional<Plan>> plan_sealing(ObjectStore& store, const std::string& directory,
+                                         const AdoptOptions& options) {
+  TRY(auto sets, registry::sealed_sets_below(store, directory));
+  std::set<std::string> sealed;
+  for (const auto& set : sets)
+    for (const auto& file : set.set.files) sealed.insert(file.key);
+  TRY(auto listed, store.children(directory + "/"));
+  Objects objects;
+  for (auto& object : listed.objects)
+    if (is_distribution(path::basename(object.key)) && !sealed.contains(object.key))
+      objects.push_back(std::move(object));
+  if (objects.empty()) return std::optional<Plan>();
+  TRY(auto notes, notes_of(store, objects));
+  Amount amount;
+  amount.add(objects, notes);
+  if (options.on_start) options.on_start(amount.files, amount.bytes);
+  registry::Origin origin;
+  origin.tool = options.tool;
+  TRY(auto plan, plan_adoption_of(store, {directory, std::move(objects), std::move(notes), origin}, options),
+      "while sealing what is in " + directory);
+  return std::optional(std::move(plan));
+}
+
+Result<void> forget_notes(ObjectStore& store, const Plan& plan) {
+  if (path_of_key(store, "x")) return {}; // none were written
+  std::set<std::string> directories;
+  for (const auto& file : plan.files) directories.emplace(path::dirname(file.file.key));
+  for (const auto& directory : directories) TRY_DO(remove_adopt_notes(store, directory));
+  return {};
+}
+
+Result<Findings> seal_in_place(ObjectStore& store, const Plan& plan, const sys::Timestamp& now) {
+  for (const auto& file : plan.files)
+    if (file.file.metadata_sha256) TRY_DO(store_metadata_file(store, file.file.key, file.sidecar));
+  TRY(auto digest, registry::put_set(store, plan.set));
+  TRY_DO(registry::seal(store, digest, now));
+  TRY_DO(pages::claim_distribution(store, plan.directory));
+  TRY(auto projected, pages::project_distribution(store, plan.directory, {}));
+  TRY_DO(pages::merge_directory(store, plan.directory));
+  TRY_DO(remove_adopt_notes(store, plan.directory));
+  return pages::foreign_notes(projected);
 }
 
 } // namespace quarry::publish

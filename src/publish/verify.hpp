@@ -30,12 +30,26 @@ struct AdoptOptions {
   std::string tool;
   unsigned workers = 1;
   std::function<void(std::uint64_t)> on_progress = {};
+  std::string temporary = "/tmp"; ///< where files of a store that is elsewhere are put for as long as they are read
+  bool keep_notes = false;        ///< in such a store: note each file that was read, so that a killed run is resumed
+  /// Called before the first file is read, with the files and bytes that will be.
+  std::function<void(std::uint64_t files, std::uint64_t bytes)> on_start = {};
 };
 /// Returns a plan for each of the package_directories() below `prefix`; each file is verified completely where it lies,
 /// `workers` at a time. Executing the plans (publish::execute) adds missing sidecars, set records, seals and pages; no
-/// file is touched. Fails with not_found P001 if there is no directory, unsupported P012 if the store is not on this
-/// machine's disks, P060, P061, and as make_plan() (plan.hpp) and `describe` do.
+/// file is touched. Fails with not_found P001 if there is no directory, P060, P061, and as make_plan() (plan.hpp) and
+/// `describe` do.
 Result<std::vector<Plan>> plan_adoptions(store::ObjectStore& store, const std::string& prefix,
                                          const AdoptOptions& options);
+
+/// The same for the packages that lie directly in a directory outside a run and that no set there has. nullopt if there
+/// are none.
+Result<std::optional<Plan>> plan_sealing(store::ObjectStore& store, const std::string& directory,
+                                         const AdoptOptions& options);
+/// Writes the record and the seal of such a plan, then the pages of the directory as a distribution, and removes the
+/// notes. Returns warnings P113. Fails as distribute() (distribute.hpp) does.
+Result<Findings> seal_in_place(store::ObjectStore& store, const Plan& plan, const sys::Timestamp& now);
+/// Removes the notes of a plan of plan_adoptions() that was executed. One listing for each directory.
+Result<void> forget_notes(store::ObjectStore& store, const Plan& plan);
 
 } // namespace quarry::publish

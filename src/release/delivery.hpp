@@ -2,6 +2,7 @@
 // What a distribution, the store that people install from, gets of a promotion.
 #include "base/result.hpp"
 #include "promote/plan.hpp"
+#include "publish/history.hpp"
 #include "registry/registry.hpp"
 #include <memory>
 #include <string>
@@ -13,6 +14,9 @@ namespace quarry::release {
 struct Destination {
   std::string locator, prefix;
   std::shared_ptr<store::ObjectStore> store;
+  std::vector<std::string> let_go = {}; ///< packages of other tools whose links may be lost, by name
+  /// What the check before the move found of other tools, for the copy after it.
+  std::shared_ptr<publish::Histories> found = std::make_shared<publish::Histories>();
 };
 
 /// What was asked for, and what came of it.

@@ -116,6 +116,42 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   return 0;
 }
 
+std::vector<Flag> promote_flags() {
+  return {
+      {.name = "--from",
+       .value = "LOCATOR",
+       .help = "the sets: run:ID, set:DIGEST, channel:NAME or release:DIGEST",
+       .required = true,
+       .repeats = true},
+      {.name = "--to", .value = "CHANNEL", .help = "where they go: a channel, or stable-{family}", .required = true},
+      expect_flag(),
+      {.name = "--policy",
+       .value = "FILE",
+       .help = "a policy file, or the name of a shipped one; a protected channel has its own",
+       .fallback = "default"},
+      {.name = "--cells",
+       .value = "WHICH",
+       .help = "all or nothing, or what is ready",
+       .choices = {"all", "ready"},
+       .fallback = "all"},
+      {.name = "--to-store", .value = "LOCATOR", .help = "copy what was promoted to this store, too"},
+      {.name = "--prefix", .value = "PREFIX", .help = "where in that store, such as v2/{family}"},
+      {.name = "--replace",
+       .value = "NAME",
+       .help = "a package of another tool in that directory whose link may be lost: a file or a project",
+       .repeats = true},
+      {.name = "--distributions",
+       .value = "FILE",
+       .help = "which prefix a channel has: a file, or the name of a shipped one",
+       .fallback = "therock-v2",
+       .environment = "QUARRY_DISTRIBUTIONS"},
+      k_dry_run,
+      k_execute,
+      k_reason,
+      store_flag(),
+      public_url_flag()};
+}
+
 Command promote_command() {
   return {
       .path = {"promote"},
@@ -137,40 +173,13 @@ Command promote_command() {
           "With `--to-store` the promoted packages are then copied to another store, below `--prefix`: "
           "files, record and seal, pages, pointer, in that order, and on the server where both stores are "
           "of one service. `{family}` and `{platform}` in the prefix are replaced by those of the run. Without a "
-          "prefix, `--distributions` says which one a channel has. The same command again completes it.",
+          "prefix, `--distributions` says which one a channel has. The same command again completes it.\n\n"
+          "What another tool published in that directory is taken over first, as untested history: every package is "
+          "looked at by ranges, no file is moved or changed, and our pages list it beside ours. It counts for no gate. "
+          "If a page would lose a link, nothing moves, unless `--replace` names the package.",
 
       .operands = {},
-      .flags = {{.name = "--from",
-                 .value = "LOCATOR",
-                 .help = "the sets: run:ID, set:DIGEST, channel:NAME or release:DIGEST",
-                 .required = true,
-                 .repeats = true},
-                {.name = "--to",
-                 .value = "CHANNEL",
-                 .help = "where they go: a channel, or stable-{family}",
-                 .required = true},
-                expect_flag(),
-                {.name = "--policy",
-                 .value = "FILE",
-                 .help = "a policy file, or the name of a shipped one; a protected channel has its own",
-                 .fallback = "default"},
-                {.name = "--cells",
-                 .value = "WHICH",
-                 .help = "all or nothing, or what is ready",
-                 .choices = {"all", "ready"},
-                 .fallback = "all"},
-                {.name = "--to-store", .value = "LOCATOR", .help = "copy what was promoted to this store, too"},
-                {.name = "--prefix", .value = "PREFIX", .help = "where in that store, such as v2/{family}"},
-                {.name = "--distributions",
-                 .value = "FILE",
-                 .help = "which prefix a channel has: a file, or the name of a shipped one",
-                 .fallback = "therock-v2",
-                 .environment = "QUARRY_DISTRIBUTIONS"},
-                k_dry_run,
-                k_execute,
-                k_reason,
-                store_flag(),
-                public_url_flag()},
+      .flags = promote_flags(),
       .examples = {{"quarry promote --from channel:staging --to stable --policy default --dry-run",
                     "the plan and its digest"},
                    {"quarry promote --from run:42 --to stable --policy default --cells ready", "what is ready, now"},

@@ -1,11 +1,8 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
-#include "cli/plan_text.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "cli/table.hpp"
-#include "cli/version.hpp"
-#include "publish/publish.hpp"
 #include "publish/resolve.hpp"
 #include "publish/verify.hpp"
 #include <algorithm>
@@ -90,41 +87,6 @@ Result<int> run_set_verify(Context& context, const Arguments& arguments) {
   return found.empty() ? 0 : 6;
 }
 
-Result<std::string> prefix_of(store::ObjectStore& store, const std::string& text) {
-  using Kind = run::LocatorKind;
-  TRY(auto locator, run::parse_locator(text));
-  TRY_DO(run::require_kind(locator, {Kind::run, Kind::path}, "adopt packages from"));
-  if (locator.kind == Kind::path) return publish::key_of_path(store, locator.path);
-  TRY(auto prefix, run_prefix(store, locator));
-  return prefix;
-}
-
-Result<int> run_adopt(Context& context, const Arguments& arguments) {
-  TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto prefix, prefix_of(*store, arguments.operands.at(0)));
-  auto now = sys::Timestamp::from_us(context.clock.now_us());
-  auto progress = context.out.progress("verifying", 0);
-  publish::AdoptOptions options{index::describe, now, fmt::format("quarry {}", program_version()), context.jobs,
-                                [&](std::uint64_t bytes) { progress->update(bytes); }};
-  TRY(auto plans, publish::plan_adoptions(*store, prefix, options));
-  progress->finish();
-  auto sets = Json::array();
-  std::uint64_t writes = 0;
-  for (const auto& plan : plans) {
-    context.out.findings(plan.notes);
-    context.out.data(plan_text(plan, context.out.data_look()));
-    sets.push_back({{"set", plan.set_digest}, {"directory", plan.directory}, {"files", files_json(plan.set.files)}});
-    if (arguments.has("--dry-run")) continue;
-    TRY(auto receipt, publish::execute(*store, plan, {now, who(context), {}, 1, {}, {}}));
-    writes += receipt.writes;
-    context.out.findings(receipt.notes);
-    context.out.data(
-        fmt::format("sealed      set:{}{}\n", receipt.set, receipt.newly_sealed ? "" : "  (was sealed before)"));
-  }
-  context.out.document({{"schema", "quarry.set-adopt/1"}, {"sets", sets}, {"writes", writes}});
-  return 0;
-}
-
 const Operand k_sealed{"LOCATOR", "set:DIGEST, run:ID, channel:NAME, or a directory in the store", true, true};
 
 Command set_show_command() {
@@ -152,27 +114,6 @@ Command set_verify_command() {
       .exit_codes = {{3, "it does not exist, or not sealed yet"}, {6, "a file or a record is missing or altered"}},
       .schema = "quarry.set-verify/1",
       .run = run_set_verify};
-}
-
-Command adopt_command() {
-  return {.path = {"set", "adopt"},
-          .summary = "seal packages that another tool published",
-          .description =
-              "Verifies completely every package below a run or directory of the store, where it "
-              "is, in today's layouts or in ours; then writes what is missing: metadata "
-              "files, the set's record, its seal, pages. No file is moved or changed.\n\n"
-              "The packages are read from the store, also with `--dry-run`, so credentials that may read them "
-              "are needed there.",
-          .operands = {{"LOCATOR", "run:ID, or a directory in the store"}},
-          .flags = {store_flag(),
-                    {.name = "--dry-run", .value = "", .help = "verify and plan, write nothing", .letter = 'n'}},
-          .examples = {{"quarry set adopt run:42-linux", "make a run of the scripts promotable"}},
-          .exit_codes = {{1, "a package has findings: `quarry wheel verify` lists them"},
-                         {3, "there is no package"},
-                         {6, "a package's container or RECORD is broken or ambiguous"},
-                         {7, "a sealed name has other bytes"}},
-          .schema = "quarry.set-adopt/1",
-          .run = run_adopt};
 }
 
 } // namespace

@@ -1,8 +1,10 @@
-// Single objects, for measuring and for looking closely: hidden, since sets are what people publish.
+// Settings of a store; and single objects, for measuring and for looking closely: hidden, since sets are what people
+// publish.
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "content/rope.hpp"
+#include "pages/settings.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
 #include <fmt/core.h>
@@ -44,10 +46,43 @@ Result<int> run_get(Context& context, const Arguments& arguments) {
   return 0;
 }
 
+Result<int> run_setting(Context& context, const Arguments& arguments) {
+  auto asked = arguments.find("--find-links");
+  TRY(auto store,
+      asked ? open_store_to_write(context, arguments.get("--store")) : open_store(context, arguments.get("--store")));
+  TRY(auto settings, pages::read_settings(*store));
+  bool changed = false;
+  if (asked) {
+    TRY(settings.find_links, pages::parse_find_links(*asked));
+    TRY(changed, pages::write_settings(*store, settings));
+  }
+  auto word = pages::word_of(settings.find_links);
+  context.out.data(fmt::format("find-links  {}{}\n", word, changed ? "  (changed)" : ""));
+  context.out.document({{"schema", "quarry.store-setting/1"}, {"find_links", word}, {"changed", changed}});
+  return 0;
+}
+
+Command setting_command() {
+  return {.path = {"store", "setting"},
+          .summary = "show or change who writes the find-links pages of a store",
+          .description =
+              "`--find-links other` leaves `index.html` of package directories and distributions to another tool, such "
+              "as a function that the bucket calls after each upload. Quarry then writes all other pages and never "
+              "this one. Without a flag the command prints the setting.",
+          .operands = {},
+          .flags = {store_flag(),
+                    {.name = "--find-links", .value = "WHO", .help = "who writes them", .choices = {"ours", "other"}}},
+          .examples = {{"quarry store setting --find-links other --store s3://builds", "a function makes these pages"}},
+          .exit_codes = {{7, "another command changed the settings at the same time"}},
+          .schema = "quarry.store-setting/1",
+          .run = run_setting};
+}
+
 } // namespace
 
 std::vector<Command> store_commands() {
-  return {{.path = {"store", "put"},
+  return {setting_command(),
+          {.path = {"store", "put"},
            .summary = "store one file under a key",
            .description = "Stores the bytes of `FILE` under `KEY`, replacing what was there before.",
            .operands = {{"FILE", "what to store"}, {"KEY", "its name in the store"}},

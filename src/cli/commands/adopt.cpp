@@ -1,0 +1,209 @@
+// set adopt: packages that another tool published, sealed or taken over as they are.
+#include "base/units.hpp"
+#include "cli/commands.hpp"
+#include "cli/history.hpp"
+#include "cli/plan_text.hpp"
+#include "cli/records.hpp"
+#include "cli/version.hpp"
+#include "pages/projection.hpp"
+#include "publish/history.hpp"
+#include "publish/publish.hpp"
+#include "publish/resolve.hpp"
+#include "publish/verify.hpp"
+#include "run/locator.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::cli {
+
+namespace {
+
+/// The store and the directory in it.
+struct AdoptPlace {
+  std::shared_ptr<store::ObjectStore> store;
+  std::string directory;
+};
+
+struct Adopted {
+  Json sets = Json::array();
+  Json histories = Json::array();
+  std::uint64_t writes = 0;
+};
+
+Result<AdoptPlace> place_to_adopt(Context& context, const Arguments& arguments) {
+  using Kind = run::LocatorKind;
+  const auto& text = arguments.operands.at(0);
+  TRY(auto locator, run::parse_locator(text));
+  TRY_DO(run::require_kind(locator, {Kind::run, Kind::path, Kind::s3}, "adopt packages from"));
+  AdoptPlace place;
+  auto named = arguments.find("--store");
+  if (locator.kind == Kind::s3 && (!named || !text.starts_with(*named + "/"))) {
+    TRY(auto parts, run::split_store(text)); // the store is the bucket
+    TRY(place.store, open_store(context, parts.store));
+    place.directory = parts.key;
+    while (place.directory.ends_with('/')) place.directory.pop_back();
+    if (!place.directory.empty()) return place;
+    return fail(ErrorKind::invalid_argument, "P012", fmt::format("{} is a whole bucket, not a directory in it", text),
+                "name the directory that holds the packages, such as s3://BUCKET/v2/gfx94X-dcgpu");
+  }
+  if (!named)
+    return fail(ErrorKind::invalid_argument, "C004", fmt::format("{} is in a store, and no store was named", text),
+                "add --store LOCATOR, or set QUARRY_STORE");
+  TRY(place.store, open_store(context, *named));
+  if (locator.kind == Kind::run) {
+    TRY(place.directory, run_prefix(*place.store, locator));
+  } else {
+    TRY(place.directory, publish::key_of_path(*place.store, text));
+  }
+  return place;
+}
+
+publish::AdoptOptions adopt_options(Context& context, const Arguments& arguments, Progress& progress) {
+  publish::AdoptOptions options{index::describe, sys::Timestamp::from_us(context.clock.now_us()),
+                                fmt::format("quarry {}", program_version()), context.jobs,
+                                [&](std::uint64_t bytes) { progress.update(bytes); }};
+  options.temporary = temporary_of(context);
+  options.keep_notes = !arguments.has("--dry-run");
+  options.on_start = [&](std::uint64_t files, std::uint64_t bytes) {
+    context.out.note(fmt::format("reads {}, {}, to the last byte", units::things(files, "file"), units::bytes(bytes)));
+  };
+  return options;
+}
+
+void show_plan(Context& context, const publish::Plan& plan, Adopted& done) {
+  context.out.findings(plan.notes);
+  context.out.data(plan_text(plan, context.out.data_look()));
+  done.sets.push_back({{"set", plan.set_digest}, {"directory", plan.directory}, {"files", files_json(plan.set.files)}});
+}
+
+/// The package directories of a run: sealed, since only sealed sets are tested and promoted.
+Result<void> adopt_run(Context& context, const Arguments& arguments, const AdoptPlace& place, Adopted& done) {
+  auto progress = context.out.progress("verifying", 0);
+  auto options = adopt_options(context, arguments, *progress);
+  TRY(auto plans, publish::plan_adoptions(*place.store, place.directory, options));
+  progress->finish();
+  for (const auto& plan : plans) {
+    show_plan(context, plan, done);
+    if (arguments.has("--dry-run")) continue;
+    TRY(auto receipt, publish::execute(*place.store, plan, {options.now, who(context), {}, 1, {}, {}}));
+    TRY_DO(publish::forget_notes(*place.store, plan));
+    done.writes += receipt.writes;
+    context.out.findings(receipt.notes);
+    context.out.data(
+        fmt::format("sealed      set:{}{}\n", receipt.set, receipt.newly_sealed ? "" : "  (was sealed before)"));
+  }
+  return {};
+}
+
+Result<void> seal_directory(Context& context, const Arguments& arguments, const AdoptPlace& place, Adopted& done) {
+  auto progress = context.out.progress("verifying", 0);
+  auto options = adopt_options(context, arguments, *progress);
+  TRY(auto plan, publish::plan_sealing(*place.store, place.directory, options));
+  progress->finish();
+  if (!plan) {
+    context.out.data("sealed      nothing: every package here is in a sealed set\n");
+    return {};
+  }
+  show_plan(context, *plan, done);
+  if (arguments.has("--dry-run")) return {};
+  TRY(auto notes, publish::seal_in_place(*place.store, *plan, options.now));
+  context.out.findings(notes);
+  context.out.data(fmt::format("sealed      set:{}\n", plan->set_digest));
+  return {};
+}
+
+Result<void> take_over_directory(Context& context, const Arguments& arguments, const AdoptPlace& place, Adopted& done) {
+  bool dry_run = arguments.has("--dry-run");
+  auto now = sys::Timestamp::from_us(context.clock.now_us());
+  auto transfers = std::max(8u, context.jobs);
+  auto progress = context.out.progress("looking", 0);
+  publish::HistoryOptions options;
+  options.transfers = transfers;
+  options.temporary = temporary_of(context);
+  options.let_go = arguments.list("--replace");
+  options.all = true;
+  options.keep_notes = !dry_run;
+  options.on_progress = [&](std::uint64_t) { progress->update(place.store->counters().bytes_read); };
+  TRY(auto objects, place.store->list(place.directory + "/"));
+  TRY(auto plan, publish::plan_history(*place.store, {place.directory, std::move(objects)}, options));
+  progress->finish();
+  context.out.findings(plan.notes);
+  done.histories.push_back(history_json(plan));
+  context.out.data(plan.files.empty() ? "history     nothing: every package here is known already\n"
+                                      : history_text(plan, dry_run));
+  if (dry_run || plan.files.empty()) return {};
+  TRY_DO(publish::take_over(*place.store, plan,
+                            {now, who(context), {}, fmt::format("quarry {}", program_version()), transfers}));
+  TRY_DO(pages::claim_distribution(*place.store, place.directory));
+  TRY(auto projected, pages::project_distribution(*place.store, place.directory, {}));
+  context.out.findings(pages::foreign_notes(projected));
+  return {};
+}
+
+/// Whether packages lie in the directory itself.
+Result<bool> holds_packages(store::ObjectStore& store, const std::string& directory) {
+  TRY(auto listed, store.children(directory + "/"));
+  return std::ranges::any_of(listed.objects, [&](const store::ObjectInfo& object) {
+    return publish::is_distribution(object.key.substr(directory.size() + 1));
+  });
+}
+
+Result<int> run_adopt(Context& context, const Arguments& arguments) {
+  TRY(auto place, place_to_adopt(context, arguments));
+  auto before = place.store->counters();
+  TRY(auto of_run, publish::package_directories(*place.store, place.directory));
+  TRY(bool here, holds_packages(*place.store, place.directory));
+  Adopted done;
+  if (!of_run.empty() || !here)
+    TRY_DO(adopt_run(context, arguments, place, done));
+  else if (arguments.has("--seal"))
+    TRY_DO(seal_directory(context, arguments, place, done));
+  else
+    TRY_DO(take_over_directory(context, arguments, place, done));
+  auto after = place.store->counters();
+  context.out.document({{"schema", "quarry.set-adopt/1"},
+                        {"sets", done.sets},
+                        {"history", done.histories},
+                        {"bytes_read", after.bytes_read - before.bytes_read},
+                        {"writes", publish::writes_between(before, after)}});
+  return 0;
+}
+
+} // namespace
+
+Command adopt_command() {
+  return {.path = {"set", "adopt"},
+          .summary = "take over packages that another tool published",
+          .description =
+              "The packages of a run, in today's layouts or in ours, are sealed: each is read to its last byte and "
+              "verified where it is; then what is missing is written: metadata files, the set's record, its seal, "
+              "pages. The set can be tested and promoted.\n\n"
+              "The packages of another directory, such as v2/gfx94X-dcgpu of a bucket, become untested history: each "
+              "is looked at by ranges (the end of the archive, its directory, METADATA), and a record says name, size, "
+              "ETag, and the sha256 where somebody said it. Our pages list them; no gate counts them. With `--seal` "
+              "every byte is read, and they become a sealed set.\n\n"
+              "No file is moved or changed. A run that was killed goes on where it was: what was looked at is noted "
+              "in the store. The packages are read also with `--dry-run`, which notes nothing.",
+          .operands = {{"LOCATOR", "run:ID, a directory in the store, or s3://BUCKET/DIRECTORY"}},
+          .flags = {{.name = "--store",
+                     .value = "LOCATOR",
+                     .help = "the store; not needed with s3://BUCKET/DIRECTORY",
+                     .environment = "QUARRY_STORE"},
+                    {.name = "--seal", .value = "", .help = "outside a run: read every byte and seal"},
+                    {.name = "--replace",
+                     .value = "NAME",
+                     .help = "a file or project whose link may be lost, because it cannot be taken over",
+                     .repeats = true},
+                    {.name = "--dry-run", .value = "", .help = "look and plan, write nothing", .letter = 'n'}},
+          .examples = {{"quarry set adopt run:42-linux", "make a run of the scripts promotable"},
+                       {"quarry set adopt s3://dist/v2/gfx94X-dcgpu", "keep what a release bucket holds"}},
+          .exit_codes = {{1, "a package has findings: `quarry wheel verify` lists them"},
+                         {3, "there is no package"},
+                         {6, "a package's container or RECORD is broken or ambiguous"},
+                         {7, "a sealed name has other bytes, a page would lose a link, or a file changed meanwhile"}},
+          .schema = "quarry.set-adopt/1",
+          .run = run_adopt};
+}
+
+} // namespace quarry::cli

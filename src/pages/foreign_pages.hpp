@@ -1,0 +1,42 @@
+#pragma once
+// Private to the room.
+// Pages that another tool writes in the same directory, such as a function that the bucket calls after each upload. Two
+// tools that both rewrite one page would never stop, so such a page is left to the other tool.
+#include "base/result.hpp"
+#include "store/object_store.hpp"
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace quarry::pages {
+
+/// Whether `bytes` are an index page without our mark that links to something. Pure.
+bool is_anothers_page(const std::string& bytes);
+
+/// What one call of write_pages() has learnt about pages of another tool. Thread-safe.
+class ForeignPages {
+public:
+  ForeignPages(store::ObjectStore& store, std::string directory) : store_(store), directory_(std::move(directory)) {}
+
+  /// Whether the page at `key`, which another tool wrote, is left to it. A page that was there before ours is replaced
+  /// once: its packages were taken over or are ours. One that appeared where our pages are already, or while we wrote,
+  /// has an active writer. One head in a directory, at the first such page.
+  Result<bool> is_left(const std::string& key, const std::string& etag);
+  /// Our write of this page failed, because somebody was faster.
+  void lost(const std::string& key);
+  /// Sorted; copies (`simple/rocm/`) by the key of their page.
+  std::vector<std::string> left() const;
+
+private:
+  store::ObjectStore& store_;
+  std::string directory_;
+  mutable std::mutex mutex_;
+  std::optional<bool> ours_before_; ///< whether our pages were here when the first page of another tool was seen
+  std::map<std::string, std::string> seen_; ///< ETag of the page when it was first seen, by key
+  std::set<std::string> lost_, left_;
+};
+
+} // namespace quarry::pages

@@ -1,0 +1,53 @@
+#include "pages/settings.hpp"
+
+#include "base/json.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace quarry::pages {
+
+namespace {
+
+constexpr const char* k_settings_schema = "quarry.settings/1";
+constexpr std::uint64_t k_settings_bytes_max = 64u << 10;
+
+std::string bytes_of(const StoreSettings& settings) {
+  return Json{{"schema", k_settings_schema}, {"find_links", word_of(settings.find_links)}}.dump();
+}
+
+} // namespace
+
+std::string word_of(FindLinks find_links) { return find_links == FindLinks::other ? "other" : "ours"; }
+
+Result<FindLinks> parse_find_links(const std::string& word) {
+  if (word == "ours") return FindLinks::ours;
+  if (word == "other") return FindLinks::other;
+  return fail(ErrorKind::invalid_argument, "P115", fmt::format("find_links is \"{}\" and must be ours or other", word),
+              "`quarry store setting --find-links ours|other` writes it");
+}
+
+Result<StoreSettings> read_settings(store::ObjectStore& store) {
+  TRY(auto bytes, store.get(k_settings_key, k_settings_bytes_max));
+  StoreSettings settings;
+  if (!bytes) return settings;
+  TRY(auto object, json::parse(*bytes, k_settings_key));
+  TRY_DO(json::require_schema(object, k_settings_schema, k_settings_key));
+  TRY(settings.find_links, parse_find_links(json::string_or(object, "find_links", "ours")));
+  return settings;
+}
+
+Result<bool> write_settings(store::ObjectStore& store, const StoreSettings& settings) {
+  std::string etag;
+  TRY(auto there, store.get(k_settings_key, k_settings_bytes_max, &etag));
+  auto bytes = bytes_of(settings);
+  if (there == bytes || (!there && bytes == bytes_of({}))) return false;
+  store::PutOptions options;
+  options.precondition = there ? store::Precondition::if_match(etag) : store::Precondition::if_absent();
+  options.content_type = "application/json";
+  options.cache_control = "no-cache";
+  TRY_DO(store.put(k_settings_key, content::Rope::literal(std::move(bytes)), options));
+  return true;
+}
+
+} // namespace quarry::pages

@@ -1,0 +1,35 @@
+#pragma once
+// Settings of a store, which every command follows that writes into it: `settings.json`
+// (docs/formats/store.md, "Settings").
+#include "base/result.hpp"
+#include "store/object_store.hpp"
+#include <cstdint>
+#include <string>
+
+namespace quarry::pages {
+
+inline constexpr const char* k_settings_key = "settings.json";
+
+/// Who writes `index.html` of package directories and distributions.
+enum class FindLinks : std::uint8_t {
+  ours,
+  other, ///< another tool, such as a function that the bucket calls after each upload
+};
+
+struct StoreSettings {
+  FindLinks find_links = FindLinks::ours;
+};
+
+/// The defaults if the object does not exist. Fails with B002 to B004, and with invalid_argument P115 for a value that
+/// this program does not know. One read.
+Result<StoreSettings> read_settings(store::ObjectStore& store);
+/// Replaces the settings; returns false if the store has them already. Fails with precondition_failed (R003) if another
+/// writer was faster. A read and a write.
+Result<bool> write_settings(store::ObjectStore& store, const StoreSettings& settings);
+
+/// "ours" or "other".
+std::string word_of(FindLinks find_links);
+/// invalid_argument P115.
+Result<FindLinks> parse_find_links(const std::string& word);
+
+} // namespace quarry::pages

@@ -1,0 +1,240 @@
+#include "publish/history.hpp"
+
+#include "base/text.hpp"
+#include "base/units.hpp"
+#include "publish/adopt_notes.hpp"
+#include "publish/history_look.hpp"
+#include "publish/publish.hpp"
+#include "registry/registry.hpp"
+#include "store/put_once.hpp"
+#include "thread/pool.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <mutex>
+
+namespace quarry::publish {
+
+using registry::HistoryFile;
+using store::ObjectInfo;
+using store::ObjectStore;
+
+namespace {
+
+constexpr std::size_t k_noted_at_once = 256; ///< files between two notes: a killed run repeats at most so many
+
+/// Why packages cannot be taken over, by name.
+using Reasons = std::map<std::string, std::string>;
+
+struct Candidate {
+  std::string name;
+  const ObjectInfo* object = nullptr;
+  const Said* said = nullptr;
+};
+
+Result<FileNames> shown_already(ObjectStore& target, const Planned& planned) {
+  FileNames known;
+  for (const auto& file : planned.files) known.insert(file.filename);
+  TRY(auto sets, registry::sealed_sets_below(target, planned.directory));
+  for (const auto& sealed : sets)
+    for (const auto& file : sealed.set.files) known.insert(file.filename);
+  TRY(auto history, registry::history_of(target, planned.directory));
+  for (const auto& file : history.files) known.insert(file.filename);
+  return known;
+}
+
+/// Those that lie in the directory. A link that leads elsewhere cannot be taken over.
+std::vector<Candidate> candidates_of(const Planned& planned, const UnshownByName& unshown, Reasons& reasons) {
+  std::map<std::string, const ObjectInfo*> here;
+  for (const auto& object : planned.objects) here[object.key.substr(planned.directory.size() + 1)] = &object;
+  std::vector<Candidate> candidates;
+  for (const auto& [name, one] : unshown) {
+    auto at = here.find(name);
+    if (at == here.end())
+      reasons[name] = ""; // the page that links to it is reason enough
+    else
+      candidates.push_back({name, at->second, &one.said});
+  }
+  return candidates;
+}
+
+/// A metadata file that is there already: offered if it is METADATA of the wheel.
+Result<void> compare_sidecar(ObjectStore& target, Looked& looked, HistoryPlan& plan, std::mutex& mutex) {
+  auto key = looked.file.key + ".metadata";
+  TRY(auto there, target.get(key, dist::k_metadata_bytes_max));
+  std::lock_guard lock(mutex);
+  if (!there)
+    plan.sidecars[looked.file.filename] = std::move(looked.sidecar);
+  else if (*there != looked.sidecar) {
+    looked.file.metadata_sha256.reset();
+    plan.notes.push_back({"P112", Severity::warning, key,
+                          "is not METADATA of the wheel beside it, so no page offers it",
+                          "remove it, then `quarry set adopt` the directory again"});
+  }
+  return {};
+}
+
+/// One run over the candidates; what is wrong with a package is a reason, what is wrong with the store an error.
+class Looking {
+public:
+  Looking(ObjectStore& target, const HistoryOptions& options, HistoryPlan& plan, Reasons& reasons)
+      : target_(target), options_(options), plan_(plan), reasons_(reasons) {}
+
+  Result<void> run(const std::vector<Candidate>& candidates) {
+    for (std::size_t begin = 0; begin < candidates.size(); begin += k_noted_at_once) {
+      auto count = std::min(k_noted_at_once, candidates.size() - begin);
+      auto before = plan_.files.size();
+      TRY_DO(parallel_for(count, options_.transfers, [&](std::size_t i) { return look(candidates[begin + i]); }));
+      if (options_.keep_notes) TRY_DO(note(before));
+    }
+    return {};
+  }
+
+private:
+  Result<void> look(const Candidate& candidate) {
+    auto looked = look_at_found(target_, {*candidate.object, *candidate.said, options_.temporary});
+    if (!looked && !is_of_the_package(looked.error())) return fail(std::move(looked).error());
+    if (looked && looked->file.metadata_sha256) TRY_DO(compare_sidecar(target_, *looked, plan_, mutex_));
+    std::lock_guard lock(mutex_);
+    if (looked)
+      plan_.files.push_back(std::move(looked->file));
+    else
+      reasons_[candidate.name] = fmt::format("{} {}", looked.error().code, looked.error().message);
+    if (options_.on_progress) options_.on_progress(plan_.files.size() + reasons_.size());
+    return {};
+  }
+  /// The metadata files go first: whoever reads the note relies on them.
+  Result<void> note(std::size_t before) {
+    std::vector<HistoryFile> fresh(plan_.files.begin() + static_cast<std::ptrdiff_t>(before), plan_.files.end());
+    for (const auto& file : fresh)
+      if (auto text = plan_.sidecars.find(file.filename); text != plan_.sidecars.end()) {
+        TRY_DO(store_metadata_file(target_, file.key, text->second));
+        plan_.sidecars.erase(text);
+      }
+    return write_adopt_note(target_, plan_.directory, std::move(fresh));
+  }
+
+  ObjectStore& target_;
+  const HistoryOptions& options_;
+  HistoryPlan& plan_;
+  Reasons& reasons_;
+  std::mutex mutex_;
+};
+
+/// Whether `--replace` names the package, by its file name or its project.
+bool is_named(const std::string& name, const std::vector<std::string>& let_go, std::set<std::string>& used) {
+  auto parsed = dist::DistributionName::parse(name);
+  for (const auto& wanted : let_go) {
+    auto project = dist::ProjectName::parse(wanted);
+    bool fits = wanted == name || (parsed && project && *project == parsed->project);
+    if (!fits) continue;
+    used.insert(wanted);
+    return true;
+  }
+  return false;
+}
+
+Unexpected would_be_lost(const ObjectStore& target, const std::string& directory, std::vector<std::string> lines) {
+  constexpr std::size_t k_shown = 10;
+  auto count = lines.size();
+  auto error =
+      Error::of(ErrorKind::already_exists, "P090",
+                fmt::format("{} in {} lists {} of another tool, and our pages would no longer show {}", directory,
+                            target.describe(), count == 1 ? "a package" : "packages", count == 1 ? "it" : "them"))
+          .with_hint("nothing was changed: give up single packages by name with `--replace NAME`; or take a "
+                     "directory of its own, such as `--prefix quarry/{family}`");
+  error.details = text::first_lines(std::move(lines), k_shown);
+  return fail(std::move(error));
+}
+
+/// What is still lost after all that can be taken over was: an error, unless it was given up by name.
+Result<void> judge_losses(const ObjectStore& target, const UnshownByName& unshown, const Reasons& reasons,
+                          const std::vector<std::string>& let_go, HistoryPlan& plan) {
+  std::vector<std::string> lines;
+  std::set<std::string> used;
+  for (const auto& [name, why] : reasons) {
+    if (is_named(name, let_go, used)) {
+      plan.let_go.push_back(name);
+      continue;
+    }
+    for (const auto& place : unshown.at(name).places)
+      lines.push_back(fmt::format("{}  in {}{}", name, place, why.empty() ? "" : ": " + why));
+  }
+  if (!lines.empty()) return would_be_lost(target, plan.directory, std::move(lines));
+  for (const auto& wanted : let_go)
+    if (!used.contains(wanted) && !unshown.empty())
+      return fail(ErrorKind::invalid_argument, "P110",
+                  fmt::format("--replace {}: no link to it would be lost in {}", wanted, plan.directory),
+                  "leave it out; without it the command says what would be lost");
+  return {};
+}
+
+/// The files whose notes fit leave `candidates`.
+Result<void> take_noted(ObjectStore& target, std::vector<Candidate>& candidates, HistoryPlan& plan) {
+  TRY(auto notes, read_adopt_notes(target, plan.directory));
+  std::erase_if(candidates, [&](const Candidate& candidate) {
+    const auto* noted = notes.find(*candidate.object);
+    if (noted) plan.files.push_back(*noted);
+    return noted != nullptr;
+  });
+  plan.noted = plan.files.size();
+  return {};
+}
+
+Unexpected changed(const std::string& key) {
+  return fail(ErrorKind::precondition_failed, "P111",
+              fmt::format("{} was replaced or removed after it was looked at", key),
+              "nothing was taken over: run it again when the other tool is quiet");
+}
+
+Result<void> still_as_planned(ObjectStore& target, const HistoryPlan& plan) {
+  TRY(auto objects, target.list(plan.directory + "/"));
+  std::map<std::string, const ObjectInfo*> now;
+  for (const auto& object : objects) now[object.key] = &object;
+  for (const auto& file : plan.files) {
+    auto at = now.find(file.key);
+    if (at == now.end() || !is_same_object(file, *at->second)) return changed(file.key);
+  }
+  return {};
+}
+
+} // namespace
+
+std::uint64_t HistoryPlan::bytes() const {
+  std::uint64_t total = 0;
+  for (const auto& file : files) total += file.size;
+  return total;
+}
+
+Result<HistoryPlan> plan_history(ObjectStore& target, const Planned& planned, const HistoryOptions& options) {
+  HistoryPlan plan;
+  plan.directory = planned.directory;
+  if (planned.objects.empty()) return plan;
+  TRY(auto known, shown_already(target, planned));
+  TRY(auto unshown,
+      unshown_packages(target, {planned.directory, planned.objects, std::move(known), options.all}, options.transfers));
+  Reasons reasons;
+  auto candidates = candidates_of(planned, unshown, reasons);
+  TRY_DO(take_noted(target, candidates, plan));
+  Looking looking(target, options, plan, reasons);
+  TRY_DO(looking.run(candidates), "while looking at what is in " + planned.directory);
+  TRY_DO(judge_losses(target, unshown, reasons, options.let_go, plan));
+  std::ranges::sort(plan.files, {}, &HistoryFile::filename);
+  return plan;
+}
+
+Result<void> take_over(ObjectStore& target, const HistoryPlan& plan, const HistoryMove& move) {
+  if (plan.files.empty()) return {};
+  TRY_DO(still_as_planned(target, plan));
+  std::map<std::string, std::string> keys;
+  for (const auto& file : plan.files) keys[file.filename] = file.key;
+  std::vector<std::pair<std::string, const std::string*>> sidecars;
+  for (const auto& [name, text] : plan.sidecars) sidecars.emplace_back(keys[name], &text);
+  TRY_DO(parallel_for(sidecars.size(), move.transfers, [&](std::size_t i) {
+    return store_metadata_file(target, sidecars[i].first, *sidecars[i].second);
+  }));
+  registry::HistoryRecord record{plan.directory, plan.files, move.now, move.who, move.why, move.tool};
+  TRY_DO(registry::put_history(target, record));
+  return remove_adopt_notes(target, plan.directory);
+}
+
+} // namespace quarry::publish

@@ -1,0 +1,62 @@
+#pragma once
+// Taking over what another tool published: a plan that looks at each file by ranges, then a move of its own. What is
+// taken over is untested history (registry/history.hpp). No file is moved or changed.
+#include "base/finding.hpp"
+#include "registry/history.hpp"
+#include "store/object_store.hpp"
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace quarry::publish {
+
+struct HistoryOptions {
+  unsigned transfers = 4;
+  std::string temporary = "/tmp";       ///< where source distributions are put for as long as they are read
+  std::vector<std::string> let_go = {}; ///< names of files or projects whose links may be lost (`--replace`)
+  bool all = false;                     ///< also what no page links to, in a directory that has our pointer
+  bool keep_notes = false;              ///< note what was looked at, so that a killed run is resumed
+  std::function<void(std::uint64_t files)> on_progress = {}; ///< files looked at so far; by one thread at a time
+};
+
+/// What would be taken over in one directory.
+struct HistoryPlan {
+  std::string directory;
+  std::vector<registry::HistoryFile> files;    ///< sorted by filename
+  std::map<std::string, std::string> sidecars; ///< by filename: METADATA of wheels that have no metadata file yet
+  std::vector<std::string> let_go;             ///< packages whose links are lost, because `--replace` names them
+  std::size_t noted = 0;                       ///< files that an earlier run has looked at
+  Findings notes;                              ///< P112
+  std::uint64_t bytes() const;
+};
+
+/// By directory.
+using Histories = std::map<std::string, HistoryPlan>;
+
+/// What our pages in the directory will show besides.
+struct Planned {
+  std::string directory;
+  std::vector<store::ObjectInfo> objects = {}; ///< all below the directory
+  std::vector<registry::FileRecord> files = {};
+};
+
+/// Looks at every package that unshown_packages() (foreign.hpp) finds in the directory: the end of its archive, the
+/// central directory and METADATA of a wheel; all of a source distribution. Fails with already_exists P090 if one of
+/// them cannot be taken over and `let_go` does not name it: it lies elsewhere, its container is broken, or its name and
+/// METADATA differ. invalid_argument P110 if `let_go` names something that would not be lost. precondition_failed P111
+/// if a file disappears meanwhile. Costs one request for each page, four for each wheel, and at most 256 KiB of each
+/// wheel besides its central directory.
+Result<HistoryPlan> plan_history(store::ObjectStore& target, const Planned& planned, const HistoryOptions& options);
+
+struct HistoryMove {
+  sys::Timestamp now;
+  std::string who, why, tool;
+  unsigned transfers = 4;
+};
+/// Writes the metadata files that are missing, then the record. Fails with precondition_failed P111, before anything
+/// is written, if a file was replaced or removed since the plan. Writes no page. One listing, a write for each metadata
+/// file, and one more.
+Result<void> take_over(store::ObjectStore& target, const HistoryPlan& plan, const HistoryMove& move);
+
+} // namespace quarry::publish

@@ -1,0 +1,311 @@
+#include "publish/history.hpp"
+
+#include "index/read_page.hpp"
+#include "pages/projection.hpp"
+#include "pages/settings.hpp"
+#include "publish/distribute.hpp"
+#include "publish/publish.hpp"
+#include "publish/testing/invariants.hpp"
+#include "publish/testing/packages.hpp"
+#include "publish/upkeep.hpp"
+#include "publish/verify.hpp"
+#include "store/testing/faulty_store.hpp"
+#include "wheel/wheel.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace quarry::publish {
+namespace {
+
+using store::testing::FaultyStore;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Packages;
+
+const auto k_now = *sys::Timestamp::parse("2026-11-20T10:00:00.000000Z");
+const std::string k_dir = "v2/gfx94X-dcgpu";
+constexpr const char* k_foreign = "<html><body><a href=\"demo-0.9-py3-none-any.whl\">demo</a></body></html>";
+
+/// The bytes of a small sound wheel.
+std::string wheel_bytes(const std::string& version) {
+  auto directory = *sys::make_temporary_directory(::testing::TempDir(), "quarry-history-");
+  wheel::WheelSpec spec;
+  spec.metadata.name = "demo";
+  spec.metadata.version = version;
+  spec.metadata.metadata_version = "2.1";
+  spec.root_is_purelib = true;
+  spec.members = {{"demo.py", content::Rope::literal("VERSION = '" + version + "'\n"), false}};
+  auto built = wheel::pack(spec, directory, {});
+  EXPECT_TRUE(built) << (built ? "" : render(built.error()));
+  auto bytes = *sys::read_file(built->path);
+  EXPECT_TRUE(sys::remove_tree(directory));
+  return bytes;
+}
+
+class UntestedHistory : public ::testing::Test {
+protected:
+  void SetUp() override {
+    source_ = store::make_memory_store();
+    target_ = store::make_memory_store();
+    Packages packages;
+    packages.add("rocm_sdk_core-7.0-py3-none-any.whl");
+    Target target{.layout = *run::Layout::create({{}, "42", "linux"}), .group = "gfx94X-dcgpu"};
+    auto plan = make_plan(*source_, target, *collect({packages.path(), testing::fake_describe, 1}), k_now);
+    ASSERT_TRUE(plan && execute(*source_, *plan, {k_now, "tester", {}, 1, {}, {}}));
+    sets_ = *plan_distribution(registry::resolve_run(*source_, "42-linux")->sets, "v2/{family}");
+  }
+  void put(const std::string& name, const std::string& bytes) {
+    ASSERT_TRUE(target_->put(k_dir + "/" + name, content::Rope::literal(bytes), {}));
+  }
+  Result<std::vector<HistoryPlan>> look(std::vector<std::string> let_go = {}) {
+    HistoryOptions options;
+    options.temporary = ::testing::TempDir();
+    options.let_go = std::move(let_go);
+    return check_distribution(*target_, sets_, options);
+  }
+  Result<DistributeReceipt> copy(std::vector<HistoryPlan> histories, store::ObjectStore* to = nullptr) {
+    DistributeOptions options{k_now, 1};
+    options.histories = std::move(histories);
+    options.who = "tester";
+    return distribute(*source_, to ? *to : *target_, sets_, options);
+  }
+  index::IndexPage page(const std::string& name) {
+    return *index::read_page(**target_->get(k_dir + "/" + name, 1 << 20), name);
+  }
+  std::unique_ptr<store::ObjectStore> source_, target_;
+  std::vector<Distributed> sets_;
+};
+
+TEST_F(UntestedHistory, WhatIsSoundIsTakenOverAndListedBesideOurs) {
+  const auto old = wheel_bytes("0.9");
+  put("demo-0.9-py3-none-any.whl", old);
+  put("index.html", k_foreign);
+  put("demo/index.html", "<a href=\"../demo-0.9-py3-none-any.whl#sha256=" + sha256(old).hex() +
+                             "\" data-yanked=\"slow\">demo-0.9-py3-none-any.whl</a>");
+  auto found = look();
+  ASSERT_TRUE(found) << render(found.error());
+  ASSERT_EQ(found->size(), 1u);
+  ASSERT_EQ((*found)[0].files.size(), 1u);
+  const auto& file = (*found)[0].files[0];
+  EXPECT_EQ(file.sha256, sha256(old));
+  EXPECT_EQ(file.digest_from, registry::digest_source::k_page);
+  EXPECT_EQ(file.size, old.size());
+  EXPECT_FALSE(file.etag.empty());
+  EXPECT_EQ(file.yanked, "slow");
+  ASSERT_TRUE(copy(*found));
+  EXPECT_EQ(testing::broken_links(testing::snapshot(*target_)), "");
+  auto links = page("index.html");
+  EXPECT_TRUE(links.ours);
+  std::vector<std::string> names;
+  for (const auto& link : links.files)
+    if (!link.url.ends_with('/')) names.push_back(link.filename);
+  EXPECT_THAT(names,
+              ::testing::UnorderedElementsAre("demo-0.9-py3-none-any.whl", "rocm_sdk_core-7.0-py3-none-any.whl"));
+  EXPECT_THAT(**target_->get(k_dir + "/index.html", 1 << 20), HasSubstr("1 file of untested history"));
+  EXPECT_TRUE(page("demo/index.html").files.at(0).yanked);
+  EXPECT_EQ(**target_->get(k_dir + "/demo-0.9-py3-none-any.whl", 1 << 20), old); // not touched
+  EXPECT_EQ(registry::history_of(*target_, k_dir)->files.size(), 1u);
+  EXPECT_TRUE(look()->empty()); // known from now on
+  auto sealed = registry::sealed_sets_below(*target_, k_dir);
+  for (const auto& set : *sealed)
+    for (const auto& each : set.set.files) EXPECT_NE(each.project, "demo"); // no set holds it
+}
+
+TEST_F(UntestedHistory, AnAlteredRecordIsNotBelieved) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  ASSERT_TRUE(copy(*look()));
+  auto records = *target_->list(registry::history_prefix(k_dir));
+  ASSERT_EQ(records.size(), 1u);
+  auto text = **target_->get(records[0].key, 1 << 20);
+  text.replace(text.find("demo"), 4, "evil");
+  ASSERT_TRUE(target_->put(records[0].key, content::Rope::literal(text), {}));
+  EXPECT_EQ(repair_distribution(*target_, k_dir).error().kind, ErrorKind::corrupt);
+}
+
+TEST_F(UntestedHistory, AFileWhoseDigestNobodyKnowsIsListedWithoutOne) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  put("index.html", k_foreign);
+  auto found = look();
+  ASSERT_TRUE(found);
+  EXPECT_FALSE((*found)[0].files[0].sha256);
+  ASSERT_TRUE(copy(*found));
+  EXPECT_TRUE(page("demo/index.html").files.at(0).hashes.empty());
+  EXPECT_TRUE(page("simple-json/demo/index.html").files.at(0).hashes.empty());
+  EXPECT_FALSE(page("demo/index.html").files.at(0).core_metadata.empty());
+}
+
+TEST_F(UntestedHistory, WhatCannotBeTakenOverStopsTheMoveUntilItIsGivenUpByName) {
+  put("demo-0.9-py3-none-any.whl", "not a wheel");
+  put("other-1.0-py3-none-any.whl", wheel_bytes("1.0")); // holds METADATA of demo
+  put("index.html", std::string(k_foreign) + "<a href=\"https://host/far-1.0-py3-none-any.whl\">far</a>");
+  auto before = testing::snapshot(*target_);
+  auto refused = look();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P090");
+  EXPECT_THAT(refused.error().details,
+              ElementsAre(HasSubstr("demo-0.9-py3-none-any.whl  in v2/gfx94X-dcgpu/: Z"),
+                          HasSubstr("demo-0.9-py3-none-any.whl  in v2/gfx94X-dcgpu/index.html: Z"),
+                          "far-1.0-py3-none-any.whl  in v2/gfx94X-dcgpu/index.html",
+                          HasSubstr("other-1.0-py3-none-any.whl  in v2/gfx94X-dcgpu/: W006")));
+  EXPECT_EQ(look({"demo", "far"}).error().code, "P090");
+  EXPECT_EQ(look({"demo", "far", "other", "mistyped"}).error().code, "P110");
+  EXPECT_EQ(testing::differences(before, testing::snapshot(*target_)), "");
+  auto given_up = look({"demo", "far-1.0-py3-none-any.whl", "other"});
+  ASSERT_TRUE(given_up) << render(given_up.error());
+  EXPECT_EQ((*given_up)[0].let_go.size(), 3u);
+  ASSERT_TRUE(copy(*given_up));
+  EXPECT_EQ(page("simple-json/index.html").projects, std::vector<std::string>{"rocm-sdk-core"});
+}
+
+TEST_F(UntestedHistory, TwoDigestsOfOneFileAreNotBelieved) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  put("index.html", "<a href=\"demo-0.9-py3-none-any.whl#sha256=" + sha256("other").hex() + "\">demo</a>");
+  auto found = look(); // nobody else knows one, so the page is believed until `--seal`
+  ASSERT_TRUE(found);
+  EXPECT_EQ((*found)[0].files[0].digest_from, registry::digest_source::k_page);
+}
+
+TEST_F(UntestedHistory, APrefixThatChangesMeanwhileIsNotTakenOver) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  put("index.html", k_foreign);
+  auto found = look();
+  ASSERT_TRUE(found);
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9") + "changed");
+  auto refused = copy(*found);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P111");
+  EXPECT_TRUE(registry::history_of(*target_, k_dir)->files.empty());
+  EXPECT_THAT(**target_->get(k_dir + "/index.html", 1 << 20), k_foreign);
+}
+
+TEST_F(UntestedHistory, KilledAtAnyWriteItIsCompleted) {
+  auto fill = [](store::ObjectStore& store, const std::string& old) {
+    ASSERT_TRUE(store.put(k_dir + "/demo-0.9-py3-none-any.whl", content::Rope::literal(old), {}));
+    auto link = "<a href=\"demo-0.9-py3-none-any.whl#sha256=" + sha256(old).hex() + "\">demo</a>";
+    ASSERT_TRUE(store.put(k_dir + "/index.html", content::Rope::literal(link), {}));
+  };
+  const auto old = wheel_bytes("0.9");
+  HistoryOptions options;
+  for (std::uint64_t at = 1;; ++at) {
+    auto target = store::make_memory_store();
+    fill(*target, old);
+    FaultyStore dying(*target, {FaultyStore::Fault::die_after, at, true});
+    bool whole = copy(*check_distribution(*target, sets_, options), &dying).has_value() && !dying.fired();
+    EXPECT_EQ(testing::broken_links(testing::snapshot(*target)), "") << at;
+    auto again = check_distribution(*target, sets_, options);
+    ASSERT_TRUE(again) << at << render(again.error());
+    ASSERT_TRUE(copy(*again, target.get())) << at;
+    auto shown = index::read_page(**target->get(k_dir + "/demo/index.html", 1 << 20), "page");
+    EXPECT_EQ(shown->files.size(), 1u) << at;
+    if (whole) break;
+  }
+}
+
+TEST_F(UntestedHistory, ASealTakesTheFilesOutOfTheHistory) {
+  const auto old = wheel_bytes("0.9");
+  put("demo-0.9-py3-none-any.whl", old);
+  put("index.html", k_foreign);
+  ASSERT_TRUE(copy(*look()));
+  std::uint64_t bytes = 0;
+  AdoptOptions options{index::describe, k_now, "quarry"};
+  options.temporary = ::testing::TempDir();
+  options.keep_notes = true;
+  options.on_start = [&](std::uint64_t, std::uint64_t more) { bytes += more; };
+  auto plan = plan_sealing(*target_, k_dir, options);
+  ASSERT_TRUE(plan && *plan) << render(plan.error());
+  EXPECT_EQ(bytes, old.size());
+  auto again = plan_sealing(*target_, k_dir, options); // as if the first run had been killed: nothing is read twice
+  ASSERT_TRUE(again && *again);
+  EXPECT_EQ(bytes, old.size());
+  EXPECT_EQ((*again)->set_digest, (*plan)->set_digest);
+  ASSERT_TRUE(seal_in_place(*target_, **again, k_now));
+  EXPECT_TRUE(target_->list(registry::history_prefix(k_dir) + "notes/")->empty());
+  EXPECT_EQ(page("demo/index.html").files.at(0).sha256(), sha256(old));
+  EXPECT_THAT(**target_->get(k_dir + "/index.html", 1 << 20), Not(HasSubstr("untested")));
+  EXPECT_FALSE(*plan_sealing(*target_, k_dir, options));
+}
+
+TEST_F(UntestedHistory, ARunThatWasKilledDoesNotLookAgain) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  HistoryOptions options;
+  options.all = options.keep_notes = true;
+  auto look_again = [&] { return plan_history(*target_, {k_dir, *target_->list(k_dir + "/")}, options); };
+  EXPECT_EQ(look_again()->noted, 0u);
+  auto second = look_again();
+  EXPECT_EQ(second->noted, 1u);
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9") + "x"); // another object: the note does not count
+  EXPECT_EQ(look_again().error().code, "P090");
+}
+
+/// A function that the bucket calls: it writes `index.html` of the directory again after each other change.
+class Lambda {
+public:
+  Lambda(store::ObjectStore& inner, store::ObjectStore& watched) : inner_(inner), watched_(watched) {}
+  void operator()(std::uint64_t) {
+    auto puts = inner_.counters().puts;
+    if (puts == seen_ || busy_) return;
+    busy_ = true;
+    std::string body = "<!-- " + std::to_string(rewrites) + " -->\n"; // as a time would be
+    auto objects = *watched_.list(k_dir + "/");
+    for (const auto& object : objects)
+      if (object.key.ends_with(".whl")) body += "<a href=\"" + object.key.substr(k_dir.size() + 1) + "\">x</a>\n";
+    EXPECT_TRUE(inner_.put(k_dir + "/index.html", content::Rope::literal(body), {}));
+    ++rewrites;
+    seen_ = inner_.counters().puts;
+    busy_ = false;
+  }
+  int rewrites = 0;
+
+private:
+  store::ObjectStore &inner_, &watched_;
+  std::uint64_t seen_ = 0;
+  bool busy_ = false;
+};
+
+TEST_F(UntestedHistory, AnActiveWriterOfThePageIsLeftAloneAndNamed) {
+  FaultyStore watched(*target_);
+  Lambda lambda(*target_, *target_);
+  watched.after_call = std::ref(lambda);
+  auto first = copy({}, &watched);
+  ASSERT_TRUE(first) << render(first.error());
+  ASSERT_EQ(first->notes.size(), 1u);
+  EXPECT_EQ(first->notes[0].code, "P113");
+  EXPECT_EQ(first->notes[0].place, k_dir + "/index.html");
+  auto writes = target_->counters().puts;
+  auto second = copy({}, &watched);
+  ASSERT_TRUE(second) << render(second.error());
+  EXPECT_EQ(target_->counters().puts, writes); // no fight
+  EXPECT_TRUE(page("simple/index.html").ours);
+  EXPECT_FALSE(page("index.html").ours);
+}
+
+TEST_F(UntestedHistory, APageThatAnotherToolWroteLaterIsLeftToItAlsoByRepair) {
+  ASSERT_TRUE(copy({}));
+  put("index.html", "<a href=\"rocm_sdk_core-7.0-py3-none-any.whl\">core</a>");
+  auto repaired = repair_distribution(*target_, k_dir);
+  ASSERT_TRUE(repaired && *repaired);
+  ASSERT_EQ((*repaired)->notes.size(), 1u);
+  EXPECT_EQ((*repaired)->notes[0].code, "P113");
+  EXPECT_FALSE(page("index.html").ours);
+  ASSERT_TRUE(target_->remove(k_dir + "/index.html"));
+  ASSERT_TRUE(*repair_distribution(*target_, k_dir));
+  EXPECT_TRUE(page("index.html").ours);
+}
+
+TEST_F(UntestedHistory, TheSettingLeavesTheFindLinksPageToTheOtherTool) {
+  EXPECT_FALSE(*pages::write_settings(*target_, {}));
+  EXPECT_TRUE(*pages::write_settings(*target_, {pages::FindLinks::other}));
+  EXPECT_FALSE(*pages::write_settings(*target_, {pages::FindLinks::other}));
+  auto receipt = copy({});
+  ASSERT_TRUE(receipt);
+  EXPECT_TRUE(receipt->notes.empty());
+  EXPECT_FALSE(*target_->head(k_dir + "/index.html"));
+  EXPECT_TRUE(page("simple/index.html").ours);
+  ASSERT_TRUE(target_->put("settings.json",
+                           content::Rope::literal(R"({"find_links":"nobody","schema":"quarry.settings/1"})"), {}));
+  EXPECT_EQ(pages::read_settings(*target_).error().code, "P115");
+}
+
+} // namespace
+} // namespace quarry::publish

@@ -1,0 +1,80 @@
+#include "publish/read_whole.hpp"
+
+#include "index/site.hpp"
+#include "publish/refuse.hpp"
+#include "publish/resolve.hpp"
+#include "sys/path.hpp"
+#include "sys/timestamp.hpp"
+
+namespace quarry::publish {
+
+using registry::FileRecord;
+using registry::HistoryFile;
+using store::ObjectInfo;
+using store::ObjectStore;
+
+namespace {
+
+std::string directory_in(const std::string& key) { return std::string(path::dirname(key)); }
+
+HistoryFile note_of(const FileRecord& file, const ObjectInfo& object) {
+  HistoryFile note;
+  note.filename = file.filename;
+  note.project = file.project;
+  note.version = file.version;
+  note.size = file.size;
+  note.etag = object.etag;
+  note.sha256 = file.sha256;
+  note.digest_from = registry::digest_source::k_read;
+  note.metadata_sha256 = file.metadata_sha256;
+  note.requires_python = file.requires_python;
+  if (object.modified_us) note.upload_time = sys::Timestamp::from_us(object.modified_us).text();
+  note.key = file.key;
+  return note;
+}
+
+/// What the note says, with the metadata file that the earlier run stored; nullopt if that is not there any more.
+Result<std::optional<ReadWhole>> from_note(ObjectStore& store, const HistoryFile& note) {
+  ReadWhole read;
+  read.planned.file = registry::shown_file(note);
+  read.planned.file.tags = tags_of(note.filename);
+  read.planned.present = true;
+  if (!note.metadata_sha256) return std::optional(std::move(read));
+  TRY(auto sidecar, store.get(note.key + ".metadata", dist::k_metadata_bytes_max));
+  if (!sidecar || sha256(*sidecar) != *note.metadata_sha256) return std::optional<ReadWhole>();
+  read.planned.sidecar = std::move(*sidecar);
+  return std::optional(std::move(read));
+}
+
+} // namespace
+
+bool must_be_read(const ObjectInfo& object, const AdoptNotes& notes) {
+  const auto* note = notes.find(object);
+  return !note || note->digest_from != registry::digest_source::k_read;
+}
+
+Result<ReadWhole> read_whole(ObjectStore& store, const ObjectInfo& object, const AdoptNotes& notes,
+                             const AdoptOptions& options) {
+  if (!must_be_read(object, notes)) {
+    TRY(auto noted, from_note(store, *notes.find(object)));
+    if (noted) return std::move(*noted);
+  }
+  auto on_disk = path_of_key(store, object.key);
+  auto local = on_disk ? Result<index::LocalFile>(index::LocalFile(*on_disk, {}))
+                       : index::fetched(store, object.key, options.temporary);
+  if (!local) return fail(std::move(local).error());
+  TRY(auto described, options.describe(local->path(), 1));
+  TRY_DO(refuse_libraries_without_library(described));
+  described.file.key = object.key;
+  described.file.tags = tags_of(described.file.filename);
+  ReadWhole read;
+  read.planned = {on_disk.value_or(""), std::move(described.file), std::move(described.sidecar), true};
+  read.warnings = std::move(described.warnings);
+  if (on_disk || !options.keep_notes) return read;
+  const auto& file = read.planned.file;
+  if (file.metadata_sha256) TRY_DO(store_metadata_file(store, file.key, read.planned.sidecar));
+  TRY_DO(write_adopt_note(store, directory_in(file.key), {note_of(file, object)}));
+  return read;
+}
+
+} // namespace quarry::publish

@@ -1,0 +1,23 @@
+#pragma once
+// Private to the room.
+// One package of another tool, read to its last byte where it lies: for a seal.
+#include "publish/adopt_notes.hpp"
+#include "publish/verify.hpp"
+
+namespace quarry::publish {
+
+struct ReadWhole {
+  PlannedFile planned; ///< present; with its key
+  Findings warnings;
+};
+
+/// Reads and verifies the package. An object that `notes` have from an earlier run is not read again. In a store that
+/// is not on this machine's disks its bytes pass through `options.temporary`; afterwards its metadata file and, with
+/// `options.keep_notes`, a note are written. Fails as `options.describe` does, and with P060.
+Result<ReadWhole> read_whole(store::ObjectStore& store, const store::ObjectInfo& object, const AdoptNotes& notes,
+                             const AdoptOptions& options);
+
+/// Whether read_whole() would read it. Pure.
+bool must_be_read(const store::ObjectInfo& object, const AdoptNotes& notes);
+
+} // namespace quarry::publish

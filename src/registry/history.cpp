@@ -1,0 +1,153 @@
+#include "registry/history.hpp"
+
+#include "registry/fields.hpp"
+#include "registry/keys.hpp"
+#include "store/put_once.hpp"
+#include "sys/path.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace quarry::registry {
+
+namespace {
+
+constexpr const char* k_history_schema = "quarry.history/1";
+
+Unexpected bad_history(std::string_view what, const std::string& why) {
+  return fail(ErrorKind::corrupt, "R012", fmt::format("{}: {}", what, why));
+}
+
+Result<std::vector<std::string>> history_keys(ObjectStore& store, const std::string& directory) {
+  TRY(auto listed, store.children(history_prefix(directory)));
+  std::vector<std::string> keys;
+  for (const auto& object : listed.objects) {
+    std::string_view name = path::basename(object.key);
+    if (!name.ends_with(k_json)) continue;
+    if (HistoryDigest::parse(name.substr(0, name.size() - k_json.size()))) keys.push_back(object.key);
+  }
+  return keys;
+}
+
+/// The name of a record is the sha256 of its canonical bytes.
+Result<HistoryRecord> load_history(ObjectStore& store, const std::string& key) {
+  TRY(auto record, read_history(store, key));
+  auto name = path::basename(key);
+  if (sha256(to_json(record)).hex() == name.substr(0, name.size() - k_json.size())) return record;
+  return fail(ErrorKind::corrupt, "R011", fmt::format("the record {} was altered", key),
+              "restore it from a copy; or remove it, and `quarry set adopt` takes the files over again");
+}
+
+} // namespace
+
+template <class V, Either<HistoryFile> R> void fields(V& v, R& r) {
+  v.text("filename", r.filename);
+  v.text("project", r.project);
+  v.text("version", r.version);
+  v.number("size", r.size);
+  v.text("etag", r.etag, Need::optional);
+  v.digest("sha256", r.sha256);
+  v.text("digest_from", r.digest_from, Need::optional);
+  v.digest("metadata_sha256", r.metadata_sha256);
+  v.text("requires_python", r.requires_python, Need::optional);
+  v.text("upload_time", r.upload_time, Need::optional);
+  v.text("key", r.key);
+  v.text("yanked", r.yanked, Need::optional);
+}
+
+template <class V, Either<HistoryRecord> R> void fields(V& v, R& r) {
+  v.text("directory", r.directory);
+  v.list("files", r.files);
+  v.time("time", r.time);
+  v.text("who", r.who, Need::optional);
+  v.text("why", r.why, Need::optional);
+  v.text("tool", r.tool, Need::optional);
+}
+
+std::string to_json(const HistoryRecord& record) {
+  Json object;
+  Writer::write(object, record);
+  object["schema"] = k_history_schema;
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<HistoryRecord> read_history(ObjectStore& store, const std::string& key) {
+  std::string_view what = key;
+  TRY(auto bytes, store.get(key, k_record_bytes_max));
+  if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));
+  TRY(auto object, json::parse(*bytes, what));
+  TRY_DO(json::require_schema(object, k_history_schema, what));
+  HistoryRecord record;
+  TRY_DO(Reader::read(object, Place{what}, record));
+  if (record.files.empty()) return bad_history(what, "it names no file");
+  for (std::size_t i = 0; i < record.files.size(); ++i) {
+    const auto& file = record.files[i];
+    if (i && !(record.files[i - 1].filename < file.filename))
+      return bad_history(what, "its files are out of order or named twice");
+    if (!store::check_key(file.key) || path::basename(file.key) != file.filename)
+      return bad_history(what, fmt::format("{} cannot lie at \"{}\"", file.filename, file.key));
+  }
+  return record;
+}
+
+std::string history_prefix(const std::string& directory) { return directory + "/history/"; }
+
+Result<HistoryDigest> put_history(ObjectStore& store, const HistoryRecord& record) {
+  auto bytes = to_json(record);
+  auto digest = sha256(bytes);
+  auto key = fmt::format("{}{}{}", history_prefix(record.directory), digest.hex(), k_json);
+  TRY_DO(store::put_once(
+      store, key,
+      {content::Rope::literal(std::move(bytes)), digest, "application/json", "public, max-age=31536000, immutable"}));
+  return HistoryDigest(digest);
+}
+
+FileRecord shown_file(const HistoryFile& file) {
+  FileRecord shown;
+  shown.filename = file.filename;
+  shown.project = file.project;
+  shown.version = file.version;
+  shown.size = file.size;
+  shown.sha256 = file.sha256.value_or(Sha256());
+  shown.metadata_sha256 = file.metadata_sha256;
+  shown.requires_python = file.requires_python;
+  shown.upload_time = file.upload_time;
+  shown.key = file.key;
+  shown.yanked = file.yanked;
+  return shown;
+}
+
+Result<History> history_of(ObjectStore& store, const std::string& directory) {
+  TRY(auto keys, history_keys(store, directory));
+  History history;
+  std::map<std::string, HistoryFile> files;
+  for (const auto& key : keys) {
+    history.token += key;
+    TRY(auto record, load_history(store, key));
+    for (auto& file : record.files) {
+      auto name = file.filename;
+      files.try_emplace(std::move(name), std::move(file));
+    }
+  }
+  for (auto& [name, file] : files) history.files.push_back(std::move(file));
+  return history;
+}
+
+std::vector<FileRecord> with_history(std::vector<FileRecord> files, const History& history) {
+  std::set<std::string> names;
+  for (const auto& file : files) names.insert(file.filename);
+  for (const auto& file : history.files)
+    if (!names.contains(file.filename)) files.push_back(shown_file(file));
+  return files;
+}
+
+Result<std::string> history_token(ObjectStore& store, const std::string& directory) {
+  TRY(auto keys, history_keys(store, directory));
+  std::string token;
+  for (const auto& key : keys) token += key;
+  return token;
+}
+
+} // namespace quarry::registry

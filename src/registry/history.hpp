@@ -1,0 +1,68 @@
+#pragma once
+// Untested history: files that another tool published in a directory, taken over as they were found
+// (docs/formats/distributions.md, "Untested history"). A record names them; it is not a set. A gate never sees it, and
+// it never satisfies a cell. `{directory}/history/{digest}.json`, immutable.
+#include "base/result.hpp"
+#include "registry/registry.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::registry {
+
+/// How somebody knows the sha256 of a file that was found.
+namespace digest_source {
+inline constexpr const char* k_read = "read";   ///< all its bytes were read
+inline constexpr const char* k_store = "store"; ///< the store checked it when the file was written
+inline constexpr const char* k_page = "page";   ///< the other tool's page says it
+} // namespace digest_source
+
+struct HistoryFile {
+  std::string filename, project, version; ///< project normalised
+  std::uint64_t size = 0;
+  std::string etag;             ///< empty: the store has none
+  std::optional<Sha256> sha256; ///< empty: not known
+  std::string digest_from;      ///< a digest_source; empty without sha256
+  std::optional<Sha256> metadata_sha256;
+  std::string requires_python;
+  std::string upload_time; ///< when the object was last written
+  std::string key;
+  std::string yanked;
+  std::string unknown = {};
+  bool operator==(const HistoryFile&) const = default;
+};
+
+struct HistoryRecord {
+  std::string directory;
+  std::vector<HistoryFile> files; ///< sorted by filename, each name once, at least one
+  Timestamp time;
+  std::string who, why, tool;
+  std::string unknown = {};
+};
+using HistoryDigest = DigestOf<HistoryRecord>;
+
+/// Returns the canonical bytes, without a newline at the end.
+std::string to_json(const HistoryRecord& record);
+/// Reads a record of this form, whatever its key says. Fails with not_found R010, B002 to B004, and corrupt R012 for
+/// invalid fields. One read.
+Result<HistoryRecord> read_history(ObjectStore& store, const std::string& key);
+/// `{directory}/history/`, below which the records are.
+std::string history_prefix(const std::string& directory);
+/// Writes the record. Cost and errors as put_set() of registry.hpp.
+Result<HistoryDigest> put_history(ObjectStore& store, const HistoryRecord& record);
+
+/// What a page shows of a file of the history. A file of which nobody knows the sha256 has one of zeros: pages then
+/// show no hash. Pure.
+FileRecord shown_file(const HistoryFile& file);
+
+struct History {
+  std::vector<HistoryFile> files; ///< of all records, sorted by filename; of two records the first by digest counts
+  std::string token;              ///< changes with the records
+};
+/// Returns what was taken over in a directory. Fails with corrupt (R011, R012). One listing, and a read per record.
+Result<History> history_of(ObjectStore& store, const std::string& directory);
+/// `files`, then those of the history whose names none of them has: a sealed set counts before the history. Pure.
+std::vector<FileRecord> with_history(std::vector<FileRecord> files, const History& history);
+/// Only the token: one listing.
+Result<std::string> history_token(ObjectStore& store, const std::string& directory);
+
+} // namespace quarry::registry
