@@ -101,6 +101,47 @@ def test_the_last_good_set_budgets_and_claims(tmp_path):
     refused("Q434", 2, "set", "check", now, "--claims", claims)
 
 
+def test_publish_asks_for_what_was_expected(tmp_path):
+    """--against, --budget and --claims mean what they mean for `set check`: told in profile store, refused in release."""
+    before, now, store = tmp_path / "before", tmp_path / "now", ("--store", f"file:{tmp_path}/store", "--platform", "linux")
+    before.mkdir(), now.mkdir()
+    distributions.wheel(before, "torch", "2.10.0+rocm7", payload=bytes(range(256)) * 64)
+    distributions.wheel(before, "gone", "1.0")
+    distributions.wheel(now, "torch", "2.10.0+rocm10")
+    good("publish", before, *store, "--run-id", "1", "--channel", "stable")
+    claims = tmp_path / "claims.toml"
+    claims.write_text('schema = "quarry.claims/1"\nfiles = ["torch-*", "vision-*"]\ntargets = ["gfx942"]\n')
+    asked = ("--against", "channel:stable", "--budget", "torch=100B", "--claims", claims)
+    expected = ["Q421", "Q422", "Q423", "Q424", "Q431", "Q433"]
+    assert codes(findings(now, *store[:2], *asked)) == expected
+    done = refused("P091", 1, "publish", now, *store, "--run-id", "2", *asked, "--profile", "release")
+    assert all(code in done.err for code in expected)
+    notes = good("publish", now, *store, "--run-id", "2", *asked, "--json").json["notes"]
+    assert codes(notes) == expected and {one["severity"] for one in notes} == {"warning"}
+    kept = good("publish", before, *store, "--run-id", "3", "--against", "run:1-linux", "--budget", "1MB", "--profile", "release", "--json").json["notes"]
+    assert not [one for one in kept if one["code"].startswith("Q4")], kept
+    refused("C006", 2, "publish", now, *store, "--run-id", "4", "--budget", "much")
+    refused("Q434", 2, "publish", now, *store, "--run-id", "4", "--claims", tmp_path / "now" / next(now.iterdir()).name)
+
+
+def test_one_file_name_with_different_bytes(tmp_path):
+    """The first operand's file is judged, and the other one is told: a store would keep one of them."""
+    places = [tmp_path / name for name in "abcd"]
+    for place, payload in zip(places, (b"x", b"x", b"y", b"long")):
+        place.mkdir()
+        distributions.wheel(place, "demo", "1.0", payload=payload)
+    assert findings(places[0], places[1], code=0) == []
+    for other in places[2:]:
+        found = findings(places[0], other)
+        assert codes(found) == ["Q437"] and str(other) in found[0]["message"]
+    good("publish", places[0], "--store", f"file:{tmp_path}/store", "--run-id", "1", "--platform", "linux")
+    store = ("--store", f"file:{tmp_path}/store")
+    assert findings("run:1-linux", places[1], *store, code=0) == []
+    assert codes(findings(places[2], "run:1-linux", *store)) == ["Q437"]
+    document = quarry("set", "check", places[0], places[2], "--json").json
+    assert len(document["packages"]) == 1
+
+
 def suppressions(place: Path, until: str, code: str = "Q402") -> Path:
     path = place / "accepted.toml"
     path.write_text(f'schema = "quarry.suppressions/1"\n[[suppress]]\ncode = "{code}"\nplace = "torch-*"\nreason = "known"\nowner = "us"\nuntil = "{until}"\n')
@@ -113,6 +154,8 @@ def test_suppressions_end_and_must_fit(broken, tmp_path):
     assert codes(findings(broken, "--suppressions", suppressions(tmp_path, "2020-01-01"))) == ["Q251", "Q401", "Q402"]
     assert codes(findings(broken, "--suppressions", suppressions(tmp_path, "2999-01-01", "Q411"))) == ["Q252", "Q401", "Q402"]
     refused("Q011", 2, "set", "check", broken, "--suppressions", suppressions(tmp_path, "soon"))
+    done = refused("Q011", 2, "set", "check", broken, "--suppressions", suppressions(tmp_path, "2999-01-01", "Q498"))
+    assert "accepted.toml:3: suppress.code: Q498 does not exist" in done.err
     refused("Q013", 3, "set", "check", broken, "--profile", "max")
     refused("C006", 2, "set", "check", broken, "--profile", "")
     refused("C006", 2, "publish", broken, "--store", f"file:{tmp_path}/store", "--channel", "")

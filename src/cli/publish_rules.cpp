@@ -30,6 +30,13 @@ bool is_about_base(const Error& error) {
   return error.kind == ErrorKind::corrupt || error.kind == ErrorKind::not_found || could_not_look(error);
 }
 
+std::vector<std::string> wheels_of_plan(const publish::Plan& plan) {
+  std::vector<std::string> paths;
+  for (const auto& file : plan.files)
+    if (file.path.ends_with(".whl")) paths.push_back(file.path);
+  return paths;
+}
+
 Result<Findings> findings_of_packages(const Context& context, const Arguments& arguments, const publish::Plan& plan,
                                       const inspect::RuleProfile& profile) {
   TRY(auto packages, packages_of_plan(plan));
@@ -45,6 +52,7 @@ Result<Findings> findings_of_packages(const Context& context, const Arguments& a
   rules.platforms = arguments.get("--platform");
   rules.base = base.get();
   rules.assumed = arguments.list("--allow-missing");
+  TRY_DO(read_expectations(context, arguments, rules));
   // Nobody was named who has the dependencies. Only a profile that looks into everything asks for all of them.
   if (!base && !profile.wheels) rules.assumed.emplace_back("*");
   auto findings = findings_of_set(context, packages, rules);
@@ -55,7 +63,10 @@ Result<Findings> findings_of_packages(const Context& context, const Arguments& a
     if (!profile.wheels) rules.assumed.emplace_back("*");
     findings = findings_of_set(context, packages, rules);
   }
-  if (findings) std::ranges::move(notes, std::back_inserter(*findings));
+  if (!findings) return findings;
+  TRY(auto targets, findings_of_claimed_targets(context, rules, wheels_of_plan(plan)));
+  std::ranges::move(targets, std::back_inserter(*findings));
+  std::ranges::move(notes, std::back_inserter(*findings));
   return findings;
 }
 
@@ -70,13 +81,10 @@ Result<inspect::Asked> family_of_plan(const Context& context, const Arguments& a
 }
 
 Result<Findings> findings_inside(Context& context, const Arguments& arguments, const publish::Plan& plan) {
-  std::vector<std::string> paths;
-  for (const auto& file : plan.files)
-    if (file.path.ends_with(".whl")) paths.push_back(file.path);
   TRY(auto asked, family_of_plan(context, arguments));
   TRY(auto windows, load_windows_paths(context));
   TRY(auto tables, load_tables(context));
-  TRY(auto wheels, inspect_wheels(context, tables, paths));
+  TRY(auto wheels, inspect_wheels(context, tables, wheels_of_plan(plan)));
   return findings_of_wheels(wheels, tables, {std::move(asked), windows, {}});
 }
 
@@ -95,9 +103,11 @@ Unexpected refused(const RuleReport& report, const std::string& profile) {
 } // namespace
 
 std::vector<Flag> publish_rule_flags() {
-  return {
+  std::vector<Flag> flags{
       rule_profile_flag("store"), rule_report_flags().front(), base_index_flag(), allow_missing_flag(), family_flag(),
       families_file_flag()};
+  for (auto& flag : expectation_flags()) flags.push_back(std::move(flag));
+  return flags;
 }
 
 Result<void> add_findings_of_rules(Context& context, const Arguments& arguments, publish::Plan& plan) {

@@ -7,7 +7,8 @@
 
 namespace quarry::cli {
 
-/// `--profile`, `--suppressions`, `--base-index`, `--allow-missing`, `--amdgpu-family`, `--families-file`
+/// `--profile`, `--suppressions`, `--base-index`, `--allow-missing`, `--amdgpu-family`, `--families-file`, and
+/// expectation_flags()
 std::vector<Flag> publish_rule_flags();
 
 /// Adds what the rules find to the plan's notes. Fails with failed P091 if the profile calls one of them an error. The

@@ -134,7 +134,9 @@ Result<RuleReport> judged_by_rules(const Context& context, const Arguments& argu
   RuleReport report;
   if (auto file = arguments.find("--suppressions")) {
     TRY(auto text, sys::read_file(*file, k_rule_file_bytes_max), "while reading --suppressions");
-    TRY(auto suppressions, inspect::parse_suppressions({text, *file}));
+    TRY(auto codes, load_codes(context.resources));
+    auto exists = [&](const std::string& code) { return codes.contains(code); };
+    TRY(auto suppressions, inspect::parse_suppressions({text, *file}, exists));
     auto judged = inspect::apply_suppressions(std::move(findings), suppressions,
                                               sys::rfc3339(context.clock.now_us()).substr(0, 10));
     findings = std::move(judged.findings);

@@ -8,6 +8,7 @@
 #include "sys/path.hpp"
 #include "wheel/look.hpp"
 #include <fmt/core.h>
+#include <map>
 
 namespace quarry::cli {
 
@@ -33,6 +34,7 @@ Result<SetPackages> packages_of_directory(const std::string& directory) {
     auto path = path::join(found.directory, name);
     TRY(auto package, package_of_file(path), "while reading " + path);
     made.packages.push_back(std::move(package));
+    made.bytes.push_back({{}, path});
     if (name.ends_with(".whl")) made.paths.push_back(path);
   }
   return made;
@@ -57,14 +59,40 @@ Result<SetPackages> packages_of_sets(store::ObjectStore& store, const run::Locat
     TRY(auto text, sealed_metadata(store, file));
     TRY(auto package, closure::package_of_record(file, text));
     made.packages.push_back(std::move(package));
+    made.bytes.push_back({file.sha256, {}});
     if (!file.metadata_sha256) continue;
-    auto path = publish::path_of_key(store, file.key);
-    if (path)
+    if (auto path = publish::path_of_key(store, file.key)) {
+      made.bytes.back().path = *path;
       made.paths.push_back(std::move(*path));
-    else
+    } else {
       made.all_here = false;
+    }
   }
   return made;
+}
+
+struct Held { ///< one package of several
+  const SetPackages& set;
+  std::size_t number;
+  const closure::Package& package() const { return set.packages[number]; }
+  Result<Sha256> sha256() const {
+    const auto& bytes = set.bytes[number];
+    if (bytes.sha256) return *bytes.sha256;
+    return content::sha256_of_file(bytes.path);
+  }
+};
+
+Result<bool> is_same_file(const Held& first, const Held& second) {
+  if (first.package().size != second.package().size) return false;
+  TRY(auto left, first.sha256());
+  TRY(auto right, second.sha256());
+  return left == right;
+}
+
+Finding two_files(const std::string& file, const std::string& operand) {
+  return {"Q437", Severity::error, file,
+          fmt::format("the file of this name in {} has other bytes than the one before it, which is judged", operand),
+          "leave one of the two out; a build that differs gets a version or a build number of its own"};
 }
 } // namespace
 
@@ -76,6 +104,28 @@ Result<SetPackages> packages_of(const Context& context, const std::string& opera
                 "add `--store file:PATH` or set QUARRY_STORE");
   TRY(auto store, open_store(context, place));
   return packages_of_sets(*store, locator);
+}
+
+Result<SetPackages> packages_of_all(const Context& context, const std::vector<std::string>& operands,
+                                    const std::string& place) {
+  SetPackages all;
+  std::map<std::string, std::size_t> seen;
+  for (const auto& operand : operands) {
+    TRY(auto one, packages_of(context, operand, place));
+    for (std::size_t i = 0; i < one.packages.size(); ++i) {
+      auto [known, fresh] = seen.try_emplace(one.packages[i].file, all.packages.size());
+      if (!fresh) {
+        TRY(bool same, is_same_file({all, known->second}, {one, i}));
+        if (!same) all.findings.push_back(two_files(one.packages[i].file, operand));
+        continue;
+      }
+      if (one.packages[i].tags && !one.bytes[i].path.empty()) all.paths.push_back(one.bytes[i].path);
+      all.packages.push_back(std::move(one.packages[i]));
+      all.bytes.push_back(std::move(one.bytes[i]));
+    }
+    all.all_here = all.all_here && one.all_here;
+  }
+  return all;
 }
 
 Result<std::vector<closure::Package>> packages_of_plan(const publish::Plan& plan) {

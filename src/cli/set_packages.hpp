@@ -1,18 +1,29 @@
 #pragma once
 // The packages of sets, directories and plans as the rules of sets see them: METADATA alone, no file is inflated.
+#include "base/finding.hpp"
 #include "cli/command.hpp"
 #include "closure/package.hpp"
+#include "digest/sha256.hpp"
 #include "publish/plan.hpp"
 #include "store/object_store.hpp"
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace quarry::cli {
 
+/// What tells whether two packages of one name are one file.
+struct PackageBytes {
+  std::optional<Sha256> sha256; ///< of a sealed file
+  std::string path;             ///< of a file on this machine
+};
+
 struct SetPackages {
   std::vector<closure::Package> packages;
-  std::vector<std::string> paths; ///< of the wheels that are on this machine
-  bool all_here = true;           ///< false: some wheels are in a store far away
+  std::vector<PackageBytes> bytes; ///< of each package
+  std::vector<std::string> paths;  ///< of the wheels that are on this machine
+  bool all_here = true;            ///< false: some wheels are in a store far away
+  Findings findings;               ///< Q437
 };
 
 /// What `operand` means: a directory of packages, or a sealed set, run or channel of the store (`place`, the value of
@@ -20,6 +31,11 @@ struct SetPackages {
 /// Fails with P001, P002, P014 and the errors of wheel::look_at_metadata() for directories, and with those of
 /// publish::resolve() for sets; corrupt P021 for a metadata file that is not the one that was sealed.
 Result<SetPackages> packages_of(const Context& context, const std::string& operand, const std::string& place);
+
+/// What all operands hold together, each file once. One file name with different bytes is a finding (Q437), and the
+/// first of these files counts. Files of one name and size are read to compare them.
+Result<SetPackages> packages_of_all(const Context& context, const std::vector<std::string>& operands,
+                                    const std::string& place);
 
 /// Those of a directory that was verified for publishing. No I/O.
 Result<std::vector<closure::Package>> packages_of_plan(const publish::Plan& plan);

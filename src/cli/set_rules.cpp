@@ -1,14 +1,20 @@
 #include "cli/set_rules.hpp"
 
+#include "cli/records.hpp"
+#include "cli/set_packages.hpp"
 #include "closure/closure_rules.hpp"
 #include "closure/coherence.hpp"
+#include "inspect/device_code.hpp"
+#include "sys/file.hpp"
 #include <iterator>
+#include <set>
 #include <utility>
 
 namespace quarry::cli {
 
 namespace {
 constexpr const char* k_coherence = "data/coherence.toml";
+constexpr std::uint64_t k_claims_bytes_max = 1u << 20; // a few hundred lines are usual
 } // namespace
 
 Flag allow_missing_flag() {
@@ -35,6 +41,43 @@ Result<Findings> findings_of_set(const Context& context, const std::vector<closu
   if (rules.claims) add(closure::check_claims(set, *rules.claims));
   add(std::move(targets.notes));
   return findings;
+}
+
+std::vector<Flag> expectation_flags() {
+  return {
+      {.name = "--against", .value = "LOCATOR", .help = "the last good set: what was lost, shrank, or sorts below it"},
+      {.name = "--budget",
+       .value = "SIZE",
+       .help = "12GB for the whole set, torch=2.5GB for each file of a project",
+       .repeats = true},
+      {.name = "--claims", .value = "FILE", .help = "what a workflow says that it makes (docs/formats/set-check.md)"}};
+}
+
+Result<void> read_expectations(const Context& context, const Arguments& arguments, SetRules& rules) {
+  for (const auto& text : arguments.list("--budget")) {
+    TRY(auto budget, closure::parse_budget(text));
+    rules.budgets.push_back(std::move(budget));
+  }
+  if (auto file = arguments.find("--claims")) {
+    TRY(auto text, sys::read_file(*file, k_claims_bytes_max), "while reading --claims");
+    TRY(auto claims, closure::parse_claims({text, *file}));
+    rules.claims = std::move(claims);
+  }
+  if (auto against = arguments.find("--against")) {
+    TRY(auto last_good, packages_of(context, *against, arguments.get("--store")), "while reading --against");
+    rules.last_good = closure::LastGood{std::move(last_good.packages)};
+  }
+  return {};
+}
+
+Result<Findings> findings_of_claimed_targets(const Context& context, const SetRules& rules,
+                                             const std::vector<std::string>& wheels) {
+  if (!rules.claims || rules.claims->targets.empty()) return Findings();
+  TRY(auto code, inspect::list_device_code(wheels, {context.jobs, temporary_of(context)}));
+  std::set<std::string> made;
+  for (const auto& file : code.files)
+    for (const auto& object : file.contents.objects) made.insert(object.target.str());
+  return closure::check_claimed_targets(*rules.claims, made);
 }
 
 } // namespace quarry::cli

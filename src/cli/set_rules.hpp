@@ -30,4 +30,14 @@ struct SetRules {
 Result<Findings> findings_of_set(const Context& context, const std::vector<closure::Package>& set,
                                  const SetRules& rules);
 
+/// `--against`, `--budget` and `--claims`: what a set is compared with.
+std::vector<Flag> expectation_flags();
+/// Reads what these flags say. Fails with C006 for a budget, Q434 for claims, and as packages_of() does for the last
+/// good set.
+Result<void> read_expectations(const Context& context, const Arguments& arguments, SetRules& rules);
+
+/// Looks for the claimed targets in the device code of the wheels (Q433). Reads nothing if no target is claimed.
+Result<Findings> findings_of_claimed_targets(const Context& context, const SetRules& rules,
+                                             const std::vector<std::string>& wheels);
+
 } // namespace quarry::cli

@@ -46,7 +46,7 @@ bool accepts(const Suppression& row, const Finding& finding) {
          finding.message.find(row.message) != finding.message.npos;
 }
 
-Result<Suppression> read_suppression(TomlTable& table) {
+Result<Suppression> read_suppression(TomlTable& table, const IsCode& exists) {
   Suppression row;
   row.line = table.line();
   TRY_DO(table.text("code", row.code, true));
@@ -57,6 +57,8 @@ Result<Suppression> read_suppression(TomlTable& table) {
   TRY_DO(table.text("until", row.until, true));
   if (!is_code(row.code))
     return table.error("code", fmt::format("{} is not a code such as Q401; a glob would accept too much", row.code));
+  if (!exists(row.code))
+    return table.error("code", fmt::format("{} does not exist; docs/rules lists the codes of findings", row.code));
   if (!is_day(row.until)) return table.error("until", fmt::format("{} is not a day such as 2027-01-31", row.until));
   for (const auto& [key, value] :
        std::array<std::pair<const char*, const std::string*>, 2>{{{"reason", &row.reason}, {"owner", &row.owner}}})
@@ -92,13 +94,13 @@ Result<RuleProfile> parse_rule_profile(const DataText& data) {
   return profile;
 }
 
-Result<Suppressions> parse_suppressions(const DataText& data) {
+Result<Suppressions> parse_suppressions(const DataText& data, const IsCode& exists) {
   TRY(auto root, TomlTable::parse(data.text, data.file, "Q011", "Q011", k_profile_hint));
   std::string schema;
   TRY_DO(root.choice("schema", schema, {"quarry.suppressions/1"}, true));
   Suppressions all{data.file, {}};
   TRY_DO(root.tables("suppress", [&](TomlTable& table) -> Result<void> {
-    TRY(auto row, read_suppression(table));
+    TRY(auto row, read_suppression(table, exists));
     all.rows.push_back(std::move(row));
     return {};
   }));

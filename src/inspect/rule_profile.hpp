@@ -5,6 +5,7 @@
 #include "base/data_text.hpp"
 #include "base/finding.hpp"
 #include "base/result.hpp"
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,9 +29,14 @@ struct Suppressions {
   std::vector<Suppression> rows;
 };
 
-/// Both fail with invalid_argument Q011, with file, line and key.
+/// Fails with invalid_argument Q011, with file, line and key.
 Result<RuleProfile> parse_rule_profile(const DataText& data);
-Result<Suppressions> parse_suppressions(const DataText& data);
+
+/// Whether a code is one that this version of the program knows.
+using IsCode = std::function<bool(const std::string& code)>;
+/// Fails with invalid_argument Q011, with file, line and key; so does a code that does not exist, which would accept
+/// nothing.
+Result<Suppressions> parse_suppressions(const DataText& data, const IsCode& exists);
 
 /// Warnings and errors get the severity that the profile says; a note stays one.
 void apply_profile(const RuleProfile& profile, Findings& findings);

@@ -13,6 +13,8 @@ const std::string k_row =
     "schema = \"quarry.suppressions/1\"\n[[suppress]]\ncode = \"Q424\"\nplace = \"x-*\"\nmessage = \"had\"\n"
     "reason = \"not built any more\"\nowner = \"build team\"\nuntil = \"2026-11-23\"\n";
 
+bool every_code(const std::string&) { return true; }
+
 Finding finding(std::string code, std::string place, std::string message, Severity severity = Severity::error) {
   return {std::move(code), severity, std::move(place), std::move(message), {}};
 }
@@ -44,7 +46,7 @@ TEST(RuleProfile, ThoseOfTheProgramAreValid) {
 }
 
 TEST(Suppression, AcceptsUpToItsLastDay) {
-  auto rows = parse_suppressions({k_row, "s.toml"});
+  auto rows = parse_suppressions({k_row, "s.toml"}, every_code);
   ASSERT_TRUE(rows) << render(rows.error());
   Findings findings{finding("Q424", "x-1.whl", "the last good set had x"), finding("Q424", "y-1.whl", "had y"),
                     finding("Q423", "x-1.whl", "had")};
@@ -60,7 +62,7 @@ TEST(Suppression, AcceptsUpToItsLastDay) {
 }
 
 TEST(Suppression, OneThatFitsNothingIsAFinding) {
-  auto rows = *parse_suppressions({k_row, "s.toml"});
+  auto rows = *parse_suppressions({k_row, "s.toml"}, every_code);
   auto judged = apply_suppressions({finding("Q424", "y-1.whl", "had y")}, rows, "2026-11-23");
   ASSERT_EQ(judged.findings.size(), 2u);
   EXPECT_TRUE(judged.findings[1].is("Q252"));
@@ -72,20 +74,32 @@ TEST(Suppression, NeedsReasonOwnerAndDay) {
     auto text = k_row;
     auto at = text.find("\n" + key + " = ");
     text.erase(at + 1, text.find('\n', at + 1) - at);
-    EXPECT_EQ(parse_suppressions({text, "s.toml"}).error().code, "Q011") << key;
+    EXPECT_EQ(parse_suppressions({text, "s.toml"}, every_code).error().code, "Q011") << key;
   }
   for (const std::string day : {"2026-13-01", "tomorrow", "2026-1-1", "2026-11-00", "2027-02-31"}) {
     auto text = k_row;
     text.replace(text.find("2026-11-23"), 10, day);
-    EXPECT_EQ(parse_suppressions({text, "s.toml"}).error().code, "Q011") << day;
+    EXPECT_EQ(parse_suppressions({text, "s.toml"}, every_code).error().code, "Q011") << day;
   }
   auto glob = k_row;
   glob.replace(glob.find("Q424"), 4, "Q4*");
-  EXPECT_EQ(parse_suppressions({glob, "s.toml"}).error().code, "Q011");
+  EXPECT_EQ(parse_suppressions({glob, "s.toml"}, every_code).error().code, "Q011");
   auto empty = k_row;
   empty.replace(empty.find("build team"), 10, " ");
-  EXPECT_EQ(parse_suppressions({empty, "s.toml"}).error().code, "Q011");
+  EXPECT_EQ(parse_suppressions({empty, "s.toml"}, every_code).error().code, "Q011");
   EXPECT_EQ(parse_rule_profile({"schema = \"quarry.rule-profile/1\"\n", "p"}).error().code, "Q011");
+}
+
+TEST(Suppression, NamesACodeThatExists) {
+  auto only_q423 = [](const std::string& code) { return code == "Q423"; };
+  auto refused = parse_suppressions({k_row, "s.toml"}, only_q423);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "Q011");
+  EXPECT_THAT(refused.error().message, HasSubstr("s.toml:3: "));
+  EXPECT_THAT(refused.error().message, HasSubstr("Q424 does not exist"));
+  auto text = k_row;
+  text.replace(text.find("Q424"), 4, "Q423");
+  EXPECT_TRUE(parse_suppressions({text, "s.toml"}, only_q423));
 }
 
 TEST(Baseline, TakesOutAsManyAsThereWere) {

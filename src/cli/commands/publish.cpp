@@ -267,7 +267,9 @@ Command publish_command() {
           "there it writes nothing. Several jobs may publish into one directory or channel at the same time.\n\n"
           "`--profile` names a rule profile. `store`, the default, tells what of a set could not be installed together "
           "(`quarry set check`) and publishes it. `release` refuses it, asks for every dependency, and looks into the "
-          "wheels as `quarry wheel check` does, with the GPU family of `--amdgpu-family` or `--artifact-group`. Rule "
+          "wheels as `quarry wheel check` does, with the GPU family of `--amdgpu-family` or `--artifact-group`. "
+          "`--against`, "
+          "`--budget` and `--claims` ask for what `quarry set check` asks for with them. Rule "
           "profiles have nothing to do with the compression profiles of `sdk build`.\n\n"
           "Where the store has a base index (`quarry mirror sync`), the pages of both together are written below "
           "`merged/`: one index URL that needs no other, in which each project has one owner.\n\n"
@@ -284,7 +286,10 @@ Command publish_command() {
                     "publish what `sdk build` made"},
                    {"quarry publish out --store file:store --run-id 42 --platform linux --artifact-group "
                     "gfx94X-dcgpu --profile release --base-index https://pypi.org/simple",
-                    "refuse what people should not get as a release"}},
+                    "refuse what people should not get as a release"},
+                   {"quarry publish out --store file:store --run-id 42 --platform linux --profile release --against "
+                    "channel:stable --budget 12GB --claims claims.toml",
+                    "refuse also what lost files since the last release, grew too large, or is not what was claimed"}},
       .exit_codes = {{1, "a package has findings: `quarry wheel verify` lists them; the rule profile refuses the set"},
                      {3, "the directory holds no package"},
                      {6, "a package's container or RECORD is broken or ambiguous"},

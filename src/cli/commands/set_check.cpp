@@ -1,68 +1,22 @@
-#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/records.hpp"
 #include "cli/rule_report.hpp"
 #include "cli/set_packages.hpp"
 #include "cli/set_rules.hpp"
-#include "inspect/device_code.hpp"
-#include "sys/file.hpp"
-#include <fmt/core.h>
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <set>
 
 namespace quarry::cli {
 
 namespace {
-constexpr std::uint64_t k_claims_bytes_max = 1u << 20; // a few hundred lines are usual
-
-/// What all operands hold together, each file once.
-Result<SetPackages> packages_of_all(const Context& context, const Arguments& arguments) {
-  SetPackages all;
-  std::set<std::string> seen;
-  for (const auto& operand : arguments.operands) {
-    TRY(auto one, packages_of(context, operand, arguments.get("--store")));
-    for (auto& package : one.packages)
-      if (seen.insert(package.file).second) all.packages.push_back(std::move(package));
-    all.paths.insert(all.paths.end(), one.paths.begin(), one.paths.end());
-    all.all_here = all.all_here && one.all_here;
-  }
-  return all;
-}
-
-Result<SetRules> rules_of_arguments(const Context& context, const Arguments& arguments) {
-  SetRules rules;
-  rules.pythons = arguments.get("--python");
-  rules.platforms = arguments.find("--platform");
-  rules.assumed = arguments.list("--allow-missing");
-  for (const auto& text : arguments.list("--budget")) {
-    TRY(auto budget, closure::parse_budget(text));
-    rules.budgets.push_back(std::move(budget));
-  }
-  if (auto file = arguments.find("--claims")) {
-    TRY(auto text, sys::read_file(*file, k_claims_bytes_max), "while reading --claims");
-    TRY(auto claims, closure::parse_claims({text, *file}));
-    rules.claims = std::move(claims);
-  }
-  if (auto against = arguments.find("--against")) {
-    TRY(auto last_good, packages_of(context, *against, arguments.get("--store")), "while reading --against");
-    rules.last_good = closure::LastGood{std::move(last_good.packages)};
-  }
-  return rules;
-}
-
-/// The targets of the device code in the wheels, which are looked into only if somebody claims a target.
-Result<Findings> findings_of_targets(Context& context, const SetPackages& set, const closure::Claims& claims) {
-  if (claims.targets.empty()) return Findings();
-  if (!set.all_here)
-    return fail(ErrorKind::unsupported, "Q435",
-                "the wheels are in a store far away, and their device code is not looked for there",
-                "check the directory before it is published, or leave `targets` out of the claims");
-  TRY(auto code, inspect::list_device_code(set.paths, {context.jobs, temporary_of(context)}));
-  std::set<std::string> made;
-  for (const auto& file : code.files)
-    for (const auto& object : file.contents.objects) made.insert(object.target.str());
-  return closure::check_claimed_targets(claims, made);
+/// Device code is looked for only where the wheels are.
+Result<void> check_place_of_wheels(const SetPackages& set, const SetRules& rules) {
+  if (set.all_here || !rules.claims || rules.claims->targets.empty()) return {};
+  return fail(ErrorKind::unsupported, "Q435",
+              "the wheels are in a store far away, and their device code is not looked for there",
+              "check the directory before it is published, or leave `targets` out of the claims");
 }
 
 Json packages_json(const std::vector<closure::Package>& packages) {
@@ -77,15 +31,19 @@ Json packages_json(const std::vector<closure::Package>& packages) {
 }
 
 Result<int> run_set_check(Context& context, const Arguments& arguments) {
-  TRY(auto rules, rules_of_arguments(context, arguments));
-  TRY(auto set, packages_of_all(context, arguments));
+  SetRules rules;
+  rules.pythons = arguments.get("--python");
+  rules.platforms = arguments.find("--platform");
+  rules.assumed = arguments.list("--allow-missing");
+  TRY_DO(read_expectations(context, arguments, rules));
+  TRY(auto set, packages_of_all(context, arguments.operands, arguments.get("--store")));
+  TRY_DO(check_place_of_wheels(set, rules));
   TRY(auto base, open_base_index(context, arguments.get("--base-index"), arguments.get("--store")));
   rules.base = base.get();
   TRY(auto findings, findings_of_set(context, set.packages, rules));
-  if (rules.claims) {
-    TRY(auto targets, findings_of_targets(context, set, *rules.claims));
-    findings.insert(findings.end(), targets.begin(), targets.end());
-  }
+  TRY(auto targets, findings_of_claimed_targets(context, rules, set.paths));
+  std::ranges::move(targets, std::back_inserter(findings));
+  std::ranges::move(set.findings, std::back_inserter(findings));
   TRY(auto report, judged_by_rules(context, arguments, std::move(findings)));
   Json document = {{"schema", "quarry.set-check/1"},
                    {"packages", packages_json(set.packages)},
@@ -107,13 +65,8 @@ std::vector<Flag> set_check_flags() {
       {.name = "--platform", .value = "LIST", .help = "linux, windows or both (default: as the tags say)"},
       base_index_flag(),
       allow_missing_flag(),
-      {.name = "--against", .value = "LOCATOR", .help = "the last good set: what was lost, shrank, or sorts below it"},
-      {.name = "--budget",
-       .value = "SIZE",
-       .help = "12GB for the whole set, torch=2.5GB for each file of a project",
-       .repeats = true},
-      {.name = "--claims", .value = "FILE", .help = "what a workflow says that it makes (docs/formats/set-check.md)"},
       rule_profile_flag("")};
+  for (auto& flag : expectation_flags()) flags.push_back(std::move(flag));
   for (auto& flag : rule_report_flags()) flags.push_back(std::move(flag));
   return flags;
 }
@@ -134,7 +87,8 @@ Command set_check_command() {
           "- with `--against`, the last good set: versions that installers would take for older (`+rocm10` sorts below "
           "`+rocm7`), files that are missing, files that lost a fifth of their size (Q421, Q423, Q424);\n"
           "- with `--budget`, sizes (Q422);\n"
-          "- with `--claims`, the files, Pythons and GPU targets that a workflow said it would make (Q431 to Q433).\n\n"
+          "- with `--claims`, the files, Pythons and GPU targets that a workflow said it would make (Q431 to Q433);\n"
+          "- one file name with different bytes in two operands (Q437).\n\n"
           "Without `--profile`, findings are as severe as `quarry explain CODE` says. `--profile` names a rule "
           "profile: "
           "`store` is what `publish` asks, `release` what people should get. Rule profiles have nothing to do with the "
