@@ -196,6 +196,7 @@ DEFECTS = {
     "script python below .data": Defect("W020", with_files(**{"foo-1.0.data/scripts/python": "x"})),
     "pyvenv.cfg": Defect("W020", with_files(**{"foo-1.0.data/data/pyvenv.cfg": "x"})),
     "script of a module that is missing": Defect("Q221", scripts("foo = foo.bar:main\n")),
+    "script of a function that is missing": Defect("Q223", scripts("foo = foo:mian\n")),
     "compressed tags": Defect("Q222", Draft(tag="py2.py3-none-any", wheel=[FIRST, PURE, "Tag: py2.py3-none-any"])),
     "long path": Defect("Q231", with_files(**{f"a/{172 * 'x'}": "x"})),
     "name of a device": Defect("W021", with_files(**{"a/aux.py": "x"})),
@@ -404,6 +405,29 @@ def test_modules_of_entry_points(value, files, severity, tmp_path):
     draft.files = files
     found = [one["severity"] for one in findings(draft.save(tmp_path)) if one["code"] == "Q221"]
     assert found == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    "value, files, found",
+    [
+        ("foo:mian", {"foo.py": MAIN}, True), ("foo:main.mian", {"foo.py": MAIN}, False), ("foo:mian.main", {"foo.py": MAIN}, True),
+        ("foo:mian", {"foo.py": "# mian\n"}, False), ("foo:mian", {"foo.py": "from bar import *\n"}, False), ("foo:mian", {"foo.py": "x = '\u00e4'\n"}, False),
+        ("a.b:mian", {"a/b/__init__.py": MAIN}, True), ("a.b:mian", {"a/b/__init__.py": MAIN, "a/b/mian.py": ""}, False), ("a.b:mian", {"a/b.py": MAIN, "a/b/__init__.py": ""}, False),
+        ("a.b:mian", {"a/b.py": MAIN, "a/b.cpython-312-x86_64-linux-gnu.so": ""}, False), ("a.b:mian", {"a/b.py": MAIN, "a/b.pyi": "", "a/b-old.py": ""}, True),
+        ("a.b:mian", {"foo-1.0.data/purelib/a/b.py": MAIN}, True), ("a.b:mian", {"a/b.pyx": MAIN}, False), ("a:mian", {"a/b.py": MAIN}, False),
+    ],
+    ids=range(14),
+)
+def test_attributes_of_entry_points(value, files, found, tmp_path):
+    draft = scripts(f"foo = {value}\n")
+    draft.files = files
+    assert ("Q223" in codes(draft.save(tmp_path))) == found
+
+
+def test_a_module_that_two_wheels_have_is_not_judged(tmp_path):
+    draft = scripts("foo = foo:mian\n")
+    user, other = draft.save(tmp_path), Draft(name="bar", files={"foo.py": "x = 1\n"}).save(tmp_path)
+    assert codes(user) == {"Q223"} and "Q223" not in codes(user, other)
 
 
 def test_modules_are_looked_for_in_all_wheels(tmp_path):

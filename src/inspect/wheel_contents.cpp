@@ -147,6 +147,44 @@ private:
   const zip::Reader* zip_ = nullptr;
   std::vector<Slot> slots_;
 };
+
+// Sources of entry points
+
+constexpr std::uint64_t k_source_bytes_max = 1u << 20;
+constexpr std::size_t k_sources_max = 100; // modules; 26 is the most that a package of ROCm names
+
+/// "a/b.py" or "a/b/__init__.py" for "a.b"; nothing if it is neither or if something else may be loaded in its place.
+std::optional<std::string> source_of(const WheelContents& wheel, const std::string& module) {
+  auto base = text::replace_all(module, ".", "/");
+  std::vector<std::string> found;
+  for (const auto& path : {base + ".py", base + "/__init__.py"})
+    if (wheel.installed.contains(path)) found.push_back(path);
+  for (auto stem : {base + ".", base + "/__init__."})
+    for (auto at = wheel.installed.lower_bound(stem); at != wheel.installed.end() && at->starts_with(stem); ++at)
+      if (!at->ends_with(".py") && !at->ends_with(".pyi")) return std::nullopt; // b.so, b.cpython-312-….so, b.pyc
+  if (found.size() != 1) return std::nullopt;
+  return found.front();
+}
+
+/// The modules of a sound wheel that are small: read again by themselves, since RECORD and entry_points.txt come last.
+Result<void> read_sources(WheelContents& wheel) {
+  std::set<std::string> wanted;
+  for (const auto& point : wheel.report.entry_points)
+    if (!point.attribute.empty() && point.is_reference() && wanted.size() < k_sources_max)
+      if (auto source = source_of(wheel, point.module)) wanted.insert(*source);
+  if (wanted.empty() || has_errors(wheel.report.findings)) return {};
+  TRY(auto rope, content::Rope::file(wheel.path));
+  Findings findings;
+  auto zip = zip::Reader::open(rope, wheel.file, findings);
+  if (!zip) return {}; // it has changed since it was verified
+  for (const auto& member : zip->members()) {
+    auto installed = path::normal(installed_path(member.name));
+    if (!wanted.contains(installed) || member.size > k_source_bytes_max) continue;
+    auto source = zip->read_all(member, k_source_bytes_max);
+    if (source) wheel.sources.emplace(installed, std::move(*source));
+  }
+  return {};
+}
 } // namespace
 
 Result<WheelContents> look_into_wheel(const std::string& path, const LookOptions& options) {
@@ -157,6 +195,7 @@ Result<WheelContents> look_into_wheel(const std::string& path, const LookOptions
   TRY(wheel.report, wheel::verify(path, options.workers, &looker));
   wheel.files = looker.take_files();
   for (const auto& row : wheel.report.record) wheel.installed.insert(path::normal(installed_path(row.path)));
+  TRY_DO(read_sources(wheel), "while reading " + path);
   return wheel;
 }
 

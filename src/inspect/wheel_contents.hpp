@@ -7,6 +7,7 @@
 #include "inspect/device_code.hpp"
 #include "pe/pe.hpp"
 #include "wheel/wheel.hpp"
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +30,9 @@ struct WheelContents {
   wheel::VerifyReport report;      ///< of wheel::verify; `files` is incomplete if it has errors
   std::vector<MachineFile> files;  ///< sorted by `member`
   std::set<std::string> installed; ///< where all its files are installed
+  /// Source text of modules that entry points name with an attribute: "rocm_sdk/cli.py". Only those of at most 1 MiB
+  /// that nothing else in the wheel could stand in for, such as an extension module of the same name.
+  std::map<std::string, std::string> sources;
 };
 
 struct LookOptions {
