@@ -1,5 +1,6 @@
 #include "gpu/gpu_forge_for_test.hpp"
 #include "gpu/thin.hpp"
+#include "gpu/thin_proof.hpp"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>
@@ -51,6 +52,20 @@ TEST(Thin, DropsEntriesAndZerosTheirCode) {
   EXPECT_EQ(after.substr(20480), std::string(9000, '\0'));
   EXPECT_EQ(after.substr(24, 8), std::string("\2\0\0\0\0\0\0\0", 8)); // the host and gfx1030
   EXPECT_EQ(after.find("gfx942"), after.npos);
+}
+
+// A thinned file in which one byte more differs than the plan says is not handed out.
+TEST(Thin, BytesOutsideTheRemovedCodeAreProven) {
+  auto before = content::Rope::literal(three());
+  auto done = thin(before, "x", {{"gfx1030"}, testing::TempDir(), content::Spool::create(testing::TempDir()).value()});
+  ASSERT_TRUE(done);
+  ThinRequest request{{"gfx1030"}, testing::TempDir(), {}};
+  Thinning same{before, request};
+  Thinned unchanged{before, false, done->before, done->before, {}};
+  EXPECT_TRUE(prove_thinned(same, unchanged, "x"));
+  auto refused = prove_thinned(same, *done, "x");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "G116");
 }
 
 TEST(Thin, IsDoneOnceAndChangesNothingWithoutNeed) {

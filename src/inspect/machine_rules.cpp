@@ -359,7 +359,8 @@ Result<WindowsLibraries> parse_windows_libraries(std::string_view text, const st
 Findings check_machine_code(std::span<const JudgedWheel> wheels, const MachineRules& rules) {
   std::vector<const WheelContents*> all;
   for (const auto& judged : wheels) all.push_back(judged.wheel);
-  auto search = unmet_needs(all);
+  auto needs_max = rules.needs_max.value_or(k_needs_max);
+  auto search = unmet_needs(all, needs_max);
   auto dlls = dlls_of(wheels);
   Findings findings;
   for (std::size_t i = 0; i < wheels.size(); ++i) {
@@ -374,7 +375,7 @@ Findings check_machine_code(std::span<const JudgedWheel> wheels, const MachineRu
       report.add("Q118", Severity::warning,
                  fmt::format("its files, with those of the other wheels, need more than {} libraries: not all were "
                              "looked for",
-                             units::count(k_needs_max)),
+                             units::count(needs_max)),
                  "check the wheels one by one");
     check_libraries(report, std::span(own.begin(), own.end()), rules);
     check_run_paths(report);

@@ -4,6 +4,7 @@
 #include "base/finding.hpp"
 #include "inspect/platform_verdict.hpp"
 #include "inspect/wheel_contents.hpp"
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@ struct MachineRules {
   PlatformTables platforms;
   const WindowsLibraries& windows;
   std::vector<std::string> allowed; ///< patterns of libraries that the machine is known to have: "libamdhip64.so.*"
+  std::optional<std::size_t> needs_max = {}; ///< needs of libraries that are followed (Q118); tests lower the bound
 };
 
 /// A wheel and what platform_verdict() said of it.

@@ -118,6 +118,16 @@ TEST(MachineRules, Libraries) {
               IsEmpty());
 }
 
+TEST(MachineRules, ASearchThatEndsAtItsBoundSaysSo) {
+  auto one = wheel(k_linux, {file("x/a.so", library({"x.so", "y.so"})), file("x/b.so", library({"z.so"}))});
+  std::vector<JudgedWheel> judged{{&one, platform_verdict(one, made::platforms())}};
+  auto codes_of_search = [&](std::size_t needs_max) {
+    return codes(check_machine_code(judged, {made::platforms(), made::windows(), {}, needs_max}));
+  };
+  EXPECT_THAT(codes_of_search(2), ::testing::Contains("w Q118"));
+  EXPECT_THAT(codes_of_search(4), ::testing::Not(::testing::Contains("w Q118")));
+}
+
 TEST(MachineRules, RunPaths) {
   const std::pair<const char*, std::vector<std::string>> cases[] = {
       {"$ORIGIN", {}},

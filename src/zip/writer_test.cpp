@@ -251,6 +251,18 @@ TEST_F(ZipWriter, RewritesWithKeptAndNewEntriesInOrder) {
   EXPECT_EQ(digests[0], digests[1]);
 }
 
+// The local header would need a ZIP64 field for one size alone, which not all readers take.
+TEST_F(ZipWriter, KeepsNoMemberWhosePackedSizeHasNoPlace) {
+  auto file = sys::File::create(directory_ + "/kept").value();
+  Layout layout(file);
+  Member member{.name = "a", .size = 0xFFFFFFFEu, .stored_size = 0xFFFFFFFFu};
+  auto refused = layout.keep(member, content::Rope::zeros(10));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "Z023");
+  EXPECT_EQ(refused.error().kind, ErrorKind::unsupported);
+  EXPECT_TRUE(layout.keep({.name = "a", .size = 12, .stored_size = 10}, content::Rope::zeros(10)));
+}
+
 TEST_F(ZipWriter, ARewriteThatReadersWouldRefuseForItsSizeFails) {
   auto old = make({entry("a", "1")}).value();
   Findings findings;
