@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import subprocess
 import sys
 import zipfile
@@ -115,6 +116,53 @@ def test_wheel_and_directory_say_the_same(bundle, tmp_path):
         seen.append([(Path(r["file"]).name, r["target"], r["count"], r["bytes"]) for r in good("gpu", "list", "--json", wheel).json["code_objects"]])
     seen.append([(Path(r["file"]).name, r["target"], r["count"], r["bytes"]) for r in good("gpu", "list", "--json", place).json["code_objects"]])
     assert seen[0] == seen[1] == seen[2] and len(seen[0]) == 2
+
+
+def with_section(out: Path, name: str, data: bytes) -> Path:
+    """A shared library with the bytes in a section of this name."""
+    (out.parent / "data").write_bytes(data)
+    source = f'.section {name},"a",@progbits\n.p2align 3\n.incbin "{out.parent}/data"\n.section .note.GNU-stack,"",@progbits\n'
+    subprocess.run(["gcc", "-shared", "-nostdlib", "-x", "assembler", "-", "-o", out], input=source.encode(), check=True)
+    return out
+
+
+def fatbin(*pieces: tuple[int, int, int, int]) -> bytes:
+    """A CUDA fatbin. Each piece: kind (1 PTX, 2 machine code), processor, bytes as stored, and bytes decompressed or 0."""
+    body = b""
+    for kind, processor, stored, unpacked in pieces:
+        body += struct.pack("<HHIQIIIIQQQQ", kind, 0x101, 64, stored, 0, 0, 0, processor, 0, 0x2011 if unpacked else 0x11, 0, unpacked) + bytes(stored)
+    return struct.pack("<IHHQ", 0xBA55ED50, 1, 16, len(body)) + body
+
+
+def test_offload_binaries_of_clang(device, tmp_path):
+    """Listed as `clang-offload-packager` packs them; AMD's code counts in verdicts."""
+    (tmp_path / "cubin").write_bytes(b"x" * 100)
+    images = [f"--image=file={device('gfx942')},triple=amdgcn-amd-amdhsa,arch=gfx942,kind=openmp", f"--image=file={tmp_path}/cubin,triple=nvptx64-nvidia-cuda,arch=sm_80,kind=openmp"]
+    run("clang-offload-packager-19", "-o", tmp_path / "packed", *images)
+    made = with_section(tmp_path / "libx.so", ".llvm.offloading", (tmp_path / "packed").read_bytes())
+    document = good("gpu", "list", "--json", made).json
+    assert objects(document) == {"gfx942": (1, device("gfx942").stat().st_size), "sm_80": (1, 100)} and document["findings"] == []
+    assert {row["container"] for row in document["code_objects"]} == {"offload binary"}
+    asked = quarry("gpu", "list", "--json", made, "--amdgpu-family", "gfx120X-all")
+    assert [(v["verdict"], v["target"]) for v in asked.json["verdicts"]] == [("missing", "gfx1200"), ("missing", "gfx1201"), ("extra", "gfx942")]
+
+
+def test_cuda_code_is_listed_and_not_judged(bundle, tmp_path):
+    one = with_section(tmp_path / "liba.so", ".nv_fatbin", fatbin((2, 90, 128, 0), (1, 90, 64, 500)) + fatbin((2, 75, 96, 0)))
+    document = good("gpu", "list", "--json", one).json
+    assert objects(document) == {"sm_90": (1, 128), "compute_90": (1, 500), "sm_75": (1, 96)}
+    assert {row["target"]: row["container"] for row in document["code_objects"]} == {"sm_90": "fatbin", "compute_90": "compressed fatbin", "sm_75": "fatbin"}
+    two = with_section(tmp_path / "libb.so", ".nv_fatbin", fatbin((2, 120, 200, 1000)))
+    amd = library(tmp_path / "libc.so", bundle("gfx1200", "gfx1201"))
+    done = good("gpu", "list", "--json", one, two, amd, "--amdgpu-family", "gfx120X-all").json
+    assert done["verdicts"] == [] and done["findings"] == [] and objects(done)["sm_120"] == (1, 1000)
+    odd = with_section(tmp_path / "libd.so", ".nv_fatbin", b"another form of code, which is not known")
+    assert {one["severity"] for one in good("gpu", "list", "--json", odd).json["findings"]} == {"note"}
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        wheel = tmp_path / f"x{method}.whl"
+        with zipfile.ZipFile(wheel, "w", method) as archive:
+            archive.write(one, "p/liba.so")
+        assert objects(good("gpu", "list", "--json", wheel).json) == objects(document)
 
 
 def test_a_label_that_lies(bundle, tmp_path):

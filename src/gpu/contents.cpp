@@ -88,6 +88,9 @@ std::string_view to_string(Container container) {
   case Container::bundle: return "bundle";
   case Container::compressed_bundle: return "compressed bundle";
   case Container::kpack: return "kpack";
+  case Container::offload_binary: return "offload binary";
+  case Container::fatbin: return "fatbin";
+  case Container::compressed_fatbin: return "compressed fatbin";
   }
   return "";
 }

@@ -19,8 +19,11 @@ enum class Container : std::uint8_t {
   bundle,            ///< __CLANG_OFFLOAD_BUNDLE__
   compressed_bundle, ///< CCOB, version 1 to 3
   kpack,             ///< a .kpack archive
+  offload_binary,    ///< of clang's new driver, in .llvm.offloading
+  fatbin,            ///< CUDA code in .nv_fatbin
+  compressed_fatbin, ///< the same, compressed
 };
-std::string_view to_string(Container container); ///< "elf", "bundle", "compressed bundle", "kpack"
+std::string_view to_string(Container container); ///< "elf", "bundle", "compressed bundle", "kpack", ...
 
 struct CodeObject {
   Container container = Container::elf;

@@ -1,4 +1,5 @@
 // Libraries and programs with device code: ELF and PE.
+#include "gpu/offload.hpp"
 #include "gpu/reading.hpp"
 
 #include "elf/image.hpp"
@@ -20,6 +21,8 @@ struct Range {
 };
 
 bool has_code(const Range& section) { return section.name == ".hip_fatbin" || section.name == ".hip_fat"; }
+bool has_offload_binaries(const Range& section) { return section.name == ".llvm.offloading"; }
+bool has_fatbins(const Range& section) { return section.name == ".nv_fatbin" || section.name == "__nv_relfatbin"; }
 bool has_records(const Range& section) { return section.name == ".hipFatBinSegment" || section.name == ".hipFatB"; }
 
 /// What a conversion to kpack leaves of the section is not defined: zeros, or bytes of its neighbours.
@@ -33,6 +36,9 @@ Result<void> read_section(Reading& reading, const Range& section) {
   if (!elf::fits(section.begin, section.size, reading.file.size()))
     return keep(reading, damaged("it reaches past the end of the file").value(), section.name);
   if (has_records(section)) return read_records(reading, section.begin, section.size);
+  SectionPlace place{section.begin, section.begin + section.size};
+  if (has_offload_binaries(section)) return read_offload_binaries(reading, place);
+  if (has_fatbins(section)) return read_fatbins(reading, place);
   TRY(auto emptied, is_emptied(reading, section));
   if (emptied) return {};
   return read_bundles(reading, section.begin, section.begin + section.size, section.name);
@@ -42,7 +48,7 @@ Result<void> read_sections(Reading& reading, const std::vector<Range>& sections)
   std::vector<const Range*> wanted; // the records first: they say whether code is expected
   for (const auto& section : sections) {
     if (section.name == ".rocm_kpack_ref") reading.contents.split = true;
-    if (has_code(section)) wanted.push_back(&section);
+    if (has_code(section) || has_offload_binaries(section) || has_fatbins(section)) wanted.push_back(&section);
     if (has_records(section)) wanted.insert(wanted.begin(), &section);
     if (wanted.size() > k_code_sections_max)
       return damaged(fmt::format("it has more than {} sections of device code; none is read", k_code_sections_max));

@@ -159,6 +159,10 @@ bool covers(std::string_view code, std::string_view device) {
   return true;
 }
 
+bool is_foreign(const Target& target) {
+  return target.processor.starts_with("sm_") || target.processor.starts_with("compute_");
+}
+
 std::string_view known_processor(std::string_view text) {
   std::string_view best;
   for (const auto& processor : k_processors)

@@ -50,6 +50,9 @@ bool agrees(const Target& label, const ElfHead& head);
 /// group in which `x` stands for any digit.
 bool covers(std::string_view code, std::string_view device);
 
+/// Whether the target is one of another maker's GPUs, of which nothing is known but the name: "sm_90", "compute_90".
+bool is_foreign(const Target& target);
+
 /// The longest processor known to LLVM with which `text` begins: "gfx90878" (MIOpen: gfx908 with 78 compute units) ->
 /// "gfx908"; empty if there is none.
 std::string_view known_processor(std::string_view text);

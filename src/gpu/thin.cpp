@@ -260,12 +260,13 @@ Result<void> require_undamaged(const Contents& contents, std::string_view name) 
 /// What cannot be thinned, if it holds code that nobody asked for.
 void note_others(Thinning& thinning, const Contents& contents, std::string_view head) {
   auto is_other = [&](const CodeObject& object) {
-    bool other = object.container == Container::kpack || head.starts_with("MZ");
+    bool other =
+        object.container == Container::kpack || object.container == Container::offload_binary || head.starts_with("MZ");
     return other && is_unwanted(object.target, thinning.request.devices);
   };
   if (std::ranges::any_of(contents.objects, is_other))
-    stays(thinning,
-          head.starts_with("MZ") ? "Windows programs and DLLs are not thinned" : "kpack archives are not thinned");
+    stays(thinning, head.starts_with("MZ") ? "Windows programs and DLLs are not thinned"
+                                           : "kpack archives and offload binaries are not thinned");
   for (const auto& finding : contents.findings) stays(thinning, finding.message);
 }
 } // namespace

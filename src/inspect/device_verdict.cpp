@@ -31,6 +31,11 @@ Unit unit_of(const DeviceFile& file) {
   Unit unit{&file, {}, {}};
   for (const auto& object : file.contents.objects) {
     auto target = object.target.str();
+    if (gpu::is_foreign(object.target)) { // it is listed, and no verdict is about it
+      ++unit.targets[target].count;
+      unit.targets[target].bytes += object.bytes;
+      continue;
+    }
     for (auto* sum : {&unit.targets[target], &unit.by_processor[object.target.processor][target]}) {
       ++sum->count;
       sum->bytes += object.bytes;
@@ -173,7 +178,7 @@ void find_lies(const DeviceFile& file, Judgement& into) {
       auto& sum = labels[{object.target.str(), object.elf_target->str()}];
       ++sum.count, sum.bytes += object.bytes;
     }
-    if (file.named && !path_agrees(file.named->target, object.target)) {
+    if (file.named && !gpu::is_foreign(object.target) && !path_agrees(file.named->target, object.target)) {
       auto& sum = strangers[object.target.str()];
       ++sum.count, sum.bytes += object.bytes;
     }
@@ -229,7 +234,8 @@ std::vector<TargetSum> sums_of(const std::vector<Unit>& units, const Asked& aske
       total.count += sum.count;
       total.bytes += sum.bytes;
       ++total.files;
-      total.asked = asked.targets.empty() || runs_on_any(target.substr(0, target.find(':')), asked.targets);
+      total.asked = asked.targets.empty() || gpu::is_foreign({target, {}, {}}) ||
+                    runs_on_any(target.substr(0, target.find(':')), asked.targets);
     }
   std::vector<TargetSum> out;
   for (auto& [target, sum] : sums) out.push_back(std::move(sum));
