@@ -175,7 +175,7 @@ private:
       if (!answer.gap) break;
       note_gap(*answer.gap, shelf.target());
       if (answer.gap->kind == GapKind::undecided || !told.insert(answer.gap->project).second) {
-        gave_up_ = budget_.left == 0;
+        gave_up_ = budget_.left == 0 || budget_.comparisons == 0;
         return std::nullopt;
       }
     }

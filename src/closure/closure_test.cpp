@@ -283,6 +283,27 @@ TEST(Closure, AnEndlessSearchIsGivenUp) {
   EXPECT_TRUE(found[0].is("Q405")) << found[0].message;
 }
 
+// Each new demand was compared with all demands before it: 60,000 requirements of one project were 1.8 billion
+// comparisons.
+TEST(Closure, ManyRequirementsOfOneProjectAreReadOnce) {
+  std::vector<std::string> all(20'000, "b>=1");
+  EXPECT_THAT(closure_of(packages({{pure("a-1.0"), all}, {pure("b-1.0")}})), IsEmpty());
+}
+
+// Each conflict looks at all demands of a project; thousands of conflicts with thousands of demands took minutes.
+TEST(Closure, ComparisonsAreBounded) {
+  Base base;
+  for (int version = 0; version < 40; ++version) {
+    base.add(pure("b-" + std::to_string(version)));
+    base.add(pure("p-" + std::to_string(version)), {"b==1000"});
+  }
+  std::vector<std::string> all{"p"};
+  for (int i = 0; i < 4'000; ++i) all.push_back("b!=1." + std::to_string(i));
+  auto found = closure_of(packages({{pure("a-1.0"), all}}), &base);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].is("Q405")) << found[0].message;
+}
+
 TEST(Closure, ASourceDistributionCountsWithWhatIsKnown) {
   dist::Metadata dynamic;
   dynamic.dynamic = {"Requires-Dist"};

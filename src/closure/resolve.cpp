@@ -97,23 +97,13 @@ public:
   }
   /// Who has a part in a demand: the project that makes it and, if it makes it with an extra, who asked for the extra.
   void add_askers(const Demand& demand, Conflict& askers) const {
-    std::set<std::pair<std::string, std::string>> seen;
-    std::vector<std::pair<std::string, std::string>> open{{demand.by, demand.extra}};
-    while (!open.empty()) {
-      auto asker = std::move(open.back());
-      open.pop_back();
-      if (!seen.insert(asker).second) continue;
-      askers.insert(asker.first);
-      auto place = nodes_.find(asker.first);
-      if (asker.second.empty() || place == nodes_.end()) continue;
-      for (const auto& each : place->second.demands)
-        if (std::ranges::find(each.requirement.extras, asker.second) != each.requirement.extras.end())
-          open.emplace_back(each.by, each.extra);
-    }
+    SeenAskers seen;
+    add_askers(demand, askers, seen);
   }
   Conflict askers_of(const Node& node) const {
     Conflict askers;
-    for (const auto& demand : node.demands) add_askers(demand, askers);
+    SeenAskers seen; // of all demands: thousands may come from one project
+    for (const auto& demand : node.demands) add_askers(demand, askers, seen);
     return askers;
   }
   const std::map<std::string, Node>& nodes() const { return nodes_; }
@@ -130,6 +120,23 @@ public:
   }
 
 private:
+  using SeenAskers = std::set<std::pair<std::string, std::string>>; ///< project and extra
+  void add_askers(const Demand& demand, Conflict& askers, SeenAskers& seen) const {
+    if (seen.contains({demand.by, demand.extra})) return;
+    std::vector<std::pair<std::string, std::string>> open{{demand.by, demand.extra}};
+    while (!open.empty()) {
+      auto asker = std::move(open.back());
+      open.pop_back();
+      if (!seen.insert(asker).second) continue;
+      askers.insert(asker.first);
+      auto place = nodes_.find(asker.first);
+      if (asker.second.empty() || place == nodes_.end()) continue;
+      for (const auto& each : place->second.demands)
+        if (std::ranges::find(each.requirement.extras, asker.second) != each.requirement.extras.end())
+          open.emplace_back(each.by, each.extra);
+    }
+  }
+
   struct Change {
     Node* node;
     std::string extra; ///< that was added; empty: a demand or the choice was
@@ -143,9 +150,10 @@ private:
 struct ShallowGap {
   std::optional<Gap> gap;
   std::size_t at = 0, depth = 0; ///< of the gap; of the search now
-  void note(Gap found) {
+  /// `found` makes the gap, which copies all demands: only where it counts.
+  void note(const std::function<Gap()>& found) {
     if (gap && at <= depth) return;
-    gap = std::move(found);
+    gap = found();
     at = depth;
   }
 };
@@ -175,10 +183,28 @@ Result<std::vector<MissingExtra>> missing_extras(Shelf& shelf, const Board& boar
 /// The requirements that wait to be followed: of a chosen project, with one of its extras or without ("").
 using Waiting = std::deque<std::pair<std::string, std::string>>;
 
+/// What one search may still look at.
+struct Bounds {
+  SearchBudget& budget;
+  std::size_t steps = 0, comparisons = 0;
+  /// Takes a requirement with its extras.
+  bool may_go_on(std::size_t looks) {
+    if (steps >= k_steps_max || budget.left == 0 || comparisons >= k_comparisons_max || budget.comparisons == 0)
+      return false;
+    steps += looks;
+    budget.left -= std::min(looks, budget.left);
+    return true;
+  }
+  void compare(std::size_t count) {
+    comparisons += count;
+    budget.comparisons -= std::min(count, budget.comparisons);
+  }
+};
+
 class Search {
 public:
   Search(Shelf& shelf, const Assumed& assumed, SearchBudget& budget)
-      : shelf_(shelf), assumed_(assumed), budget_(budget) {}
+      : shelf_(shelf), assumed_(assumed), bounds_{budget} {}
 
   Result<Answer> run(const std::vector<Demand>& demands) {
     Outcome conflict;
@@ -214,19 +240,22 @@ private:
                 : !project->known               ? GapKind::unknown
                                                 : GapKind::no_file;
     if (kind != GapKind::no_file || project->editions.empty()) {
-      found_.note(gap_of(kind, *project, kind == GapKind::from_url ? std::vector{demand} : node.demands));
+      found_.note(
+          [&] { return gap_of(kind, *project, kind == GapKind::from_url ? std::vector{demand} : node.demands); });
       Conflict conflict;
       board_.add_askers(demand, conflict);
       return Outcome(std::move(conflict));
     }
     for (const auto& extra : demand.requirement.extras)
       if (board_.ask_extra(node, extra) && node.chosen) waiting.emplace_back(name, extra);
-    if (!node.chosen || allows(node.demands, *node.chosen)) return Outcome();
+    // What was asked for before allows the choice.
+    if (!node.chosen || demand.requirement.specifiers.contains(node.chosen->version, true)) return Outcome();
     return no_match(name, node, *project);
   }
 
   Outcome no_match(const std::string& name, const Node& node, const Project& project) {
-    found_.note(gap_of(GapKind::no_match, project, node.demands));
+    found_.note([&] { return gap_of(GapKind::no_match, project, node.demands); });
+    bounds_.compare(node.demands.size());
     auto conflict = board_.askers_of(node);
     conflict.insert(name);
     return Outcome(std::move(conflict));
@@ -239,7 +268,7 @@ private:
       const auto& node = board_.node(name);
       TRY(const auto* needs, shelf_.needs(*node.chosen));
       for (const auto& requirement : needs->requirements) {
-        if (!may_go_on()) return give_up(name, node);
+        if (!bounds_.may_go_on(1 + requirement.extras.size())) return give_up(name, node);
         if (!shelf_.target().holds(requirement.marker, extra)) continue;
         if (!extra.empty() && shelf_.target().holds(requirement.marker, {})) continue; // asked for already
         TRY(auto conflict, add({requirement, name, node.chosen->version.str(), extra}, waiting));
@@ -247,13 +276,6 @@ private:
       }
     }
     return Outcome();
-  }
-
-  bool may_go_on() {
-    if (steps_ >= k_steps_max || budget_.left == 0) return false;
-    ++steps_;
-    --budget_.left;
-    return true;
   }
 
   Result<Outcome> give_up(const std::string& name, const Node& node) {
@@ -269,8 +291,10 @@ private:
     const auto& name = open->first;
     auto& node = open->second;
     TRY(const auto* project, shelf_.project(name));
+    bounds_.compare((project->editions.size() + 1) * node.demands.size());
+    if (!bounds_.may_go_on(0)) return give_up(name, node);
     auto choices = choices_of(*project, node);
-    if (choices.empty()) found_.note(gap_of(GapKind::no_match, *project, node.demands));
+    if (choices.empty()) found_.note([&] { return gap_of(GapKind::no_match, *project, node.demands); });
     auto all = board_.askers_of(node);
     for (const auto* edition : choices) {
       if (++tries_ > k_tries_max || depth > k_choices_max) return give_up(name, node);
@@ -289,7 +313,7 @@ private:
   Result<Outcome> try_edition(const std::string& name, Node& node, const Edition& edition, std::size_t depth) {
     TRY(const auto* needs, shelf_.needs(edition));
     if (!needs->readable) {
-      found_.note({GapKind::unreadable, name, node.demands, {edition.version}, node.in_set, false});
+      found_.note([&] { return Gap{GapKind::unreadable, name, node.demands, {edition.version}, node.in_set, false}; });
       return Outcome(Conflict{name});
     }
     board_.choose(node, edition);
@@ -304,6 +328,7 @@ private:
     for (const auto& [name, node] : board_.nodes()) {
       if (!node.chosen) continue;
       TRY(const auto* project, shelf_.project(name));
+      bounds_.compare((project->editions.size() + 1) * node.demands.size());
       if (!is_called_for(*project, node)) return no_match(name, node, *project);
     }
     return Outcome();
@@ -311,10 +336,10 @@ private:
 
   Shelf& shelf_;
   const Assumed& assumed_;
-  SearchBudget& budget_;
+  Bounds bounds_;
   Board board_;
   ShallowGap found_;
-  std::size_t tries_ = 0, steps_ = 0;
+  std::size_t tries_ = 0;
 };
 
 } // namespace

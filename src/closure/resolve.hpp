@@ -19,9 +19,13 @@ constexpr std::size_t k_choices_max = 1'000;
 /// Requirements that one search looks at. PyTorch with its dependencies needs some thousand.
 constexpr std::size_t k_steps_max = 300'000;
 
-/// What all searches of a question may look at together: requirements.
+/// Versions that one search compares with a demand. PyTorch with its dependencies needs some ten thousand.
+constexpr std::size_t k_comparisons_max = 5'000'000;
+
+/// What all searches of a question may look at together.
 struct SearchBudget {
-  std::size_t left = 5'000'000; ///< a release of 50 packages needs a tenth of it
+  std::size_t left = 5'000'000;         ///< requirements; a release of 50 packages needs a tenth of it
+  std::size_t comparisons = 50'000'000; ///< of a version with a demand
 };
 
 struct Demand {
@@ -37,7 +41,7 @@ enum class GapKind : std::uint8_t {
   no_match,   ///< none of the versions is one that all demands allow
   from_url,   ///< a requirement names a URL
   unreadable, ///< the versions that would fit have METADATA that installers cannot read
-  undecided,  ///< the search was given up: k_tries_max, k_choices_max, k_steps_max, SearchBudget
+  undecided,  ///< the search was given up: one of the bounds above
 };
 
 /// Why a question has no answer: what stood in the way where the search met it first.
