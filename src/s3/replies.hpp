@@ -2,6 +2,7 @@
 // Parses S3's XML answers (docs.aws.amazon.com, Amazon S3 API Reference), with bounds on size and depth. Unknown
 // elements are ignored. Every parse_… function and etag_of() fail with corrupt (K020). Pure.
 #include "base/result.hpp"
+#include "s3/bucket_key.hpp"
 #include <cstdint>
 #include <map>
 #include <optional>
