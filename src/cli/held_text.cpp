@@ -13,6 +13,8 @@ namespace {
 constexpr std::int64_t k_hour_us = 3600ll * 1'000'000, k_waiver_us = 7 * 24 * k_hour_us;
 
 bool is_held(const gate::CellVerdict& cell) { return cell.verdict == gate::Decision::held; }
+/// A waiver takes a risk; it does not bring the packages that are not there.
+bool can_be_waived(const gate::CellVerdict& cell) { return is_held(cell) && !cell.not_installable; }
 
 std::string packages_of(const registry::SetRecord& set) {
   return text::replace_all(pages::requirement_of(set), "\"", ""); // the whole line is quoted where it is printed
@@ -108,7 +110,11 @@ std::string held_text(const Context& context, const Arguments& arguments, const 
   if (std::any_of(moves.begin(), moves.end(), [](const auto& m) { return !m.files.empty(); }) &&
       promote.text() != NextCommand(context, "promote").flags_of(arguments).text())
     text += fmt::format("Promote what is ready:\n  {}\n", promote.text());
-  return text + waive_line(context, arguments, held.policy, *std::find_if(cells.begin(), cells.end(), is_held));
+  auto waivable = std::find_if(cells.begin(), cells.end(), can_be_waived);
+  if (waivable == cells.end())
+    return text + "What is held could not be installed there. Move all of it together, or list the extras that may be "
+                  "empty in the policy (`empty_extras`).\n";
+  return text + waive_line(context, arguments, held.policy, *waivable);
 }
 
 } // namespace quarry::cli

@@ -24,6 +24,15 @@ Result<promote::Options> promote_options_of(Context& context, const Arguments& a
   return options;
 }
 
+Result<std::unique_ptr<BaseIndex>> dependencies_of(const Context& context, const Arguments& arguments) {
+  if (arguments.get("--cells") == "ready")
+    return open_base_index(context, arguments.get("--base-index"), arguments.get("--store"));
+  if (arguments.has("--base-index"))
+    return fail(ErrorKind::invalid_argument, "C006", "--base-index is asked only where a part of the sets moves",
+                "add `--cells ready`, or omit --base-index");
+  return std::unique_ptr<BaseIndex>();
+}
+
 Json receipt_json(const promote::Receipt& receipt, const char* schema, bool dry_run) {
   auto sets = Json::array();
   for (const auto& sealed : receipt.plan.sets) sets.push_back(sealed.digest);

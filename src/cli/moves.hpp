@@ -1,6 +1,7 @@
 #pragma once
 // Moves of a channel for people and for programs: `promote` and `rollback`.
 #include "base/json.hpp"
+#include "cli/base_index.hpp"
 #include "cli/command.hpp"
 #include "promote/promote.hpp"
 #include <string>
@@ -10,6 +11,9 @@ namespace quarry::cli {
 /// From --dry-run, --execute, --reason and --public-url, with the ledger's author and time. invalid_argument O006,
 /// O009.
 Result<promote::Options> promote_options_of(Context& context, const Arguments& arguments);
+/// Where the dependencies of `--cells ready` come from: `--base-index`, else that of the store; null if there is
+/// nothing to ask. invalid_argument C006 for `--base-index` without `--cells ready`; else as open_base_index().
+Result<std::unique_ptr<BaseIndex>> dependencies_of(const Context& context, const Arguments& arguments);
 Json receipt_json(const promote::Receipt& receipt, const char* schema, bool dry_run);
 /// What was done: "moved       stable@3  view 1f2e…".
 std::string moved_text(const promote::Receipt& receipt);

@@ -21,6 +21,7 @@ constexpr int k_exit_held_back = 10;
 struct Asked {
   std::unique_ptr<store::ObjectStore> store;
   Destination to;
+  std::unique_ptr<BaseIndex> base;
   release::Request request;
 };
 
@@ -35,6 +36,11 @@ Result<Asked> asked_of(Context& context, const Arguments& arguments) {
     return policy_for(context, arguments, store, channel);
   };
   request.ready_cells_only = arguments.get("--cells") == "ready";
+  TRY(asked.base, dependencies_of(context, arguments));
+  if (asked.base) {
+    request.base_index = &asked.base->candidates();
+    request.base_index_name = asked.base->name();
+  }
   request.now_us = context.clock.now_us();
   request.workers = context.jobs;
   if (asked.to.store) request.distribution = asked.to.locator + " " + asked.to.prefix;

@@ -35,6 +35,15 @@ bool is_of(const ShownRelease& release, const std::string& set) {
                      [&](const registry::SealedSet& sealed) { return sealed.digest.hex() == set; });
 }
 
+bool brings(const ShownRelease& release, const registry::EmptyExtra& extra) {
+  auto is_it = [&](const registry::FileRecord& file) {
+    return file.project == extra.project && file.version == extra.version;
+  };
+  return std::any_of(release.sets.begin(), release.sets.end(), [&](const registry::SealedSet& sealed) {
+    return std::any_of(sealed.set.files.begin(), sealed.set.files.end(), is_it);
+  });
+}
+
 /// What one verdict says about the sets of the release.
 void add_cells(const Json& verdict, const std::string& channel, ShownRelease& release,
                std::set<registry::WaiverDigest>& waivers) {
@@ -92,6 +101,8 @@ Result<void> add_channel(store::ObjectStore& store, const std::string& name, Sho
     if (const auto* sealed = set_of(release, {digest, std::move(record), {}})) to.sets.push_back(sealed->digest);
   }
   if (to.sets.empty()) return {};
+  for (auto& one : registry::empty_extras_of(view))
+    if (brings(release, one)) to.empty_extras.push_back(std::move(one));
   release.channels.push_back(std::move(to));
   return add_verdicts(store, channel->record, release, waivers);
 }
@@ -158,6 +169,16 @@ std::string cells_text_of(const ShownRelease& release) {
   return text;
 }
 
+std::string empty_extras_text(const ShownRelease& release) {
+  std::string rows;
+  for (const auto& channel : release.channels)
+    for (const auto& one : channel.empty_extras)
+      rows += fmt::format("| {} | `{}` | {} |\n", channel.name, registry::name_of(one), table_cell(one.lacks));
+  return rows.empty()
+             ? rows
+             : "\n## Extras that cannot be installed yet\n\n| channel | extra | held back |\n|---|---|---|\n" + rows;
+}
+
 } // namespace
 
 std::string release_notes(const ShownRelease& release) {
@@ -166,7 +187,7 @@ std::string release_notes(const ShownRelease& release) {
                           release.digest);
   if (!release.record.notes.empty())
     text += "\n" + release.record.notes + (release.record.notes.ends_with('\n') ? "" : "\n");
-  text += packages_text(release) + channels_text(release) + cells_text_of(release);
+  text += packages_text(release) + channels_text(release) + cells_text_of(release) + empty_extras_text(release);
   if (!release.waivers.empty()) text += "\n## Waivers\n\n";
   for (const auto& waiver : release.waivers)
     text += fmt::format("- `{}`: {}\n", waiver.digest.short_hex(), waiver.text);

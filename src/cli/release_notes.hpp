@@ -1,6 +1,7 @@
 #pragma once
 // A release with where it is and what let it there, for `release show` and `release notes`.
 #include "base/result.hpp"
+#include "registry/empty_extras.hpp"
 #include "registry/releases.hpp"
 #include <string>
 #include <vector>
@@ -19,7 +20,8 @@ struct ReleasedWaiver {
 struct ReleasedTo {
   std::string name;
   std::uint64_t generation = 0;
-  std::vector<registry::SetDigest> sets; ///< of the release, that the channel shows, whole or in part
+  std::vector<registry::SetDigest> sets;               ///< of the release, that the channel shows, whole or in part
+  std::vector<registry::EmptyExtra> empty_extras = {}; ///< of packages of the release
 };
 struct ShownRelease {
   registry::ReleaseDigest digest;

@@ -1,6 +1,7 @@
 #include "cli/set_packages.hpp"
 
 #include "cli/records.hpp"
+#include "closure/stored.hpp"
 #include "content/rope.hpp"
 #include "index/describe.hpp"
 #include "publish/collect.hpp"
@@ -40,24 +41,11 @@ Result<SetPackages> packages_of_directory(const std::string& directory) {
   return made;
 }
 
-/// A wheel's METADATA as it was sealed; empty for a source distribution.
-Result<std::string> sealed_metadata(store::ObjectStore& store, const registry::FileRecord& file) {
-  if (!file.metadata_sha256) return std::string();
-  auto key = file.key + ".metadata";
-  TRY(auto text, store.get(key, dist::k_metadata_bytes_max));
-  if (!text || sha256(*text) != *file.metadata_sha256)
-    return fail(ErrorKind::corrupt, "P021",
-                fmt::format("{} is {} since it was sealed", key, text ? "altered" : "missing"),
-                "`quarry index repair` writes it again; `quarry set verify` lists all that is wrong");
-  return std::move(*text);
-}
-
 Result<SetPackages> packages_of_sets(store::ObjectStore& store, const run::Locator& locator) {
   TRY(auto resolved, publish::resolve(store, locator));
   SetPackages made;
   for (const auto& file : resolved.files) {
-    TRY(auto text, sealed_metadata(store, file));
-    TRY(auto package, closure::package_of_record(file, text));
+    TRY(auto package, closure::load_package(store, file));
     made.packages.push_back(std::move(package));
     made.bytes.push_back({file.sha256, {}});
     if (!file.metadata_sha256) continue;

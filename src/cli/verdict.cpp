@@ -167,7 +167,8 @@ Json verdict_json(const gate::Verdict& verdict) {
                      {"reasons", c.reasons},
                      {"evidence", c.evidence},
                      {"untested", c.untested},
-                     {"failed", c.failed}});
+                     {"failed", c.failed},
+                     {"not_installable", c.not_installable}});
   return {{"verdict", gate::to_string(verdict.verdict)},
           {"would_hold", verdict.would_hold},
           {"mode", verdict.mode == gate::Mode::enforce ? "enforce" : "report_only"},

@@ -11,14 +11,22 @@
 namespace quarry::closure {
 
 namespace {
-constexpr std::size_t k_gaps_max = 50;      // of one question; a set that nobody resolved has a few
-constexpr std::size_t k_extras_max = 1'000; // of one package; apache-airflow has 150
+constexpr std::size_t k_gaps_max = 50;          // of one question; a set that nobody resolved has a few
+constexpr std::size_t k_extras_max = 1'000;     // of one package; apache-airflow has 150
+constexpr const char* k_missing_extra = "Q407"; // installers ignore it
 constexpr std::size_t k_askers_shown = 4, k_versions_shown = 3, k_targets_shown = 3;
 
 /// The same gap is met from many packages and on many targets; it is said once.
 struct Met {
   Finding finding;
   std::vector<std::string> targets;
+};
+
+/// What the search found out.
+struct Told {
+  std::map<std::string, Met> met;
+  std::vector<std::string> order; ///< keys of `met`
+  Installable installable;
 };
 
 std::string asker_of(const Demand& demand) {
@@ -54,10 +62,16 @@ std::string file_of(const std::vector<Package>& set, const std::string& project)
 }
 
 std::string owner_of(const Gap& gap, const ClosureQuestion& question) {
-  return gap.in_set ? "the set" : question.base_name;
+  return gap.in_set ? question.set_name : question.base_name;
 }
 
 Finding unknown_of(const Gap& gap, const std::string& wishes, const ClosureQuestion& question) {
+  if (question.beside && question.beside->owns(gap.project))
+    return {"Q401",
+            Severity::error,
+            {},
+            fmt::format("{}, which {} lacks", wishes, question.set_name),
+            fmt::format("have {} tested, so that it can move, too", gap.project)};
   auto fix = fmt::format("publish {} with the set; `--allow-missing {}` if people get it from elsewhere", gap.project,
                          gap.project);
   if (!question.base)
@@ -69,7 +83,7 @@ Finding unknown_of(const Gap& gap, const std::string& wishes, const ClosureQuest
   return {"Q401",
           Severity::error,
           {},
-          fmt::format("{}, which neither the set nor {} has", wishes, question.base_name),
+          fmt::format("{}, which neither {} nor {} has", wishes, question.set_name, question.base_name),
           fix};
 }
 
@@ -115,6 +129,10 @@ Finding finding_of(const Gap& gap, const ClosureQuestion& question) {
 struct Asked { ///< one question
   std::string project, version, extra;
 };
+struct Root { ///< whose question it is
+  std::vector<std::string> files;
+  std::string extra;
+};
 
 class Rules {
 public:
@@ -122,25 +140,31 @@ public:
     for (const auto& package : set) projects_.insert(package.project);
   }
 
-  Result<Findings> run() {
+  Result<Told> run() {
     for (const auto& target : question_.targets) TRY_DO(check_target(target));
-    Findings findings;
-    for (const auto& key : order_) {
-      auto& met = met_.at(key);
-      met.finding.message += fmt::format(" (Python {})", text::first(met.targets, k_targets_shown));
-      findings.push_back(std::move(met.finding));
-    }
-    return findings;
+    return std::move(told_);
   }
 
 private:
   Result<void> check_target(const mirror::Target& target) {
-    Shelf shelf(set_, question_.base, target);
+    Shelf shelf({set_, question_.beside, question_.base}, target);
     for (const auto& name : projects_) {
       TRY(const auto* project, shelf.project(name));
-      for (const auto& edition : project->editions) TRY_DO(check_edition(name, edition, shelf));
+      for (const auto& edition : project->editions) {
+        asked_ = {of_set(edition), {}};
+        if (!asked_.files.empty()) TRY_DO(check_edition(name, edition, shelf)); // else `beside` has all of it
+      }
     }
     return {};
+  }
+
+  std::vector<std::string> of_set(const Edition& edition) const {
+    std::vector<std::string> files;
+    for (const auto* package : edition.packages) {
+      auto is_it = [&](const Package& one) { return &one == package; };
+      if (std::ranges::any_of(set_, is_it)) files.push_back(package->file);
+    }
+    return files;
   }
 
   /// Without extras first: what is missing then is missing with each extra, too, and is not told again.
@@ -164,7 +188,11 @@ private:
 
   /// The projects whose gaps are told, with those of `told`; nothing if the search was given up.
   Result<std::optional<std::set<std::string>>> ask(const Asked& asked, std::set<std::string> told, Shelf& shelf) {
-    if (gave_up_) return std::nullopt;
+    asked_.extra = asked.extra;
+    if (gave_up_) {
+      cannot({"the search was given up: the packages before it have used up its bound", {}});
+      return std::nullopt;
+    }
     auto extra = asked.extra.empty() ? "" : fmt::format("[{}]", asked.extra);
     TRY(auto requirement, dist::Requirement::parse(fmt::format("{}{}=={}", asked.project, extra, asked.version)));
     auto assumed = [&](const std::string& project) { return told.contains(project) || is_assumed(project); };
@@ -183,16 +211,32 @@ private:
   }
 
   /// What the set has itself is never assumed: its own version is what people would get.
-  bool is_assumed(const std::string& project) const {
+  bool is_assumed(const std::string& project) {
     if (projects_.contains(project)) return false;
+    if (question_.beside && !question_.base && !question_.beside->owns(project)) {
+      told_.installable.taken_as_given.insert(project);
+      return true;
+    }
     return std::ranges::any_of(question_.assumed,
                                [&](const std::string& pattern) { return text::glob_match(pattern, project); });
   }
 
-  void meet(Finding finding, const mirror::Target& target) {
+  struct Obstacle {
+    std::string why, lacks;
+  };
+  void cannot(const Obstacle& obstacle) {
+    for (const auto& file : asked_.files) {
+      Unmet unmet{file, asked_.extra, obstacle.lacks, obstacle.why};
+      auto& known = told_.installable.unmet;
+      if (std::ranges::find(known, unmet) == known.end()) known.push_back(std::move(unmet));
+    }
+  }
+
+  void meet(Finding finding, const mirror::Target& target, const std::string& lacks = {}) {
+    if (finding.code != k_missing_extra) cannot({finding.message, lacks});
     auto key = fmt::format("{}\n{}\n{}", finding.code, finding.place, finding.message);
-    auto [place, fresh] = met_.try_emplace(key, Met{std::move(finding), {}});
-    if (fresh) order_.push_back(key);
+    auto [place, fresh] = told_.met.try_emplace(key, Met{std::move(finding), {}});
+    if (fresh) told_.order.push_back(key);
     auto& targets = place->second.targets;
     if (std::ranges::find(targets, target.name()) == targets.end()) targets.push_back(target.name());
   }
@@ -200,11 +244,11 @@ private:
   void note_gap(const Gap& gap, const mirror::Target& target) {
     auto finding = finding_of(gap, question_);
     finding.place = file_of(set_, gap.demands.back().by);
-    meet(std::move(finding), target);
+    meet(std::move(finding), target, gap.project);
   }
 
   void note_missing_extra(const MissingExtra& missing, const mirror::Target& target) {
-    meet({"Q407", Severity::warning, file_of(set_, missing.by),
+    meet({k_missing_extra, Severity::warning, file_of(set_, missing.by),
           fmt::format("{} asks for {}[{}], and {} has no such extra: installers ignore it", missing.by, missing.project,
                       missing.extra, missing.project),
           "correct the name of the extra"},
@@ -233,15 +277,27 @@ private:
   const std::vector<Package>& set_;
   const ClosureQuestion& question_;
   std::set<std::string> projects_; ///< of the set
-  std::map<std::string, Met> met_;
-  std::vector<std::string> order_;
+  Told told_;
+  Root asked_;
   SearchBudget budget_;
   bool gave_up_ = false; ///< the budget was used up, and a finding says so
 };
 } // namespace
 
 Result<Findings> check_closure(const std::vector<Package>& set, const ClosureQuestion& question) {
-  return Rules(set, question).run();
+  TRY(auto told, Rules(set, question).run());
+  Findings findings;
+  for (const auto& key : told.order) {
+    auto& met = told.met.at(key);
+    met.finding.message += fmt::format(" (Python {})", text::first(met.targets, k_targets_shown));
+    findings.push_back(std::move(met.finding));
+  }
+  return findings;
+}
+
+Result<Installable> find_unmet(const std::vector<Package>& set, const ClosureQuestion& question) {
+  TRY(auto told, Rules(set, question).run());
+  return std::move(told.installable);
 }
 
 } // namespace quarry::closure

@@ -400,5 +400,77 @@ TEST(Change, Budgets) {
     EXPECT_FALSE(parse_budget(text)) << text;
 }
 
+/// A channel as a table.
+class Channel final : public Surroundings {
+public:
+  explicit Channel(std::vector<Package> shown, std::set<std::string> ours = {})
+      : shown_(std::move(shown)), ours_(std::move(ours)) {}
+  Result<std::vector<Package>> packages(const std::string& project) const override {
+    std::vector<Package> found;
+    for (auto package : shown_) {
+      if (package.project != project) continue;
+      package.requirements.clear(); // as its name says it
+      found.push_back(std::move(package));
+    }
+    return found;
+  }
+  Result<const Package*> with_requirements(const Package& package) const override {
+    return &*std::ranges::find(shown_, package.file, &Package::file);
+  }
+  bool owns(const std::string& project) const override {
+    return ours_.contains(project) || std::ranges::find(shown_, project, &Package::project) != shown_.end();
+  }
+
+private:
+  std::vector<Package> shown_;
+  std::set<std::string> ours_;
+};
+
+Installable installable(const std::vector<Package>& set, const Channel& channel, mirror::Candidates* base = nullptr) {
+  ClosureQuestion question{*mirror::parse_targets("3.12", "linux"), base, "the base index", {}};
+  question.beside = &channel;
+  question.set_name = "channel stable";
+  auto answer = find_unmet(set, question);
+  EXPECT_TRUE(answer) << (answer ? "" : render(answer.error()));
+  return *answer;
+}
+
+std::vector<std::string> unmet_of(const Installable& answer) {
+  std::vector<std::string> names;
+  for (const auto& one : answer.unmet) names.push_back(one.file + "[" + one.extra + "] lacks " + one.lacks);
+  return names;
+}
+
+TEST(Closure, WhatMovesSeesWhatTheChannelShows) {
+  auto set = packages({{pure("torch-2.10"), {"rocm==7.2"}}});
+  EXPECT_THAT(installable(set, Channel(packages({{pure("rocm-7.2")}}))).unmet, IsEmpty());
+  EXPECT_THAT(unmet_of(installable(set, Channel(packages({{pure("rocm-7.1")}})))),
+              ElementsAre(pure("torch-2.10") + "[] lacks rocm"));
+  // What the channel's own package requires counts, too, and is read when it is tried.
+  auto broken = installable(set, Channel(packages({{pure("rocm-7.2"), {"core==7.2"}}}), {"core"}));
+  ASSERT_THAT(unmet_of(broken), ElementsAre(pure("torch-2.10") + "[] lacks core"));
+  EXPECT_EQ(broken.unmet[0].reason, "rocm 7.2 requires core==7.2, which channel stable lacks");
+}
+
+TEST(Closure, WhatTheReleaseMakesIsNotTakenFromElsewhere) {
+  auto set = packages({{pure("torch-2.10"), {"triton", "numpy"}}});
+  Base base;
+  base.add(pure("triton-3.0"));
+  base.add(pure("numpy-2.0"));
+  EXPECT_THAT(installable(set, Channel({}), &base).unmet, IsEmpty());
+  EXPECT_THAT(unmet_of(installable(set, Channel({}, {"triton"}), &base)),
+              ElementsAre(pure("torch-2.10") + "[] lacks triton"));
+  // Without an index, the projects of others are taken as given.
+  auto given = installable(set, Channel({}, {"triton"}));
+  EXPECT_THAT(unmet_of(given), ElementsAre(pure("torch-2.10") + "[] lacks triton"));
+  EXPECT_THAT(given.taken_as_given, ElementsAre("numpy"));
+}
+
+TEST(Closure, EachExtraIsAskedForEachPackageOfTheSetAlone) {
+  auto set = packages({{pure("rocm-7.2"), {"lib-a; extra == 'a'", "lib-b; extra == 'b'"}, {"a", "b"}}});
+  Channel channel(packages({{pure("lib_a-1.0")}, {pure("old-1.0"), {"lib-b"}}}), {"lib-b"});
+  EXPECT_THAT(unmet_of(installable(set, channel)), ElementsAre(pure("rocm-7.2") + "[b] lacks lib-b"));
+}
+
 } // namespace
 } // namespace quarry::closure

@@ -51,9 +51,8 @@ void take(const std::vector<std::string>& texts, Needs& needs) {
 }
 } // namespace
 
-Shelf::Shelf(const std::vector<Package>& set, mirror::Candidates* base, const mirror::Target& target)
-    : base_(base), target_(target) {
-  for (const auto& package : set) set_.emplace(package.project, &package);
+Shelf::Shelf(const Sources& sources, const mirror::Target& target) : sources_(sources), target_(target) {
+  for (const auto& package : sources.set) set_.emplace(package.project, &package);
 }
 
 bool Shelf::python_allows(const std::string& requires_python) const {
@@ -76,14 +75,28 @@ void Shelf::add_upstream(const index::PageFile& file, Project& project) const {
   if (auto* edition = edition_for(project, name->version, *fit)) edition->upstream.push_back(file);
 }
 
+/// A file that both have is the one of the set.
+Result<void> Shelf::add_beside(const std::string& name, Project& project) {
+  TRY(auto packages, sources_.beside->packages(name));
+  auto [begin, end] = set_.equal_range(name);
+  for (auto& package : packages) {
+    project.in_set = project.known = true;
+    if (std::any_of(begin, end, [&](const auto& each) { return each.second->file == package.file; })) continue;
+    add_files_of_set(beside_.emplace_back(std::move(package)), project);
+  }
+  return {};
+}
+
 Result<const Project*> Shelf::project(const std::string& name) {
   if (auto known = projects_.find(name); known != projects_.end()) return &known->second;
   Project project;
   auto [begin, end] = set_.equal_range(name);
   project.in_set = project.known = begin != end;
   for (auto each = begin; each != end; ++each) add_files_of_set(*each->second, project);
-  if (!project.in_set && base_) {
-    auto page = base_->page(name);
+  if (sources_.beside) TRY_DO(add_beside(name, project));
+  bool foreign = !project.in_set && !(sources_.beside && sources_.beside->owns(name));
+  if (foreign && sources_.base) {
+    auto page = sources_.base->page(name);
     if (!page && page.error().kind != ErrorKind::not_found) return fail(std::move(page).error());
     project.known = page.has_value();
     if (page)
@@ -97,14 +110,19 @@ Result<const Needs*> Shelf::needs(const Edition& edition) {
   if (auto known = needs_.find(&edition); known != needs_.end()) return &known->second;
   Needs needs;
   std::set<std::string> extras;
-  for (const auto* package : edition.packages) {
+  for (const auto* each : edition.packages) {
+    const auto* package = each;
+    auto is_each = [&](const Package& one) { return &one == each; };
+    if (std::ranges::any_of(beside_, is_each)) {
+      TRY(package, sources_.beside->with_requirements(*each));
+    }
     needs.requirements.insert(needs.requirements.end(), package->requirements.begin(), package->requirements.end());
     extras.insert(package->extras.begin(), package->extras.end());
     needs.readable = needs.readable && package->unreadable.empty();
     needs.extras_known = needs.extras_known && package->extras_known;
   }
   for (const auto& file : edition.upstream) {
-    auto metadata = base_->metadata(file);
+    auto metadata = sources_.base->metadata(file);
     if (!metadata && metadata.error().code != k_cannot_be_read) return fail(std::move(metadata).error());
     needs.readable = needs.readable && metadata;
     if (!metadata) continue;

@@ -3,9 +3,12 @@
 // What one target can take of each project: files of the set, and of a base index those projects that the set does not
 // have. The base index is asked once for each project, and for METADATA of a version only when the search tries it.
 #include "closure/package.hpp"
+#include "closure/surroundings.hpp"
 #include "mirror/resolve.hpp"
+#include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,10 +23,18 @@ struct Edition { ///< one version of a project
 };
 
 struct Project {
-  bool known = false, in_set = false;
+  bool known = false;
+  bool in_set = false;                ///< the set has it, or what stands beside the set
   bool has_source = false;            ///< the base index has a source distribution, which is not a choice
   std::vector<Edition> editions;      ///< with a file for the target, newest first
   std::vector<dist::Version> without; ///< versions that have none
+};
+
+/// Where packages come from, in this order; the first that has a project owns it.
+struct Sources {
+  const std::vector<Package>& set;
+  const Surroundings* beside = nullptr; ///< what people see together with the set; may be null
+  mirror::Candidates* base = nullptr;   ///< may be null
 };
 
 /// What an edition requires, all its files together: two wheels of one version may differ.
@@ -36,21 +47,23 @@ struct Needs {
 
 class Shelf {
 public:
-  /// `set` and `base` outlive it; `base` may be null.
-  Shelf(const std::vector<Package>& set, mirror::Candidates* base, const mirror::Target& target);
+  /// The sources outlive it.
+  Shelf(const Sources& sources, const mirror::Target& target);
   const mirror::Target& target() const { return target_; }
-  /// Fails as the base index does, but for a project that it does not have: that one is not `known`.
+  /// Fails as the sources do, but for a project that the base index does not have: that one is not `known`.
   Result<const Project*> project(const std::string& name);
   Result<const Needs*> needs(const Edition& edition);
 
 private:
+  Result<void> add_beside(const std::string& name, Project& project);
   void add_files_of_set(const Package& package, Project& project) const;
   void add_upstream(const index::PageFile& file, Project& project) const;
   bool python_allows(const std::string& requires_python) const;
 
   std::multimap<std::string, const Package*, std::less<>> set_;
-  mirror::Candidates* base_;
+  Sources sources_;
   const mirror::Target& target_;
+  std::deque<Package> beside_; ///< as met; requirements are read when they are asked for
   std::map<std::string, Project> projects_;
   std::map<const Edition*, Needs> needs_;
 };

@@ -53,6 +53,8 @@ struct CellVerdict {
   std::vector<registry::EvidenceDigest> failed;   ///< the records that hold the cell
   std::vector<std::string> files;                 ///< file names that the cell installs, sorted
   std::vector<registry::WaiverDigest> waivers;    ///< those that made it ready, sorted
+  /// Held because of what stays behind: people could not install its files. No waiver helps.
+  bool not_installable = false;
 };
 
 struct Verdict {

@@ -5,6 +5,7 @@
 #include "base/toml.hpp"
 #include "digest/ed25519.hpp"
 #include "dist/family.hpp"
+#include "dist/requirement.hpp"
 #include "gate/family.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -227,6 +228,29 @@ Result<void> read_family_projects(TomlTable& root, Policy& policy) {
   return {};
 }
 
+std::string name_of(const EmptyExtra& empty) { return fmt::format("{}[{}]", empty.project, empty.extra); }
+
+/// Each by its full name: a pattern would cover what nobody has looked at.
+Result<void> read_empty_extras(TomlTable& root, Policy& policy) {
+  std::vector<std::string> names;
+  TRY_DO(root.texts("empty_extras", names));
+  for (const auto& name : names) {
+    auto said = dist::Requirement::parse(name);
+    EmptyExtra empty;
+    if (said && said->extras.size() == 1) empty = {said->project.str(), *said->extras.begin()};
+    bool more = !said || !said->specifier_text.empty() || !said->url.empty() || name.find(';') != name.npos;
+    if (more || empty.extra.empty())
+      return root.error("empty_extras",
+                        fmt::format("\"{}\" is not a project with one extra, such as rocm[devel]", name));
+    policy.empty_extras.push_back(std::move(empty));
+  }
+  std::sort(policy.empty_extras.begin(), policy.empty_extras.end());
+  auto twice = std::adjacent_find(policy.empty_extras.begin(), policy.empty_extras.end());
+  if (twice != policy.empty_extras.end())
+    return root.error("empty_extras", fmt::format("\"{}\" is there twice", name_of(*twice)));
+  return {};
+}
+
 Result<Policy> read_policy(TomlTable root, const std::string& file) {
   Policy policy;
   policy.file = file;
@@ -240,6 +264,7 @@ Result<Policy> read_policy(TomlTable root, const std::string& file) {
   TRY_DO(read_family_projects(root, policy));
   TRY_DO(root.table("states", [&](TomlTable& t) { return read_states(t, policy); }));
   TRY_DO(root.table("expect", [&](TomlTable& t) { return read_expectation(t, policy.expectation); }));
+  TRY_DO(read_empty_extras(root, policy));
   TRY_DO(read_signers(root, policy));
   TRY_DO(root.tables("require", [&](TomlTable& t) { return read_requirement(t, policy.requirements.emplace_back()); }));
   TRY_DO(read_suites(root, policy)); // after what requires them
@@ -317,6 +342,7 @@ std::string canonical_json(const Policy& policy) {
   for (const auto& signer : policy.signers) json["signer"].push_back(signer_json(signer));
   if (policy.requester != Requester::anybody)
     json["waiver_requester"] = policy.requester == Requester::approver ? "approver" : "another";
+  for (const auto& empty : policy.empty_extras) json["empty_extras"].push_back(name_of(empty));
   const auto& expect = policy.expectation;
   if (!expect.platforms.empty()) json["expect"]["platforms"] = expect.platforms;
   for (const auto& [key, names] : {std::pair("families", &expect.families), std::pair("pythons", &expect.pythons),

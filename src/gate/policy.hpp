@@ -59,6 +59,12 @@ struct Signer {
   std::string revoked; ///< why nothing that it signed counts any more; empty: it counts
 };
 
+/// "rocm[libraries-gfx1153]": an extra that a package may advertise although what it names is held back.
+struct EmptyExtra {
+  std::string project, extra; ///< both normalised
+  auto operator<=>(const EmptyExtra&) const = default;
+};
+
 /// [expect]: what a release must bring, whatever its sets hold. Empty lists expect nothing.
 struct Expectation {
   std::vector<Platform> platforms; ///< on each of which the others are expected
@@ -81,7 +87,8 @@ struct Policy {
   std::vector<Signer> signers;   ///< each key once
   std::vector<Requirement> requirements;
   Expectation expectation;
-  std::vector<FamilyFact> families; ///< the first that covers a cell speaks
+  std::vector<EmptyExtra> empty_extras; ///< sorted
+  std::vector<FamilyFact> families;     ///< the first that covers a cell speaks
 };
 
 /// invalid_argument G001 (not TOML) or G002 (`file:line: key: what is wrong`): an unknown key, a wrong type, an unknown

@@ -220,6 +220,21 @@ TEST(Policy, AStoredPolicyIsReadWholeOrNotAtAll) {
     EXPECT_FALSE(parse_stored_policy(bad, "policies/x.json")) << bad;
 }
 
+TEST(Policy, EmptyExtrasAreNamedInFull) {
+  auto read = [](const std::string& names) {
+    return parse_policy(std::string(k_head) + "empty_extras = " + names + "\n" + k_require, "p.toml");
+  };
+  auto good = read("[\"rocm[Libraries_gfx1153]\", \"ROCm[devel]\"]");
+  ASSERT_TRUE(good) << render(good.error());
+  EXPECT_EQ(good->empty_extras,
+            (std::vector<EmptyExtra>{{"rocm", "devel"}, {"rocm", "libraries-gfx1153"}}));
+  EXPECT_EQ(parse_stored_policy(canonical_json(*good), "x")->digest, good->digest);
+  EXPECT_NE(good->digest, parse_policy(std::string(k_head) + k_require, "p.toml")->digest);
+  for (const char* bad : {"[\"rocm\"]", "[\"rocm[a,b]\"]", "[\"rocm[libraries-*]\"]", "[\"rocm[a]==1\"]",
+                          "[\"rocm[a]; python_version > '3'\"]", "[\"rocm[a]\", \"ROCM[A]\"]", "[\"\"]"})
+    EXPECT_FALSE(read(bad)) << bad;
+}
+
 TEST(Policy, AnExpectationNamesWhatItExpects) {
   auto read = [](const std::string& expect) {
     return parse_policy(std::string(k_head) + "[expect]\n" + expect + k_require, "p.toml");

@@ -39,6 +39,7 @@ struct Heading {
   std::string title;
   std::string_view tree;
   std::string install;
+  std::vector<std::string> remarks = {}; ///< sentences
 };
 std::string html_of_entries(const Heading& heading, const Entries& entries);
 std::string json_of_entries(std::string_view project, const Entries& entries);

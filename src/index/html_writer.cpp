@@ -43,6 +43,7 @@ void row(std::string& out, const Entry& entry) {
 
 std::string html_of_entries(const Heading& heading, const Entries& entries) {
   auto out = page_head(heading.title) + install_hint(heading.tree, heading.install);
+  for (const auto& remark : heading.remarks) out.append("<p>").append(text::html_escape(remark)).append("</p>\n");
   out += "<table>\n<tr><th>file<th class=\"n\">size<th class=\"n\">date<th>sha256\n";
   for (const auto& entry : entries) row(out, entry);
   return out + "</table>\n" + page_end();

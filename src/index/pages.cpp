@@ -39,7 +39,7 @@ std::string words_for(const Entries& entries) {
 }
 
 Heading heading_of(const PageOptions& options, const Entries& entries) {
-  return {options.title, "simple/", options.install.empty() ? words_for(entries) : options.install};
+  return {options.title, "simple/", options.install.empty() ? words_for(entries) : options.install, options.remarks};
 }
 
 void project_pages(const std::string& project, const FilePointers& sorted, const PageOptions& options,
@@ -47,8 +47,8 @@ void project_pages(const std::string& project, const FilePointers& sorted, const
   auto place = [&](std::string_view tree) { return fmt::format("{}/{}", tree, project); };
   // Both pages lie equally deep, so that they have the same links.
   auto entries = entries_of(sorted, path::join(options.directory, place("simple")));
-  pages.push_back({place("simple") + "/index.html", html_of_entries({"Links for " + project, "../", project}, entries),
-                   k_html_type});
+  pages.push_back({place("simple") + "/index.html",
+                   html_of_entries({"Links for " + project, "../", project, options.remarks}, entries), k_html_type});
   pages.push_back({place("simple-json") + "/index.html", json_of_entries(project, entries), k_json_type});
 }
 

@@ -33,6 +33,8 @@ struct PageOptions {
   std::string directory;
   /// What people install from here, as words for pip. Empty: the one project, or "PROJECT" where there are several.
   std::string install = {};
+  /// Sentences above the files, for people; installers skip them.
+  std::vector<std::string> remarks = {};
 };
 
 // One page each. Links may come in any order; they are written sorted by version, then file name.

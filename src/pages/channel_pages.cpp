@@ -4,8 +4,10 @@
 #include "pages/install_words.hpp"
 #include "pages/page_order.hpp"
 #include "pages/page_writer.hpp"
+#include "registry/empty_extras.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
+#include <fmt/core.h>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -30,7 +32,12 @@ Result<ViewRecord> view_of(ObjectStore& store, const registry::ViewDigest& diges
 }
 
 void add_move(const ViewRecord& older, const ViewRecord& newer, Changes& changes) {
-  for (const auto& project : moved_between(older.shards, newer.shards))
+  auto moved = moved_between(older.shards, newer.shards);
+  auto before = registry::empty_extras_of(older), now = registry::empty_extras_of(newer);
+  if (before != now) // their projects' pages name them
+    for (const auto* extras : {&before, &now})
+      for (const auto& one : *extras) moved.insert(one.project);
+  for (const auto& project : moved)
     if (!changes.projects.insert(project).second) changes.more_than_once.insert(project);
 }
 
@@ -121,6 +128,16 @@ index::PageOptions options_of(const Channel& channel) {
   return {.title = channel.name, .directory = channel.directory};
 }
 
+/// What people should know of a project before they install it; of every project, if none is named.
+Names remarks_of(const Channel& channel, const std::string& project = {}) {
+  Names remarks;
+  for (const auto& one : registry::empty_extras_of(channel.view))
+    if (project.empty() || one.project == project)
+      remarks.push_back(fmt::format("{} cannot be installed from here: {} is held back.", registry::name_of(one),
+                                    one.lacks.empty() ? "what it names" : one.lacks));
+  return remarks;
+}
+
 /// Renders the pages of these projects, and appends their files to `files`.
 Result<std::vector<index::Page>> render(const Channel& channel, const Names& projects, std::vector<FileRecord>& files) {
   std::vector<std::vector<index::Page>> pages(projects.size());
@@ -128,7 +145,9 @@ Result<std::vector<index::Page>> render(const Channel& channel, const Names& pro
   TRY_DO(parallel_for(projects.size(), k_renderers, [&](std::size_t i) -> Result<void> {
     TRY(auto shard, registry::load_shard_of(channel.store, channel.view, projects[i]));
     if (!shard) return {};
-    pages[i] = index::pages_of_project(projects[i], shard->files, options_of(channel));
+    auto options = options_of(channel);
+    options.remarks = remarks_of(channel, projects[i]);
+    pages[i] = index::pages_of_project(projects[i], shard->files, options);
     files_of[i] = std::move(shard->files);
     return {};
   }));
@@ -152,7 +171,8 @@ Result<std::vector<index::Page>> last_pages(const Channel& channel, const std::v
   auto page = channel.files > k_listed_files_max ? index::overview_page("Channel " + channel.name, std::move(projects))
                                                  : index::find_links_page({.title = "Channel " + channel.name,
                                                                            .directory = channel.directory,
-                                                                           .install = install_words(*all_files)},
+                                                                           .install = install_words(*all_files),
+                                                                           .remarks = remarks_of(channel)},
                                                                           *all_files);
   pages.push_back({"index.html", std::move(page), index::k_html_type});
   return pages;

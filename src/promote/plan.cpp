@@ -1,3 +1,4 @@
+#include "promote/closed.hpp"
 #include "promote/planning.hpp"
 
 #include "base/json.hpp"
@@ -209,15 +210,18 @@ bool hold_more(const gate::Verdict& again, gate::Verdict& verdict) {
   return more;
 }
 
-/// What moves without the rest must be ready without it: a set that was tested together with one that stays behind
-/// stays, too.
-void choose_ready(const Request& request, gate::Case input, Plan& plan) {
+/// What moves without the rest must be ready without it, and installable: a set that was tested together with one that
+/// stays behind stays, too, and so does a package that requires one.
+Result<void> choose_ready(Closed& closed, const Request& request, gate::Case input, Plan& plan) {
   auto chosen = ready_of(plan);
   for (bool again = true; again && !chosen.empty();) {
     input.subjects.clear();
     for (const auto& sealed : chosen)
       input.subjects.push_back({sealed.set.subset_of.empty() ? sealed.digest : sealed.set.subset_of, sealed.set});
     again = hold_more(gate::judge(request.policy, input), plan.verdict);
+    if (!again) {
+      TRY(again, closed.hold(chosen, plan.verdict));
+    }
     if (again) chosen = ready_of(plan);
   }
   for (const auto& sealed : chosen) {
@@ -225,6 +229,15 @@ void choose_ready(const Request& request, gate::Case input, Plan& plan) {
     if (std::none_of(plan.sets.begin(), plan.sets.end(), same)) plan.derived.push_back(sealed.set);
   }
   plan.sets = std::move(chosen);
+  return {};
+}
+
+/// The extras that were empty before and still are, and those of what moves now.
+void note_empty_extras(const Closed& closed, registry::View& view) {
+  auto extras = registry::empty_extras_of(view.record);
+  extras.insert(extras.end(), closed.empty_extras().begin(), closed.empty_extras().end());
+  registry::set_empty_extras(view.record, std::move(extras));
+  view.digest = registry::digest_of(view.record);
 }
 
 } // namespace
@@ -236,6 +249,7 @@ std::string digest_of(const Request& request) {
             {"policy", request.policy.digest},
             {"cells", request.ready_cells_only ? "ready" : "all"},
             {"distribution", request.distribution}};
+  if (!request.base_index_name.empty()) json["base_index"] = request.base_index_name;
   for (const auto& sealed : request.elsewhere) json["elsewhere"].push_back(sealed.digest);
   for (const auto& expectation : request.expectations)
     json["expect"].push_back({{"platforms", expectation.platforms},
@@ -287,14 +301,19 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
          "in channel " + request.channel); // a conflict is one whatever the gate says
   TRY_DO(check_presence(store, files_of(plan.sets)));
   TRY(auto input, judge(store, request, std::move(present), plan));
+  bool only_ready = request.ready_cells_only && request.policy.mode == gate::Mode::enforce;
+  Closed closed(store, request, base.record);
+  if (only_ready) TRY_DO(choose_ready(closed, request, std::move(input), plan));
   bool holds = plan.verdict.verdict == gate::Decision::held;
-  if (holds && request.ready_cells_only) choose_ready(request, std::move(input), plan);
+  auto notes = closed.notes();
+  plan.notes.insert(plan.notes.end(), notes.begin(), notes.end());
   plan.verdict_document = document_of(plan);
   plan.verdict_digest = registry::VerdictDigest(sha256(plan.verdict_document));
   if (holds && request.ready_cells_only)
     plan.sets = gate::lacking(base, plan.sets); // what is ready may be there since an earlier partial promotion
   plan.held = holds && (!request.ready_cells_only || plan.sets.empty());
   TRY(plan.view, registry::extend_view(base, plan.sets));
+  if (!plan.held) note_empty_extras(closed, plan.view);
   if (!plan.held) TRY_DO(check_bytes(store, plan.sets, request.workers));
   plan.digest = digest_of(plan);
   return plan;

@@ -8,6 +8,10 @@
 #include <string>
 #include <vector>
 
+namespace quarry::mirror {
+class Candidates;
+}
+
 namespace quarry::promote {
 
 struct Request {
@@ -22,6 +26,10 @@ struct Request {
   /// together with them, unless only what is ready moves: then they may stay behind.
   std::vector<registry::SealedSet> elsewhere = {};
   std::vector<gate::Expectation> expectations = {}; ///< besides the policy's
+  /// With `ready_cells_only`: where dependencies come from. Null: those that neither the release makes nor the channel
+  /// shows are taken as given.
+  mirror::Candidates* base_index = nullptr;
+  std::string base_index_name = {};
 };
 
 /// A protected channel brings its own law: held O012 if it is protected by another policy than this. Pure.
@@ -43,8 +51,8 @@ struct Plan {
   gate::Verdict verdict;                    ///< of what is new to the target; empty for a rollback
   std::string verdict_document; ///< quarry.verdict/1: cells, decisions, what decided and what was read; no times
   registry::VerdictDigest verdict_digest;
-  Findings notes;                     ///< R021: what is left out of the verdict; R022: sets that the channel blocks
-  bool held = false;                  ///< nothing may move
+  Findings notes;    ///< R021: left out of the verdict; R022: sets that the channel blocks; O028: not looked for
+  bool held = false; ///< nothing may move
   std::vector<std::string> judged_by; ///< keys of all evidence and waivers when it was judged, sorted
   std::vector<std::string> read;      ///< those of them about the sets in question or for the channel, sorted
   std::string request;                ///< sha256 of what was asked for: the same request gives the same digest
@@ -65,7 +73,10 @@ struct Plan {
 /// blocks is left out and noted (R022); held R022 when no other set is left. Also fails with the errors of
 /// gate::collect(). Costs a read for each project of the source, a listing for each directory of files, one read for
 /// each evidence and waiver, and a head for each file that is to move, on `workers` threads or more; where the store
-/// has recorded no digest, the file is read. A held plan without ready cells hashes nothing.
+/// has recorded no digest, the file is read. A held plan without ready cells hashes nothing. With `ready_cells_only`
+/// what moves can be installed there: a cell is held whose packages require what stays behind, with any extra but those
+/// that the policy lists as empty. That costs a read for each wheel that moves and for each version that the search
+/// tries, and the errors of the base index.
 Result<Plan> plan_promotion(store::ObjectStore& store, const Request& request);
 
 /// Back to the view of generation `to`, or without it to the view before the last move. Only what comes back is looked

@@ -49,8 +49,6 @@ Result<registry::ViewDigest> view_of_generation(ObjectStore& store, const regist
               fmt::format("`quarry channel log {}` shows its moves", now.name));
 }
 
-bool is_lost(const Error& error) { return error.kind == ErrorKind::not_found || error.kind == ErrorKind::corrupt; }
-
 /// The view that the channel shows now. A lost view counts as empty: losing it is a reason to go back.
 Result<registry::ViewRecord> shown_now(ObjectStore& store, const registry::ChannelRecord& now) {
   auto view = registry::load_view(store, now.view);

@@ -9,6 +9,11 @@ namespace quarry::promote {
 
 constexpr unsigned k_looks = 8; // at once: a server answers them in a millisecond each
 
+/// Whether a record or file is gone or altered, as opposed to a store that cannot be asked now. Pure.
+inline bool is_lost(const Error& error) {
+  return error.kind == ErrorKind::not_found || error.kind == ErrorKind::corrupt;
+}
+
 /// A file that a channel is about to show, and who names it.
 struct Wanted {
   const registry::FileRecord* file = nullptr;

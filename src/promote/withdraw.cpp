@@ -3,6 +3,7 @@
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
 #include "publish/move.hpp"
+#include "registry/empty_extras.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
@@ -130,6 +131,10 @@ Result<Withdrawal> plan_withdrawal(ObjectStore& store, const std::string& channe
   plan.blocked = gone(shown, stay, now.generation + 1);
   if (plan.blocked.empty()) return kept_by(channel, shown, leaving.sets, stay);
   TRY(plan.view, registry::make_view(stay), "in channel " + channel);
+  auto extras = registry::empty_extras_of(view);
+  std::erase_if(extras, [&](const auto& one) { return !plan.view.record.shards.contains(one.project); });
+  registry::set_empty_extras(plan.view.record, std::move(extras));
+  plan.view.digest = registry::digest_of(plan.view.record);
   return plan;
 }
 

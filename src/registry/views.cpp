@@ -2,6 +2,7 @@
 
 #include "base/codes.hpp"
 #include "base/text.hpp"
+#include "registry/empty_extras.hpp"
 #include "registry/keys.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -53,6 +54,17 @@ Result<std::vector<FileRecord>> files_of_both(const View& base, const std::vecto
     if (auto other = another_family(all.front().set.files, sets)) return fail(std::move(*other));
   return files;
 }
+
+/// The empty extras of the base whose packages these sets do not bring either.
+std::vector<EmptyExtra> still_empty(const View& base, const std::vector<SealedSet>& sets) {
+  auto extras = empty_extras_of(base.record);
+  std::set<std::string> brought;
+  if (!extras.empty())
+    for (const auto& sealed : sets)
+      for (const auto& file : sealed.set.files) brought.insert(file.project);
+  std::erase_if(extras, [&](const EmptyExtra& extra) { return brought.contains(extra.lacks); });
+  return extras;
+}
 } // namespace
 
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets) {
@@ -65,7 +77,8 @@ Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets) {
   }
   View view;
   view.record.sets =
-      base.record.sets; // unknown fields of the old view are not copied: they may not apply to the new one
+      base.record.sets; // other unknown fields of the old view are not copied: they may not apply to the new one
+  set_empty_extras(view.record, still_empty(base, sets));
   view.record.shards = base.record.shards;
   std::set<SetDigest> known(base.record.sets.begin(), base.record.sets.end());
   for (const auto& sealed : sets)

@@ -92,6 +92,8 @@ Result<std::vector<Part>> parts_of(const Request& request) {
     part.request.now_us = request.now_us;
     part.request.workers = request.workers;
     part.request.distribution = request.distribution;
+    part.request.base_index = request.base_index;
+    part.request.base_index_name = request.base_index_name;
     part.request.expectations = request.source.expectations;
     parts.push_back(std::move(part));
   }

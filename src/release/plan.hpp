@@ -31,6 +31,8 @@ struct Request {
   std::int64_t now_us = 0;
   unsigned workers = 1;
   std::string distribution = {};
+  mirror::Candidates* base_index = nullptr; ///< as promote::Request has it
+  std::string base_index_name = {};
 };
 
 struct Part { ///< one channel

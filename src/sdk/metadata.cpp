@@ -201,31 +201,86 @@ std::string dist_info(const Package& package, const std::string& family, const N
 }
 
 namespace {
-/// What the meta project requires, whatever family the machine has; with a marker if it is for one platform alone. Its
-/// build backend decides where it is installed, so the fields stay Dynamic and installers do not read them here;
-/// `publish` records them, so that it can be told beforehand whether they can be had. Packages of one family among
-/// several are left out: the machine chooses. Nothing here depends on which families this build made, because the
-/// builds of all families and platforms publish one and the same file.
-void add_requirements(const Package& meta, const Naming& naming, dist::Metadata& metadata) {
-  auto all = naming.all_families();
-  auto require = [&](const Package& package, const std::string& extra) {
-    if (package.per_family && all.size() != 1) return;
+/// What the meta project requires, as its build backend (python/rocm/backend) will say it on some machine. The backend
+/// decides where it is installed, so the fields stay Dynamic and installers do not read them here; `publish` records
+/// them, so that it can be told beforehand whether they can be had. Where several families are released, an extra such
+/// as `libraries` alone names what the machine has, so its packages are listed under `libraries-FAMILY` only. Nothing
+/// here depends on which families this build made, because the builds of all families and platforms publish one and the
+/// same file.
+class MetaRequirements {
+public:
+  MetaRequirements(const Naming& naming, dist::Metadata& metadata)
+      : naming_(naming), all_(naming.all_families()), metadata_(metadata) {}
+
+  void add(const Package& meta) {
+    for (const auto& package : naming_.recipe->packages)
+      if (package.required && package.role != Role::meta) require(package, "");
+    for (const auto& [extra, names] : meta.extras) add_extra(normalised(extra), names);
+    if (const auto* device = naming_.recipe->device()) add_device(*device);
+  }
+
+private:
+  void add_extra(const std::string& extra, const std::vector<std::string>& names) {
+    metadata_.provides_extra.push_back(extra);
+    for (const auto& name : names) require(*naming_.recipe->find(name), extra);
+    bool by_family = all_.size() > 1 && std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+                       return naming_.recipe->find(name)->per_family;
+                     });
+    if (!by_family) return;
+    for (const auto& family : all_) {
+      auto own = extra + "-" + normalised(family);
+      metadata_.provides_extra.push_back(own);
+      for (const auto& name : names) require_of(*naming_.recipe->find(name), {family, own});
+    }
+  }
+
+  void add_device(const Package& device) {
+    metadata_.provides_extra.emplace_back("device-all");
+    for (const auto& family : all_) require_of(device, {family, "device-all"});
+    for (const auto& family : all_) {
+      auto own = "device-" + normalised(family);
+      metadata_.provides_extra.push_back(own);
+      require_of(device, {family, own});
+    }
+  }
+
+  /// Packages of one family among several are left out: the machine chooses.
+  void require(const Package& package, const std::string& extra) {
+    if (package.per_family && all_.size() != 1) return;
+    require_of(package, {package.per_family ? all_.front() : "", extra});
+  }
+
+  struct Place {
+    std::string family, extra; ///< each may be empty
+  };
+  void require_of(const Package& package, const Place& place) {
+    const auto& [family, extra] = place;
     std::vector<std::string> conditions;
-    if (package.platforms.size() == 1)
-      conditions.push_back(
-          fmt::format("sys_platform == \"{}\"", package.platforms.front() == Platform::windows ? "win32" : "linux"));
+    if (auto platform = platform_of(package, family); !platform.empty())
+      conditions.push_back(fmt::format("sys_platform == \"{}\"", platform));
     if (!extra.empty()) conditions.push_back(fmt::format("extra == \"{}\"", extra));
     auto marker = conditions.empty() ? "" : " ; " + text::join(conditions, " and ");
-    metadata.requires_dist.push_back(fmt::format(
-        "{}=={}{}", naming.dist(package, package.per_family ? all.front() : ""), naming.version.str(), marker));
-  };
-  for (const auto& package : naming.recipe->packages)
-    if (package.required && package.role != Role::meta) require(package, "");
-  for (const auto& [extra, names] : meta.extras) {
-    metadata.provides_extra.push_back(normalised(extra));
-    for (const auto& name : names) require(*naming.recipe->find(name), normalised(extra));
+    metadata_.requires_dist.push_back(
+        fmt::format("{}=={}{}", naming_.dist(package, family), naming_.version.str(), marker));
   }
-}
+
+  /// The marker's word for the one platform that has the package; empty: both have it, or it is not known that there
+  /// are two.
+  std::string platform_of(const Package& package, const std::string& family) const {
+    auto word = [](bool windows) { return windows ? std::string("win32") : std::string("linux"); };
+    if (package.platforms.size() == 1) return word(package.platforms.front() == "windows");
+    const auto &on_linux = naming_.linux_families, &on_windows = naming_.windows_families;
+    auto has = [&](const std::vector<std::string>& families) {
+      return std::find(families.begin(), families.end(), family) != families.end();
+    };
+    bool both = on_linux.empty() || on_windows.empty() || has(on_linux) == has(on_windows);
+    return family.empty() || both ? std::string() : word(has(on_windows));
+  }
+
+  const Naming& naming_;
+  std::vector<std::string> all_;
+  dist::Metadata& metadata_;
+};
 } // namespace
 
 Result<SdistPlan> plan_sdist(const Package& meta, const Naming& naming, const Resources& resources) {
@@ -238,7 +293,7 @@ Result<SdistPlan> plan_sdist(const Package& meta, const Naming& naming, const Re
   for (auto& [path, text] : files) plan.files[path] = {std::move(text), false};
   TRY(auto m, base_metadata(meta, "", naming, resources));
   m.dynamic = {"Requires-Dist", "Provides-Extra"};
-  add_requirements(meta, naming, m);
+  MetaRequirements(naming, m).add(meta);
   plan.files["PKG-INFO"] = {m.render(), false};
   auto module = meta.pure.empty() ? std::string("rocm_sdk") : meta.pure;
   plan.files["src/" + module + "/_dist_info.py"] = {dist_info(meta, "", naming, {}), false};

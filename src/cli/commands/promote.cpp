@@ -60,6 +60,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   TRY(auto options, promote_options_of(context, arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto to, destination_of(context, arguments));
+  TRY(auto base, dependencies_of(context, arguments));
   auto asked_for = promote_request_of(context, arguments, to, *store);
   if (!asked_for && options.dry_run && could_not_look(asked_for.error())) {
     // What is to be promoted must be read; of a public bucket nobody needs credentials for that.
@@ -67,6 +68,10 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     if (auto unsigned_too = promote_request_of(context, arguments, to, *store)) asked_for = std::move(unsigned_too);
   }
   TRY(auto request, std::move(asked_for));
+  if (base) {
+    request.base_index = &base->candidates();
+    request.base_index_name = base->name();
+  }
   bool checked = false;
   if (to.store)
     options.before_writing = [&](const promote::Plan& plan) -> Result<void> {
@@ -134,6 +139,7 @@ std::vector<Flag> promote_flags() {
        .help = "all or nothing, or what is ready",
        .choices = {"all", "ready"},
        .fallback = "all"},
+      base_index_flag(),
       {.name = "--to-store", .value = "LOCATOR", .help = "copy what was promoted to this store, too"},
       {.name = "--prefix", .value = "PREFIX", .help = "where in that store, such as v2/{family}"},
       {.name = "--replace",
@@ -168,6 +174,10 @@ Command promote_command() {
           "`--dry-run` prints the plan and its digest; `--execute DIGEST` runs that plan and nothing else, "
           "and can be repeated safely: a plan that was executed is completed, not executed "
           "twice. When something moved in between, it is a conflict that says what.\n\n"
+          "With `--cells ready` the cells that are held stay behind, and with them all that could not be installed "
+          "without them: for each Python and platform, each requirement of what moves must be met in the channel or in "
+          "the base index, with each of its extras but those that the policy lists as `empty_extras`. Only METADATA is "
+          "read; no installer runs. Without a base index, dependencies of other projects are taken as given.\n\n"
           "A protected channel (`quarry channel protect`) brings its policy: without `--policy` it is that one, and "
           "another one is refused. A set with a file that a rollback took out of the channel is left out.\n\n"
           "With `--to-store` the promoted packages are then copied to another store, below `--prefix`: "
@@ -189,6 +199,7 @@ Command promote_command() {
                     "s3://dist --prefix v2/{family} --public-url s3://dist=https://repo.example.org",
                     "and copy it to the bucket that people install from"}},
       .exit_codes = {{3, "the source does not exist, or not sealed"},
+                     {5, "the base index cannot be reached"},
                      {6, "a record was altered, or a file is gone"},
                      {7, "the reviewed plan is out of date, or a name has other bytes"},
                      {10, "held, by the gate or by the channel"}},

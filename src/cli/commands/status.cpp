@@ -8,6 +8,7 @@
 #include "gate/collect.hpp"
 #include "pages/projection.hpp"
 #include "promote/guard.hpp"
+#include "registry/empty_extras.hpp"
 #include "release/plan.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -32,6 +33,7 @@ struct ChannelStatus {
   registry::LedgerRecord last;
   std::size_t sets = 0, judged = 0, waived = 0;
   std::uint64_t pages_generation = 0;
+  std::vector<registry::EmptyExtra> empty_extras;
   gate::Verdict verdict; ///< of the sets that the channel shows, by today's evidence
   Findings notes;
   std::vector<TroubledCell> troubled() const {
@@ -73,6 +75,7 @@ Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, st
   status.verdict = gate::judge(policy, input);
   status.notes = std::move(input.notes);
   status.sets = view.sets.size();
+  status.empty_extras = registry::empty_extras_of(view);
   status.judged = sets.size();
   for (const auto& cell : status.verdict.cells) status.waived += cell.waived;
   return status;
@@ -99,6 +102,8 @@ std::string status_text(const ChannelStatus& status) {
   if (troubled.size() > k_reasons_shown) text += fmt::format("  and {} more\n", troubled.size() - k_reasons_shown);
   if (!record.guard.blocked.empty())
     text += fmt::format("  blocks {}\n", units::things(record.guard.blocked.size(), "file"));
+  for (const auto& one : status.empty_extras)
+    text += fmt::format("  empty extra {}: {} is held back\n", registry::name_of(one), one.lacks);
   if (status.judged < status.sets)
     text += fmt::format("  the newest {} of {} sets were judged\n", status.judged, status.sets);
   return text;
@@ -123,6 +128,9 @@ std::string help_for(const Context& context, const Arguments& arguments, const C
 
 Json status_json(const ChannelStatus& status) {
   auto json = verdict_json(status.verdict);
+  auto extras = Json::array();
+  for (const auto& one : status.empty_extras)
+    extras.push_back({{"project", one.project}, {"version", one.version}, {"extra", one.extra}, {"lacks", one.lacks}});
   auto fails = Json::array(), untested = Json::array();
   for (const auto& [failing, cell] : status.troubled())
     (failing ? fails : untested)
@@ -141,6 +149,7 @@ Json status_json(const ChannelStatus& status) {
           {"failing", fails},
           {"untested", untested},
           {"blocked", status.record.guard.blocked.size()},
+          {"empty_extras", extras},
           {"pages_current", status.pages_generation >= status.record.generation}};
 }
 

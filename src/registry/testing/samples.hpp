@@ -2,6 +2,7 @@
 // Small sealed sets for the tests of every room that reads a store. Contents are not real wheels: only names and
 // digests count.
 #include "registry/registry.hpp"
+#include "registry/requirements.hpp"
 #include <algorithm>
 #include <gtest/gtest.h>
 
@@ -13,7 +14,16 @@ template <class Digest> Digest digest_named(std::string_view name) { return Dige
 struct SampleFile {
   std::string filename, project, version;
   std::string bytes = "bytes of " + filename;
+  std::vector<std::string> requires_dist = {}, extras = {};
 };
+
+/// METADATA of a wheel.
+inline std::string metadata_text(const SampleFile& file) {
+  auto text = "Metadata-Version: 2.1\nName: " + file.project + "\nVersion: " + file.version + "\n";
+  for (const auto& extra : file.extras) text += "Provides-Extra: " + extra + "\n";
+  for (const auto& requirement : file.requires_dist) text += "Requires-Dist: " + requirement + "\n";
+  return text;
+}
 
 inline FileRecord file_record(const SampleFile& file, const std::string& directory) {
   FileRecord record;
@@ -24,7 +34,10 @@ inline FileRecord file_record(const SampleFile& file, const std::string& directo
   record.sha256 = sha256(file.bytes);
   record.upload_time = "2026-11-20T10:00:00.000000Z";
   record.key = directory + "/dist/" + file.filename;
-  if (file.filename.ends_with(".whl")) record.metadata_sha256 = sha256("metadata of " + file.filename);
+  if (file.filename.ends_with(".whl"))
+    record.metadata_sha256 = sha256(metadata_text(file));
+  else
+    record_requirements(record, {file.requires_dist, file.extras});
   return record;
 }
 
@@ -42,7 +55,7 @@ inline SetDigest put_sample_set(ObjectStore& store, const std::string& directory
     EXPECT_TRUE(store.put(record.key, content::Rope::literal(file.bytes), {}));
     bool wheel = record.metadata_sha256.has_value();
     if (wheel) {
-      EXPECT_TRUE(store.put(record.key + ".metadata", content::Rope::literal("metadata of " + file.filename), {}));
+      EXPECT_TRUE(store.put(record.key + ".metadata", content::Rope::literal(metadata_text(file)), {}));
     }
     set.files.push_back(std::move(record));
   }

@@ -1,0 +1,26 @@
+#pragma once
+// Extras that a channel advertises although nobody can install them there, because what they name is held back. A
+// policy has listed them, so a promotion has moved the package all the same. Kept among the JSON fields of the view
+// (docs/formats/records.md, "empty_extras"), so that a rollback brings the list of its time back. Pure.
+#include "registry/records.hpp"
+#include <compare>
+#include <string>
+#include <vector>
+
+namespace quarry::registry {
+
+struct EmptyExtra {
+  std::string project, version, extra; ///< "rocm", "7.2.0", "libraries-gfx1153"
+  std::string lacks;                   ///< the project that is not there: "rocm-sdk-libraries-gfx1153"
+  auto operator<=>(const EmptyExtra&) const = default;
+};
+
+/// "rocm[libraries-gfx1153] 7.2.0"
+std::string name_of(const EmptyExtra& empty);
+
+/// Sorted. Entries that are not such objects are left out.
+std::vector<EmptyExtra> empty_extras_of(const ViewRecord& view);
+/// Replaces the list; an empty one leaves no field.
+void set_empty_extras(ViewRecord& view, std::vector<EmptyExtra> extras);
+
+} // namespace quarry::registry
