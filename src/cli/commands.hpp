@@ -10,14 +10,14 @@ std::vector<Command> elf_commands();        // show, edit
 std::vector<Command> gpu_commands();        // gpu list
 std::vector<Command> index_commands();      // index build, check, repair, rebuild; gc
 std::vector<Command> publish_commands();    // publish
-std::vector<Command> set_commands();        // set show, verify, check, adopt
+std::vector<Command> set_commands();        // set show, verify, check, adopt; channel verify
 std::vector<Command> mirror_commands();     // mirror sync
 std::vector<Command> set_diff_commands();   // set diff
 std::vector<Command> channel_commands();    // channel show, log, protect, unprotect, unblock; index repair, rebuild; gc
 std::vector<Command> gate_commands();       // gate, waive; waiver list, revoke
 std::vector<Command> promote_commands();    // promote, rollback, yank
 std::vector<Command> key_commands();        // key create, show, revoke
-std::vector<Command> release_commands();    // release create, show, notes
+std::vector<Command> release_commands();    // release create, list, show, notes
 std::vector<Command> status_commands();     // status
 std::vector<Command> venv_commands();       // venv create, install
 std::vector<Command> test_commands();       // test; evidence record, list, show, log

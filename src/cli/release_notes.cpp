@@ -109,9 +109,9 @@ Result<void> add_channel(store::ObjectStore& store, const std::string& name, Sho
 
 } // namespace
 
-Result<ShownRelease> load_shown_release(store::ObjectStore& store, const std::string& digits) {
+Result<ShownRelease> load_shown_release(store::ObjectStore& store, const std::string& word) {
   ShownRelease release;
-  TRY(release.digest, registry::complete_release_digest(store, digits));
+  TRY(release.digest, registry::find_release(store, word));
   TRY(release.record, registry::load_release(store, release.digest));
   TRY(release.sets, registry::load_all_sealed(store, release.record.sets));
   TRY(auto names, registry::list_channels(store));

@@ -32,8 +32,9 @@ struct ShownRelease {
   std::vector<ReleasedWaiver> waivers;
 };
 
-/// Costs two reads for each set, and for each channel its view and its last 64 moves. Errors: registry's.
-Result<ShownRelease> load_shown_release(store::ObjectStore& store, const std::string& digits);
+/// `word` is a digest, its first digits, or a name. Costs two reads for each set, and for each channel its view and its
+/// last 64 moves. Errors: registry's.
+Result<ShownRelease> load_shown_release(store::ObjectStore& store, const std::string& word);
 /// Markdown. Pure.
 std::string release_notes(const ShownRelease& release);
 

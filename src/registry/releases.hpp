@@ -27,9 +27,16 @@ std::string to_json(const ReleaseRecord& record);
 /// Cost and errors as the other records of registry.hpp.
 Result<ReleaseDigest> put_release(ObjectStore& store, const ReleaseRecord& record);
 Result<ReleaseRecord> load_release(ObjectStore& store, const ReleaseDigest& digest);
-/// The sealed sets of a release, by its digest or the first 8 or more digits. `files` is the union of their files, or
+/// All releases, sorted by digest. An object that is not a valid record is left out and told in `skipped` (R021). One
+/// listing and a read for each, eight at the same time.
+Result<std::vector<Stored<ReleaseRecord>>> list_releases(ObjectStore& store, Findings& skipped);
+/// The release that people mean by its digest, the first 8 or more digits of it, or its name. Digits come first. Fails
+/// with not_found R010, and with invalid_argument R020 for digits or R024 for a name that several releases have: it
+/// lists their digests. A name costs as list_releases().
+Result<ReleaseDigest> find_release(ObjectStore& store, const std::string& word);
+/// The sealed sets of a release, as find_release() finds it. `files` is the union of their files, or
 /// empty if two sets have one file name with different content, as the `rocm` of two families have. Fails with R010,
-/// R011, R013, R020. Two requests for each set, eight sets at the same time.
-Result<Resolved> resolve_release(ObjectStore& store, const std::string& digits);
+/// R011, R013, R020, R024. Two requests for each set, eight sets at the same time.
+Result<Resolved> resolve_release(ObjectStore& store, const std::string& word);
 
 } // namespace quarry::registry

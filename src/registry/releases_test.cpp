@@ -53,6 +53,34 @@ TEST(Revocations, CountByTheirNameWhateverTheyHold) {
   EXPECT_EQ(load_revocations(*store)->at(digest).who, "");
 }
 
+TEST(Releases, ANameIsEnoughIfOneReleaseHasIt) {
+  auto store = store::make_memory_store();
+  auto made = [&](const std::string& name, const std::string& notes = {}) {
+    ReleaseRecord record;
+    record.name = name;
+    record.sets = {digest_named<SetDigest>("rocm")};
+    record.notes = notes;
+    return *put_release(*store, record);
+  };
+  auto first = made("7.2.0"), dated = made("20261123");
+  EXPECT_EQ(*find_release(*store, "7.2.0"), first);
+  EXPECT_EQ(*find_release(*store, first.hex().substr(0, 12)), first);
+  EXPECT_EQ(*find_release(*store, "20261123"), dated);
+  EXPECT_EQ(find_release(*store, "7.2").error().code, "R010");
+  EXPECT_EQ(find_release(*store, "20261124").error().code, "R010");
+  auto second = made("7.2.0", "other notes");
+  auto both = find_release(*store, "7.2.0");
+  ASSERT_FALSE(both);
+  EXPECT_EQ(both.error().code, "R024");
+  EXPECT_THAT(both.error().details,
+              ::testing::UnorderedElementsAre("release:" + first.hex(), "release:" + second.hex()));
+  ASSERT_TRUE(store->put("releases/" + std::string(64, '0') + ".json", content::Rope::literal("junk"), {}));
+  Findings skipped;
+  EXPECT_EQ(list_releases(*store, skipped)->size(), 3u);
+  ASSERT_EQ(skipped.size(), 1u);
+  EXPECT_EQ(skipped[0].code, "R021");
+}
+
 TEST(Groups, OneGroupOfARunIsAnIndexWhereAllAreNot) {
   auto store = store::make_memory_store();
   for (const std::string group : {"gfx94X-dcgpu", "gfx110X-all"}) {

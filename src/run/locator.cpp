@@ -75,11 +75,12 @@ Result<Locator> parse_set(Locator locator, std::string_view rest) {
 }
 
 Result<Locator> parse_release(Locator locator, std::string_view rest) {
-  if (rest.size() < k_set_digits_min || rest.size() > k_set_digits || !all_of(rest, is_hex))
-    return malformed("L003", locator.text, "does not name a release by 8 or more of its 64 hex digits",
-                     "release:DIGEST");
+  // A name may be anything that fits in a line, so only the store can tell whether it exists.
+  bool digits = rest.size() >= k_set_digits_min && rest.size() <= k_set_digits && all_of(rest, is_hex);
+  if (text::trim(rest).empty())
+    return malformed("L003", locator.text, "does not name a release", "release:DIGEST or release:NAME");
   locator.kind = LocatorKind::release;
-  locator.digest = text::lower(rest);
+  locator.digest = digits ? text::lower(rest) : std::string(rest);
   return locator;
 }
 

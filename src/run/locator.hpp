@@ -21,7 +21,7 @@ struct Locator {
   Platform platform;         ///< run; empty: any
   std::string repository;    ///< run (from a pasted URL), pull_request: "owner/repo"
   std::string group;         ///< run: one group of its packages ("gfx94X-dcgpu"), or empty (then all)
-  std::string digest;        ///< set, release: 8 to 64 lower-case hex digits
+  std::string digest;        ///< set: 8 to 64 lower-case hex digits; release: these, or a name
   std::string channel;       ///< channel
   std::string commit;        ///< commit: 7 to 64 lower-case hex digits
   std::string number;        ///< pull_request

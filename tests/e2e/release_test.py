@@ -248,3 +248,27 @@ def test_the_notes_leave_out_what_is_of_another_release(line, tmp_path):
     assert "revoked since: a mistake" in line("release", "notes", first).json["markdown"]
     (line.store / "waivers" / f"{waiver}.json").unlink()
     assert "the record is gone" in line("release", "notes", first).json["markdown"]
+
+
+def test_a_release_is_called_by_its_name(line, tmp_path):
+    assert line("release", "list").json["releases"] == []
+    first = line.release("--name", "7.2.0")
+    (listed,) = line("release", "list").json["releases"]
+    assert "release:" + listed["release"] == first and listed["name"] == "7.2.0" and len(listed["sets"]) == 2
+    assert "release:" + line("release", "show", "release:7.2.0").json["release"] == first
+    assert line.promote("release:7.2.0", code=10).json["source"] == first, "receipts name the digest"
+    assert good("release", "notes", "7.2.0", "--store", f"file:{line.store}").out.startswith("# 7.2.0\n")
+    refused("R010", 3, "release", "show", "release:7.2", "--store", f"file:{line.store}")
+    refused("R010", 3, "release", "show", "release:20261123", "--store", f"file:{line.store}")
+    refused("L003", 2, "gate", "--from", "release: ", "--to", "stable", "--store", f"file:{line.store}")
+
+    (tmp_path / "notes.md").write_text("The same sets, other notes.\n")
+    second = line.release("--name", "7.2.0", "--notes", tmp_path / "notes.md")
+    said = refused("R024", 2, "gate", "--from", "release:7.2.0", "--to", "stable-{family}", "--store", f"file:{line.store}").err
+    assert first in said and second in said
+    dated = line.release("--name", "20261123")
+    assert "release:" + line("release", "show", "release:20261123").json["release"] == dated, "a name may look like digits"
+    (line.store / f"releases/{'0' * 64}.json").write_text("junk")
+    listed = line("release", "list").json
+    assert len(listed["releases"]) == 3 and [note["code"] for note in listed["notes"]] == ["R021"]
+    assert "release:" + line("release", "show", "release:20261123").json["release"] == dated

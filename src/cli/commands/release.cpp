@@ -77,7 +77,7 @@ Result<int> run_release_create(Context& context, const Arguments& arguments) {
 
 // ---- release show
 
-/// The digits of `release:DIGEST` or of a bare digest.
+/// What `release:DIGEST` or `release:NAME` names, also without the prefix.
 std::string digits_of(const std::string& operand) {
   constexpr std::string_view k_prefix = "release:";
   return operand.starts_with(k_prefix) ? operand.substr(k_prefix.size()) : operand;
@@ -199,10 +199,44 @@ Command release_notes_command() {
           .run = run_release_notes};
 }
 
+// ---- release list
+
+Result<int> run_release_list(Context& context, const Arguments& arguments) {
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  Findings notes;
+  TRY(auto releases, registry::list_releases(*store, notes));
+  TableRows rows;
+  auto listed = Json::array();
+  for (const auto& [digest, record] : releases) {
+    rows.push_back({"release:" + digest.short_hex(), record.name, units::things(record.sets.size(), "set")});
+    listed.push_back({{"release", digest}, {"name", record.name}, {"sets", record.sets}});
+  }
+  if (releases.empty()) context.out.note(store->describe() + " has no releases");
+  context.out.data(table({k_text, k_name, k_text}, rows, context.out.data_look()));
+  context.out.findings(notes);
+  context.out.document(
+      {{"schema", "quarry.release-list/1"}, {"releases", std::move(listed)}, {"notes", findings_json(notes)}});
+  return 0;
+}
+
+Command release_list_command() {
+  return {.path = {"release", "list"},
+          .summary = "list the releases of a store",
+          .description = "Digest, name and number of sets of each release. An object among them that is not a valid "
+                         "record is told and left out. A release that is the only one of its name can be called "
+                         "`release:NAME` wherever a locator stands.",
+          .operands = {},
+          .flags = {store_flag()},
+          .examples = {{"quarry release list --store s3://builds", "which releases are there?"}},
+          .exit_codes = {},
+          .schema = "quarry.release-list/1",
+          .run = run_release_list};
+}
+
 } // namespace
 
 std::vector<Command> release_commands() {
-  return {release_create_command(), release_show_command(), release_notes_command()};
+  return {release_create_command(), release_list_command(), release_show_command(), release_notes_command()};
 }
 
 } // namespace quarry::cli
