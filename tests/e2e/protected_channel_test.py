@@ -296,3 +296,43 @@ def test_what_changed_in_a_channel(line):
     for place in ("staging@7", "staging@x", "staging@"):
         refused("O001", 3, "channel", "diff", place, "staging", "--store", f"file:{line.store}")
     refused("R015", 3, "channel", "diff", "stable", "staging", "--store", f"file:{line.store}")
+
+
+def test_a_channel_is_verified_with_its_pages(line):
+    line.waive()
+    line.promote("run:1", "--policy", line.policy)
+    whole = line("channel", "verify", "stable").json
+    assert whole["findings"] == [] and whole["files"] == len(line.channel()["files"]) and whole["pages"] > whole["files"]
+    assert line("channel", "verify", "stable", "--deep").json["findings"] == []
+    refused("R015", 3, "channel", "verify", "nowhere", "--store", f"file:{line.store}")
+    (wheel, *_) = [file for file in line.channel()["files"] if file["filename"].endswith(".whl")]
+    path = next(line.store.rglob(wheel["filename"]))
+    good_bytes, page = path.read_bytes(), line.store / f"channels/stable/simple/{wheel['project']}/index.html"
+
+    def found(*more) -> list[tuple[str, str]]:
+        return [(one["code"], one["place"].rsplit("/", 1)[1]) for one in line("channel", "verify", "stable", *more, code=6).json["findings"]]
+
+    path.chmod(0o644)
+    path.write_bytes(good_bytes[:-1] + bytes([good_bytes[-1] ^ 1]))
+    assert line("channel", "verify", "stable").json["findings"] == [], "the size is right"
+    assert found("--deep") == [("P021", path.name)]
+    path.write_bytes(good_bytes[:-1])
+    assert found() == [("P021", path.name)]
+    path.unlink()
+    assert found() == [("P020", path.name)] and found("--deep") == [("P020", path.name)]
+    path.write_bytes(good_bytes)
+    sidecar = path.with_name(path.name + ".metadata")
+    text = sidecar.read_bytes()
+    sidecar.unlink()
+    assert found() == [("P022", sidecar.name)]
+    sidecar.write_bytes(text)
+    shown = page.read_text()
+    page.chmod(0o644)
+    page.write_text(shown.replace(wheel["sha256"], "0" * 64))
+    assert found() == [("P094", "index.html")]
+    page.unlink()
+    assert found() == [("P094", "index.html")]
+    line("index", "repair", "channel:stable")
+    assert line("channel", "verify", "stable", "--deep").json["findings"] == []
+    (line.store / "channels/stable/pages.json").unlink()
+    assert found() == [("P094", "pages.json")]

@@ -5,6 +5,7 @@
 #include "cli/table.hpp"
 #include "publish/resolve.hpp"
 #include "publish/verify.hpp"
+#include "publish/verify_channel.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -87,6 +88,53 @@ Result<int> run_set_verify(Context& context, const Arguments& arguments) {
   return found.empty() ? 0 : 6;
 }
 
+// ---- channel verify
+
+Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
+  TRY(auto store, open_store(context, arguments.get("--store")));
+  bool deep = arguments.has("--deep");
+  auto progress = context.out.progress("verifying", 0);
+  publish::VerifyOptions options{context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }};
+  TRY(auto verified, publish::verify_channel(*store, arguments.operands.at(0), deep, options));
+  progress->finish();
+  const auto& found = verified.findings;
+  context.out.findings(found);
+  const auto* good = deep ? "all as sealed" : "all there";
+  context.out.data(fmt::format("{}@{}  {}  {}  {}  {}\n", verified.record.name, verified.record.generation,
+                               units::things(verified.files, "file"), units::bytes(verified.bytes),
+                               units::things(verified.pages, "page"),
+                               painted(found.empty() ? good : fmt::format("NOT {}", good),
+                                       found.empty() ? Tone::good : Tone::bad, context.out.data_look().color)));
+  context.out.document({{"schema", "quarry.channel-verify/1"},
+                        {"channel", verified.record.name},
+                        {"generation", verified.record.generation},
+                        {"view", verified.record.view},
+                        {"deep", deep},
+                        {"files", verified.files},
+                        {"bytes", verified.bytes},
+                        {"pages", verified.pages},
+                        {"findings", findings_json(found)}});
+  return found.empty() ? 0 : 6;
+}
+
+Command channel_verify_command() {
+  return {
+      .path = {"channel", "verify"},
+      .summary = "look whether all that people install from a channel is there",
+      .description =
+          "Every file of the current view and every metadata file: whether it exists with the size that was sealed; "
+          "with `--deep` every byte is read and compared by sha256. Every page of the channel: whether it is there "
+          "and lists exactly the files of the view. Writes nothing.\n\n"
+          "`quarry index repair channel:NAME` writes pages again; a lost file is restored from a copy, or the "
+          "channel is rolled back.",
+      .operands = {{"CHANNEL", "the channel"}},
+      .flags = {{.name = "--deep", .value = "", .help = "read every file"}, store_flag()},
+      .examples = {{"quarry channel verify stable --store s3://builds", "would an installer find all of it?"}},
+      .exit_codes = {{3, "the channel does not exist"}, {6, "a file, a page or a record is missing or altered"}},
+      .schema = "quarry.channel-verify/1",
+      .run = run_channel_verify};
+}
+
 const Operand k_sealed{"LOCATOR", "set:DIGEST, run:ID, channel:NAME, or a directory in the store", true, true};
 
 Command set_show_command() {
@@ -119,7 +167,7 @@ Command set_verify_command() {
 } // namespace
 
 std::vector<Command> set_commands() {
-  return {set_show_command(), set_verify_command(), set_check_command(), adopt_command()};
+  return {set_show_command(), set_verify_command(), set_check_command(), adopt_command(), channel_verify_command()};
 }
 
 } // namespace quarry::cli

@@ -1,0 +1,162 @@
+#include "publish/verify_channel.hpp"
+
+#include "index/read_page.hpp"
+#include "pages/projection.hpp"
+#include "sys/path.hpp"
+#include "thread/pool.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <iterator>
+#include <map>
+#include <set>
+
+namespace quarry::publish {
+
+using registry::FileRecord;
+using store::ObjectStore;
+
+namespace {
+
+constexpr unsigned k_looks_at_once = 8;
+
+/// What one object must be.
+struct Claimed {
+  std::string key;
+  std::optional<std::uint64_t> size; ///< unknown of METADATA beside a wheel
+};
+
+Finding missing_or_cut(const Claimed& claimed, const std::optional<std::uint64_t>& found) {
+  bool sidecar = !claimed.size;
+  auto code = sidecar ? "P022" : found ? "P021" : "P020";
+  auto message = found ? fmt::format("has {} bytes, sealed were {}", *found, *claimed.size) : "is missing";
+  return {code, Severity::error, claimed.key, std::move(message),
+          sidecar ? "`quarry index rebuild` makes it again from the wheel"
+                  : "restore the file from a copy, or roll the channel back"};
+}
+
+Result<Findings> check_sizes(ObjectStore& store, const std::vector<FileRecord>& files) {
+  std::map<std::string, std::vector<Claimed>> by_directory;
+  for (const auto& file : files) {
+    auto& in_it = by_directory[std::string(path::dirname(file.key))];
+    in_it.push_back({file.key, file.size});
+    if (file.metadata_sha256) in_it.push_back({file.key + ".metadata", std::nullopt});
+  }
+  std::vector<std::string> directories;
+  for (const auto& [directory, in_it] : by_directory) directories.push_back(directory);
+  std::vector<Findings> found(directories.size());
+  TRY_DO(parallel_for(directories.size(), k_looks_at_once, [&](std::size_t i) -> Result<void> {
+    TRY(auto listed, store.children(directories[i] + "/"));
+    std::map<std::string, std::uint64_t> sizes;
+    for (const auto& object : listed.objects) sizes[object.key] = object.size;
+    for (const auto& claimed : by_directory.at(directories[i])) {
+      auto there = sizes.find(claimed.key);
+      auto size = there == sizes.end() ? std::nullopt : std::optional(there->second);
+      if (!size || (claimed.size && *claimed.size != *size)) found[i].push_back(missing_or_cut(claimed, size));
+    }
+    return {};
+  }));
+  Findings all;
+  for (auto& some : found) std::move(some.begin(), some.end(), std::back_inserter(all));
+  return all;
+}
+
+Finding page_defect(const std::string& channel, const std::string& key, std::string message) {
+  return {"P094", Severity::error, key, std::move(message),
+          fmt::format("`quarry index repair channel:{}` writes it again", channel)};
+}
+
+using Promises = std::set<std::pair<std::string, std::string>>; // file name, sha256
+
+Promises promises_of(const std::vector<FileRecord>& files) {
+  Promises promises;
+  for (const auto& file : files) promises.emplace(file.filename, file.sha256.hex());
+  return promises;
+}
+
+Result<std::optional<std::string>> defect_of_page(ObjectStore& store, const std::string& key, const Promises& wanted) {
+  TRY(auto bytes, store.get(key, index::k_page_bytes_max));
+  if (!bytes) return std::optional<std::string>("is missing");
+  auto page = index::read_page(*bytes, key);
+  if (!page) return std::optional<std::string>("cannot be read: " + page.error().message);
+  Promises shown;
+  for (const auto& file : page->files) {
+    auto digest = file.sha256();
+    shown.emplace(file.filename, digest ? digest->hex() : std::string());
+  }
+  if (shown == wanted) return std::optional<std::string>();
+  for (const auto& [name, digest] : wanted)
+    if (!shown.contains({name, digest})) return std::optional<std::string>("does not show " + name + " of the view");
+  for (const auto& [name, digest] : shown)
+    if (!wanted.contains({name, digest})) return std::optional<std::string>("shows " + name + ", which the view lacks");
+  return std::optional<std::string>();
+}
+
+/// A page of the channel, and what it must link to; nothing for pages that only have to be there.
+struct ClaimedPage {
+  std::string key;
+  std::optional<Promises> promises;
+};
+
+std::vector<ClaimedPage> pages_of(const std::string& channel, const registry::View& view) {
+  auto directory = registry::channel_directory(channel);
+  std::vector<ClaimedPage> pages;
+  for (const auto* root : {"/index.html", "/simple/index.html", "/simple-json/index.html"})
+    pages.push_back({directory + root, std::nullopt});
+  for (const auto& shard : view.shards)
+    for (const auto* tree : {"/simple/", "/simple-json/"})
+      pages.push_back({directory + tree + shard.project + "/index.html", promises_of(shard.files)});
+  return pages;
+}
+
+Result<Findings> check_pages(ObjectStore& store, const registry::ChannelRecord& channel,
+                             const std::vector<ClaimedPage>& pages) {
+  std::vector<std::optional<std::string>> defects(pages.size());
+  TRY_DO(parallel_for(pages.size(), k_looks_at_once, [&](std::size_t i) -> Result<void> {
+    if (pages[i].promises) {
+      TRY(defects[i], defect_of_page(store, pages[i].key, *pages[i].promises));
+      return {};
+    }
+    TRY(auto there, store.head(pages[i].key));
+    if (!there) defects[i] = "is missing";
+    return {};
+  }));
+  Findings found;
+  for (std::size_t i = 0; i < pages.size(); ++i)
+    if (defects[i]) found.push_back(page_defect(channel.name, pages[i].key, std::move(*defects[i])));
+  TRY(auto shown, pages::projected_generation(store, channel.name));
+  if (shown < channel.generation)
+    found.push_back(page_defect(
+        channel.name, registry::channel_directory(channel.name) + "/pages.json",
+        fmt::format("says that the pages show generation {}, and the channel is at {}", shown, channel.generation)));
+  return found;
+}
+
+} // namespace
+
+Result<VerifiedChannel> verify_channel(ObjectStore& store, const std::string& name, bool deep,
+                                       const VerifyOptions& options) {
+  VerifiedChannel verified;
+  TRY(auto channel, registry::require_channel(store, name));
+  verified.record = std::move(channel.record);
+  TRY(auto view, registry::load_whole_view(store, verified.record.view), "while reading channel " + name);
+  auto files = registry::files_of(view);
+  verified.files = files.size();
+  for (const auto& file : files) verified.bytes += file.size;
+  auto pages = pages_of(name, view);
+  verified.pages = pages.size();
+  TRY(verified.findings, check_pages(store, verified.record, pages));
+  Findings of_files;
+  if (deep) {
+    registry::SealedSet all;
+    all.set.files = std::move(files);
+    TRY(of_files, verify_sets(store, {all}, options));
+  } else {
+    TRY(of_files, check_sizes(store, files));
+  }
+  std::move(of_files.begin(), of_files.end(), std::back_inserter(verified.findings));
+  std::stable_sort(verified.findings.begin(), verified.findings.end(),
+                   [](const Finding& a, const Finding& b) { return a.place < b.place; });
+  return verified;
+}
+
+} // namespace quarry::publish

@@ -1,0 +1,21 @@
+#pragma once
+// Whether what people install from a channel is all there: the files of its current view, and its pages.
+#include "publish/verify.hpp"
+#include <string>
+
+namespace quarry::publish {
+
+struct VerifiedChannel {
+  registry::ChannelRecord record;
+  std::uint64_t files = 0, bytes = 0, pages = 0; ///< that were looked at
+  Findings findings; ///< by key: P020, P021, P022 of files and sidecars, P094 of pages; empty: nothing is wrong
+};
+
+/// Without `deep` files are looked for by name and size: one listing for each directory. With it every byte is read, as
+/// verify_sets() does by `options`. Pages are always read and compared with the view: two reads for each project. Fails
+/// with R015, and with what stops the reading itself: a record of the view that is lost, or a store that does not
+/// answer.
+Result<VerifiedChannel> verify_channel(store::ObjectStore& store, const std::string& name, bool deep,
+                                       const VerifyOptions& options);
+
+} // namespace quarry::publish
