@@ -70,7 +70,8 @@ struct Plan {
 /// The sets of the source of which the target lacks something, judged together. R018 (exit 7) when a file's name is
 /// taken in the target by other bytes, corrupt O003 when a file that is to move is missing or is not what was sealed.
 /// held O012 when the channel is protected and the request has another policy. A set with a file that the channel
-/// blocks is left out and noted (R022); held R022 when no other set is left. Also fails with the errors of
+/// blocks is left out and noted (R022); held R022 when no other set is left. held O029 when a record is gone that a
+/// stored verdict on one of these sets was made with. Also fails with the errors of
 /// gate::collect(). Costs a read for each project of the source, a listing for each directory of files, one read for
 /// each evidence and waiver, and a head for each file that is to move, on `workers` threads or more; where the store
 /// has recorded no digest, the file is read. A held plan without ready cells hashes nothing. With `ready_cells_only`

@@ -5,6 +5,7 @@
 #include "pages/projection.hpp"
 #include "publish/move.hpp"
 #include "publish/publish.hpp"
+#include "registry/judged.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -110,10 +111,17 @@ Result<void> write_derived(ObjectStore& store, const Plan& plan, const sys::Time
   return {};
 }
 
+Result<void> write_verdict(ObjectStore& store, const Plan& plan) {
+  TRY(auto digest, registry::put_verdict(store, plan.verdict_document));
+  std::vector<registry::SetDigest> sets;
+  for (const auto& cell : plan.verdict.cells) sets.push_back(cell.set);
+  return registry::mark_judged(store, digest, sets);
+}
+
 Result<void> execute(ObjectStore& store, const Plan& plan, const Options& options, Receipt& receipt) {
   if (plan.moves()) {
     TRY_DO(write_derived(store, plan, options.when));
-    if (!plan.verdict_document.empty()) TRY_DO(registry::put_verdict(store, plan.verdict_document));
+    if (!plan.verdict_document.empty()) TRY_DO(write_verdict(store, plan));
     publish::Reason reason{plan.action, plan.digest,  plan.verdict_digest, options.who, options.when,
                            options.why, plan.request, plan.policy,         plan.guard};
     if (reason.guard)

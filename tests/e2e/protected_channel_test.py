@@ -298,6 +298,45 @@ def test_what_changed_in_a_channel(line):
     refused("R015", 3, "channel", "diff", "stable", "staging", "--store", f"file:{line.store}")
 
 
+def test_an_organisation_demands_more_of_a_policy(line, tmp_path):
+    words = ("channel", "protect", "stable", "--policy", line.policy, "--reason", "x", "--store", f"file:{line.store}")
+    for demand in ("expect", "evidence-signers", "waiver-signers"):
+        said = refused("O030", 10, *words, "--demand", demand).err
+        assert "nothing was changed" in said
+    assert line("channel", "list").json["channels"][0]["name"] == "staging", "stable was not made"
+    key = good("key", "create", "--output", tmp_path / "ci.key", "--json").json["key"]
+    signer = '[[signer]]\nname = "ci"\nkey = "{}"\nsigns = ["evidence", "waivers"]\n'.format(key)
+    expect = '[expect]\nplatforms = ["linux"]\nprojects = ["rocm"]\n'
+    line.policy.write_text(smoke_policy(more=expect + signer + 'revoked = "leaked"\n'))
+    refused("O030", 10, *words, "--demand", "expect", "--demand", "evidence-signers")
+    line.policy.write_text(smoke_policy(more=expect + signer))
+    good(*words, "--demand", "expect", "--demand", "evidence-signers", "--demand", "waiver-signers")
+
+
+def test_evidence_that_a_verdict_was_made_with_must_not_disappear(line):
+    line("waive", "--to", "stable", "--everything", "--reason", "first", "--approver", "lead", "--expires", "1h", "--policy", line.policy)
+    line.promote("run:1", "--policy", line.policy)
+    assert line("status", "stable", "--policy", line.policy).json["channels"][0]["disappeared"] == []
+    line("rollback", "stable", code=3)
+    (waiver,) = (line.store / "waivers").glob("*.json")
+    line.waive()  # another one, so that the sets would be ready without the first
+    kept = waiver.read_bytes()
+    waiver.unlink()
+    (gone,) = line("status", "stable", "--policy", line.policy).json["channels"][0]["disappeared"]
+    assert gone["key"] == f"waivers/{waiver.name}"
+    assert f"GONE      waivers/{waiver.name}" in good("status", "stable", "--policy", line.policy, "--store", f"file:{line.store}").out
+    # The same sets for another channel; another set is judged as ever.
+    before = line.bytes()
+    for words in (("gate", "--from", "run:1", "--to", "lts"), ("promote", "--from", "run:1", "--to", "lts"), ("promote", "--from", "run:1", "--to", "lts", "--cells", "ready")):
+        said = refused("O029", 10, *words, "--policy", line.policy, "--store", f"file:{line.store}").err
+        assert waiver.name in said
+    assert line.bytes() == before
+    line.promote("run:2", "--policy", line.policy)
+    waiver.write_bytes(kept)
+    assert line("status", "stable", "--policy", line.policy).json["channels"][0]["disappeared"] == []
+    line("gate", "--from", "run:1", "--to", "lts", "--policy", line.policy, code=10)
+
+
 def test_a_channel_is_verified_with_its_pages(line):
     line.waive()
     line.promote("run:1", "--policy", line.policy)

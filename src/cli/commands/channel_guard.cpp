@@ -5,6 +5,7 @@
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "cli/verdict.hpp"
+#include "promote/demands.hpp"
 #include "promote/guard.hpp"
 #include "sys/clock.hpp"
 #include <fmt/core.h>
@@ -44,6 +45,7 @@ std::string place_of(const publish::Guarded& guarded) {
 Result<int> run_protect(Context& context, const Arguments& arguments) {
   TRY(auto author, author_of(context, arguments));
   TRY(auto policy, load_policy(context, arguments.get("--policy")));
+  TRY_DO(promote::check_demands(policy, arguments.list("--demand")));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto guarded, promote::protect(*store, arguments.operands.at(0), policy, author));
   context.out.data(fmt::format("{}   {}  by policy {} ({})\n", guarded.moved ? "protected" : "unchanged",
@@ -64,17 +66,26 @@ Command channel_protect_command() {
           "another one. What the channel shows already stays. Protecting it again binds another policy. A channel "
           "that does not exist is made, empty.\n\n"
           "Comments in the policy's file and its name do not count: two files that say the same have one digest. "
-          "A program that does not know protection refuses to move the channel.",
+          "A program that does not know protection refuses to move the channel.\n\n"
+          "`--demand` is for the rules of an organisation, whoever wrote the policy: `expect` (it says what a release "
+          "must bring), `evidence-signers` and `waiver-signers` (results or waivers count only with a signature).",
       .operands = {k_channel},
       .flags = {{.name = "--policy",
                  .value = "FILE",
                  .help = "a policy file, or the name of a shipped one",
                  .required = true},
+                {.name = "--demand",
+                 .value = "WHAT",
+                 .help = "refuse a policy that lacks it",
+                 .choices = promote::k_demands,
+                 .repeats = true},
                 k_why,
                 store_flag()},
       .examples = {{"quarry channel protect stable --policy default --reason \"release channel\" --store file:store",
                     "nothing untested from now on"}},
-      .exit_codes = {{2, "the policy only reports, or is not one"}, {7, "other writers kept moving the channel"}},
+      .exit_codes = {{2, "the policy only reports, or is not one"},
+                     {7, "other writers kept moving the channel"},
+                     {10, "the policy lacks what --demand asks for"}},
       .schema = "quarry.channel-protect/1",
       .run = run_protect};
 }

@@ -9,6 +9,7 @@
 #include "pages/projection.hpp"
 #include "promote/guard.hpp"
 #include "registry/empty_extras.hpp"
+#include "registry/judged.hpp"
 #include "release/plan.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -34,7 +35,8 @@ struct ChannelStatus {
   std::size_t sets = 0, judged = 0, waived = 0;
   std::uint64_t pages_generation = 0;
   std::vector<registry::EmptyExtra> empty_extras;
-  gate::Verdict verdict; ///< of the sets that the channel shows, by today's evidence
+  std::vector<registry::Disappeared> disappeared; ///< what its verdicts were made with and is gone
+  gate::Verdict verdict;                          ///< of the sets that the channel shows, by today's evidence
   Findings notes;
   std::vector<TroubledCell> troubled() const {
     std::vector<TroubledCell> found;
@@ -72,6 +74,9 @@ Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, st
   policy.expectation = {}; // what a release must bring was asked when it came; the newest sets are a part of it
   TRY(auto input, gate::collect(store, name, sets, context.clock.now_us()));
   TRY_DO(gate::load_signatures(store, policy, input));
+  std::vector<registry::SetDigest> judged_as;
+  for (const auto& subject : input.subjects) judged_as.push_back(subject.digest);
+  TRY(status.disappeared, registry::find_disappeared(store, judged_as, input.keys));
   status.verdict = gate::judge(policy, input);
   status.notes = std::move(input.notes);
   status.sets = view.sets.size();
@@ -102,6 +107,9 @@ std::string status_text(const ChannelStatus& status) {
   if (troubled.size() > k_reasons_shown) text += fmt::format("  and {} more\n", troubled.size() - k_reasons_shown);
   if (!record.guard.blocked.empty())
     text += fmt::format("  blocks {}\n", units::things(record.guard.blocked.size(), "file"));
+  for (const auto& one : status.disappeared)
+    text += fmt::format("  GONE      {}, which verdict {} on set:{} was made with\n", one.key, one.verdict.short_hex(),
+                        one.set.short_hex());
   for (const auto& one : status.empty_extras)
     text += fmt::format("  empty extra {}: {} is held back\n", registry::name_of(one), one.lacks);
   if (status.judged < status.sets)
@@ -128,7 +136,9 @@ std::string help_for(const Context& context, const Arguments& arguments, const C
 
 Json status_json(const ChannelStatus& status) {
   auto json = verdict_json(status.verdict);
-  auto extras = Json::array();
+  auto extras = Json::array(), gone = Json::array();
+  for (const auto& one : status.disappeared)
+    gone.push_back({{"key", one.key}, {"verdict", one.verdict}, {"set", one.set}});
   for (const auto& one : status.empty_extras)
     extras.push_back({{"project", one.project}, {"version", one.version}, {"extra", one.extra}, {"lacks", one.lacks}});
   auto fails = Json::array(), untested = Json::array();
@@ -150,6 +160,7 @@ Json status_json(const ChannelStatus& status) {
           {"untested", untested},
           {"blocked", status.record.guard.blocked.size()},
           {"empty_extras", extras},
+          {"disappeared", gone},
           {"pages_current", status.pages_generation >= status.record.generation}};
 }
 
@@ -241,7 +252,8 @@ Command status_command() {
       .description =
           "Judges the newest sets of each channel again, by its policy and by the evidence of today: a result that "
           "failed since they were promoted (FAILS), one that is missing or too old by now (UNTESTED), what is waived "
-          "and what is blocked. Nothing is changed, and installers see what they saw.\n\n"
+          "and what is blocked; evidence and waivers that a verdict was made with and that somebody removed (GONE). "
+          "Nothing is changed, and installers see what they saw.\n\n"
           "A release that was interrupted between two channels is named with the channels that have not moved yet. "
           "With `--from` also what of these sets is held for the channel, why, and what would help.",
       .operands = {{"CHANNEL", "the channel; without it all of the store", false}},

@@ -1,0 +1,48 @@
+#include "promote/demands.hpp"
+
+#include "base/text.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+
+namespace quarry::promote {
+
+const std::vector<std::string> k_demands{"expect", "evidence-signers", "waiver-signers"};
+
+namespace {
+bool expects_something(const gate::Policy& policy) {
+  const auto& expect = policy.expectation;
+  return !expect.families.empty() || !expect.pythons.empty() || !expect.projects.empty();
+}
+
+bool has_signer(const gate::Policy& policy, bool gate::Signer::* kind) {
+  return std::any_of(policy.signers.begin(), policy.signers.end(),
+                     [&](const gate::Signer& signer) { return signer.*kind && signer.revoked.empty(); });
+}
+
+/// What the policy lacks; empty if it meets the demand.
+std::string lack_of(const gate::Policy& policy, const std::string& demand) {
+  if (demand == "expect")
+    return expects_something(policy) ? "" : "[expect]: a family whose job never ran would be missed by nobody";
+  if (demand == "evidence-signers")
+    return has_signer(policy, &gate::Signer::evidence)
+               ? ""
+               : "a [[signer]] of evidence: whoever may write results may open the gate";
+  return has_signer(policy, &gate::Signer::waivers)
+             ? ""
+             : "a [[signer]] of waivers: whoever may write waivers may open the gate";
+}
+} // namespace
+
+Result<void> check_demands(const gate::Policy& policy, const std::vector<std::string>& demands) {
+  for (const auto& demand : demands) {
+    if (std::find(k_demands.begin(), k_demands.end(), demand) == k_demands.end())
+      return fail(ErrorKind::invalid_argument, "C006", fmt::format("--demand takes no `{}`", demand),
+                  "it takes " + text::join(k_demands, ", "));
+    if (auto lack = lack_of(policy, demand); !lack.empty())
+      return fail(ErrorKind::held, "O030", fmt::format("policy {} lacks {}", policy.name, lack),
+                  "nothing was changed; add it to the policy (docs/formats/policy.md), or omit this --demand");
+  }
+  return {};
+}
+
+} // namespace quarry::promote

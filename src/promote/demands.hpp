@@ -1,0 +1,16 @@
+#pragma once
+// What an organisation asks of every policy that protects a channel. Pure.
+#include "gate/policy.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::promote {
+
+/// "expect": the policy says what a release must bring. "evidence-signers", "waiver-signers": results, or waivers,
+/// count only with the signature of a key that is not revoked.
+extern const std::vector<std::string> k_demands;
+
+/// held O030 for the first of these words that the policy does not meet; invalid_argument C006 for another word.
+Result<void> check_demands(const gate::Policy& policy, const std::vector<std::string>& demands);
+
+} // namespace quarry::promote

@@ -1,0 +1,107 @@
+#include "registry/judged.hpp"
+
+#include "base/json.hpp"
+#include "registry/keys.hpp"
+#include "thread/pool.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace quarry::registry {
+
+namespace {
+constexpr std::string_view k_by_set = "verdicts/by-set/";
+constexpr std::size_t k_named = 5; // in an error
+
+std::string marks_of(const SetDigest& set) { return std::string(k_by_set) + set.hex() + "/"; }
+
+std::vector<SetDigest> each_once(std::vector<SetDigest> sets) {
+  std::erase_if(sets, [](const SetDigest& set) { return set.empty(); });
+  std::sort(sets.begin(), sets.end());
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+  return sets;
+}
+
+/// The keys that a verdict says it has read.
+std::vector<std::string> read_by(const VerdictRecord& verdict) {
+  auto document = json::parse(verdict.json, "a verdict");
+  if (!document || !document->is_object()) return {};
+  auto list = document->find("read");
+  if (list == document->end() || !list->is_array()) return {};
+  std::vector<std::string> keys;
+  for (const auto& key : *list)
+    if (key.is_string()) keys.push_back(key.get<std::string>());
+  return keys;
+}
+
+/// The verdicts on each of these sets, with the first of them.
+Result<std::map<VerdictDigest, SetDigest>> verdicts_on(ObjectStore& store, const std::vector<SetDigest>& sets) {
+  std::vector<std::vector<VerdictDigest>> found(sets.size());
+  TRY_DO(parallel_for(sets.size(), k_requests, [&](std::size_t i) -> Result<void> {
+    auto prefix = marks_of(sets[i]);
+    TRY(auto listed, store.children(prefix));
+    for (const auto& object : listed.objects)
+      if (auto digest = VerdictDigest::parse(std::string_view(object.key).substr(prefix.size())))
+        found[i].push_back(*digest);
+    return {};
+  }));
+  std::map<VerdictDigest, SetDigest> verdicts;
+  for (std::size_t i = 0; i < sets.size(); ++i)
+    for (const auto& verdict : found[i]) verdicts.emplace(verdict, sets[i]);
+  return verdicts;
+}
+} // namespace
+
+Result<void> mark_judged(ObjectStore& store, const VerdictDigest& verdict, const std::vector<SetDigest>& sets) {
+  auto marked = each_once(sets);
+  return parallel_for(marked.size(), k_requests, [&](std::size_t i) -> Result<void> {
+    TRY_DO(store.put(marks_of(marked[i]) + verdict.hex(), content::Rope::literal(""), {}));
+    return {};
+  });
+}
+
+Result<std::vector<Disappeared>> find_disappeared(ObjectStore& store, const std::vector<SetDigest>& sets,
+                                                  const std::vector<std::string>& present) {
+  TRY(auto verdicts, verdicts_on(store, each_once(sets)));
+  std::vector<std::pair<VerdictDigest, SetDigest>> list(verdicts.begin(), verdicts.end());
+  std::vector<std::vector<std::string>> read(list.size());
+  TRY_DO(parallel_for(list.size(), k_requests, [&](std::size_t i) -> Result<void> {
+    auto verdict = load_verdict(store, list[i].first);
+    bool lost =
+        !verdict && (verdict.error().kind == ErrorKind::not_found || verdict.error().kind == ErrorKind::corrupt);
+    if (!verdict && !lost) return fail(std::move(verdict).error());
+    if (verdict) read[i] = read_by(*verdict);
+    return {};
+  }));
+  std::map<std::string, Disappeared> gone;
+  for (std::size_t i = 0; i < list.size(); ++i)
+    for (const auto& key : read[i])
+      if (!std::binary_search(present.begin(), present.end(), key))
+        gone.try_emplace(key, Disappeared{key, list[i].first, list[i].second});
+  std::vector<Disappeared> found;
+  for (auto& [key, one] : gone) found.push_back(std::move(one));
+  return found;
+}
+
+Result<void> refuse_disappeared(ObjectStore& store, const std::vector<SetDigest>& sets,
+                                const std::vector<std::string>& present) {
+  TRY(auto gone, find_disappeared(store, sets, present));
+  if (gone.empty()) return {};
+  std::vector<std::string> named;
+  for (const auto& one : gone) {
+    if (named.size() == k_named) {
+      named.push_back(fmt::format("and {} more", gone.size() - k_named));
+      break;
+    }
+    named.push_back(
+        fmt::format("{}, which verdict {} on set:{} has read", one.key, one.verdict.short_hex(), one.set.short_hex()));
+  }
+  return fail(Error::of(ErrorKind::held, "O029", "a record that an earlier verdict on these sets was made with is gone")
+                  .with_details(std::move(named))
+                  .with_hint("nothing was changed; restore the records from a copy of the store, or build and test new "
+                             "packages"));
+}
+
+} // namespace quarry::registry
