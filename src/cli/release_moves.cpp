@@ -5,6 +5,7 @@
 #include "cli/moves.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
+#include "cli/storage_checks.hpp"
 #include "cli/verdict.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -144,6 +145,8 @@ std::string plan_text_of(const release::Plan& done, NextCommand again) {
 Result<int> promote_release(Context& context, const Arguments& arguments) {
   TRY(auto each, promote_options_of(context, arguments));
   TRY(auto asked, asked_of(context, arguments));
+  TRY(auto channels, release::by_channel(asked.request.source.resolved.sets, asked.request.pattern));
+  TRY_DO(refuse_what_expires(context, arguments.get("--store"), *asked.store, channels));
   release::Options options{each, {}};
   if (asked.to.store)
     options.before_writing = [&](const release::Part& part) { return check_part(context, asked, part); };

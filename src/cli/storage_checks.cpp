@@ -3,7 +3,9 @@
 #include "base/codes.hpp"
 #include "base/text.hpp"
 #include "cli/records.hpp"
+#include "promote/expiry.hpp"
 #include "s3/capabilities.hpp"
+#include "s3/lifecycle.hpp"
 #include "s3/replies.hpp"
 #include "sys/clock.hpp"
 #include "sys/file.hpp"
@@ -109,6 +111,34 @@ Check capabilities_check(const Context& context, Connection& to) {
           ""};
 }
 
+/// "expire-runs: below ci/ after 30 days"
+std::string rule_text(const s3::ExpiryRule& rule) {
+  return fmt::format("{}: {} {}", rule.id.empty() ? "a rule without a name" : rule.id,
+                     rule.prefix.empty() ? "everything" : "below " + rule.prefix, rule.when);
+}
+
+/// What the server deletes by itself. Records of channels must never be among it.
+Check lifecycle_check(Connection& to) {
+  auto asked = s3::lifecycle_of(*to.bucket);
+  if (!asked)
+    return {"lifecycle", Health::note, fmt::format("its rules cannot be read [{}]", asked.error().code),
+            "allow s3:GetLifecycleConfiguration, so that `promote` can refuse what a rule would delete"};
+  auto rules = s3::rules_below(*asked, to.location.prefix);
+  std::erase_if(rules, [](const s3::ExpiryRule& rule) { return rule.tagged; });
+  if (rules.empty()) return {"lifecycle", Health::ok, "no rule deletes what is in the store", ""};
+  std::string found;
+  bool records = false;
+  for (const auto& rule : rules) {
+    found += (found.empty() ? "" : "; ") + rule_text(rule);
+    records |= !promote::records_covered(rule).empty();
+  }
+  if (records)
+    return {"lifecycle", Health::failed, "rules delete the records of channels: " + found,
+            "narrow them to prefixes of runs: docs/guides/lifecycle.md"};
+  return {"lifecycle", Health::note, "rules delete objects: " + found,
+          "`promote` into a protected channel is refused for what they cover"};
+}
+
 /// Write, read, copy, list and delete one small object; each is believed when the next question shows it.
 class Permissions {
 public:
@@ -192,6 +222,7 @@ std::vector<Check> examine_store(const Context& context, const std::string& loca
     checks.push_back(credentials_check(context, *to));
     if (checks.back().health == Health::failed || !reach(context, *to, checks)) return checks;
     checks.push_back(capabilities_check(context, *to));
+    checks.push_back(lifecycle_check(*to));
   }
   auto place = (*store)->url("");
   if (place.starts_with(k_file_url))
@@ -199,6 +230,28 @@ std::vector<Check> examine_store(const Context& context, const std::string& loca
   else
     Permissions(**store, checks).run();
   return checks;
+}
+
+Result<void> refuse_what_expires(Context& context, const std::string& locator, store::ObjectStore& store,
+                                 const std::vector<release::ChannelSets>& channels) {
+  if (!locator.starts_with("s3:")) return {};
+  std::vector<registry::SealedSet> sets;
+  bool is_protected = false;
+  for (const auto& target : channels) {
+    TRY(auto channel, registry::read_channel(store, target.channel));
+    if (!channel || channel->record.guard.policy.empty()) continue;
+    is_protected = true;
+    sets.insert(sets.end(), target.sets.begin(), target.sets.end());
+  }
+  if (!is_protected) return {};
+  TRY(auto to, connect(context, locator));
+  auto rules = s3::lifecycle_of(*to.bucket);
+  if (rules) return promote::refuse_expiring(sets, s3::rules_below(*rules, to.location.prefix));
+  context.out.findings({{"K023", Severity::warning, to.location.bucket,
+                         "its lifecycle rules cannot be read, so nobody knows whether it deletes what is promoted: " +
+                             rules.error().message,
+                         "allow s3:GetLifecycleConfiguration to the role that promotes"}});
+  return {};
 }
 
 } // namespace quarry::cli

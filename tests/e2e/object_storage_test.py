@@ -372,7 +372,7 @@ def checks_of(store: Store, code: int) -> dict[str, dict]:
 
 def test_the_doctor_looks_at_a_store(bucket):
     checks = checks_of(bucket, 0)
-    assert list(checks) == ["place", "credentials", "clock", "conditions", "write", "read", "copy", "list", "delete"]
+    assert list(checks) == ["place", "credentials", "clock", "conditions", "lifecycle", "write", "read", "copy", "list", "delete"]
     assert checks["credentials"]["found"] == "from the environment" and "conditional writes" in checks["conditions"]["found"]
     assert not [key for key in objects_of(bucket) if "probe" in key or "doctor" in key]
 

@@ -100,6 +100,7 @@ class State:
         self.uploads: dict[str, Upload] = {}
         self.faults: list[Fault] = []
         self.ledger: list[list] = []
+        self.lifecycle: list[list] = []  # rules that delete: id, prefix, days; told, never applied
 
     def without(self, feature: str) -> bool:
         return feature in self.options.without.split(",")
@@ -218,6 +219,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def dispatch(self):
         q, m = self.query, self.command
+        if not self.key and "lifecycle" in q:
+            return self.lifecycle()
         if not self.key:
             return self.list_uploads() if "uploads" in q else self.list_objects() if m == "GET" else self.reply(200)
         if m in ("GET", "HEAD"):
@@ -498,6 +501,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         entries = "".join(f"<Upload><Key>{escape(k)}</Key><UploadId>{n}</UploadId><Initiated>{iso(t)}</Initiated></Upload>" for k, n, t in found)
         self.xml(200, f"<ListMultipartUploadsResult><IsTruncated>false</IsTruncated>{entries}</ListMultipartUploadsResult>")
 
+    def lifecycle(self):
+        if not self.state.lifecycle:
+            raise Refused(404, "NoSuchLifecycleConfiguration")
+        rules = "".join(f"<Rule><ID>{escape(name)}</ID><Filter><Prefix>{escape(prefix)}</Prefix></Filter><Status>Enabled</Status><Expiration><Days>{days}</Days></Expiration></Rule>" for name, prefix, days in self.state.lifecycle)
+        self.xml(200, f"<LifecycleConfiguration>{rules}</LifecycleConfiguration>")
+
     # the test's side
 
     def control(self):
@@ -505,7 +514,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.action = ""
         with self.state.lock:
             if self.command == "POST":
-                self.state.faults += [Fault(**fault) for fault in json.loads(body)["faults"]]
+                self.state.faults += [Fault(**fault) for fault in json.loads(body).get("faults", [])]
+                self.state.lifecycle = json.loads(body).get("lifecycle", self.state.lifecycle)
                 for stored in self.state.objects.values():
                     stored.modified -= json.loads(body).get("age", 0)
             if self.command == "DELETE":

@@ -10,6 +10,7 @@
 #include "cli/records.hpp"
 #include "cli/release_moves.hpp"
 #include "cli/shared_flags.hpp"
+#include "cli/storage_checks.hpp"
 #include "cli/verdict.hpp"
 #include "sys/clock.hpp"
 #include <fmt/core.h>
@@ -72,6 +73,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     request.base_index = &base->candidates();
     request.base_index_name = base->name();
   }
+  TRY_DO(refuse_what_expires(context, arguments.get("--store"), *store, {{request.channel, request.source.sets}}));
   bool checked = false;
   if (to.store)
     options.before_writing = [&](const promote::Plan& plan) -> Result<void> {
