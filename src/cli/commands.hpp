@@ -17,7 +17,7 @@ std::vector<Command> channel_commands();    // channel show, log, protect, unpro
 std::vector<Command> gate_commands();       // gate, waive; waiver list, revoke
 std::vector<Command> promote_commands();    // promote, rollback, yank
 std::vector<Command> key_commands();        // key create, show, revoke
-std::vector<Command> release_commands();    // release create, list, show, notes
+std::vector<Command> release_commands();    // release create, list, show, notes, finalize
 std::vector<Command> status_commands();     // status
 std::vector<Command> venv_commands();       // venv create, install
 std::vector<Command> test_commands();       // test; evidence record, list, show, log
@@ -38,6 +38,7 @@ Command channel_unprotect_command(); // commands/channel_guard.cpp
 Command channel_unblock_command();   // commands/channel_guard.cpp
 Command set_check_command();         // commands/set_check.cpp; in set_commands()
 Command adopt_command();             // commands/adopt.cpp; in set_commands()
+Command release_finalize_command();  // commands/release_finalize.cpp; in release_commands()
 Command yank_command();              // commands/yank.cpp; in promote_commands()
 Command waiver_list_command();       // commands/waiver.cpp; in gate_commands()
 Command waiver_revoke_command();     // commands/waiver.cpp

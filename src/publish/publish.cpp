@@ -4,6 +4,7 @@
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
 #include "publish/marks.hpp"
+#include "registry/derivations.hpp"
 #include "store/put_once.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
@@ -126,6 +127,7 @@ Result<void> check_replaced(ObjectStore& store, const Plan& plan) {
 Result<bool> store_record(ObjectStore& store, const Plan& plan, const ExecuteOptions& options) {
   TRY(auto digest, registry::put_set(store, plan.set));
   if (digest != plan.set_digest) return fail(ErrorKind::internal, "P011", "the set changed after it was planned");
+  if (!options.derivation.empty()) TRY_DO(registry::put_derivation(store, digest, options.derivation));
   TRY_DO(refresh_marked(store, {{registry::set_key(digest), registry::to_json(plan.set)}}));
   return registry::seal(store, digest, options.now);
 }

@@ -21,6 +21,7 @@ struct ExecuteOptions {
   unsigned transfers = 4;                              ///< files in flight: their syncs to disk overlap
   std::function<void(std::uint64_t)> on_progress = {}; ///< bytes stored; from any one thread at a time
   pages::PublicUrl public_url = {};                    ///< of the links in the receipt
+  std::string derivation = {}; ///< of what the set was made (read_derivation), stored before the seal; empty: nothing
 };
 
 struct Receipt {

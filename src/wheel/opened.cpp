@@ -18,10 +18,15 @@ Unexpected not_sound(const std::string& path, std::vector<std::string> details, 
 }
 
 Result<Opened> open_wheel(const std::string& path) {
-  TRY(auto name, dist::WheelName::parse(path::basename(path)));
+  TRY_DO(dist::WheelName::parse(path::basename(path)));
   TRY(auto rope, content::Rope::file(path));
+  return open_wheel(std::move(rope), path);
+}
+
+Result<Opened> open_wheel(content::Rope bytes, const std::string& path) {
+  TRY(auto name, dist::WheelName::parse(path::basename(path)));
   Findings findings;
-  auto zip = zip::Reader::open(std::move(rope), path, findings);
+  auto zip = zip::Reader::open(std::move(bytes), path, findings);
   if (!zip || has_errors(findings)) {
     std::vector<std::string> details;
     for (const auto& f : findings)

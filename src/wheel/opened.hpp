@@ -1,6 +1,7 @@
 #pragma once
 // Private to the room.
 // A wheel whose archive is sound and whose files are not read: what rewrites begin with.
+#include "content/rope.hpp"
 #include "dist/metadata.hpp"
 #include "dist/name.hpp"
 #include "zip/reader.hpp"
@@ -20,6 +21,8 @@ struct Opened {
 /// Reads the archive's framing. Fails with W010 if it is not sound, or if it does not have one dist-info directory of
 /// its name; M002 for the name.
 Result<Opened> open_wheel(const std::string& path);
+/// The same for a wheel whose bytes are anywhere. `path` is what messages call it; it ends in the file name.
+Result<Opened> open_wheel(content::Rope bytes, const std::string& path);
 
 /// The bytes of a file below dist-info. Fails with W010 if it is missing.
 Result<std::string> text_of(const Opened& wheel, std::string_view file, std::uint64_t max_bytes);

@@ -35,7 +35,8 @@ public:
       return {};
     });
   }
-  Result<void> keep(const Reader& source, const Member& member) {
+  Result<void> keep(const Reader& source, Member member, const std::string& new_name) {
+    if (!new_name.empty()) member.name = new_name;
     TRY_DO(check_name(member.name, names_));
     TRY_DO(layout_.keep(member, source.archive()), "while copying " + member.name);
     kept_bytes_ += member.stored_size;
@@ -96,7 +97,7 @@ Result<Report> rewrite(const Rewriting& rewriting, const Options& options, const
       continue;
     }
     TRY_DO(add_pending());
-    TRY_DO(writer.keep(rewriting.source, *part.kept));
+    TRY_DO(writer.keep(rewriting.source, *part.kept, part.added.name));
   }
   TRY_DO(add_pending());
   TRY_DO(add_tail(writer, rewriting.tail));

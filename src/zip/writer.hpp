@@ -55,7 +55,7 @@ Result<Report> write(const std::vector<Entry>& entries, const Tail& tail, const 
 /// What rewrite() makes an archive of: one entry. Either a member of the old archive, or a new entry.
 struct Part {
   const Member* kept = nullptr; ///< of `Rewriting::source`; null: `added`
-  Entry added = {};
+  Entry added = {};             ///< of a kept member only the name counts: its new one; empty: it stays
 };
 struct Rewriting {
   const Reader& source;

@@ -15,6 +15,7 @@
 #include "cli/table.hpp"
 #include "cli/version.hpp"
 #include "pages/install_words.hpp"
+#include "publish/derivation.hpp"
 #include "publish/outputs.hpp"
 #include "publish/refuse.hpp"
 #include "publish/resolve.hpp"
@@ -169,11 +170,21 @@ bool rests_on_proofs(const publish::Plan& plan) {
   return std::any_of(plan.files.begin(), plan.files.end(), [](const auto& file) { return !file.hashed; });
 }
 
+struct Storing {
+  pages::PublicUrl public_url;
+  std::string derivation;
+};
+
 Result<publish::Receipt> store_plan(Context& context, store::ObjectStore& store, const publish::Plan& plan,
-                                    pages::PublicUrl public_url) {
+                                    const Storing& storing) {
   auto progress = context.out.progress("storing", plan.bytes_to_write());
-  publish::ExecuteOptions options{sys::Timestamp::from_us(context.clock.now_us()),       who(context),         {}, 4,
-                                  [&](std::uint64_t bytes) { progress->update(bytes); }, std::move(public_url)};
+  publish::ExecuteOptions options{sys::Timestamp::from_us(context.clock.now_us()),
+                                  who(context),
+                                  {},
+                                  4,
+                                  [&](std::uint64_t bytes) { progress->update(bytes); },
+                                  storing.public_url,
+                                  storing.derivation};
   TRY(auto receipt, publish::execute(store, plan, options));
   progress->finish();
   return receipt;
@@ -195,13 +206,15 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
   context.out.findings(plan.notes);
   TRY_DO(check_reviewed(arguments, plan.digest.hex()));
   context.out.data(plan_text(plan, context.out.data_look()));
+  TRY(auto derivation, publish::read_derivation(arguments.operands.at(0), plan.set));
   if (dry_run) return end_dry_run(context, arguments, *store, plan, public_url);
-  auto receipt = store_plan(context, *store, plan, public_url);
+  Storing storing{public_url, std::move(derivation)};
+  auto receipt = store_plan(context, *store, plan, storing);
   if (!receipt && receipt.error().kind == ErrorKind::corrupt && rests_on_proofs(plan)) {
     context.out.note("a package has changed since it was packed: verifying all of them");
     TRY(plan, plan_of(context, arguments, *store, nullptr));
     TRY_DO(check_reviewed(arguments, plan.digest.hex())); // what was reviewed was about the bytes that the proof names
-    receipt = store_plan(context, *store, plan, public_url);
+    receipt = store_plan(context, *store, plan, storing);
   }
   if (!receipt) return fail(std::move(receipt).error());
   context.out.findings(receipt->notes);

@@ -236,7 +236,8 @@ Command release_list_command() {
 } // namespace
 
 std::vector<Command> release_commands() {
-  return {release_create_command(), release_list_command(), release_show_command(), release_notes_command()};
+  return {release_create_command(), release_list_command(), release_show_command(), release_notes_command(),
+          release_finalize_command()};
 }
 
 } // namespace quarry::cli

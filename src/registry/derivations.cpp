@@ -1,0 +1,75 @@
+#include "registry/derivations.hpp"
+
+#include "registry/fields.hpp"
+#include "registry/keys.hpp"
+#include "store/put_once.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::registry {
+
+namespace {
+constexpr const char* k_derivation_schema = "quarry.derivation/1";
+constexpr std::string_view k_derivations = "derivations/";
+} // namespace
+
+template <class V, Either<DerivedFile> R> void fields(V& v, R& r) {
+  v.text("filename", r.filename);
+  v.digest("sha256", r.sha256);
+  v.text("candidate", r.candidate);
+  v.digest("candidate_sha256", r.candidate_sha256);
+  v.texts("changed", r.changed);
+}
+
+template <class V, Either<DerivationRecord> R> void fields(V& v, R& r) {
+  v.digest("candidate", r.candidate);
+  v.digest("release", r.release, Need::optional);
+  v.text("candidate_version", r.candidate_version);
+  v.text("version", r.version);
+  v.list("files", r.files);
+}
+
+std::string derivation_key(const SetDigest& set) { return fmt::format("{}{}{}", k_derivations, set.hex(), k_json); }
+
+std::string to_json(const DerivationRecord& record) {
+  Json object;
+  Writer::write(object, record);
+  object["schema"] = k_derivation_schema;
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<DerivationRecord> parse_derivation(std::string_view text) {
+  constexpr std::string_view what = "a derivation";
+  TRY(auto object, json::parse(text, what));
+  TRY_DO(json::require_schema(object, k_derivation_schema, what));
+  DerivationRecord record;
+  TRY_DO(Reader::read(object, Place{what}, record));
+  auto unsorted =
+      std::adjacent_find(record.files.begin(), record.files.end(),
+                         [](const DerivedFile& a, const DerivedFile& b) { return a.filename >= b.filename; });
+  if (!record.files.empty() && unsorted == record.files.end()) return record;
+  return fail(ErrorKind::corrupt, "R012",
+              fmt::format("{}: {}", what,
+                          record.files.empty() ? "it names no file" : "its files are out of order or named twice"));
+}
+
+Result<void> put_derivation(ObjectStore& store, const SetDigest& set, const std::string& bytes) {
+  auto key = derivation_key(set);
+  TRY(auto present, store.get(key, k_record_bytes_max));
+  if (present && *present == bytes) return {};
+  TRY_DO(store::put_once(
+      store, key,
+      {content::Rope::literal(bytes), sha256(bytes), "application/json", "public, max-age=31536000, immutable"}));
+  return {};
+}
+
+Result<std::optional<DerivationRecord>> load_derivation(ObjectStore& store, const SetDigest& set) {
+  auto key = derivation_key(set);
+  TRY(auto bytes, store.get(key, k_record_bytes_max));
+  if (!bytes) return std::optional<DerivationRecord>();
+  TRY(auto record, parse_derivation(*bytes), "while reading " + key);
+  return std::optional(std::move(record));
+}
+
+} // namespace quarry::registry

@@ -1,0 +1,50 @@
+#include "registry/derivations.hpp"
+
+#include <gtest/gtest.h>
+
+namespace quarry::registry {
+namespace {
+
+DerivationRecord record_of_two() {
+  DerivationRecord record;
+  record.candidate = SetDigest(sha256("set"));
+  record.candidate_version = "7.2.0rc1";
+  record.version = "7.2.0";
+  record.files = {{"a-7.2.0.tar.gz", "a-7.2.0rc1.tar.gz", sha256("a"), sha256("A"), {"a-7.2.0/PKG-INFO"}},
+                  {"b-1.whl", "b-1.whl", sha256("b"), sha256("b"), {}}};
+  return record;
+}
+
+TEST(Derivations, AreReadAsTheyWereWritten) {
+  auto store = store::make_memory_store();
+  auto record = record_of_two();
+  SetDigest made(sha256("made"));
+  EXPECT_FALSE(load_derivation(*store, made).value());
+  ASSERT_TRUE(put_derivation(*store, made, to_json(record)));
+  ASSERT_TRUE(put_derivation(*store, made, to_json(record))) << "once more is nothing";
+  auto read = load_derivation(*store, made).value();
+  ASSERT_TRUE(read);
+  EXPECT_EQ(to_json(*read), to_json(record));
+  EXPECT_EQ(read->files[0].changed.front(), "a-7.2.0/PKG-INFO");
+
+  record.version = "7.2.1";
+  auto other = put_derivation(*store, made, to_json(record));
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, "R009");
+}
+
+TEST(Derivations, AreRefusedWhenTheyAreNotWhole) {
+  auto record = record_of_two();
+  std::swap(record.files[0], record.files[1]);
+  EXPECT_EQ(parse_derivation(to_json(record)).error().code, "R012");
+  record.files.clear();
+  EXPECT_EQ(parse_derivation(to_json(record)).error().code, "R012");
+  record = record_of_two();
+  record.candidate = {};
+  EXPECT_EQ(parse_derivation(to_json(record)).error().code, "R012");
+  EXPECT_EQ(parse_derivation("{\"schema\":\"quarry.derivation/2\"}").error().code, "B004");
+  EXPECT_EQ(parse_derivation("[]").error().code.substr(0, 1), "B");
+}
+
+} // namespace
+} // namespace quarry::registry
