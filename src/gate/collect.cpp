@@ -1,7 +1,8 @@
 #include "gate/collect.hpp"
 
+#include "derive/prove.hpp"
+#include "gate/derived.hpp"
 #include "registry/revocations.hpp"
-
 #include <algorithm>
 #include <fmt/core.h>
 #include <optional>
@@ -35,7 +36,11 @@ Result<Subject> subject_of(store::ObjectStore& store, const SealedSet& sealed) {
 /// The projects that these sets were tested together with, by the evidence that names several sets.
 std::set<std::string> allied_projects(const Case& input) {
   std::set<std::string> projects;
-  for (const auto& [digest, evidence] : input.evidence) {
+  std::vector<const registry::EvidenceRecord*> all;
+  for (const auto* list : {&input.evidence, &input.inherited})
+    for (const auto& stored : *list) all.push_back(&stored.record);
+  for (const auto* record : all) {
+    const auto& evidence = *record;
     bool ours = std::any_of(input.subjects.begin(), input.subjects.end(), [&](const Subject& subject) {
       return std::find(evidence.sets.begin(), evidence.sets.end(), subject.digest) != evidence.sets.end();
     });
@@ -127,19 +132,69 @@ Result<Case> collect(store::ObjectStore& store, const std::string& channel, cons
   return input;
 }
 
+namespace {
+
 Result<void> load_signatures(store::ObjectStore& store, const Policy& policy, Case& input) {
   if (policy.signers.empty()) return {};
   auto asked = [&](const registry::SetDigest& set) {
     return std::any_of(input.subjects.begin(), input.subjects.end(), [&](const Subject& s) { return s.digest == set; });
   };
   std::set<Sha256> records;
-  for (const auto& [digest, evidence] : input.evidence)
-    if (asked(evidence.set) || std::any_of(evidence.sets.begin(), evidence.sets.end(), asked))
-      records.insert(*digest.sha256());
+  for (const auto* all : {&input.evidence, &input.inherited})
+    for (const auto& [digest, evidence] : *all)
+      if (asked(evidence.set) || std::any_of(evidence.sets.begin(), evidence.sets.end(), asked))
+        records.insert(*digest.sha256());
   for (const auto& [digest, waiver] : input.waivers)
     if (waiver.channel == input.channel) records.insert(*digest.sha256());
   TRY(input.signatures, signature::load(store, records));
   return {};
+}
+
+/// nullopt: the set was not made of a candidate, or what says so does not hold, which is noted.
+Result<std::optional<Derived>> derived_from(store::ObjectStore& store, const Subject& subject, Derivations derivations,
+                                            Findings& notes) {
+  constexpr unsigned k_files_proven_at_once = 4;
+  auto record = registry::load_derivation(store, subject.digest);
+  if (record && !*record) return std::optional<Derived>();
+  auto proven = !record ? Result<registry::SealedSet>(fail(record.error()))
+                : derivations == Derivations::proven
+                    ? derive::prove_derivation(store, subject.set, **record, k_files_proven_at_once)
+                    : derive::check_derivation(store, subject.set, **record);
+  if (proven) return std::optional(Derived{subject, std::move(**record)});
+  auto kind = proven.error().kind;
+  bool of_record = kind == ErrorKind::corrupt || kind == ErrorKind::not_found || kind == ErrorKind::invalid_argument ||
+                   kind == ErrorKind::failed || kind == ErrorKind::resource_exhausted || kind == ErrorKind::unsupported;
+  if (!of_record) return fail(std::move(proven).error()); // the store could not be read
+  notes.push_back({"G024", Severity::warning, registry::derivation_key(subject.digest),
+                   "the candidate's evidence does not count: " + proven.error().message,
+                   "make the release again with `quarry release finalize`, or test its own files"});
+  return std::optional<Derived>();
+}
+
+Result<void> load_derived(store::ObjectStore& store, const Policy& policy, Case& input, Derivations derivations) {
+  if (policy.derived_suites.empty()) return {};
+  std::vector<Derived> derived;
+  for (const auto& subject : input.subjects) {
+    TRY(auto one, derived_from(store, subject, derivations, input.notes));
+    if (one) derived.push_back(std::move(*one));
+  }
+  // What is only tested together with them is not judged here, so its record is believed.
+  for (const auto& subject : input.present) {
+    Findings ignored;
+    TRY(auto one, derived_from(store, subject, Derivations::believed, ignored));
+    if (one) derived.push_back(std::move(*one));
+  }
+  if (derived.empty()) return {};
+  inherit(input, derived);
+  TRY(input.shown, shown_with(store, input));
+  return {};
+}
+
+} // namespace
+
+Result<void> load_for_policy(store::ObjectStore& store, const Policy& policy, Case& input, Derivations derivations) {
+  TRY_DO(load_derived(store, policy, input, derivations));
+  return load_signatures(store, policy, input);
 }
 
 Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,

@@ -27,10 +27,16 @@ std::vector<Subject> others(const std::vector<registry::SealedSet>& all, const s
 /// says it is a part of another and is not. Other errors: R0xx.
 Result<Case> collect(store::ObjectStore& store, const std::string& channel,
                      const std::vector<registry::SealedSet>& sets, std::int64_t now_us);
-/// Adds the signatures that the policy asks for: of the evidence about the sets in question, and of waivers for the
-/// channel. Without them nothing counts as signed. No request if the policy names no signer; else a listing for each
-/// record and a read for each signature.
-Result<void> load_signatures(store::ObjectStore& store, const Policy& policy, Case& input);
+/// Whether the records that say of what a release was made are proven from the bytes, or believed: by who looks at
+/// sets that were proven when they were promoted.
+enum class Derivations : std::uint8_t { proven, believed };
+/// Adds what the policy asks for. If it names signers: the signatures of the evidence about the sets in question, and
+/// of waivers for the channel; without them nothing counts as signed. If it accepts derived sets: the evidence of the
+/// candidates of which the sets were made; a record that does not hold is told in `notes` (G024) and counts for
+/// nothing. Costs no request for what the policy does not ask; a listing for each record and a read for each signature;
+/// a read for each set, and reading both sets to prove one.
+Result<void> load_for_policy(store::ObjectStore& store, const Policy& policy, Case& input,
+                             Derivations derivations = Derivations::proven);
 /// The same about what `source` has and the channel lacks (a channel that does not exist lacks everything), without the
 /// sets of which it blocks a file, as not_blocked() says.
 Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,

@@ -30,6 +30,7 @@ struct Question {
   std::int64_t max_age_us, now_us;
   const Files& allied;             ///< of the release and of the target: what sets may be tested together with
   const SuiteRule* rule = nullptr; ///< of this suite; nullptr: none
+  bool inherits = false;           ///< evidence of the candidate counts, too
   bool failure_opens = false;      ///< a failure was announced and makes the cell ready: it must show what a pass must
 };
 Standed stand(const registry::EvidenceRecord& evidence, const Question& question);

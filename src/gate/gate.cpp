@@ -31,6 +31,7 @@ struct Finding {
 struct Counted {
   const registry::Stored<EvidenceRecord>* stored;
   std::int64_t ended_us;
+  bool inherited; // it was made on the candidate's files
 };
 struct Sorted {
   std::vector<Counted> counted;                              // oldest first; of two at once the failure is last
@@ -51,16 +52,19 @@ struct Judging {
 Sorted sort_evidence(const Judging& judging, const Question& question) {
   const auto& policy = judging.policy;
   Sorted sorted;
-  for (const auto& stored : judging.input.evidence) {
+  auto look = [&](const registry::Stored<EvidenceRecord>& stored, bool inherited) {
     auto standed = stand(stored.record, question);
     bool may_open = stored.record.result == Outcome::passed || question.failure_opens;
     if (standed.standing == Standing::counts && may_open) {
       standed.why = unsigned_evidence(policy, judging.input.signatures, stored);
       if (!standed.why.empty()) standed.standing = Standing::refused;
     }
-    if (standed.standing == Standing::counts) sorted.counted.push_back({&stored, standed.ended_us});
+    if (standed.standing == Standing::counts) sorted.counted.push_back({&stored, standed.ended_us, inherited});
     if (standed.standing == Standing::refused) sorted.refused.emplace_back(standed.ended_us, standed.why);
-  }
+  };
+  for (const auto& stored : judging.input.evidence) look(stored, false);
+  if (question.inherits)
+    for (const auto& stored : judging.input.inherited) look(stored, true);
   std::stable_sort(sorted.counted.begin(), sorted.counted.end(), [&](const Counted& a, const Counted& b) {
     return a.ended_us != b.ended_us ? a.ended_us < b.ended_us
                                     : is_pass(a.stored->record, policy) && !is_pass(b.stored->record, policy);
@@ -100,12 +104,12 @@ std::string failure_text(const EvidenceRecord& e) {
                      first == e.rows.end() ? "" : ": " + first->name);
 }
 
-std::string pass_text(const EvidenceRecord& e, std::int64_t age_us) {
+std::string pass_text(const EvidenceRecord& e, std::int64_t age_us, const std::string& on) {
   auto host = e.machine.find("host");
   auto gpu = e.machine.find("gpu");
   bool no_gpu = gpu != e.machine.end() && gpu->second == "none"; // what was skipped there is what needs a GPU
   auto skipped = e.skipped ? fmt::format(", {} skipped{}", e.skipped, no_gpu ? ": no GPU" : "") : "";
-  return fmt::format("{} passed on these files {} ago ({}{} passed{})", e.suite, age_text(age_us),
+  return fmt::format("{} passed on {} {} ago ({}{} passed{})", e.suite, on, age_text(age_us),
                      host == e.machine.end() ? "" : host->second + ", ", e.passed, skipped);
 }
 
@@ -113,11 +117,15 @@ Finding find(const Judging& judging, const Question& question) {
   const auto& policy = judging.policy;
   auto sorted = sort_evidence(judging, question);
   if (sorted.counted.empty()) return {Finding::Kind::missing, missing_text(question.suite, sorted), nullptr};
-  const auto& [stored, ended_us] = deciding(policy, sorted);
+  const auto& [stored, ended_us, inherited] = deciding(policy, sorted);
   const auto& record = stored->record;
   auto age = question.now_us - ended_us;
-  if (is_pass(record, policy)) return {Finding::Kind::passed, pass_text(record, age), stored};
-  return {Finding::Kind::failed, fmt::format("{}, {} ago", failure_text(record), age_text(age)), stored};
+  auto on = inherited
+                ? fmt::format("the files of {}, of which these were made", judging.input.derived.at(question.plan.set))
+                : std::string("these files");
+  if (is_pass(record, policy)) return {Finding::Kind::passed, pass_text(record, age, on), stored};
+  return {Finding::Kind::failed,
+          fmt::format("{}{}, {} ago", failure_text(record), inherited ? " on " + on : "", age_text(age)), stored};
 }
 
 struct Ruling {
@@ -222,6 +230,20 @@ void add(CellVerdict& verdict, const Ruling& ruling) {
   if (ruling.held) verdict.verdict = Decision::held;
 }
 
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// The cells of a set; of one that was made of a candidate, with the suites that its own files must have passed.
+std::vector<CellPlan> plans_of(const Judging& judging, const Subject& subject) {
+  auto plans = plan_cells(judging.policy, subject);
+  if (!judging.input.derived.contains(subject.digest)) return plans;
+  for (auto& plan : plans)
+    if (!plan.suites.empty())
+      for (const auto& suite : judging.policy.derived_suites) plan.suites.try_emplace(suite, judging.policy.max_age_us);
+  return plans;
+}
+
 CellVerdict judge_cell(const Judging& judging, const CellPlan& plan) {
   const auto& [policy, input, allied] = judging;
   CellVerdict verdict{plan.cell, plan.set, Decision::ready, false, {}, {}, {}, {}, {}, {}};
@@ -240,6 +262,7 @@ CellVerdict judge_cell(const Judging& judging, const CellPlan& plan) {
   for (const auto& [suite, max_age_us] : plan.suites) {
     Question question{plan, suite, max_age_us, input.now_us, allied, rule_of(policy, suite)};
     question.failure_opens = failure_opens(policy, plan.fact, input.now_us);
+    question.inherits = input.derived.contains(plan.set) && !holds(policy.derived_suites, suite);
     auto finding = find(judging, question);
     if (finding.evidence) verdict.evidence.push_back(finding.evidence->digest);
     auto ruling = apply_fact(policy, finding, question);
@@ -266,7 +289,7 @@ Verdict judge(const Policy& policy, const Case& input) {
   auto allied = allied_files(input);
   Judging judging{policy, input, allied};
   for (const auto& subject : input.subjects)
-    for (const auto& plan : plan_cells(policy, subject)) verdict.cells.push_back(judge_cell(judging, plan));
+    for (const auto& plan : plans_of(judging, subject)) verdict.cells.push_back(judge_cell(judging, plan));
   for (const auto& plan : missing_cells(policy, input)) verdict.cells.push_back(judge_cell(judging, plan));
   verdict.would_hold = std::any_of(verdict.cells.begin(), verdict.cells.end(),
                                    [](const CellVerdict& c) { return c.verdict == Decision::held; });

@@ -7,6 +7,7 @@
 #include "registry/registry.hpp"
 #include "signature/stored.hpp"
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -34,9 +35,13 @@ struct Case {
   /// What the target shows of projects that sets were tested together with: a framework is tested with the ROCm that
   /// people get.
   std::vector<registry::FileRecord> shown = {};
-  std::vector<Expectation> expectations = {};    ///< besides the policy's: of the release, and of `--expect`
-  signature::Envelopes signatures = {};          ///< of evidence and waivers (load_signatures)
-  std::set<registry::WaiverDigest> revoked = {}; ///< waivers that count for nothing any more
+  std::vector<Expectation> expectations = {};              ///< besides the policy's: of the release, and of `--expect`
+  signature::Envelopes signatures = {};                    ///< of evidence and waivers (load_for_policy)
+  std::set<registry::WaiverDigest> revoked = {};           ///< waivers that count for nothing any more
+  std::map<registry::SetDigest, std::string> derived = {}; ///< sets that were made of a candidate, and its version
+  /// The candidates' evidence, as if it named the sets that were made of them. The suites of the policy's
+  /// `derived_suites` must have passed on the new files all the same.
+  std::vector<registry::Stored<registry::EvidenceRecord>> inherited = {};
 };
 
 enum class Decision : std::uint8_t { ready, held };

@@ -154,6 +154,16 @@ Result<void> read_suite(TomlTable& table, SuiteRule& into) {
   return {};
 }
 
+/// `derived = "accept"` and the suites that a release has to pass itself.
+Result<void> read_derived(TomlTable& root, Policy& policy) {
+  std::string derived = "refuse";
+  TRY_DO(root.choice("derived", derived, {"refuse", "accept"}));
+  if (derived == "refuse")
+    return root.has("derived_suites") ? root.error("derived_suites", "has no meaning without derived = \"accept\"")
+                                      : Result<void>{};
+  return read_list(root, "derived_suites", policy.derived_suites, is_name, "a suite's name");
+}
+
 Result<void> read_suites(TomlTable& root, Policy& policy) {
   return root.tables("suite", [&](TomlTable& table) -> Result<void> {
     SuiteRule rule;
@@ -163,7 +173,9 @@ Result<void> read_suites(TomlTable& root, Policy& policy) {
     auto required = [&](const Requirement& r) {
       return std::find(r.suites.begin(), r.suites.end(), rule.name) != r.suites.end();
     };
-    if (std::none_of(policy.requirements.begin(), policy.requirements.end(), required))
+    bool of_release =
+        std::find(policy.derived_suites.begin(), policy.derived_suites.end(), rule.name) != policy.derived_suites.end();
+    if (!of_release && std::none_of(policy.requirements.begin(), policy.requirements.end(), required))
       return table.error("name", fmt::format("\"{}\" is in the suites of no [[require]]", rule.name));
     policy.suites.push_back(std::move(rule));
     return {};
@@ -267,6 +279,7 @@ Result<Policy> read_policy(TomlTable root, const std::string& file) {
   TRY_DO(read_empty_extras(root, policy));
   TRY_DO(read_signers(root, policy));
   TRY_DO(root.tables("require", [&](TomlTable& t) { return read_requirement(t, policy.requirements.emplace_back()); }));
+  TRY_DO(read_derived(root, policy));
   TRY_DO(read_suites(root, policy)); // after what requires them
   TRY_DO(root.tables("family", [&](TomlTable& t) { return read_family(t, policy.families.emplace_back()); }));
   TRY_DO(root.finish());
@@ -343,6 +356,7 @@ std::string canonical_json(const Policy& policy) {
   if (policy.requester != Requester::anybody)
     json["waiver_requester"] = policy.requester == Requester::approver ? "approver" : "another";
   for (const auto& empty : policy.empty_extras) json["empty_extras"].push_back(name_of(empty));
+  if (!policy.derived_suites.empty()) json["derived"] = "accept", json["derived_suites"] = policy.derived_suites;
   const auto& expect = policy.expectation;
   if (!expect.platforms.empty()) json["expect"]["platforms"] = expect.platforms;
   for (const auto& [key, names] : {std::pair("families", &expect.families), std::pair("pythons", &expect.pythons),

@@ -84,7 +84,10 @@ struct Policy {
   Flaky flaky = Flaky::latest;
   Requester requester = Requester::anybody;
   std::vector<SuiteRule> suites; ///< each name once
-  std::vector<Signer> signers;   ///< each key once
+  /// What must pass on the files of a release that was made of a candidate; the candidate's evidence counts for the
+  /// other suites. Empty: it counts for none.
+  std::vector<std::string> derived_suites;
+  std::vector<Signer> signers; ///< each key once
   std::vector<Requirement> requirements;
   Expectation expectation;
   std::vector<EmptyExtra> empty_extras; ///< sorted

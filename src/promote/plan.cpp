@@ -83,9 +83,10 @@ std::vector<std::string> keys_about(const gate::Case& input) {
     return std::any_of(input.subjects.begin(), input.subjects.end(), [&](const auto& s) { return s.digest == set; });
   };
   std::vector<std::string> keys;
-  for (const auto& [digest, evidence] : input.evidence)
-    if (judged(evidence.set) || std::any_of(evidence.sets.begin(), evidence.sets.end(), judged))
-      keys.push_back(registry::evidence_key(digest));
+  for (const auto* all : {&input.evidence, &input.inherited})
+    for (const auto& [digest, evidence] : *all)
+      if (judged(evidence.set) || std::any_of(evidence.sets.begin(), evidence.sets.end(), judged))
+        keys.push_back(registry::evidence_key(digest));
   for (const auto& [digest, waiver] : input.waivers) {
     if (waiver.channel != input.channel) continue;
     keys.push_back(registry::waiver_key(digest));
@@ -101,7 +102,7 @@ Result<gate::Case> judge(ObjectStore& store, const Request& request, std::vector
   for (const auto& sealed : request.elsewhere)
     (request.ready_cells_only ? input.elsewhere : input.present).push_back({sealed.digest, sealed.set});
   input.expectations = request.expectations;
-  TRY_DO(gate::load_signatures(store, request.policy, input));
+  TRY_DO(gate::load_for_policy(store, request.policy, input));
   plan.verdict = gate::judge(request.policy, input);
   plan.notes.insert(plan.notes.end(), input.notes.begin(), input.notes.end());
   plan.subjects = input.subjects;

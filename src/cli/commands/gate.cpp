@@ -55,7 +55,7 @@ Result<Judged> judge_channel(Context& context, const Arguments& arguments, store
   TRY_DO(registry::refuse_disappeared(store, digests_of(judged.input.subjects), judged.input.keys));
   for (auto& other : gate::others(source.resolved.sets, to.sets)) judged.input.present.push_back(std::move(other));
   judged.input.expectations = source.expectations;
-  TRY_DO(gate::load_signatures(store, judged.policy, judged.input));
+  TRY_DO(gate::load_for_policy(store, judged.policy, judged.input));
   judged.verdict = gate::judge(judged.policy, judged.input);
   return judged;
 }

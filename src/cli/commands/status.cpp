@@ -73,7 +73,7 @@ Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, st
   TRY(auto policy, policy_of_status(context, arguments, store, name));
   policy.expectation = {}; // what a release must bring was asked when it came; the newest sets are a part of it
   TRY(auto input, gate::collect(store, name, sets, context.clock.now_us()));
-  TRY_DO(gate::load_signatures(store, policy, input));
+  TRY_DO(gate::load_for_policy(store, policy, input, gate::Derivations::believed));
   std::vector<registry::SetDigest> judged_as;
   for (const auto& subject : input.subjects) judged_as.push_back(subject.digest);
   TRY(status.disappeared, registry::find_disappeared(store, judged_as, input.keys));
@@ -171,7 +171,7 @@ Result<Json> print_candidate(Context& context, const Arguments& arguments, store
   TRY(auto policy, policy_of_status(context, arguments, store, channel));
   TRY(auto input, gate::collect_new(store, channel, source.resolved, context.clock.now_us()));
   input.expectations = source.expectations;
-  TRY_DO(gate::load_signatures(store, policy, input));
+  TRY_DO(gate::load_for_policy(store, policy, input));
   auto verdict = gate::judge(policy, input);
   context.out.data(verdict_text(verdict, input.subjects, {source.resolved.source, channel, context.out.data_look()}));
   auto of_channel = arguments; // what helps is for this channel
