@@ -20,7 +20,7 @@ std::vector<Command> key_commands();        // key create, show, revoke
 std::vector<Command> release_commands();    // release create, list, show, notes, finalize
 std::vector<Command> status_commands();     // status
 std::vector<Command> venv_commands();       // venv create, install
-std::vector<Command> test_commands();       // test; evidence record, list, show, log
+std::vector<Command> test_commands();       // test; evidence expect, record, list, show, log
 std::vector<Command> log_commands();        // log report, diff
 std::vector<Command> time_commands();       // time report, compare
 std::vector<Command> matrix_commands();     // matrix expand, targets, show, check, import
@@ -49,6 +49,7 @@ Command wheel_diff_command();        // commands/wheel_diff.cpp; in wheel_comman
 Command wheel_edit_command();        // commands/wheel_edit.cpp; in wheel_commands()
 Command wheel_inspect_command();     // commands/wheel_inspect.cpp; in wheel_commands()
 Command wheel_thin_command();        // commands/wheel_thin.cpp; in wheel_commands()
+Command expect_command();            // commands/expect.cpp; in test_commands()
 Command test_report_command();       // commands/test_report.cpp; in test_commands()
 Command workflow_graph_command();    // commands/workflow_graph.cpp; in workflow_commands()
 Command workflow_review_command();   // commands/workflow_review.cpp; in workflow_commands()

@@ -20,6 +20,15 @@ std::string packages_of(const registry::SetRecord& set) {
   return text::replace_all(pages::requirement_of(set), "\"", ""); // the whole line is quoted where it is printed
 }
 
+/// The job that is about to bring what the cell lacks; empty if nobody knows of one.
+std::string job_under_way(const gate::CellVerdict& cell) {
+  for (const auto& suite : cell.suites)
+    if (suite.suite == cell.untested.front() &&
+        (suite.state == gate::SuiteState::waiting || suite.state == gate::SuiteState::running))
+      return suite.job;
+  return {};
+}
+
 /// How the cell gets its evidence: installed and tested here, or by the report of a machine without Quarry.
 std::string test_lines(const Context& context, const Arguments& arguments, const gate::CellVerdict& cell,
                        const registry::SetRecord& set) {
@@ -95,7 +104,9 @@ std::string held_text(const Context& context, const Arguments& arguments, const 
     auto of_cell = [&](const gate::Subject& s) { return s.digest == cell.set; };
     auto subject = std::find_if(held.subjects.begin(), held.subjects.end(), of_cell);
     if (cell.untested.empty() || subject == held.subjects.end()) continue;
-    text += test_lines(context, arguments, cell, subject->set);
+    auto job = job_under_way(cell);
+    text += job.empty() ? test_lines(context, arguments, cell, subject->set)
+                        : fmt::format("Wait for its job:\n  {}\n", job);
     break; // the others are tested alike
   }
   auto failed = std::find_if(cells.begin(), cells.end(), [](const auto& c) { return !c.failed.empty(); });

@@ -26,13 +26,16 @@ Json files_json(const std::vector<registry::FileRecord>& files) {
 }
 
 Json cell_json(const registry::Cell& cell) {
-  return {{"platform", cell.platform}, {"family", cell.family}, {"python", cell.python}, {"framework", cell.framework}};
+  Json json{
+      {"platform", cell.platform}, {"family", cell.family}, {"python", cell.python}, {"framework", cell.framework}};
+  if (!cell.backend.empty()) json["backend"] = cell.backend;
+  return json;
 }
 
 std::string cell_text(const registry::Cell& cell, std::string_view any) {
   std::vector<std::string> parts;
   for (const auto& part : {std::string(cell.platform.text()), cell.family,
-                           cell.python.empty() ? cell.python : "py" + cell.python, cell.framework})
+                           cell.python.empty() ? cell.python : "py" + cell.python, cell.framework, cell.backend})
     if (!part.empty()) parts.push_back(part);
   return parts.empty() ? std::string(any) : text::join(parts, " ");
 }
@@ -65,6 +68,13 @@ Result<void> check_line(std::string_view flag, std::string_view said) {
   return fail(ErrorKind::invalid_argument, "O009",
               fmt::format("{} holds a line break or another control character", flag),
               "write it in one line: the ledger shows it in one");
+}
+
+std::string run_url(const Context& context) {
+  auto run = context.variable("GITHUB_RUN_ID"), server = context.variable("GITHUB_SERVER_URL");
+  if (run.empty()) return {};
+  return fmt::format("{}/{}/actions/runs/{}", server.empty() ? "https://github.com" : server,
+                     context.variable("GITHUB_REPOSITORY"), run);
 }
 
 std::string who(const Context& context) {

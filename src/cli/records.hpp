@@ -14,7 +14,7 @@ namespace quarry::cli {
 
 /// [{project, filename, sha256, size}], in the order given.
 Json files_json(const std::vector<registry::FileRecord>& files);
-/// {platform, family, python, framework}
+/// {platform, family, python, framework}, and the backend where it is not a GPU.
 Json cell_json(const registry::Cell& cell);
 /// "linux gfx942 py3.12 torch"; `any` for a cell that names nothing.
 std::string cell_text(const registry::Cell& cell, std::string_view any = {});
@@ -29,6 +29,8 @@ Json findings_json(const Findings& findings);
 Result<void> check_line(std::string_view flag, std::string_view said);
 /// Whom the ledger names: the actor of a GitHub job, else USER@HOST ("uid 1000@HOST" without USER and LOGNAME).
 std::string who(const Context& context);
+/// The page of the job that this is: "https://github.com/OWNER/REPO/actions/runs/42"; empty on a desk.
+std::string run_url(const Context& context);
 /// `--public-url`, and what it says.
 Flag public_url_flag();
 /// `--pass-env NAME`, repeated: a variable that installers and tests get besides those of the list.

@@ -104,6 +104,7 @@ std::string cell_name(const registry::Cell& cell) {
   if (!cell.family.empty()) parts.push_back(cell.family);
   parts.push_back(cell.python.empty() ? "any python" : "py" + cell.python);
   if (!cell.framework.empty()) parts.push_back(cell.framework);
+  if (!cell.backend.empty()) parts.push_back(cell.backend);
   return text::join(parts, " ");
 }
 
@@ -156,6 +157,17 @@ std::string verdict_text(const gate::Verdict& verdict, const std::vector<gate::S
   return text;
 }
 
+namespace {
+Json suites_json(const gate::CellVerdict& cell) {
+  auto suites = Json::array();
+  for (const auto& one : cell.suites) {
+    suites.push_back({{"suite", one.suite}, {"state", gate::to_string(one.state)}});
+    if (!one.job.empty()) suites.back()["job"] = one.job;
+  }
+  return suites;
+}
+} // namespace
+
 Json verdict_json(const gate::Verdict& verdict) {
   Json cells = Json::array();
   for (const auto& c : verdict.cells)
@@ -165,6 +177,7 @@ Json verdict_json(const gate::Verdict& verdict) {
                      {"waived", c.waived},
                      {"waivers", c.waivers},
                      {"reasons", c.reasons},
+                     {"suites", suites_json(c)},
                      {"evidence", c.evidence},
                      {"untested", c.untested},
                      {"failed", c.failed},

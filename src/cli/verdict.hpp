@@ -44,7 +44,7 @@ struct Held {
 std::string held_text(const Context& context, const Arguments& arguments, const Held& held);
 
 /// verdict, would_hold, mode, policy, cells: [{cell: {platform, family, python, framework}, set, verdict, waived,
-/// reasons, evidence, untested, failed}]
+/// reasons, suites: [{suite, state, job}], evidence, untested, failed}]
 Json verdict_json(const gate::Verdict& verdict);
 
 } // namespace quarry::cli

@@ -157,11 +157,12 @@ private:
     for (const auto& rule : policy_.requirements) {
       bool platform_fits = covers(rule.platforms, place.platform.text());
       if (!platform_fits || !covers(rule.families, place.family)) continue;
+      if (!rule.backend.empty() && !place.family.empty()) continue; // a CPU proves nothing of a GPU family
       for (const auto& framework : frameworks()) {
         if (std::find(rule.frameworks.begin(), rule.frameworks.end(), framework) == rule.frameworks.end()) continue;
         for (const auto& named : rule.pythons)
           for (const auto& python : pythons(place, named))
-            add(cells, place, {place.platform, spelling(place.family), python, framework}, rule);
+            add(cells, place, {place.platform, spelling(place.family), python, framework, rule.backend}, rule);
       }
     }
     if (cells.empty()) {

@@ -127,6 +127,9 @@ Result<Case> collect(store::ObjectStore& store, const std::string& channel, cons
     input.keys.push_back(registry::revocation_key(waiver));
     input.revoked.insert(waiver);
   }
+  std::vector<registry::SetDigest> judged;
+  for (const auto& subject : input.subjects) judged.push_back(subject.digest);
+  TRY(input.attempts, registry::list_attempts(store, judged, input.notes));
   TRY(input.shown, shown_with(store, input));
   std::sort(input.keys.begin(), input.keys.end());
   return input;

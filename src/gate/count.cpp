@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "dist/family.hpp"
+#include "gate/machines.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -22,7 +23,7 @@ bool same_cell(const Cell& wanted, const Cell& have) {
   bool family = (wanted.family.empty() && !wanted.framework.empty()) ||
                 dist::family_key(wanted.family) == dist::family_key(have.family);
   return wanted.platform == have.platform && family && is_any(wanted.python, have.python) && !have.python.empty() &&
-         wanted.framework == have.framework;
+         wanted.framework == have.framework && wanted.backend == have.backend;
 }
 
 bool same_file(const FileRecord& a, const FileRecord& b) { return a.sha256 == b.sha256 && a.filename == b.filename; }
@@ -102,6 +103,8 @@ std::string suite_defect(const EvidenceRecord& evidence, const Question& questio
     return fmt::format("passed {} tests, and the policy asks for {}", evidence.passed, rule.min_passed);
   bool opens = evidence.result == Outcome::passed || question.failure_opens;
   if (!rule.gpu || !opens) return {}; // a failure holds wherever it happened
+  if (!evidence.reported.empty() && !rule.reported)
+    return "takes a report's word for the GPU, and the policy wants a machine on which quarry saw it";
   auto targets = evidence.machine.find("gpu_targets");
   if (targets == evidence.machine.end() || targets->second.empty())
     return "was made on a machine that shows no GPU which the tests could open";
@@ -143,6 +146,7 @@ Standed stand(const EvidenceRecord& evidence, const Question& question) {
              : !cover.empty() ? cover
              : !time.empty()  ? time
                               : contradiction(evidence);
+  if (why.empty()) why = set_aside(question.policy, evidence, question.now_us);
   if (why.empty() && question.rule) why = suite_defect(evidence, question);
   result.standing = why.empty() ? Standing::counts : Standing::refused;
   result.why = std::move(why);

@@ -25,6 +25,7 @@ struct Standed {
 /// Files by name and digest.
 using Files = std::set<std::pair<Sha256, std::string>>;
 struct Question {
+  const Policy& policy;
   const CellPlan& plan;
   const std::string& suite;
   std::int64_t max_age_us, now_us;

@@ -1,9 +1,12 @@
 #include "gate/gate.hpp"
 
+#include "base/text.hpp"
 #include "digest/sha256.hpp"
 #include "dist/family.hpp"
+#include "gate/attempts.hpp"
 #include "gate/count.hpp"
 #include "gate/expect.hpp"
+#include "gate/machines.hpp"
 #include "gate/signed.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -26,6 +29,8 @@ struct Finding {
   enum class Kind : std::uint8_t { passed, failed, missing } kind = Kind::missing;
   std::string text;
   const registry::Stored<EvidenceRecord>* evidence = nullptr;
+  SuiteStanding standing = {};
+  std::optional<Suspect> suspect = {};
 };
 
 struct Counted {
@@ -113,25 +118,47 @@ std::string pass_text(const EvidenceRecord& e, std::int64_t age_us, const std::s
                      host == e.machine.end() ? "" : host->second + ", ", e.passed, skipped);
 }
 
+Finding find_missing(const Judging& judging, const Question& question, const Sorted& sorted) {
+  Finding finding{Finding::Kind::missing, missing_text(question.suite, sorted)};
+  auto newest_us = sorted.refused.empty() ? 0 : std::max<std::int64_t>(sorted.refused.front().first, 1);
+  auto attempt = attempted(judging.policy, judging.input, question, newest_us);
+  finding.standing = {question.suite, attempt.state, attempt.job};
+  if (!attempt.why.empty()) finding.text += (sorted.refused.empty() ? ": " : "; ") + attempt.why;
+  return finding;
+}
+
 Finding find(const Judging& judging, const Question& question) {
   const auto& policy = judging.policy;
   auto sorted = sort_evidence(judging, question);
-  if (sorted.counted.empty()) return {Finding::Kind::missing, missing_text(question.suite, sorted), nullptr};
+  if (sorted.counted.empty()) return find_missing(judging, question, sorted);
   const auto& [stored, ended_us, inherited] = deciding(policy, sorted);
   const auto& record = stored->record;
   auto age = question.now_us - ended_us;
   auto on = inherited
                 ? fmt::format("the files of {}, of which these were made", judging.input.derived.at(question.plan.set))
                 : std::string("these files");
-  if (is_pass(record, policy)) return {Finding::Kind::passed, pass_text(record, age, on), stored};
-  return {Finding::Kind::failed,
-          fmt::format("{}{}, {} ago", failure_text(record), inherited ? " on " + on : "", age_text(age)), stored};
+  std::vector<const EvidenceRecord*> counted;
+  for (const auto& one : sorted.counted) counted.push_back(&one.stored->record);
+  Finding finding{Finding::Kind::passed, "", stored, {question.suite, SuiteState::passed}, suspect(counted)};
+  if (is_pass(record, policy)) {
+    finding.text = pass_text(record, age, on);
+    return finding;
+  }
+  finding.kind = Finding::Kind::failed;
+  finding.text = fmt::format("{}{}, {} ago", failure_text(record), inherited ? " on " + on : "", age_text(age));
+  bool hung = record.result == Outcome::timed_out;
+  finding.standing.state = hung ? SuiteState::ran_into_deadline : SuiteState::failed;
+  if (hung && finding.suspect)
+    finding.text += fmt::format(" on {}, which is suspect: it passed on {}", finding.suspect->machine,
+                                text::join(finding.suspect->passed_on, " and "));
+  return finding;
 }
 
 struct Ruling {
   bool held = false, waived = false;
   std::string reason;
   std::optional<registry::WaiverDigest> waiver = {}; ///< that made it ready
+  SuiteState state = SuiteState::untested;
 };
 
 /// What sets may be tested together with: all files of the release, and what the target shows.
@@ -169,7 +196,7 @@ bool failure_opens(const Policy& policy, const FamilyFact* fact, std::int64_t no
 
 /// What the policy says about families without a machine and failures that were announced.
 Ruling apply_fact(const Policy& policy, const Finding& finding, const Question& question) {
-  Ruling ruling{finding.kind != Finding::Kind::passed, false, finding.text};
+  Ruling ruling{finding.kind != Finding::Kind::passed, false, finding.text, {}, finding.standing.state};
   const auto* fact = question.plan.fact;
   if (!in_force(fact, question.now_us)) {
     if (fact && ruling.held && fact->state != FamilyState::tested)
@@ -177,21 +204,28 @@ Ruling apply_fact(const Policy& policy, const Finding& finding, const Question& 
     return ruling;
   }
   auto counts_as = meaning(*fact, policy);
-  if (fact->state == FamilyState::no_runner && finding.kind == Finding::Kind::missing) {
+  // A machine that took a job exists, and what became of the job is not excused by its absence.
+  bool absent = finding.kind == Finding::Kind::missing && !was_taken(finding.standing.state);
+  if (fact->state == FamilyState::no_runner && absent) {
+    ruling.state = SuiteState::no_runner;
     ruling.waived = counts_as == "waive";
     ruling.held = !ruling.waived;
     ruling.reason = ruling.held ? fmt::format("{}: {}", finding.text, fact->reason)
                                 : fmt::format("not tested, which the policy accepts: {}", fact->reason);
   }
   if (fact->state == FamilyState::expected_failure && finding.kind == Finding::Kind::failed) {
+    ruling.state = SuiteState::expected_failure;
     ruling.waived = counts_as != "held";
     ruling.held = !ruling.waived;
     ruling.reason = fmt::format("{} (expected: {})", finding.text, fact->reason);
   }
   if (fact->state == FamilyState::expected_failure && finding.kind == Finding::Kind::passed && counts_as == "strict")
-    ruling = {true, false,
+    ruling = {true,
+              false,
               fmt::format("{}, although a failure was expected ({}): remove the mark at {}:{}", finding.text,
-                          fact->reason, policy.file, fact->line)};
+                          fact->reason, policy.file, fact->line),
+              {},
+              ruling.state};
   return ruling;
 }
 
@@ -215,7 +249,7 @@ void apply_waivers(Ruling& ruling, const Judging& judging, const Question& quest
       ruling = {false, true,
                 fmt::format("waived by {}{} until {}: {} ({})", waiver.approver, asked, day_text(waiver.expires),
                             waiver.reason, ruling.reason),
-                stored.digest};
+                stored.digest, ruling.state};
       return;
     }
     refused += fmt::format("; a waiver by {} does not count: {}", waiver.approver, *defect);
@@ -244,7 +278,7 @@ std::vector<CellPlan> plans_of(const Judging& judging, const Subject& subject) {
   return plans;
 }
 
-CellVerdict judge_cell(const Judging& judging, const CellPlan& plan) {
+CellVerdict judge_cell(const Judging& judging, const CellPlan& plan, Findings& notes) {
   const auto& [policy, input, allied] = judging;
   CellVerdict verdict{plan.cell, plan.set, Decision::ready, false, {}, {}, {}, {}, {}, {}};
   for (const auto* file : plan.files) verdict.files.push_back(file->filename);
@@ -256,19 +290,22 @@ CellVerdict judge_cell(const Judging& judging, const CellPlan& plan) {
                                       : "";
   if (!defect.empty()) {
     Ruling ruling{true, false, defect};
-    if (plan.defect.empty()) apply_waivers(ruling, judging, {plan, no_suite, policy.max_age_us, input.now_us, allied});
+    if (plan.defect.empty())
+      apply_waivers(ruling, judging, {policy, plan, no_suite, policy.max_age_us, input.now_us, allied});
     add(verdict, ruling);
   }
   for (const auto& [suite, max_age_us] : plan.suites) {
-    Question question{plan, suite, max_age_us, input.now_us, allied, rule_of(policy, suite)};
+    Question question{policy, plan, suite, max_age_us, input.now_us, allied, rule_of(policy, suite)};
     question.failure_opens = failure_opens(policy, plan.fact, input.now_us);
     question.inherits = input.derived.contains(plan.set) && !holds(policy.derived_suites, suite);
     auto finding = find(judging, question);
     if (finding.evidence) verdict.evidence.push_back(finding.evidence->digest);
+    if (finding.suspect) notes.push_back(suspect_finding(*finding.suspect, suite));
     auto ruling = apply_fact(policy, finding, question);
     if (ruling.held) apply_waivers(ruling, judging, question);
     if (ruling.held && finding.kind == Finding::Kind::missing) verdict.untested.push_back(suite);
     if (ruling.held && finding.kind == Finding::Kind::failed) verdict.failed.push_back(verdict.evidence.back());
+    verdict.suites.push_back({suite, ruling.state, finding.standing.job});
     add(verdict, ruling);
   }
   if (verdict.verdict == Decision::held) verdict.waived = false;
@@ -289,8 +326,10 @@ Verdict judge(const Policy& policy, const Case& input) {
   auto allied = allied_files(input);
   Judging judging{policy, input, allied};
   for (const auto& subject : input.subjects)
-    for (const auto& plan : plans_of(judging, subject)) verdict.cells.push_back(judge_cell(judging, plan));
-  for (const auto& plan : missing_cells(policy, input)) verdict.cells.push_back(judge_cell(judging, plan));
+    for (const auto& plan : plans_of(judging, subject))
+      verdict.cells.push_back(judge_cell(judging, plan, verdict.notes));
+  for (const auto& plan : missing_cells(policy, input))
+    verdict.cells.push_back(judge_cell(judging, plan, verdict.notes));
   verdict.would_hold = std::any_of(verdict.cells.begin(), verdict.cells.end(),
                                    [](const CellVerdict& c) { return c.verdict == Decision::held; });
   verdict.verdict = verdict.would_hold && policy.mode == Mode::enforce ? Decision::held : Decision::ready;

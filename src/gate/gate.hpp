@@ -4,6 +4,7 @@
 #include "base/finding.hpp"
 #include "gate/family.hpp"
 #include "gate/policy.hpp"
+#include "registry/attempts.hpp"
 #include "registry/registry.hpp"
 #include "signature/stored.hpp"
 #include <cstdint>
@@ -42,10 +43,36 @@ struct Case {
   /// The candidates' evidence, as if it named the sets that were made of them. The suites of the policy's
   /// `derived_suites` must have passed on the new files all the same.
   std::vector<registry::Stored<registry::EvidenceRecord>> inherited = {};
+  std::vector<registry::AttemptRecord> attempts = {}; ///< to test the subjects, sorted by time
 };
 
 enum class Decision : std::uint8_t { ready, held };
 std::string_view to_string(Decision decision);
+
+/// What is known of one suite on one cell. The first four come from a result that counts, the next six from attempts.
+enum class SuiteState : std::uint8_t {
+  passed,
+  failed,
+  ran_into_deadline,
+  expected_failure, ///< it failed, as the policy has announced
+  waiting,          ///< for a machine
+  queued_too_long,
+  running,
+  no_result, ///< the job ran, and left no result
+  skipped,
+  cancelled,
+  timed_out,   ///< the job, not the suite
+  no_runner,   ///< there is no machine for it
+  not_counted, ///< there is a result, and it does not count
+  untested,    ///< nobody has announced a test
+};
+std::string_view to_string(SuiteState state);
+
+struct SuiteStanding {
+  std::string suite;
+  SuiteState state = SuiteState::untested;
+  std::string job = {}; ///< of the attempt that says so
+};
 
 struct CellVerdict {
   registry::Cell cell;     ///< python empty: one Python, whichever
@@ -60,6 +87,7 @@ struct CellVerdict {
   std::vector<registry::WaiverDigest> waivers;    ///< those that made it ready, sorted
   /// Held because of what stays behind: people could not install its files. No waiver helps.
   bool not_installable = false;
+  std::vector<SuiteStanding> suites = {}; ///< one for each required suite, by name
 };
 
 struct Verdict {
@@ -68,6 +96,7 @@ struct Verdict {
   std::string policy, policy_digest;
   Mode mode = Mode::enforce;
   std::vector<CellVerdict> cells; ///< in order of the subjects, then platform, family, python, framework
+  Findings notes = {};            ///< G030: a machine that is suspect
 };
 
 /// A cell is ready when every suite that the policy requires there has passed, lately enough, on exactly the cell's

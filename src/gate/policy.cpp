@@ -7,6 +7,7 @@
 #include "dist/family.hpp"
 #include "dist/requirement.hpp"
 #include "gate/family.hpp"
+#include "gate/policy_machines.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -69,6 +70,7 @@ Result<void> read_requirement(TomlTable& table, Requirement& into) {
   into.frameworks = {""};
   if (table.has("frameworks"))
     TRY_DO(read_list(table, "frameworks", into.frameworks, is_pattern, "a framework's name"));
+  TRY_DO(read_backend(table, into));
   return read_age(table, "max_age", into.max_age_us, false);
 }
 
@@ -145,6 +147,7 @@ Result<void> read_suite(TomlTable& table, SuiteRule& into) {
     if (!is_digest(digest)) return table.error("digest", fmt::format("\"{}\" is not a sha256", digest));
   TRY_DO(table.flag("packaged", into.packaged));
   TRY_DO(table.flag("gpu", into.gpu));
+  TRY_DO(read_reported(table, into));
   TRY_DO(table.integer("min_passed", into.min_passed));
   if (into.min_passed < 1) return table.error("min_passed", "must be at least 1");
   if (into.packaged && !into.digests.empty())
@@ -277,12 +280,14 @@ Result<Policy> read_policy(TomlTable root, const std::string& file) {
   TRY_DO(root.table("states", [&](TomlTable& t) { return read_states(t, policy); }));
   TRY_DO(root.table("expect", [&](TomlTable& t) { return read_expectation(t, policy.expectation); }));
   TRY_DO(read_empty_extras(root, policy));
+  TRY_DO(read_machines(root, policy));
   TRY_DO(read_signers(root, policy));
   TRY_DO(root.tables("require", [&](TomlTable& t) { return read_requirement(t, policy.requirements.emplace_back()); }));
   TRY_DO(read_derived(root, policy));
   TRY_DO(read_suites(root, policy)); // after what requires them
   TRY_DO(root.tables("family", [&](TomlTable& t) { return read_family(t, policy.families.emplace_back()); }));
   TRY_DO(root.finish());
+  TRY_DO(check_reported(root, policy));
   if (policy.requirements.empty()) return root.error("require", "is missing: the policy would require nothing");
   policy.digest = sha256(canonical_json(policy)).hex();
   return policy;
@@ -304,6 +309,7 @@ Json requirement_json(const Requirement& rule) {
       {"platforms", rule.platforms}, {"families", rule.families}, {"pythons", rule.pythons}, {"suites", rule.suites}};
   if (rule.frameworks != std::vector<std::string>{""}) json["frameworks"] = rule.frameworks;
   if (rule.max_age_us) json["max_age"] = minutes(rule.max_age_us);
+  if (!rule.backend.empty()) json["backend"] = rule.backend;
   return json;
 }
 
@@ -312,6 +318,7 @@ Json suite_json(const SuiteRule& rule) {
   if (!rule.digests.empty()) json["digest"] = rule.digests;
   if (rule.packaged) json["packaged"] = true;
   if (rule.gpu) json["gpu"] = true;
+  if (rule.reported) json["reported"] = "accept";
   return json;
 }
 
@@ -352,6 +359,7 @@ std::string canonical_json(const Policy& policy) {
             {"require", rules}};
   if (!families.empty()) json["family"] = families;
   for (const auto& rule : policy.suites) json["suite"].push_back(suite_json(rule));
+  machines_json(policy, json);
   for (const auto& signer : policy.signers) json["signer"].push_back(signer_json(signer));
   if (policy.requester != Requester::anybody)
     json["waiver_requester"] = policy.requester == Requester::approver ? "approver" : "another";

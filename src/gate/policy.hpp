@@ -27,6 +27,7 @@ struct Requirement {
   std::vector<std::string> platforms, families; ///< globs; "*" is any
   std::vector<std::string> pythons;             ///< "3.12"; "*": evidence from one Python, whichever, is enough
   std::vector<std::string> frameworks;          ///< empty text: the SDK itself
+  std::string backend = {};                     ///< "cpu": asked only of sets without a GPU family; empty: a GPU
   std::vector<std::string> suites;
   std::int64_t max_age_us = 0; ///< 0: the policy's
   int line = 0;
@@ -48,6 +49,7 @@ struct SuiteRule {
   std::vector<std::string> digests; ///< of its definition; empty: any
   bool packaged = false;            ///< the tests inside the tested `rocm` package, and no others
   bool gpu = false;                 ///< on a machine with a GPU of the cell's family
+  bool reported = false;            ///< its own word for that is enough, where a signer stands for it
   std::int64_t min_passed = 1;
 };
 
@@ -63,6 +65,20 @@ struct Signer {
 struct EmptyExtra {
   std::string project, extra; ///< both normalised
   auto operator<=>(const EmptyExtra&) const = default;
+};
+
+/// One [[machine]]: set aside, because its results mislead.
+struct SetAside {
+  std::string name;   ///< as evidence has it in `machine.host`
+  std::string reason; ///< for the people who read the verdict
+  std::int64_t until_us = 0;
+};
+
+/// [attempts]: after how long a job that was announced counts as stuck.
+struct Patience {
+  static constexpr std::int64_t k_default_us = 6ll * 3600 * 1'000'000; ///< the longest that GitHub lets a job run
+  std::int64_t queue_us = k_default_us;                                ///< waiting for a machine
+  std::int64_t run_us = k_default_us;                                  ///< running without a result
 };
 
 /// [expect]: what a release must bring, whatever its sets hold. Empty lists expect nothing.
@@ -87,7 +103,9 @@ struct Policy {
   /// What must pass on the files of a release that was made of a candidate; the candidate's evidence counts for the
   /// other suites. Empty: it counts for none.
   std::vector<std::string> derived_suites;
-  std::vector<Signer> signers; ///< each key once
+  std::vector<Signer> signers;         ///< each key once
+  std::vector<SetAside> machines = {}; ///< each name once
+  Patience patience = {};
   std::vector<Requirement> requirements;
   Expectation expectation;
   std::vector<EmptyExtra> empty_extras; ///< sorted

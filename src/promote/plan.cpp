@@ -104,7 +104,8 @@ Result<gate::Case> judge(ObjectStore& store, const Request& request, std::vector
   input.expectations = request.expectations;
   TRY_DO(gate::load_for_policy(store, request.policy, input));
   plan.verdict = gate::judge(request.policy, input);
-  plan.notes.insert(plan.notes.end(), input.notes.begin(), input.notes.end());
+  for (const auto* notes : {&input.notes, &plan.verdict.notes})
+    plan.notes.insert(plan.notes.end(), notes->begin(), notes->end());
   plan.subjects = input.subjects;
   plan.judged_by = input.keys;
   plan.read = keys_about(input);
@@ -119,7 +120,10 @@ Result<void> refuse_if_evidence_is_gone(ObjectStore& store, const Plan& plan) {
 }
 
 Json to_json(const registry::Cell& cell) {
-  return {{"platform", cell.platform}, {"family", cell.family}, {"python", cell.python}, {"framework", cell.framework}};
+  Json json{
+      {"platform", cell.platform}, {"family", cell.family}, {"python", cell.python}, {"framework", cell.framework}};
+  if (!cell.backend.empty()) json["backend"] = cell.backend;
+  return json;
 }
 
 /// What is decided, and by whose waivers. Evidence is left out: another result with the same outcome is not another

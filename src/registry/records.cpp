@@ -97,6 +97,7 @@ template <class V, Either<Cell> R> void fields(V& v, R& r) {
   v.text("family", r.family, Need::optional);
   v.text("python", r.python, Need::optional);
   v.text("framework", r.framework, Need::optional);
+  v.text("backend", r.backend, Need::optional);
 }
 
 template <class V, Either<TestRow> R> void fields(V& v, R& r) {

@@ -118,6 +118,7 @@ struct LedgerRecord { ///< ledger/{digest}.json: one move; it counts only if a c
 struct Cell { ///< one point of the support matrix; an empty field means "any"
   Platform platform;
   std::string family, python, framework;
+  std::string backend = {}; ///< "cpu": no GPU is involved; empty: the GPU of the family
   auto operator<=>(const Cell&) const = default;
 };
 struct TestRow {

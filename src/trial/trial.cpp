@@ -336,7 +336,7 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   }
   evidence.result = result_of(report, done);
   take_report(std::move(report), evidence);
-  evidence.cell = {Platform::linux, family, environment.minor(), options.framework};
+  evidence.cell = {Platform::linux, family, environment.minor(), options.framework, options.backend};
   evidence.suite = suite.name;
   evidence.suite_digest = suite.digest;
   evidence.machine = machine_facts(variables);

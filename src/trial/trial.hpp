@@ -22,7 +22,8 @@ struct TrialOptions {
   std::string locator;   ///< --from; empty: the receipt's
   std::string family;    ///< empty: that of the installed libraries
   std::string framework;
-  std::string suite;                ///< empty: rocm-sdk, or "command" with a command
+  std::string backend; ///< "cpu": the tests use no GPU, and the result counts for no GPU family; empty: a GPU
+  std::string suite;   ///< empty: rocm-sdk, or "command" with a command
   std::vector<std::string> command; ///< empty: the packaged suite
   venv::PassedNames passed;         ///< variables that the suite gets besides those of the list
   std::string junit;                ///< the file that the command writes; removed before it runs

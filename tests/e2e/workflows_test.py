@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import public_bucket, small_artifacts, small_windows_artifacts, static_server  # noqa: E402
 from support.clients import client  # noqa: E402
+from support.policies import smoke_policy  # noqa: E402
 from support.quarry import PROGRAM, ROOT, good, quarry  # noqa: E402
 from support.workflow_job import WORKFLOWS, Job, inputs_of, load, runner_environment  # noqa: E402
 
@@ -70,7 +71,7 @@ def test_both_ways_to_start_take_the_same(name):
     on = load(name)["on"]
     called, started = on["workflow_call"]["inputs"], on["workflow_dispatch"]["inputs"]
     # Started by hand, an input that only callers have is empty: what these stand for has a default of its own.
-    assert set(started) <= set(called) and set(called) - set(started) <= {"build_runs_on"}
+    assert set(started) <= set(called) and set(called) - set(started) <= {"build_runs_on", "platform"}
     for key, one in started.items():
         assert one.get("default", "") == called[key].get("default", "") or one.get("required") != called[key].get("required"), key
 
@@ -135,9 +136,9 @@ def variables(place, tmp_path_factory):
         yield {"QUARRY_STORE": place.locator, "QUARRY_URL": f"{url}/quarry", "QUARRY_SHA256": hashlib.sha256(PROGRAM.read_bytes()).hexdigest(), "QUARRY_REQUIREMENT": "", "AWS_ROLE_ARN": "", "AWS_TEST_ROLE_ARN": "", "AWS_REGION": "us-east-1"}
 
 
-def run_job(place, variables: dict, directory: Path, workflow_name: str, job_name: str, expected: int = 0, **inputs: str) -> Job:
+def run_job(place, variables: dict, directory: Path, workflow_name: str, job_name: str, expected: int = 0, needs: dict | None = None, **inputs: str) -> Job:
     workflow = load(workflow_name)
-    contexts = {"inputs": inputs_of(workflow, inputs), "vars": variables, "github": {"run_id": RUN}}
+    contexts = {"inputs": inputs_of(workflow, inputs), "vars": variables, "github": {"run_id": RUN}, "needs": needs or {}}
     job = Job(directory, contexts, runner_environment(**place.environment()))
     job.run(workflow["jobs"][job_name], expected)
     return job
@@ -172,11 +173,34 @@ def test_packages_are_built_and_published(place, built):
 
 def test_packages_of_a_run_are_tested_and_recorded(place, variables, built, tmp_path):
     job = run_job(place, variables, tmp_path, "test_rocm_wheels.yml", "linux", amdgpu_family=small_artifacts.FAMILY, test_runs_on="gpu-linux", package_run_id=built["package_run_id"], artifact_group=small_artifacts.FAMILY, rocm_version="7.2.0", python_version=PYTHON)
-    assert len(job.steps) == 5 and "### ROCm 7.2.0 on " + small_artifacts.FAMILY in job.summary
+    assert len(job.steps) == 6 and "### ROCm 7.2.0 on " + small_artifacts.FAMILY in job.summary
     evidence = store(place, "evidence", "list")["evidence"]
     assert [(one["result"], one["set"]) for one in evidence if not one.get("reported")] == [("passed", built["package_set"])]
     gate = quarry("gate", "--to", "stable", "--from", f"run:{RUN}-linux", "--policy", "demo", "--store", place.locator, environment=runner_environment(**place.environment()))
     assert gate.code == 0, gate.out + gate.err
+
+
+def test_what_became_of_a_test_is_told(place, variables, built, tmp_path):
+    """The jobs before and after the test, for a Python that nobody tests."""
+    inputs = {"amdgpu_family": small_artifacts.FAMILY, "package_run_id": built["package_run_id"], "artifact_group": small_artifacts.FAMILY, "rocm_version": "7.2.0", "python_version": "3.9"}
+    policy = tmp_path / "p.toml"
+    policy.write_text(smoke_policy(suite="rocm-sdk").replace('pythons = ["*"]', 'pythons = ["3.9"]'))
+
+    def state() -> str:
+        judged = quarry("gate", "--to", "stable", "--from", f"run:{RUN}-linux", "--policy", policy, "--store", place.locator, "--json", environment=runner_environment(**place.environment()))
+        assert judged.code == 10, judged.err
+        return judged.json["cells"][0]["suites"][0]["state"]
+
+    def job(directory: str, name: str, runner: str, result: str = "") -> None:
+        run_job(place, variables, tmp_path / directory, "test_rocm_wheels.yml", name, needs={"linux": {"result": result}, "windows": {"result": "skipped"}}, test_runs_on=runner, **inputs)
+
+    assert state() == "untested"
+    job("a", "expect", runner="")
+    assert state() == "no_runner"
+    job("b", "expect", runner="gpu-linux")
+    assert state() == "waiting"
+    job("c", "ended", runner="gpu-linux", result="cancelled")
+    assert state() == "cancelled"
 
 
 @pytest.mark.parametrize("source", ["package_index_url", "package_find_links_url"])

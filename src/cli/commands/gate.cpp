@@ -57,6 +57,8 @@ Result<Judged> judge_channel(Context& context, const Arguments& arguments, store
   judged.input.expectations = source.expectations;
   TRY_DO(gate::load_for_policy(store, judged.policy, judged.input));
   judged.verdict = gate::judge(judged.policy, judged.input);
+  const auto& suspects = judged.verdict.notes;
+  judged.input.notes.insert(judged.input.notes.end(), suspects.begin(), suspects.end());
   return judged;
 }
 
@@ -222,14 +224,6 @@ Result<void> check_waiver(Context& context, const Arguments& arguments, store::O
                         fmt::format("the latest end is {}", sys::rfc3339(now_us + policy.waiver_max_age_us)));
   TRY(auto key, signing_key(arguments));
   return check_signature(policy, waiver, key);
-}
-
-/// The page of the job that this is: "https://github.com/OWNER/REPO/actions/runs/42"; empty on a desk.
-std::string run_url(const Context& context) {
-  auto run = context.variable("GITHUB_RUN_ID"), server = context.variable("GITHUB_SERVER_URL");
-  if (run.empty()) return {};
-  return fmt::format("{}/{}/actions/runs/{}", server.empty() ? "https://github.com" : server,
-                     context.variable("GITHUB_REPOSITORY"), run);
 }
 
 Result<registry::WaiverRecord> make_waiver(const Context& context, const Arguments& arguments,

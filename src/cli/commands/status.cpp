@@ -79,6 +79,7 @@ Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, st
   TRY(status.disappeared, registry::find_disappeared(store, judged_as, input.keys));
   status.verdict = gate::judge(policy, input);
   status.notes = std::move(input.notes);
+  status.notes.insert(status.notes.end(), status.verdict.notes.begin(), status.verdict.notes.end());
   status.sets = view.sets.size();
   status.empty_extras = registry::empty_extras_of(view);
   status.judged = sets.size();
@@ -173,6 +174,7 @@ Result<Json> print_candidate(Context& context, const Arguments& arguments, store
   input.expectations = source.expectations;
   TRY_DO(gate::load_for_policy(store, policy, input));
   auto verdict = gate::judge(policy, input);
+  context.out.findings(verdict.notes);
   context.out.data(verdict_text(verdict, input.subjects, {source.resolved.source, channel, context.out.data_look()}));
   auto of_channel = arguments; // what helps is for this channel
   of_channel.values["--to"] = {channel};
@@ -217,7 +219,10 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
       }
     }
     TRY(auto status, status_of(context, arguments, *store, name));
-    notes = status.notes; // the same objects for every channel
+    for (const auto& note : status.notes) { // the same objects for every channel
+      auto same = [&](const Finding& f) { return f.place == note.place && f.message == note.message; };
+      if (std::none_of(notes.begin(), notes.end(), same)) notes.push_back(note);
+    }
     context.out.data(status_text(status));
     channels.push_back(status_json(status));
     if (auto line = help_for(context, arguments, status); !line.empty()) help.push_back(std::move(line));

@@ -89,6 +89,7 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
   options.locator = arguments.find("--from").value_or("");
   options.family = arguments.find("--family").value_or("");
   options.framework = arguments.find("--framework").value_or("");
+  options.backend = arguments.get("--backend") == "cpu" ? "cpu" : "";
   options.suite = arguments.find("--suite").value_or("");
   options.command = arguments.rest;
   if (options.suite.find_first_of(" \t\n") != options.suite.npos)
@@ -162,6 +163,11 @@ Command test_command() {
                 {"--from", "LOCATOR", "what the installed files must be, instead of the receipt"},
                 {"--family", "F", "the GPU family tested; else that of the installed libraries"},
                 {"--framework", "NAME", "the framework tested, such as torch: one of the installed projects"},
+                {"--backend",
+                 "B",
+                 "where the tests compute: a result of cpu counts for no GPU family",
+                 {"gpu", "cpu"},
+                 "gpu"},
                 {"--suite", "NAME", "the name of the suite: rocm-sdk, or what a command after -- is to be called"},
                 {"--junit", "FILE", "the JUnit report that the command writes"},
                 {"--deadline", "D", "after this the suite is killed", {}, "1h"},
@@ -368,7 +374,7 @@ Command test_show_command() {
 } // namespace
 
 std::vector<Command> test_commands() {
-  return {test_command(),      test_report_command(), record_command(),
+  return {test_command(),      test_report_command(), expect_command(),  record_command(),
           test_list_command(), test_show_command(),   test_log_command()};
 }
 

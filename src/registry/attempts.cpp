@@ -1,0 +1,121 @@
+#include "registry/attempts.hpp"
+
+#include "base/codes.hpp"
+#include "registry/fields.hpp"
+#include "registry/keys.hpp"
+#include "thread/pool.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace quarry::registry {
+
+namespace {
+constexpr const char* k_attempt_schema = "quarry.attempt/1";
+constexpr std::string_view k_attempts = "evidence/attempts/";
+constexpr std::uint64_t k_attempt_bytes_max = 1u << 16; // a cell, two names and the digests of some sets
+} // namespace
+
+// The cell stands flat among the other fields: its own walk is private to records.cpp.
+template <class V, Either<AttemptRecord> R> void fields(V& v, R& r) {
+  v.text("platform", r.cell.platform);
+  v.text("family", r.cell.family, Need::optional);
+  v.text("python", r.cell.python, Need::optional);
+  v.text("framework", r.cell.framework, Need::optional);
+  v.text("backend", r.cell.backend, Need::optional);
+  v.text("suite", r.suite);
+  v.digests("sets", r.sets);
+  v.text("job", r.job);
+  v.text("runner", r.runner, Need::optional);
+  v.word("state", r.state);
+  v.time("time", r.time);
+}
+
+namespace {
+
+std::string directory_of(const SetDigest& set) { return fmt::format("{}{}/", k_attempts, set.hex()); }
+
+/// The objects below the sets whose names are digests; one of several sets is read once.
+Result<std::map<Sha256, std::string>> attempt_keys(ObjectStore& store, const std::vector<SetDigest>& sets) {
+  std::map<Sha256, std::string> keys;
+  for (const auto& set : sets) {
+    auto directory = directory_of(set);
+    TRY(auto listed, store.children(directory));
+    for (const auto& object : listed.objects) {
+      std::string_view name(object.key);
+      name.remove_prefix(directory.size());
+      if (!name.ends_with(k_json)) continue;
+      if (auto digest = Sha256::from_hex(name.substr(0, name.size() - k_json.size())))
+        keys.emplace(*digest, object.key);
+    }
+  }
+  return keys;
+}
+
+} // namespace
+
+std::string to_json(const AttemptRecord& record) {
+  Json object;
+  Writer::write(object, record);
+  object["schema"] = k_attempt_schema;
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<AttemptRecord> parse_attempt(std::string_view text) {
+  constexpr std::string_view what = "an attempt";
+  TRY(auto object, json::parse(text, what));
+  TRY_DO(json::require_schema(object, k_attempt_schema, what));
+  AttemptRecord record;
+  TRY_DO(Reader::read(object, Place{what}, record));
+  if (record.sets.empty()) return fail(ErrorKind::corrupt, "R012", "an attempt names no set");
+  return record;
+}
+
+Result<Sha256> put_attempt(ObjectStore& store, const AttemptRecord& record) {
+  auto bytes = to_json(record);
+  auto digest = sha256(bytes);
+  for (const auto& set : record.sets) {
+    store::PutOptions options;
+    options.precondition = store::Precondition::if_absent();
+    options.content_type = "application/json";
+    auto key = directory_of(set) + digest.hex() + std::string(k_json);
+    auto put = store.put(key, content::Rope::literal(bytes), options);
+    if (!put && !put.error().is(codes::object_exists)) return fail(std::move(put).error());
+  }
+  return digest;
+}
+
+Result<std::vector<AttemptRecord>> list_attempts(ObjectStore& store, const std::vector<SetDigest>& sets,
+                                                 Findings& skipped) {
+  TRY(auto keys, attempt_keys(store, sets));
+  std::vector<std::pair<Sha256, std::string>> objects(keys.begin(), keys.end());
+  std::vector<std::optional<AttemptRecord>> records(objects.size());
+  std::vector<std::string> defects(objects.size());
+  TRY_DO(parallel_for(objects.size(), k_requests, [&](std::size_t i) -> Result<void> {
+    auto bytes = store.get(objects[i].second, k_attempt_bytes_max);
+    bool junk = !bytes && bytes.error().kind == ErrorKind::resource_exhausted; // too long for an attempt
+    if (!bytes && !junk) return fail(std::move(bytes).error());
+    if (bytes && !*bytes) return {}; // it was removed meanwhile
+    bool named = bytes && sha256(**bytes) == objects[i].first;
+    auto record = named ? parse_attempt(**bytes)
+                        : Result<AttemptRecord>(fail(ErrorKind::corrupt, "R011", "its bytes do not give its name"));
+    if (record)
+      records[i] = std::move(*record);
+    else
+      defects[i] = record.error().message;
+    return {};
+  }));
+  std::vector<AttemptRecord> found;
+  for (std::size_t i = 0; i < objects.size(); ++i) {
+    if (records[i]) found.push_back(std::move(*records[i]));
+    if (!defects[i].empty())
+      skipped.push_back({"R021", Severity::warning, objects[i].second, "it counts for nothing: " + defects[i],
+                         "find out who wrote it; restore it from a copy, or remove it"});
+  }
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
+  return found;
+}
+
+} // namespace quarry::registry

@@ -1,0 +1,43 @@
+#pragma once
+// What was to be tested, written beside the evidence (docs/formats/evidence.md, "Attempts"):
+// `evidence/attempts/{set}/{digest}.json`. A job that never ran leaves no evidence; these records say that it was meant
+// to run, and how it ended. No attempt makes anything ready.
+#include "base/result.hpp"
+#include "registry/registry.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::registry {
+
+struct AttemptWords {
+  enum Kind : std::uint8_t { queued, started, ended, skipped, cancelled, timed_out };
+  static constexpr std::array<std::string_view, 6> k_texts = {"queued",  "started",   "ended",
+                                                              "skipped", "cancelled", "timed_out"};
+};
+/// How far a job had come when the record was written. `ended`: it ran to its end, whatever came out.
+using AttemptState = WordOf<AttemptWords>;
+
+struct AttemptRecord { ///< quarry.attempt/1
+  Cell cell;
+  std::string suite;
+  std::vector<SetDigest> sets; ///< sorted, each once, at least one
+  std::string job;             ///< the page of the job, or another name for it: records of one job are one attempt
+  std::string runner;          ///< label of the machine that it waits for; empty: no machine was named
+  AttemptState state;
+  Timestamp time;
+  std::string unknown = {};
+};
+
+/// Returns the canonical bytes, without a newline at the end.
+std::string to_json(const AttemptRecord& record);
+/// B002 to B004; corrupt R012.
+Result<AttemptRecord> parse_attempt(std::string_view text);
+/// Writes the record below each of its sets, and returns the sha256 of its bytes. The same record again changes
+/// nothing. One request for each set.
+Result<Sha256> put_attempt(ObjectStore& store, const AttemptRecord& record);
+/// All attempts to test these sets, each once, sorted by time. Junk is told in `skipped` (R021) and counts for nothing.
+/// One listing for each set and a read for each record.
+Result<std::vector<AttemptRecord>> list_attempts(ObjectStore& store, const std::vector<SetDigest>& sets,
+                                                 Findings& skipped);
+
+} // namespace quarry::registry
