@@ -766,10 +766,30 @@ def test_the_summary_of_a_job_becomes_an_output(packages: Path, tmp_path: Path):
     assert "summary<<END_OF_OUTPUT_\nEND_OF_OUTPUT\nevil=1\nEND_OF_OUTPUT_\n" in (tmp_path / "GITHUB_OUTPUT").read_text()
 
 
+# ---- promote_wheels_based_on_policy
+
+
+@pytest.mark.parametrize(
+    ("build", "test", "runner", "bypass", "ref", "upload", "noted"),
+    [
+        ("success", "success", "gpu", "", "main", "true", False),
+        ("Success", "failure", "gpu", "true", "main", "false", False),
+        ("success", "skipped", "", "", "main", "false", False),
+        ("success", "skipped", "", "false", "main", "true", True),
+        ("failure", "skipped", "gpu", "", "release/therock-7.2", "true", True),
+    ],
+)
+def test_promotion_follows_the_rule_of_february(tmp_path, build, test, runner, bypass, ref, upload, noted):
+    environment = {"BUILD_RESULT": build, "TEST_RESULT": test, "TEST_RUNS_ON": runner, "BYPASS_TESTS_FOR_RELEASES": bypass, "GITHUB_REF_NAME": ref, "GITHUB_ENV": str(tmp_path / "env")}
+    done = compat("promote_wheels_based_on_policy", environment=environment)
+    assert done.out == f"upload={upload}\n" and (tmp_path / "env").read_text() == f"upload={upload}\n"
+    assert ("no test has passed" in done.err) == noted
+
+
 # ---- those that wait, and the guide
 
 
-WAITING = ["promote_wheels_based_on_policy", "update_dependencies"]
+WAITING = ["update_dependencies"]
 
 
 @pytest.mark.parametrize("script", WAITING)

@@ -66,13 +66,14 @@ Result<Place> place_of(Context& context, const Arguments& arguments, const Place
 /// `context` with the place's environment; both must outlive it.
 Context at(const Context& context, const Place& place);
 
-std::vector<Command> version_scripts();  // compute_rocm_package_version, determine_version, python_to_cp_version, …
-std::vector<Command> artifact_scripts(); // fetch_artifacts, install_rocm_from_artifacts
-std::vector<Command> package_scripts();  // build_python_packages, upload_python_packages
-std::vector<Command> venv_scripts();     // setup_venv
-std::vector<Command> index_scripts();    // indexer, manage
-std::vector<Command> run_scripts();      // find_artifacts_for_commit, post_build_upload
-std::vector<Command> job_scripts();      // expand_amdgpu_families, sanity_check_wheel, capture_job_summary
-std::vector<Command> waiting_scripts();  // those whose capability is not there yet
+std::vector<Command> version_scripts();   // compute_rocm_package_version, determine_version, python_to_cp_version, …
+std::vector<Command> artifact_scripts();  // fetch_artifacts, install_rocm_from_artifacts
+std::vector<Command> package_scripts();   // build_python_packages, upload_python_packages
+std::vector<Command> venv_scripts();      // setup_venv
+std::vector<Command> index_scripts();     // indexer, manage
+std::vector<Command> run_scripts();       // find_artifacts_for_commit, post_build_upload
+std::vector<Command> job_scripts();       // expand_amdgpu_families, sanity_check_wheel, capture_job_summary
+std::vector<Command> promotion_scripts(); // promote_wheels_based_on_policy
+std::vector<Command> waiting_scripts();   // those whose capability is not there yet
 
 } // namespace quarry::cli::compat

@@ -31,8 +31,6 @@ Command waiting_command(const Waiting& waiting) {
 
 std::vector<Command> waiting_scripts() {
   static const Waiting k_waiting[] = {
-      {"promote_wheels_based_on_policy", "evidence from the results of a job",
-       "`quarry gate` decides from evidence of `quarry test`"},
       {"update_dependencies", "one command for the packages of every family",
        "`quarry mirror sync` copies dependencies into an index that its file describes (docs/formats/mirror.md)"}};
   std::vector<Command> commands;
