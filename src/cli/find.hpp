@@ -1,6 +1,7 @@
 #pragma once
 // The newest run that has certain artifacts: GitHub says which runs there are, the store says what they left.
 #include "artifact/source.hpp"
+#include "base/platform.hpp"
 #include "cli/command.hpp"
 #include "forge/github.hpp"
 #include "run/location.hpp"

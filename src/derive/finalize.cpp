@@ -47,8 +47,8 @@ std::string area_of(const std::string& directory) {
 
 std::string free_name(const registry::SealedSet& sealed, std::set<std::string>& taken) {
   const auto& origin = sealed.set.origin;
-  auto name = fmt::format("{}-{}{}", origin.platform.empty() ? "any" : origin.platform, area_of(sealed.set.directory),
-                          origin.group.empty() ? "" : "-" + origin.group);
+  auto name = fmt::format("{}-{}{}", origin.platform.empty() ? "any" : origin.platform.text(),
+                          area_of(sealed.set.directory), origin.group.empty() ? "" : "-" + origin.group);
   auto numbered = name;
   for (int i = 2; !taken.insert(numbered).second; ++i) numbered = fmt::format("{}-{}", name, i);
   return numbered;

@@ -1,6 +1,5 @@
 #include "gate/policy.hpp"
 
-#include "base/json.hpp"
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "digest/ed25519.hpp"
@@ -243,8 +242,6 @@ Result<void> read_family_projects(TomlTable& root, Policy& policy) {
   return {};
 }
 
-std::string name_of(const EmptyExtra& empty) { return fmt::format("{}[{}]", empty.project, empty.extra); }
-
 /// Each by its full name: a pattern would cover what nobody has looked at.
 Result<void> read_empty_extras(TomlTable& root, Policy& policy) {
   std::vector<std::string> names;
@@ -262,7 +259,7 @@ Result<void> read_empty_extras(TomlTable& root, Policy& policy) {
   std::sort(policy.empty_extras.begin(), policy.empty_extras.end());
   auto twice = std::adjacent_find(policy.empty_extras.begin(), policy.empty_extras.end());
   if (twice != policy.empty_extras.end())
-    return root.error("empty_extras", fmt::format("\"{}\" is there twice", name_of(*twice)));
+    return root.error("empty_extras", fmt::format("\"{}\" is there twice", twice->text()));
   return {};
 }
 
@@ -293,85 +290,7 @@ Result<Policy> read_policy(TomlTable root, const std::string& file) {
   return policy;
 }
 
-std::string minutes(std::int64_t age_us) { return fmt::format("{}m", age_us / k_minute_us); }
-
-Json states_json(const Policy& policy) {
-  return {{"no_runner", policy.no_runner == NoRunner::held ? "held" : "waive"},
-          {"expected_failure", policy.expected_failure == ExpectedFailure::held    ? "held"
-                               : policy.expected_failure == ExpectedFailure::waive ? "waive"
-                                                                                   : "strict"},
-          {"skipped_counts_as", policy.skipped == Skipped::passed ? "passed" : "failed"},
-          {"flaky", policy.flaky == Flaky::latest ? "latest" : "any_failure_holds"}};
-}
-
-Json requirement_json(const Requirement& rule) {
-  Json json{
-      {"platforms", rule.platforms}, {"families", rule.families}, {"pythons", rule.pythons}, {"suites", rule.suites}};
-  if (rule.frameworks != std::vector<std::string>{""}) json["frameworks"] = rule.frameworks;
-  if (rule.max_age_us) json["max_age"] = minutes(rule.max_age_us);
-  if (!rule.backend.empty()) json["backend"] = rule.backend;
-  return json;
-}
-
-Json suite_json(const SuiteRule& rule) {
-  Json json{{"name", rule.name}, {"min_passed", rule.min_passed}};
-  if (!rule.digests.empty()) json["digest"] = rule.digests;
-  if (rule.packaged) json["packaged"] = true;
-  if (rule.gpu) json["gpu"] = true;
-  if (rule.reported) json["reported"] = "accept";
-  return json;
-}
-
-Json signer_json(const Signer& signer) {
-  Json json{{"name", signer.name}, {"key", signer.key}, {"signs", Json::array()}};
-  if (signer.evidence) json["signs"].push_back("evidence");
-  if (signer.waivers) json["signs"].push_back("waivers");
-  if (!signer.revoked.empty()) json["revoked"] = signer.revoked;
-  return json;
-}
-
-Json family_json(const FamilyFact& fact) {
-  Json json{{"platforms", fact.platforms},
-            {"families", fact.families},
-            {"state", fact.state == FamilyState::tested      ? "tested"
-                      : fact.state == FamilyState::no_runner ? "no_runner"
-                                                             : "expected_failure"}};
-  if (!fact.counts_as.empty()) json["counts_as"] = fact.counts_as;
-  if (!fact.reason.empty()) json["reason"] = fact.reason;
-  if (fact.until_us) json["until"] = sys::rfc3339(fact.until_us);
-  return json;
-}
-
 } // namespace
-
-std::string canonical_json(const Policy& policy) {
-  auto rules = Json::array(), families = Json::array();
-  for (const auto& rule : policy.requirements) rules.push_back(requirement_json(rule));
-  for (const auto& fact : policy.families) families.push_back(family_json(fact));
-  Json json{{"schema", "quarry.policy/1"},
-            {"name", policy.name},
-            {"mode", policy.mode == Mode::enforce ? "enforce" : "report_only"},
-            {"max_age", minutes(policy.max_age_us)},
-            {"waiver_max_age", minutes(policy.waiver_max_age_us)},
-            {"approvers", policy.approvers},
-            {"family_projects", policy.family_projects},
-            {"states", states_json(policy)},
-            {"require", rules}};
-  if (!families.empty()) json["family"] = families;
-  for (const auto& rule : policy.suites) json["suite"].push_back(suite_json(rule));
-  machines_json(policy, json);
-  for (const auto& signer : policy.signers) json["signer"].push_back(signer_json(signer));
-  if (policy.requester != Requester::anybody)
-    json["waiver_requester"] = policy.requester == Requester::approver ? "approver" : "another";
-  for (const auto& empty : policy.empty_extras) json["empty_extras"].push_back(name_of(empty));
-  if (!policy.derived_suites.empty()) json["derived"] = "accept", json["derived_suites"] = policy.derived_suites;
-  const auto& expect = policy.expectation;
-  if (!expect.platforms.empty()) json["expect"]["platforms"] = expect.platforms;
-  for (const auto& [key, names] : {std::pair("families", &expect.families), std::pair("pythons", &expect.pythons),
-                                   std::pair("projects", &expect.projects)})
-    if (!names->empty()) json["expect"][key] = *names;
-  return json.dump();
-}
 
 Result<Policy> parse_policy(std::string_view text, const std::string& file) {
   TRY(auto root, TomlTable::parse(text, file, "G001", "G002", k_hint));

@@ -64,6 +64,7 @@ struct Signer {
 /// "rocm[libraries-gfx1153]": an extra that a package may advertise although what it names is held back.
 struct EmptyExtra {
   std::string project, extra; ///< both normalised
+  std::string text() const;   ///< "rocm[libraries-gfx1153]"
   auto operator<=>(const EmptyExtra&) const = default;
 };
 

@@ -226,8 +226,7 @@ TEST(Policy, EmptyExtrasAreNamedInFull) {
   };
   auto good = read("[\"rocm[Libraries_gfx1153]\", \"ROCm[devel]\"]");
   ASSERT_TRUE(good) << render(good.error());
-  EXPECT_EQ(good->empty_extras,
-            (std::vector<EmptyExtra>{{"rocm", "devel"}, {"rocm", "libraries-gfx1153"}}));
+  EXPECT_EQ(good->empty_extras, (std::vector<EmptyExtra>{{"rocm", "devel"}, {"rocm", "libraries-gfx1153"}}));
   EXPECT_EQ(parse_stored_policy(canonical_json(*good), "x")->digest, good->digest);
   EXPECT_NE(good->digest, parse_policy(std::string(k_head) + k_require, "p.toml")->digest);
   for (const char* bad : {"[\"rocm\"]", "[\"rocm[a,b]\"]", "[\"rocm[libraries-*]\"]", "[\"rocm[a]==1\"]",

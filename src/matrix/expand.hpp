@@ -3,6 +3,7 @@
 // the file. Errors: invalid_argument F003 (unknown family or target), F004 (a family that this trigger or platform does
 // not run), F005 (unknown trigger), F006 (unknown variant), F007 (more than GitHub takes).
 #include "base/json.hpp"
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include "matrix/families.hpp"
 #include <string>

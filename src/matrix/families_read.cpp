@@ -51,6 +51,33 @@ Result<void> read_runners(TomlTable& table, const std::string& key, Runners& int
   });
 }
 
+Result<void> read_test_purposes(TomlTable& table, std::vector<std::string>& test) {
+  std::vector<std::string> said;
+  TRY_DO(read_names(table, "test", said));
+  for (const auto& purpose : said)
+    if (!contains(purposes(), purpose))
+      return table.error("test", fmt::format("{:?} is not one of {}", purpose, text::join(purposes(), ", ")));
+  if (!said.empty()) test = std::move(said);
+  return {};
+}
+
+Result<void> read_variant(std::vector<Variant>& known, const std::string& name, TomlTable& t) {
+  Variant variant;
+  variant.name = name;
+  if (!is_name(name)) return t.error("", fmt::format("{:?} is not a name", name));
+  TRY_DO(t.text("suffix", variant.suffix));
+  if (!variant.suffix.empty() && !is_name(variant.suffix)) return t.error("suffix", "is not a name");
+  TRY_DO(t.text("preset", variant.preset));
+  if (!variant.preset.empty() && !is_name(variant.preset)) return t.error("preset", "is not a name");
+  TRY_DO(t.text("build", variant.build));
+  TRY_DO(read_test_purposes(t, variant.test));
+  TRY_DO(t.flag("expected_failure", variant.expected_failure));
+  for (const auto& other : known)
+    if (other.suffix == variant.suffix) return t.error("suffix", fmt::format("is that of {} too", other.name));
+  known.push_back(std::move(variant));
+  return {};
+}
+
 class Reader {
 public:
   Result<Families> read(std::string_view text, const std::string& file) {
@@ -99,36 +126,12 @@ private:
     return {};
   }
 
-  Result<void> read_test_purposes(TomlTable& table, std::vector<std::string>& test) {
-    std::vector<std::string> said;
-    TRY_DO(read_names(table, "test", said));
-    for (const auto& purpose : said)
-      if (!contains(purposes(), purpose))
-        return table.error("test", fmt::format("{:?} is not one of {}", purpose, text::join(purposes(), ", ")));
-    if (!said.empty()) test = std::move(said);
-    return {};
-  }
-
   Result<void> read_variants(TomlTable& table) {
-    for (const auto& platform : Platform::all())
-      TRY_DO(
-          table.named_tables(std::string(platform.text()), [&](const std::string& name, TomlTable& t) -> Result<void> {
-            Variant variant;
-            variant.name = name;
-            if (!is_name(name)) return t.error("", fmt::format("{:?} is not a name", name));
-            TRY_DO(t.text("suffix", variant.suffix));
-            if (!variant.suffix.empty() && !is_name(variant.suffix)) return t.error("suffix", "is not a name");
-            TRY_DO(t.text("preset", variant.preset));
-            if (!variant.preset.empty() && !is_name(variant.preset)) return t.error("preset", "is not a name");
-            TRY_DO(t.text("build", variant.build));
-            TRY_DO(read_test_purposes(t, variant.test));
-            TRY_DO(t.flag("expected_failure", variant.expected_failure));
-            for (const auto& other : out_.variants[platform])
-              if (other.suffix == variant.suffix)
-                return t.error("suffix", fmt::format("is that of {} too", other.name));
-            out_.variants[platform].push_back(std::move(variant));
-            return {};
-          }));
+    for (const auto& platform : Platform::all()) {
+      auto& known = out_.variants[platform];
+      auto read = [&](const std::string& name, TomlTable& t) { return read_variant(known, name, t); };
+      TRY_DO(table.named_tables(std::string(platform.text()), read));
+    }
     return {};
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 // What lies in a directory and can be published: verified, described, each distribution once.
 #include "base/finding.hpp"
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include "index/describe.hpp"
 #include <functional>

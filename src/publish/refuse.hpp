@@ -1,5 +1,6 @@
 #pragma once
 // Refuses packages that are sound and that nobody could use as they are named. Pure.
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include "index/describe.hpp"
 #include <string>

@@ -20,7 +20,7 @@ constexpr std::uint64_t k_attempt_bytes_max = 1u << 16; // a cell, two names and
 
 // The cell stands flat among the other fields: its own walk is private to records.cpp.
 template <class V, Either<AttemptRecord> R> void fields(V& v, R& r) {
-  v.text("platform", r.cell.platform);
+  v.word("platform", r.cell.platform);
   v.text("family", r.cell.family, Need::optional);
   v.text("python", r.cell.python, Need::optional);
   v.text("framework", r.cell.framework, Need::optional);

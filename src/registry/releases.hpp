@@ -1,6 +1,7 @@
 #pragma once
 // The sets that are released together (docs/formats/releases.md): `releases/{digest}.json`, immutable. A release holds
 // no time and no name of a person, so that equal releases have one digest.
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include "registry/registry.hpp"
 #include <string>

@@ -268,7 +268,7 @@ private:
   /// are two.
   std::string platform_of(const Package& package, const std::string& family) const {
     auto word = [](bool windows) { return windows ? std::string("win32") : std::string("linux"); };
-    if (package.platforms.size() == 1) return word(package.platforms.front() == "windows");
+    if (package.platforms.size() == 1) return word(package.platforms.front() == Platform::windows);
     const auto &on_linux = naming_.linux_families, &on_windows = naming_.windows_families;
     auto has = [&](const std::vector<std::string>& families) {
       return std::find(families.begin(), families.end(), family) != families.end();

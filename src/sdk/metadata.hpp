@@ -2,6 +2,7 @@
 // Private to the room.
 // What a package is called and what its metadata says: names, requirements, METADATA, `_dist_info.py`, the sdist's
 // files.
+#include "base/platform.hpp"
 #include "base/resources.hpp"
 #include "base/result.hpp"
 #include "dist/version.hpp"

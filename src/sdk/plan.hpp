@@ -4,6 +4,7 @@
 #include "artifact/catalogue.hpp"
 #include "artifact/tree.hpp"
 #include "base/finding.hpp"
+#include "base/platform.hpp"
 #include "base/resources.hpp"
 #include "base/result.hpp"
 #include "dist/version.hpp"

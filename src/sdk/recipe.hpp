@@ -1,6 +1,7 @@
 #pragma once
 // A recipe says what the packages of an SDK hold (docs/formats/recipe.md). Pure values; parsing names file, line and
 // key.
+#include "base/platform.hpp"
 #include "base/result.hpp"
 #include <cstdint>
 #include <map>

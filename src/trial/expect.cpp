@@ -43,9 +43,9 @@ Result<registry::Cell> parse_cell(std::string_view text) {
   for (const auto& part : parts)
     if (!is_word(part)) return not_a_cell(text, "its parts are words of letters, digits, dots and dashes");
   parts.resize(5);
-  registry::Cell cell{std::string(parts[0]), std::string(parts[1]), std::string(parts[2]), std::string(parts[3]), ""};
-  if (cell.platform != "linux" && cell.platform != "windows")
-    return not_a_cell(text, "it does not begin with a platform");
+  registry::Cell cell{Platform::read(parts[0]), std::string(parts[1]), std::string(parts[2]), std::string(parts[3]),
+                      ""};
+  if (!cell.platform.kind()) return not_a_cell(text, "it does not begin with a platform");
   if (!cell.python.empty() && !cell.python.starts_with("3.")) return not_a_cell(text, "its third part is not a Python");
   if (!parts[4].empty() && parts[4] != "cpu" && parts[4] != "gpu")
     return not_a_cell(text, "its fifth part is neither gpu nor cpu");

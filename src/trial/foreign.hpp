@@ -2,6 +2,7 @@
 // `evidence record`: the report of `rocm-sdk test --json` from a machine where Quarry did not run, such as a Windows
 // job, bound to the published files it is about. What that machine says of itself is believed; which files it had is
 // proven from their digests, as far as its word goes. The record says that it was reported.
+#include "base/platform.hpp"
 #include "registry/records.hpp"
 #include "store/object_store.hpp"
 #include "trial/report.hpp"

@@ -91,7 +91,7 @@ void print_made(Context& context, const Arguments& arguments, const derive::Fina
     context.out.data(
         fmt::format("made        {}  {}\n", made[i].path, units::things(made[i].record.files.size(), "package")));
     NextCommand next(context, "publish");
-    next.operand(made[i].path).set("--run-id", "RUN").set("--platform", origin.platform);
+    next.operand(made[i].path).set("--run-id", "RUN").set("--platform", std::string(origin.platform.text()));
     if (!origin.group.empty()) next.set("--artifact-group", origin.group);
     if (plan.sets[i].area != "python") next.set("--area", plan.sets[i].area);
     context.out.note("next: " + next.set("--store", arguments.get("--store")).text());
