@@ -62,7 +62,7 @@ protected:
   registry::SealedSet put(const std::string& directory, const std::map<std::string, std::string>& files) {
     registry::SetRecord set;
     set.directory = directory;
-    set.origin.platform = "linux";
+    set.origin.platform = Platform::linux;
     for (const auto& [name, bytes] : files) {
       registry::FileRecord file;
       auto parsed = dist::DistributionName::parse(name).value();

@@ -68,7 +68,7 @@ SealedSet sealed_release(store::ObjectStore& store) {
 EvidenceRecord good_evidence(const SealedSet& set) {
   EvidenceRecord e;
   e.subjects = set.set.files;
-  e.cell = {"linux", "gfx94X-dcgpu", "3.12", ""};
+  e.cell = {Platform::linux, "gfx94X-dcgpu", "3.12", ""};
   e.suite = "smoke";
   e.result = Outcome::passed;
   e.passed = 3;
@@ -88,7 +88,7 @@ WaiverRecord good_waiver(const SealedSet& set) {
   w.approver = w.requester = "lead";
   w.created = sys::Timestamp::from_us(k_today - k_one_hour);
   w.expires = sys::Timestamp::from_us(k_today + k_one_day);
-  w.cell = {"linux", "gfx94X-dcgpu", "", ""};
+  w.cell = {Platform::linux, "gfx94X-dcgpu", "", ""};
   w.sets = {set.digest};
   return w;
 }
@@ -140,7 +140,7 @@ const std::vector<Attack<EvidenceRecord>>& evidence_attacks() {
       {"a report's word", [](E& e, Random&) { e.reported = "rocm-sdk.test/1 of gpu-1"; }},
       {"a machine set aside", [](E& e, Random&) { e.machine["host"] = "gpu-9"; }},
       {"on a CPU", [](E& e, Random&) { e.cell.backend = "cpu"; }},
-      {"another platform", [](E& e, Random&) { e.cell.platform = "windows"; }},
+      {"another platform", [](E& e, Random&) { e.cell.platform = Platform::windows; }},
       {"another family", [](E& e, Random&) { e.cell.family = "gfx1100"; }},
       {"a framework", [](E& e, Random&) { e.cell.framework = "torch"; }},
       {"no Python", [](E& e, Random&) { e.cell.python.clear(); }},
@@ -155,7 +155,7 @@ const std::vector<Attack<WaiverRecord>>& waiver_attacks() {
       {"another channel", [](W& w, Random&) { w.channel = "nightly"; }},
       {"another suite", [](W& w, Random&) { w.suite = "other"; }},
       {"another family", [](W& w, Random&) { w.cell.family = "gfx1100"; }},
-      {"another platform", [](W& w, Random&) { w.cell.platform = "windows"; }},
+      {"another platform", [](W& w, Random&) { w.cell.platform = Platform::windows; }},
       {"a framework", [](W& w, Random&) { w.cell.framework = "torch"; }},
       {"another set", [](W& w, Random& r) { w.sets = {other_set(r)}; }},
       {"expired",

@@ -33,7 +33,7 @@ protected:
     file.sha256 = sha256("bytes");
     Subject subject;
     subject.digest = k_set;
-    subject.set.origin.platform = "linux";
+    subject.set.origin.platform = Platform::linux;
     subject.set.files = {file};
     input_.subjects = {subject};
     input_.channel = "stable";
@@ -43,7 +43,7 @@ protected:
   void attempt(AttemptState state, std::int64_t age_us, const std::string& runner = "mi325",
                const std::string& job = "https://ci/1") {
     AttemptRecord record;
-    record.cell = {"linux", "gfx94X-dcgpu", "3.12", ""};
+    record.cell = {Platform::linux, "gfx94X-dcgpu", "3.12", ""};
     record.suite = "smoke";
     record.sets = {k_set};
     record.job = job;
@@ -56,7 +56,7 @@ protected:
   EvidenceRecord result(Outcome outcome, const std::string& host, std::int64_t age_us = k_hour) const {
     EvidenceRecord e;
     e.subjects = input_.subjects[0].set.files;
-    e.cell = {"linux", "gfx94X-dcgpu", "3.12", ""};
+    e.cell = {Platform::linux, "gfx94X-dcgpu", "3.12", ""};
     e.suite = "smoke";
     e.result = outcome;
     e.passed = outcome == Outcome::passed ? 5 : 0;
@@ -140,7 +140,7 @@ TEST_F(Attempts, TheNewestSpeaksAndOneJobIsOneAttempt) {
 
 TEST_F(Attempts, OfAnotherSuiteCellOrSetSayNothing) {
   for (auto change : std::vector<void (*)(AttemptRecord&)>{
-           [](AttemptRecord& a) { a.suite = "other"; }, [](AttemptRecord& a) { a.cell.platform = "windows"; },
+           [](AttemptRecord& a) { a.suite = "other"; }, [](AttemptRecord& a) { a.cell.platform = Platform::windows; },
            [](AttemptRecord& a) { a.cell.family = "gfx1100"; }, [](AttemptRecord& a) { a.cell.framework = "torch"; },
            [](AttemptRecord& a) { a.cell.backend = "cpu"; },
            [](AttemptRecord& a) { a.sets = {*registry::SetDigest::parse(std::string(64, 'b'))}; }}) {
@@ -273,7 +273,7 @@ TEST_F(Attempts, ACpuProvesNothingOfAGpuFamily) {
   auto& file = input_.subjects[0].set.files[0];
   file.filename = "jaxlib-0.9.1-cp312-cp312-manylinux_2_28_x86_64.whl";
   file.project = "jaxlib";
-  cpu.cell = {"linux", "", "3.12", "", "cpu"};
+  cpu.cell = {Platform::linux, "", "3.12", "", "cpu"};
   cpu.subjects = {file};
   input_.evidence = as_stored({cpu});
   const std::string rule = "[[require]]\nplatforms = [\"linux\"]\nfamilies = [\"*\"]\npythons = [\"3.12\"]\n"

@@ -29,7 +29,7 @@ registry::FileRecord named_file(const std::string& name, const std::string& proj
 
 Subject one_set(char digit, const std::vector<std::pair<std::string, std::string>>& files) {
   Subject subject{*registry::SetDigest::parse(std::string(64, digit)), {}};
-  subject.set.origin = {"42", "linux", "gfx94X-dcgpu", {}, {}, {}, {}, {}};
+  subject.set.origin = {"42", Platform::linux, "gfx94X-dcgpu", {}, {}, {}, {}, {}};
   for (const auto& [name, project] : files) subject.set.files.push_back(named_file(name, project));
   return subject;
 }
@@ -62,7 +62,7 @@ EvidenceRecord result_of(const std::vector<Subject>& subjects, const std::string
   EvidenceRecord e;
   for (const auto& subject : subjects)
     e.subjects.insert(e.subjects.end(), subject.set.files.begin(), subject.set.files.end());
-  e.cell = {"linux", "gfx94X-dcgpu", "3.12", framework};
+  e.cell = {Platform::linux, "gfx94X-dcgpu", "3.12", framework};
   e.suite = suite;
   e.suite_digest = subjects.front().set.files.front().sha256.hex();
   e.result = Outcome::passed;

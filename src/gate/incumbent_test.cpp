@@ -83,14 +83,14 @@ bool by_our_policy(const Policy& policy, const IncumbentQuestion& q) {
   if (q.build_result == "success") { // a build that failed has no sealed set
     Subject subject;
     subject.digest = registry::SetDigest(sha256("set"));
-    subject.set.origin.platform = "linux";
+    subject.set.origin.platform = Platform::linux;
     subject.set.files = {file};
     input.subjects = {subject};
   }
   if (q.test_result == "success" || q.test_result == "failure") { // the others leave no result
     registry::EvidenceRecord e;
     e.subjects = {file};
-    e.cell = {"linux", family, "3.12", ""};
+    e.cell = {Platform::linux, family, "3.12", ""};
     e.suite = "rocm-sdk";
     bool passed = q.test_result == "success";
     e.result = passed ? registry::Outcome::passed : registry::Outcome::failed;

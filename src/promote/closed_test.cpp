@@ -162,7 +162,7 @@ TEST_F(Closed, WhatRequiresASetThatStaysBehindStaysToo) {
 TEST_F(Closed, ASourceDistributionThatDoesNotSayWhatItRequiresIsHeld) {
   registry::SetRecord record;
   record.origin.run_id = "1";
-  record.origin.platform = "linux";
+  record.origin.platform = Platform::linux;
   record.directory = "1-linux/python/g";
   auto file = registry::testing::file_record({"old-1.0.tar.gz", "old", "1.0"}, record.directory);
   file.unknown.clear();

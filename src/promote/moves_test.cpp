@@ -120,7 +120,7 @@ void test_a_set(World& world) {
   auto& known = world.any_set();
   registry::EvidenceRecord e;
   e.subjects = known.set.set.files;
-  e.cell = {"linux", "", "3.12", ""};
+  e.cell = {Platform::linux, "", "3.12", ""};
   e.suite = "smoke";
   bool passes = world.pick(3) > 0;
   e.result = passes ? registry::Outcome::passed : registry::Outcome::failed;

@@ -13,7 +13,7 @@ using ::testing::SizeIs;
 
 AttemptRecord attempt_to_test(std::vector<SetDigest> sets) {
   AttemptRecord record;
-  record.cell = {"linux", "gfx94X-dcgpu", "3.12", "torch", "cpu"};
+  record.cell = {Platform::linux, "gfx94X-dcgpu", "3.12", "torch", "cpu"};
   record.suite = "smoke";
   record.sets = std::move(sets);
   record.job = "https://ci/1";

@@ -15,10 +15,10 @@ Expected expected_job() {
 }
 
 TEST(ExpectedCell, IsReadPartByPart) {
-  EXPECT_EQ(*parse_cell("linux/gfx94X-dcgpu/3.12"), (Cell{"linux", "gfx94X-dcgpu", "3.12", ""}));
-  EXPECT_EQ(*parse_cell("windows/gfx110X-all"), (Cell{"windows", "gfx110X-all", "", ""}));
-  EXPECT_EQ(*parse_cell("linux/gfx942/3.12/torch/gpu"), (Cell{"linux", "gfx942", "3.12", "torch"}));
-  EXPECT_EQ(*parse_cell("linux//3.12/jax/cpu"), (Cell{"linux", "", "3.12", "jax", "cpu"}));
+  EXPECT_EQ(*parse_cell("linux/gfx94X-dcgpu/3.12"), (Cell{Platform::linux, "gfx94X-dcgpu", "3.12", ""}));
+  EXPECT_EQ(*parse_cell("windows/gfx110X-all"), (Cell{Platform::windows, "gfx110X-all", "", ""}));
+  EXPECT_EQ(*parse_cell("linux/gfx942/3.12/torch/gpu"), (Cell{Platform::linux, "gfx942", "3.12", "torch"}));
+  EXPECT_EQ(*parse_cell("linux//3.12/jax/cpu"), (Cell{Platform::linux, "", "3.12", "jax", "cpu"}));
   for (const auto* wrong : {"", "linux", "macos/gfx942/3.12", "linux/gfx 942/3.12", "linux/gfx942/py312",
                             "linux/gfx942/3.12/torch/tpu", "linux/gfx942/3.12/torch/cpu/more"}) {
     auto cell = parse_cell(wrong);
