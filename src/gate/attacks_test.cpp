@@ -210,7 +210,7 @@ protected:
     source.sets = {set_};
     auto input = collect_new(*store_, "stable", source, k_today);
     EXPECT_TRUE(input) << render(input.error());
-    EXPECT_TRUE(load_signatures(*store_, policy_, *input));
+    EXPECT_TRUE(load_for_policy(*store_, policy_, *input));
     return judge(policy_, *input);
   }
   /// Stores the record below its digest, and signs it.
