@@ -50,7 +50,7 @@ protected:
     target_ = store::make_memory_store();
     Packages packages;
     packages.add("rocm_sdk_core-7.0-py3-none-any.whl");
-    Target target{.layout = *run::Layout::create({{}, "42", "linux"}), .group = "gfx94X-dcgpu"};
+    Target target{.layout = *run::Layout::create({{}, "42", Platform::linux}), .group = "gfx94X-dcgpu"};
     auto plan = make_plan(*source_, target, *collect({packages.path(), testing::fake_describe, 1}), k_now);
     ASSERT_TRUE(plan && execute(*source_, *plan, {k_now, "tester", {}, 1, {}, {}}));
     sets_ = *plan_distribution(registry::resolve_run(*source_, "42-linux")->sets, "v2/{family}");
