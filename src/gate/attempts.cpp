@@ -32,6 +32,11 @@ bool is_newer(const AttemptRecord& a, const AttemptRecord& b) {
   return a.time.us() > b.time.us();
 }
 
+/// Whether only a machine that has the job can have brought it there.
+bool by_machine(const AttemptState& state) {
+  return state == AttemptState::started || state == AttemptState::ended || state == AttemptState::timed_out;
+}
+
 struct Meaning {
   SuiteState state;
   std::string why;
@@ -71,19 +76,20 @@ Meaning meaning_of(const Policy& policy, const AttemptRecord& attempt, std::int6
 
 Attempted attempted(const Policy& policy, const Case& input, const Question& question, std::int64_t newest_result_us) {
   const AttemptRecord* newest = nullptr;
-  for (const auto& attempt : input.attempts)
-    if (is_about(attempt, question) && (!newest || is_newer(attempt, *newest))) newest = &attempt;
+  bool taken = false;
+  for (const auto& attempt : input.attempts) {
+    if (!is_about(attempt, question)) continue;
+    taken |= by_machine(attempt.state);
+    if (!newest || is_newer(attempt, *newest)) newest = &attempt;
+  }
   if (!newest) return {newest_result_us ? SuiteState::not_counted : SuiteState::untested, {}, {}};
   // The job's last record is written when it has ended, after its result.
   bool ended = newest->state == AttemptState::ended;
   auto slack = ended ? policy.patience.run_us : 0;
-  if (newest_result_us && newest->time.us() <= newest_result_us + slack) return {SuiteState::not_counted, {}, {}};
+  if (newest_result_us && newest->time.us() <= newest_result_us + slack)
+    return {SuiteState::not_counted, {}, {}, taken};
   auto meaning = meaning_of(policy, *newest, question.now_us - newest->time.us());
-  return {meaning.state, fmt::format("{}: {}", meaning.why, newest->job), newest->job};
-}
-
-bool was_taken(SuiteState state) {
-  return state == SuiteState::running || state == SuiteState::no_result || state == SuiteState::timed_out;
+  return {meaning.state, fmt::format("{}: {}", meaning.why, newest->job), newest->job, taken};
 }
 
 std::string_view to_string(SuiteState state) {

@@ -10,12 +10,12 @@ struct Attempted {
   SuiteState state = SuiteState::untested;
   std::string why; ///< "no machine has taken the job for 8 h: https://…"; empty: nobody has announced a test
   std::string job;
+  /// Whether a machine has begun any of the attempts, also one that a later record follows: then the cell has a runner,
+  /// whatever the policy says of its family.
+  bool taken = false;
 };
 /// Says what became of the newest attempt at the question's suite on its cell. `newest_result_us` is when the newest
 /// result that does not count ended (0: there is none): a job that left that one is not asked for another.
 Attempted attempted(const Policy& policy, const Case& input, const Question& question, std::int64_t newest_result_us);
-
-/// Whether a machine has begun: then the cell has a runner, whatever the policy says of its family.
-bool was_taken(SuiteState state);
 
 } // namespace quarry::gate

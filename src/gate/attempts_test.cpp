@@ -190,6 +190,27 @@ TEST_F(Attempts, AMachineThatTookTheJobIsNotExcusedByItsAbsence) {
   EXPECT_EQ(state_of(held), SuiteState::no_result);
 }
 
+TEST_F(Attempts, NoLaterRecordExcusesWhatAMachineTook) {
+  for (auto taken : {AttemptState::started, AttemptState::ended, AttemptState::timed_out})
+    for (auto later : {AttemptState::queued, AttemptState::skipped, AttemptState::cancelled}) {
+      input_.attempts.clear();
+      attempt(taken, 2 * k_hour);
+      EXPECT_EQ(cell(k_no_runner).verdict, Decision::held);
+      attempt(later, k_hour, "mi325", "https://ci/2");
+      auto held = cell(k_no_runner);
+      EXPECT_EQ(held.verdict, Decision::held) << AttemptState(taken).text() << ", then " << AttemptState(later).text();
+      EXPECT_EQ(held.suites[0].job, "https://ci/2") << "the newest attempt is told";
+      EXPECT_THAT(held.reasons[0], HasSubstr("\"no lab machine\" does not excuse it"));
+      auto stale = result(Outcome::passed, "gpu-1", k_minute);
+      stale.sealed = false;
+      EXPECT_EQ(cell(k_no_runner, {stale}).verdict, Decision::held) << "nor does a result that does not count";
+    }
+  input_.attempts.clear();
+  attempt(AttemptState::started, 2 * k_hour);
+  attempt(AttemptState::cancelled, k_hour); // the same job
+  EXPECT_EQ(cell(k_no_runner).verdict, Decision::held);
+}
+
 TEST_F(Attempts, AnAnnouncedFailureAndADeadlineAreToldApart) {
   const std::string expected = "[[family]]\nfamilies = [\"gfx94X-*\"]\nstate = \"expected_failure\"\n"
                                "counts_as = \"waive\"\nreason = \"bug 7\"\nuntil = \"2026-12-01\"\n";

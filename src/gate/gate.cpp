@@ -31,6 +31,7 @@ struct Finding {
   const registry::Stored<EvidenceRecord>* evidence = nullptr;
   SuiteStanding standing = {};
   std::optional<Suspect> suspect = {};
+  bool taken = false; ///< a machine has begun an attempt
 };
 
 struct Counted {
@@ -123,6 +124,7 @@ Finding find_missing(const Judging& judging, const Question& question, const Sor
   auto newest_us = sorted.refused.empty() ? 0 : std::max<std::int64_t>(sorted.refused.front().first, 1);
   auto attempt = attempted(judging.policy, judging.input, question, newest_us);
   finding.standing = {question.suite, attempt.state, attempt.job};
+  finding.taken = attempt.taken;
   if (!attempt.why.empty()) finding.text += (sorted.refused.empty() ? ": " : "; ") + attempt.why;
   return finding;
 }
@@ -204,9 +206,12 @@ Ruling apply_fact(const Policy& policy, const Finding& finding, const Question& 
     return ruling;
   }
   auto counts_as = meaning(*fact, policy);
-  // A machine that took a job exists, and what became of the job is not excused by its absence.
-  bool absent = finding.kind == Finding::Kind::missing && !was_taken(finding.standing.state);
-  if (fact->state == FamilyState::no_runner && absent) {
+  // A machine that took a job exists, and what became of the job is not excused by its absence. No later record changes
+  // that: not that the job was cancelled then, nor that another one waits.
+  bool no_runner = fact->state == FamilyState::no_runner && finding.kind == Finding::Kind::missing;
+  if (no_runner && finding.taken)
+    ruling.reason += fmt::format("; \"{}\" does not excuse it: a machine has taken a job for it", fact->reason);
+  if (no_runner && !finding.taken) {
     ruling.state = SuiteState::no_runner;
     ruling.waived = counts_as == "waive";
     ruling.held = !ruling.waived;
