@@ -137,6 +137,34 @@ Result<Case> collect(store::ObjectStore& store, const std::string& channel, cons
 
 namespace {
 
+/// The keys of the records that count for something, sorted.
+std::vector<std::string> readable_keys(const Case& input) {
+  std::vector<std::string> keys;
+  for (const auto& stored : input.evidence) keys.push_back(registry::evidence_key(stored.digest));
+  for (const auto& stored : input.waivers) keys.push_back(registry::waiver_key(stored.digest));
+  for (const auto& waiver : input.revoked) keys.push_back(registry::revocation_key(waiver));
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+std::vector<registry::SetDigest> digests_of(const std::vector<Subject>& subjects) {
+  std::vector<registry::SetDigest> digests;
+  for (const auto& subject : subjects) digests.push_back(subject.digest);
+  return digests;
+}
+
+} // namespace
+
+Result<std::vector<registry::Disappeared>> find_disappeared(store::ObjectStore& store, const Case& input) {
+  return registry::find_disappeared(store, digests_of(input.subjects), readable_keys(input));
+}
+
+Result<void> refuse_disappeared(store::ObjectStore& store, const Case& input) {
+  return registry::refuse_disappeared(store, digests_of(input.subjects), readable_keys(input));
+}
+
+namespace {
+
 Result<void> load_signatures(store::ObjectStore& store, const Policy& policy, Case& input) {
   if (policy.signers.empty()) return {};
   auto asked = [&](const registry::SetDigest& set) {

@@ -2,6 +2,7 @@
 // Gathers from a store what a verdict depends on.
 #include "base/result.hpp"
 #include "gate/gate.hpp"
+#include "registry/judged.hpp"
 #include "registry/registry.hpp"
 #include "store/object_store.hpp"
 #include <cstdint>
@@ -27,6 +28,11 @@ std::vector<Subject> others(const std::vector<registry::SealedSet>& all, const s
 /// says it is a part of another and is not. Other errors: R0xx.
 Result<Case> collect(store::ObjectStore& store, const std::string& channel,
                      const std::vector<registry::SealedSet>& sets, std::int64_t now_us);
+/// What earlier verdicts on the case's subjects were made with and `input` cannot read any more. A record that was
+/// overwritten with junk is as gone as one that was removed. Costs as registry::find_disappeared() does.
+Result<std::vector<registry::Disappeared>> find_disappeared(store::ObjectStore& store, const Case& input);
+/// held O029 if there is any.
+Result<void> refuse_disappeared(store::ObjectStore& store, const Case& input);
 /// Whether the records that say of what a release was made are proven from the bytes, or believed: by who looks at
 /// sets that were proven when they were promoted.
 enum class Derivations : std::uint8_t { proven, believed };

@@ -4,7 +4,6 @@
 #include "base/json.hpp"
 #include "gate/collect.hpp"
 #include "publish/verify.hpp"
-#include "registry/judged.hpp"
 #include "registry/revocations.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
@@ -102,6 +101,7 @@ Result<gate::Case> judge(ObjectStore& store, const Request& request, std::vector
   for (const auto& sealed : request.elsewhere)
     (request.ready_cells_only ? input.elsewhere : input.present).push_back({sealed.digest, sealed.set});
   input.expectations = request.expectations;
+  TRY_DO(gate::refuse_disappeared(store, input));
   TRY_DO(gate::load_for_policy(store, request.policy, input));
   plan.verdict = gate::judge(request.policy, input);
   for (const auto* notes : {&input.notes, &plan.verdict.notes})
@@ -110,13 +110,6 @@ Result<gate::Case> judge(ObjectStore& store, const Request& request, std::vector
   plan.judged_by = input.keys;
   plan.read = keys_about(input);
   return input;
-}
-
-/// What earlier verdicts on these sets were made with must still be there.
-Result<void> refuse_if_evidence_is_gone(ObjectStore& store, const Plan& plan) {
-  std::vector<registry::SetDigest> sets;
-  for (const auto& subject : plan.subjects) sets.push_back(subject.digest);
-  return registry::refuse_disappeared(store, sets, plan.judged_by);
 }
 
 Json to_json(const registry::Cell& cell) {
@@ -314,7 +307,6 @@ Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
          "in channel " + request.channel); // a conflict is one whatever the gate says
   TRY_DO(check_presence(store, files_of(plan.sets)));
   TRY(auto input, judge(store, request, std::move(present), plan));
-  TRY_DO(refuse_if_evidence_is_gone(store, plan));
   bool only_ready = request.ready_cells_only && request.policy.mode == gate::Mode::enforce;
   Closed closed(store, request, base.record);
   if (only_ready) TRY_DO(choose_ready(closed, request, std::move(input), plan));

@@ -17,8 +17,8 @@ struct Disappeared {
   SetDigest set;
 };
 /// Each key that a marked verdict on one of these sets has read and that `present` lacks: once, with the first set and
-/// verdict that name it. `present` are the keys of all evidence, waivers and revocations, sorted
-/// (evidence_and_waiver_keys()). A verdict that is gone itself, or cannot be read, names nothing. One listing for each
+/// verdict that name it. `present` are the keys of all evidence, waivers and revocations that can be
+/// read, sorted. A verdict that is gone itself, or cannot be read, names nothing. One listing for each
 /// set and one read for each verdict, eight at the same time.
 Result<std::vector<Disappeared>> find_disappeared(ObjectStore& store, const std::vector<SetDigest>& sets,
                                                   const std::vector<std::string>& present);

@@ -331,6 +331,13 @@ def test_evidence_that_a_verdict_was_made_with_must_not_disappear(line):
         said = refused("O029", 10, *words, "--policy", line.policy, "--store", f"file:{line.store}").err
         assert waiver.name in said
     assert line.bytes() == before
+    # Bytes that are no record count for nothing, so to overwrite a record is to remove it.
+    waiver.write_bytes(b"{}")
+    for words in (("gate", "--from", "run:1", "--to", "lts"), ("promote", "--from", "run:1", "--to", "lts")):
+        said = refused("O029", 10, *words, "--policy", line.policy, "--store", f"file:{line.store}").err
+        assert waiver.name in said
+    (gone,) = line("status", "stable", "--policy", line.policy).json["channels"][0]["disappeared"]
+    assert gone["key"] == f"waivers/{waiver.name}"
     line.promote("run:2", "--policy", line.policy)
     waiver.write_bytes(kept)
     assert line("status", "stable", "--policy", line.policy).json["channels"][0]["disappeared"] == []

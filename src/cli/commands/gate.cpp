@@ -11,7 +11,6 @@
 #include "cli/shared_flags.hpp"
 #include "gate/collect.hpp"
 #include "gate/gate.hpp"
-#include "registry/judged.hpp"
 #include "release/plan.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -38,12 +37,6 @@ Result<std::vector<release::ChannelSets>> channels_of(const release::Source& sou
   return std::vector<release::ChannelSets>{{to, source.resolved.sets}};
 }
 
-std::vector<registry::SetDigest> digests_of(const std::vector<gate::Subject>& subjects) {
-  std::vector<registry::SetDigest> digests;
-  for (const auto& subject : subjects) digests.push_back(subject.digest);
-  return digests;
-}
-
 Result<Judged> judge_channel(Context& context, const Arguments& arguments, store::ObjectStore& store,
                              const release::Source& source, const release::ChannelSets& to) {
   Judged judged;
@@ -52,7 +45,7 @@ Result<Judged> judge_channel(Context& context, const Arguments& arguments, store
   registry::Resolved here;
   here.sets = to.sets;
   TRY(judged.input, gate::collect_new(store, to.channel, here, context.clock.now_us()));
-  TRY_DO(registry::refuse_disappeared(store, digests_of(judged.input.subjects), judged.input.keys));
+  TRY_DO(gate::refuse_disappeared(store, judged.input));
   for (auto& other : gate::others(source.resolved.sets, to.sets)) judged.input.present.push_back(std::move(other));
   judged.input.expectations = source.expectations;
   TRY_DO(gate::load_for_policy(store, judged.policy, judged.input));

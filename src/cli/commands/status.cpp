@@ -9,7 +9,6 @@
 #include "pages/projection.hpp"
 #include "promote/guard.hpp"
 #include "registry/empty_extras.hpp"
-#include "registry/judged.hpp"
 #include "release/plan.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -74,9 +73,7 @@ Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, st
   policy.expectation = {}; // what a release must bring was asked when it came; the newest sets are a part of it
   TRY(auto input, gate::collect(store, name, sets, context.clock.now_us()));
   TRY_DO(gate::load_for_policy(store, policy, input, gate::Derivations::believed));
-  std::vector<registry::SetDigest> judged_as;
-  for (const auto& subject : input.subjects) judged_as.push_back(subject.digest);
-  TRY(status.disappeared, registry::find_disappeared(store, judged_as, input.keys));
+  TRY(status.disappeared, gate::find_disappeared(store, input));
   status.verdict = gate::judge(policy, input);
   status.notes = std::move(input.notes);
   status.notes.insert(status.notes.end(), status.verdict.notes.begin(), status.verdict.notes.end());
