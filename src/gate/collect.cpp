@@ -159,11 +159,11 @@ Result<std::vector<registry::Disappeared>> find_disappeared(store::ObjectStore& 
   return registry::find_disappeared(store, digests_of(input.subjects), readable_keys(input));
 }
 
+namespace {
+
 Result<void> refuse_disappeared(store::ObjectStore& store, const Case& input) {
   return registry::refuse_disappeared(store, digests_of(input.subjects), readable_keys(input));
 }
-
-namespace {
 
 Result<void> load_signatures(store::ObjectStore& store, const Policy& policy, Case& input) {
   if (policy.signers.empty()) return {};
@@ -224,6 +224,7 @@ Result<void> load_derived(store::ObjectStore& store, const Policy& policy, Case&
 } // namespace
 
 Result<void> load_for_policy(store::ObjectStore& store, const Policy& policy, Case& input, Derivations derivations) {
+  if (derivations == Derivations::proven) TRY_DO(refuse_disappeared(store, input));
   TRY_DO(load_derived(store, policy, input, derivations));
   return load_signatures(store, policy, input);
 }

@@ -31,16 +31,15 @@ Result<Case> collect(store::ObjectStore& store, const std::string& channel,
 /// What earlier verdicts on the case's subjects were made with and `input` cannot read any more. A record that was
 /// overwritten with junk is as gone as one that was removed. Costs as registry::find_disappeared() does.
 Result<std::vector<registry::Disappeared>> find_disappeared(store::ObjectStore& store, const Case& input);
-/// held O029 if there is any.
-Result<void> refuse_disappeared(store::ObjectStore& store, const Case& input);
 /// Whether the records that say of what a release was made are proven from the bytes, or believed: by who looks at
 /// sets that were proven when they were promoted.
 enum class Derivations : std::uint8_t { proven, believed };
 /// Adds what the policy asks for. If it names signers: the signatures of the evidence about the sets in question, and
 /// of waivers for the channel; without them nothing counts as signed. If it accepts derived sets: the evidence of the
 /// candidates of which the sets were made; a record that does not hold is told in `notes` (G024) and counts for
-/// nothing. Costs no request for what the policy does not ask; a listing for each record and a read for each signature;
-/// a read for each set, and reading both sets to prove one.
+/// nothing. Nothing may move on what is left after a record was removed: with `proven`, held O029 if find_disappeared()
+/// finds any. Costs no request for what the policy does not ask; a listing for each record and a read for each
+/// signature; a read for each set, and reading both sets to prove one.
 Result<void> load_for_policy(store::ObjectStore& store, const Policy& policy, Case& input,
                              Derivations derivations = Derivations::proven);
 /// The same about what `source` has and the channel lacks (a channel that does not exist lacks everything), without the

@@ -29,7 +29,8 @@ struct Moved {
 /// died. A few requests, and two for each set of the channel.
 Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store, const Moved& moved);
 /// Whether the gate lets everything go that the other store lacks. What the plan moves was judged with it; what the
-/// channel showed before may have come there without a verdict. held O017, which names the cells.
+/// channel showed before may have come there without a verdict. held O017, which names the cells;
+/// O029 as gate::load_for_policy().
 Result<void> judge_delivery(store::ObjectStore& store, const Moved& moved, const Destination& to,
                             const std::vector<registry::SealedSet>& sets);
 

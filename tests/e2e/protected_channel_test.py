@@ -326,6 +326,11 @@ def test_evidence_that_a_verdict_was_made_with_must_not_disappear(line):
     assert gone["key"] == f"waivers/{waiver.name}"
     assert f"GONE      waivers/{waiver.name}" in good("status", "stable", "--policy", line.policy, "--store", f"file:{line.store}").out
     # The same sets for another channel; another set is judged as ever.
+    good("channel", "protect", "lts", "--policy", line.policy, "--reason", "x", "--store", f"file:{line.store}")
+    said = refused("O029", 10, "status", "lts", "--from", "run:1", "--store", f"file:{line.store}").err
+    assert waiver.name in said
+    copy = ("promote", "--from", "run:1", "--to", "stable", "--to-store", f"file:{line.store.parent / 'copy'}", "--prefix", "v2/{family}", "--policy", line.policy)
+    assert waiver.name in refused("O029", 10, *copy, "--store", f"file:{line.store}").err, "nothing is new to the channel, and the copy lacks all"
     before = line.bytes()
     for words in (("gate", "--from", "run:1", "--to", "lts"), ("promote", "--from", "run:1", "--to", "lts"), ("promote", "--from", "run:1", "--to", "lts", "--cells", "ready")):
         said = refused("O029", 10, *words, "--policy", line.policy, "--store", f"file:{line.store}").err

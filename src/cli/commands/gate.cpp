@@ -45,7 +45,6 @@ Result<Judged> judge_channel(Context& context, const Arguments& arguments, store
   registry::Resolved here;
   here.sets = to.sets;
   TRY(judged.input, gate::collect_new(store, to.channel, here, context.clock.now_us()));
-  TRY_DO(gate::refuse_disappeared(store, judged.input));
   for (auto& other : gate::others(source.resolved.sets, to.sets)) judged.input.present.push_back(std::move(other));
   judged.input.expectations = source.expectations;
   TRY_DO(gate::load_for_policy(store, judged.policy, judged.input));

@@ -271,7 +271,8 @@ Command status_command() {
                 store_flag()},
       .examples = {{"quarry status --store s3://builds", "every channel"},
                    {"quarry status stable --from channel:staging", "and what holds the next release"}},
-      .exit_codes = {{3, "the channel does not exist"}},
+      .exit_codes = {{3, "the channel does not exist"},
+                     {10, "with `--from`: what an earlier verdict on these sets was made with is gone"}},
       .schema = "quarry.status/1",
       .run = run_status};
 }
