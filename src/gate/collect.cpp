@@ -181,38 +181,63 @@ Result<void> load_signatures(store::ObjectStore& store, const Policy& policy, Ca
   return {};
 }
 
-/// nullopt: the set was not made of a candidate, or what says so does not hold, which is noted.
-Result<std::optional<Derived>> derived_from(store::ObjectStore& store, const Subject& subject, Derivations derivations,
-                                            Findings& notes) {
+/// Whether a record does not hold, as opposed to a store that could not be read.
+bool is_of_record(const Error& error) {
+  auto kind = error.kind;
+  return kind == ErrorKind::corrupt || kind == ErrorKind::not_found || kind == ErrorKind::invalid_argument ||
+         kind == ErrorKind::failed || kind == ErrorKind::resource_exhausted || kind == ErrorKind::unsupported;
+}
+
+/// How much of what records say is looked at.
+struct Proving {
+  Derivations derivations;
+  Proofs* proofs;
+};
+
+/// The candidate of which the subject was made.
+Result<SealedSet> candidate_of(store::ObjectStore& store, const Subject& subject,
+                               const registry::DerivationRecord& record, const Proving& proving) {
   constexpr unsigned k_files_proven_at_once = 4;
+  if (proving.derivations == Derivations::believed) return derive::check_derivation(store, subject.set, record);
+  // A part is proven by its own files, so the whole set's proof is another one.
+  Proofs::Key key{registry::digest_of(subject.set), sha256(registry::to_json(record))};
+  if (proving.proofs)
+    if (auto known = proving.proofs->find(key)) {
+      if (!*known) return fail(std::move(*known).error());
+      return derive::check_derivation(store, subject.set, record);
+    }
+  auto proven = derive::prove_derivation(store, subject.set, record, k_files_proven_at_once);
+  bool settled = proven || is_of_record(proven.error());
+  if (proving.proofs && settled)
+    proving.proofs->add(key, proven ? std::optional<Error>() : std::optional(proven.error()));
+  return proven;
+}
+
+/// nullopt: the set was not made of a candidate, or what says so does not hold, which is noted.
+Result<std::optional<Derived>> derived_from(store::ObjectStore& store, const Subject& subject, const Proving& proving,
+                                            Findings& notes) {
   auto record = registry::load_derivation(store, subject.digest);
   if (record && !*record) return std::optional<Derived>();
-  auto proven = !record ? Result<registry::SealedSet>(fail(record.error()))
-                : derivations == Derivations::proven
-                    ? derive::prove_derivation(store, subject.set, **record, k_files_proven_at_once)
-                    : derive::check_derivation(store, subject.set, **record);
+  auto proven = record ? candidate_of(store, subject, **record, proving) : Result<SealedSet>(fail(record.error()));
   if (proven) return std::optional(Derived{subject, std::move(**record)});
-  auto kind = proven.error().kind;
-  bool of_record = kind == ErrorKind::corrupt || kind == ErrorKind::not_found || kind == ErrorKind::invalid_argument ||
-                   kind == ErrorKind::failed || kind == ErrorKind::resource_exhausted || kind == ErrorKind::unsupported;
-  if (!of_record) return fail(std::move(proven).error()); // the store could not be read
+  if (!is_of_record(proven.error())) return fail(std::move(proven).error());
   notes.push_back({"G024", Severity::warning, registry::derivation_key(subject.digest),
                    "the candidate's evidence does not count: " + proven.error().message,
                    "make the release again with `quarry release finalize`, or test its own files"});
   return std::optional<Derived>();
 }
 
-Result<void> load_derived(store::ObjectStore& store, const Policy& policy, Case& input, Derivations derivations) {
+Result<void> load_derived(store::ObjectStore& store, const Policy& policy, Case& input, const Proving& proving) {
   if (policy.derived_suites.empty()) return {};
   std::vector<Derived> derived;
   for (const auto& subject : input.subjects) {
-    TRY(auto one, derived_from(store, subject, derivations, input.notes));
+    TRY(auto one, derived_from(store, subject, proving, input.notes));
     if (one) derived.push_back(std::move(*one));
   }
   // What is only tested together with them is not judged here, so its record is believed.
   for (const auto& subject : input.present) {
     Findings ignored;
-    TRY(auto one, derived_from(store, subject, Derivations::believed, ignored));
+    TRY(auto one, derived_from(store, subject, {Derivations::believed, nullptr}, ignored));
     if (one) derived.push_back(std::move(*one));
   }
   if (derived.empty()) return {};
@@ -223,9 +248,10 @@ Result<void> load_derived(store::ObjectStore& store, const Policy& policy, Case&
 
 } // namespace
 
-Result<void> load_for_policy(store::ObjectStore& store, const Policy& policy, Case& input, Derivations derivations) {
+Result<void> load_for_policy(store::ObjectStore& store, const Policy& policy, Case& input, Derivations derivations,
+                             Proofs* proofs) {
   if (derivations == Derivations::proven) TRY_DO(refuse_disappeared(store, input));
-  TRY_DO(load_derived(store, policy, input, derivations));
+  TRY_DO(load_derived(store, policy, input, {derivations, proofs}));
   return load_signatures(store, policy, input);
 }
 

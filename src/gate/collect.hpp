@@ -2,6 +2,7 @@
 // Gathers from a store what a verdict depends on.
 #include "base/result.hpp"
 #include "gate/gate.hpp"
+#include "gate/proofs.hpp"
 #include "registry/judged.hpp"
 #include "registry/registry.hpp"
 #include "store/object_store.hpp"
@@ -39,9 +40,9 @@ enum class Derivations : std::uint8_t { proven, believed };
 /// candidates of which the sets were made; a record that does not hold is told in `notes` (G024) and counts for
 /// nothing. Nothing may move on what is left after a record was removed: with `proven`, held O029 if find_disappeared()
 /// finds any. Costs no request for what the policy does not ask; a listing for each record and a read for each
-/// signature; a read for each set, and reading both sets to prove one.
+/// signature; a read for each set, and reading both sets to prove one, unless `proofs` knows it.
 Result<void> load_for_policy(store::ObjectStore& store, const Policy& policy, Case& input,
-                             Derivations derivations = Derivations::proven);
+                             Derivations derivations = Derivations::proven, Proofs* proofs = nullptr);
 /// The same about what `source` has and the channel lacks (a channel that does not exist lacks everything), without the
 /// sets of which it blocks a file, as not_blocked() says.
 Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,

@@ -197,5 +197,39 @@ TEST(DerivedInAStore, ARecordThatDoesNotHoldIsToldAndCountsForNothing) {
   EXPECT_EQ(load(accepting(), Derivations::believed).notes.at(0).code, "G024");
 }
 
+/// A set that holds the candidate's file as it is: proven without a package that could be opened.
+struct Copied {
+  std::unique_ptr<store::ObjectStore> store = store::make_memory_store();
+  registry::SealedSet candidate = sample("41-linux/python/g"), made = sample("42-linux/python/g");
+  Copied() {
+    auto record = made_of({made.digest, made.set}, {candidate.digest, candidate.set}).record;
+    EXPECT_TRUE(registry::put_derivation(*store, made.digest, registry::to_json(record)));
+  }
+  registry::SealedSet sample(const std::string& directory) {
+    return registry::testing::sealed_sample(*store, directory, {{"tool-3.1.tar.gz", "tool", "3.1"}});
+  }
+  void alter_candidate() { ASSERT_TRUE(store->put(candidate.set.files[0].key, content::Rope::literal("altered"), {})); }
+};
+
+TEST(DerivedInAStore, IsProvenOnceInACommand) {
+  Copied sets;
+  Proofs proofs;
+  auto load = [&](Proofs* known) {
+    auto input = collect(*sets.store, "stable", {sets.made}, k_today).value();
+    EXPECT_TRUE(load_for_policy(*sets.store, accepting(), input, Derivations::proven, known));
+    return input;
+  };
+  EXPECT_EQ(load(&proofs).derived.size(), 1u);
+  sets.alter_candidate();
+  EXPECT_EQ(load(&proofs).derived.size(), 1u) << "the bytes are not read again";
+  Proofs later;
+  for (auto* known : {static_cast<Proofs*>(nullptr), &later, &later}) {
+    auto refused = load(known);
+    EXPECT_TRUE(refused.derived.empty());
+    ASSERT_EQ(refused.notes.size(), 1u);
+    EXPECT_EQ(refused.notes[0].code, "G024");
+  }
+}
+
 } // namespace
 } // namespace quarry::gate

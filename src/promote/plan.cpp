@@ -101,7 +101,7 @@ Result<gate::Case> judge(ObjectStore& store, const Request& request, std::vector
   for (const auto& sealed : request.elsewhere)
     (request.ready_cells_only ? input.elsewhere : input.present).push_back({sealed.digest, sealed.set});
   input.expectations = request.expectations;
-  TRY_DO(gate::load_for_policy(store, request.policy, input));
+  TRY_DO(gate::load_for_policy(store, request.policy, input, gate::Derivations::proven, request.proofs.get()));
   plan.verdict = gate::judge(request.policy, input);
   for (const auto* notes : {&input.notes, &plan.verdict.notes})
     plan.notes.insert(plan.notes.end(), notes->begin(), notes->end());

@@ -3,7 +3,9 @@
 // nothing moved. Planning reads; it never writes.
 #include "base/result.hpp"
 #include "gate/gate.hpp"
+#include "gate/proofs.hpp"
 #include "registry/registry.hpp"
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +32,9 @@ struct Request {
   /// shows are taken as given.
   mirror::Candidates* base_index = nullptr;
   std::string base_index_name = {};
+  /// Kept over rounds of planning, and by copies of the request: another result in the store does not make a proof of
+  /// bytes worth repeating.
+  std::shared_ptr<gate::Proofs> proofs = std::make_shared<gate::Proofs>();
 };
 
 /// A protected channel brings its own law: held O012 if it is protected by another policy than this. Pure.

@@ -51,7 +51,7 @@ Result<void> judge_delivery(ObjectStore& store, const Moved& moved, const Destin
   input.present = gate::others(sets, unjudged);
   for (const auto& sealed : request.elsewhere) input.present.push_back({sealed.digest, sealed.set});
   input.expectations = request.expectations;
-  TRY_DO(gate::load_for_policy(store, request.policy, input));
+  TRY_DO(gate::load_for_policy(store, request.policy, input, gate::Derivations::proven, request.proofs.get()));
   auto verdict = gate::judge(request.policy, input);
   if (verdict.verdict == gate::Decision::ready) return {};
   std::vector<std::string> cells;

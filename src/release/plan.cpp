@@ -76,6 +76,7 @@ namespace {
 /// What is asked of each channel.
 Result<std::vector<Part>> parts_of(const Request& request) {
   TRY(auto channels, by_channel(request.source.resolved.sets, request.pattern));
+  auto proofs = std::make_shared<gate::Proofs>();
   std::vector<Part> parts;
   for (auto& [channel, sets] : channels) {
     Part part;
@@ -94,6 +95,7 @@ Result<std::vector<Part>> parts_of(const Request& request) {
     part.request.distribution = request.distribution;
     part.request.base_index = request.base_index;
     part.request.base_index_name = request.base_index_name;
+    part.request.proofs = proofs; // every channel asks about the sets of the others
     part.request.expectations = request.source.expectations;
     parts.push_back(std::move(part));
   }
