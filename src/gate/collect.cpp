@@ -230,16 +230,12 @@ Result<std::optional<Derived>> derived_from(store::ObjectStore& store, const Sub
 Result<void> load_derived(store::ObjectStore& store, const Policy& policy, Case& input, const Proving& proving) {
   if (policy.derived_suites.empty()) return {};
   std::vector<Derived> derived;
-  for (const auto& subject : input.subjects) {
-    TRY(auto one, derived_from(store, subject, proving, input.notes));
-    if (one) derived.push_back(std::move(*one));
-  }
-  // What is only tested together with them is not judged here, so its record is believed.
-  for (const auto& subject : input.present) {
-    Findings ignored;
-    TRY(auto one, derived_from(store, subject, {Derivations::believed, nullptr}, ignored));
-    if (one) derived.push_back(std::move(*one));
-  }
+  // What is only tested together with them decides, too, which results count for them.
+  for (const auto* subjects : {&input.subjects, &input.present})
+    for (const auto& subject : *subjects) {
+      TRY(auto one, derived_from(store, subject, proving, input.notes));
+      if (one) derived.push_back(std::move(*one));
+    }
   if (derived.empty()) return {};
   inherit(input, derived);
   TRY(input.shown, shown_with(store, input));

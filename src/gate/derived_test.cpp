@@ -231,5 +231,21 @@ TEST(DerivedInAStore, IsProvenOnceInACommand) {
   }
 }
 
+TEST(DerivedInAStore, WhatIsTestedTogetherIsProvenToo) {
+  Copied sets;
+  auto load = [&] {
+    auto input = collect(*sets.store, "stable", {}, k_today).value();
+    input.present = {{sets.made.digest, sets.made.set}};
+    EXPECT_TRUE(load_for_policy(*sets.store, accepting(), input));
+    return input;
+  };
+  EXPECT_EQ(load().derived.size(), 1u);
+  sets.alter_candidate();
+  auto refused = load();
+  EXPECT_TRUE(refused.derived.empty());
+  ASSERT_EQ(refused.notes.size(), 1u);
+  EXPECT_EQ(refused.notes[0].code, "G024");
+}
+
 } // namespace
 } // namespace quarry::gate
