@@ -219,10 +219,11 @@ Result<std::optional<Derived>> derived_from(store::ObjectStore& store, const Sub
   auto record = registry::load_derivation(store, subject.digest);
   if (record && !*record) return std::optional<Derived>();
   auto proven = record ? candidate_of(store, subject, **record, proving) : Result<SealedSet>(fail(record.error()));
-  if (proven) return std::optional(Derived{subject, std::move(**record)});
-  if (!is_of_record(proven.error())) return fail(std::move(proven).error());
+  auto asked = proven ? subject_of(store, *proven) : Result<Subject>(fail(proven.error()));
+  if (asked) return std::optional(Derived{subject, std::move(**record), asked->digest});
+  if (!is_of_record(asked.error())) return fail(std::move(asked).error());
   notes.push_back({"G024", Severity::warning, registry::derivation_key(subject.digest),
-                   "the candidate's evidence does not count: " + proven.error().message,
+                   "the candidate's evidence does not count: " + asked.error().message,
                    "make the release again with `quarry release finalize`, or test its own files"});
   return std::optional<Derived>();
 }

@@ -18,9 +18,31 @@ struct Successors {
   std::map<std::string, std::string> digests;                        ///< of the candidate's files, as hex: a suite's
 };
 
-Successors successors_of(const std::vector<Derived>& derived) {
-  Successors all;
+const registry::SetDigest& asked_of(const Derived& one) { return one.asked.empty() ? one.record.candidate : one.asked; }
+
+/// Each list has one set for each candidate: sets of one release were tested together, not those of two.
+std::vector<std::vector<const Derived*>> by_release(const std::vector<Derived>& derived) {
+  std::map<registry::SetDigest, std::vector<const Derived*>> of_candidate;
+  std::size_t releases = 0;
   for (const auto& one : derived) {
+    auto& made = of_candidate[asked_of(one)];
+    made.push_back(&one);
+    releases = std::max(releases, made.size());
+  }
+  for (auto& [candidate, made] : of_candidate)
+    std::stable_sort(made.begin(), made.end(),
+                     [](const Derived* a, const Derived* b) { return a->record.version < b->record.version; });
+  std::vector<std::vector<const Derived*>> lists(releases);
+  for (std::size_t i = 0; i < releases; ++i)
+    for (const auto& [candidate, made] : of_candidate) lists[i].push_back(made[std::min(i, made.size() - 1)]);
+  return lists;
+}
+
+Successors successors_of(const std::vector<const Derived*>& derived) {
+  Successors all;
+  for (const auto* each : derived) {
+    const auto& one = *each;
+    all.sets.emplace(asked_of(one), one.made.digest);
     all.sets.emplace(one.record.candidate, one.made.digest);
     for (const auto& file : one.record.files) {
       auto made = std::find_if(one.made.set.files.begin(), one.made.set.files.end(), [&](const FileRecord& f) {
@@ -58,11 +80,19 @@ bool translate(EvidenceRecord& evidence, const Successors& successors) {
 } // namespace
 
 void inherit(Case& input, const std::vector<Derived>& derived) {
-  auto successors = successors_of(derived);
   for (const auto& one : derived) input.derived.emplace(one.made.digest, one.record.candidate_version);
-  for (const auto& stored : input.evidence) {
-    auto copy = stored;
-    if (translate(copy.record, successors)) input.inherited.push_back(std::move(copy));
+  for (const auto& release : by_release(derived)) {
+    auto successors = successors_of(release);
+    for (const auto& stored : input.evidence) {
+      auto copy = stored;
+      if (!translate(copy.record, successors)) continue;
+      auto same = [&](const auto& known) {
+        return known.digest == copy.digest && known.record.set == copy.record.set &&
+               known.record.sets == copy.record.sets;
+      };
+      if (std::none_of(input.inherited.begin(), input.inherited.end(), same))
+        input.inherited.push_back(std::move(copy));
+    }
   }
 }
 

@@ -11,10 +11,12 @@ namespace quarry::gate {
 struct Derived {
   Subject made;
   registry::DerivationRecord record;
+  registry::SetDigest asked = {}; ///< whose evidence counts: the candidate, or the whole that it is a part of
 };
 
 /// Adds what was recorded about the candidates to `input.inherited`, as if it named the sets and files that were made
-/// of them, and the sets to `input.derived`. Evidence keeps the digest by which it is stored and signed. Pure.
+/// of them, and the sets to `input.derived`. Of two releases that were made of one candidate each inherits. Evidence
+/// keeps the digest by which it is stored and signed. Pure.
 void inherit(Case& input, const std::vector<Derived>& derived);
 
 } // namespace quarry::gate

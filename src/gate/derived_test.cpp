@@ -157,6 +157,36 @@ TEST_F(DerivedSets, SetsThatWereTestedTogetherAreInheritedTogether) {
   EXPECT_EQ(judge(accepting(), alone).verdict, Decision::held) << "the ROCm that it was tested with is another one";
 }
 
+TEST_F(DerivedSets, OfTwoReleasesOfOneCandidateEachInherits) {
+  auto second = sdk_of("7.2.1", 'f');
+  Case input;
+  input.channel = "stable";
+  input.subjects = {release_, second};
+  input.evidence =
+      as_stored({result_of({candidate_}, "rocm-sdk"), result_of({release_}, "smoke"), result_of({second}, "smoke")});
+  input.now_us = k_today;
+  inherit(input, {made_of(release_, candidate_), made_of(second, candidate_)});
+  auto verdict = judge(accepting(), input);
+  EXPECT_EQ(verdict.verdict, Decision::ready) << reasons(verdict);
+  EXPECT_EQ(input.inherited.size(), 2u);
+}
+
+TEST_F(DerivedSets, ACandidateThatIsAPartStandsOnTheEvidenceOfTheWhole) {
+  auto part = candidate_;
+  part.digest = *registry::SetDigest::parse(std::string(64, '9'));
+  part.set.subset_of = candidate_.digest;
+  auto made = made_of(release_, part);
+  made.asked = candidate_.digest;
+  Case input;
+  input.channel = "stable";
+  input.subjects = {release_};
+  input.evidence = as_stored({result_of({candidate_}, "rocm-sdk"), result_of({release_}, "smoke")});
+  input.now_us = k_today;
+  inherit(input, {made});
+  auto verdict = judge(accepting(), input);
+  EXPECT_EQ(verdict.verdict, Decision::ready) << reasons(verdict);
+}
+
 TEST(DerivedPolicy, SaysWhatTheReleaseMustPassItself) {
   auto policy = accepting();
   EXPECT_EQ(parse_stored_policy(canonical_json(policy), "p").value().derived_suites, policy.derived_suites);

@@ -92,6 +92,7 @@ std::vector<std::string> keys_about(const gate::Case& input) {
     if (input.revoked.contains(digest)) keys.push_back(registry::revocation_key(digest));
   }
   std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end()); // several releases inherit one record
   return keys;
 }
 
