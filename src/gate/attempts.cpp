@@ -74,11 +74,24 @@ Meaning meaning_of(const Policy& policy, const AttemptRecord& attempt, std::int6
 
 } // namespace
 
+bool is_early(const AttemptRecord& attempt, std::int64_t now_us) {
+  return attempt.time.us() > now_us + k_clock_skew_us;
+}
+
+void note_early_attempts(const Case& input, Findings& notes) {
+  for (const auto& attempt : input.attempts)
+    if (is_early(attempt, input.now_us))
+      notes.push_back({"G031", Severity::warning, attempt.job,
+                       fmt::format("the record that its job was {} is from the future ({}), and counts for nothing",
+                                   attempt.state, attempt.time),
+                       "look at the clock of the machine that wrote it"});
+}
+
 Attempted attempted(const Policy& policy, const Case& input, const Question& question, std::int64_t newest_result_us) {
   const AttemptRecord* newest = nullptr;
   bool taken = false;
   for (const auto& attempt : input.attempts) {
-    if (!is_about(attempt, question)) continue;
+    if (!is_about(attempt, question) || is_early(attempt, question.now_us)) continue;
     taken |= by_machine(attempt.state);
     if (!newest || is_newer(attempt, *newest)) newest = &attempt;
   }

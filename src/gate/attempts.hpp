@@ -18,4 +18,9 @@ struct Attempted {
 /// result that does not count ended (0: there is none): a job that left that one is not asked for another.
 Attempted attempted(const Policy& policy, const Case& input, const Question& question, std::int64_t newest_result_us);
 
+/// Clocks differ: a record may be k_clock_skew_us ahead. One that is further ahead would be the newest for ever.
+bool is_early(const registry::AttemptRecord& attempt, std::int64_t now_us);
+/// G031 for each of them.
+void note_early_attempts(const Case& input, Findings& notes);
+
 } // namespace quarry::gate

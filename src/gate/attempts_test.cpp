@@ -211,6 +211,18 @@ TEST_F(Attempts, NoLaterRecordExcusesWhatAMachineTook) {
   EXPECT_EQ(cell(k_no_runner).verdict, Decision::held);
 }
 
+TEST_F(Attempts, FromTheFutureCountForNothing) {
+  attempt(AttemptState::queued, k_hour);
+  attempt(AttemptState::cancelled, -4 * k_minute, "mi325", "https://ci/2");
+  EXPECT_EQ(state_of(cell()), SuiteState::cancelled) << "clocks differ by so much";
+  EXPECT_THAT(verdict_.notes, IsEmpty());
+  attempt(AttemptState::skipped, -6 * k_minute, "mi325", "https://ci/3");
+  EXPECT_EQ(state_of(cell()), SuiteState::cancelled);
+  ASSERT_EQ(verdict_.notes.size(), 1u);
+  EXPECT_EQ(verdict_.notes[0].code, "G031");
+  EXPECT_EQ(verdict_.notes[0].place, "https://ci/3");
+}
+
 TEST_F(Attempts, AnAnnouncedFailureAndADeadlineAreToldApart) {
   const std::string expected = "[[family]]\nfamilies = [\"gfx94X-*\"]\nstate = \"expected_failure\"\n"
                                "counts_as = \"waive\"\nreason = \"bug 7\"\nuntil = \"2026-12-01\"\n";

@@ -330,6 +330,7 @@ Verdict judge(const Policy& policy, const Case& input) {
   verdict.mode = policy.mode;
   auto allied = allied_files(input);
   Judging judging{policy, input, allied};
+  note_early_attempts(input, verdict.notes);
   for (const auto& subject : input.subjects)
     for (const auto& plan : plans_of(judging, subject))
       verdict.cells.push_back(judge_cell(judging, plan, verdict.notes));

@@ -96,7 +96,7 @@ struct Verdict {
   std::string policy, policy_digest;
   Mode mode = Mode::enforce;
   std::vector<CellVerdict> cells; ///< in order of the subjects, then platform, family, python, framework
-  Findings notes = {};            ///< G030: a machine that is suspect
+  Findings notes = {};            ///< G030: a machine that is suspect; G031: an attempt from the future
 };
 
 /// A cell is ready when every suite that the policy requires there has passed, lately enough, on exactly the cell's
