@@ -223,6 +223,21 @@ TEST_F(Attempts, FromTheFutureCountForNothing) {
   EXPECT_EQ(verdict_.notes[0].place, "https://ci/3");
 }
 
+TEST_F(Attempts, AWaiverForAnotherBackendIsForAnotherCell) {
+  registry::WaiverRecord waiver;
+  waiver.channel = "stable";
+  waiver.approver = "lead";
+  waiver.reason = "no time";
+  waiver.created = sys::Timestamp::from_us(k_now - k_hour);
+  waiver.expires = sys::Timestamp::from_us(k_now + k_hour);
+  input_.waivers = waivers_stored({waiver});
+  auto policy = testing::parsed_policy("approvers = [\"lead\"]\nwaiver_max_age = \"7d\"\n" + std::string(k_require));
+  EXPECT_EQ(judge(policy, input_).verdict, Decision::ready);
+  waiver.cell.backend = "cpu";
+  input_.waivers = waivers_stored({waiver});
+  EXPECT_EQ(judge(policy, input_).verdict, Decision::held);
+}
+
 TEST_F(Attempts, AnAnnouncedFailureAndADeadlineAreToldApart) {
   const std::string expected = "[[family]]\nfamilies = [\"gfx94X-*\"]\nstate = \"expected_failure\"\n"
                                "counts_as = \"waive\"\nreason = \"bug 7\"\nuntil = \"2026-12-01\"\n";

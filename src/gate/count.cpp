@@ -159,7 +159,8 @@ std::optional<std::string> waiver_defect(const registry::WaiverRecord& waiver, c
   bool meant = waiver.channel == channel && is_any(waiver.suite, question.suite) &&
                is_any(waiver.cell.platform.text(), cell.platform.text()) &&
                (waiver.cell.family.empty() || dist::family_key(waiver.cell.family) == dist::family_key(cell.family)) &&
-               is_any(waiver.cell.python, cell.python) && is_any(waiver.cell.framework, cell.framework);
+               is_any(waiver.cell.python, cell.python) && is_any(waiver.cell.framework, cell.framework) &&
+               is_any(waiver.cell.backend, cell.backend);
   if (!waiver.sets.empty())
     meant = meant && std::find(waiver.sets.begin(), waiver.sets.end(), question.plan.set) != waiver.sets.end();
   if (!meant) return std::nullopt;
