@@ -283,6 +283,12 @@ std::vector<CellPlan> plans_of(const Judging& judging, const Subject& subject) {
   return plans;
 }
 
+/// The cells of a set share results.
+void add_once(Findings& notes, quarry::Finding note) {
+  auto same = [&](const quarry::Finding& known) { return known.place == note.place && known.message == note.message; };
+  if (std::none_of(notes.begin(), notes.end(), same)) notes.push_back(std::move(note));
+}
+
 CellVerdict judge_cell(const Judging& judging, const CellPlan& plan, Findings& notes) {
   const auto& [policy, input, allied] = judging;
   CellVerdict verdict{plan.cell, plan.set, Decision::ready, false, {}, {}, {}, {}, {}, {}};
@@ -305,7 +311,7 @@ CellVerdict judge_cell(const Judging& judging, const CellPlan& plan, Findings& n
     question.inherits = input.derived.contains(plan.set) && !holds(policy.derived_suites, suite);
     auto finding = find(judging, question);
     if (finding.evidence) verdict.evidence.push_back(finding.evidence->digest);
-    if (finding.suspect) notes.push_back(suspect_finding(*finding.suspect, suite));
+    if (finding.suspect) add_once(notes, suspect_finding(*finding.suspect, suite));
     auto ruling = apply_fact(policy, finding, question);
     if (ruling.held) apply_waivers(ruling, judging, question);
     if (ruling.held && finding.kind == Finding::Kind::missing) verdict.untested.push_back(suite);

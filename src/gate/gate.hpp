@@ -49,7 +49,7 @@ struct Case {
 enum class Decision : std::uint8_t { ready, held };
 std::string_view to_string(Decision decision);
 
-/// What is known of one suite on one cell. The first four come from a result that counts, the next six from attempts.
+/// What is known of one suite on one cell. The first four come from a result that counts, the next seven from attempts.
 enum class SuiteState : std::uint8_t {
   passed,
   failed,

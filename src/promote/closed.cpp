@@ -52,6 +52,7 @@ bool hold_cell(gate::CellVerdict& cell, const std::vector<std::string>& reasons)
   cell.verdict = gate::Decision::held;
   cell.not_installable = true;
   cell.waived = false;
+  cell.waivers.clear(); // they did not make it ready
   return true;
 }
 
