@@ -62,26 +62,10 @@ bool belongs_to_a_repository(const std::string& rest) {
 }
 
 Unexpected nested(ObjectStore& target, const std::string& directory, const std::string& what) {
-  return fail(ErrorKind::already_exists, "P052",
-              fmt::format("{} cannot be a repository in {}: {}", directory, target.describe(), what),
-              "nothing was changed; a repository is a directory of its own: name another --prefix");
-}
-
-/// A repository in another one, or around one, would overwrite its pages; in one of another tool it would hide what our
-/// pages do not list.
-Result<HistoryPlan> check_place(ObjectStore& target, const std::string& directory,
-                                const std::vector<FileRecord>& planned, const HistoryOptions& options) {
-  for (auto end = directory.rfind('/'); end != directory.npos;
-       end = end == 0 ? directory.npos : directory.rfind('/', end - 1)) {
-    auto parent = directory.substr(0, end);
-    TRY(auto pointer, target.head(pages::pointer_key(parent)));
-    if (pointer) return nested(target, directory, parent + " is one");
-  }
-  TRY(auto objects, target.list(directory + "/"));
-  for (const auto& object : objects)
-    if (!belongs_to_a_repository(object.key.substr(directory.size() + 1)))
-      return nested(target, directory, object.key + " is something else");
-  return plan_history(target, {directory, std::move(objects), planned}, options);
+  return fail(
+      ErrorKind::already_exists, "P052",
+      fmt::format("{} cannot be a repository in {}: {}", directory, target.describe(), what),
+      "nothing was changed; a repository is a directory of its own: name another, such as `--prefix v2/{family}`");
 }
 
 std::string type_of(const std::string& filename) {
@@ -108,6 +92,20 @@ std::vector<Copy> copies_of(const Distributed& set) {
 }
 
 } // namespace
+
+Result<std::vector<store::ObjectInfo>> check_place(ObjectStore& target, const std::string& directory) {
+  for (auto end = directory.rfind('/'); end != directory.npos;
+       end = end == 0 ? directory.npos : directory.rfind('/', end - 1)) {
+    auto parent = directory.substr(0, end);
+    TRY(auto pointer, target.head(pages::pointer_key(parent)));
+    if (pointer) return nested(target, directory, parent + " is one");
+  }
+  TRY(auto objects, target.list(directory + "/"));
+  for (const auto& object : objects)
+    if (!belongs_to_a_repository(object.key.substr(directory.size() + 1)))
+      return nested(target, directory, object.key + " is something else");
+  return objects;
+}
 
 Result<std::vector<registry::SetDigest>> not_there_yet(ObjectStore& target, const std::vector<Distributed>& sets) {
   constexpr unsigned k_looks = 8;
@@ -196,7 +194,8 @@ Result<std::vector<HistoryPlan>> check_distribution(ObjectStore& target, const s
   }
   std::vector<HistoryPlan> histories;
   for (const auto& [directory, planned] : directories) {
-    TRY(auto history, check_place(target, directory, planned, options));
+    TRY(auto objects, check_place(target, directory));
+    TRY(auto history, plan_history(target, {directory, std::move(objects), planned}, options));
     if (!history.files.empty() || !history.let_go.empty()) histories.push_back(std::move(history));
   }
   std::vector<Copy> copies;

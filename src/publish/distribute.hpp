@@ -44,6 +44,11 @@ Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::S
 Result<std::vector<registry::SetDigest>> not_there_yet(store::ObjectStore& target,
                                                        const std::vector<Distributed>& sets);
 
+/// Returns all objects below a directory that is a repository or can become one. In another one, or around one, it
+/// would overwrite its pages: fails with already_exists P052, also if the directory holds something else. One head for
+/// each directory above it, and one listing.
+Result<std::vector<store::ObjectInfo>> check_place(store::ObjectStore& target, const std::string& directory);
+
 /// Checks, before anything is moved, whether distribute() would succeed, and plans what it would take over of other
 /// tools' packages, for each directory that has some; writes nothing. Fails with R009 if a name that
 /// the copy needs has other bytes, P017 for a project of the target's base index, P052 if the directory is in or around

@@ -112,6 +112,28 @@ TEST_F(UntestedHistory, WhatIsSoundIsTakenOverAndListedBesideOurs) {
     for (const auto& each : set.set.files) EXPECT_NE(each.project, "demo"); // no set holds it
 }
 
+TEST_F(UntestedHistory, APackageInADirectoryBelowIsNotOneOfThisDirectory) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  put("gfx94X/demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  EXPECT_EQ(check_place(*target_, k_dir).error().code, "P052");
+  HistoryOptions options;
+  options.all = true;
+  auto plan = plan_history(*target_, {k_dir, *target_->list(k_dir + "/")}, options);
+  ASSERT_TRUE(plan) << render(plan.error());
+  ASSERT_EQ(plan->files.size(), 1u);
+  EXPECT_EQ(plan->files[0].key, k_dir + "/demo-0.9-py3-none-any.whl");
+}
+
+TEST_F(UntestedHistory, ARecordThatNobodyCouldReadIsNotWritten) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  auto found = look();
+  ASSERT_TRUE(found);
+  auto twice = found->at(0);
+  twice.files.push_back(twice.files[0]);
+  EXPECT_EQ(take_over(*target_, twice, {k_now, "", "", "", 1}).error().code, "R012");
+  EXPECT_TRUE(target_->list(registry::history_prefix(k_dir))->empty());
+}
+
 TEST_F(UntestedHistory, AnAlteredRecordIsNotBelieved) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   ASSERT_TRUE(copy(*look()));

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
+#include "publish/distribute.hpp"
 #include "publish/read_whole.hpp"
 #include "publish/refuse.hpp"
 #include "publish/resolve.hpp"
@@ -205,6 +206,7 @@ Result<std::vector<Plan>> plan_adoptions(ObjectStore& store, const std::string& 
 
 Result<std::optional<Plan>> plan_sealing(ObjectStore& store, const std::string& directory,
                                          const AdoptOptions& options) {
+  TRY_DO(check_place(store, directory));
   TRY(auto sets, registry::sealed_sets_below(store, directory));
   std::set<std::string> sealed;
   for (const auto& set : sets)

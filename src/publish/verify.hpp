@@ -43,7 +43,7 @@ Result<std::vector<Plan>> plan_adoptions(store::ObjectStore& store, const std::s
                                          const AdoptOptions& options);
 
 /// The same for the packages that lie directly in a directory outside a run and that no set there has. nullopt if there
-/// are none.
+/// are none. Fails with P052 as check_place() (distribute.hpp) does.
 Result<std::optional<Plan>> plan_sealing(store::ObjectStore& store, const std::string& directory,
                                          const AdoptOptions& options);
 /// Writes the record and the seal of such a plan, then the pages of the directory as a distribution, and removes the

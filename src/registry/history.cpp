@@ -20,6 +20,18 @@ Unexpected bad_history(std::string_view what, const std::string& why) {
   return fail(ErrorKind::corrupt, "R012", fmt::format("{}: {}", what, why));
 }
 
+Result<void> check_history(std::string_view what, const HistoryRecord& record) {
+  if (record.files.empty()) return bad_history(what, "it names no file");
+  for (std::size_t i = 0; i < record.files.size(); ++i) {
+    const auto& file = record.files[i];
+    if (i && !(record.files[i - 1].filename < file.filename))
+      return bad_history(what, "its files are out of order or named twice");
+    if (!store::check_key(file.key) || path::basename(file.key) != file.filename)
+      return bad_history(what, fmt::format("{} cannot lie at \"{}\"", file.filename, file.key));
+  }
+  return {};
+}
+
 Result<std::vector<std::string>> history_keys(ObjectStore& store, const std::string& directory) {
   TRY(auto listed, store.children(history_prefix(directory)));
   std::vector<std::string> keys;
@@ -81,14 +93,7 @@ Result<HistoryRecord> read_history(ObjectStore& store, const std::string& key) {
   TRY_DO(json::require_schema(object, k_history_schema, what));
   HistoryRecord record;
   TRY_DO(Reader::read(object, Place{what}, record));
-  if (record.files.empty()) return bad_history(what, "it names no file");
-  for (std::size_t i = 0; i < record.files.size(); ++i) {
-    const auto& file = record.files[i];
-    if (i && !(record.files[i - 1].filename < file.filename))
-      return bad_history(what, "its files are out of order or named twice");
-    if (!store::check_key(file.key) || path::basename(file.key) != file.filename)
-      return bad_history(what, fmt::format("{} cannot lie at \"{}\"", file.filename, file.key));
-  }
+  TRY_DO(check_history(what, record));
   return record;
 }
 
@@ -98,6 +103,7 @@ Result<HistoryDigest> put_history(ObjectStore& store, const HistoryRecord& recor
   auto bytes = to_json(record);
   auto digest = sha256(bytes);
   auto key = fmt::format("{}{}{}", history_prefix(record.directory), digest.hex(), k_json);
+  TRY_DO(check_history(key, record)); // a record that nobody can read would make the directory unusable
   TRY_DO(store::put_once(
       store, key,
       {content::Rope::literal(std::move(bytes)), digest, "application/json", "public, max-age=31536000, immutable"}));

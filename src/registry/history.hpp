@@ -47,7 +47,7 @@ std::string to_json(const HistoryRecord& record);
 Result<HistoryRecord> read_history(ObjectStore& store, const std::string& key);
 /// `{directory}/history/`, below which the records are.
 std::string history_prefix(const std::string& directory);
-/// Writes the record. Cost and errors as put_set() of registry.hpp.
+/// Writes the record, unless read_history() would refuse it: R012. Cost and other errors as put_set() of registry.hpp.
 Result<HistoryDigest> put_history(ObjectStore& store, const HistoryRecord& record);
 
 /// What a page shows of a file of the history. A file of which nobody knows the sha256 has one of zeros: pages then

@@ -6,6 +6,7 @@
 #include "cli/records.hpp"
 #include "cli/version.hpp"
 #include "pages/projection.hpp"
+#include "publish/distribute.hpp"
 #include "publish/history.hpp"
 #include "publish/publish.hpp"
 #include "publish/resolve.hpp"
@@ -125,7 +126,7 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
   options.all = true;
   options.keep_notes = !dry_run;
   options.on_progress = [&](std::uint64_t) { progress->update(place.store->counters().bytes_read); };
-  TRY(auto objects, place.store->list(place.directory + "/"));
+  TRY(auto objects, publish::check_place(*place.store, place.directory));
   TRY(auto plan, publish::plan_history(*place.store, {place.directory, std::move(objects)}, options));
   progress->finish();
   context.out.findings(plan.notes);
