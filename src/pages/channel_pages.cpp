@@ -301,7 +301,9 @@ Result<Projected> project_channel(ObjectStore& store, const std::string& name, E
     return follower.work_of(std::make_shared<Channel>(Channel{store, name, directory, channel.record, std::move(view)}),
                             parse_pages_state(state));
   };
-  TRY(auto done, write_pages(store, {directory, token, work, std::string(k_state_name)}));
+  PageSource source{directory, token, work, std::string(k_state_name)};
+  source.others = Others::replaced;
+  TRY(auto done, write_pages(store, source));
   done.generation = channel.record.generation;
   return done;
 }

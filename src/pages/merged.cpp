@@ -90,7 +90,8 @@ public:
     if (!exists) return Merged{};
     auto token_now = [this] { return token(); };
     auto work = [this](const std::string& state) { return work_of(parse_state(state)); };
-    TRY(auto done, write_pages(store_, {directory_, token_now, work, std::string(k_state_name), options_.transfers}));
+    PageSource pages{directory_, token_now, work, std::string(k_state_name), options_.transfers, Others::replaced};
+    TRY(auto done, write_pages(store_, pages));
     return Merged{true, done.pages_written, done.pages_removed, std::move(notes_)};
   }
 

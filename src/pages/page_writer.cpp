@@ -68,12 +68,12 @@ struct Tally {
   ForeignPages& foreign;
 };
 
-Result<void> look_at_target(ObjectStore& store, const index::Page& page, Target& target, ForeignPages& foreign) {
+Result<void> look_at_target(ObjectStore& store, const index::Page& page, Target& target, ForeignPages* foreign) {
   TRY(target.existing, look(store, target.key));
   if (!target.existing) return {};
   target.up_to_date = target.existing->bytes == page.bytes;
-  if (!target.up_to_date && is_anothers_page(target.existing->bytes)) {
-    TRY(target.up_to_date, foreign.is_left(target.key, target.existing->etag));
+  if (foreign && !target.up_to_date && is_anothers_page(target.existing->bytes)) {
+    TRY(target.up_to_date, foreign->is_left(target.key, target.existing->etag));
   }
   target.existing->bytes.clear(); // only the etag is needed from here on
   return {};
@@ -87,8 +87,9 @@ Result<Round> look_at_pages(ObjectStore& store, const PageSource& source, std::v
     auto targets = targets_of(source.directory, page, slash_keys);
     round.push_back({std::move(page), std::move(targets)});
   }
+  auto* leaving = source.others == Others::left ? &foreign : nullptr;
   auto look_at_all = [&](std::size_t i) -> Result<void> {
-    for (auto& target : round[i].targets) TRY_DO(look_at_target(store, round[i].page, target, foreign));
+    for (auto& target : round[i].targets) TRY_DO(look_at_target(store, round[i].page, target, leaving));
     return {};
   };
   TRY_DO(parallel_for(round.size(), source.transfers, look_at_all));

@@ -13,6 +13,7 @@
 #include "index/pages.hpp"
 #include "pages/projection.hpp"
 #include "store/object_store.hpp"
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -41,6 +42,10 @@ struct Work {
   std::function<index::Page()> state = {};
 };
 
+/// Pages without our mark: `left` to a tool that keeps writing them, or `replaced` like an outdated page of ours.
+/// Nobody else writes in a channel or a merged index, so such a page there is damage.
+enum class Others : std::uint8_t { left, replaced };
+
 /// What pages are derived from. write_pages() calls token(), then work(), in each round; one function at a time.
 struct PageSource {
   std::string directory;
@@ -51,6 +56,8 @@ struct PageSource {
   std::function<Result<Work>(const std::string& shown)> work;
   std::string state_key = {}; ///< relative to `directory`; empty: the pages have no state object
   unsigned transfers = 8;     ///< requests at the same time; pages are small, so each costs one round trip
+  /// What to do with a page of another tool (foreign_pages.hpp). Only directories of packages are shared with one.
+  Others others = Others::left;
 };
 
 /// Writes the pages of `source` whose bytes differ, and removes stale ones. Starts over when another writer changed the

@@ -114,6 +114,14 @@ TEST_F(ChannelPages, CopiesThatAreMissingAlteredOrLeftAreRepaired) {
   expect_right();
 }
 
+TEST_F(ChannelPages, APageOfAnotherToolIsDamage) {
+  auto ours = get(page_of(7));
+  ASSERT_TRUE(store_->put(page_of(7), content::Rope::literal("<a href=\"p7-9.0-py3-none-any.whl\">x</a>"), {}));
+  auto repaired = project(pages::Extent::whole);
+  EXPECT_TRUE(repaired.foreign.empty());
+  EXPECT_EQ(get(page_of(7)), ours);
+}
+
 TEST_F(ChannelPages, ALargeChannelOfAnOlderProgramGetsEveryCopy) {
   const auto listed = *store_->list("channels/");
   for (const auto& object : listed)

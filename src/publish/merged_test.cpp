@@ -208,7 +208,8 @@ TEST_F(MergedIndex, RepairFindsWhatTheStateDoesNotKnow) {
   ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
   ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}));
   const auto right = testing::snapshot(*store_);
-  ASSERT_TRUE(store_->put(k_channel + "/merged/simple/numpy/index.html", content::Rope::literal("rot"), {}));
+  ASSERT_TRUE(store_->put(k_channel + "/merged/simple/numpy/index.html",
+                          content::Rope::literal("<a href=\"numpy-9.0-py3-none-any.whl\">of another tool</a>"), {}));
   ASSERT_TRUE(store_->remove(k_channel + "/merged/simple-json/rocm/index.html"));
   ASSERT_TRUE(store_->put(k_channel + "/merged/simple/gone/index.html", content::Rope::literal("old"), {}));
   ASSERT_TRUE(repair_channel(*store_, "staging"));
