@@ -66,7 +66,7 @@ Result<UnshownByName> unshown_packages(store::ObjectStore& target, const Foreign
   for (const auto& object : place.objects) {
     auto name = object.key.substr(place.directory.size() + 1);
     if (is_html_page(name)) pages.push_back(object.key);
-    bool counts = (place.all || !pointer) && !name.contains('/'); // a directory below holds packages of its own
+    bool counts = (place.all || !pointer) && name.find('/') == name.npos; // a directory below holds packages of its own
     if (counts && is_package(name) && !place.known.contains(name)) unshown[name].places.insert(place.directory + "/");
   }
   std::mutex mutex;
