@@ -13,8 +13,9 @@ bool is_anothers_page(const std::string& bytes) {
 Result<bool> ForeignPages::is_left(const std::string& key, const std::string& etag) {
   std::lock_guard lock(mutex_);
   if (!ours_before_) {
-    // The JSON pages: a tool that rewrites HTML leaves them, so they say whether our pages were here.
-    TRY(auto json, store_.head(directory_ + "/simple-json/index.html"));
+    // A JSON page: a tool that rewrites HTML leaves it. It is the last that we write, so a run that was killed before,
+    // while it replaced the pages of another tool, does not leave the rest to that tool.
+    TRY(auto json, store_.head(directory_ + "/" + std::string(k_written_last)));
     ours_before_ = json.has_value();
   }
   auto [first, fresh] = seen_.try_emplace(key, etag);

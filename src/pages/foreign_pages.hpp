@@ -9,9 +9,13 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quarry::pages {
+
+/// The page of a package directory, relative to it, that says whether all our pages were there once.
+inline constexpr std::string_view k_written_last = "simple-json/index.html";
 
 /// Whether `bytes` are an index page without our mark that links to something. Pure.
 bool is_anothers_page(const std::string& bytes);

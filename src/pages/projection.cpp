@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "index/pages.hpp"
+#include "pages/foreign_pages.hpp"
 #include "pages/install_words.hpp"
 #include "pages/page_order.hpp"
 #include "pages/page_writer.hpp"
@@ -83,6 +84,8 @@ Result<Work> work_of(ObjectStore& store, const std::string& directory, const std
   if (settings.find_links == FindLinks::other)
     std::erase_if(pages, [](const index::Page& page) { return page.key == "index.html"; });
   if (is_repository) pages = with_repository_pages(directory, files, std::move(pages));
+  // Written last: from then on our pages are here, and a page without our mark has a writer (foreign_pages.cpp).
+  std::ranges::stable_partition(pages, [](const index::Page& page) { return page.key != k_written_last; });
   std::set<std::string> current;
   for (const auto& page : pages) current.insert(directory + "/" + page.key);
   Work work;

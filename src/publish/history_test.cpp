@@ -220,6 +220,8 @@ TEST_F(UntestedHistory, KilledAtAnyWriteItIsCompleted) {
     ASSERT_TRUE(copy(*again, target.get())) << at;
     auto shown = index::read_page(**target->get(k_dir + "/demo/index.html", 1 << 20), "page");
     EXPECT_EQ(shown->files.size(), 1u) << at;
+    for (const char* each : {"index.html", "demo/index.html"}) // not left to the other tool for ever
+      EXPECT_TRUE(index::read_page(**target->get(k_dir + "/" + each, 1 << 20), each)->ours) << at << " " << each;
     if (whole) break;
   }
 }
