@@ -3,6 +3,7 @@
 #include "publish/publish.hpp"
 #include "store/put_once.hpp"
 #include <algorithm>
+#include <fmt/core.h>
 
 namespace quarry::publish {
 
@@ -58,6 +59,12 @@ Result<void> remove_adopt_notes(ObjectStore& store, const std::string& directory
   TRY(auto objects, store.list(notes_prefix(directory)));
   for (const auto& object : objects) TRY_DO(store.remove(object.key));
   return {};
+}
+
+Unexpected changed_since(const std::string& key) {
+  return fail(ErrorKind::precondition_failed, "P111",
+              fmt::format("{} was replaced or removed after it was looked at", key),
+              "nothing was written: run it again when the other tool is quiet");
 }
 
 Result<void> store_metadata_file(ObjectStore& store, const std::string& key, const std::string& text) {

@@ -29,6 +29,9 @@ Result<void> write_adopt_note(store::ObjectStore& store, const std::string& dire
                               std::vector<registry::HistoryFile> files);
 Result<void> remove_adopt_notes(store::ObjectStore& store, const std::string& directory);
 
+/// P111, for an object that is not the one that was looked at.
+Unexpected changed_since(const std::string& key);
+
 /// `{key}.metadata`, if-absent.
 Result<void> store_metadata_file(store::ObjectStore& store, const std::string& key, const std::string& text);
 

@@ -180,19 +180,13 @@ Result<void> take_noted(ObjectStore& target, std::vector<Candidate>& candidates,
   return {};
 }
 
-Unexpected changed(const std::string& key) {
-  return fail(ErrorKind::precondition_failed, "P111",
-              fmt::format("{} was replaced or removed after it was looked at", key),
-              "nothing was taken over: run it again when the other tool is quiet");
-}
-
 Result<void> still_as_planned(ObjectStore& target, const HistoryPlan& plan) {
   TRY(auto objects, target.list(plan.directory + "/"));
   std::map<std::string, const ObjectInfo*> now;
   for (const auto& object : objects) now[object.key] = &object;
   for (const auto& file : plan.files) {
     auto at = now.find(file.key);
-    if (at == now.end() || !is_same_object(file, *at->second)) return changed(file.key);
+    if (at == now.end() || !is_same_object(file, *at->second)) return changed_since(file.key);
   }
   return {};
 }

@@ -250,6 +250,21 @@ TEST_F(UntestedHistory, ASealTakesTheFilesOutOfTheHistory) {
   EXPECT_FALSE(*plan_sealing(*target_, k_dir, options));
 }
 
+TEST_F(UntestedHistory, WhatChangedAfterItWasReadIsNotSealed) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  AdoptOptions options{index::describe, k_now, "quarry"};
+  options.temporary = ::testing::TempDir();
+  auto plan = plan_sealing(*target_, k_dir, options);
+  ASSERT_TRUE(plan && *plan) << render(plan.error());
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9") + "changed");
+  auto before = testing::snapshot(*target_);
+  EXPECT_EQ(seal_in_place(*target_, **plan, k_now).error().code, "P111");
+  ASSERT_TRUE(target_->remove(k_dir + "/demo-0.9-py3-none-any.whl"));
+  EXPECT_EQ(seal_in_place(*target_, **plan, k_now).error().code, "P111");
+  before.erase(k_dir + "/demo-0.9-py3-none-any.whl");
+  EXPECT_EQ(testing::differences(before, testing::snapshot(*target_)), "");
+}
+
 TEST_F(UntestedHistory, ARunThatWasKilledDoesNotLookAgain) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   HistoryOptions options;

@@ -43,7 +43,8 @@ struct Plan {
   bool sealed = false;            ///< this very set is sealed already
   std::vector<PlannedFile> files; ///< sorted by file name
   Findings notes;
-  registry::PlanDigest digest; ///< sha256 of its canonical JSON, without times
+  std::vector<store::ObjectInfo> seen = {}; ///< of packages that lie there already: as listed before they were read
+  registry::PlanDigest digest;              ///< sha256 of its canonical JSON, without times
   std::uint64_t bytes_to_write() const;
   std::size_t files_to_write() const;
 };

@@ -152,7 +152,22 @@ Result<Plan> plan_adoption_of(ObjectStore& store, const Adopting& adopting, cons
   }
   TRY(auto plan, plan_adoption(store, adopting.directory, adopting.origin, std::move(files), options.now));
   std::ranges::move(warnings, std::back_inserter(plan.notes));
+  plan.seen = adopting.objects;
   return plan;
+}
+
+/// What was read must be what a seal names: another tool may have replaced or removed a file meanwhile.
+Result<void> still_as_read(ObjectStore& store, const Plan& plan) {
+  TRY(auto listed, store.children(plan.directory + "/"));
+  std::map<std::string, const store::ObjectInfo*> now;
+  for (const auto& object : listed.objects) now[object.key] = &object;
+  for (const auto& seen : plan.seen) {
+    auto at = now.find(seen.key);
+    if (at == now.end() || at->second->etag != seen.etag || at->second->size != seen.size ||
+        at->second->modified_us != seen.modified_us)
+      return changed_since(seen.key);
+  }
+  return {};
 }
 
 } // namespace
@@ -237,6 +252,7 @@ Result<void> forget_notes(ObjectStore& store, const Plan& plan) {
 }
 
 Result<Findings> seal_in_place(ObjectStore& store, const Plan& plan, const sys::Timestamp& now) {
+  TRY_DO(still_as_read(store, plan));
   for (const auto& file : plan.files)
     if (file.file.metadata_sha256) TRY_DO(store_metadata_file(store, file.file.key, file.sidecar));
   TRY(auto digest, registry::put_set(store, plan.set));
