@@ -13,6 +13,10 @@ using store::ObjectStore;
 
 namespace {
 std::string notes_prefix(const std::string& directory) { return registry::history_prefix(directory) + "notes/"; }
+
+std::string note_key(const std::string& directory, const std::string& bytes) {
+  return notes_prefix(directory) + sha256(bytes).hex() + ".json";
+}
 } // namespace
 
 bool is_same_object(const HistoryFile& file, const ObjectInfo& object) {
@@ -31,7 +35,7 @@ Result<AdoptNotes> read_adopt_notes(ObjectStore& store, const std::string& direc
   TRY(auto objects, store.list(notes_prefix(directory)));
   for (const auto& object : objects) {
     auto note = registry::read_history(store, object.key);
-    if (!note) continue;
+    if (!note || object.key != note_key(directory, registry::to_json(*note))) continue;
     for (auto& file : note->files) {
       auto key = file.key;
       files.insert_or_assign(std::move(key), std::move(file));
@@ -50,7 +54,7 @@ Result<void> write_adopt_note(ObjectStore& store, const std::string& directory, 
   auto bytes = registry::to_json(note);
   store::PutOptions options;
   options.content_type = "application/json";
-  auto key = notes_prefix(directory) + sha256(bytes).hex() + ".json";
+  auto key = note_key(directory, bytes);
   TRY_DO(store.put(key, content::Rope::literal(std::move(bytes)), options));
   return {};
 }

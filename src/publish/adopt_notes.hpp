@@ -22,7 +22,7 @@ private:
 /// Whether an object is the one that `file` describes: ETag where the store lists one, size, time. Pure.
 bool is_same_object(const registry::HistoryFile& file, const store::ObjectInfo& object);
 
-/// A note that cannot be read counts for nothing. One listing, and a read per note.
+/// A note that cannot be read, or whose name is not its digest, counts for nothing. One listing, and a read per note.
 Result<AdoptNotes> read_adopt_notes(store::ObjectStore& store, const std::string& directory);
 /// Writes nothing for no files.
 Result<void> write_adopt_note(store::ObjectStore& store, const std::string& directory,

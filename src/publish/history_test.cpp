@@ -250,6 +250,33 @@ TEST_F(UntestedHistory, ASealTakesTheFilesOutOfTheHistory) {
   EXPECT_FALSE(*plan_sealing(*target_, k_dir, options));
 }
 
+TEST_F(UntestedHistory, ANoteIsBelievedOnlyForItsOwnObject) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  std::uint64_t files = 0;
+  AdoptOptions options{index::describe, k_now, "quarry"};
+  options.temporary = ::testing::TempDir();
+  options.keep_notes = true;
+  options.on_start = [&](std::uint64_t more, std::uint64_t) { files = more; };
+  auto plan = plan_sealing(*target_, k_dir, options);
+  ASSERT_TRUE(plan && *plan) << render(plan.error());
+  auto notes = *target_->list(registry::history_prefix(k_dir) + "notes/");
+  ASSERT_EQ(notes.size(), 1u);
+  const auto right = **target_->get(notes[0].key, 1 << 20);
+  auto write = [&](const std::string& text, const std::string& key) {
+    ASSERT_TRUE(target_->remove(target_->list(registry::history_prefix(k_dir) + "notes/")->at(0).key));
+    ASSERT_TRUE(target_->put(key, content::Rope::literal(text), {}));
+  };
+  auto altered = right;
+  const auto real = sha256(wheel_bytes("0.9")).hex(), wrong = sha256("other").hex();
+  altered.replace(altered.find(real), real.size(), wrong);
+  write(altered, notes[0].key); // under a name that is not its digest
+  EXPECT_EQ((*plan_sealing(*target_, k_dir, options))->set_digest, (*plan)->set_digest);
+  EXPECT_EQ(files, 1u);
+  write(right, notes[0].key);
+  EXPECT_EQ((*plan_sealing(*target_, k_dir, options))->set_digest, (*plan)->set_digest);
+  EXPECT_EQ(files, 0u);
+}
+
 TEST_F(UntestedHistory, WhatChangedAfterItWasReadIsNotSealed) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   AdoptOptions options{index::describe, k_now, "quarry"};

@@ -1,10 +1,12 @@
 #include "publish/read_whole.hpp"
 
+#include "dist/resolver_fields.hpp"
 #include "index/site.hpp"
 #include "publish/refuse.hpp"
 #include "publish/resolve.hpp"
 #include "sys/path.hpp"
 #include "sys/timestamp.hpp"
+#include "wheel/look.hpp"
 
 namespace quarry::publish {
 
@@ -33,16 +35,21 @@ HistoryFile note_of(const FileRecord& file, const ObjectInfo& object) {
   return note;
 }
 
-/// What the note says, with the metadata file that the earlier run stored; nullopt if that is not there any more.
+/// What the note says, with METADATA from the wheel itself, by ranges; nullopt if the note does not fit the wheel.
 Result<std::optional<ReadWhole>> from_note(ObjectStore& store, const HistoryFile& note) {
   ReadWhole read;
   read.planned.file = registry::shown_file(note);
   read.planned.file.tags = tags_of(note.filename);
   read.planned.present = true;
-  if (!note.metadata_sha256) return std::optional(std::move(read));
-  TRY(auto sidecar, store.get(note.key + ".metadata", dist::k_metadata_bytes_max));
-  if (!sidecar || sha256(*sidecar) != *note.metadata_sha256) return std::optional<ReadWhole>();
-  read.planned.sidecar = std::move(*sidecar);
+  if (!note.filename.ends_with(".whl")) return std::optional(std::move(read));
+  TRY(auto rope, store.open(note.key));
+  TRY(auto found, wheel::look_at_metadata(rope, note.filename));
+  bool same = note.metadata_sha256 == sha256(found.text) && note.project == found.name.project.str() &&
+              note.version == found.name.version.str();
+  if (!same) return std::optional<ReadWhole>();
+  const auto& wanted = found.metadata.requires_python;
+  read.planned.file.requires_python = dist::Specifiers::parse(wanted) ? wanted : std::string();
+  read.planned.sidecar = std::move(found.text);
   return std::optional(std::move(read));
 }
 
@@ -50,7 +57,8 @@ Result<std::optional<ReadWhole>> from_note(ObjectStore& store, const HistoryFile
 
 bool must_be_read(const ObjectInfo& object, const AdoptNotes& notes) {
   const auto* note = notes.find(object);
-  return !note || note->digest_from != registry::digest_source::k_read;
+  bool proven = note && note->digest_from == registry::digest_source::k_read && note->sha256;
+  return !proven || note->etag.empty() || note->etag != object.etag; // size and time alone are no proof of the bytes
 }
 
 Result<ReadWhole> read_whole(ObjectStore& store, const ObjectInfo& object, const AdoptNotes& notes,
@@ -72,7 +80,6 @@ Result<ReadWhole> read_whole(ObjectStore& store, const ObjectInfo& object, const
   read.warnings = std::move(described.warnings);
   if (on_disk || !options.keep_notes) return read;
   const auto& file = read.planned.file;
-  if (file.metadata_sha256) TRY_DO(store_metadata_file(store, file.key, read.planned.sidecar));
   TRY_DO(write_adopt_note(store, directory_in(file.key), {note_of(file, object)}));
   return read;
 }
