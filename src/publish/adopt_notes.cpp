@@ -72,9 +72,20 @@ Unexpected changed_since(const std::string& key) {
 }
 
 Result<void> store_metadata_file(ObjectStore& store, const std::string& key, const std::string& text) {
+  auto at = key + ".metadata";
+  std::string etag;
+  TRY(auto present, store.get(at, dist::k_metadata_bytes_max, &etag));
+  if (present && *present == text) return {};
+  if (present) {
+    store::PutOptions options;
+    options.precondition = store::Precondition::if_match(etag);
+    options.content_type = k_sidecar_type;
+    options.cache_control = k_immutable;
+    TRY_DO(store.put(at, content::Rope::literal(text), options), "while replacing what is not METADATA of its wheel");
+    return {};
+  }
   TRY_DO(store::put_once(
-      store, key + ".metadata",
-      {content::Rope::literal(text), sha256(text), std::string(k_sidecar_type), std::string(k_immutable)}));
+      store, at, {content::Rope::literal(text), sha256(text), std::string(k_sidecar_type), std::string(k_immutable)}));
   return {};
 }
 

@@ -32,7 +32,8 @@ Result<void> remove_adopt_notes(store::ObjectStore& store, const std::string& di
 /// P111, for an object that is not the one that was looked at.
 Unexpected changed_since(const std::string& key);
 
-/// `{key}.metadata`, if-absent.
+/// Writes METADATA of a wheel as `{key}.metadata`, also in place of what another tool put there: pip refuses the wheel
+/// when the two differ. For wheels that no set names.
 Result<void> store_metadata_file(store::ObjectStore& store, const std::string& key, const std::string& text);
 
 } // namespace quarry::publish

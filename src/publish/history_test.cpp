@@ -277,6 +277,19 @@ TEST_F(UntestedHistory, ANoteIsBelievedOnlyForItsOwnObject) {
   EXPECT_EQ(files, 0u);
 }
 
+TEST_F(UntestedHistory, ASealReplacesAMetadataFileThatIsNotThatOfItsWheel) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  put("demo-0.9-py3-none-any.whl.metadata", "Metadata-Version: 2.1\nName: other\nVersion: 9\n");
+  AdoptOptions options{index::describe, k_now, "quarry"};
+  options.temporary = ::testing::TempDir();
+  options.keep_notes = true;
+  auto plan = plan_sealing(*target_, k_dir, options);
+  ASSERT_TRUE(plan && *plan) << render(plan.error());
+  auto sealed = seal_in_place(*target_, **plan, k_now);
+  ASSERT_TRUE(sealed) << render(sealed.error());
+  EXPECT_THAT(**target_->get(k_dir + "/demo-0.9-py3-none-any.whl.metadata", 1 << 20), HasSubstr("Name: demo"));
+}
+
 TEST_F(UntestedHistory, WhatChangedAfterItWasReadIsNotSealed) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   AdoptOptions options{index::describe, k_now, "quarry"};

@@ -184,7 +184,8 @@ Command adopt_command() {
               "is looked at by ranges (the end of the archive, its directory, METADATA), and a record says name, size, "
               "ETag, and the sha256 where somebody said it. Our pages list them; no gate counts them. With `--seal` "
               "every byte is read, and they become a sealed set.\n\n"
-              "No file is moved or changed. A run that was killed goes on where it was: what was looked at is noted "
+              "No package is moved or changed; with a seal, a `.metadata` file that is not METADATA of its wheel is "
+              "replaced. A run that was killed goes on where it was: what was looked at is noted "
               "in the store. The packages are read also with `--dry-run`, which notes nothing.",
           .operands = {{"LOCATOR", "run:ID, a directory in the store, or s3://BUCKET/DIRECTORY"}},
           .flags = {{.name = "--store",
