@@ -111,6 +111,8 @@ TEST_F(Upkeep, AForeignRunIsAdoptedWhereItLies) {
   for (const std::string name : {"python/g/a-1.0.tar.gz", "python/h/dist/b-1.0-py3-none-any.whl"})
     put("50-linux/" + name, "foreign " + name);
   put("50-linux/base_lib_g.tar.gz", "an artifact is no package");
+  put("wheels/python/demo-1.0-py3-none-any.whl", "of no run");
+  EXPECT_THAT(*package_directories(*store_, "wheels"), IsEmpty());
   EXPECT_THAT(*package_directories(*store_, "50-linux"), ElementsAre("50-linux/python/g", "50-linux/python/h"));
   EXPECT_EQ(registry::resolve_run(*store_, "50-linux").error().code, "R013");
   auto plans = plan_adoptions(*store_, "50-linux", {testing::fake_describe, k_now, "quarry", 1, {}});

@@ -7,6 +7,7 @@
 #include "publish/read_whole.hpp"
 #include "publish/refuse.hpp"
 #include "publish/resolve.hpp"
+#include "run/locator.hpp"
 #include "store/put_once.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
@@ -68,10 +69,12 @@ std::string package_directory(const std::string& key) {
   return path::basename(directory) == "dist" ? path::dirname(directory) : directory;
 }
 
-/// Only below python/, pytorch/ and jax/: a run holds other archives too.
+/// Only below python/, pytorch/ and jax/ of a run: a run holds other archives too, and a bucket has directories of
+/// these names that are not a run's.
 bool in_package_area(const std::string& key) {
   auto parts = text::split(key, '/');
-  return std::any_of(parts.begin(), parts.end() - 1,
+  auto run = std::find_if(parts.begin(), parts.end() - 1, run::is_run_place);
+  return std::any_of(run, parts.end() - 1,
                      [](const std::string& part) { return part == "python" || part == "pytorch" || part == "jax"; });
 }
 
