@@ -65,7 +65,8 @@ Result<void> look_at_sdist(ObjectStore& target, const std::string& temporary, Lo
 } // namespace
 
 bool is_of_the_package(const Error& error) {
-  if (error.code.starts_with('K')) return false; // the store, or an object that was replaced
+  // K: the store, or an object that was replaced. D: this machine, such as a full directory for temporary files.
+  if (error.code.starts_with('K') || error.code.starts_with('D')) return false;
   return error.kind == ErrorKind::corrupt || error.kind == ErrorKind::failed ||
          error.kind == ErrorKind::invalid_argument || error.kind == ErrorKind::resource_exhausted;
 }

@@ -180,6 +180,15 @@ TEST_F(UntestedHistory, WhatCannotBeTakenOverStopsTheMoveUntilItIsGivenUpByName)
   EXPECT_EQ(page("simple-json/index.html").projects, std::vector<std::string>{"rocm-sdk-core"});
 }
 
+TEST_F(UntestedHistory, WhatThisMachineLacksIsNotBlamedOnAPackage) {
+  put("demo-0.9.tar.gz", "a source distribution");
+  HistoryOptions options;
+  options.temporary = ::testing::TempDir() + "/does-not-exist";
+  auto refused = check_distribution(*target_, sets_, options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code[0], 'D') << render(refused.error());
+}
+
 TEST_F(UntestedHistory, TwoDigestsOfOneFileAreNotBelieved) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   put("index.html", "<a href=\"demo-0.9-py3-none-any.whl#sha256=" + sha256("other").hex() + "\">demo</a>");
