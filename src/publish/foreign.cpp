@@ -17,9 +17,16 @@ bool is_html_page(const std::string& rest) {
   return page && !rest.starts_with("simple-json/") && !rest.starts_with("merged/");
 }
 
-/// Two pages may link to one package. The first that says something counts.
+void add_digest(Said& said, const std::optional<Sha256>& digest) {
+  if (!said.sha256)
+    said.sha256 = digest;
+  else if (digest && *digest != *said.sha256)
+    said.other = digest;
+}
+
+/// Two pages may link to one package. The first that says something counts, but two digests do not fit together.
 void add_said(Said& said, const index::PageFile& link) {
-  if (!said.sha256) said.sha256 = link.sha256();
+  add_digest(said, link.sha256());
   if (said.yanked || !link.yanked) return;
   said.yanked = true;
   said.yank_reason = link.yank_reason;
@@ -44,7 +51,8 @@ void merge_into(UnshownByName& all, UnshownByName found) {
   for (auto& [name, one] : found) {
     auto& known = all[name];
     known.places.merge(one.places);
-    if (!known.said.sha256) known.said.sha256 = one.said.sha256;
+    add_digest(known.said, one.said.sha256);
+    add_digest(known.said, one.said.other);
     if (one.said.yanked && !known.said.yanked) {
       known.said.yanked = true;
       known.said.yank_reason = one.said.yank_reason;

@@ -16,6 +16,7 @@ using FileNames = std::set<std::string>;
 /// What a page of another tool says about a package.
 struct Said {
   std::optional<Sha256> sha256;
+  std::optional<Sha256> other; ///< another one, of another link: then nobody knows which one is right
   bool yanked = false;
   std::string yank_reason;
 };

@@ -89,6 +89,7 @@ Result<Looked> look_at_found(ObjectStore& target, const LookAt& look) {
   if (!done) return fail(std::move(done).error());
   TRY_DO(take_digest(file, store::recorded_at(*info, info->size), registry::digest_source::k_store));
   TRY_DO(take_digest(file, look.said.sha256, registry::digest_source::k_page));
+  TRY_DO(take_digest(file, look.said.other, registry::digest_source::k_page));
   return looked;
 }
 

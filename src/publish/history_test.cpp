@@ -180,6 +180,20 @@ TEST_F(UntestedHistory, WhatCannotBeTakenOverStopsTheMoveUntilItIsGivenUpByName)
   EXPECT_EQ(page("simple-json/index.html").projects, std::vector<std::string>{"rocm-sdk-core"});
 }
 
+TEST_F(UntestedHistory, TwoPagesWithTwoDigestsOfOneFileAreNotBelieved) {
+  const auto old = wheel_bytes("0.9");
+  put("demo-0.9-py3-none-any.whl", old);
+  auto link = [](const Sha256& digest) {
+    return "<a href=\"../demo-0.9-py3-none-any.whl#sha256=" + digest.hex() + "\">demo</a>";
+  };
+  put("demo/index.html", link(sha256(old)));
+  put("simple/demo/index.html", link(sha256("other")));
+  auto refused = look();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "P090");
+  EXPECT_THAT(refused.error().details.at(0), HasSubstr("P114"));
+}
+
 TEST_F(UntestedHistory, WhatThisMachineLacksIsNotBlamedOnAPackage) {
   put("demo-0.9.tar.gz", "a source distribution");
   HistoryOptions options;
