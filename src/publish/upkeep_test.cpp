@@ -2,12 +2,14 @@
 
 #include "pages/install_words.hpp"
 #include "pages/projection.hpp"
+#include "publish/move.hpp"
 #include "publish/outputs.hpp"
 #include "publish/publish.hpp"
 #include "publish/resolve.hpp"
 #include "publish/testing/invariants.hpp"
 #include "publish/testing/packages.hpp"
 #include "publish/verify.hpp"
+#include "registry/empty_extras.hpp"
 #include "sys/clock.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -94,6 +96,23 @@ TEST_F(Upkeep, RebuildMakesShardsAndSidecarsAgain) {
   EXPECT_EQ(rebuild_channel(*store_, "staging")->records_written, 2u);
   ASSERT_TRUE(store_->remove(k_dist + "rocm_sdk_core-7.0-py3-none-any.whl.metadata"));
   EXPECT_EQ(rebuild_directories(*store_, sets(), testing::fake_describe)->records_written, 1u);
+  EXPECT_EQ(testing::differences(good, testing::snapshot(*store_)), "");
+}
+
+TEST_F(Upkeep, RebuildTakesAViewWithEmptyExtras) {
+  publish(packages_);
+  auto channel = *registry::require_channel(*store_, "staging");
+  auto view = *registry::load_whole_view(*store_, channel.record.view);
+  registry::set_empty_extras(view.record, {{"rocm", "7.0", "libraries-gfx1153", "rocm-sdk-libraries-gfx1153"}});
+  view.digest = registry::digest_of(view.record);
+  ASSERT_TRUE(
+      move_channel(*store_, "staging", channel, view, {registry::Action::promote, {}, {}, "tester", k_now, {}}));
+  ASSERT_TRUE(repair_channel(*store_, "staging"));
+  auto good = testing::snapshot(*store_);
+  ASSERT_TRUE(store_->remove(registry::shard_key(view.record.shards["rocm"])));
+  auto done = rebuild_channel(*store_, "staging");
+  ASSERT_TRUE(done) << render(done.error());
+  EXPECT_EQ(done->records_written, 1u);
   EXPECT_EQ(testing::differences(good, testing::snapshot(*store_)), "");
 }
 
