@@ -1,5 +1,6 @@
 #include "registry/registry.hpp"
 
+#include "registry/empty_extras.hpp"
 #include "registry/testing/samples.hpp"
 #include "store/testing/faulty_store.hpp"
 #include <gmock/gmock.h>
@@ -12,6 +13,7 @@ namespace {
 using store::testing::FaultyStore;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using testing::put_sample_set;
 using testing::sealed_sample;
 
@@ -203,6 +205,17 @@ TEST_F(Registry, ExtendingAViewIsMakingItFromAllSets) {
   base.record.unknown = R"("seen":true)"; // a newer program's word about that view
   EXPECT_EQ(extend_view(base, {two})->digest, make_view({one, two})->digest);
   EXPECT_NE(make_view({two, one})->digest, make_view({one, two})->digest);
+}
+
+TEST_F(Registry, AnExtraStaysEmptyUntilItsPackageComesInItsVersion) {
+  auto meta = sealed_sample(*store_, "1-linux/python/g", {{"rocm-7.2.0.tar.gz", "rocm", "7.2.0"}});
+  auto next = sealed_sample(*store_, "2-linux/python/g", {{"lib-7.3.0.tar.gz", "lib", "7.3.0"}});
+  auto same = sealed_sample(*store_, "3-linux/python/g", {{"lib-7.2.0.tar.gz", "lib", "7.2.0"}});
+  auto base = *make_view({meta});
+  set_empty_extras(base.record, {{"rocm", "7.2.0", "libraries", "lib"}});
+  auto later = *extend_view(base, {next});
+  EXPECT_EQ(empty_extras_of(later.record).size(), 1u) << "rocm 7.2.0 requires lib==7.2.0";
+  EXPECT_THAT(empty_extras_of(extend_view(later, {same})->record), IsEmpty());
 }
 
 TEST_F(Registry, AChannelIsSwappedOnlyFromWhatWasRead) {

@@ -58,11 +58,11 @@ Result<std::vector<FileRecord>> files_of_both(const View& base, const std::vecto
 /// The empty extras of the base whose packages these sets do not bring either.
 std::vector<EmptyExtra> still_empty(const View& base, const std::vector<SealedSet>& sets) {
   auto extras = empty_extras_of(base.record);
-  std::set<std::string> brought;
+  std::set<std::pair<std::string, std::string>> brought; // project, version: 7.3.0 does not fill an extra of 7.2.0
   if (!extras.empty())
     for (const auto& sealed : sets)
-      for (const auto& file : sealed.set.files) brought.insert(file.project);
-  std::erase_if(extras, [&](const EmptyExtra& extra) { return brought.contains(extra.lacks); });
+      for (const auto& file : sealed.set.files) brought.emplace(file.project, file.version);
+  std::erase_if(extras, [&](const EmptyExtra& extra) { return brought.contains({extra.lacks, extra.version}); });
   return extras;
 }
 } // namespace
