@@ -54,14 +54,31 @@ Result<DerivationRecord> parse_derivation(std::string_view text) {
                           record.files.empty() ? "it names no file" : "its files are out of order or named twice"));
 }
 
+namespace {
+/// Whether both records say how the same files were made. Finalised again from a set instead of a release, they differ
+/// in the release alone; the first one stays.
+bool says_the_same(const std::string& present, const std::string& bytes) {
+  if (present == bytes) return true;
+  auto theirs = parse_derivation(present), ours = parse_derivation(bytes);
+  if (!theirs || !ours) return false;
+  theirs->release = ours->release;
+  return to_json(*theirs) == to_json(*ours);
+}
+} // namespace
+
 Result<void> put_derivation(ObjectStore& store, const SetDigest& set, const std::string& bytes) {
   auto key = derivation_key(set);
   TRY(auto present, store.get(key, k_record_bytes_max));
-  if (present && *present == bytes) return {};
-  TRY_DO(store::put_once(
+  if (present && says_the_same(*present, bytes)) return {};
+  auto written = store::put_once(
       store, key,
-      {content::Rope::literal(bytes), sha256(bytes), "application/json", "public, max-age=31536000, immutable"}));
-  return {};
+      {content::Rope::literal(bytes), sha256(bytes), "application/json", "public, max-age=31536000, immutable"});
+  if (written) return {};
+  auto error = std::move(written).error();
+  if (error.kind == ErrorKind::already_exists)
+    error.hint = "these packages were published as made of another candidate, and that stays: remove derivation.json "
+                 "from the directory, then publish it again";
+  return fail(std::move(error));
 }
 
 Result<std::optional<DerivationRecord>> load_derivation(ObjectStore& store, const SetDigest& set) {

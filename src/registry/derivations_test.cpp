@@ -27,10 +27,15 @@ TEST(Derivations, AreReadAsTheyWereWritten) {
   EXPECT_EQ(to_json(*read), to_json(record));
   EXPECT_EQ(read->files[0].changed.front(), "a-7.2.0/PKG-INFO");
 
-  record.version = "7.2.1";
+  record.release = ReleaseDigest(sha256("release"));
+  ASSERT_TRUE(put_derivation(*store, made, to_json(record))) << "the same files, made of the candidate's release";
+  EXPECT_TRUE(load_derivation(*store, made).value()->release.empty()) << "the first record stays";
+
+  record.candidate = SetDigest(sha256("another set"));
   auto other = put_derivation(*store, made, to_json(record));
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().code, "R009");
+  EXPECT_NE(other.error().hint.find("derivation.json"), std::string::npos);
 }
 
 TEST(Derivations, AreRefusedWhenTheyAreNotWhole) {
