@@ -29,7 +29,7 @@ struct SetPackages {
 /// What `operand` means: a directory of packages, or a sealed set, run or channel of the store (`place`, the value of
 /// --store; empty: none was given, which is Q006 for a locator that needs one). Costs one small read for each package.
 /// Fails with P001, P002, P014 and the errors of wheel::look_at_metadata() for directories, and with those of
-/// publish::resolve() for sets; corrupt P021 for a metadata file that is not the one that was sealed.
+/// publish::resolve() for sets; corrupt P022 for a metadata file that is not the one that was sealed.
 Result<SetPackages> packages_of(const Context& context, const std::string& operand, const std::string& place);
 
 /// What all operands hold together, each file once. One file name with different bytes is a finding (Q437), and the

@@ -1,6 +1,7 @@
 #include "closure/stored.hpp"
 
 #include "digest/sha256.hpp"
+#include "registry/sidecars.hpp"
 #include <fmt/core.h>
 
 namespace quarry::closure {
@@ -10,9 +11,9 @@ Result<Package> load_package(store::ObjectStore& store, const registry::FileReco
   auto key = file.key + ".metadata";
   TRY(auto text, store.get(key, dist::k_metadata_bytes_max));
   if (!text || sha256(*text) != *file.metadata_sha256)
-    return fail(ErrorKind::corrupt, "P021",
+    return fail(ErrorKind::corrupt, "P022",
                 fmt::format("{} is {} since it was sealed", key, text ? "altered" : "missing"),
-                "`quarry index repair` writes it again; `quarry set verify` lists all that is wrong");
+                registry::rebuild_hint(key));
   return package_of_record(file, *text);
 }
 

@@ -7,7 +7,7 @@
 namespace quarry::closure {
 
 /// A file of a sealed set: for a wheel with METADATA as it was sealed (one read), for a source distribution with the
-/// requirements of its record (no request). corrupt P021 if METADATA is missing or altered; also fails as
+/// requirements of its record (no request). corrupt P022 if METADATA is missing or altered; also fails as
 /// package_of_record() does.
 Result<Package> load_package(store::ObjectStore& store, const registry::FileRecord& file);
 

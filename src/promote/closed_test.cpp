@@ -1,4 +1,5 @@
 #include "base/text.hpp"
+#include "closure/stored.hpp"
 #include "gate/testing/policies.hpp"
 #include "promote/promote.hpp"
 #include "promote/withdraw.hpp"
@@ -181,6 +182,15 @@ TEST_F(Closed, AFamilyWhoseJobNeverRanIsNotTakenFromElsewhere) {
   waive("");
   EXPECT_TRUE(ready({set}).held);
   EXPECT_FALSE(ready({set}, "empty_extras = [\"rocm[libraries-gfx1151]\"]\n").held);
+}
+
+TEST_F(Closed, WhatIsLostBesideAWheelNamesWhatMakesItAgain) {
+  auto set = sealed_sample(*store_, "1-linux/python/g", {wheel("lib")});
+  ASSERT_TRUE(store_->remove(set.set.files[0].key + ".metadata"));
+  auto lost = closure::load_package(*store_, set.set.files[0]);
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().code, "P022");
+  EXPECT_THAT(lost.error().hint, HasSubstr("`quarry index rebuild 1-linux/python/g`"));
 }
 
 } // namespace

@@ -16,7 +16,7 @@ std::string code_of(const Result<void>& result) { return result ? "" : result.er
 
 TEST(Refuse, ARawWheelBesideItsRepairedCopy) {
   auto code = [](const std::vector<std::string>& names) { return code_of(refuse_raw_beside_repaired(names, "out")); };
-  for (const auto& [raw, repaired] : std::vector<std::pair<std::string, Platform>>{
+  for (const auto& [raw, repaired] : std::vector<std::pair<std::string, std::string>>{
            {"a-1-cp312-cp312-linux_x86_64.whl", "a-1-cp312-cp312-manylinux_2_28_x86_64.whl"},
            {"a-1-cp312-cp312-linux_x86_64.whl", "a-1-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.whl"},
            {"a-1-cp312-cp312-linux_x86_64.whl", "a-1-cp312-cp312-manylinux1_x86_64.whl"},
@@ -26,7 +26,7 @@ TEST(Refuse, ARawWheelBesideItsRepairedCopy) {
     EXPECT_EQ(code({raw, repaired}), "P061") << raw << " " << repaired;
     EXPECT_EQ(code({repaired, "b-1.tar.gz", raw}), "P061") << raw << " " << repaired;
   }
-  for (const auto& [one, other] : std::vector<std::pair<std::string, Platform>>{
+  for (const auto& [one, other] : std::vector<std::pair<std::string, std::string>>{
            {"a-1-cp312-cp312-linux_x86_64.whl", "a-1-cp312-cp312-manylinux_2_28_aarch64.whl"}, // another machine
            {"a-1-cp312-cp312-linux_x86_64.whl", "a-1-cp311-cp311-manylinux_2_28_x86_64.whl"},  // another Python
            {"a-1-cp312-cp312-linux_x86_64.whl", "a-1-cp312-abi3-manylinux_2_28_x86_64.whl"},

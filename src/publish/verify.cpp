@@ -7,6 +7,7 @@
 #include "publish/read_whole.hpp"
 #include "publish/refuse.hpp"
 #include "publish/resolve.hpp"
+#include "registry/sidecars.hpp"
 #include "run/locator.hpp"
 #include "store/put_once.hpp"
 #include "sys/path.hpp"
@@ -26,7 +27,7 @@ using store::ObjectStore;
 namespace {
 
 Finding sidecar_defect(const std::string& key, std::string message) {
-  return {"P022", Severity::error, key, std::move(message), "`quarry index rebuild` makes it again from the wheel"};
+  return {"P022", Severity::error, key, std::move(message), registry::rebuild_hint(key)};
 }
 
 Finding defect(const std::string& code, const std::string& key, std::string message) {
