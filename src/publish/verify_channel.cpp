@@ -1,7 +1,10 @@
 #include "publish/verify_channel.hpp"
 
 #include "index/read_page.hpp"
+#include "pages/channel_pages.hpp"
+#include "pages/page_writer.hpp"
 #include "pages/projection.hpp"
+#include "registry/sidecars.hpp"
 #include "sys/path.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -18,6 +21,7 @@ using store::ObjectStore;
 namespace {
 
 constexpr unsigned k_looks_at_once = 8;
+constexpr int k_rounds_max = 3;
 
 /// What one object must be.
 struct Claimed {
@@ -30,8 +34,8 @@ Finding missing_or_cut(const Claimed& claimed, const std::optional<std::uint64_t
   auto code = sidecar ? "P022" : found ? "P021" : "P020";
   auto message = found ? fmt::format("has {} bytes, sealed were {}", *found, *claimed.size) : "is missing";
   return {code, Severity::error, claimed.key, std::move(message),
-          sidecar ? "`quarry index rebuild` makes it again from the wheel"
-                  : "restore the file from a copy, or roll the channel back"};
+          sidecar ? registry::rebuild_hint(claimed.key)
+                  : std::string("restore the file from a copy, or roll the channel back")};
 }
 
 Result<Findings> check_sizes(ObjectStore& store, const std::vector<FileRecord>& files) {
@@ -81,8 +85,10 @@ Result<std::optional<std::string>> defect_of_page(ObjectStore& store, const std:
   Promises shown;
   for (const auto& file : page->files) {
     auto digest = file.sha256();
-    shown.emplace(file.filename, digest ? digest->hex() : std::string());
+    if (!file.filename.ends_with('/')) // a link to the index itself, for people
+      shown.emplace(file.filename, digest ? digest->hex() : std::string());
   }
+  for (const auto& project : page->projects) shown.emplace(project, "");
   if (shown == wanted) return std::optional<std::string>();
   for (const auto& [name, digest] : wanted)
     if (!shown.contains({name, digest})) return std::optional<std::string>("does not show " + name + " of the view");
@@ -91,36 +97,63 @@ Result<std::optional<std::string>> defect_of_page(ObjectStore& store, const std:
   return std::optional<std::string>();
 }
 
-/// A page of the channel, and what it must link to; nothing for pages that only have to be there.
+/// A page of the channel, and what it must link to.
 struct ClaimedPage {
   std::string key;
-  std::optional<Promises> promises;
+  Promises promises;
 };
+
+/// The page for people lists every file, and in a large channel every project.
+Promises promises_of_overview(const Promises& projects, const std::vector<FileRecord>& files) {
+  return files.size() > pages::k_listed_files_max ? projects : promises_of(files);
+}
 
 std::vector<ClaimedPage> pages_of(const std::string& channel, const registry::View& view) {
   auto directory = registry::channel_directory(channel);
-  std::vector<ClaimedPage> pages;
-  for (const auto* root : {"/index.html", "/simple/index.html", "/simple-json/index.html"})
-    pages.push_back({directory + root, std::nullopt});
+  Promises projects; // without a digest
+  for (const auto& shard : view.shards) projects.emplace(shard.project, "");
+  std::vector<ClaimedPage> pages{{directory + "/index.html", promises_of_overview(projects, registry::files_of(view))},
+                                 {directory + "/simple/index.html", projects},
+                                 {directory + "/simple-json/index.html", projects}};
   for (const auto& shard : view.shards)
     for (const auto* tree : {"/simple/", "/simple-json/"})
       pages.push_back({directory + tree + shard.project + "/index.html", promises_of(shard.files)});
   return pages;
 }
 
+/// The keys that installers ask a bucket for: copies of the HTML pages.
+std::vector<ClaimedPage> copies_of(const std::vector<ClaimedPage>& pages) {
+  std::vector<ClaimedPage> copies;
+  for (const auto& page : pages)
+    if (page.key.find("/simple-json/") == std::string::npos)
+      copies.push_back({pages::slash_key_of(page.key), page.promises});
+  return copies;
+}
+
+/// Pages of projects that the view lacks: installers would take what nothing vouches for.
+Result<Findings> check_stale(ObjectStore& store, const std::string& channel, const std::vector<ClaimedPage>& pages) {
+  std::set<std::string> current;
+  for (const auto& page : pages) current.insert(page.key);
+  TRY(auto stale, pages::stale_pages(store, registry::channel_directory(channel),
+                                     [&](const std::string& key) { return current.contains(key); }));
+  Findings found;
+  for (const auto& key : stale) found.push_back(page_defect(channel, key, "is of a project that the view lacks"));
+  return found;
+}
+
 Result<Findings> check_pages(ObjectStore& store, const registry::ChannelRecord& channel,
-                             const std::vector<ClaimedPage>& pages) {
+                             std::vector<ClaimedPage> pages) {
+  TRY(auto found, check_stale(store, channel.name, pages));
+  TRY(bool slash_keys, store.slash_keys());
+  if (slash_keys) {
+    auto copies = copies_of(pages);
+    std::move(copies.begin(), copies.end(), std::back_inserter(pages));
+  }
   std::vector<std::optional<std::string>> defects(pages.size());
   TRY_DO(parallel_for(pages.size(), k_looks_at_once, [&](std::size_t i) -> Result<void> {
-    if (pages[i].promises) {
-      TRY(defects[i], defect_of_page(store, pages[i].key, *pages[i].promises));
-      return {};
-    }
-    TRY(auto there, store.head(pages[i].key));
-    if (!there) defects[i] = "is missing";
+    TRY(defects[i], defect_of_page(store, pages[i].key, pages[i].promises));
     return {};
   }));
-  Findings found;
   for (std::size_t i = 0; i < pages.size(); ++i)
     if (defects[i]) found.push_back(page_defect(channel.name, pages[i].key, std::move(*defects[i])));
   TRY(auto shown, pages::projected_generation(store, channel.name));
@@ -131,20 +164,33 @@ Result<Findings> check_pages(ObjectStore& store, const registry::ChannelRecord& 
   return found;
 }
 
-} // namespace
+/// What is compared: the channel, and which generation its pages say that they show. The writer of a move first swaps
+/// the channel, then writes the pages, and their state last.
+struct Moment {
+  registry::ChannelRecord record;
+  std::uint64_t pages = 0;
+  bool operator==(const Moment& other) const {
+    return record.generation == other.record.generation && pages == other.pages;
+  }
+};
 
-Result<VerifiedChannel> verify_channel(ObjectStore& store, const std::string& name, bool deep,
-                                       const VerifyOptions& options) {
-  VerifiedChannel verified;
+Result<Moment> moment_of(ObjectStore& store, const std::string& name) {
   TRY(auto channel, registry::require_channel(store, name));
-  verified.record = std::move(channel.record);
-  TRY(auto view, registry::load_whole_view(store, verified.record.view), "while reading channel " + name);
+  TRY(auto pages, pages::projected_generation(store, name));
+  return Moment{std::move(channel.record), pages};
+}
+
+Result<VerifiedChannel> look(ObjectStore& store, const registry::ChannelRecord& record, bool deep,
+                             const VerifyOptions& options) {
+  VerifiedChannel verified;
+  verified.record = record;
+  TRY(auto view, registry::load_whole_view(store, record.view), "while reading channel " + record.name);
   auto files = registry::files_of(view);
   verified.files = files.size();
   for (const auto& file : files) verified.bytes += file.size;
-  auto pages = pages_of(name, view);
+  auto pages = pages_of(record.name, view);
   verified.pages = pages.size();
-  TRY(verified.findings, check_pages(store, verified.record, pages));
+  TRY(verified.findings, check_pages(store, record, std::move(pages)));
   Findings of_files;
   if (deep) {
     registry::SealedSet all;
@@ -157,6 +203,24 @@ Result<VerifiedChannel> verify_channel(ObjectStore& store, const std::string& na
   std::stable_sort(verified.findings.begin(), verified.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.place < b.place; });
   return verified;
+}
+
+} // namespace
+
+Result<VerifiedChannel> verify_channel(ObjectStore& store, const std::string& name, bool deep,
+                                       const VerifyOptions& options) {
+  TRY(auto before, moment_of(store, name));
+  for (int round = 1;; ++round) {
+    TRY(auto verified, look(store, before.record, deep, options));
+    if (verified.findings.empty()) return verified;
+    TRY(auto after, moment_of(store, name)); // what was compared may have been replaced meanwhile
+    if (after == before) return verified;
+    if (round == k_rounds_max)
+      return fail(ErrorKind::precondition_failed, "P010",
+                  fmt::format("channel {} kept moving while it was compared with its pages", name),
+                  "run the same command again when nobody publishes into the channel");
+    before = std::move(after);
+  }
 }
 
 } // namespace quarry::publish
