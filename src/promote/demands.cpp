@@ -9,11 +9,6 @@ namespace quarry::promote {
 const std::vector<std::string> k_demands{"expect", "evidence-signers", "waiver-signers"};
 
 namespace {
-bool expects_something(const gate::Policy& policy) {
-  const auto& expect = policy.expectation;
-  return !expect.families.empty() || !expect.pythons.empty() || !expect.projects.empty();
-}
-
 bool has_signer(const gate::Policy& policy, bool gate::Signer::* kind) {
   return std::any_of(policy.signers.begin(), policy.signers.end(),
                      [&](const gate::Signer& signer) { return signer.*kind && signer.revoked.empty(); });
@@ -22,7 +17,9 @@ bool has_signer(const gate::Policy& policy, bool gate::Signer::* kind) {
 /// What the policy lacks; empty if it meets the demand.
 std::string lack_of(const gate::Policy& policy, const std::string& demand) {
   if (demand == "expect")
-    return expects_something(policy) ? "" : "[expect]: a family whose job never ran would be missed by nobody";
+    return policy.expectation.families.empty()
+               ? "families in [expect]: a family whose job never ran would be missed by nobody"
+               : "";
   if (demand == "evidence-signers")
     return has_signer(policy, &gate::Signer::evidence)
                ? ""

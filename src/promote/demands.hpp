@@ -6,8 +6,8 @@
 
 namespace quarry::promote {
 
-/// "expect": the policy says what a release must bring. "evidence-signers", "waiver-signers": results, or waivers,
-/// count only with the signature of a key that is not revoked.
+/// "expect": the policy says which families a release must bring. "evidence-signers", "waiver-signers": results, or
+/// waivers, count only with the signature of a key that is not revoked.
 extern const std::vector<std::string> k_demands;
 
 /// held O030 for the first of these words that the policy does not meet; invalid_argument C006 for another word.

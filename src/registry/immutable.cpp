@@ -111,7 +111,7 @@ constexpr std::string_view k_sets = "sets/", k_views = "views/", k_shards = "vie
 std::string list_hint(std::string_view prefix) {
   if (prefix == k_evidence) return "`quarry evidence list` shows the digests";
   if (prefix == k_waivers) return "`quarry waiver list` shows the digests";
-  if (prefix == k_releases) return "`quarry release create` prints the digest of its release";
+  if (prefix == k_releases) return "`quarry release list` shows the digests";
   return prefix == k_sets ? "`quarry publish` prints the digest of its set" : "";
 }
 

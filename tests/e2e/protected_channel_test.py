@@ -307,6 +307,9 @@ def test_an_organisation_demands_more_of_a_policy(line, tmp_path):
     key = good("key", "create", "--output", tmp_path / "ci.key", "--json").json["key"]
     signer = '[[signer]]\nname = "ci"\nkey = "{}"\nsigns = ["evidence", "waivers"]\n'.format(key)
     expect = '[expect]\nplatforms = ["linux"]\nprojects = ["rocm"]\n'
+    line.policy.write_text(smoke_policy(more=expect + signer))
+    assert "families in [expect]" in refused("O030", 10, *words, "--demand", "expect").err
+    expect += 'families = ["gfx1151"]\n'
     line.policy.write_text(smoke_policy(more=expect + signer + 'revoked = "leaked"\n'))
     refused("O030", 10, *words, "--demand", "expect", "--demand", "evidence-signers")
     line.policy.write_text(smoke_policy(more=expect + signer))

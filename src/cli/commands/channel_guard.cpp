@@ -67,8 +67,9 @@ Command channel_protect_command() {
           "that does not exist is made, empty.\n\n"
           "Comments in the policy's file and its name do not count: two files that say the same have one digest. "
           "A program that does not know protection refuses to move the channel.\n\n"
-          "`--demand` is for the rules of an organisation, whoever wrote the policy: `expect` (it says what a release "
-          "must bring), `evidence-signers` and `waiver-signers` (results or waivers count only with a signature).",
+          "`--demand` is for the rules of an organisation, whoever wrote the policy: `expect` (it says which "
+          "families a release must bring), `evidence-signers` and `waiver-signers` (results or waivers count only with "
+          "a signature).",
       .operands = {k_channel},
       .flags = {{.name = "--policy",
                  .value = "FILE",
