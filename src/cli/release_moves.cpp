@@ -146,7 +146,7 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
   TRY(auto each, promote_options_of(context, arguments));
   TRY(auto asked, asked_of(context, arguments));
   TRY(auto channels, release::by_channel(asked.request.source.resolved.sets, asked.request.pattern));
-  TRY_DO(refuse_what_expires(context, arguments.get("--store"), *asked.store, channels));
+  TRY_DO(refuse_what_expires(context, {arguments.get("--store"), each.dry_run}, *asked.store, channels));
   release::Options options{each, {}};
   if (asked.to.store)
     options.before_writing = [&](const release::Part& part) { return check_part(context, asked, part); };

@@ -2,6 +2,7 @@
 
 #include "base/codes.hpp"
 #include "base/text.hpp"
+#include "cli/dry_run.hpp"
 #include "cli/records.hpp"
 #include "promote/expiry.hpp"
 #include "s3/capabilities.hpp"
@@ -232,9 +233,9 @@ std::vector<Check> examine_store(const Context& context, const std::string& loca
   return checks;
 }
 
-Result<void> refuse_what_expires(Context& context, const std::string& locator, store::ObjectStore& store,
+Result<void> refuse_what_expires(Context& context, const Moving& moving, store::ObjectStore& store,
                                  const std::vector<release::ChannelSets>& channels) {
-  if (!locator.starts_with("s3:")) return {};
+  if (!moving.locator.starts_with("s3:")) return {};
   std::vector<registry::SealedSet> sets;
   bool is_protected = false;
   for (const auto& target : channels) {
@@ -244,13 +245,20 @@ Result<void> refuse_what_expires(Context& context, const std::string& locator, s
     sets.insert(sets.end(), target.sets.begin(), target.sets.end());
   }
   if (!is_protected) return {};
-  TRY(auto to, connect(context, locator));
+  TRY(auto to, connect(context, moving.locator));
   auto rules = s3::lifecycle_of(*to.bucket);
   if (rules) return promote::refuse_expiring(sets, s3::rules_below(*rules, to.location.prefix));
-  context.out.findings({{"K023", Severity::warning, to.location.bucket,
-                         "its lifecycle rules cannot be read, so nobody knows whether it deletes what is promoted: " +
-                             rules.error().message,
-                         "allow s3:GetLifecycleConfiguration to the role that promotes"}});
+  // An answer that got lost opens no gate.
+  const auto& error = rules.error();
+  if (!error.is(codes::access_denied) && error.kind != ErrorKind::unsupported) {
+    if (!moving.dry_run || !could_not_look(error)) return fail(std::move(rules).error());
+    context.out.findings({not_looked(moving.locator, error, "whether the bucket deletes what is to move")});
+    return {};
+  }
+  context.out.findings(
+      {{"K023", Severity::warning, to.location.bucket,
+        "its lifecycle rules cannot be read, so nobody knows whether it deletes what is promoted: " + error.message,
+        "allow s3:GetLifecycleConfiguration to the role that promotes"}});
   return {};
 }
 

@@ -57,10 +57,24 @@ def test_rules_that_cannot_be_read_are_told(packages, policy):
         publish_and_waive(store, packages, policy)
         store.good("channel", "protect", "stable", "--policy", policy, "--reason", "what people install")
         server.control("POST", {"faults": [{"action": "status:403:AccessDenied", "method": "GET", "query": "lifecycle", "times": 1000}]})
-        done = store.good("promote", "--from", "run:1", "--to", "stable", "--policy", policy)
+        move = ("promote", "--from", "run:1", "--to", "stable", "--policy", policy)
+        done = store.good(*move, "--dry-run")
+        assert "K023" in done.err
+        done = store.good(*move)
         assert "K023" in done.err and "s3:GetLifecycleConfiguration" in done.err
         checks = checks_of(store, 0)
         assert checks["lifecycle"]["health"] == "note" and "K003" in checks["lifecycle"]["found"]
+
+
+def test_a_lost_answer_opens_no_gate(packages, policy):
+    with double() as (server, store):
+        publish_and_waive(store, packages, policy)
+        store.good("channel", "protect", "stable", "--policy", policy, "--reason", "what people install")
+        rules(server, ("clean", "p/1-linux/", 30))
+        move = ("promote", "--from", "run:1", "--to", "stable", "--policy", policy)
+        server.control("POST", {"faults": [{"action": "status:400:InvalidArgument", "method": "GET", "query": "lifecycle", "times": 1}]})
+        assert store.quarry(*move).code not in (0, 10)
+        store.refused("O031", 10, *move)
 
 
 def test_the_doctor_lists_the_rules():

@@ -73,7 +73,8 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     request.base_index = &base->candidates();
     request.base_index_name = base->name();
   }
-  TRY_DO(refuse_what_expires(context, arguments.get("--store"), *store, {{request.channel, request.source.sets}}));
+  TRY_DO(refuse_what_expires(context, {arguments.get("--store"), options.dry_run}, *store,
+                             {{request.channel, request.source.sets}}));
   bool checked = false;
   if (to.store)
     options.before_writing = [&](const promote::Plan& plan) -> Result<void> {
