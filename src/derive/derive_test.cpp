@@ -135,6 +135,17 @@ TEST_F(Finalize, ReplacesWhatAKilledRunLeft) {
   EXPECT_FALSE(sys::exists(dist + "/half-7.2.0.tar.gz"));
 }
 
+TEST_F(Finalize, KeepsWhatARunHasFinished) {
+  auto old = candidate();
+  auto made = make(old).value().at(0);
+  // As it looks to a run that saw the marker, and got the lock only when the other run was done.
+  ASSERT_TRUE(sys::write_file(made.path + "/dist/" + dist::k_being_built, ""));
+  EXPECT_EQ(make(old).error().code, "O103");
+  EXPECT_TRUE(sys::exists(made.path + "/dist/rocm-7.2.0.tar.gz"));
+  ASSERT_TRUE(sys::remove_tree(made.path + "/dist"));
+  EXPECT_TRUE(make(old)) << "a record without packages stops nobody";
+}
+
 TEST_F(Finalize, TellsWhereTheCandidateIsStillNamed) {
   auto sealed =
       put("41-linux/python/g",

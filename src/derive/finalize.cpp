@@ -69,7 +69,7 @@ public:
   static Result<Workshop> open(const std::string& path) {
     Workshop shop(path);
     auto marker = path::join(shop.dist(), dist::k_being_built);
-    bool leftover = sys::exists(marker);
+    bool was_marked = sys::exists(marker);
     TRY_DO(sys::make_directories(shop.dist()));
     auto lock = sys::FileLock::try_acquire(marker);
     if (!lock) return fail(std::move(lock).error());
@@ -77,6 +77,10 @@ public:
       return fail(ErrorKind::precondition_failed, "O103", fmt::format("another run writes to {}", path),
                   "wait until it has finished, or name another --output-dir");
     shop.lock_.emplace(std::move(**lock));
+    // The run that set the marker may have finished before the lock was free. It writes the record last, so packages
+    // with a record are whole and stay.
+    auto record = path::join(path, k_derivation_file);
+    bool leftover = was_marked && !sys::exists(record);
     TRY(auto present, sys::list_directory(shop.dist()));
     for (const auto& entry : present) {
       if (entry.path == dist::k_being_built) continue;
@@ -87,6 +91,7 @@ public:
       }
       TRY_DO(sys::remove_file(path::join(shop.dist(), entry.path))); // of a run that was killed
     }
+    if (sys::exists(record)) TRY_DO(sys::remove_file(record)); // somebody removed the packages that it was about
     return shop;
   }
   std::string dist() const { return path::join(path_, "dist"); }
