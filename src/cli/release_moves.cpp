@@ -73,7 +73,8 @@ Result<std::vector<registry::SealedSet>> all_sets_to_deliver(const Asked& asked,
 
 Result<void> check_part(Context& context, const Asked& asked, const release::Part& part) {
   TRY(auto sets, sets_to_deliver(asked, part));
-  TRY_DO(release::judge_delivery(*asked.store, {part.request, plan_of(part)}, asked.to, sets));
+  TRY(auto notes, release::judge_delivery(*asked.store, {part.request, plan_of(part)}, asked.to, sets));
+  context.out.findings(notes);
   return check_delivery(context, asked.to, sets);
 }
 

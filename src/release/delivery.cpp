@@ -30,8 +30,8 @@ Result<std::vector<registry::SealedSet>> promoted_sets(ObjectStore& store, const
   return sets;
 }
 
-Result<void> judge_delivery(ObjectStore& store, const Moved& moved, const Destination& to,
-                            const std::vector<registry::SealedSet>& sets) {
+Result<Findings> judge_delivery(ObjectStore& store, const Moved& moved, const Destination& to,
+                                const std::vector<registry::SealedSet>& sets) {
   const auto& request = moved.request;
   constexpr std::size_t k_shown = 5;
   auto is_in = [](const auto& list, const registry::SetDigest& digest) {
@@ -42,18 +42,25 @@ Result<void> judge_delivery(ObjectStore& store, const Moved& moved, const Destin
   std::vector<registry::SealedSet> unjudged;
   for (const auto& sealed : sets)
     if (!is_in(judged, sealed.digest)) unjudged.push_back(sealed);
-  if (unjudged.empty()) return {};
+  if (unjudged.empty()) return Findings();
   TRY(auto planned, publish::plan_distribution(unjudged, to.prefix));
   TRY(auto lacking, publish::not_there_yet(*to.store, planned));
   std::erase_if(unjudged, [&](const registry::SealedSet& sealed) { return !is_in(lacking, sealed.digest); });
-  if (unjudged.empty()) return {};
+  if (unjudged.empty()) return Findings();
   TRY(auto input, gate::collect(store, request.channel, unjudged, request.now_us));
   input.present = gate::others(sets, unjudged);
   for (const auto& sealed : request.elsewhere) input.present.push_back({sealed.digest, sealed.set});
   input.expectations = request.expectations;
   TRY_DO(gate::load_for_policy(store, request.policy, input, gate::Derivations::proven, request.proofs.get()));
   auto verdict = gate::judge(request.policy, input);
-  if (verdict.verdict == gate::Decision::ready) return {};
+  auto notes = std::move(input.notes);
+  notes.insert(notes.end(), verdict.notes.begin(), verdict.notes.end());
+  std::erase_if(notes, [&](const Finding& note) {
+    return std::any_of(moved.plan.notes.begin(), moved.plan.notes.end(), [&](const Finding& known) {
+      return known.place == note.place && known.message == note.message;
+    });
+  });
+  if (verdict.verdict == gate::Decision::ready) return notes;
   std::vector<std::string> cells;
   for (const auto& cell : verdict.cells)
     if (cell.verdict == gate::Decision::held)
@@ -64,6 +71,7 @@ Result<void> judge_delivery(ObjectStore& store, const Moved& moved, const Destin
     cells.resize(k_shown);
     cells.push_back(fmt::format("and {} more", count - k_shown));
   }
+  for (const auto& note : notes) cells.push_back(fmt::format("{} {}: {}", note.code, note.place, note.message));
   return fail(Error::of(ErrorKind::held, "O017",
                         fmt::format("the gate holds {} of {}, which channel {} shows and {} lacks",
                                     units::things(count, "cell"), units::things(unjudged.size(), "set"),

@@ -30,8 +30,9 @@ struct Moved {
 Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store, const Moved& moved);
 /// Whether the gate lets everything go that the other store lacks. What the plan moves was judged with it; what the
 /// channel showed before may have come there without a verdict. held O017, which names the cells;
-/// O029 as gate::load_for_policy().
-Result<void> judge_delivery(store::ObjectStore& store, const Moved& moved, const Destination& to,
-                            const std::vector<registry::SealedSet>& sets);
+/// O029 as gate::load_for_policy(). Returns what counted for nothing (R021, G024) and suspect machines (G030), without
+/// what the plan has noted.
+Result<Findings> judge_delivery(store::ObjectStore& store, const Moved& moved, const Destination& to,
+                                const std::vector<registry::SealedSet>& sets);
 
 } // namespace quarry::release

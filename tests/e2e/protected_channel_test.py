@@ -330,6 +330,11 @@ def test_evidence_that_a_verdict_was_made_with_must_not_disappear(line):
     assert f"GONE      waivers/{waiver.name}" in good("status", "stable", "--policy", line.policy, "--store", f"file:{line.store}").out
     # The same sets for another channel; another set is judged as ever.
     good("channel", "protect", "lts", "--policy", line.policy, "--reason", "x", "--store", f"file:{line.store}")
+    junk = line.store / "evidence" / ("0" * 64 + ".json")
+    junk.parent.mkdir(exist_ok=True)
+    junk.write_text("junk")
+    assert [note["code"] for note in line("status", "lts", "--from", "run:2").json["notes"]] == ["R021"], "told once"
+    junk.unlink()
     said = refused("O029", 10, "status", "lts", "--from", "run:1", "--store", f"file:{line.store}").err
     assert waiver.name in said
     copy = ("promote", "--from", "run:1", "--to", "stable", "--to-store", f"file:{line.store.parent / 'copy'}", "--prefix", "v2/{family}", "--policy", line.policy)

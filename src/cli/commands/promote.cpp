@@ -80,7 +80,8 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     options.before_writing = [&](const promote::Plan& plan) -> Result<void> {
       TRY(auto sets, release::promoted_sets(*store, {request, plan}));
       checked = true;
-      TRY_DO(release::judge_delivery(*store, {request, plan}, to, sets));
+      TRY(auto notes, release::judge_delivery(*store, {request, plan}, to, sets));
+      context.out.findings(notes);
       return check_delivery(context, to, sets);
     };
   TRY(auto receipt, promote::promote(*store, request, options));
@@ -95,6 +96,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
       auto judged = release::judge_delivery(*store, {request, receipt.plan}, to, sets);
       bool unseen = !judged && options.dry_run && could_not_look(judged.error()); // deliver() says so
       if (!judged && !unseen) return fail(std::move(judged).error());
+      if (judged) context.out.findings(*judged);
     }
     if (!checked && !options.dry_run) TRY_DO(check_delivery(context, to, sets)); // of a plan that was executed before
     TRY(delivery, deliver(context, *store, to, sets, options, options.dry_run));

@@ -162,16 +162,29 @@ Json status_json(const ChannelStatus& status) {
           {"pages_current", status.pages_generation >= status.record.generation}};
 }
 
+/// Adds what `notes` lacks, and returns that: channels and candidate are judged by the same objects.
+Findings add_new(Findings& notes, const Findings& more) {
+  Findings fresh;
+  for (const auto& note : more) {
+    auto same = [&](const Finding& f) { return f.place == note.place && f.message == note.message; };
+    if (std::any_of(notes.begin(), notes.end(), same)) continue;
+    notes.push_back(note);
+    fresh.push_back(note);
+  }
+  return fresh;
+}
+
 /// What of `--from` is held for the channel, and what would help. Returns the verdict's JSON.
 Result<Json> print_candidate(Context& context, const Arguments& arguments, store::ObjectStore& store,
-                             const std::string& channel) {
+                             const std::string& channel, Findings& notes) {
   TRY(auto source, source_of(arguments, store));
   TRY(auto policy, policy_of_status(context, arguments, store, channel));
   TRY(auto input, gate::collect_new(store, channel, source.resolved, context.clock.now_us()));
   input.expectations = source.expectations;
   TRY_DO(gate::load_for_policy(store, policy, input));
   auto verdict = gate::judge(policy, input);
-  context.out.findings(verdict.notes);
+  context.out.findings(add_new(notes, input.notes));
+  context.out.findings(add_new(notes, verdict.notes));
   context.out.data(verdict_text(verdict, input.subjects, {source.resolved.source, channel, context.out.data_look()}));
   auto of_channel = arguments; // what helps is for this channel
   of_channel.values["--to"] = {channel};
@@ -216,10 +229,7 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
       }
     }
     TRY(auto status, status_of(context, arguments, *store, name));
-    for (const auto& note : status.notes) { // the same objects for every channel
-      auto same = [&](const Finding& f) { return f.place == note.place && f.message == note.message; };
-      if (std::none_of(notes.begin(), notes.end(), same)) notes.push_back(note);
-    }
+    add_new(notes, status.notes);
     context.out.data(status_text(status));
     channels.push_back(status_json(status));
     if (auto line = help_for(context, arguments, status); !line.empty()) help.push_back(std::move(line));
@@ -236,7 +246,7 @@ Result<int> run_status(Context& context, const Arguments& arguments) {
   }
   Json candidate = nullptr;
   if (arguments.has("--from")) {
-    TRY(candidate, print_candidate(context, arguments, *store, names.front()));
+    TRY(candidate, print_candidate(context, arguments, *store, names.front(), notes));
   }
   for (const auto& line : help) context.out.note("next: " + line);
   context.out.document({{"schema", "quarry.status/1"},
