@@ -2,6 +2,8 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "pages/merged.hpp"
+#include "pages/projection.hpp"
 #include "publish/adopt_notes.hpp"
 #include "publish/history_look.hpp"
 #include "publish/publish.hpp"
@@ -10,6 +12,7 @@
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <iterator>
 #include <mutex>
 
 namespace quarry::publish {
@@ -229,6 +232,15 @@ Result<void> take_over(ObjectStore& target, const HistoryPlan& plan, const Histo
   registry::HistoryRecord record{plan.directory, plan.files, move.now, move.who, move.why, move.tool};
   TRY_DO(registry::put_history(target, record));
   return remove_adopt_notes(target, plan.directory);
+}
+
+Result<Findings> show_directory(ObjectStore& target, const std::string& directory) {
+  TRY_DO(pages::claim_distribution(target, directory));
+  TRY(auto projected, pages::project_distribution(target, directory, {}));
+  TRY(auto merged, pages::merge_directory(target, directory));
+  auto notes = pages::foreign_notes(projected);
+  std::ranges::move(merged.notes, std::back_inserter(notes));
+  return notes;
 }
 
 } // namespace quarry::publish

@@ -59,4 +59,8 @@ struct HistoryMove {
 /// file, and one more.
 Result<void> take_over(store::ObjectStore& target, const HistoryPlan& plan, const HistoryMove& move);
 
+/// Makes the directory a distribution, then writes its pages and those of its merged index. Returns warnings P050 and
+/// P113. Fails as project_distribution() and merge_directory() of the pages room do.
+Result<Findings> show_directory(store::ObjectStore& target, const std::string& directory);
+
 } // namespace quarry::publish

@@ -3,6 +3,7 @@
 #include "index/read_page.hpp"
 #include "pages/clash.hpp"
 #include "pages/projection.hpp"
+#include "publish/history.hpp"
 #include "publish/move.hpp"
 #include "publish/publish.hpp"
 #include "publish/testing/invariants.hpp"
@@ -86,10 +87,8 @@ TEST(Merged, ListsUntestedHistoryToo) {
   old.filename = "old-1.0-py3-none-any.whl", old.project = "old", old.version = "1.0", old.key = "v2/g/" + old.filename;
   registry::HistoryRecord record{"v2/g", {old}, k_now, {}, {}, {}};
   ASSERT_TRUE(registry::put_history(*store, record));
-  ASSERT_TRUE(pages::claim_distribution(*store, "v2/g"));
-  ASSERT_TRUE(pages::project_distribution(*store, "v2/g", {}));
-  auto merged = pages::merge_directory(*store, "v2/g");
-  ASSERT_TRUE(merged) << render(merged.error());
+  auto shown = show_directory(*store, "v2/g");
+  ASSERT_TRUE(shown) << render(shown.error());
   EXPECT_THAT(projects(*store, "v2/g"), ElementsAre("numpy", "old"));
   EXPECT_EQ(links(*store, "v2/g", "old").size(), 1u);
 }

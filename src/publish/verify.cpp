@@ -1,8 +1,6 @@
 #include "publish/verify.hpp"
 
 #include "base/text.hpp"
-#include "pages/merged.hpp"
-#include "pages/projection.hpp"
 #include "publish/distribute.hpp"
 #include "publish/read_whole.hpp"
 #include "publish/refuse.hpp"
@@ -261,11 +259,9 @@ Result<Findings> seal_in_place(ObjectStore& store, const Plan& plan, const sys::
     if (file.file.metadata_sha256) TRY_DO(store_metadata_file(store, file.file.key, file.sidecar));
   TRY(auto digest, registry::put_set(store, plan.set));
   TRY_DO(registry::seal(store, digest, now));
-  TRY_DO(pages::claim_distribution(store, plan.directory));
-  TRY(auto projected, pages::project_distribution(store, plan.directory, {}));
-  TRY_DO(pages::merge_directory(store, plan.directory));
+  TRY(auto notes, show_directory(store, plan.directory));
   TRY_DO(remove_adopt_notes(store, plan.directory));
-  return pages::foreign_notes(projected);
+  return notes;
 }
 
 } // namespace quarry::publish

@@ -47,8 +47,8 @@ Result<std::vector<Plan>> plan_adoptions(store::ObjectStore& store, const std::s
 Result<std::optional<Plan>> plan_sealing(store::ObjectStore& store, const std::string& directory,
                                          const AdoptOptions& options);
 /// Writes the record and the seal of such a plan, then the pages of the directory as a distribution, and removes the
-/// notes. Returns warnings P113. Fails as distribute() (distribute.hpp) does, and with precondition_failed P111, before
-/// anything is written, if a file was replaced or removed after it was listed for the plan.
+/// notes. Returns warnings P050 and P113. Fails as distribute() (distribute.hpp) does, and with precondition_failed
+/// P111, before anything is written, if a file was replaced or removed after it was listed for the plan.
 Result<Findings> seal_in_place(store::ObjectStore& store, const Plan& plan, const sys::Timestamp& now);
 /// Removes the notes of a plan of plan_adoptions() that was executed. One listing for each directory.
 Result<void> forget_notes(store::ObjectStore& store, const Plan& plan);

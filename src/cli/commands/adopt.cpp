@@ -5,7 +5,6 @@
 #include "cli/plan_text.hpp"
 #include "cli/records.hpp"
 #include "cli/version.hpp"
-#include "pages/projection.hpp"
 #include "publish/distribute.hpp"
 #include "publish/history.hpp"
 #include "publish/publish.hpp"
@@ -136,9 +135,8 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
   if (dry_run || plan.files.empty()) return {};
   TRY_DO(publish::take_over(*place.store, plan,
                             {now, who(context), {}, fmt::format("quarry {}", program_version()), transfers}));
-  TRY_DO(pages::claim_distribution(*place.store, place.directory));
-  TRY(auto projected, pages::project_distribution(*place.store, place.directory, {}));
-  context.out.findings(pages::foreign_notes(projected));
+  TRY(auto notes, publish::show_directory(*place.store, place.directory));
+  context.out.findings(notes);
   return {};
 }
 
