@@ -1,5 +1,6 @@
 // Packages with their METADATA: whether they can be installed together. The same packages give the same findings, a set
-// that is compared with itself has lost nothing, and nobody misses what is said to come from elsewhere.
+// that is compared with itself has lost nothing, and nobody misses what is said to come from elsewhere. What cannot be
+// installed beside a channel is a package of the set.
 #include "base/text.hpp"
 #include "closure/change_rules.hpp"
 #include "closure/closure_rules.hpp"
@@ -35,9 +36,29 @@ private:
   std::map<std::string, dist::Metadata> metadata_;
 };
 
+/// A channel of the packages whose file name begins with '='.
+class Channel final : public closure::Surroundings {
+public:
+  void add(closure::Package package) { shown_[package.project].push_back(std::move(package)); }
+  Result<std::vector<closure::Package>> packages(const std::string& project) const override {
+    auto found = shown_.find(project);
+    return found == shown_.end() ? std::vector<closure::Package>() : found->second;
+  }
+  Result<const closure::Package*> with_requirements(const closure::Package& package) const override {
+    for (const auto& shown : shown_.at(package.project))
+      if (shown.file == package.file) return &shown;
+    return fail(ErrorKind::not_found, "R010", package.file);
+  }
+  bool owns(const std::string& project) const override { return shown_.contains(project); }
+
+private:
+  std::map<std::string, std::vector<closure::Package>> shown_;
+};
+
 struct Input {
   std::vector<closure::Package> set;
   Table base;
+  Channel channel;
 };
 
 /// Blocks with U+001E between them: a line with the file's name, then METADATA.
@@ -45,14 +66,17 @@ Input input_of(std::string_view text) {
   Input input;
   for (const auto& block : text::split(text, '\x1e')) {
     auto line = block.find('\n');
-    bool upstream = block.starts_with('+');
     if (line == block.npos) continue;
-    std::string file(block.substr(upstream, line - upstream));
+    bool upstream = block.starts_with('+'), shown = block.starts_with('=');
+    std::size_t mark = upstream || shown ? 1 : 0;
+    std::string file(block.substr(mark, line - mark));
     auto metadata = dist::Metadata::parse(std::string_view(block).substr(line + 1));
     if (!metadata) continue;
     if (auto package = closure::package_of(file, *metadata, block.size())) {
       if (upstream)
         input.base.add(file, package->project, std::move(*metadata));
+      else if (shown)
+        input.channel.add(std::move(*package));
       else
         input.set.push_back(std::move(*package));
     }
@@ -81,6 +105,16 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzzing::require(found.has_value());
   auto again = closure::check_closure(input.set, {k_targets, &input.base, "the table", {}});
   fuzzing::require(shown(*again) == shown(*found));
+  closure::ClosureQuestion beside{k_targets, nullptr, "", {}};
+  beside.beside = &input.channel;
+  auto unmet = closure::find_unmet(input.set, beside);
+  fuzzing::require(unmet.has_value());
+  for (const auto& one : unmet->unmet)
+    fuzzing::require(!one.reason.empty() && std::ranges::any_of(input.set, [&](const closure::Package& package) {
+      return package.file == one.file;
+    }));
+  auto same = closure::find_unmet(input.set, beside);
+  fuzzing::require(same && same->unmet == unmet->unmet && same->taken_as_given == unmet->taken_as_given);
   auto assumed = closure::check_closure(input.set, {k_targets, nullptr, "", {"*"}});
   fuzzing::require(assumed && std::ranges::none_of(*assumed, [](const Finding& one) { return one.is("Q401"); }));
   return 0;
