@@ -131,3 +131,22 @@ def test_nothing_is_guessed(tmp_path, server):
     assert Found(tmp_path / "2", {"a.yml": two}, "--online", server=server).not_looked_at == {"refs of repositories that expressions name": 1}
     none = Found(tmp_path / "3", {"a.yml": workflow("v2", repository="ROCm/none")}, "--online", server=server)
     assert not none.refs and len(none.not_looked_at) == 1 and "ROCm/none" in next(iter(none.not_looked_at))
+
+
+def test_what_a_clone_does_not_fetch_is_not_guessed(tmp_path, server):
+    git("-C", server / "ROCm/jax", "branch", "users/x/topic")
+    git("clone", "-q", f"file://{server}/ROCm/jax", tmp_path / "whole")
+    git("clone", "-q", "--no-tags", f"file://{server}/ROCm/jax", tmp_path / "untagged")
+
+    def found(name: str, ref: str) -> Found:
+        return Found(tmp_path / f"{name}-{ref.replace('/', '-')}", {"a.yml": workflow(ref)}, "--with", f"ROCm/jax={tmp_path}/{name}")
+
+    for name, refs in {"untagged": ("v1", "refs/tags/v1", "refs/pull/12/head"), "whole": ("refs/pull/12/head",)}.items():
+        for ref in refs:
+            answer = found(name, ref)
+            assert not answer.refs and answer.not_looked_at == {"refs of ROCm/jax (the clone is not whole)": 1}, (name, ref)
+    assert found("untagged", "refs/heads/none").names == {"refs/heads/none"}
+    for ref in ("v1", "refs/tags/v1", "users/x/topic", "refs/heads/users/x/topic", "main"):
+        assert not found("whole", ref).refs, ref
+    for ref in ("topic", "x/topic", "refs/heads/topic", "v2"):
+        assert found("whole", ref).names == {ref}, "a branch is its whole name"

@@ -10,15 +10,34 @@ namespace quarry::workflow {
 
 namespace {
 
+constexpr std::string_view k_heads = "refs/heads/", k_tags = "refs/tags/", k_remotes = "refs/remotes/";
+
 /// The spellings that `git ls-remote` takes as patterns of whole names. A copy keeps the branches of the repository
 /// that it was cloned from below refs/remotes.
 std::vector<std::string> patterns_of(const std::string& name) {
+  if (name.starts_with(k_heads)) return {name, "refs/remotes/*/" + name.substr(k_heads.size())};
   if (name.starts_with("refs/")) return {name};
-  return {"refs/heads/" + name, "refs/tags/" + name, "refs/remotes/*/" + name};
+  return {std::string(k_heads) + name, std::string(k_tags) + name, "refs/remotes/*/" + name};
 }
 
 /// Characters that git refuses in a name (git-check-ref-format), and which would be a pattern here.
 bool is_ref_name(std::string_view name) { return name.find_first_of("*?[ ~^:\\") == name.npos; }
+
+/// "x/main" of "refs/remotes/origin/x/main": git's `*` takes slashes, too, so it lists that one for "main" as well.
+std::string_view branch_of_remote(std::string_view ref) {
+  if (!ref.starts_with(k_remotes)) return {};
+  ref.remove_prefix(k_remotes.size());
+  auto slash = ref.find('/');
+  return slash == ref.npos ? std::string_view() : ref.substr(slash + 1);
+}
+
+bool is_called(std::string_view ref, std::string_view name) {
+  bool head = ref.starts_with(k_heads), tag = ref.starts_with(k_tags);
+  if (ref == name) return true;
+  if (name.starts_with(k_heads)) return branch_of_remote(ref) == name.substr(k_heads.size());
+  if (head || tag) return ref.substr(head ? k_heads.size() : k_tags.size()) == name;
+  return branch_of_remote(ref) == name;
+}
 
 std::set<std::string> listed(std::string_view output, const std::set<std::string>& names) {
   std::set<std::string> found;
@@ -27,19 +46,33 @@ std::set<std::string> listed(std::string_view output, const std::set<std::string
     if (tab == line.npos) continue;
     auto ref = std::string_view(line).substr(tab + 1);
     for (const auto& name : names)
-      if (ref == name || (ref.size() > name.size() && ref.ends_with(name) && ref[ref.size() - name.size() - 1] == '/'))
-        found.insert(name);
+      if (is_called(ref, name)) found.insert(name);
   }
   return found;
 }
 
-/// Whether a name that the copy does not have does not exist at all: a shallow clone and one of a single branch hold a
-/// part of the names only.
-bool is_whole(const GitPlace& copy) {
+/// Which names do not exist at all if the copy does not have them. A shallow clone and one of a single branch hold a
+/// part of the names only, one that was made with --no-tags has no tags, and no clone fetches refs/pull by itself.
+struct Whole {
+  bool branches = false, tags = false, others = false;
+
+  bool has(std::string_view name) const {
+    if (name.starts_with(k_heads)) return branches;
+    if (name.starts_with(k_tags)) return tags;
+    return name.starts_with("refs/") ? others : branches && tags;
+  }
+};
+
+Whole whole_parts(const GitPlace& copy) {
   auto shallow = git(copy, {"rev-parse", "--is-shallow-repository"});
-  if (!shallow || text::trim(*shallow) != "false") return false;
+  if (!shallow || text::trim(*shallow) != "false") return {};
   auto fetched = git(copy, {"config", "--get-all", "remote.origin.fetch"});
-  return !fetched || text::trim(*fetched).empty() || fetched->find("refs/heads/*:") != std::string::npos;
+  auto tags = git(copy, {"config", "--get", "remote.origin.tagOpt"});
+  bool no_tags = tags && text::trim(*tags) == "--no-tags";
+  bool original = !fetched || text::trim(*fetched).empty();
+  bool mirror = !original && fetched->find("refs/*:") != std::string::npos;
+  bool branches = original || mirror || fetched->find("refs/heads/*:") != std::string::npos;
+  return {branches, branches && (mirror || !no_tags), mirror};
 }
 
 } // namespace
@@ -77,9 +110,10 @@ Result<std::optional<RefAnswer>> RefSource::ask(const std::string& repository,
   if (asked.empty()) return answer;
   TRY(auto output, git(place, std::move(words)));
   answer.found.merge(listed(output, asked));
-  if (copy == copies_.end() || is_whole(place)) return answer;
+  if (copy == copies_.end()) return answer;
+  auto whole = whole_parts(place);
   for (const auto& name : asked)
-    if (!answer.found.contains(name)) answer.unknown.insert(name);
+    if (!answer.found.contains(name) && !whole.has(name)) answer.unknown.insert(name);
   return answer;
 }
 
