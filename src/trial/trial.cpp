@@ -6,6 +6,7 @@
 #include "content/rope.hpp"
 #include "registry/registry.hpp"
 #include "sys/file.hpp"
+#include "sys/identity.hpp"
 #include "sys/path.hpp"
 #include "sys/process.hpp"
 #include "trial/evidence.hpp"
@@ -154,13 +155,14 @@ struct Suite {
   std::string name, digest, report; // report: a file, or empty
   bool packaged = false;
   std::vector<std::string> command;
+  std::optional<sys::FileIdentity> old_report; // what is at `report` before the command runs
 };
 
 /// A command's digest is that of its words; the packaged tests' is that of the file that brought them.
 Result<Suite> choose_suite(const TrialOptions& options, const venv::Environment& environment, const Subject& subject,
                            const std::string& work) {
   bool packaged = options.command.empty();
-  Suite suite{options.suite, "", options.junit, packaged, options.command};
+  Suite suite{options.suite, "", options.junit, packaged, options.command, {}};
   if (suite.name.empty()) suite.name = packaged ? k_packaged_suite : "command";
   if (packaged != (suite.name == k_packaged_suite)) {
     if (packaged)
@@ -239,6 +241,16 @@ Report one_row(const std::string& name, Outcome::Kind outcome, const std::string
   return report;
 }
 
+std::optional<sys::FileIdentity> report_now(const Suite& suite) {
+  auto file = sys::File::open_read(suite.report);
+  if (!file) return std::nullopt;
+  auto identity = sys::identity_of(*file);
+  return identity ? std::optional(*identity) : std::nullopt;
+}
+
+/// A report of an earlier run must not speak for this one. It is the user's file, so it is not removed either.
+bool is_stale(const Suite& suite) { return suite.old_report && report_now(suite) == suite.old_report; }
+
 /// What the suite reported; a report that is missing or cannot be believed becomes one row that says so.
 Report read_report(const Suite& suite, const sys::ProcessResult& done) {
   if (suite.report.empty()) {
@@ -248,6 +260,11 @@ Report read_report(const Suite& suite, const sys::ProcessResult& done) {
   if (!sys::exists(suite.report))
     return one_row("report", Outcome::error,
                    fmt::format("{} wrote no report (exit code {})", suite.command[0], done.exit_code), 0);
+  if (is_stale(suite))
+    return one_row("report", Outcome::error,
+                   fmt::format("{} wrote no report (exit code {}): {} was there before and has not changed",
+                               suite.command[0], done.exit_code, suite.report),
+                   0);
   auto text = sys::read_file(suite.report, k_report_bytes_max);
   if (!text) return one_row("report", Outcome::error, text.error().message, 0);
   auto report = suite.packaged ? parse_rocm_sdk_report(*text, suite.report) : parse_junit(*text, suite.report);
@@ -262,7 +279,7 @@ std::string stopped_text(const TrialOptions& options) {
 /// The tests that had ended before, if the suite's report says which, and one row that says why there are no more.
 Report stopped(Report report, const Suite& suite, const sys::ProcessResult& done, const TrialOptions& options) {
   auto message = stopped_text(options) + "; --deadline D allows more";
-  bool nothing = suite.report.empty() || !sys::exists(suite.report);
+  bool nothing = suite.report.empty() || !sys::exists(suite.report) || is_stale(suite);
   if (nothing) return one_row("deadline", Outcome::error, message, done.seconds);
   report.add({"deadline", Outcome::error, std::move(message), done.seconds});
   return report;
@@ -315,8 +332,7 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   if (options.on_note)
     options.on_note(fmt::format("testing     {} of {}{}", units::things(subject.files.size(), "file"),
                                 subject.description, subject.sealed ? "" : ", an unsealed source"));
-  if (!suite.packaged && !suite.report.empty())
-    TRY_DO(sys::remove_file(suite.report)); // an old report must not speak for this run
+  if (!suite.packaged && !suite.report.empty()) suite.old_report = report_now(suite);
 
   TrialOutcome outcome;
   auto& evidence = outcome.evidence;

@@ -256,6 +256,8 @@ TEST_F(Trial, JunitIsReadAndAnOldReportIsNot) {
   auto stale = run();
   ASSERT_TRUE(stale);
   EXPECT_EQ(stale->evidence.result.text(), "error") << "the report of the run before must not speak for this one";
+  EXPECT_NE(stale->evidence.rows.at(0).message.find("has not changed"), std::string::npos);
+  EXPECT_TRUE(sys::exists(report)) << "it is the user's file";
   options_.command = {"sh", "-c",
                       "echo '<testsuite><testcase name=\"a\"><skipped/></testcase></testsuite>' > " + report};
   auto nothing = run();
