@@ -1,6 +1,7 @@
 #include "registry/record_text.hpp"
 
 #include "base/codes.hpp"
+#include "base/text.hpp"
 #include "registry/fields.hpp"
 #include "registry/keys.hpp"
 #include "thread/pool.hpp"
@@ -63,12 +64,23 @@ bool may_be_digits(const std::string& word) {
          word.find_first_not_of("0123456789abcdef") == word.npos;
 }
 
+/// The record that cannot be read may have had the name too, so nobody knows which release is meant.
+Unexpected may_be_another(const std::string& name, const Findings& skipped) {
+  auto error = Error::of(ErrorKind::corrupt, "R021",
+                         fmt::format("which release is called {} is unknown: {} cannot be read", name,
+                                     skipped.size() == 1 ? "a record" : fmt::format("{} records", skipped.size())));
+  for (const auto& finding : skipped) error.details.push_back(finding.place + ": " + finding.message);
+  error.hint = "name the release by its digest, or restore the record from a copy of the store";
+  return fail(std::move(error));
+}
+
 Result<ReleaseDigest> release_called(ObjectStore& store, const std::string& name) {
   Findings skipped;
   TRY(auto releases, list_releases(store, skipped));
   std::vector<std::string> found;
   for (const auto& [digest, record] : releases)
     if (record.name == name) found.push_back("release:" + digest.hex());
+  if (found.size() < 2 && !skipped.empty()) return may_be_another(name, skipped);
   if (found.size() == 1) return *ReleaseDigest::parse(found.front().substr(std::string_view("release:").size()));
   if (found.empty())
     return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no release called {}", store.describe(), name),
@@ -109,6 +121,16 @@ Result<std::vector<Stored<ReleaseRecord>>> list_releases(ObjectStore& store, Fin
   }
   std::sort(releases.begin(), releases.end(), [](const auto& a, const auto& b) { return a.digest < b.digest; });
   return releases;
+}
+
+Result<void> check_release_name(const std::string& name) {
+  auto refuse = [](const std::string& why) {
+    return fail(ErrorKind::invalid_argument, "R025", why, "name it as people call it, such as 7.2.0");
+  };
+  if (text::trim(name).empty()) return refuse("the name of the release is empty");
+  if (may_be_digits(text::lower(name)))
+    return refuse(fmt::format("{} cannot be the name of a release: it looks like the digits of one", name));
+  return {};
 }
 
 Result<ReleaseDigest> find_release(ObjectStore& store, const std::string& word) {

@@ -81,6 +81,29 @@ TEST(Releases, ANameIsEnoughIfOneReleaseHasIt) {
   EXPECT_EQ(skipped[0].code, "R021");
 }
 
+TEST(Releases, ARecordThatCannotBeReadMayHaveTheName) {
+  auto store = store::make_memory_store();
+  ReleaseRecord record;
+  record.name = "7.2.0";
+  record.sets = {digest_named<SetDigest>("rocm")};
+  auto first = *put_release(*store, record);
+  record.notes = "other notes";
+  auto second = *put_release(*store, record);
+  EXPECT_EQ(find_release(*store, "7.2.0").error().code, "R024");
+  ASSERT_TRUE(store->put("releases/" + second.hex() + ".json", content::Rope::literal("{}"), {}));
+  auto one = find_release(*store, "7.2.0");
+  ASSERT_FALSE(one) << "the other release must not get its place";
+  EXPECT_EQ(one.error().code, "R021");
+  EXPECT_THAT(one.error().details, ::testing::ElementsAre(HasSubstr(second.short_hex())));
+  EXPECT_EQ(*find_release(*store, first.hex()), first);
+}
+
+TEST(Releases, NamesMeanOneRelease) {
+  for (const auto* good : {"7.2.0", "beef", "nightly 20261123"}) EXPECT_TRUE(check_release_name(good)) << good;
+  for (const auto* bad : {"", "  ", "0e66efc9", "DEADBEEF01", "20261123"})
+    EXPECT_EQ(check_release_name(bad).error().code, "R025") << bad;
+}
+
 TEST(Groups, OneGroupOfARunIsAnIndexWhereAllAreNot) {
   auto store = store::make_memory_store();
   for (const std::string group : {"gfx94X-dcgpu", "gfx110X-all"}) {

@@ -8,6 +8,7 @@
 #include "cli/table.hpp"
 #include "cli/verdict.hpp"
 #include "registry/releases.hpp"
+#include "run/locator.hpp"
 #include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -29,7 +30,10 @@ Result<registry::ReleaseRecord> release_of(const Arguments& arguments, store::Ob
   auto no_sets = fail(ErrorKind::invalid_argument, "O021", "the release would have no sets",
                       "name them with `--set DIGEST` or `--from LOCATOR`, each as often as needed");
   if (locators.empty()) return no_sets;
-  TRY_DO(check_line("--name", arguments.get("--name")));
+  if (auto name = arguments.find("--name")) {
+    TRY_DO(check_line("--name", *name));
+    TRY_DO(registry::check_release_name(*name));
+  }
   TRY(auto source, release::resolve(store, locators));
   if (source.resolved.sets.empty()) return no_sets;
   registry::ReleaseRecord record;
@@ -50,6 +54,19 @@ Result<registry::ReleaseRecord> release_of(const Arguments& arguments, store::Ob
   return record;
 }
 
+/// Another release may have the name: that is allowed, and `release:NAME` then names neither.
+Result<void> note_name_in_use(Context& context, store::ObjectStore& store, const std::string& name,
+                              const registry::ReleaseDigest& own) {
+  if (name.empty()) return {};
+  Findings skipped;
+  TRY(auto releases, registry::list_releases(store, skipped));
+  for (const auto& [digest, record] : releases)
+    if (record.name == name && digest != own)
+      context.out.note(fmt::format("release:{} is called {} too: name each by its digest, release:{} is refused (R024)",
+                                   digest.short_hex(), name, name));
+  return {};
+}
+
 Result<int> run_release_create(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto record, release_of(arguments, *store));
@@ -58,6 +75,7 @@ Result<int> run_release_create(Context& context, const Arguments& arguments) {
   if (!dry) {
     TRY(digest, registry::put_release(*store, record));
   }
+  TRY_DO(note_name_in_use(context, *store, record.name, digest));
   context.out.data(fmt::format("{}  release:{}  {}{}\n", dry ? "would create" : "created", digest,
                                units::things(record.sets.size(), "set"),
                                record.name.empty() ? "" : "  " + record.name));
@@ -77,10 +95,12 @@ Result<int> run_release_create(Context& context, const Arguments& arguments) {
 
 // ---- release show
 
-/// What `release:DIGEST` or `release:NAME` names, also without the prefix.
-std::string digits_of(const std::string& operand) {
+/// What `release:DIGEST` or `release:NAME` names, also without the prefix. L003 if that is nothing.
+Result<std::string> release_word(const std::string& operand) {
   constexpr std::string_view k_prefix = "release:";
-  return operand.starts_with(k_prefix) ? operand.substr(k_prefix.size()) : operand;
+  auto text = operand.starts_with(k_prefix) ? operand : std::string(k_prefix) + operand;
+  TRY(auto locator, run::parse_locator(text));
+  return locator.digest;
 }
 
 std::string set_row(const registry::SealedSet& sealed) {
@@ -91,7 +111,8 @@ std::string set_row(const registry::SealedSet& sealed) {
 
 Result<int> run_release_show(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto shown, load_shown_release(*store, digits_of(arguments.operands.at(0))));
+  TRY(auto word, release_word(arguments.operands.at(0)));
+  TRY(auto shown, load_shown_release(*store, word));
   context.out.data(
       fmt::format("release     {}{}\n", shown.digest, shown.record.name.empty() ? "" : "  " + shown.record.name));
   TableRows rows;
@@ -136,7 +157,8 @@ Result<int> run_release_show(Context& context, const Arguments& arguments) {
 
 Result<int> run_release_notes(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto shown, load_shown_release(*store, digits_of(arguments.operands.at(0))));
+  TRY(auto word, release_word(arguments.operands.at(0)));
+  TRY(auto shown, load_shown_release(*store, word));
   auto text = release_notes(shown);
   context.out.data(text);
   context.out.document({{"schema", "quarry.release-notes/1"}, {"release", shown.digest}, {"markdown", text}});
@@ -160,7 +182,9 @@ Command release_create_command() {
                  .value = "LOCATOR",
                  .help = "the sets of a run, a group of it (run:42-linux@gfx94X-dcgpu), a channel or a directory",
                  .repeats = true},
-                {.name = "--name", .value = "TEXT", .help = "what people call it, such as 7.2.0"},
+                {.name = "--name",
+                 .value = "TEXT",
+                 .help = "what people call it, such as 7.2.0; not 8 or more hex digits"},
                 expect_flag(),
                 {.name = "--notes", .value = "FILE", .help = "Markdown for the release notes"},
                 {.name = "--dry-run", .value = "", .help = "check and show it, write nothing", .letter = 'n'},
