@@ -146,6 +146,20 @@ TEST_F(Finalize, KeepsWhatARunHasFinished) {
   EXPECT_TRUE(make(old)) << "a record without packages stops nobody";
 }
 
+TEST_F(Finalize, WritesNothingWhereOneDirectoryIsTaken) {
+  auto first = candidate(), second = candidate();
+  first.set.origin.group = "gfx110X-all";
+  second.set.origin.group = "gfx94X-dcgpu";
+  auto plan = plan_finalize({{first, second}, "7.2.0", ""});
+  ASSERT_TRUE(plan) << render(plan.error());
+  auto taken = directory_ + "/out/" + plan->sets[1].directory + "/dist";
+  ASSERT_TRUE(sys::make_directories(taken));
+  ASSERT_TRUE(sys::write_file(taken + "/foreign.whl", "somebody's"));
+  EXPECT_EQ(check_output(*plan, directory_ + "/out").error().code, "O103");
+  EXPECT_EQ(finalize(*store_, *plan, {directory_ + "/out", {}, 2, {}}).error().code, "O103");
+  EXPECT_FALSE(sys::exists(directory_ + "/out/" + plan->sets[0].directory));
+}
+
 TEST_F(Finalize, TellsWhereTheCandidateIsStillNamed) {
   auto sealed =
       put("41-linux/python/g",

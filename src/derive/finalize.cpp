@@ -63,6 +63,16 @@ PlannedSet planned_set(const registry::SealedSet& sealed, const dist::VersionCha
   return planned;
 }
 
+/// The packages that are in the way of a set's new ones; the leftovers of a run that was killed are not.
+Result<void> check_free(const std::string& path) {
+  auto dist = path::join(path, "dist");
+  if (!sys::exists(dist) || sys::exists(path::join(dist, dist::k_being_built))) return {};
+  TRY(auto present, sys::list_directory(dist));
+  if (present.empty()) return {};
+  return fail(ErrorKind::already_exists, "O103", fmt::format("{} holds {} already", dist, present.front().path),
+              "name another --output-dir, or remove what is there");
+}
+
 /// The directory of a set's packages, empty and marked as being built.
 class Workshop {
 public:
@@ -210,7 +220,13 @@ Result<FinalizePlan> plan_finalize(const FinalizeRequest& request) {
               "`quarry release show` lists the packages with their versions");
 }
 
+Result<void> check_output(const FinalizePlan& plan, const std::string& output_dir) {
+  for (const auto& planned : plan.sets) TRY_DO(check_free(path::join(output_dir, planned.directory)));
+  return {};
+}
+
 Result<std::vector<MadeSet>> finalize(ObjectStore& store, const FinalizePlan& plan, const Execution& execution) {
+  TRY_DO(check_output(plan, execution.output_dir)); // all of them before the first is written
   std::vector<MadeSet> made;
   std::uint64_t total = 0;
   auto counted = execution;

@@ -51,11 +51,15 @@ struct MadeSet {
 };
 inline constexpr const char* k_derivation_file = "derivation.json"; ///< beside `dist`
 
+/// Fails with already_exists O103 if a directory of the plan holds packages. Reads directories only.
+Result<void> check_output(const FinalizePlan& plan, const std::string& output_dir);
+
 /// Makes `{output_dir}/{directory}/dist` and `derivation.json` of each planned set, from the bytes in the store. What
 /// is made is proven (prove_package) and searched for the candidate's version. Killed anywhere, the same call makes it
 /// again. Fails with corrupt O105 if a file is not what was sealed, already_exists O103 if a directory holds other
-/// packages, invalid_argument O101 for a package that pins the candidate and would keep its name, and as
-/// renew_package() does. Costs reading each file twice, and inflating each package that is made, once.
+/// packages (all are looked at before the first is written), invalid_argument O101 for a package that pins the
+/// candidate and would keep its name, and as renew_package() does. Costs reading each file twice, and inflating each
+/// package that is made, once.
 Result<std::vector<MadeSet>> finalize(store::ObjectStore& store, const FinalizePlan& plan, const Execution& execution);
 
 } // namespace quarry::derive

@@ -105,6 +105,7 @@ Result<int> run_release_finalize(Context& context, const Arguments& arguments) {
   execution.workers = context.jobs;
   TRY(auto plan, planned_release(arguments, *store, execution.release));
   context.out.data(finalize_plan_text(plan, context.out.data_look()));
+  TRY_DO(derive::check_output(plan, execution.output_dir));
   std::vector<derive::MadeSet> made;
   if (!arguments.has("--dry-run")) {
     std::uint64_t total = 0;
