@@ -83,7 +83,7 @@ TEST(Refuse, JaxForWindows) {
   EXPECT_EQ(code_of(refuse_area_without_platform("jax", Platform::windows)), "P062");
   for (const auto& [area, platform] : std::vector<std::pair<std::string, Platform>>{
            {"jax", Platform::linux}, {"pytorch", Platform::windows}, {"python", Platform::windows}})
-    EXPECT_EQ(code_of(refuse_area_without_platform(area, platform)), "") << area << " " << platform;
+    EXPECT_EQ(code_of(refuse_area_without_platform(area, platform)), "") << area << " " << platform.text();
 }
 
 TEST(Refuse, JaxWheelsForWindows) {

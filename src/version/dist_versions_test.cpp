@@ -24,7 +24,7 @@ Files torch_wheels() {
 std::string code(const Result<DistVersions>& found) { return found ? "" : found.error().code; }
 
 TEST(TorchVersions, HandsEveryProjectOn) {
-  auto found = choose_versions({Framework::torch, "", "", {}}, torch_wheels());
+  auto found = choose_versions({Framework::torch, {}, "", {}}, torch_wheels());
   ASSERT_TRUE(found) << render(found.error());
   EXPECT_THAT(found->outputs,
               ElementsAre(Pair("torch_version", "2.10.0+rocm7.12.0"), Pair("torchaudio_version", "2.10.0+rocm7.12.0"),
@@ -36,13 +36,13 @@ TEST(TorchVersions, HandsEveryProjectOn) {
 TEST(TorchVersions, OnlyWindowsDoesWithoutTritonAndApex) {
   Files files = {"torch-2.10.0-cp312-cp312-win_amd64.whl", "torchaudio-2.10.0-cp312-cp312-win_amd64.whl",
                  "torchvision-0.25.0-cp312-cp312-win_amd64.whl"};
-  auto found = choose_versions({Framework::torch, "", "", {}}, files);
+  auto found = choose_versions({Framework::torch, {}, "", {}}, files);
   ASSERT_TRUE(found) << render(found.error());
   EXPECT_THAT(found->absent, ElementsAre("triton", "apex"));
   EXPECT_EQ(found->outputs.size(), 3u);
   EXPECT_EQ(code(choose_versions({Framework::torch, Platform::linux, "", {}}, files)), "N015");
   EXPECT_EQ(code(choose_versions({Framework::torch, Platform::windows, "", {}}, torch_wheels())), "N015");
-  EXPECT_EQ(code(choose_versions({Framework::torch, "", "", {"tritn"}}, files)), "N015");
+  EXPECT_EQ(code(choose_versions({Framework::torch, {}, "", {"tritn"}}, files)), "N015");
   files = torch_wheels();
   std::erase_if(files, [](const std::string& file) { return file.starts_with("triton"); });
   EXPECT_EQ(code(choose_versions({Framework::torch, Platform::linux, "", {}}, files)), "N010");
@@ -52,7 +52,7 @@ TEST(TorchVersions, OnlyWindowsDoesWithoutTritonAndApex) {
 TEST(TorchVersions, TwoCandidatesAreNamedBothWithTheOneThatWins) {
   auto files = torch_wheels();
   files.insert(files.begin(), "torch-2.9.1+rocm7.12.0" + k_tags);
-  auto found = choose_versions({Framework::torch, "", "", {}}, files);
+  auto found = choose_versions({Framework::torch, {}, "", {}}, files);
   ASSERT_EQ(code(found), "N011");
   EXPECT_THAT(found.error().message, HasSubstr("of different versions"));
   EXPECT_THAT(found.error().details, ElementsAre("would be shipped  torch-2.10.0+rocm7.12.0" + k_tags,
@@ -62,7 +62,7 @@ TEST(TorchVersions, TwoCandidatesAreNamedBothWithTheOneThatWins) {
 TEST(TorchVersions, ARawWheelBesideTheRepairedOneIsAmbiguous) {
   auto files = torch_wheels();
   files.push_back("torch-2.10.0+rocm7.12.0-cp312-cp312-linux_x86_64.whl");
-  auto found = choose_versions({Framework::torch, "", "", {}}, files);
+  auto found = choose_versions({Framework::torch, {}, "", {}}, files);
   ASSERT_EQ(code(found), "N011");
   EXPECT_THAT(found.error().message, HasSubstr("repaired"));
   EXPECT_THAT(found.error().details.front(), HasSubstr("would be shipped  torch-2.10.0+rocm7.12.0" + k_tags));
@@ -71,9 +71,9 @@ TEST(TorchVersions, ARawWheelBesideTheRepairedOneIsAmbiguous) {
 TEST(TorchVersions, SeveralPythonsNeedAWord) {
   auto files = torch_wheels();
   files.push_back("torch-2.10.0+rocm7.12.0-cp311-cp311-manylinux_2_28_x86_64.whl");
-  EXPECT_EQ(code(choose_versions({Framework::torch, "", "", {}}, files)), "N011");
-  EXPECT_EQ(code(choose_versions({Framework::torch, "", "3.12", {}}, files)), "");
-  EXPECT_EQ(code(choose_versions({Framework::torch, "", "3.11", {}}, files)), "N010"); // torchaudio is for 3.12 only
+  EXPECT_EQ(code(choose_versions({Framework::torch, {}, "", {}}, files)), "N011");
+  EXPECT_EQ(code(choose_versions({Framework::torch, {}, "3.12", {}}, files)), "");
+  EXPECT_EQ(code(choose_versions({Framework::torch, {}, "3.11", {}}, files)), "N010"); // torchaudio is for 3.12 only
 }
 
 TEST(TorchVersions, NamesThatAreNoWheelsAreRefused) {
@@ -81,20 +81,20 @@ TEST(TorchVersions, NamesThatAreNoWheelsAreRefused) {
                           std::string("torch-nightly-cp312-cp312-linux_x86_64.whl")}) {
     auto files = torch_wheels();
     files.push_back(bad);
-    EXPECT_EQ(code(choose_versions({Framework::torch, "", "", {}}, files)), "N012") << bad;
+    EXPECT_EQ(code(choose_versions({Framework::torch, {}, "", {}}, files)), "N012") << bad;
   }
-  EXPECT_EQ(code(choose_versions({Framework::torch, "", "", {}}, {})), "N010");
+  EXPECT_EQ(code(choose_versions({Framework::torch, {}, "", {}}, {})), "N010");
 }
 
 TEST(JaxVersions, TheVersionUpToThePlus) {
   Files files = {"jax_rocm7_pjrt-0.8.2+rocm7.12.0-py3-none-manylinux_2_28_x86_64.whl",
                  "jax_rocm7_plugin-0.8.2+rocm7.12.0" + k_tags, "jaxlib-0.8.2" + k_tags};
-  auto found = choose_versions({Framework::jax, "", "", {}}, files);
+  auto found = choose_versions({Framework::jax, {}, "", {}}, files);
   ASSERT_TRUE(found) << render(found.error());
   EXPECT_THAT(found->outputs, ElementsAre(Pair("jax_version", "0.8.2")));
   EXPECT_EQ(found->wheels.size(), 3u);
   files.pop_back();
-  EXPECT_THAT(choose_versions({Framework::jax, "", "", {}}, files)->absent, ElementsAre("jaxlib"));
+  EXPECT_THAT(choose_versions({Framework::jax, {}, "", {}}, files)->absent, ElementsAre("jaxlib"));
 }
 
 TEST(JaxVersions, WheelsThatDoNotBelongTogetherAreRefused) {
@@ -110,7 +110,7 @@ TEST(JaxVersions, WheelsThatDoNotBelongTogetherAreRefused) {
         Row{{pjrt("0.8.2"), "jax_rocm7_plugin-0.8.2" + k_tags, "jax_rocm10_plugin-0.9.0" + k_tags}, "N011"},
         Row{{pjrt("0.8.2")}, "N010"}, Row{{"jax_rocm7_plugin-0.8.2" + k_tags}, "N010"},
         Row{{"jax_rocm_plugin-0.8.2" + k_tags, pjrt("0.8.2")}, "N010"}})
-    EXPECT_EQ(code(choose_versions({Framework::jax, "", "", {}}, row.files)), row.code) << row.files.back();
+    EXPECT_EQ(code(choose_versions({Framework::jax, {}, "", {}}, row.files)), row.code) << row.files.back();
 }
 
 TEST(ListWheels, OnlyFilesCount) {
