@@ -5,6 +5,7 @@
 #include "version/order.hpp"
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fmt/core.h>
 #include <map>
 
@@ -81,6 +82,7 @@ std::optional<std::uint64_t> bytes_of(std::string_view text) {
   const std::map<std::string_view, double> k_units{{"", 1},     {"B", 1},    {"kB", 1e3},
                                                    {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}};
   auto found = k_units.find(unit);
+  if (unit.empty() && number != std::floor(number)) return std::nullopt; // 2.5 of what? nobody means 2 bytes
   constexpr double k_bytes_max = 1e18; // far above every store, and below what the number's type holds
   if (found == k_units.end() || number * found->second > k_bytes_max) return std::nullopt;
   return static_cast<std::uint64_t>(number * found->second);
@@ -106,7 +108,8 @@ Result<Budget> parse_budget(std::string_view text) {
                               : dist::ProjectName::parse(text::trim(project));
   if (!bytes || !name || sign == 0)
     return fail(ErrorKind::invalid_argument, "C006", fmt::format("--budget is {}, not a size", text),
-                "write it like 12GB for the whole set, or torch=2.5GB for each file of a project");
+                "write it like 12GB for the whole set, or torch=2.5GB for each file of a project; the units are B, kB, "
+                "MB, GB and TB");
   budget.bytes = *bytes;
   if (!project.empty()) budget.project = name->str();
   return budget;
@@ -125,9 +128,17 @@ Findings check_budgets(const std::vector<Package>& set, const std::vector<Budget
   for (const auto& budget : budgets) {
     if (budget.project.empty())
       exceed("set", total, budget, "`quarry wheel inspect` and `quarry wheel diff` say where the bytes are");
-    for (const auto& package : set)
-      if (package.project == budget.project)
-        exceed(package.file, package.size, budget, "`quarry wheel inspect` says where the bytes are");
+    bool matched = budget.project.empty();
+    for (const auto& package : set) {
+      if (package.project != budget.project) continue;
+      matched = true;
+      exceed(package.file, package.size, budget, "`quarry wheel inspect` says where the bytes are");
+    }
+    if (!matched)
+      findings.push_back(
+          {"Q422", Severity::warning, "set",
+           fmt::format("--budget {}=… bounds nothing: the set has no file of {}", budget.project, budget.project),
+           "is the name of the project right?"});
   }
   return findings;
 }

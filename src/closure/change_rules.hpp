@@ -29,7 +29,7 @@ struct Budget {
 /// "12GB", "800 MB", "torch=2.5GB": decimal units, as sizes are shown. Fails with invalid_argument C006.
 Result<Budget> parse_budget(std::string_view text);
 
-/// One finding (Q422) for each budget and file that exceeds it.
+/// One finding (Q422) for each budget and file that exceeds it, and a warning for a project without a file.
 Findings check_budgets(const std::vector<Package>& set, const std::vector<Budget>& budgets);
 
 } // namespace quarry::closure

@@ -78,8 +78,8 @@ Result<Claims> parse_claims(const DataText& data) {
   TRY_DO(root.finish());
   TRY(claims.projects, normal_names(root, claims.projects));
   for (const auto& python : claims.pythons)
-    if (!mirror::parse_target(python, Platform::linux))
-      return root.error("pythons", fmt::format("{} is not a Python", python));
+    if (text::split(python, '.').size() != 2 || !mirror::parse_target(python, Platform::linux))
+      return root.error("pythons", fmt::format("{} is not a Python such as 3.12", python));
   if (claims.files.empty() && claims.pythons.empty() && claims.targets.empty())
     return root.error("files", "the file claims nothing: files, pythons or targets");
   return claims;

@@ -36,8 +36,9 @@ TEST(Claims, AgainstWhatWasMade) {
   auto targets = check_claimed_targets(*claims, {"gfx90a:xnack+", "gfx11-generic"});
   ASSERT_THAT(codes_in(targets), ElementsAre("Q433"));
   EXPECT_THAT(targets[0].message, HasSubstr("gfx942"));
-  for (const auto* text : {"", "schema = \"quarry.claims/1\"\n", "schema = \"quarry.claims/1\"\npythons = [\"two\"]\n",
-                           "schema = \"quarry.claims/1\"\nfile = [\"x\"]\n"})
+  for (const auto* text :
+       {"", "schema = \"quarry.claims/1\"\n", "schema = \"quarry.claims/1\"\npythons = [\"two\"]\n",
+        "schema = \"quarry.claims/1\"\npythons = [\"3.12.1\"]\n", "schema = \"quarry.claims/1\"\nfile = [\"x\"]\n"})
     EXPECT_EQ(parse_claims({text, "f"}).error().code, "Q434") << text;
 }
 

@@ -396,8 +396,13 @@ TEST(Change, Budgets) {
   EXPECT_THAT(codes_of(check_budgets(set, {*parse_budget("3GB"), *parse_budget("torch=2.5 GB"), *parse_budget("x=1")})),
               ElementsAre("Q422", "Q422"));
   EXPECT_THAT(check_budgets(set, {*parse_budget("3.1GB")}), IsEmpty());
-  for (const auto* text : {"", "GB", "3XB", "=3GB", "-1", "1e30GB", "a b=3", "nan"})
+  for (const auto* text : {"", "GB", "3XB", "=3GB", "-1", "1e30GB", "a b=3", "nan", "2.5", "1KB", "1KiB"})
     EXPECT_FALSE(parse_budget(text)) << text;
+  EXPECT_THAT(parse_budget("1KiB").error().hint, HasSubstr("B, kB, MB, GB and TB"));
+  auto misspelt = check_budgets(set, {*parse_budget("torhc=2.5GB")});
+  ASSERT_THAT(codes_of(misspelt), ElementsAre("Q422"));
+  EXPECT_EQ(misspelt[0].severity, Severity::warning);
+  EXPECT_THAT(misspelt[0].message, HasSubstr("no file of torhc"));
 }
 
 /// A channel as a table.
