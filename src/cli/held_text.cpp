@@ -47,6 +47,7 @@ std::string test_lines(const Context& context, const Arguments& arguments, const
   if (!cell.cell.python.empty()) install.set("--python", cell.cell.python.substr(0, cell.cell.python.find('+')));
   test.set("--venv", ".venv").set("--store", arguments.get("--store"));
   if (!cell.cell.family.empty()) test.set("--family", cell.cell.family);
+  if (!cell.cell.backend.empty()) test.set("--backend", cell.cell.backend);
   auto suite = cell.untested.front();
   if (suite != "rocm-sdk") test.set("--suite", suite);
   return fmt::format("Test it:\n  {}\n  {}{}\n", install.text(), test.text(), suite == "rocm-sdk" ? "" : " -- COMMAND");

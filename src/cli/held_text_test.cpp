@@ -82,6 +82,11 @@ TEST_F(HeldText, TheTestComesFirstThenTheOthersAndAtLastTheWaiver) {
                     "linux --family gfx1151 --set set:bbbbbbbbbbbb --store file:s\n");
 }
 
+TEST_F(HeldText, TheTestSaysWhereItComputes) {
+  verdict.cells = {cell(subjects[1], {Platform::linux, "", "", "", "cpu"}, k_held)};
+  EXPECT_THAT(text(), HasSubstr("quarry test --venv .venv --backend cpu --store file:s\n"));
+}
+
 TEST_F(HeldText, APromotionKeepsItsFlags) {
   verdict.cells = {cell(subjects[0], {Platform::linux, "gfx1151", "", ""}, k_ready),
                    cell(subjects[1], {Platform::linux, "gfx1151", "", ""}, k_held)};
