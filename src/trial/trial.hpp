@@ -26,7 +26,7 @@ struct TrialOptions {
   std::string suite;   ///< empty: rocm-sdk, or "command" with a command
   std::vector<std::string> command; ///< empty: the packaged suite
   venv::PassedNames passed;         ///< variables that the suite gets besides those of the list
-  std::string junit;                ///< the file that the command writes; one that it leaves unchanged is no report
+  std::string junit;                ///< the file that the command writes; one that it leaves unchanged does not count
   std::uint64_t deadline_ms = k_deadline_default_ms;
   unsigned workers = 1;
   std::string quarry_version;
