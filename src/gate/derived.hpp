@@ -15,7 +15,7 @@ struct Derived {
 };
 
 /// Adds what was recorded about the candidates to `input.inherited`, as if it named the sets and files that were made
-/// of them, and the sets to `input.derived`. Of two releases that were made of one candidate each inherits. Evidence
+/// of them, and the sets to `input.derived`. Each release of one candidate inherits. Evidence
 /// keeps the digest by which it is stored and signed. Pure.
 void inherit(Case& input, const std::vector<Derived>& derived);
 

@@ -37,17 +37,23 @@ Result<std::vector<release::ChannelSets>> channels_of(const release::Source& sou
   return std::vector<release::ChannelSets>{{to, source.resolved.sets}};
 }
 
+/// What is judged, for one channel after the other.
+struct JudgedSource {
+  const release::Source& source;
+  gate::Proofs proofs = {};
+};
+
 Result<Judged> judge_channel(Context& context, const Arguments& arguments, store::ObjectStore& store,
-                             const release::Source& source, const release::ChannelSets& to, gate::Proofs& proofs) {
+                             JudgedSource& from, const release::ChannelSets& to) {
   Judged judged;
   judged.channel = to.channel;
   TRY(judged.policy, policy_for(context, arguments, store, to.channel));
   registry::Resolved here;
   here.sets = to.sets;
   TRY(judged.input, gate::collect_new(store, to.channel, here, context.clock.now_us()));
-  for (auto& other : gate::others(source.resolved.sets, to.sets)) judged.input.present.push_back(std::move(other));
-  judged.input.expectations = source.expectations;
-  TRY_DO(gate::load_for_policy(store, judged.policy, judged.input, gate::Derivations::proven, &proofs));
+  for (auto& other : gate::others(from.source.resolved.sets, to.sets)) judged.input.present.push_back(std::move(other));
+  judged.input.expectations = from.source.expectations;
+  TRY_DO(gate::load_for_policy(store, judged.policy, judged.input, gate::Derivations::proven, &from.proofs));
   judged.verdict = gate::judge(judged.policy, judged.input);
   const auto& suspects = judged.verdict.notes;
   judged.input.notes.insert(judged.input.notes.end(), suspects.begin(), suspects.end());
@@ -85,9 +91,9 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
   const auto& from = source.resolved;
   auto name = from.generation ? fmt::format("{}@{}", from.source, from.generation) : from.source;
   std::vector<Judged> all;
-  gate::Proofs proofs;
+  JudgedSource judged_source{source};
   for (const auto& channel : channels) {
-    TRY(auto judged, judge_channel(context, arguments, *store, source, channel, proofs));
+    TRY(auto judged, judge_channel(context, arguments, *store, judged_source, channel));
     context.out.findings(judged.input.notes);
     context.out.data(
         verdict_text(judged.verdict, judged.input.subjects, {name, channel.channel, context.out.data_look()}));
