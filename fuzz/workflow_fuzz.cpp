@@ -5,6 +5,7 @@
 #include "workflow/fix.hpp"
 #include "workflow/graph.hpp"
 #include "workflow/lint.hpp"
+#include "workflow/refs.hpp"
 #include "workflow/review.hpp"
 #include <map>
 
@@ -60,8 +61,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (number < std::size(names)) tree.texts[names[number++]] = part;
   if (auto found = tree.texts.find(names[1]); found != tree.texts.end()) second.texts[names[0]] = found->second;
 
+  const workflow::RefSource nowhere; // no copy and no server: refs are collected, and git is not asked
   workflow::LintOptions options;
   options.today = "2026-11-23";
+  options.refs = &nowhere;
   auto report = workflow::lint(tree, options);
   if (!report) return 0;
   auto again = workflow::lint(tree, options);

@@ -2,10 +2,14 @@
 
 #include "base/text.hpp"
 #include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
 
 namespace quarry::workflow {
 
 namespace {
+constexpr int k_no_job = -2;           // of an input
 constexpr int k_caller_depth_max = 10; // GitHub's own bound of nested calls
 
 Emptiness worst(Emptiness a, Emptiness b) {
@@ -52,19 +56,29 @@ private:
   Emptiness name(const File& file, int job, const std::vector<std::string>& path, int depth) {
     auto context = text::lower(path[0]);
     if (context == "github" || context == "runner") return path.size() == 2 ? Emptiness::never : Emptiness::unknown;
-    if (context == "matrix" && path.size() == 2) return matrix(file, job, path[1], depth);
-    if (context == "inputs" && path.size() == 2) return input(file, path[1], depth);
+    if (context == "matrix" && path.size() == 2)
+      return once({&file, job, path[1], depth}, [&] { return matrix(file, job, path[1], depth); });
+    if (context == "inputs" && path.size() == 2)
+      return once({&file, k_no_job, path[1], depth}, [&] { return input(file, path[1], depth); });
     return Emptiness::unknown;
   }
 
+  /// Judges an input (without a job) or a column of a job's matrix once: calls would be followed along every path.
+  template <class Find> Emptiness once(std::tuple<const File*, int, std::string, int> key, const Find& find) {
+    if (auto known = known_.find(key); known != known_.end()) return known->second;
+    auto found = find();
+    known_.emplace(std::move(key), found);
+    return found;
+  }
+
   Emptiness matrix(const File& file, int job, const std::string& key, int depth) {
-    if (job < 0) return Emptiness::unknown;
+    if (job < 0 || depth >= k_caller_depth_max) return Emptiness::unknown;
     const auto* values = file.jobs[static_cast<std::size_t>(job)].matrix();
     const auto* column = values ? values->find(key) : nullptr;
     if (!column || !column->is_sequence()) return Emptiness::unknown;
     auto all = Emptiness::never;
     for (const auto& item : column->items)
-      all = worst(all, item.is_scalar() ? text(file, job, item.text, depth) : Emptiness::unknown);
+      all = worst(all, item.is_scalar() ? text(file, job, item.text, depth + 1) : Emptiness::unknown);
     return all;
   }
 
@@ -106,6 +120,7 @@ private:
   }
 
   const Repository& repository_;
+  std::map<std::tuple<const File*, int, std::string, int>, Emptiness> known_;
 };
 } // namespace
 
@@ -121,6 +136,7 @@ public:
   std::vector<Constant> found;
 
   void text(const File& file, int job, const Scalar& scalar, int depth = 0) {
+    if (!seen_.emplace(&file, job, scalar.at.line, scalar.at.column, depth).second) return;
     auto trimmed = text::trim(scalar.text);
     if (auto whole = only_expression(trimmed)) return expression({file, job, scalar.at}, *whole, depth);
     if (!is_dynamic(trimmed)) add(file, scalar.at, std::string(trimmed));
@@ -179,6 +195,8 @@ private:
   }
 
   const Repository& repository_;
+  /// What was looked at, each once: many calls that pass one input would be followed along every path.
+  std::set<std::tuple<const File*, int, std::uint32_t, std::uint32_t, int>> seen_;
 };
 } // namespace
 
