@@ -123,3 +123,12 @@ def test_another_repository_as_a_revision_and_as_a_bare_clone(tmp_path):
         assert ("Y139" in codes(tmp_path / "tree", tree, "--with", f"ROCm/jax={place}")) == found, place
     refused("Y151", 3, "workflow", "lint", tmp_path / "tree", "--with", f"ROCm/jax={other}@none")
     refused("Y150", 3, "workflow", "lint", tmp_path / "tree", "--with", f"ROCm/jax={tmp_path}/nowhere")
+
+
+def test_calls_that_multiply_along_paths_end(tmp_path):
+    """30 jobs that call the file itself, and 12 files that call the next one 30 times: 30^10 paths, 13 files."""
+    many = "".join("  c%d:\n    uses: ./.github/workflows/%%s\n    with: {level: '${{ inputs.level }}'}\n" % number for number in range(30))
+    head = BOTH % (LEVEL, LEVEL) + "jobs:\n"
+    tree = {f"f{number}.yml": head + many % ((f"f{number + 1}.yml",) * 30) for number in range(11)}
+    tree |= {"f11.yml": BOTH % (LEVEL, LEVEL) + READS, "self.yml": head + many % (("self.yml",) * 30)}
+    assert "Y133" in codes(tmp_path, tree)

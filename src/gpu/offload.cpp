@@ -176,7 +176,7 @@ Result<void> read_fatbins(Reading& reading, const SectionPlace& place) {
     TRY(auto header, bytes_at(reading.file, at, std::min<std::uint64_t>(k_fatbin_header, place.end - at)));
     bool known = header.size() == k_fatbin_header && value_in<std::uint32_t>(header, 0) == k_fatbin_magic &&
                  value_in<std::uint16_t>(header, 4) == 1;
-    auto begin = known ? value_in<std::uint16_t>(header, 6) : 0;
+    std::uint64_t begin = known ? value_in<std::uint16_t>(header, 6) : 0;
     auto size = known ? value_in<std::uint64_t>(header, 8) : 0;
     bool fits = known && begin >= k_fatbin_header && has_room(begin, size, place.end - at);
     if (fits) {

@@ -11,8 +11,8 @@ struct ReadWhole {
   Findings warnings;
 };
 
-/// Reads and verifies the package. Of an object that `notes` have from an earlier run, with the same ETag, only
-/// METADATA of a wheel is read again. In a store that is not on this machine's disks its bytes pass through
+/// Reads and verifies the package. Where `notes` have the object from an earlier run, with the same ETag, only METADATA
+/// of a wheel is read again. In a store that is not on this machine's disks its bytes pass through
 /// `options.temporary`; afterwards, with `options.keep_notes`, a note is written. Fails as `options.describe` does, and
 /// with P060.
 Result<ReadWhole> read_whole(store::ObjectStore& store, const store::ObjectInfo& object, const AdoptNotes& notes,

@@ -5,6 +5,8 @@
 #include <fmt/core.h>
 #include <optional>
 #include <set>
+#include <string>
+#include <tuple>
 
 namespace quarry::workflow {
 
@@ -47,7 +49,8 @@ public:
   explicit Permissions(const Rules& rules) : rules_(rules) {}
 
   void check(const File& file, const Grant& given, std::size_t depth) {
-    if (depth > k_levels_max) return;
+    // Many paths may lead to one file with the same grant, each call of a job twice as many: it is looked at once.
+    if (depth > k_levels_max || !seen_.insert({file.path, depth, given}).second) return;
     auto own = permissions_of(file.root);
     for (const auto& call : file.calls) {
       if (call.kind != Call::Kind::workflow || call.file.empty()) continue;
@@ -76,6 +79,7 @@ private:
 
   const Rules& rules_;
   std::set<std::string> told_;
+  std::set<std::tuple<std::string, std::size_t, Grant>> seen_;
 };
 
 // outputs of a matrix
@@ -101,16 +105,23 @@ void check_matrix_outputs(const Rules& rules, const File& file) {
 
 // bounds
 
-std::size_t levels(const Rules& rules, const File& file, std::set<std::string>& seen, std::size_t depth) {
-  std::size_t deepest = depth;
-  if (depth > k_levels_max + 1) return depth;
-  for (const auto& call : file.calls) {
-    if (call.kind != Call::Kind::workflow || call.file.empty()) continue;
-    seen.insert(call.file);
-    const auto* callee = rules.repository.find(call.file);
-    if (callee) deepest = std::max(deepest, levels(rules, *callee, seen, depth + 1));
+/// The workflows that `file` calls, level by level: a file counts once on each level, however many calls lead to it.
+std::size_t levels(const Rules& rules, const File& file, std::set<std::string>& called) {
+  std::set<std::string> level{file.path};
+  std::size_t depth = 0;
+  while (!level.empty() && depth <= k_levels_max + 1) {
+    ++depth;
+    std::set<std::string> next;
+    for (const auto& path : level) {
+      for (const auto& call : rules.repository.find(path)->calls) {
+        if (call.kind != Call::Kind::workflow || call.file.empty()) continue;
+        called.insert(call.file);
+        if (rules.repository.find(call.file)) next.insert(call.file);
+      }
+    }
+    level = std::move(next);
   }
-  return deepest;
+  return depth;
 }
 
 void check_bounds(const Rules& rules, const File& file) {
@@ -121,7 +132,7 @@ void check_bounds(const Rules& rules, const File& file) {
                             k_matrix_jobs_max),
                 "split it by a reusable workflow");
   std::set<std::string> called;
-  auto deepest = levels(rules, file, called, 1);
+  auto deepest = levels(rules, file, called);
   if (deepest > k_levels_max)
     rules.add(file, {1, 1}, "Y133", Severity::error,
               fmt::format("workflows call each other more than {} levels deep from here", k_levels_max),
