@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from support import debian_rocm  # noqa: E402
+from support import debian_rocm, kpack, small_windows_artifacts  # noqa: E402
 from support.quarry import good, refused  # noqa: E402
 
 KERNEL = "__attribute__((amdgpu_kernel)) void kernel(int *p) { *p = 1; }\n"
@@ -237,6 +237,48 @@ def test_damaged_code_is_refused(library, tmp_path):
         damaged = wheel(tmp_path / str(at) / NAME, {"demo/lib/libx.so": whole[: begin + at] + value.to_bytes(8, "little") + whole[begin + at + 8 :]})
         refused("G101", 6, "wheel", "thin", damaged, "--targets", "gfx1030", "-d", tmp_path / "thin")
     assert not list((tmp_path / "thin").glob("*"))
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_a_kpack_archive_loses_rows_and_bytes(code, tmp_path, compress):
+    kernels = {target: path.read_bytes() for target, path in code.items()}
+    archive = kpack.written({"lib/liba.so#0": kernels, "lib/liba.so#1": {"gfx942": kernels["gfx942"]}, "lib/libb.so#0": {"gfx1030": kernels["gfx1030"]}}, compress)
+    fat = wheel(tmp_path / "dist" / NAME, {"demo/.kpack/blas_lib.kpack": archive, "demo/.kpack/blas_lib_gfx942.kpack": archive, "demo/.kpack/fft.kpack": kpack.written({"lib/libf.so#0": {"gfx942": kernels["gfx942"]}}, compress)})
+    done = good("wheel", "thin", fat, "--targets", "gfx1030", "-d", tmp_path / "thin", "--json").json
+    assert (done["changed_files"], done["removed_files"]) == (["demo/.kpack/blas_lib.kpack"], ["demo/.kpack/blas_lib_gfx942.kpack", "demo/.kpack/fft.kpack"])
+    assert done["findings"] == []
+    thinned = members(tmp_path / "thin" / NAME)["demo/.kpack/blas_lib.kpack"]
+    assert kpack.read(thinned) == {"lib/liba.so#0": {"gfx1030": kernels["gfx1030"]}, "lib/libb.so#0": {"gfx1030": kernels["gfx1030"]}}
+    before, after = kpack.table(archive), kpack.table(thinned)
+    assert after["gfx_arches"] == ["gfx1030"] and len(thinned) < len(archive)
+    assert {key: after[key] for key in ("format_version", "group_name", "gfx_arch_family", "compression_scheme")} == {key: before[key] for key in ("format_version", "group_name", "gfx_arch_family", "compression_scheme")}
+    check_record(tmp_path / "thin" / NAME)
+    kept = good("wheel", "thin", fat, "--targets", "gfx1030", "-d", tmp_path / "kept", "--keep-named-files", "--json").json
+    assert kept["removed_files"] == [] and {one["code"] for one in kept["findings"]} == {"G115"}
+
+
+@pytest.mark.skipif(not small_windows_artifacts.available(), reason="needs gcc-mingw-w64-x86-64 (tools/setup --test)")
+def test_a_windows_dll_keeps_its_places(code, library, tmp_path):
+    whole = library.read_bytes()
+    begin, middle = whole.index(b"__CLANG_OFFLOAD_BUNDLE__"), whole.index(b"CCOB")
+    (tmp_path / "plain").write_bytes(whole[begin:middle])
+    (tmp_path / "packed").write_bytes(whole[middle : middle + int.from_bytes(whole[middle + 8 : middle + 12], "little")])
+    source = tmp_path / "code.s"
+    source.write_text(f'.section .hip_fat,"dr"\n.p2align 12\n.incbin "{tmp_path}/plain"\n.p2align 12\n.incbin "{tmp_path}/packed"\n.section .hipFatB,"dw"\n.long 0x48495046, 1\n.quad 0, 0\n')
+    dll = tmp_path / "x.dll"
+    subprocess.run([small_windows_artifacts.COMPILER, "-shared", "-nostdlib", "-s", "-Wl,--no-insert-timestamp,--file-alignment,4096", source, "-o", dll], check=True)
+    name = "demo-1.0-py3-none-win_amd64.whl"
+    fat = wheel(tmp_path / "dist" / name, {"demo/bin/x.dll": dll.read_bytes()})
+    assert {row["target"]: row["count"] for row in good("gpu", "list", "--json", fat).json["code_objects"]} == dict.fromkeys(TARGETS, 2)
+    done = good("wheel", "thin", fat, "--targets", "gfx1030", "-d", tmp_path / "thin", "--json").json
+    assert done["changed_files"] == ["demo/bin/x.dll"] and done["findings"] == []
+    old, thinned = dll.read_bytes(), members(tmp_path / "thin" / name)["demo/bin/x.dll"]
+    assert len(old) == len(thinned) and thinned.count(code["gfx1030"].read_bytes()) == 1 and code["gfx942"].read_bytes() not in thinned
+    (tmp_path / "thin.dll").write_bytes(thinned)
+    headers = lambda path: run("objdump", "--all-headers", path).replace(str(path), "")  # noqa: E731
+    checksum = lambda text: [line for line in text.splitlines() if "CheckSum" not in line]  # noqa: E731
+    assert checksum(headers(dll)) == checksum(headers(tmp_path / "thin.dll"))
+    assert {row["target"]: row["count"] for row in good("gpu", "list", "--json", tmp_path / "thin.dll").json["code_objects"]} == {"gfx1030": 2}
 
 
 def test_librocsparse_of_debian(tmp_path):

@@ -121,30 +121,6 @@ TEST(Contents, WhatAConversionLeavesIsNotDamage) {
   }
 }
 
-/// A DLL: the DOS header, the COFF header and a section table alone.
-std::string dll(const std::vector<Part>& parts) {
-  std::string out("MZ");
-  out.resize(0x3C);
-  put<std::uint32_t>(out, 64);
-  out += std::string("PE\0\0\x64\x86", 6);
-  put(out, static_cast<std::uint16_t>(parts.size()));
-  out.resize(64 + 20);
-  put<std::uint16_t>(out, 240), put<std::uint16_t>(out, 0x2022);
-  out.resize(out.size() + 240);
-  std::uint32_t at = 4096;
-  for (const auto& part : parts) {
-    auto name = part.name;
-    name.resize(8);
-    out += name;
-    auto size = static_cast<std::uint32_t>(part.bytes.size());
-    put(out, size), put(out, at), put(out, size), put(out, at);
-    out.resize(out.size() + 16);
-    at += (size + 4095) / 4096 * 4096;
-  }
-  for (const auto& part : parts) pad(out, 4096), out += part.bytes;
-  return out;
-}
-
 TEST(Contents, WindowsLibraries) {
   auto contents =
       read(dll({{".text", "code", {}, {}}, {".hip_fat", two_targets(), {}, {}}, {".hipFatB", record("FPIH"), {}, {}}}));

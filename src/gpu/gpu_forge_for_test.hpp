@@ -116,6 +116,40 @@ inline std::string library(const std::vector<Part>& parts) {
   put(head, static_cast<std::uint16_t>(parts.size() + 2)), put(head, static_cast<std::uint16_t>(parts.size() + 1));
   return body.replace(0, head.size(), head) + table;
 }
+/// A DLL that holds together: headers of one page, and sections at multiples of 4096. `checksum` and `certificates` are
+/// what its optional header says.
+inline std::string dll(const std::vector<Part>& parts, std::uint32_t checksum = 0, std::uint32_t certificates = 0) {
+  std::string out("MZ");
+  out.resize(0x3C);
+  put<std::uint32_t>(out, 64);
+  out += std::string("PE\0\0\x64\x86", 6);
+  put(out, static_cast<std::uint16_t>(parts.size()));
+  out.resize(64 + 20);
+  put<std::uint16_t>(out, 240), put<std::uint16_t>(out, 0x2022);
+  std::string optional;
+  put<std::uint16_t>(optional, 0x20b);
+  optional.resize(60);
+  put<std::uint32_t>(optional, 4096), put(optional, checksum); // SizeOfHeaders, CheckSum
+  optional.resize(108);
+  put<std::uint32_t>(optional, 16); // directories
+  optional.resize(112 + 4 * 8);
+  put(optional, certificates);
+  optional.resize(240);
+  out += optional;
+  std::uint32_t at = 4096;
+  for (const auto& part : parts) {
+    auto name = part.name;
+    name.resize(8);
+    out += name;
+    auto size = static_cast<std::uint32_t>(part.size.value_or(part.bytes.size()));
+    auto place = static_cast<std::uint32_t>(part.offset.value_or(at));
+    put(out, size), put(out, place), put(out, size), put(out, place);
+    out.resize(out.size() + 16);
+    at += static_cast<std::uint32_t>((part.bytes.size() + 4095) / 4096 * 4096);
+  }
+  for (const auto& part : parts) pad(out, 4096), out += part.bytes;
+  return out;
+}
 /// Bundles as a linker puts them: each at a multiple of 4096.
 inline std::string linked(const std::vector<std::string>& bundles) {
   std::string out;
@@ -157,7 +191,7 @@ inline std::string kpack(const std::vector<Kernel>& kernels, bool packed) {
   pad(out, 64);
   auto frames_at = out.size();
   if (packed) put(out, static_cast<std::uint32_t>(kernels.size()));
-  std::vector<std::string> blobs;
+  std::vector<std::string> blobs, targets;
   std::vector<std::pair<std::string, std::string>> contents;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     auto bytes = packed ? packed_stream(kernels[i].payload, 1) : kernels[i].payload;
@@ -170,10 +204,11 @@ inline std::string kpack(const std::vector<Kernel>& kernels, bool packed) {
     auto kernel =
         map({{"type", text("hsaco")}, {"ordinal", number(i)}, {"original_size", number(kernels[i].payload.size())}});
     contents.emplace_back(kernels[i].binary, map({{kernels[i].target, kernel}}));
+    targets.push_back(text(kernels[i].target));
   }
   auto frames_size = out.size() - frames_at;
   auto table = map({{"format_version", number(1)},
-                    {"gfx_arches", array({text("gfx942")})},
+                    {"gfx_arches", array(targets)},
                     {"compression_scheme", text(packed ? "zstd-per-kernel" : "none")},
                     packed ? std::pair{std::string("zstd_offset"), number(frames_at)}
                            : std::pair{std::string("blobs"), array(blobs)},

@@ -1,7 +1,6 @@
-// .kpack archives: "KPAK", u32 version, u64 place of the table of contents; blobs; the table in MessagePack, up to the
-// end of the file (rocm-systems, shared/kpack/runtime/src/toc_parser.cpp).
+#include "gpu/kpack.hpp"
+
 #include "gpu/message_pack.hpp"
-#include "gpu/reading.hpp"
 #include "gpu/unpack.hpp"
 
 #include "elf/image.hpp"
@@ -13,37 +12,18 @@
 namespace quarry::gpu {
 
 namespace {
-constexpr std::size_t k_kpack_header = 16;
 constexpr std::uint64_t k_contents_max = 64u << 20; // a table of contents; one kernel takes about 100 bytes of it
 constexpr std::uint32_t k_kpack_version_max = 2;
 
-struct Blob {
-  std::uint64_t offset = 0, size = 0;
-};
-struct Kernel {
-  std::string binary, target;
-  std::uint64_t ordinal = 0, size = 0;
-};
-struct Table {
+using Blob = KpackBlob;
+using Kernel = KpackKernel;
+
+struct KpackTable {
   std::string scheme = "none"; ///< "none", "zstd-per-kernel"
   std::vector<Blob> blobs;
   Blob packed; ///< of all frames
   std::vector<Kernel> kernels;
 };
-
-Unexpected damaged_table() { return damaged("the table of contents of the kpack archive is damaged"); }
-
-/// Calls `take(key)` for each pair of a map. `take` reads the value, or returns false: then the value is skipped.
-template <class Take> bool each_pair(MessagePack& in, const Take& take) {
-  auto pairs = in.map();
-  if (!pairs) return false;
-  for (std::uint64_t i = 0; i < *pairs; ++i) {
-    auto key = in.text();
-    if (!key && !in.skip()) return false;
-    if ((!key || !take(*key)) && !in.skip()) return false;
-  }
-  return true;
-}
 
 bool read_number(MessagePack& in, std::uint64_t& into) {
   auto value = in.number();
@@ -80,8 +60,8 @@ bool read_kernels(MessagePack& in, std::vector<Kernel>& into) {
   });
 }
 
-std::optional<Table> parse_contents(std::string_view bytes) {
-  Table table;
+std::optional<KpackTable> parse_contents(std::string_view bytes) {
+  KpackTable table;
   MessagePack in(bytes);
   bool read = each_pair(in, [&](std::string_view key) {
     if (key == "compression_scheme") {
@@ -130,56 +110,60 @@ Result<std::string> head_of(Reading& reading, const Blob& blob, bool packed) {
 /// The first bytes of blobs: several kernels may name the same blob, which is unpacked once.
 using Heads = std::map<std::uint64_t, std::string>;
 
-struct Blobs {
-  std::vector<Blob> places;
-  bool packed = false;
-  Heads heads = {};
-};
-
-Result<void> add_kernel(Reading& reading, const Kernel& kernel, Blobs& blobs) {
+Result<void> add_kernel(Reading& reading, const Kernel& kernel, const KpackArchive& archive, Heads& heads) {
   auto target = parse_target(kernel.target);
   if (!target)
     return unknown_form(
         fmt::format("the kpack archive names a target `{}` that is not known", names::printable(kernel.target)));
-  if (kernel.ordinal >= blobs.places.size())
+  if (kernel.ordinal >= archive.blobs.size())
     return damaged(fmt::format("the code of {} for {} is blob {} of {}", names::printable(kernel.binary), target->str(),
-                               kernel.ordinal, blobs.places.size()));
-  const auto& blob = blobs.places[kernel.ordinal];
-  auto [head, is_new] = blobs.heads.try_emplace(kernel.ordinal);
+                               kernel.ordinal, archive.blobs.size()));
+  const auto& blob = archive.blobs[kernel.ordinal];
+  auto [head, is_new] = heads.try_emplace(kernel.ordinal);
   if (is_new) {
-    TRY(head->second, head_of(reading, blob, blobs.packed));
+    TRY(head->second, head_of(reading, blob, archive.packed));
   }
-  auto bytes = blobs.packed ? kernel.size : blob.size;
+  auto bytes = archive.packed ? kernel.size : blob.size;
   add_object(reading, {Container::kpack, *target, blob.offset, bytes, {}, true}, head->second);
   return {};
 }
 } // namespace
 
-Result<void> read_kpack(Reading& reading) {
-  TRY(auto head, bytes_at(reading.file, 0, k_kpack_header));
+Result<KpackArchive> read_kpack_archive(const content::Rope& file) {
+  TRY(auto head, bytes_at(file, 0, k_kpack_header));
   if (head.size() < k_kpack_header) return damaged("the kpack archive ends inside its header");
   auto version = value_in<std::uint32_t>(head, 4);
   if (version == 0 || version > k_kpack_version_max)
     return unknown_form(
         fmt::format("the kpack archive has version {}; versions 1 to {} are known", version, k_kpack_version_max));
   auto at = value_in<std::uint64_t>(head, 8);
-  if (at < k_kpack_header || at >= reading.file.size())
+  if (at < k_kpack_header || at >= file.size())
     return damaged("the table of contents of the kpack archive is outside it");
-  if (reading.file.size() - at > k_contents_max)
+  if (file.size() - at > k_contents_max)
     return damaged(fmt::format("the table of contents of the kpack archive has more than {} bytes", k_contents_max));
-  TRY(auto bytes, bytes_at(reading.file, at, k_contents_max));
-  auto table = parse_contents(bytes);
-  if (!table) return damaged_table();
-  Blobs blobs{std::move(table->blobs), table->scheme == "zstd-per-kernel"};
-  if (!blobs.packed && table->scheme != "none")
+  KpackArchive archive;
+  TRY(archive.contents, bytes_at(file, at, k_contents_max));
+  auto table = parse_contents(archive.contents);
+  if (!table) return damaged("the table of contents of the kpack archive is damaged");
+  archive.packed = table->scheme == "zstd-per-kernel";
+  if (!archive.packed && table->scheme != "none")
     return unknown_form(fmt::format("the kpack archive is packed with `{}`", names::printable(table->scheme)));
-  if (blobs.packed) {
-    TRY(blobs.places, frames_of(reading.file, table->packed));
+  archive.frames = table->packed;
+  archive.blobs = std::move(table->blobs);
+  archive.kernels = std::move(table->kernels);
+  if (archive.packed) {
+    TRY(archive.blobs, frames_of(file, archive.frames));
   }
+  return archive;
+}
+
+Result<void> read_kpack(Reading& reading) {
+  TRY(auto archive, read_kpack_archive(reading.file));
   ++reading.contents.containers;
   reading.contents.stored_bytes += reading.file.size();
-  for (const auto& kernel : table->kernels)
-    if (auto added = add_kernel(reading, kernel, blobs); !added) TRY_DO(keep(reading, added.error(), ""));
+  Heads heads;
+  for (const auto& kernel : archive.kernels)
+    if (auto added = add_kernel(reading, kernel, archive, heads); !added) TRY_DO(keep(reading, added.error(), ""));
   return {};
 }
 

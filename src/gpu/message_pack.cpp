@@ -1,6 +1,6 @@
 #include "gpu/message_pack.hpp"
 
-#include <limits>
+#include <cstdint>
 
 namespace quarry::gpu {
 
@@ -94,6 +94,33 @@ bool MessagePack::skip() {
     if (left - 1 > bytes_.size()) return false;
   }
   return true;
+}
+
+namespace {
+void put_big_endian(std::string& out, std::uint64_t value, unsigned width) {
+  for (unsigned i = width; i-- > 0;) out.push_back(static_cast<char>(value >> (8 * i) & 0xFF));
+}
+
+/// A count below 16 stands in the tag; others follow the tag `wide` or `wide` + 1.
+std::string packed_count(std::uint32_t count, unsigned short_tag, unsigned wide) {
+  if (count < 16) return std::string(1, static_cast<char>(short_tag + count));
+  bool fits = count <= UINT16_MAX;
+  std::string out(1, static_cast<char>(wide + (fits ? 0 : 1)));
+  put_big_endian(out, count, fits ? 2 : 4);
+  return out;
+}
+} // namespace
+
+std::string packed_map(std::uint32_t pairs) { return packed_count(pairs, 0x80, 0xDE); }
+
+std::string packed_array(std::uint32_t elements) { return packed_count(elements, 0x90, 0xDC); }
+
+std::string packed_number(std::uint64_t value) {
+  if (value < 0x80) return std::string(1, static_cast<char>(value));
+  unsigned step = value <= UINT8_MAX ? 0 : value <= UINT16_MAX ? 1 : value <= UINT32_MAX ? 2 : 3;
+  std::string out(1, static_cast<char>(0xCC + step));
+  put_big_endian(out, value, 1u << step);
+  return out;
 }
 
 } // namespace quarry::gpu

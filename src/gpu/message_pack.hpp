@@ -4,6 +4,7 @@
 // and skips the rest without recursion.
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace quarry::gpu {
@@ -22,11 +23,30 @@ public:
   /// Moves behind the next value, with everything in it. Returns false if the bytes end too early. Time: linear in the
   /// bytes that are skipped.
   bool skip();
+  std::string_view rest() const { return bytes_; } ///< what was not read yet
 
 private:
   struct Item;
   std::optional<Item> item() const;
   std::string_view bytes_;
 };
+
+/// Calls `take(key)` for each pair of a map. `take` reads the value, or returns false: then the value is skipped.
+/// Returns false if the next value is not a map or ends too early.
+template <class Take> bool each_pair(MessagePack& in, const Take& take) {
+  auto pairs = in.map();
+  if (!pairs) return false;
+  for (std::uint64_t i = 0; i < *pairs; ++i) {
+    auto key = in.text();
+    if (!key && !in.skip()) return false;
+    if ((!key || !take(*key)) && !in.skip()) return false;
+  }
+  return true;
+}
+
+/// As packers write them: as short as possible.
+std::string packed_map(std::uint32_t pairs);      ///< the pairs follow
+std::string packed_array(std::uint32_t elements); ///< the elements follow
+std::string packed_number(std::uint64_t value);
 
 } // namespace quarry::gpu

@@ -1,6 +1,7 @@
 #include "gpu/thin.hpp"
 
 #include "digest/md5.hpp"
+#include "gpu/kpack.hpp"
 #include "gpu/reading.hpp"
 #include "gpu/repack.hpp"
 #include "gpu/thin_proof.hpp"
@@ -250,6 +251,11 @@ bool is_library(const Contents& contents, std::string_view head) {
          });
 }
 
+bool is_archive(const Contents& contents) {
+  return std::ranges::any_of(contents.objects,
+                             [](const CodeObject& object) { return object.container == Container::kpack; });
+}
+
 Result<void> require_undamaged(const Contents& contents, std::string_view name) {
   auto found = std::ranges::find(contents.findings, Severity::error, &Finding::severity);
   if (found == contents.findings.end()) return {};
@@ -258,16 +264,39 @@ Result<void> require_undamaged(const Contents& contents, std::string_view name) 
 }
 
 /// What cannot be thinned, if it holds code that nobody asked for.
-void note_others(Thinning& thinning, const Contents& contents, std::string_view head) {
+void note_others(Thinning& thinning, const Contents& contents) {
   auto is_other = [&](const CodeObject& object) {
-    bool other =
-        object.container == Container::kpack || object.container == Container::offload_binary || head.starts_with("MZ");
-    return other && is_unwanted(object.target, thinning.request.devices);
+    return object.container == Container::offload_binary && is_unwanted(object.target, thinning.request.devices);
   };
-  if (std::ranges::any_of(contents.objects, is_other))
-    stays(thinning, head.starts_with("MZ") ? "Windows programs and DLLs are not thinned"
-                                           : "kpack archives and offload binaries are not thinned");
+  if (std::ranges::any_of(contents.objects, is_other)) stays(thinning, "offload binaries are not thinned");
   for (const auto& finding : contents.findings) stays(thinning, finding.message);
+}
+
+Result<void> thin_bundles(Thinning& thinning, const std::vector<Bundle>& bundles) {
+  for (const auto& bundle : bundles)
+    TRY_DO(bundle.container == Container::bundle ? thin_plain(thinning, bundle) : thin_compressed(thinning, bundle));
+  return {};
+}
+
+/// Applies the changes, and proves the result. `head` begins the file.
+Result<void> change(Thinning& thinning, Thinned& thinned, std::string_view head, std::string_view name) {
+  const auto& file = thinning.file;
+  bool elf = is_library(thinned.before, head), windows = head.starts_with("MZ");
+  if (windows && !thinning.changes.empty()) TRY_DO(prepare_windows(thinning, name));
+  thinned.changed = !thinning.changes.empty();
+  if (!thinned.changed) {
+    thinned.after = thinned.before;
+    return {};
+  }
+  TRY(thinned.file, changed_file(file, thinning.changes));
+  if (elf) TRY_DO(check_sections(file, name, thinning.changes));
+  if (windows) {
+    TRY(thinned.file, with_new_checksum(thinning, thinned.file));
+  }
+  TRY(thinned.after, read_contents(thinned.file, name));
+  TRY_DO(prove_thinned(thinning, thinned, name));
+  if (elf) TRY_DO(prove_elf(thinning, thinned, name));
+  return {};
 }
 } // namespace
 
@@ -287,27 +316,16 @@ Result<Thinned> thin(const content::Rope& file, std::string_view name, const Thi
   TRY(auto head, bytes_at(file, 0, k_bundle_magic.size()));
   Thinning thinning{file, request};
   Thinned thinned{file, false, std::move(reading.contents), {}, {}};
-  note_others(thinning, thinned.before, head);
-  if (!head.starts_with("MZ"))
-    for (const auto& bundle : bundles) {
-      auto done =
-          bundle.container == Container::bundle ? thin_plain(thinning, bundle) : thin_compressed(thinning, bundle);
-      TRY_DO(done, fmt::format("while thinning {}", name));
-    }
+  note_others(thinning, thinned.before);
+  auto doing = fmt::format("while thinning {}", name);
+  if (is_archive(thinned.before)) {
+    TRY_DO(thin_kpack(thinning, thinned, name), doing);
+    if (!thinned.changed) thinned.after = thinned.before;
+  } else {
+    TRY_DO(thin_bundles(thinning, bundles), doing);
+    TRY_DO(change(thinning, thinned, head, name), doing);
+  }
   thinned.left = std::move(thinning.left);
-  thinned.changed = !thinning.changes.empty();
-  if (!thinned.changed) {
-    thinned.after = thinned.before;
-    return thinned;
-  }
-  TRY(thinned.file, changed_file(file, thinning.changes), fmt::format("while thinning {}", name));
-  bool elf = is_library(thinned.before, head);
-  if (elf) {
-    TRY_DO(check_sections(file, name, thinning.changes), fmt::format("while thinning {}", name));
-  }
-  TRY(thinned.after, read_contents(thinned.file, name));
-  TRY_DO(prove_thinned(thinning, thinned, name));
-  if (elf) TRY_DO(prove_elf(thinning, thinned, name));
   return thinned;
 }
 

@@ -26,7 +26,8 @@ struct ThinRequest {
 };
 
 struct Thinned {
-  /// As long as the original, but for a file that is a compressed bundle. The original itself if nothing was removed.
+  /// As long as the original, but for a compressed bundle or a kpack archive. The original itself if nothing was
+  /// removed.
   content::Rope file;
   bool changed = false;
   Contents before, after;
@@ -35,11 +36,13 @@ struct Thinned {
 
 /// Drops the entries of unwanted targets from the tables of bundles, and zeros their code. A compressed bundle is
 /// decompressed, thinned, and compressed again with the same version and method; if it does not fit into its old place,
-/// it stays as it is. A file that is one compressed bundle gets shorter. The host's entry always stays. kpack archives,
-/// Windows files and bare code objects stay as they are.
+/// it stays as it is. A file that is one compressed bundle gets shorter. The host's entry always stays. From a kpack
+/// archive blobs and rows leave, so that it gets shorter, too; one that would be left without code stays as it is. So
+/// do signed Windows files and bare code objects.
 ///
-/// The result is proven before it is returned: outside tables and zeroed code every byte is the original's, the bundles
-/// read back hold exactly what was kept, and the rules for ELF files find nothing that they did not find before.
+/// The result is proven before it is returned: outside tables, a Windows file's checksum and zeroed code every byte is
+/// the original's, the bundles read back hold exactly what was kept, the rows of an archive name the same bytes, and
+/// the rules for ELF files find nothing that they did not find before.
 ///
 /// Fails with corrupt (G101) if a container is damaged, if code stands in the table of its bundle, in another section
 /// or in another bundle; with unsupported (G116) if the thinned file breaks a rule for ELF files that the original

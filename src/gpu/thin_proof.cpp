@@ -4,6 +4,7 @@
 #include "elf/image.hpp"
 #include "gpu/bundle.hpp"
 #include "names/entry_names.hpp"
+#include "pe/layout.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -64,6 +65,52 @@ Result<void> check_sections(const content::Rope& file, std::string_view name, co
     if (sections[i].has_bytes() && names_of_sections[i] != ".hip_fatbin")
       TRY_DO(check(sections[i].offset, sections[i].size, "section " + names_of_sections[i]));
   return {};
+}
+
+Result<void> prepare_windows(Thinning& thinning, std::string_view name) {
+  auto drop = [&](std::string reason) {
+    thinning.changes.clear();
+    thinning.removed.clear();
+    thinning.left.push_back(std::move(reason));
+  };
+  auto layout = pe::read_layout(thinning.file, name);
+  if (!layout && layout.error().kind != ErrorKind::corrupt) return fail(std::move(layout).error());
+  if (!layout) {
+    drop(layout.error().message);
+    return {};
+  }
+  if (layout->is_signed) {
+    drop("it is signed: without the code, the signature would not fit");
+    return {};
+  }
+  auto is_inside = [&](const Change& change) {
+    return std::ranges::any_of(layout->sections, [&](const pe::SectionPlace& section) {
+      bool code = section.name == ".hip_fat";
+      return code && change.begin >= section.begin && change.end <= section.begin + section.size;
+    });
+  };
+  auto is_shared = [&](const Change& change) {
+    bool other = std::ranges::any_of(layout->sections, [&](const pe::SectionPlace& section) {
+      return section.name != ".hip_fat" && change.begin < section.begin + section.size && section.begin < change.end;
+    });
+    return other || change.begin < layout->headers_size;
+  };
+  if (!std::ranges::all_of(thinning.changes, is_inside) || std::ranges::any_of(thinning.changes, is_shared))
+    drop("its code stands in its headers or in another section, too");
+  return {};
+}
+
+Result<content::Rope> with_new_checksum(Thinning& thinning, const content::Rope& changed) {
+  TRY(auto layout, pe::read_layout(thinning.file, "the file"));
+  if (layout.checksum == 0) return changed;
+  TRY(auto right, pe::checksum_of(thinning.file, layout.checksum_at));
+  if (right != layout.checksum) return changed; // nothing has looked at it so far
+  TRY(auto sum, pe::checksum_of(changed, layout.checksum_at));
+  std::string bytes;
+  for (unsigned i = 0; i < 4; ++i) bytes.push_back(static_cast<char>(sum >> (8 * i) & 0xFF));
+  Change field{layout.checksum_at, layout.checksum_at + 4, content::Rope::literal(bytes)};
+  thinning.changes.insert(thinning.changes.begin(), std::move(field)); // headers come first
+  return changed.overlay(layout.checksum_at, std::move(bytes));
 }
 
 Result<void> prove_thinned(const Thinning& thinning, const Thinned& thinned, std::string_view name) {

@@ -32,6 +32,12 @@ struct Thinning {
 /// `changes` are sorted. Fails with corrupt (G101, E001).
 Result<void> check_sections(const content::Rope& file, std::string_view name, const std::vector<Change>& changes);
 
+/// The same for a Windows program or DLL. If it is signed, or code stands in its headers or in another section, the
+/// changes are dropped and the reason is added to `left`.
+Result<void> prepare_windows(Thinning& thinning, std::string_view name);
+/// `changed` with a right checksum in its header, if the original has a right one: `thinning.changes` gets the field.
+Result<content::Rope> with_new_checksum(Thinning& thinning, const content::Rope& changed);
+
 /// Outside the changes every byte is the original's, and the containers read back hold exactly what was kept. Fails
 /// with internal (G116).
 Result<void> prove_thinned(const Thinning& thinning, const Thinned& thinned, std::string_view name);

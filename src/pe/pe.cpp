@@ -1,5 +1,6 @@
 #include "pe/pe.hpp"
 
+#include "pe/layout.hpp"
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -17,7 +18,8 @@ namespace {
 constexpr std::uint64_t k_dos_header = 64, k_coff_header = 20, k_section = 40, k_import = 20, k_directory = 8;
 constexpr std::uint16_t k_executable_image = 0x0002, k_dll = 0x2000; // Characteristics
 constexpr std::uint16_t k_pe32 = 0x10b, k_pe32_plus = 0x20b;         // Magic of the optional header
-constexpr std::size_t k_import_directory = 1;
+constexpr std::size_t k_import_directory = 1, k_certificate_directory = 4;
+constexpr std::size_t k_checksum_at = 64; // in the optional header
 
 template <class T> T load(std::string_view bytes, std::size_t at) {
   T value;
@@ -30,6 +32,7 @@ bool fits(std::uint64_t offset, std::uint64_t size, std::uint64_t limit) {
 }
 
 struct Section {
+  std::string name;
   std::uint32_t virtual_size = 0, address = 0, raw_size = 0, raw_at = 0;
 };
 
@@ -42,6 +45,15 @@ public:
     TRY_DO(read_sections());
     TRY_DO(read_imports());
     return std::move(facts_);
+  }
+
+  Result<Layout> run_layout() {
+    TRY_DO(read_headers());
+    TRY_DO(read_sections());
+    for (const auto& section : sections_)
+      if (section.raw_at && section.raw_size > 0)
+        layout_.sections.push_back({section.name.substr(0, section.name.find('\0')), section.raw_at, section.raw_size});
+    return std::move(layout_);
   }
 
 private:
@@ -82,11 +94,15 @@ private:
     facts_.is_64 = magic == k_pe32_plus;
     std::size_t count_at = facts_.is_64 ? 108 : 92;
     if (header.size() < count_at + 4) return corrupt("its optional header is cut short");
-    headers_size_ = load<std::uint32_t>(header, 60);
+    layout_.headers_size = load<std::uint32_t>(header, 60);
+    layout_.checksum_at = sections_at_ - header.size() + k_checksum_at;
+    layout_.checksum = load<std::uint32_t>(header, k_checksum_at);
     auto count = load<std::uint32_t>(header, count_at);
     auto first = count_at + 4;
     if (count > (header.size() - first) / k_directory) return corrupt("its data directories are cut short");
     if (count > k_import_directory) imports_at_ = load<std::uint32_t>(header, first + k_import_directory * k_directory);
+    if (count > k_certificate_directory)
+      layout_.is_signed = load<std::uint32_t>(header, first + k_certificate_directory * k_directory) != 0;
     return {};
   }
 
@@ -96,7 +112,7 @@ private:
     TRY(auto table, bytes(sections_at_, section_count_ * k_section, "the section table"));
     for (std::size_t i = 0; i < section_count_; ++i) {
       auto at = i * k_section;
-      Section s{load<std::uint32_t>(table, at + 8), load<std::uint32_t>(table, at + 12),
+      Section s{table.substr(at, 8), load<std::uint32_t>(table, at + 8), load<std::uint32_t>(table, at + 12),
                 load<std::uint32_t>(table, at + 16), load<std::uint32_t>(table, at + 20)};
       if (s.raw_at && !fits(s.raw_at, s.raw_size, file_.size()))
         return corrupt(fmt::format("section {} reaches past the end of its {} bytes", i + 1, file_.size()));
@@ -111,7 +127,7 @@ private:
       if (s.raw_at && address >= s.address && address - s.address < s.raw_size)
         return std::pair(std::uint64_t{s.raw_at} + (address - s.address),
                          std::uint64_t{s.raw_size} - (address - s.address));
-    auto headers = std::min<std::uint64_t>(headers_size_, file_.size());
+    auto headers = std::min<std::uint64_t>(layout_.headers_size, file_.size());
     if (address < headers) return std::pair(std::uint64_t{address}, headers - address);
     return std::nullopt;
   }
@@ -143,9 +159,9 @@ private:
   const content::Rope& file_;
   std::string_view name_;
   Facts facts_;
-  std::uint16_t section_count_ = 0;
+  Layout layout_;
   std::uint64_t sections_at_ = 0;
-  std::uint32_t imports_at_ = 0, headers_size_ = 0;
+  std::uint32_t section_count_ = 0, imports_at_ = 0;
   std::vector<Section> sections_;
 };
 
@@ -159,6 +175,21 @@ Result<bool> has_magic(const content::Rope& file) {
 }
 
 Result<Facts> read_facts(const content::Rope& file, std::string_view name) { return Reader(file, name).run(); }
+
+Result<Layout> read_layout(const content::Rope& file, std::string_view name) { return Reader(file, name).run_layout(); }
+
+Result<std::uint32_t> checksum_of(const content::Rope& file, std::uint64_t field) {
+  std::uint64_t sum = 0, at = 0;
+  TRY_DO(content::pump(file, [&](std::span<const std::byte> piece) -> Result<void> {
+    for (auto byte : piece) {
+      if (at < field || at >= field + 4) sum += static_cast<std::uint64_t>(byte) << (at % 2 == 0 ? 0 : 8);
+      ++at;
+    }
+    return {};
+  }));
+  while (sum > 0xFFFF) sum = (sum & 0xFFFF) + (sum >> 16);
+  return static_cast<std::uint32_t>(sum + file.size());
+}
 
 std::string machine_name(std::uint16_t machine) {
   switch (machine) {

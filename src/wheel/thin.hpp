@@ -36,7 +36,7 @@ struct ThinReport {
 
 /// Writes the wheel `path` below `output_dir` under its own name, atomically; an existing file is replaced. Bundles are
 /// thinned as gpu::thin() does it. Files of one target (by their path: Tensile, MIOpen, AOTriton and others; or
-/// `.hsaco` and `.co` files that are one code object) are left out if nobody asked for it. RECORD is new; its
+/// `.hsaco`, `.co` and `.kpack` files with code for no other) are left out if nobody asked for it. RECORD is new; its
 /// signatures are dropped. If there is nothing to remove, or no device code at all, the wheel is copied byte for byte.
 ///
 /// Before the file gets its name it is read back: changed members are inflated and compared with what was proven, all

@@ -42,13 +42,15 @@ bool ends_with_any(std::string_view name, std::initializer_list<std::string_view
 
 /// Programs choose these files by their names, so that one for a target of no interest is never opened.
 bool may_be_dropped(std::string_view path, const ThinRules& rules) {
-  return !rules.keep_loose_files && !ends_with_any(path, {".a", ".lib", ".kpack"});
+  return !rules.keep_loose_files && !ends_with_any(path, {".a", ".lib"});
 }
 
-/// The file is one code object, and nobody asked for it.
-bool is_unwanted_object(const gpu::Contents& contents, const ThinRules& rules) {
-  return contents.objects.size() == 1 && contents.objects.front().container == gpu::Container::elf &&
-         gpu::is_unwanted(contents.objects.front().target, rules.devices);
+/// The file is one code object or one kpack archive, and nobody asked for any of it.
+bool is_unwanted_whole(const gpu::Contents& contents, const ThinRules& rules) {
+  return !contents.objects.empty() && std::ranges::all_of(contents.objects, [&](const gpu::CodeObject& object) {
+    bool whole = object.container == gpu::Container::elf || object.container == gpu::Container::kpack;
+    return whole && gpu::is_unwanted(object.target, rules.devices);
+  });
 }
 
 } // namespace
@@ -80,13 +82,13 @@ Result<MemberLook> thin_member(const std::string& path, const content::Rope& con
   auto look = look_at_path(path, rules);
   if (look.dropped) return look;
   TRY(auto thinned, gpu::thin(content, names::printable(path), {rules.devices, rules.spool_directory, spool}));
-  bool unwanted = is_unwanted_object(thinned.before, rules);
-  look.dropped = unwanted && may_be_dropped(path, rules) && ends_with_any(path, {".hsaco", ".co"});
+  bool unwanted = is_unwanted_whole(thinned.before, rules);
+  look.dropped = unwanted && may_be_dropped(path, rules) && ends_with_any(path, {".hsaco", ".co", ".kpack"});
   if (unwanted && !look.dropped && look.left.empty()) // else the path said it
     look.left.push_back(fmt::format("the file is code for {} as a whole", thinned.before.objects.front().target.str()));
   look.code = code_of(thinned, look.dropped, rules.devices);
   for (const auto& object : thinned.before.objects) look.processors.insert(object.target.processor);
-  std::ranges::move(thinned.left, std::back_inserter(look.left));
+  if (!unwanted) std::ranges::move(thinned.left, std::back_inserter(look.left));
   if (thinned.changed) look.thinned = std::move(thinned.file);
   return look;
 }

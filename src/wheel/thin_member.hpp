@@ -38,7 +38,7 @@ struct MemberLook {
 };
 
 /// What the path alone says: a file for a target that nobody asked for is dropped and need not be read. Static
-/// libraries and kpack archives are not: build files and libraries name them. Pure.
+/// libraries are not: build files name them. Pure.
 MemberLook look_at_path(const std::string& path, const ThinRules& rules);
 
 /// What becomes of the file. `spool` gets bundles that were compressed again, and the result reads from it. Errors and

@@ -183,7 +183,7 @@ std::vector<Flag> thin_flags() {
        .fallback = "release"},
       {.name = "--keep-named-files",
        .value = "",
-       .help = "keep files that are for one target as a whole (by their path, or .hsaco and .co)"},
+       .help = "keep files that are for one target as a whole (by their path, or .hsaco, .co, .kpack)"},
       {.name = "--families-file",
        .value = "FILE",
        .help = "a families file, or the name of a shipped table (default: data/families.toml)",
@@ -200,12 +200,13 @@ Command wheel_thin_command() {
       .description =
           "Writes the wheel without the device code of other targets. In libraries the code is overwritten with zeros, "
           "which compress to nothing, and its entry leaves the table of its bundle: addresses, sections and lengths "
-          "stay, so an installed library keeps its size, and only the download gets smaller. A compressed bundle is "
-          "compressed again in its place. A bundle without code for any of the targets keeps its header and the entry "
-          "of the host; to the HIP runtime it is a library that was not built for the GPU.\n\n"
+          "stay, so an installed library keeps its size, and only the download gets smaller. Windows DLLs are thinned "
+          "likewise, unless they are signed. A compressed bundle is compressed again in its place. A kpack archive "
+          "gets shorter: its rows and code for other targets leave. A bundle without code for any of the targets keeps "
+          "its header and the entry of the host; to the HIP runtime it is a library that was not built for the GPU.\n\n"
           "Files that are for one target as a whole are left out of the wheel if nobody asked for it: `.hsaco` and "
-          "`.co` files, kernels and databases whose path names the target, as Tensile, MIOpen, AOTriton and hipDNN "
-          "write it. Static libraries, kpack archives and Windows DLLs stay as they are.\n\n"
+          "`.co` files, kpack archives, kernels and databases whose path names the target, as Tensile, MIOpen, "
+          "AOTriton and hipDNN write it. Static libraries stay as they are.\n\n"
           "Code with a setting (`gfx90a:xnack+`) counts as its processor's, and generic code such as gfx11-generic "
           "stays if it serves one of the targets. Code for a processor that is not known stays.\n\n"
           "All other files are copied as they are stored; RECORD is new, the wheel keeps its name and tags. Every byte "
