@@ -1,5 +1,6 @@
 // E13: the registration records that HIP programs carry in .hipFatBinSegment must still point at a bundle of device
 // code.
+#include "elf/fat_binary.hpp"
 #include "elf/verify.hpp"
 #include "elf/window.hpp"
 
@@ -19,11 +20,14 @@ constexpr std::uint32_t k_hip_magic =
 constexpr std::size_t k_wrappers_max = 1u << 14;       // of a file; librocsparse has 111
 constexpr std::size_t k_sections_of_wrappers_max = 16; // a linker makes one
 constexpr std::uint64_t k_head_bytes = 32;             // of what they point at: the longest magic has 24
+constexpr std::uint64_t k_table_page = 4096;           // holds the table of a bundle with 40 entries
 
 bool is_bundle(std::string_view bytes) {
   // Bundle, compressed bundle, plain ELF code object.
   return bytes.starts_with("__CLANG_OFFLOAD_BUNDLE__") || bytes.starts_with("CCOB") || bytes.starts_with(ELFMAG);
 }
+
+constexpr std::uint64_t k_rela_soon = 4u << 20; // of DT_RELA that is asked for at once; librocsparse has 0.3 MB
 
 using Targets = std::map<std::uint64_t, std::uint64_t>; // place -> addend
 
@@ -35,6 +39,7 @@ Result<Targets> relative_targets(const Image& image, const std::vector<Section>&
   if (!address || !size) return out;
   auto at = image.offset_of(*address, *size);
   if (!at) return image.corrupt("DT_RELA is outside the loaded bytes");
+  image.file.prefetch(*at, std::min(*size, k_rela_soon));
   const std::uint64_t relative = image.header.machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
   auto inside = [&](std::uint64_t place) {
     return std::any_of(sections.begin(), sections.end(),
@@ -87,20 +92,38 @@ Result<void> verify_wrappers(Subject& s, const std::vector<Section>& sections) {
   }
   return all;
 }
+
+std::vector<Section> sections_of_wrappers(const Image& image, const std::vector<Section>& sections,
+                                          const std::vector<std::string>& names) {
+  std::vector<Section> out;
+  for (std::size_t i = 0; i < sections.size(); ++i)
+    if (names[i] == ".hipFatBinSegment" && sections[i].has_bytes() &&
+        fits(sections[i].offset, sections[i].size, image.file.size()) &&
+        fits(sections[i].address, sections[i].size, UINT64_MAX))
+      out.push_back(sections[i]);
+  return out;
+}
 } // namespace
 
 void verify_fat_binary(Subject& s) {
-  std::vector<Section> sections;
-  for (std::size_t i = 0; i < s.sections.size(); ++i)
-    if (s.names[i] == ".hipFatBinSegment" && s.sections[i].has_bytes() &&
-        fits(s.sections[i].offset, s.sections[i].size, s.image.file.size()) &&
-        fits(s.sections[i].address, s.sections[i].size, UINT64_MAX))
-      sections.push_back(s.sections[i]);
+  auto sections = sections_of_wrappers(s.image, s.sections, s.names);
   if (sections.size() > k_sections_of_wrappers_max)
     return s.error("E113", fmt::format("there are {} sections called .hipFatBinSegment, more than the {} that are read",
                                        sections.size(), k_sections_of_wrappers_max));
   if (sections.empty()) return;
   if (auto done = verify_wrappers(s, sections); !done) s.error("E113", done.error().message);
+}
+
+void prefetch_fat_binaries(const Image& image, const std::vector<Section>& sections,
+                           const std::vector<std::string>& names) {
+  auto wanted = sections_of_wrappers(image, sections, names);
+  if (wanted.empty() || wanted.size() > k_sections_of_wrappers_max) return;
+  auto targets = relative_targets(image, wanted);
+  if (!targets) return;
+  std::vector<Wrapper> wrappers;
+  for (const auto& section : wanted) static_cast<void>(find_wrappers(image, section, *targets, wrappers));
+  for (const auto& wrapper : wrappers)
+    if (wrapper.place) image.file.prefetch(*wrapper.place, k_table_page);
 }
 
 } // namespace quarry::elf

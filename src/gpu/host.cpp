@@ -2,6 +2,7 @@
 #include "gpu/offload.hpp"
 #include "gpu/reading.hpp"
 
+#include "elf/fat_binary.hpp"
 #include "elf/image.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -105,6 +106,7 @@ Result<void> read_elf(Reading& reading) {
   TRY(auto image, elf::Image::read(reading.file, reading.name));
   TRY(auto headers, image.read_sections());
   TRY(auto names, elf::section_names(image, headers));
+  elf::prefetch_fat_binaries(image, headers, names);
   std::vector<Range> sections;
   for (std::size_t i = 0; i < headers.size(); ++i)
     if (headers[i].has_bytes() && names[i].starts_with('.'))
