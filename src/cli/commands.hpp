@@ -13,6 +13,7 @@ std::vector<Command> publish_commands();    // publish
 std::vector<Command> set_commands();        // set show, verify, check, adopt; channel verify
 std::vector<Command> mirror_commands();     // mirror sync
 std::vector<Command> set_diff_commands();   // set diff
+std::vector<Command> shadow_commands();     // shadow
 std::vector<Command> channel_commands();    // channel show, log, protect, unprotect, unblock; index repair, rebuild; gc
 std::vector<Command> gate_commands();       // gate, waive; waiver list, revoke
 std::vector<Command> promote_commands();    // promote, rollback, yank

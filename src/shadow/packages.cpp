@@ -1,0 +1,69 @@
+#include "shadow/packages.hpp"
+
+#include "index/site.hpp"
+#include "inspect/compare.hpp"
+#include "publish/resolve.hpp"
+#include <list>
+#include <set>
+
+namespace quarry::shadow {
+
+namespace {
+/// The packages of one directory, and the files that they are read from.
+struct OpenPackages {
+  std::list<index::LocalFile> files;
+  std::vector<inspect::Package> packages;
+};
+
+Result<OpenPackages> open_packages(const Side& side, const PackageDirectories& all, const std::string& directory,
+                                   const inspect::ReadOptions& options) {
+  OpenPackages opened;
+  auto here = all.find(directory);
+  if (here == all.end()) return opened;
+  for (const auto& [file, name] : here->second) {
+    auto path = publish::path_of_key(*side.store, side.key(name));
+    if (!path) {
+      TRY(auto local, index::fetched(*side.store, side.key(name), options.spool_directory));
+      path = opened.files.emplace_back(std::move(local)).path();
+    }
+    TRY(auto package, inspect::read_package(*path, options));
+    opened.packages.push_back(std::move(package));
+  }
+  return opened;
+}
+
+std::string place_of(const inspect::PackageDiff& package, const inspect::Difference& difference) {
+  auto place = package.package + (difference.place.empty() ? "" : "!" + difference.place);
+  if (difference.kind == inspect::Kind::only_left) return place + "!ours";
+  return difference.kind == inspect::Kind::only_right ? place + "!theirs" : place;
+}
+
+void add_package(Section& section, const inspect::PackageDiff& package, const std::string& directory,
+                 const Table& table) {
+  section.equal += package.equal;
+  for (const auto& each : package.differences) {
+    Difference difference{Topic::packages, place_of(package, each), std::string(to_string(each.kind)), each.message};
+    difference.where = directory;
+    difference.reason = each.allowed ? each.reason : table.reason(Topic::packages, difference.place);
+    section.differences.push_back(std::move(difference));
+  }
+}
+} // namespace
+
+Result<Section> compare_packages(const Sides& sides, const Table& table, const inspect::ReadOptions& options) {
+  const auto& [ours, theirs] = sides;
+  auto left = package_directories(ours), right = package_directories(theirs);
+  std::set<std::string> directories;
+  for (const auto* side : {&left, &right})
+    for (const auto& [directory, files] : *side) directories.insert(directory);
+  Section section;
+  for (const auto& directory : directories) {
+    TRY(auto one, open_packages(ours, left, directory, options), "while reading our " + directory);
+    TRY(auto other, open_packages(theirs, right, directory, options), "while reading their " + directory);
+    TRY(auto diff, inspect::compare(one.packages, other.packages, table.packages(), options));
+    for (const auto& package : diff.packages) add_package(section, package, directory, table);
+  }
+  return section;
+}
+
+} // namespace quarry::shadow
