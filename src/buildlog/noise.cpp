@@ -83,47 +83,44 @@ void NoiseCounter::take(const Line& line, int rule) {
   BazelProgress progress;
   if (rules_.noise[static_cast<std::size_t>(rule)].kind == NoiseRule::Kind::bazel && parse_bazel(line.text, progress))
     subject = progress.action;
-  if (rule != run_rule_ || subject != run_.subject) {
+  if (rule != now_.rule || subject != now_.run.subject) {
     close();
-    run_rule_ = rule;
-    run_ = {{}, std::string(subject), line.number, 0, 0};
-    run_bytes_ = 0;
-    run_begin_us_ = line.time_us;
+    now_ = {rule, {{}, std::string(subject), line.number, 0, 0}, 0, line.time_us, line.time_us};
   }
-  ++run_.lines;
-  run_bytes_ += line.bytes;
-  run_end_us_ = line.time_us;
+  ++now_.run.lines;
+  now_.bytes += line.bytes;
+  now_.end_us = line.time_us;
 }
 
 void NoiseCounter::interrupt(const Line&) {
-  if (run_rule_ >= 0) close();
-  run_rule_ = -1;
+  if (now_.rule >= 0) close();
+  now_.rule = -1;
 }
 
 bool NoiseCounter::continues(const Line& line) const {
-  if (run_rule_ < 0) return false;
-  const auto& patterns = rules_.noise[static_cast<std::size_t>(run_rule_)].continues;
+  if (now_.rule < 0) return false;
+  const auto& patterns = rules_.noise[static_cast<std::size_t>(now_.rule)].continues;
   return std::any_of(patterns.begin(), patterns.end(), [&](const Pattern& p) { return p.matches(line.text); });
 }
 
 void NoiseCounter::close() {
-  if (run_rule_ < 0 || run_.lines < k_run_lines_min) return;
-  const auto& rule = rules_.noise[static_cast<std::size_t>(run_rule_)];
-  run_.source = rule.name;
-  if (run_begin_us_ != k_no_time && run_end_us_ != k_no_time) run_.span_us = run_end_us_ - run_begin_us_;
-  if (rule.kind == NoiseRule::Kind::bazel && !run_.subject.empty()) {
-    run_.source = k_stuck;
-    auto& count = counts_[static_cast<std::size_t>(run_rule_)];
-    count.lines -= run_.lines;
-    count.bytes -= run_bytes_;
-    stuck_.lines += run_.lines;
-    stuck_.bytes += run_bytes_;
-    auto subject = shown(run_.subject);
+  if (now_.rule < 0 || now_.run.lines < k_run_lines_min) return;
+  const auto& rule = rules_.noise[static_cast<std::size_t>(now_.rule)];
+  now_.run.source = rule.name;
+  if (now_.begin_us != k_no_time && now_.end_us != k_no_time) now_.run.span_us = now_.end_us - now_.begin_us;
+  if (rule.kind == NoiseRule::Kind::bazel && !now_.run.subject.empty()) {
+    now_.run.source = k_stuck;
+    auto& count = counts_[static_cast<std::size_t>(now_.rule)];
+    count.lines -= now_.run.lines;
+    count.bytes -= now_.bytes;
+    stuck_.lines += now_.run.lines;
+    stuck_.bytes += now_.bytes;
+    auto subject = shown(now_.run.subject);
     if (stuck_subjects_.size() < k_subjects_max || stuck_subjects_.contains(subject))
-      stuck_subjects_[subject] += run_.lines;
+      stuck_subjects_[subject] += now_.run.lines;
   }
-  run_.subject = shown(run_.subject);
-  runs_.push_back(run_);
+  now_.run.subject = shown(now_.run.subject);
+  runs_.push_back(now_.run);
   if (runs_.size() >= 2 * k_runs_max) {
     auto kept = runs();
     runs_ = std::move(kept);
@@ -132,7 +129,7 @@ void NoiseCounter::close() {
 
 void NoiseCounter::finish() {
   close();
-  run_rule_ = -1;
+  now_.rule = -1;
 }
 
 std::vector<NoiseRow> NoiseCounter::rows() const {

@@ -46,7 +46,7 @@ public:
   void take(const Line& line, int rule);  ///< a line of rules.noise[rule]
   void interrupt(const Line& line);       ///< a line that is not noise
   bool continues(const Line& line) const; ///< belongs to the noise line before it
-  int last() const { return run_rule_; }  ///< the rule of the line before, -1 if it was not noise
+  int last() const { return now_.rule; }  ///< the rule of the line before, -1 if it was not noise
   void finish();
 
   std::vector<NoiseRow> rows() const; ///< most lines first; sources without a line are left out
@@ -58,16 +58,20 @@ private:
   struct Count {
     std::uint64_t lines = 0, bytes = 0;
   };
+  /// The run that the line before belongs to.
+  struct Current {
+    int rule = -1; ///< of rules.noise; -1: that line was not noise
+    NoiseRun run;
+    std::uint64_t bytes = 0;
+    std::int64_t begin_us = k_no_time, end_us = k_no_time;
+  };
   void close();
   const Rules& rules_;
   std::vector<Count> counts_;
   Count stuck_; ///< of Bazel's lines, those of actions that it names again and again
   std::map<std::string, std::uint64_t, std::less<>> stuck_subjects_;
   std::vector<NoiseRun> runs_;
-  int run_rule_ = -1;
-  NoiseRun run_;
-  std::uint64_t run_bytes_ = 0;
-  std::int64_t run_begin_us_ = k_no_time, run_end_us_ = k_no_time;
+  Current now_;
 };
 
 } // namespace quarry::buildlog

@@ -37,10 +37,85 @@ std::string wheel_project(std::string_view line) {
   return std::string(name.substr(0, name.find('-')));
 }
 
+/// Lines that come again and again, with other numbers in them.
+class RepeatedLines {
+public:
+  void take(const Line& line) {
+    auto text = text::trim(line.text);
+    if (text.empty()) return;
+    auto hash = template_of(text);
+    auto at = templates_.find(hash);
+    if (at == templates_.end()) {
+      if (templates_.size() >= k_templates_max) return;
+      at = templates_.emplace(hash, RepeatedLine{shown(text), 0, line.number}).first;
+    }
+    ++at->second.count;
+  }
+
+  /// Moves the most frequent ones out, most lines first.
+  std::vector<RepeatedLine> most_frequent() {
+    constexpr std::uint64_t k_repeats_min = 10;
+    std::vector<RepeatedLine> lines;
+    for (auto& [hash, line] : templates_)
+      if (line.count >= k_repeats_min) lines.push_back(std::move(line));
+    std::sort(lines.begin(), lines.end(),
+              [](const auto& a, const auto& b) { return a.count != b.count ? a.count > b.count : a.first < b.first; });
+    if (lines.size() > k_repeated_max) lines.resize(k_repeated_max);
+    return lines;
+  }
+
+private:
+  std::unordered_map<std::uint64_t, RepeatedLine> templates_;
+};
+
+/// Whether the log is of a success: its first failure, the summaries of pytest, and what passing tests print.
+class Verdict {
+public:
+  explicit Verdict(const Rules& rules) : rules_(rules), failures_(rules), passing_(rules.passing.size()) {}
+
+  void begin_step(const Line& line) { failures_.begin_step(line.number); }
+  /// `rule`: of all patterns for lines; -1 if none matches.
+  void take(const Line& line, int rule) {
+    failures_.take(line, rule >= rules_.failure_base && rule < rules_.passing_base ? rule - rules_.failure_base : -1);
+    if (rule >= rules_.passing_base) passing(line, static_cast<std::size_t>(rule - rules_.passing_base));
+  }
+  void test_summary(const Line& line) {
+    bool failed = line.text.find(" failed") != line.text.npos || line.text.find(" error") != line.text.npos;
+    test_passed_ = (!is_test_ || test_passed_) && !failed;
+    is_test_ = true;
+    auto text = text::trim(line.text);
+    while (text.starts_with('=')) text.remove_prefix(1);
+    while (text.ends_with('=')) text.remove_suffix(1);
+    test_summary_ = shown(text::trim(text));
+  }
+
+  void report(LogReport& out) {
+    out.failure = failures_.first();
+    out.is_test = is_test_;
+    out.test_passed = test_passed_ && !out.failure;
+    out.test_summary = std::move(test_summary_);
+    if (out.is_test && out.test_passed)
+      for (auto& warning : passing_)
+        if (warning.count > 0) out.passing.push_back(std::move(warning));
+  }
+
+private:
+  void passing(const Line& line, std::size_t rule) {
+    const auto& meaning = rules_.passing[rule];
+    auto& warning = passing_[rule];
+    if (warning.count++ == 0) warning = {meaning.name, meaning.fix, shown(text::trim(line.text)), 1, line.number};
+  }
+
+  const Rules& rules_;
+  FailureFinder failures_;
+  std::vector<PassingWarning> passing_; ///< by the number of its rule
+  bool is_test_ = false, test_passed_ = false;
+  std::string test_summary_;
+};
+
 class Analyzer {
 public:
-  explicit Analyzer(const Rules& rules)
-      : rules_(rules), noise_(rules), failures_(rules), passing_(rules.passing.size()) {}
+  explicit Analyzer(const Rules& rules) : rules_(rules), noise_(rules), verdict_(rules) {}
 
   void take(const Line& line) {
     ++out_.lines;
@@ -66,12 +141,8 @@ public:
     out_.deprecations = warnings_.deprecations();
     out_.uncounted_warnings = warnings_.uncounted();
     out_.copies = wheels_.copies();
-    out_.failure = failures_.first();
-    if (out_.failure) out_.test_passed = false;
-    if (out_.is_test && out_.test_passed)
-      for (auto& warning : passing_)
-        if (warning.count > 0) out_.passing.push_back(std::move(warning));
-    repeated();
+    verdict_.report(out_);
+    out_.repeated = repeated_.most_frequent();
     return std::move(out_);
   }
 
@@ -100,26 +171,17 @@ private:
   }
 
   void significant(const Line& line, const PatternSet::Match& match) {
-    int failure =
-        match.rule >= rules_.failure_base && match.rule < rules_.passing_base ? match.rule - rules_.failure_base : -1;
-    failures_.take(line, failure);
-    if (match.rule >= rules_.passing_base) passing(line, match.rule - rules_.passing_base);
-    if (line.text.starts_with("##[group]Run ")) failures_.begin_step(line.number);
+    verdict_.take(line, match.rule);
+    if (line.text.starts_with("##[group]Run ")) verdict_.begin_step(line);
     bool wheel = (match.words >> k_wheel & 1) != 0;
     if (wheel || match.rule < 0) tool_calls(line, wheel);
     if (wheel) wheels_.take(line);
-    if ((match.words >> k_passed & 1) != 0 && is_test_summary(line.text)) test_summary(line);
+    if ((match.words >> k_passed & 1) != 0 && is_test_summary(line.text)) verdict_.test_summary(line);
     if ((match.words & ((1u << k_wheel) - 1)) != 0)
       warnings_.words(line, match.words);
     else
       warnings_.other(line);
-    if (match.rule < 0) count_template(line);
-  }
-
-  void passing(const Line& line, int rule) {
-    const auto& meaning = rules_.passing[static_cast<std::size_t>(rule)];
-    auto& warning = passing_[static_cast<std::size_t>(rule)];
-    if (warning.count++ == 0) warning = {meaning.name, meaning.fix, shown(text::trim(line.text)), 1, line.number};
+    if (match.rule < 0) repeated_.take(line);
   }
 
   void tool_calls(const Line& line, bool wheel) {
@@ -129,45 +191,13 @@ private:
         out_.calls.push_back({tool.name, wheel_project(line.text), line.number, 0});
   }
 
-  void test_summary(const Line& line) {
-    bool failed = line.text.find(" failed") != line.text.npos || line.text.find(" error") != line.text.npos;
-    out_.test_passed = (!out_.is_test || out_.test_passed) && !failed;
-    out_.is_test = true;
-    auto text = text::trim(line.text);
-    while (text.starts_with('=')) text.remove_prefix(1);
-    while (text.ends_with('=')) text.remove_suffix(1);
-    out_.test_summary = shown(text::trim(text));
-  }
-
-  void count_template(const Line& line) {
-    auto text = text::trim(line.text);
-    if (text.empty()) return;
-    auto hash = template_of(text);
-    auto at = templates_.find(hash);
-    if (at == templates_.end()) {
-      if (templates_.size() >= k_templates_max) return;
-      at = templates_.emplace(hash, RepeatedLine{shown(text), 0, line.number}).first;
-    }
-    ++at->second.count;
-  }
-
-  void repeated() {
-    constexpr std::uint64_t k_repeats_min = 10;
-    for (auto& [hash, line] : templates_)
-      if (line.count >= k_repeats_min) out_.repeated.push_back(std::move(line));
-    std::sort(out_.repeated.begin(), out_.repeated.end(),
-              [](const auto& a, const auto& b) { return a.count != b.count ? a.count > b.count : a.first < b.first; });
-    if (out_.repeated.size() > k_repeated_max) out_.repeated.resize(k_repeated_max);
-  }
-
   const Rules& rules_;
   LogReport out_;
   NoiseCounter noise_;
-  FailureFinder failures_;
+  Verdict verdict_;
   WarningCounter warnings_;
   WheelWatcher wheels_;
-  std::vector<PassingWarning> passing_;
-  std::unordered_map<std::uint64_t, RepeatedLine> templates_;
+  RepeatedLines repeated_;
 };
 
 } // namespace

@@ -27,6 +27,23 @@ bool any_matches(const std::vector<Pattern>& patterns, std::string_view text) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const Pattern& p) { return p.matches(text); });
 }
 
+/// The seconds since the log began, as its stamps tell; 0 without stamps.
+struct LogClock {
+  bool stamped = false;
+  std::int64_t begin_us = 0;
+  double now = 0;
+
+  /// Returns the seconds since the line before.
+  double advance(const Line& line) {
+    if (line.time_us == k_no_time) return 0;
+    if (!stamped) begin_us = line.time_us;
+    stamped = true;
+    auto before = now;
+    now = std::max(now, static_cast<double>(line.time_us - begin_us) / 1e6);
+    return now - before;
+  }
+};
+
 /// One phase that has begun.
 struct Open {
   std::string name;
@@ -36,23 +53,118 @@ struct Open {
   double begin = 0;
 };
 
+/// Phases that are open, and what those that have ended took.
+class Phases {
+public:
+  using Place = std::vector<Open>::iterator;
+
+  /// Time that passes belongs to the phase that was begun last, or was raised last.
+  void attribute(double seconds) {
+    if (!open_.empty()) open_.back().seconds += seconds;
+  }
+  void raise(int step) {
+    if (open_.empty() || open_.back().step == step) return;
+    auto at = std::find_if(open_.begin(), open_.end(), [&](const Open& open) { return open.step == step; });
+    if (at != open_.end()) std::rotate(at, at + 1, open_.end());
+  }
+  void open(Open phase, const LogClock& clock) {
+    if (open_.size() >= k_open_max) return;
+    phase.begin = clock.now;
+    open_.push_back(std::move(phase));
+  }
+  /// `said`: what the tool itself printed; taken where the log has no stamps.
+  void close(Place at, const LogClock& clock, double said = -1) {
+    auto& phase = ended_[at->name];
+    phase.name = at->name;
+    ++phase.times;
+    phase.seconds += clock.stamped || said < 0 ? at->seconds : said;
+    if (clock.stamped && intervals_.size() < k_intervals_max) intervals_.push_back({at->name, at->begin, clock.now});
+    open_.erase(at);
+  }
+  void close_all(const LogClock& clock) {
+    while (!open_.empty()) close(open_.end() - 1, clock);
+  }
+  template <class Is> Place find(const Is& is) { return std::find_if(open_.begin(), open_.end(), is); }
+  Place none() { return open_.end(); }
+
+  /// Moves what has ended into the report. Returns the sum of the phases' seconds.
+  double report(TimeReport& out) {
+    double sum = 0;
+    for (auto& [name, phase] : ended_) {
+      sum += phase.seconds;
+      out.phases.push_back(std::move(phase));
+    }
+    out.intervals = std::move(intervals_);
+    return sum;
+  }
+
+private:
+  std::vector<Open> open_;
+  std::map<std::string, PhaseTime> ended_;
+  std::vector<PhaseInterval> intervals_;
+};
+
+/// What Bazel's progress names, by its invocation and the action's name.
+class Actions {
+public:
+  explicit Actions(const Rules& rules) : rules_(rules) {}
+
+  /// A line of Bazel's `build`th invocation names an action, `passed` seconds after the line before.
+  void take(const BazelProgress& progress, std::size_t build, const LogClock& clock, double passed) {
+    auto key = fmt::format("{}\n{}", build, progress.action);
+    auto found = seen_.find(key);
+    if (found == seen_.end()) {
+      if (seen_.size() >= k_actions_max) return;
+      Seen fresh{{}, clock.now};
+      fresh.action.name = shown(progress.action);
+      fresh.action.device = any_matches(rules_.device_actions, progress.action);
+      found = seen_.emplace(std::move(key), std::move(fresh)).first;
+    }
+    auto& [action, first] = found->second;
+    ++action.lines;
+    if (last_ == &action) action.alone += passed;
+    last_ = &action;
+    action.seconds = std::max({action.seconds, progress.seconds, clock.stamped ? clock.now - first : 0});
+  }
+  /// A line that is not Bazel's progress stands between two of its lines.
+  void interrupt() { last_ = nullptr; }
+  /// The phase of an invocation is known when it ends.
+  void name_phase(const std::string& phase) {
+    for (auto& [key, seen] : seen_)
+      if (seen.action.phase.empty()) seen.action.phase = phase;
+  }
+  void report(TimeReport& out) {
+    for (auto& [key, seen] : seen_) out.actions.push_back(std::move(seen.action));
+  }
+
+private:
+  struct Seen {
+    ActionTime action;
+    double first = 0; ///< by the clock
+  };
+  const Rules& rules_;
+  std::map<std::string, Seen> seen_; ///< addresses stay
+  const ActionTime* last_ = nullptr;
+};
+
 class Tracker {
 public:
-  explicit Tracker(const Rules& rules) : rules_(rules) {}
+  explicit Tracker(const Rules& rules) : rules_(rules), actions_(rules) {}
 
   void take(const Line& line) {
-    ++out_.lines;
-    auto passed = advance(line);
+    ++lines_;
+    auto passed = clock_.advance(line);
+    phases_.attribute(passed);
     const auto text = line.text;
-    if (line.step > 0) raise(line.step);
+    if (line.step > 0) phases_.raise(line.step);
     BazelProgress progress;
     if (!text.empty() && (text[0] == '[' || text[0] == ' ') && parse_bazel(text, progress)) {
-      if (!progress.action.empty()) action(progress, passed);
+      if (!progress.action.empty()) actions_.take(progress, builds_.size(), clock_, passed);
       if (text[0] == '[') open_bazel();
       return;
     }
-    last_action_ = nullptr;
-    if (text.starts_with("##[group]Run ")) close_all();
+    actions_.interrupt();
+    if (text.starts_with("##[group]Run ")) phases_.close_all(clock_);
     if (text.starts_with("#") && docker(text)) return;
     if (bazel(text)) return;
     auto match = rules_.phase_lines.match(text);
@@ -60,66 +172,29 @@ public:
   }
 
   Result<TimeReport> finish(const Input& input) {
-    close_all();
-    out_.name = input.name;
-    out_.variant = input.variant;
-    double sum = 0;
-    for (auto& [name, phase] : phases_) {
-      sum += phase.seconds;
-      out_.phases.push_back(std::move(phase));
-    }
-    out_.total = out_.stamped ? now_ : sum;
-    out_.unattributed = std::max(0.0, out_.total - sum);
-    for (auto& [key, action] : actions_) out_.actions.push_back(std::move(action));
+    phases_.close_all(clock_);
+    TimeReport out;
+    out.name = input.name;
+    out.variant = input.variant;
+    out.stamped = clock_.stamped;
+    out.lines = lines_;
+    out.builds = std::move(builds_);
+    auto sum = phases_.report(out);
+    actions_.report(out);
+    out.total = out.stamped ? clock_.now : sum;
+    out.unattributed = std::max(0.0, out.total - sum);
     auto longest = [](const auto& a, const auto& b) { return a.seconds > b.seconds; };
-    std::stable_sort(out_.phases.begin(), out_.phases.end(), longest);
-    std::stable_sort(out_.actions.begin(), out_.actions.end(), longest);
-    std::stable_sort(out_.intervals.begin(), out_.intervals.end(),
+    std::stable_sort(out.phases.begin(), out.phases.end(), longest);
+    std::stable_sort(out.actions.begin(), out.actions.end(), longest);
+    std::stable_sort(out.intervals.begin(), out.intervals.end(),
                      [](const auto& a, const auto& b) { return a.begin < b.begin; });
-    if (!out_.stamped && out_.phases.empty())
+    if (!out.stamped && out.phases.empty())
       return fail(ErrorKind::invalid_argument, "X503", fmt::format("{} says nothing about time", input.name),
                   "take the log that GitHub offers for download, or run the build under teatime --log-timestamps");
-    return std::move(out_);
+    return out;
   }
 
 private:
-  /// The seconds since the line before, which belong to the phase that was begun last.
-  double advance(const Line& line) {
-    if (line.time_us == k_no_time) return 0;
-    if (!out_.stamped) begin_us_ = line.time_us;
-    out_.stamped = true;
-    auto now = static_cast<double>(line.time_us - begin_us_) / 1e6;
-    auto passed = std::max(0.0, now - now_);
-    now_ = std::max(now_, now);
-    if (!open_.empty()) open_.back().seconds += passed;
-    return passed;
-  }
-
-  void raise(int step) {
-    if (open_.empty() || open_.back().step == step) return;
-    auto at = std::find_if(open_.begin(), open_.end(), [&](const Open& open) { return open.step == step; });
-    if (at != open_.end()) std::rotate(at, at + 1, open_.end());
-  }
-
-  void open(Open phase) {
-    if (open_.size() >= k_open_max) return;
-    phase.begin = now_;
-    open_.push_back(std::move(phase));
-  }
-
-  /// `said`: what the tool itself printed; taken where the log has no stamps.
-  void close(std::vector<Open>::iterator at, double said = -1) {
-    auto& phase = phases_[at->name];
-    phase.name = at->name;
-    ++phase.times;
-    phase.seconds += out_.stamped || said < 0 ? at->seconds : said;
-    if (out_.stamped && out_.intervals.size() < k_intervals_max) out_.intervals.push_back({at->name, at->begin, now_});
-    open_.erase(at);
-  }
-  void close_all() {
-    while (!open_.empty()) close(open_.end() - 1);
-  }
-
   std::string named(std::string_view subject, std::vector<Pattern> PhaseRule::* patterns, std::string otherwise) const {
     for (const auto& rule : rules_.phases)
       if (any_matches(rule.*patterns, subject)) return rule.name;
@@ -133,24 +208,25 @@ private:
     while (at < text.size() && at < 6 && text[at] >= '0' && text[at] <= '9') step = step * 10 + (text[at++] - '0');
     if (at == 1 || at >= text.size() || text[at] != ' ') return false;
     auto rest = text.substr(at + 1);
-    auto open_step =
-        std::find_if(open_.begin(), open_.end(), [&](const Open& o) { return o.step == step && step > 0; });
+    auto open_step = phases_.find([&](const Open& o) { return o.step == step && step > 0; });
     if (rest.starts_with("[")) {
       auto command = rest.substr(std::min(rest.find("] ") + 2, rest.size()));
-      if (open_step == open_.end()) open({named(command, &PhaseRule::docker, "docker"), step, false, 0, 0});
+      if (open_step == phases_.none())
+        phases_.open({named(command, &PhaseRule::docker, "docker"), step, false, 0, 0}, clock_);
       return true;
     }
     bool ends = rest.starts_with("DONE") || rest.starts_with("CACHED") || rest.starts_with("ERROR");
-    if (ends && open_step != open_.end()) close(open_step, figure_behind(rest, "DONE ").value_or(-1));
+    if (ends && open_step != phases_.none())
+      phases_.close(open_step, clock_, figure_behind(rest, "DONE ").value_or(-1));
     return ends;
   }
 
-  std::vector<Open>::iterator bazel_phase() {
-    return std::find_if(open_.begin(), open_.end(), [](const Open& o) { return o.bazel; });
+  Phases::Place bazel_phase() {
+    return phases_.find([](const Open& o) { return o.bazel; });
   }
   void open_bazel() {
-    if (bazel_phase() == open_.end()) {
-      open({"Bazel", 0, true, 0, 0});
+    if (bazel_phase() == phases_.none()) {
+      phases_.open({"Bazel", 0, true, 0, 0}, clock_);
       target_.clear();
     }
   }
@@ -171,11 +247,11 @@ private:
       return true;
     }
     if (auto elapsed = figure_behind(said, "Elapsed time: ")) return end_bazel(said, *elapsed);
-    if (auto at = said.find(" total action"); at != said.npos && !out_.builds.empty()) {
+    if (auto at = said.find(" total action"); at != said.npos && !builds_.empty()) {
       auto words = text::split_any(said.substr(0, at), " ,");
       std::string digits;
       for (auto word = words.rbegin(); word != words.rend() && text::parse_u64(*word); ++word) digits.insert(0, *word);
-      out_.builds.back().actions = text::parse_u64(digits).value_or(0);
+      builds_.back().actions = text::parse_u64(digits).value_or(0);
       return true;
     }
     return false;
@@ -184,50 +260,26 @@ private:
   bool end_bazel(std::string_view said, double elapsed) {
     open_bazel();
     auto phase = bazel_phase();
-    out_.builds.push_back({phase->name, target_, elapsed, figure_behind(said, "Critical Path: ").value_or(-1), 0});
-    for (auto& [key, action] : actions_)
-      if (action.phase.empty()) action.phase = phase->name;
-    close(phase, elapsed);
+    builds_.push_back({phase->name, target_, elapsed, figure_behind(said, "Critical Path: ").value_or(-1), 0});
+    actions_.name_phase(phase->name);
+    phases_.close(phase, clock_, elapsed);
     return true;
   }
 
   void marker(std::size_t number, bool ends, std::string_view text) {
     const auto& rule = rules_.phases[number];
-    auto at =
-        std::find_if(open_.begin(), open_.end(), [&](const Open& o) { return o.name == rule.name && o.step == 0; });
-    if (ends && at != open_.end()) close(at, figure_behind(text, " in ").value_or(-1));
-    if (!ends && at == open_.end()) open({rule.name, 0, false, 0, 0});
-  }
-
-  void action(const BazelProgress& progress, double passed) {
-    auto key = fmt::format("{}\n{}", out_.builds.size(), progress.action);
-    auto found = actions_.find(key);
-    if (found == actions_.end()) {
-      if (actions_.size() >= k_actions_max) return;
-      ActionTime fresh;
-      fresh.name = shown(progress.action);
-      fresh.device = any_matches(rules_.device_actions, progress.action);
-      found = actions_.emplace(std::move(key), std::move(fresh)).first;
-      first_seen_[&found->second] = now_;
-    }
-    auto& action = found->second;
-    ++action.lines;
-    if (last_action_ == &action) action.alone += passed;
-    last_action_ = &action;
-    auto seen = out_.stamped ? now_ - first_seen_[&action] : 0;
-    action.seconds = std::max({action.seconds, progress.seconds, seen});
+    auto at = phases_.find([&](const Open& o) { return o.name == rule.name && o.step == 0; });
+    if (ends && at != phases_.none()) phases_.close(at, clock_, figure_behind(text, " in ").value_or(-1));
+    if (!ends && at == phases_.none()) phases_.open({rule.name, 0, false, 0, 0}, clock_);
   }
 
   const Rules& rules_;
-  TimeReport out_;
-  std::vector<Open> open_;
-  std::map<std::string, PhaseTime> phases_;
-  std::map<std::string, ActionTime> actions_; // by invocation and name; addresses stay
-  std::map<const ActionTime*, double> first_seen_;
-  const ActionTime* last_action_ = nullptr;
-  std::string target_;
-  std::int64_t begin_us_ = 0;
-  double now_ = 0;
+  std::uint64_t lines_ = 0;
+  LogClock clock_;
+  Phases phases_;
+  Actions actions_;
+  std::vector<BazelBuild> builds_;
+  std::string target_; ///< of the present invocation
 };
 } // namespace
 

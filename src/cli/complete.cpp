@@ -34,92 +34,106 @@ Value value_of_operand(const Command& command, const Operand& operand) {
   return operand.name.starts_with("LOCATOR") ? Value::locator : Value::file;
 }
 
+/// What the words before the one that is completed have said.
+struct Said {
+  std::vector<std::string> path; ///< "channel", "show"
+  const Command* command = nullptr;
+  std::size_t operands = 0;
+  std::set<std::string> flags;   ///< by their long names
+  const Flag* pending = nullptr; ///< waits for its value
+  bool help = false;             ///< `help` came first
+  bool rest = false;             ///< behind `--`: the words of another program
+  bool unknown = false;          ///< no command begins like this
+};
+
+const Flag* flag_named(const Command* command, const std::string& word) {
+  for (const auto* flags : {command ? &command->flags : nullptr, &global_flags()}) {
+    if (!flags) continue;
+    const auto* flag = word.starts_with("--") ? find_flag(*flags, word) : find_letter(*flags, word[1]);
+    if (flag) return flag;
+  }
+  return nullptr;
+}
+
+void read_flag(const std::string& word, Said& said) {
+  bool inside = word.starts_with("--") ? word.find('=') != word.npos : word.size() > 2;
+  const auto* flag = flag_named(said.command, word.substr(0, word.find('=')));
+  if (!flag) return;
+  said.flags.insert(flag->name);
+  if (!flag->value.empty() && !inside) said.pending = flag;
+}
+
+/// `next`: the word behind `word`, if it is not the one that is completed.
+void read_name(std::span<const Command> commands, const std::string& word, const std::string* next, Said& said) {
+  if (said.path.empty() && word == "help" && !said.help) {
+    said.help = true;
+    return;
+  }
+  said.path.push_back(word);
+  bool longer = false, verb_follows = false;
+  for (const auto& command : commands) {
+    if (command.path == said.path) said.command = &command;
+    longer = longer || (command.path.size() > said.path.size() && command.path[0] == said.path[0]);
+    verb_follows = verb_follows || (next && command.path == std::vector{word, *next});
+  }
+  // Both `version` and `version compute` are commands: the next word decides.
+  if (said.path.size() == 1 && verb_follows) said.command = nullptr;
+  if (!said.command && !longer) said.unknown = true;
+}
+
+Said read_words(std::span<const Command> commands, std::span<const std::string> words) {
+  Said said;
+  for (std::size_t at = 0; at < words.size() && !said.unknown; ++at) {
+    const auto& word = words[at];
+    if (said.pending) {
+      said.pending = nullptr;
+    } else if (said.rest) { // the words of another program
+    } else if (word == "--") {
+      said.rest = true;
+    } else if (word.size() > 1 && word[0] == '-') {
+      read_flag(word, said);
+    } else if (said.command) {
+      ++said.operands;
+    } else {
+      read_name(commands, word, at + 1 < words.size() ? &words[at + 1] : nullptr, said);
+    }
+  }
+  return said;
+}
+
+/// Collects what the word that is completed may become.
 class Completer {
 public:
-  Completer(std::span<const Command> commands, std::span<const std::string> words, const Lookups& lookups)
-      : commands_(commands), words_(words.first(words.size() - 1)), current_(words.back()), lookups_(lookups) {}
+  Completer(std::span<const Command> commands, const std::string& current, const Lookups& lookups)
+      : commands_(commands), current_(current), lookups_(lookups) {}
 
-  Completion run() {
-    for (; at_ < words_.size() && !done_; ++at_) read(words_[at_]);
-    if (done_) return {};
-    if (pending_) return value(value_of_flag(*pending_), pending_->choices, "");
-    if (rest_) {
+  Completion run(const Said& said) {
+    if (said.unknown) return {};
+    if (said.pending) return value(value_of_flag(*said.pending), said.pending->choices, "");
+    if (said.rest) {
       result_.files = true;
       return std::move(result_);
     }
     if (auto equals = current_.find('='); current_.starts_with("--") && equals != current_.npos) {
-      const auto* flag = flag_named(current_.substr(0, equals));
+      const auto* flag = flag_named(said.command, current_.substr(0, equals));
       return flag && !flag->value.empty() ? value(value_of_flag(*flag), flag->choices, current_.substr(0, equals + 1))
                                           : Completion{};
     }
-    if (current_.starts_with('-')) return flags();
-    return command_ ? operand() : name();
+    if (current_.starts_with('-')) return flags(said);
+    return said.command ? operand(said) : name(said);
   }
 
 private:
-  const Flag* flag_named(const std::string& word) const {
-    for (const auto* flags : {command_ ? &command_->flags : nullptr, &global_flags()}) {
-      if (!flags) continue;
-      const auto* flag = word.starts_with("--") ? find_flag(*flags, word) : find_letter(*flags, word[1]);
-      if (flag) return flag;
-    }
-    return nullptr;
-  }
-
-  void read(const std::string& word) {
-    if (pending_) {
-      pending_ = nullptr;
-    } else if (rest_) { // the words of another program
-    } else if (word == "--") {
-      rest_ = true;
-    } else if (word.size() > 1 && word[0] == '-') {
-      read_flag(word);
-    } else if (command_) {
-      ++operands_;
-    } else {
-      read_name(word);
-    }
-  }
-
-  void read_flag(const std::string& word) {
-    bool inside = word.starts_with("--") ? word.find('=') != word.npos : word.size() > 2;
-    const auto* flag = flag_named(word.substr(0, word.find('=')));
-    if (!flag) return;
-    given_.insert(flag->name);
-    if (!flag->value.empty() && !inside) pending_ = flag;
-  }
-
-  void read_name(const std::string& word) {
-    if (said_.empty() && word == "help" && !help_) {
-      help_ = true;
-      return;
-    }
-    said_.push_back(word);
-    bool longer = false;
-    for (const auto& command : commands_) {
-      if (command.path == said_) command_ = &command;
-      longer = longer || (command.path.size() > said_.size() && command.path[0] == said_[0]);
-    }
-    // Both `version` and `version compute` are commands: the next word decides.
-    bool verb_follows = at_ + 1 < words_.size() && is_command({word, words_[at_ + 1]});
-    if (said_.size() == 1 && verb_follows) command_ = nullptr;
-    if (!command_ && !longer) done_ = true;
-  }
-
-  bool is_command(const std::vector<std::string>& path) const {
-    return std::any_of(commands_.begin(), commands_.end(), [&](const Command& c) { return c.path == path; });
-  }
-
   void offer(std::string text, std::string about = {}) {
     if (text.starts_with(current_)) result_.candidates.push_back({std::move(text), std::move(about)});
   }
 
-  Completion name() {
-    if (said_.empty()) {
+  Completion name(const Said& said) {
+    if (said.path.empty()) {
       for (const auto& group : ordered_groups(commands_)) offer(group, about_group(group));
-      if (!help_) offer("help", "this overview, the flags of every command and all exit codes");
+      if (!said.help) offer("help", "this overview, the flags of every command and all exit codes");
     } else {
-      offer_verbs();
+      offer_verbs(said.path[0]);
     }
     return std::move(result_);
   }
@@ -134,29 +148,30 @@ private:
     return text::join(verbs, ", ");
   }
 
-  void offer_verbs() {
+  void offer_verbs(const std::string& group) {
     for (const auto& command : commands_)
-      if (!command.hidden && command.path.size() == 2 && command.path[0] == said_[0])
+      if (!command.hidden && command.path.size() == 2 && command.path[0] == group)
         offer(command.path[1], command.summary);
   }
 
-  Completion flags() {
+  Completion flags(const Said& said) {
     auto add = [&](const std::vector<Flag>& flags) {
       for (const auto& flag : flags)
-        if (flag.repeats || flag.many || !given_.contains(flag.name)) offer(flag.name, flag.help);
+        if (flag.repeats || flag.many || !said.flags.contains(flag.name)) offer(flag.name, flag.help);
     };
-    if (command_) add(command_->flags);
+    if (said.command) add(said.command->flags);
     add(global_flags());
     return std::move(result_);
   }
 
-  Completion operand() {
-    if (help_) return {};
-    if (said_.size() == 1 && operands_ == 0) offer_verbs(); // `version` may become `version compute`
-    const auto& operands = command_->operands;
-    if (operands.empty() || (operands_ >= operands.size() && !operands.back().repeats)) return std::move(result_);
-    const auto& operand = operands[std::min(operands_, operands.size() - 1)];
-    return value(value_of_operand(*command_, operand), {}, "");
+  Completion operand(const Said& said) {
+    if (said.help) return {};
+    if (said.path.size() == 1 && said.operands == 0)
+      offer_verbs(said.path[0]); // `version` may become `version compute`
+    const auto& operands = said.command->operands;
+    if (operands.empty() || (said.operands >= operands.size() && !operands.back().repeats)) return std::move(result_);
+    const auto& operand = operands[std::min(said.operands, operands.size() - 1)];
+    return value(value_of_operand(*said.command, operand), {}, "");
   }
 
   /// `prefix`: "--flag=", which stands before the value in the same word.
@@ -185,15 +200,8 @@ private:
   }
 
   std::span<const Command> commands_;
-  std::span<const std::string> words_; // before the one that is completed
   const std::string& current_;
   const Lookups& lookups_;
-  std::size_t at_ = 0, operands_ = 0;
-  std::vector<std::string> said_;
-  std::set<std::string> given_;
-  const Command* command_ = nullptr;
-  const Flag* pending_ = nullptr; // waits for its value
-  bool help_ = false, rest_ = false, done_ = false;
   Completion result_;
 };
 
@@ -201,7 +209,9 @@ private:
 
 Completion complete(std::span<const Command> commands, std::span<const std::string> words, const Lookups& lookups) {
   static const std::vector<std::string> k_nothing{""};
-  return Completer(commands, words.empty() ? std::span<const std::string>(k_nothing) : words, lookups).run();
+  if (words.empty()) words = k_nothing;
+  auto said = read_words(commands, words.first(words.size() - 1));
+  return Completer(commands, words.back(), lookups).run(said);
 }
 
 } // namespace quarry::cli

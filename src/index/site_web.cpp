@@ -24,6 +24,44 @@ net::Settings settings_of(const store::Surroundings& surroundings) {
   return settings;
 }
 
+/// What the answers so far have told about directories. Thread-safe.
+class Answers {
+public:
+  /// `final`: where the redirects ended. `json`: the directory answers in JSON without being asked for it.
+  void add(const std::string& directory, const net::Url& final, bool json) {
+    std::lock_guard lock(mutex_);
+    finals_[directory] = final;
+    if (json) json_.insert(directory);
+  }
+  bool is_json(const std::string& directory) const {
+    std::lock_guard lock(mutex_);
+    return json_.contains(directory);
+  }
+  std::optional<net::Url> final_of(const std::string& directory) const {
+    std::lock_guard lock(mutex_);
+    auto found = finals_.find(directory);
+    return found == finals_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  // The pages at the top are asked for by several questions.
+  std::optional<SiteReply> remembered(const std::string& directory) const {
+    std::lock_guard lock(mutex_);
+    auto found = top_.find(directory);
+    return found == top_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void remember(const std::string& directory, const SiteReply& reply) {
+    std::lock_guard lock(mutex_);
+    if (directory.find('/') == directory.npos && top_.size() < k_remembered_max) top_[directory] = reply;
+  }
+
+private:
+  static constexpr std::size_t k_remembered_max = 8; // the top, its two trees, and what is asked besides
+  mutable std::mutex mutex_;
+  std::map<std::string, net::Url> finals_;
+  std::set<std::string> json_;
+  std::map<std::string, SiteReply> top_;
+};
+
 class WebSite final : public Site {
 public:
   WebSite(net::Url base, const store::Surroundings& surroundings, std::string temporary)
@@ -37,9 +75,9 @@ public:
 
   /// As installers ask: the directory with a slash at its end.
   Result<SiteReply> page(const std::string& directory) override {
-    if (auto known = remembered(directory)) return std::move(*known);
+    if (auto known = answers_.remembered(directory)) return std::move(*known);
     TRY(auto reply, ask(url_of(directory), {}, directory));
-    remember(directory, reply);
+    answers_.remember(directory, reply);
     return reply;
   }
   Result<std::optional<SiteReply>> page_by_name(const std::string& directory) override {
@@ -49,7 +87,7 @@ public:
     return std::optional(std::move(reply));
   }
   Result<std::optional<SiteReply>> as_json(const std::string& directory) override {
-    if (is_json(directory)) return std::optional<SiteReply>();
+    if (answers_.is_json(directory)) return std::optional<SiteReply>();
     TRY(auto reply, ask(url_of(directory), {{"accept", std::string(k_json_only)}}, directory));
     bool json = reply.there() && reply.content_type.starts_with(k_json_only);
     return json ? std::optional(std::move(reply)) : std::nullopt;
@@ -58,7 +96,7 @@ public:
     return std::optional<std::vector<std::string>>();
   }
   std::optional<std::string> target(const std::string& directory, const std::string& href) const override {
-    auto url = net::redirected(final_of(directory), href);
+    auto url = net::redirected(answers_.final_of(directory).value_or(url_of(directory)), href);
     if (!url) return std::nullopt;
     return url->text();
   }
@@ -109,9 +147,7 @@ private:
     }
     if (reply.state == State::denied || response.status == 404 || response.status == 410) return reply;
     if (!response.ok()) return fail(ErrorKind::unavailable, "H011", answer, "look at the URL with curl or a browser");
-    std::lock_guard lock(mutex_);
-    finals_[directory] = places.final;
-    if (net::header(response.headers, "content-type").starts_with(k_json_only)) json_.insert(directory);
+    answers_.add(directory, places.final, net::header(response.headers, "content-type").starts_with(k_json_only));
     return SiteReply{State::there,
                      std::move(response.body),
                      0,
@@ -119,28 +155,6 @@ private:
                      net::header(response.headers, "content-type"),
                      net::header(response.headers, "cache-control"),
                      net::header(response.headers, "content-encoding")};
-  }
-
-  bool is_json(const std::string& directory) const {
-    std::lock_guard lock(mutex_);
-    return json_.contains(directory);
-  }
-
-  net::Url final_of(const std::string& directory) const {
-    std::lock_guard lock(mutex_);
-    auto found = finals_.find(directory);
-    return found == finals_.end() ? url_of(directory) : found->second;
-  }
-
-  // The pages at the top are asked for by several questions.
-  std::optional<SiteReply> remembered(const std::string& directory) const {
-    std::lock_guard lock(mutex_);
-    auto found = top_.find(directory);
-    return found == top_.end() ? std::nullopt : std::optional(found->second);
-  }
-  void remember(const std::string& directory, const SiteReply& reply) {
-    std::lock_guard lock(mutex_);
-    if (directory.find('/') == directory.npos && top_.size() < k_remembered_max) top_[directory] = reply;
   }
 
   Result<Place> place_in_store(const std::string& target) {
@@ -157,16 +171,13 @@ private:
     return place;
   }
 
-  static constexpr std::size_t k_remembered_max = 8; // the top, its two trees, and what is asked besides
-  net::Url base_;                                    ///< ends with '/'
+  net::Url base_; ///< ends with '/'
   store::Surroundings surroundings_;
   std::string temporary_;
   std::shared_ptr<net::Transport> transport_;
-  mutable std::mutex mutex_;
-  std::map<std::string, net::Url> finals_;
-  std::set<std::string> json_; ///< directories that answer in JSON already
-  std::map<std::string, SiteReply> top_;
-  std::map<std::string, std::shared_ptr<store::ObjectStore>> stores_;
+  Answers answers_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<store::ObjectStore>> stores_; ///< by origin; guarded by mutex_
 };
 
 } // namespace

@@ -74,8 +74,8 @@ const Version* newest(const std::vector<Version>& versions, const Demand& demand
   return prerelease;
 }
 
-Unexpected nothing_fits(const std::string& project, const Demand& demand, const std::vector<Version>& versions,
-                        const Target& target, const LeftOut& left_out) {
+Error no_version(const std::string& project, const Demand& demand, const std::vector<Version>& versions,
+                 const Target& target, const LeftOut& left_out) {
   auto error =
       Error::of(ErrorKind::failed, "U004",
                 fmt::format("no wheel of {} for Python {} fits all that ask for it", project, target.name()))
@@ -94,100 +94,20 @@ Unexpected nothing_fits(const std::string& project, const Demand& demand, const 
   error.details.push_back(versions.empty() ? std::string("there is  no wheel for this Python and platform at all")
                                            : fmt::format("there is  {} versions, the newest {}", versions.size(),
                                                          versions[0].version.str()));
-  return fail(std::move(error));
+  return error;
 }
 
-class Resolver {
+bool provides(const dist::Metadata& metadata, const std::string& extra) {
+  return std::any_of(metadata.provides_extra.begin(), metadata.provides_extra.end(), [&](const std::string& name) {
+    auto normal = dist::ProjectName::parse(name);
+    return normal && normal->str() == extra;
+  });
+}
+
+/// Chooses among the versions of a project those whose METADATA installers can read.
+class Chooser {
 public:
-  Resolver(Candidates& candidates, const std::vector<Asked>& asked, const Target& target, const Guard& guard)
-      : candidates_(candidates), asked_(asked), target_(target), guard_(guard) {}
-
-  Result<Resolution> run() {
-    for (int round = 0; round < k_rounds_max; ++round) {
-      TRY(auto demands, collect());
-      std::erase_if(resolution_.choices, [&](const auto& choice) { return !demands.contains(choice.first); });
-      TRY(bool changed, choose(demands));
-      if (!changed) return finish();
-    }
-    return fail(ErrorKind::failed, "U009",
-                fmt::format("the versions for Python {} do not settle: {}", target_.name(), unsettled_),
-                "pin that project in the requirements");
-  }
-
-private:
-  Resolution finish() {
-    for (auto& [_, finding] : left_out_) resolution_.notes.push_back(std::move(finding));
-    return std::move(resolution_);
-  }
-
-  /// Everything that is asked for, by the user and by what is chosen so far.
-  Result<Demands> collect() {
-    Demands demands;
-    resolution_.notes.clear();
-    std::deque<Asked> queue;
-    for (const auto& one : asked_)
-      if (target_.holds(one.requirement.marker, {})) queue.push_back(one);
-    while (!queue.empty()) {
-      auto one = std::move(queue.front());
-      queue.pop_front();
-      TRY_DO(take(std::move(one), demands, queue));
-    }
-    return demands;
-  }
-
-  Result<void> take(Asked one, Demands& demands, std::deque<Asked>& queue) {
-    auto project = one.requirement.project.str();
-    if (guarded_.insert(project).second) TRY_DO(guard_(project, one.by));
-    auto [place, first] = demands.try_emplace(project);
-    auto& demand = place->second;
-    std::vector<std::string> fresh;
-    if (first) fresh.push_back("");
-    for (const auto& extra : one.requirement.extras)
-      if (demand.extras.insert(extra).second) fresh.push_back(extra);
-    demand.asked.push_back(std::move(one));
-    auto choice = resolution_.choices.find(project);
-    if (choice == resolution_.choices.end()) return {};
-    for (const auto& extra : fresh) TRY_DO(expand(project, choice->second, extra, queue));
-    return {};
-  }
-
-  /// What every chosen file requires: two wheels of one version may differ.
-  Result<void> expand(const std::string& project, const Choice& choice, const std::string& extra,
-                      std::deque<Asked>& queue) {
-    std::set<std::string> seen;
-    for (const auto& file : choice.files) {
-      TRY(auto metadata, candidates_.metadata(file));
-      if (!extra.empty() && !provides(metadata, extra)) note_missing_extra(project, choice.version, extra);
-      for (const auto& text : metadata.requires_dist) {
-        if (!seen.insert(text).second) continue;
-        TRY(auto requirement, dist::Requirement::parse(text), fmt::format("in METADATA of {}", file.filename));
-        if (!target_.holds(requirement.marker, extra)) continue;
-        if (!extra.empty() && target_.holds(requirement.marker, {})) continue; // it is there without the extra
-        if (!requirement.url.empty())
-          return fail(ErrorKind::unsupported, "U004",
-                      fmt::format("{} requires {} from a URL, which no index can serve", file.filename,
-                                  requirement.project.str()),
-                      "leave that project or its extra out of the requirements");
-        queue.push_back({std::move(requirement), fmt::format("{} {}", project, choice.version)});
-      }
-    }
-    return {};
-  }
-
-  static bool provides(const dist::Metadata& metadata, const std::string& extra) {
-    return std::any_of(metadata.provides_extra.begin(), metadata.provides_extra.end(), [&](const std::string& name) {
-      auto normal = dist::ProjectName::parse(name);
-      return normal && normal->str() == extra;
-    });
-  }
-
-  void note_missing_extra(const std::string& project, const std::string& version, const std::string& extra) {
-    auto message = fmt::format("{} {} has no extra {}", project, version, extra);
-    for (const auto& note : resolution_.notes)
-      if (note.message == message) return;
-    resolution_.notes.push_back(
-        {"U011", Severity::warning, target_.name(), message, "installers ignore it, too; correct its name"});
-  }
+  Chooser(Candidates& candidates, const Target& target) : candidates_(candidates), target_(target) {}
 
   /// The newest version of which an installer can read every file that is taken.
   Result<std::optional<Choice>> newest_readable(const index::IndexPage& page, const std::string& project,
@@ -202,6 +122,13 @@ private:
     }
   }
 
+  /// Why no version of `project` does what is asked.
+  Error nothing_fits(const index::IndexPage& page, const std::string& project, const Demand& demand) const {
+    return no_version(project, demand, versions_for(page, target_, project, left_out_), target_, left_out_);
+  }
+  const LeftOut& left_out() const { return left_out_; }
+
+private:
   Result<void> look_at(const index::PageFile& file) {
     if (readable_.contains(file.filename)) return {};
     TRY(auto metadata, candidates_.metadata(file));
@@ -217,45 +144,134 @@ private:
     return {};
   }
 
-  /// True: some choice is another one now. A project that nothing fits is an error only when all else is settled: who
-  /// asks may be about to be replaced.
-  Result<bool> choose(const Demands& demands) {
-    bool changed = false;
-    std::optional<Error> conflict;
-    for (const auto& [project, demand] : demands) {
-      TRY(const auto* page, candidates_.page(project), fmt::format("asked for by {}", demand.asked[0].by));
-      TRY(auto choice, newest_readable(*page, project, demand));
-      if (!choice) {
-        auto versions = versions_for(*page, target_, project, left_out_);
-        if (!conflict) conflict = nothing_fits(project, demand, versions, target_, left_out_).value();
-        resolution_.choices.erase(project);
-        continue;
-      }
-      auto& current = resolution_.choices[project];
-      if (current == *choice) continue;
-      current = std::move(*choice);
-      unsettled_ = project;
-      changed = true;
+  Candidates& candidates_;
+  const Target& target_;
+  LeftOut left_out_;
+  std::set<std::string> readable_; ///< file names
+};
+
+/// Collects everything that is asked for, by the user and by what is chosen so far. One round.
+class Collector {
+public:
+  Collector(Candidates& candidates, const Target& target, const std::map<std::string, Choice>& choices)
+      : candidates_(candidates), target_(target), choices_(choices) {}
+
+  Result<Demands> run(const std::vector<Asked>& asked, const Guard& guard, std::set<std::string>& guarded) {
+    for (const auto& one : asked)
+      if (target_.holds(one.requirement.marker, {})) queue_.push_back(one);
+    while (!queue_.empty()) {
+      auto one = std::move(queue_.front());
+      queue_.pop_front();
+      auto project = one.requirement.project.str();
+      if (guarded.insert(project).second) TRY_DO(guard(project, one.by));
+      TRY_DO(take(std::move(one), project));
     }
-    if (conflict && !changed) return fail(std::move(*conflict));
-    return changed;
+    return std::move(demands_);
+  }
+  Findings notes() { return std::move(notes_); }
+
+private:
+  Result<void> take(Asked one, const std::string& project) {
+    auto [place, first] = demands_.try_emplace(project);
+    auto& demand = place->second;
+    std::vector<std::string> fresh;
+    if (first) fresh.push_back("");
+    for (const auto& extra : one.requirement.extras)
+      if (demand.extras.insert(extra).second) fresh.push_back(extra);
+    demand.asked.push_back(std::move(one));
+    auto choice = choices_.find(project);
+    if (choice == choices_.end()) return {};
+    for (const auto& extra : fresh) TRY_DO(expand(project, choice->second, extra));
+    return {};
+  }
+
+  /// What every chosen file requires: two wheels of one version may differ.
+  Result<void> expand(const std::string& project, const Choice& choice, const std::string& extra) {
+    std::set<std::string> seen;
+    for (const auto& file : choice.files) {
+      TRY(auto metadata, candidates_.metadata(file));
+      if (!extra.empty() && !provides(metadata, extra)) note_missing_extra(project, choice.version, extra);
+      for (const auto& text : metadata.requires_dist) {
+        if (!seen.insert(text).second) continue;
+        TRY(auto requirement, dist::Requirement::parse(text), fmt::format("in METADATA of {}", file.filename));
+        if (!target_.holds(requirement.marker, extra)) continue;
+        if (!extra.empty() && target_.holds(requirement.marker, {})) continue; // it is there without the extra
+        if (!requirement.url.empty())
+          return fail(ErrorKind::unsupported, "U004",
+                      fmt::format("{} requires {} from a URL, which no index can serve", file.filename,
+                                  requirement.project.str()),
+                      "leave that project or its extra out of the requirements");
+        queue_.push_back({std::move(requirement), fmt::format("{} {}", project, choice.version)});
+      }
+    }
+    return {};
+  }
+
+  void note_missing_extra(const std::string& project, const std::string& version, const std::string& extra) {
+    auto message = fmt::format("{} {} has no extra {}", project, version, extra);
+    for (const auto& note : notes_)
+      if (note.message == message) return;
+    notes_.push_back(
+        {"U011", Severity::warning, target_.name(), message, "installers ignore it, too; correct its name"});
   }
 
   Candidates& candidates_;
-  const std::vector<Asked>& asked_;
   const Target& target_;
-  const Guard& guard_;
-  Resolution resolution_;
-  LeftOut left_out_;
-  std::set<std::string> readable_, guarded_;
-  std::string unsettled_;
+  const std::map<std::string, Choice>& choices_;
+  std::deque<Asked> queue_;
+  Demands demands_;
+  Findings notes_;
 };
+
+/// The choices so far, and the project whose choice changed last.
+struct Settling {
+  std::map<std::string, Choice> choices;
+  std::string last;
+};
+
+/// True: some choice is another one now. A project that nothing fits is an error only when all else is settled: who
+/// asks may be about to be replaced.
+Result<bool> choose(const Demands& demands, Candidates& candidates, Chooser& chooser, Settling& settling) {
+  bool changed = false;
+  std::optional<Error> conflict;
+  for (const auto& [project, demand] : demands) {
+    TRY(const auto* page, candidates.page(project), fmt::format("asked for by {}", demand.asked[0].by));
+    TRY(auto choice, chooser.newest_readable(*page, project, demand));
+    if (!choice) {
+      if (!conflict) conflict = chooser.nothing_fits(*page, project, demand);
+      settling.choices.erase(project);
+      continue;
+    }
+    auto& current = settling.choices[project];
+    if (current == *choice) continue;
+    current = std::move(*choice);
+    settling.last = project;
+    changed = true;
+  }
+  if (conflict && !changed) return fail(std::move(*conflict));
+  return changed;
+}
 
 } // namespace
 
 Result<Resolution> resolve(Candidates& candidates, const std::vector<Asked>& asked, const Target& target,
                            const Guard& guard) {
-  return Resolver(candidates, asked, target, guard).run();
+  Chooser chooser(candidates, target);
+  Settling settling;
+  std::set<std::string> guarded;
+  for (int round = 0; round < k_rounds_max; ++round) {
+    Collector collector(candidates, target, settling.choices);
+    TRY(auto demands, collector.run(asked, guard, guarded));
+    std::erase_if(settling.choices, [&](const auto& choice) { return !demands.contains(choice.first); });
+    TRY(bool changed, choose(demands, candidates, chooser, settling));
+    if (changed) continue;
+    Resolution resolution{std::move(settling.choices), collector.notes()};
+    for (const auto& [_, finding] : chooser.left_out()) resolution.notes.push_back(finding);
+    return resolution;
+  }
+  return fail(ErrorKind::failed, "U009",
+              fmt::format("the versions for Python {} do not settle: {}", target.name(), settling.last),
+              "pin that project in the requirements");
 }
 
 } // namespace quarry::mirror

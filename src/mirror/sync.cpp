@@ -66,94 +66,74 @@ bool same_files(const registry::SetRecord& a, const registry::SetRecord& b) {
       [](const FileRecord& x, const FileRecord& y) { return x.filename == y.filename && x.sha256 == y.sha256; });
 }
 
-class Pump {
-public:
-  Pump(ObjectStore& store, Upstream& upstream, const std::map<std::string, FileRecord>& known, const SyncPlan& plan,
-       const SyncOptions& options)
-      : store_(store), upstream_(upstream), known_(known), plan_(plan), options_(options) {}
+/// What is missing, in the plan's order, each in a temporary file.
+Result<std::vector<Downloaded>> fetch_missing(Upstream& upstream, const SyncPlan& plan, const SyncOptions& options) {
+  std::vector<Downloaded> fetched(plan.missing.size());
+  std::mutex mutex; // of on_progress
+  TRY_DO(parallel_for(plan.missing.size(), options.transfers, [&](std::size_t i) -> Result<void> {
+    auto count = [&](std::uint64_t) {
+      std::lock_guard lock(mutex);
+      if (options.on_progress) options.on_progress(upstream.bytes_fetched());
+    };
+    TRY(fetched[i], upstream.download(plan.missing[i], count), "while mirroring " + plan.missing[i].filename);
+    return {};
+  }));
+  return fetched;
+}
 
-  Result<SyncReceipt> run() {
-    auto before = store_.counters();
-    TRY_DO(fetch_missing());
-    receipt_.bytes_fetched = upstream_.bytes_fetched();
-    for (const auto& file : plan_.missing)
-      TRY_DO(record_origin(store_, file, options_), "while recording where it came from");
-    TRY(auto plan, publish_plan());
-    TRY(receipt_.published,
-        publish::execute(store_, plan, {options_.now, options_.who, {}, options_.transfers, {}, options_.public_url}));
-    TRY(receipt_.merged, pages::merge_all(store_));
-    receipt_.writes = publish::writes_between(before, store_.counters());
-    return std::move(receipt_);
-  }
+publish::PlannedFile new_file(const index::PageFile& page, Downloaded downloaded, const sys::Timestamp& now) {
+  auto& file = downloaded.described.file;
+  file.key = key_of(file.filename);
+  file.upload_time = upload_time_of(page, now);
+  if (page.yanked) file.yanked = page.yank_reason.empty() ? "yanked" : page.yank_reason;
+  return {std::move(downloaded.path), std::move(file), std::move(downloaded.described.sidecar), false};
+}
 
-private:
-  Result<void> fetch_missing() {
-    fetched_.resize(plan_.missing.size());
-    receipt_.files_fetched = plan_.missing.size();
-    return parallel_for(plan_.missing.size(), options_.transfers, [&](std::size_t i) -> Result<void> {
-      auto count = [&](std::uint64_t) {
-        std::lock_guard lock(mutex_);
-        if (options_.on_progress) options_.on_progress(upstream_.bytes_fetched());
-      };
-      TRY(fetched_[i], upstream_.download(plan_.missing[i], count), "while mirroring " + plan_.missing[i].filename);
-      return {};
-    });
-  }
+Result<publish::PlannedFile> known_file(ObjectStore& store, const FileRecord& record) {
+  publish::PlannedFile file{{}, record, {}, true};
+  TRY(auto sidecar, store.get(record.key + ".metadata", dist::k_metadata_bytes_max));
+  if (!sidecar || !record.metadata_sha256 || sha256(*sidecar) != *record.metadata_sha256)
+    return fail(ErrorKind::corrupt, "R011", fmt::format("{}.metadata is missing or altered", record.key),
+                "`quarry index rebuild` makes it again from the wheel");
+  file.sidecar = std::move(*sidecar);
+  return file;
+}
 
-  publish::PlannedFile new_file(const index::PageFile& page, Downloaded downloaded) const {
-    auto& file = downloaded.described.file;
-    file.key = key_of(file.filename);
-    file.upload_time = upload_time_of(page, options_.now);
-    if (page.yanked) file.yanked = page.yank_reason.empty() ? "yanked" : page.yank_reason;
-    return {std::move(downloaded.path), std::move(file), std::move(downloaded.described.sidecar), false};
-  }
-
-  Result<publish::PlannedFile> known_file(const FileRecord& record) const {
-    publish::PlannedFile file{{}, record, {}, true};
-    TRY(auto sidecar, store_.get(record.key + ".metadata", dist::k_metadata_bytes_max));
-    if (!sidecar || !record.metadata_sha256 || sha256(*sidecar) != *record.metadata_sha256)
-      return fail(ErrorKind::corrupt, "R011", fmt::format("{}.metadata is missing or altered", record.key),
-                  "`quarry index rebuild` makes it again from the wheel");
-    file.sidecar = std::move(*sidecar);
-    return file;
-  }
-
-  /// A set of exactly these files that is sealed already is taken whole: syncing twice changes nothing.
-  Result<publish::Plan> publish_plan() {
-    publish::Plan plan;
-    plan.directory = k_directory;
-    for (const auto& [filename, _] : plan_.files)
-      if (auto record = known_.find(filename); record != known_.end()) {
-        TRY(auto file, known_file(record->second));
-        plan.files.push_back(std::move(file));
-      }
-    for (std::size_t i = 0; i < plan_.missing.size(); ++i)
-      plan.files.push_back(new_file(plan_.missing[i], std::move(fetched_[i])));
-    std::sort(plan.files.begin(), plan.files.end(),
-              [](const auto& a, const auto& b) { return a.file.filename < b.file.filename; });
-    for (const auto& file : plan.files) {
-      TRY_DO(store::check_key(file.file.key + ".metadata"));
-      plan.set.files.push_back(file.file);
+/// The files that are mirrored already and those that were fetched, by name.
+Result<std::vector<publish::PlannedFile>> all_files(ObjectStore& store, const std::map<std::string, FileRecord>& known,
+                                                    const SyncPlan& plan, std::vector<Downloaded> fetched,
+                                                    const sys::Timestamp& now) {
+  std::vector<publish::PlannedFile> files;
+  for (const auto& [filename, _] : plan.files)
+    if (auto record = known.find(filename); record != known.end()) {
+      TRY(auto file, known_file(store, record->second));
+      files.push_back(std::move(file));
     }
-    plan.set.directory = k_directory;
-    plan.set.origin.repository = options_.index;
-    plan.set.origin.tool = options_.tool;
-    TRY(auto sets, sets_here(store_));
-    for (const auto& sealed : sets)
-      if (same_files(sealed.set, plan.set)) plan.set = sealed.set;
-    plan.set_digest = registry::digest_of(plan.set);
-    return plan;
-  }
+  for (std::size_t i = 0; i < plan.missing.size(); ++i)
+    files.push_back(new_file(plan.missing[i], std::move(fetched[i]), now));
+  std::sort(files.begin(), files.end(), [](const auto& a, const auto& b) { return a.file.filename < b.file.filename; });
+  return files;
+}
 
-  ObjectStore& store_;
-  Upstream& upstream_;
-  const std::map<std::string, FileRecord>& known_;
-  const SyncPlan& plan_;
-  const SyncOptions& options_;
-  std::vector<Downloaded> fetched_;
-  std::mutex mutex_;
-  SyncReceipt receipt_;
-};
+/// A set of exactly these files that is sealed already is taken whole: syncing twice changes nothing.
+Result<publish::Plan> publish_plan(ObjectStore& store, std::vector<publish::PlannedFile> files,
+                                   const SyncOptions& options) {
+  publish::Plan plan;
+  plan.directory = k_directory;
+  plan.files = std::move(files);
+  for (const auto& file : plan.files) {
+    TRY_DO(store::check_key(file.file.key + ".metadata"));
+    plan.set.files.push_back(file.file);
+  }
+  plan.set.directory = k_directory;
+  plan.set.origin.repository = options.index;
+  plan.set.origin.tool = options.tool;
+  TRY(auto sets, sets_here(store));
+  for (const auto& sealed : sets)
+    if (same_files(sealed.set, plan.set)) plan.set = sealed.set;
+  plan.set_digest = registry::digest_of(plan.set);
+  return plan;
+}
 
 } // namespace
 
@@ -206,7 +186,20 @@ Result<SyncPlan> plan_sync(Upstream& upstream, const std::map<std::string, FileR
 
 Result<SyncReceipt> execute_sync(ObjectStore& store, Upstream& upstream, const std::map<std::string, FileRecord>& known,
                                  const SyncPlan& plan, const SyncOptions& options) {
-  return Pump(store, upstream, known, plan, options).run();
+  auto before = store.counters();
+  TRY(auto fetched, fetch_missing(upstream, plan, options));
+  SyncReceipt receipt;
+  receipt.files_fetched = plan.missing.size();
+  receipt.bytes_fetched = upstream.bytes_fetched();
+  for (const auto& file : plan.missing)
+    TRY_DO(record_origin(store, file, options), "while recording where it came from");
+  TRY(auto files, all_files(store, known, plan, std::move(fetched), options.now));
+  TRY(auto publication, publish_plan(store, std::move(files), options));
+  TRY(receipt.published,
+      publish::execute(store, publication, {options.now, options.who, {}, options.transfers, {}, options.public_url}));
+  TRY(receipt.merged, pages::merge_all(store));
+  receipt.writes = publish::writes_between(before, store.counters());
+  return receipt;
 }
 
 } // namespace quarry::mirror

@@ -45,7 +45,7 @@ bool is_mute(const Call& call, const Refusal& refusal) {
 Bucket::Bucket(Location location, std::shared_ptr<net::Transport> transport,
                std::shared_ptr<CredentialCache> credentials, const sys::Clock& clock, net::RetryLimits limits)
     : location_(std::move(location)), transport_(std::move(transport)), credentials_(std::move(credentials)),
-      clock_(clock), limits_(limits) {}
+      clock_(clock), retries_{limits} {}
 
 Location Bucket::location() const {
   std::lock_guard lock(mutex_);
@@ -143,7 +143,7 @@ Outcome Bucket::call(const Call& call) {
     Credentials used;
     auto response = once(call, used);
     if (response) {
-      budget_.give();
+      retries_.budget.give();
       return Done{std::move(*response), ambiguous};
     }
     auto& refusal = response.error();
@@ -152,10 +152,10 @@ Outcome Bucket::call(const Call& call) {
     attempt.elapsed_ms = (clock_.steady_ns() - begin) / 1'000'000;
     attempt.random = random_part();
     attempt.retry_after_ms = refusal.retry_after_ms;
-    auto delay = next_delay(attempt, limits_);
+    auto delay = next_delay(attempt, retries_.limits);
     refusal.ambiguous = ambiguous || is_ambiguous(refusal);
     refusal.unanswered = unanswered || refusal.unanswered;
-    bool give_up = !delay || !call.repeat || (delay && *delay > 0 && !budget_.take());
+    bool give_up = !delay || !call.repeat || (delay && *delay > 0 && !retries_.budget.take());
     if (give_up) return tl::unexpected(std::move(refusal));
     ambiguous = refusal.ambiguous;
     unanswered = refusal.unanswered;

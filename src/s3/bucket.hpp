@@ -80,13 +80,18 @@ private:
   Refusal told(const Call& call, Refusal refusal);
   void learn(const Refusal& refusal, const net::Response* response, const Credentials& used);
 
+  /// How calls are repeated: the limits of each call, and the budget of all of them.
+  struct Retries {
+    net::RetryLimits limits;
+    RetryBudget budget = {};
+  };
+
   mutable std::mutex mutex_;
-  Location location_;
+  Location location_; ///< guarded by mutex_
   std::shared_ptr<net::Transport> transport_;
   std::shared_ptr<CredentialCache> credentials_;
   const sys::Clock& clock_;
-  net::RetryLimits limits_;
-  RetryBudget budget_;
+  Retries retries_;
   std::atomic<std::int64_t> clock_offset_us_ = 0;
 };
 

@@ -48,31 +48,36 @@ public:
   Result<Credentials> get() override {
     std::lock_guard lock(mutex_);
     auto now = clock_.now_us();
-    if (known_ && (!known_->expires_us || now < *known_->expires_us - k_renew_before_us || now < look_again_us_))
-      return *known_;
+    const auto& kept = known_.credentials;
+    if (kept && (!kept->expires_us || now < *kept->expires_us - k_renew_before_us || now < known_.look_again_us))
+      return *kept;
     auto found = find_credentials({environment_, *transport_, clock_, region_}, files_);
-    look_again_us_ = now + k_look_again_us;
-    bool still_good = known_ && known_->expires_us && now < *known_->expires_us;
-    if (!found && still_good) return *known_; // the source does not answer at the moment
-    if (found) known_ = *found;
+    known_.look_again_us = now + k_look_again_us;
+    bool still_good = kept && kept->expires_us && now < *kept->expires_us;
+    if (!found && still_good) return *kept; // the source does not answer at the moment
+    if (found) known_.credentials = *found;
     return found;
   }
   void drop(const Credentials& used) override {
     std::lock_guard lock(mutex_);
-    bool same = known_ && known_->keys.access_key == used.keys.access_key &&
-                known_->keys.session_token.reveal() == used.keys.session_token.reveal();
-    if (same) known_.reset();
+    auto& kept = known_.credentials;
+    bool same = kept && kept->keys.access_key == used.keys.access_key &&
+                kept->keys.session_token.reveal() == used.keys.session_token.reveal();
+    if (same) kept.reset();
   }
 
 private:
+  struct Known {
+    std::optional<Credentials> credentials;
+    std::int64_t look_again_us = 0; ///< before, the sources are not asked even if the credentials end soon
+  };
   std::map<std::string, std::string> environment_;
   SharedFiles files_;
   std::shared_ptr<net::Transport> transport_;
   const sys::Clock& clock_;
   std::string region_;
   std::mutex mutex_;
-  std::optional<Credentials> known_;
-  std::int64_t look_again_us_ = 0;
+  Known known_; ///< guarded by mutex_
 };
 
 } // namespace

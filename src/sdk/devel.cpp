@@ -81,7 +81,7 @@ private:
     // Only what the loader looks at: relocatable objects and debug files have no dynamic section to normalise.
     if (look.has_dynamic && !look.run_path.empty()) {
       auto wanted = run_path_for(path, dropped_.portable(path, look.run_path), {});
-      TRY(planned.data, with_run_path(path, entry.data, look, wanted, options_.place, findings_));
+      TRY(planned.data, with_run_path({path, entry.data, look}, wanted, options_.place, findings_));
       if (wanted != look.run_path || look.uses_runpath) planned.kind = "elf";
     }
     out_.files[path] = std::move(planned);

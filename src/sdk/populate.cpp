@@ -35,61 +35,28 @@ std::string sibling(const std::string& path, const std::string& name) {
   return directory == "." ? name : directory + "/" + name;
 }
 
-class Populator {
+/// What a package takes from its view, before run paths are edited.
+struct Taken {
+  Population population;
+  std::map<std::string, ElfLook> elfs;        ///< by path in the package
+  std::map<std::string, std::string> windows; ///< programs and DLLs of Windows, and their artifacts
+};
+
+/// Decides for each entry of a view what the package holds of it.
+class Taker {
 public:
-  Populator(const View& view, const PopulateOptions& options, Findings& findings)
+  Taker(const View& view, const PopulateOptions& options, Findings& findings)
       : view_(view), options_(options), findings_(findings) {}
 
-  Result<Population> run() {
+  Result<Taken> run() {
     for (const auto& [path, entry] : view_.entries) {
       if (entry.type == sys::EntryType::symlink) TRY_DO(link(path, entry));
       if (entry.type == sys::EntryType::file) TRY_DO(file(path, entry));
     }
-    refuse_windows();
-    check_launchers(out_, options_.place, findings_);
-    TRY_DO(edit_run_paths());
-    dropped_.report(options_.place, findings_);
-    for (const auto& [path, planned] : out_.files) out_.bytes += planned.data.size();
-    return std::move(out_);
+    return std::move(taken_);
   }
 
 private:
-  // A package of Linux may hold some programs for Windows, such as the launchers of Python's installers, but not those
-  // alone.
-  void refuse_windows() {
-    bool any = std::any_of(elfs_.begin(), elfs_.end(),
-                           [](const auto& item) { return item.second.is_library || item.second.is_program; });
-    if (any || windows_.empty()) return;
-    const auto& [path, artifact] = *windows_.begin();
-    auto more = windows_.size() == 1 ? std::string() : fmt::format("; so are {} more", windows_.size() - 1);
-    findings_.push_back({"S036", Severity::error, options_.place + "!" + path,
-                         fmt::format("is a program or DLL for Windows (from {}){}", artifact, more),
-                         "name the artifacts of a Linux build, or build with --platform windows"});
-  }
-
-  // Only now is it known what the package holds, so only now can a run path be complete.
-  Result<void> edit_run_paths() {
-    Holders holds;
-    for (const auto& [path, elf] : elfs_) {
-      if (!elf.is_library) continue;
-      holds[elf.soname.empty() ? std::string(path::basename(path)) : elf.soname].push_back(path::dirname(path));
-      out_.libraries.push_back(path);
-    }
-    for (const auto& [path, elf] : elfs_) {
-      auto wanted = run_path_for(path, dropped_.portable(path, elf.run_path), options_.run_path);
-      for (const auto& directory : missing_directories(path, elf.needed, wanted, options_.platform, holds)) {
-        wanted += (wanted.empty() ? "" : ":") + directory;
-        findings_.push_back(
-            {"S025", Severity::note, options_.place + "!" + path,
-             fmt::format("{} was added to its run path: it leads to libraries of this package", directory), ""});
-      }
-      auto& planned = out_.files.at(path);
-      TRY(planned.data, with_run_path(path, planned.data, elf, wanted, options_.place, findings_));
-      ++out_.elf_edits;
-    }
-    return {};
-  }
-
   Result<const ElfLook*> look(const std::string& path, const SourceEntry& entry) {
     auto it = looks_.find(path);
     if (it == looks_.end()) {
@@ -104,13 +71,13 @@ private:
     const auto* resolved = target ? view_.find(*target) : nullptr;
     if (!target && view_.leads_in_a_circle(path)) findings_.push_back(circle(path, entry, options_.place));
     if (!resolved || resolved->type != sys::EntryType::file) {
-      ++out_.dropped_links; // dangling, or a directory: a wheel cannot hold links, devel carries them
+      ++taken_.population.dropped_links; // dangling, or a directory: a wheel cannot hold links, devel carries them
       return {};
     }
     TRY(const auto* elf, look(*target, *resolved));
     if (elf->is_library && !elf->soname.empty()) {
       if (path::basename(path) == elf->soname) return take(path, *resolved, *elf);
-      out_.aliases[path] = sibling(*target, elf->soname);
+      taken_.population.aliases[path] = sibling(*target, elf->soname);
       return {};
     }
     if (elf->is_program) return launcher(path, entry, *target);
@@ -121,7 +88,7 @@ private:
     TRY(const auto* elf, look(path, entry));
     bool misnamed = elf->is_library && !elf->soname.empty() && path::basename(path) != elf->soname;
     if (misnamed && provided(sibling(path, elf->soname))) {
-      out_.aliases[path] = sibling(path, elf->soname);
+      taken_.population.aliases[path] = sibling(path, elf->soname);
       return {};
     }
     if (misnamed)
@@ -139,10 +106,10 @@ private:
   }
 
   Result<void> take(const std::string& path, const SourceEntry& source, const ElfLook& elf) {
-    out_.files[path] = {source.data, source.executable, elf.has_dynamic ? "elf" : "file", source.artifact};
+    taken_.population.files[path] = {source.data, source.executable, elf.has_dynamic ? "elf" : "file", source.artifact};
     TRY(bool windows, is_windows_image(path, source.data));
-    if (windows) windows_.emplace(path, source.artifact);
-    if (elf.has_dynamic) elfs_[path] = elf;
+    if (windows) taken_.windows.emplace(path, source.artifact);
+    if (elf.has_dynamic) taken_.elfs[path] = elf;
     return {};
   }
 
@@ -150,21 +117,56 @@ private:
   Result<void> launcher(const std::string& path, const SourceEntry& entry, const std::string& target) {
     TRY(auto data, elf::launcher_for(options_.launcher, path::relative(target, path::dirname(path))),
         "while planning " + path);
-    out_.files[path] = {std::move(data), true, "launcher", entry.artifact};
-    out_.launches[path] = target;
-    ++out_.launchers;
+    taken_.population.files[path] = {std::move(data), true, "launcher", entry.artifact};
+    taken_.population.launches[path] = target;
+    ++taken_.population.launchers;
     return {};
   }
 
   const View& view_;
   const PopulateOptions& options_;
   Findings& findings_;
-  Population out_;
-  std::map<std::string, ElfLook> looks_;       // by path in the view
-  std::map<std::string, ElfLook> elfs_;        // by path in the package
-  std::map<std::string, std::string> windows_; // programs and DLLs of Windows, and their artifacts
-  DroppedRunPaths dropped_;
+  std::map<std::string, ElfLook> looks_; ///< by path in the view
+  Taken taken_;
 };
+
+/// A package of Linux may hold some programs for Windows, such as the launchers of Python's installers, but not those
+/// alone.
+void refuse_windows(const Taken& taken, const PopulateOptions& options, Findings& findings) {
+  bool any = std::any_of(taken.elfs.begin(), taken.elfs.end(),
+                         [](const auto& item) { return item.second.is_library || item.second.is_program; });
+  if (any || taken.windows.empty()) return;
+  const auto& [path, artifact] = *taken.windows.begin();
+  auto more = taken.windows.size() == 1 ? std::string() : fmt::format("; so are {} more", taken.windows.size() - 1);
+  findings.push_back({"S036", Severity::error, options.place + "!" + path,
+                      fmt::format("is a program or DLL for Windows (from {}){}", artifact, more),
+                      "name the artifacts of a Linux build, or build with --platform windows"});
+}
+
+/// Only now is it known what the package holds, so only now can a run path be complete.
+Result<void> edit_run_paths(Taken& taken, const PopulateOptions& options, Findings& findings) {
+  Holders holds;
+  DroppedRunPaths dropped;
+  for (const auto& [path, elf] : taken.elfs) {
+    if (!elf.is_library) continue;
+    holds[elf.soname.empty() ? std::string(path::basename(path)) : elf.soname].push_back(path::dirname(path));
+    taken.population.libraries.push_back(path);
+  }
+  for (const auto& [path, elf] : taken.elfs) {
+    auto wanted = run_path_for(path, dropped.portable(path, elf.run_path), options.run_path);
+    for (const auto& directory : missing_directories(path, elf.needed, wanted, options.platform, holds)) {
+      wanted += (wanted.empty() ? "" : ":") + directory;
+      findings.push_back({"S025", Severity::note, options.place + "!" + path,
+                          fmt::format("{} was added to its run path: it leads to libraries of this package", directory),
+                          ""});
+    }
+    auto& planned = taken.population.files.at(path);
+    TRY(planned.data, with_run_path({path, planned.data, elf}, wanted, options.place, findings));
+    ++taken.population.elf_edits;
+  }
+  dropped.report(options.place, findings);
+  return {};
+}
 
 } // namespace
 
@@ -238,8 +240,9 @@ std::vector<std::string> missing_directories(const std::string& file, const std:
   return missing;
 }
 
-Result<content::Rope> with_run_path(const std::string& path, const content::Rope& data, const ElfLook& look,
-                                    const std::string& wanted, const std::string& place, Findings& findings) {
+Result<content::Rope> with_run_path(const LookedAt& file, const std::string& wanted, const std::string& place,
+                                    Findings& findings) {
+  const auto& [path, data, look] = file;
   if (wanted == look.run_path && !look.uses_runpath) return data;
   elf::Edit edit;
   edit.rpath = wanted;
@@ -267,7 +270,13 @@ void check_launchers(const Population& population, const std::string& place, Fin
 }
 
 Result<Population> populate(const View& view, const PopulateOptions& options, Findings& findings) {
-  return Populator(view, options, findings).run();
+  TRY(auto taken, Taker(view, options, findings).run());
+  refuse_windows(taken, options, findings);
+  check_launchers(taken.population, options.place, findings);
+  TRY_DO(edit_run_paths(taken, options, findings));
+  auto population = std::move(taken.population);
+  for (const auto& [path, planned] : population.files) population.bytes += planned.data.size();
+  return population;
 }
 
 } // namespace quarry::sdk

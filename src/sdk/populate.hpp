@@ -56,10 +56,16 @@ struct ElfLook {
 };
 Result<ElfLook> look_at(const std::string& path, const SourceEntry& entry, const std::string& place,
                         Findings& findings);
+/// A file of a package, and what look_at() told about it.
+struct LookedAt {
+  const std::string& path;
+  const content::Rope& data;
+  const ElfLook& look;
+};
 /// The file with `wanted` as DT_RPATH and no DT_RUNPATH; the same rope when nothing changes. A shape that cannot be
 /// proven is a finding.
-Result<content::Rope> with_run_path(const std::string& path, const content::Rope& data, const ElfLook& look,
-                                    const std::string& wanted, const std::string& place, Findings& findings);
+Result<content::Rope> with_run_path(const LookedAt& file, const std::string& wanted, const std::string& place,
+                                    Findings& findings);
 
 /// Directories of this package that `file` needs and that `run_path` does not lead to: "$ORIGIN", "$ORIGIN/../x".
 /// `holds` says for a SONAME which directories of the package hold it (sorted).

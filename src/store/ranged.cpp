@@ -63,41 +63,49 @@ struct Block {
 };
 using Loading = std::shared_future<Result<std::shared_ptr<const Block>>>;
 
-/// One reader at a time; others wait. A rope that several threads read at distant places fetches each place by itself.
-class RangedSource final : public content::Source {
+/// One reader's part in what all readers of a share read ahead.
+class Part {
 public:
-  RangedSource(std::uint64_t size, FetchRange fetch, std::shared_ptr<RangeShare> share)
-      : size_(size), fetch_(std::move(fetch)), share_(std::move(share)), limits_(share_->state().limits),
-        next_bytes_(limits_.first_bytes) {}
-  ~RangedSource() override { count(false); }
+  explicit Part(std::shared_ptr<RangeShare> share) : share_(std::move(share)) {}
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+  ~Part() { count(false); }
 
-  std::uint64_t size() const override { return size_; }
-
-  Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
-    std::lock_guard lock(mutex_);
-    while (!into.empty()) {
-      TRY(auto block, block_at(offset, into.size()));
-      auto skip = offset - block->begin;
-      auto take = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), block->length - skip));
-      std::memcpy(into.data(), block->bytes.get() + skip, take);
-      into = into.subspan(take);
-      offset += take;
-    }
-    return {};
+  const std::shared_ptr<RangeShare>& share() const { return share_; }
+  const RangeLimits& limits() const { return share_->state().limits; }
+  unsigned ahead() const { return share_->state().ahead(); }
+  /// Whether this is one of those who share what is read ahead.
+  void count(bool reads) {
+    if (reads != counted_) share_->state().readers += reads ? 1u : ~0u;
+    counted_ = reads;
   }
 
 private:
-  Result<std::shared_ptr<const Block>> block_at(std::uint64_t offset, std::size_t wanted) const {
+  std::shared_ptr<RangeShare> share_;
+  bool counted_ = false;
+};
+
+/// Reads one object in blocks, some of them ahead. Not thread-safe.
+class BlockReader {
+public:
+  BlockReader(std::uint64_t size, FetchRange fetch, std::shared_ptr<RangeShare> share)
+      : size_(size), fetch_(std::move(fetch)), part_(std::move(share)), next_bytes_(limits().first_bytes) {}
+
+  std::uint64_t size() const { return size_; }
+
+  /// Returns the block that holds `offset`; waits until it is read. A block that is read for it alone has at least
+  /// `wanted` bytes, if the limits and the object allow it.
+  Result<std::shared_ptr<const Block>> block_at(std::uint64_t offset, std::size_t wanted) {
     if (current_ && offset >= current_->begin && offset < current_->end()) return current_;
     bool any = current_ != nullptr, in_order = any ? offset == current_->end() : offset == 0 && planned_ == 0;
     current_.reset(); // its memory serves what comes
     if (!in_order) restart(offset);
     if (ahead_.empty()) plan_one(std::max<std::uint64_t>(wanted, next_bytes_));
-    if (in_order && any) next_bytes_ = std::min(limits_.block_bytes, next_bytes_ * 4);
+    if (in_order && any) next_bytes_ = std::min(limits().block_bytes, next_bytes_ * 4);
     // Several ranges at once only when whole blocks are wanted: before that, what comes next is a guess.
-    if (next_bytes_ == limits_.block_bytes) {
-      count(planned_ < size_);
-      while (ahead_.size() < share_->state().ahead() && planned_ < size_) plan_one(next_bytes_);
+    if (next_bytes_ == limits().block_bytes) {
+      part_.count(planned_ < size_);
+      while (ahead_.size() < part_.ahead() && planned_ < size_) plan_one(next_bytes_);
     }
     auto loading = std::move(ahead_.front());
     ahead_.pop_front();
@@ -110,43 +118,63 @@ private:
     return current_;
   }
 
-  void restart(std::uint64_t offset) const {
+private:
+  const RangeLimits& limits() const { return part_.limits(); }
+
+  void restart(std::uint64_t offset) {
     ahead_.clear();
     planned_ = offset;
-    next_bytes_ = limits_.first_bytes;
-    count(false);
+    next_bytes_ = limits().first_bytes;
+    part_.count(false);
   }
 
-  /// Whether this is one of those who share what is read ahead.
-  void count(bool reads) const {
-    if (reads != counted_) share_->state().readers += reads ? 1u : ~0u;
-    counted_ = reads;
-  }
-
-  void plan_one(std::uint64_t wanted) const {
+  void plan_one(std::uint64_t wanted) {
     auto begin = planned_,
-         length = std::min({wanted, std::max(limits_.block_bytes, limits_.first_bytes), size_ - planned_});
+         length = std::min({wanted, std::max(limits().block_bytes, limits().first_bytes), size_ - planned_});
     planned_ = begin + length;
-    auto load = [fetch = fetch_, share = share_, begin, length] {
+    auto load = [fetch = fetch_, share = part_.share(), begin, length] {
       return guarded([&]() -> Result<std::shared_ptr<const Block>> {
         auto block = std::make_shared<Block>(share, begin, length);
         TRY_DO(fetch(begin, std::span(block->bytes.get(), length)));
         return std::shared_ptr<const Block>(std::move(block));
       });
     };
-    bool at_once = ahead_.empty() && next_bytes_ < limits_.block_bytes;
+    bool at_once = ahead_.empty() && next_bytes_ < limits().block_bytes;
     ahead_.push_back(std::async(at_once ? std::launch::deferred : std::launch::async, std::move(load)).share());
   }
 
   std::uint64_t size_;
   FetchRange fetch_;
-  std::shared_ptr<RangeShare> share_;
-  const RangeLimits& limits_;
+  Part part_;
+  std::shared_ptr<const Block> current_;
+  std::deque<Loading> ahead_;              ///< in order, without a gap behind the current block
+  std::uint64_t planned_ = 0, next_bytes_; ///< where the next range begins, and its size
+};
+
+/// One reader at a time; others wait. A rope that several threads read at distant places fetches each place by itself.
+class RangedSource final : public content::Source {
+public:
+  RangedSource(std::uint64_t size, FetchRange fetch, std::shared_ptr<RangeShare> share)
+      : blocks_(size, std::move(fetch), std::move(share)) {}
+
+  std::uint64_t size() const override { return blocks_.size(); }
+
+  Result<void> read(std::uint64_t offset, std::span<std::byte> into) const override {
+    std::lock_guard lock(mutex_);
+    while (!into.empty()) {
+      TRY(auto block, blocks_.block_at(offset, into.size()));
+      auto skip = offset - block->begin;
+      auto take = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), block->length - skip));
+      std::memcpy(into.data(), block->bytes.get() + skip, take);
+      into = into.subspan(take);
+      offset += take;
+    }
+    return {};
+  }
+
+private:
   mutable std::mutex mutex_;
-  mutable std::shared_ptr<const Block> current_;
-  mutable std::deque<Loading> ahead_;
-  mutable std::uint64_t planned_ = 0, next_bytes_;
-  mutable bool counted_ = false;
+  mutable BlockReader blocks_; ///< guarded by mutex_
 };
 
 } // namespace

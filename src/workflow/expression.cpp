@@ -19,20 +19,17 @@ Expression node(Expression::Kind kind, std::size_t offset) {
   return made;
 }
 
-/// Recursive descent, by precedence: || && == != < <= > >= ! postfix.
-class Parser {
+/// The text of one expression, read token by token. Keeps the first error; after it, nothing more is read.
+class ExpressionText {
 public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit ExpressionText(std::string_view text) : text_(text) {}
 
-  ParsedExpression parse() {
-    auto whole = disjunction(0);
-    blanks();
-    if (!failed_ && at_ != text_.size()) error(fmt::format("`{}` is not expected here", text_[at_]));
-    if (failed_) return {std::nullopt, error_};
-    return {std::move(whole), {}};
-  }
-
-private:
+  bool failed() const { return failed_; }
+  const ExpressionError& first_error() const { return error_; }
+  std::size_t at() const { return at_; }
+  bool at_end() const { return at_ == text_.size(); }
+  char peek() const { return text_[at_]; }
+  bool sees(std::string_view token) const { return text_.substr(at_).starts_with(token); }
   void error(std::string message) {
     if (!failed_) error_ = {at_, std::move(message)};
     failed_ = true;
@@ -46,91 +43,6 @@ private:
     at_ += token.size();
     return true;
   }
-
-  Expression binary(std::string_view operation, Expression left, Expression right) {
-    auto made = node(Expression::Kind::binary, left.offset);
-    made.text = operation;
-    made.parts.push_back(std::move(left));
-    made.parts.push_back(std::move(right));
-    return made;
-  }
-
-  Expression disjunction(std::size_t depth) {
-    if (depth > k_expression_depth_max) error("the expression is nested too deeply");
-    if (failed_) return {};
-    auto left = conjunction(depth);
-    while (!failed_ && take("||")) left = binary("||", std::move(left), conjunction(depth));
-    return left;
-  }
-  Expression conjunction(std::size_t depth) {
-    auto left = comparison(depth);
-    while (!failed_ && take("&&")) left = binary("&&", std::move(left), comparison(depth));
-    return left;
-  }
-  Expression comparison(std::size_t depth) {
-    auto left = unary(depth);
-    while (!failed_) {
-      std::string_view found;
-      for (std::string_view operation : {"==", "!=", "<=", ">=", "<", ">"})
-        if (found.empty() && take(operation)) found = operation;
-      if (found.empty()) break;
-      left = binary(found, std::move(left), unary(depth));
-    }
-    return left;
-  }
-  Expression unary(std::size_t depth) {
-    if (depth > k_expression_depth_max) error("the expression is nested too deeply");
-    if (failed_) return {};
-    blanks();
-    auto begin = at_;
-    if (text_.substr(at_).starts_with("!=") || !take("!")) return postfix(depth);
-    auto made = node(Expression::Kind::unary, begin);
-    made.parts.push_back(unary(depth + 1));
-    return made;
-  }
-
-  Expression postfix(std::size_t depth) {
-    auto value = primary(depth);
-    while (!failed_) {
-      if (take(".")) {
-        blanks();
-        auto property = take("*") ? std::string("*") : name();
-        if (property.empty()) error("a property's name is missing after `.`");
-        extend(value, property);
-      } else if (take("[")) {
-        auto key = take("*") ? star() : disjunction(depth + 1);
-        if (!failed_ && !take("]")) error("`]` is missing");
-        if (key.kind == Expression::Kind::literal)
-          extend(value, key.text);
-        else
-          index(value, std::move(key));
-      } else {
-        break;
-      }
-    }
-    return value;
-  }
-  static Expression star() {
-    Expression made;
-    made.text = "*";
-    return made;
-  }
-  void extend(Expression& value, const std::string& property) {
-    if (value.kind == Expression::Kind::name) {
-      value.path.push_back(property);
-      return;
-    }
-    Expression key;
-    key.text = property;
-    index(value, std::move(key));
-  }
-  void index(Expression& value, Expression key) {
-    auto made = node(Expression::Kind::index, value.offset);
-    made.parts.push_back(std::move(value));
-    made.parts.push_back(std::move(key));
-    value = std::move(made);
-  }
-
   std::string name() {
     auto begin = at_;
     if (at_ < text_.size() && starts_name(text_[at_]))
@@ -138,37 +50,6 @@ private:
     return std::string(text_.substr(begin, at_ - begin));
   }
 
-  Expression primary(std::size_t depth) {
-    blanks();
-    auto begin = at_;
-    if (at_ == text_.size()) {
-      error("the expression ends too early");
-      return {};
-    }
-    if (take("(")) {
-      auto inside = disjunction(depth + 1);
-      if (!failed_ && !take(")")) error("`)` is missing");
-      return inside;
-    }
-    char c = text_[at_];
-    if (c == '\'') return quoted();
-    if (is_digit(c) || c == '-' || c == '+' || c == '.') return number();
-    auto word = name();
-    if (word.empty()) {
-      error(c == '"' ? "texts stand in single quotes" : fmt::format("`{}` is not expected here", c));
-      return {};
-    }
-    if (take("(")) return call(text::lower(word), begin, depth);
-    for (auto constant : {"true", "false", "null"})
-      if (word == constant) {
-        auto made = node(Expression::Kind::literal, begin);
-        made.text = word == "null" ? "" : word;
-        return made;
-      }
-    auto made = node(Expression::Kind::name, begin);
-    made.path.push_back(word);
-    return made;
-  }
   Expression quoted() {
     auto made = node(Expression::Kind::literal, at_);
     for (++at_; at_ < text_.size(); ++at_) {
@@ -191,20 +72,156 @@ private:
     made.text = std::string(text_.substr(begin, at_ - begin));
     return made;
   }
-  Expression call(std::string function, std::size_t begin, std::size_t depth) {
-    auto made = node(Expression::Kind::call, begin);
-    made.text = std::move(function);
-    if (take(")")) return made;
-    do made.parts.push_back(disjunction(depth + 1));
-    while (!failed_ && take(","));
-    if (!failed_ && !take(")")) error("`)` is missing");
-    return made;
-  }
 
+private:
   std::string_view text_;
   std::size_t at_ = 0;
   bool failed_ = false;
   ExpressionError error_;
+};
+
+Expression binary(std::string_view operation, Expression left, Expression right) {
+  auto made = node(Expression::Kind::binary, left.offset);
+  made.text = operation;
+  made.parts.push_back(std::move(left));
+  made.parts.push_back(std::move(right));
+  return made;
+}
+
+Expression star() {
+  Expression made;
+  made.text = "*";
+  return made;
+}
+void add_index(Expression& value, Expression key) {
+  auto made = node(Expression::Kind::index, value.offset);
+  made.parts.push_back(std::move(value));
+  made.parts.push_back(std::move(key));
+  value = std::move(made);
+}
+void add_property(Expression& value, const std::string& property) {
+  if (value.kind == Expression::Kind::name) {
+    value.path.push_back(property);
+    return;
+  }
+  Expression key;
+  key.text = property;
+  add_index(value, std::move(key));
+}
+
+/// Recursive descent, by precedence: || && == != < <= > >= ! postfix.
+class Parser {
+public:
+  explicit Parser(std::string_view text) : in_(text) {}
+
+  ParsedExpression parse() {
+    auto whole = disjunction(0);
+    in_.blanks();
+    if (!in_.failed() && !in_.at_end()) in_.error(fmt::format("`{}` is not expected here", in_.peek()));
+    if (in_.failed()) return {std::nullopt, in_.first_error()};
+    return {std::move(whole), {}};
+  }
+
+private:
+  Expression disjunction(std::size_t depth) {
+    if (depth > k_expression_depth_max) in_.error("the expression is nested too deeply");
+    if (in_.failed()) return {};
+    auto left = conjunction(depth);
+    while (!in_.failed() && in_.take("||")) left = binary("||", std::move(left), conjunction(depth));
+    return left;
+  }
+  Expression conjunction(std::size_t depth) {
+    auto left = comparison(depth);
+    while (!in_.failed() && in_.take("&&")) left = binary("&&", std::move(left), comparison(depth));
+    return left;
+  }
+  Expression comparison(std::size_t depth) {
+    auto left = unary(depth);
+    while (!in_.failed()) {
+      std::string_view found;
+      for (std::string_view operation : {"==", "!=", "<=", ">=", "<", ">"})
+        if (found.empty() && in_.take(operation)) found = operation;
+      if (found.empty()) break;
+      left = binary(found, std::move(left), unary(depth));
+    }
+    return left;
+  }
+  Expression unary(std::size_t depth) {
+    if (depth > k_expression_depth_max) in_.error("the expression is nested too deeply");
+    if (in_.failed()) return {};
+    in_.blanks();
+    auto begin = in_.at();
+    if (in_.sees("!=") || !in_.take("!")) return postfix(depth);
+    auto made = node(Expression::Kind::unary, begin);
+    made.parts.push_back(unary(depth + 1));
+    return made;
+  }
+
+  Expression postfix(std::size_t depth) {
+    auto value = primary(depth);
+    while (!in_.failed()) {
+      if (in_.take(".")) {
+        in_.blanks();
+        auto property = in_.take("*") ? std::string("*") : in_.name();
+        if (property.empty()) in_.error("a property's name is missing after `.`");
+        add_property(value, property);
+      } else if (in_.take("[")) {
+        auto key = in_.take("*") ? star() : disjunction(depth + 1);
+        if (!in_.failed() && !in_.take("]")) in_.error("`]` is missing");
+        if (key.kind == Expression::Kind::literal)
+          add_property(value, key.text);
+        else
+          add_index(value, std::move(key));
+      } else {
+        break;
+      }
+    }
+    return value;
+  }
+
+  Expression primary(std::size_t depth) {
+    in_.blanks();
+    auto begin = in_.at();
+    if (in_.at_end()) {
+      in_.error("the expression ends too early");
+      return {};
+    }
+    if (in_.take("(")) {
+      auto inside = disjunction(depth + 1);
+      if (!in_.failed() && !in_.take(")")) in_.error("`)` is missing");
+      return inside;
+    }
+    char c = in_.peek();
+    if (c == '\'') return in_.quoted();
+    if (is_digit(c) || c == '-' || c == '+' || c == '.') return in_.number();
+    auto word = in_.name();
+    if (word.empty()) {
+      in_.error(c == '"' ? "texts stand in single quotes" : fmt::format("`{}` is not expected here", c));
+      return {};
+    }
+    if (in_.take("(")) return call(text::lower(word), begin, depth);
+    for (auto constant : {"true", "false", "null"})
+      if (word == constant) {
+        auto made = node(Expression::Kind::literal, begin);
+        made.text = word == "null" ? "" : word;
+        return made;
+      }
+    auto made = node(Expression::Kind::name, begin);
+    made.path.push_back(word);
+    return made;
+  }
+
+  Expression call(std::string function, std::size_t begin, std::size_t depth) {
+    auto made = node(Expression::Kind::call, begin);
+    made.text = std::move(function);
+    if (in_.take(")")) return made;
+    do made.parts.push_back(disjunction(depth + 1));
+    while (!in_.failed() && in_.take(","));
+    if (!in_.failed() && !in_.take(")")) in_.error("`)` is missing");
+    return made;
+  }
+
+  ExpressionText in_;
 };
 
 std::size_t end_of_expression(std::string_view text, std::size_t at) {

@@ -80,12 +80,40 @@ std::size_t size_of(const Node& node) {
   return size;
 }
 
-/// One parse: events in, a tree out. Stops at the first thing that makes the rest meaningless.
-class Reader {
-public:
-  Reader(std::string_view text, const std::string& file, Parsed& parsed) : text_(text), file_(file), parsed_(parsed) {}
+/// libfyaml reports a tab where the construct around it ends; the tab itself is what people look for.
+Position tab_before(std::string_view text, std::uint32_t last) {
+  std::uint32_t line = 1;
+  for (std::size_t begin = 0; begin < text.size() && line <= last + 1; ++line) {
+    auto end = std::min(text.find('\n', begin), text.size());
+    auto indent = text.substr(begin, end - begin);
+    auto first = indent.find_first_not_of(' ');
+    if (first != indent.npos && indent[first] == '\t' && indent.find_first_not_of(" \t") != indent.npos &&
+        line + 1 >= last)
+      return {line, static_cast<std::uint32_t>(first + 1)};
+    begin = end + 1;
+  }
+  return {};
+}
 
-  void read() {
+std::optional<std::string> anchor_of(const fy_event& event) {
+  fy_token* token = nullptr;
+  if (event.type == FYET_SCALAR) token = event.scalar.anchor;
+  if (event.type == FYET_SEQUENCE_START) token = event.sequence_start.anchor;
+  if (event.type == FYET_MAPPING_START) token = event.mapping_start.anchor;
+  if (!token) return std::nullopt;
+  return text_of(token);
+}
+
+/// Where the file stops being YAML, and why.
+struct SyntaxError {
+  Position at;
+  std::string message;
+};
+
+/// The events of libfyaml, one after the other; the present one stays until the next one is asked for.
+class Events {
+public:
+  explicit Events(std::string_view text) : text_(text) {
     fy_diag_cfg settings;
     fy_diag_cfg_default(&settings);
     settings.fp = nullptr;
@@ -97,119 +125,53 @@ public:
     configuration.flags = static_cast<fy_parse_cfg_flags>(FYPCF_QUIET | FYPCF_COLLECT_DIAG);
     configuration.diag = diagnostics_.get();
     parser_.reset(fy_parser_create(&configuration));
-    if (!parser_ || fy_parser_set_string(parser_.get(), text_.data(), text_.size()) != 0) {
-      defect("Y101", {}, "the file cannot be parsed", "");
-      return;
-    }
-    if (next() != FYET_STREAM_START || next() != FYET_DOCUMENT_START) {
-      release();
-      if (!failed_) finish_without_document();
-      return;
-    }
-    next();
-    parsed_.root = value(0);
-    if (!failed_ && next() != FYET_DOCUMENT_END) syntax();
-    if (!failed_ && next() == FYET_DOCUMENT_START) defect("Y101", at(), "the file holds more than one document", "");
+    if (parser_ && fy_parser_set_string(parser_.get(), text_.data(), text_.size()) != 0) parser_.reset();
+  }
+  ~Events() { release(); }
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
+
+  bool usable() const { return parser_ != nullptr; }
+  /// FYET_NONE: the stream has ended, or is broken.
+  fy_event_type next() {
     release();
-    parsed_.readable = !failed_;
+    event_ = fy_parser_parse(parser_.get());
+    return event_ ? event_->type : FYET_NONE;
+  }
+  const fy_event* current() const { return event_; }
+  Position at() const { return event_ ? position_of(fy_event_start_mark(event_)) : Position{}; }
+  bool broken() const { return fy_parser_get_stream_error(parser_.get()); }
+
+  SyntaxError syntax_error() const {
+    void* previous = nullptr;
+    SyntaxError error{at(), "the file is not YAML"};
+    if (const auto* found = fy_diag_errors_iterate(diagnostics_.get(), &previous)) {
+      error.at = {static_cast<std::uint32_t>(std::max(found->line, 0)),
+                  static_cast<std::uint32_t>(std::max(found->column, 0))};
+      if (found->msg) error.message = fmt::format("the file is not YAML: {}", found->msg);
+      while (error.message.ends_with('\n')) error.message.pop_back();
+    }
+    if (auto tab = tab_before(text_, error.at.line); tab.line != 0)
+      error = {tab, "a tab indents this line; YAML allows blanks only"};
+    return error;
   }
 
 private:
-  void finish_without_document() {
-    if (parser_ && fy_parser_get_stream_error(parser_.get()))
-      syntax();
-    else
-      parsed_.readable = true; // an empty file
-  }
-
-  fy_event_type next() {
-    release();
-    event_ = failed_ ? nullptr : fy_parser_parse(parser_.get());
-    if (event_) return event_->type;
-    if (!failed_ && fy_parser_get_stream_error(parser_.get())) syntax();
-    return FYET_NONE;
-  }
   void release() {
     if (event_) fy_parser_event_free(parser_.get(), event_);
     event_ = nullptr;
   }
-  Position at() const { return event_ ? position_of(fy_event_start_mark(event_)) : Position{}; }
 
-  void defect(std::string code, Position where, std::string message, std::string fix) {
-    failed_ = true;
-    parsed_.defects.push_back({file_, where, std::move(code), Severity::error, std::move(message), std::move(fix)});
-  }
+  std::string_view text_;
+  std::unique_ptr<fy_diag, FreeDiagnostics> diagnostics_;
+  std::unique_ptr<fy_parser, FreeParser> parser_;
+  fy_event* event_ = nullptr;
+};
 
-  void syntax() {
-    void* previous = nullptr;
-    Position where = at();
-    std::string message = "the file is not YAML";
-    if (const auto* found = fy_diag_errors_iterate(diagnostics_.get(), &previous)) {
-      where = {static_cast<std::uint32_t>(std::max(found->line, 0)),
-               static_cast<std::uint32_t>(std::max(found->column, 0))};
-      if (found->msg) message = fmt::format("the file is not YAML: {}", found->msg);
-      while (message.ends_with('\n')) message.pop_back();
-    }
-    auto tab = tab_before(where.line);
-    if (tab.line != 0) {
-      where = tab;
-      message = "a tab indents this line; YAML allows blanks only";
-    }
-    defect("Y101", where, std::move(message), "correct the line");
-  }
-
-  /// libfyaml reports a tab where the construct around it ends; the tab itself is what people look for.
-  Position tab_before(std::uint32_t last) const {
-    std::uint32_t line = 1;
-    for (std::size_t begin = 0; begin < text_.size() && line <= last + 1; ++line) {
-      auto end = std::min(text_.find('\n', begin), text_.size());
-      auto indent = text_.substr(begin, end - begin);
-      auto first = indent.find_first_not_of(' ');
-      if (first != indent.npos && indent[first] == '\t' && indent.find_first_not_of(" \t") != indent.npos &&
-          line + 1 >= last)
-        return {line, static_cast<std::uint32_t>(first + 1)};
-      begin = end + 1;
-    }
-    return {};
-  }
-
-  bool count_one(std::size_t more = 1) {
-    count_ += more;
-    if (count_ <= k_values_max) return true;
-    defect("Y102", at(), fmt::format("the file holds more than {} values with its aliases expanded", k_values_max),
-           "write fewer aliases of aliases");
-    return false;
-  }
-
-  std::optional<std::string> anchor() const {
-    fy_token* token = nullptr;
-    if (event_->type == FYET_SCALAR) token = event_->scalar.anchor;
-    if (event_->type == FYET_SEQUENCE_START) token = event_->sequence_start.anchor;
-    if (event_->type == FYET_MAPPING_START) token = event_->mapping_start.anchor;
-    if (!token) return std::nullopt;
-    return text_of(token);
-  }
-
-  /// The value that begins with the present event; afterwards its last event is the present one.
-  Node value(std::size_t depth) {
-    Node node;
-    if (!event_ || !count_one()) return node;
-    node.at = at();
-    if (depth > k_depth_max) {
-      defect("Y102", node.at, fmt::format("values are nested more than {} deep", k_depth_max), "");
-      return node;
-    }
-    auto name = anchor();
-    switch (event_->type) {
-    case FYET_SCALAR: scalar(node); break;
-    case FYET_ALIAS: return alias();
-    case FYET_SEQUENCE_START: sequence(node, depth); break;
-    case FYET_MAPPING_START: mapping(node, depth); break;
-    default: syntax(); break;
-    }
-    if (name && !failed_) anchors_[*name] = node;
-    return node;
-  }
+/// Tells how far lines are indented. Lines are asked for in order, so the text is passed once.
+class Indents {
+public:
+  explicit Indents(std::string_view text) : text_(text) {}
 
   /// The blanks before the text of a line: a block's mark stands at the line's begin.
   std::uint32_t indent_of(std::uint32_t line) {
@@ -222,19 +184,100 @@ private:
     return line_ == line && first != rest.npos ? static_cast<std::uint32_t>(first) : 0;
   }
 
+private:
+  std::string_view text_;
+  std::uint32_t line_ = 1; ///< whose first byte is line_begin_
+  std::size_t line_begin_ = 0;
+};
+
+bool is_known(const Node& node, std::set<std::string>& keys, const Node& key) {
+  if (keys.empty())
+    for (const auto& member : node.members) keys.insert(member.key);
+  return !keys.insert(key.text).second;
+}
+
+/// One parse: events in, a tree out. Stops at the first thing that makes the rest meaningless.
+class Reader {
+public:
+  Reader(std::string_view text, const std::string& file, Parsed& parsed)
+      : events_(text), indents_(text), file_(file), parsed_(parsed) {}
+
+  void read() {
+    if (!events_.usable()) return defect("Y101", {}, "the file cannot be parsed", "");
+    if (next() != FYET_STREAM_START || next() != FYET_DOCUMENT_START) {
+      if (!failed_ && events_.broken()) syntax();
+      parsed_.readable = !failed_; // an empty file
+      return;
+    }
+    next();
+    parsed_.root = value(0);
+    if (!failed_ && next() != FYET_DOCUMENT_END) syntax();
+    if (!failed_ && next() == FYET_DOCUMENT_START)
+      defect("Y101", events_.at(), "the file holds more than one document", "");
+    parsed_.readable = !failed_;
+  }
+
+private:
+  fy_event_type next() {
+    if (failed_) return FYET_NONE;
+    auto type = events_.next();
+    if (type == FYET_NONE && events_.broken()) syntax();
+    return type;
+  }
+
+  void defect(std::string code, Position where, std::string message, std::string fix) {
+    failed_ = true;
+    parsed_.defects.push_back({file_, where, std::move(code), Severity::error, std::move(message), std::move(fix)});
+  }
+
+  void syntax() {
+    auto [where, message] = events_.syntax_error();
+    defect("Y101", where, std::move(message), "correct the line");
+  }
+
+  bool count_one(std::size_t more = 1) {
+    count_ += more;
+    if (count_ <= k_values_max) return true;
+    defect("Y102", events_.at(),
+           fmt::format("the file holds more than {} values with its aliases expanded", k_values_max),
+           "write fewer aliases of aliases");
+    return false;
+  }
+
+  /// The value that begins with the present event; afterwards its last event is the present one.
+  Node value(std::size_t depth) {
+    Node node;
+    if (!events_.current() || !count_one()) return node;
+    node.at = events_.at();
+    if (depth > k_depth_max) {
+      defect("Y102", node.at, fmt::format("values are nested more than {} deep", k_depth_max), "");
+      return node;
+    }
+    auto name = anchor_of(*events_.current());
+    switch (events_.current()->type) {
+    case FYET_SCALAR: scalar(node); break;
+    case FYET_ALIAS: return alias();
+    case FYET_SEQUENCE_START: sequence(node, depth); break;
+    case FYET_MAPPING_START: mapping(node, depth); break;
+    default: syntax(); break;
+    }
+    if (name && !failed_) anchors_[*name] = node;
+    return node;
+  }
+
   void scalar(Node& node) {
-    node.text = text_of(event_->scalar.value);
-    node.style = style_of(event_->scalar.value);
-    if (node.style == Node::Style::literal) node.at.column += indent_of(node.at.line);
+    node.text = text_of(events_.current()->scalar.value);
+    node.style = style_of(events_.current()->scalar.value);
+    if (node.style == Node::Style::literal) node.at.column += indents_.indent_of(node.at.line);
     node.kind = node.style == Node::Style::plain ? plain_kind(node.text) : Node::Kind::text;
   }
 
   Node alias() {
-    auto name = text_of(event_->alias.anchor);
+    auto name = text_of(events_.current()->alias.anchor);
     auto found = anchors_.find(name);
     if (found == anchors_.end()) {
       // An anchor is known once its value is complete, so an alias inside its own value ends here, too.
-      defect("Y101", at(), fmt::format("alias *{} has no anchor before it, or is inside its own value", name),
+      defect("Y101", events_.at(), fmt::format("alias *{} has no anchor before it, or is inside its own value", name),
              "write the value out");
       return {};
     }
@@ -244,14 +287,14 @@ private:
 
   void sequence(Node& node, std::size_t depth) {
     node.kind = Node::Kind::sequence;
-    while (!failed_ && next() != FYET_SEQUENCE_END && event_) node.items.push_back(value(depth + 1));
+    while (!failed_ && next() != FYET_SEQUENCE_END && events_.current()) node.items.push_back(value(depth + 1));
   }
 
   void mapping(Node& node, std::size_t depth) {
     node.kind = Node::Kind::mapping;
     node.members.reserve(k_usual_keys);
     std::set<std::string> keys; // of a large mapping; a small one is compared key by key
-    while (!failed_ && next() != FYET_MAPPING_END && event_) {
+    while (!failed_ && next() != FYET_MAPPING_END && events_.current()) {
       auto key = value(depth + 1);
       if (failed_ || next() == FYET_NONE) return;
       if (!key.is_scalar()) {
@@ -269,22 +312,12 @@ private:
     }
   }
 
-  static bool is_known(const Node& node, std::set<std::string>& keys, const Node& key) {
-    if (keys.empty())
-      for (const auto& member : node.members) keys.insert(member.key);
-    return !keys.insert(key.text).second;
-  }
-
-  std::string_view text_;
+  Events events_;
+  Indents indents_;
   const std::string& file_;
   Parsed& parsed_;
-  std::unique_ptr<fy_diag, FreeDiagnostics> diagnostics_;
-  std::unique_ptr<fy_parser, FreeParser> parser_;
-  fy_event* event_ = nullptr;
   std::map<std::string, Node> anchors_;
-  std::size_t count_ = 0;
-  std::uint32_t line_ = 1; ///< whose first byte is line_begin_; lines come in order
-  std::size_t line_begin_ = 0;
+  std::size_t count_ = 0; ///< values so far, with aliases expanded
   bool failed_ = false;
 };
 } // namespace

@@ -23,71 +23,25 @@ struct Slot {
   PackedChunk chunk;
   std::size_t history = 0;
   bool whole_entry = false;
-  // Guarded by the pipeline's mutex.
+  // Guarded by Progress::mutex.
   bool loaded = false, packed = false, hashed = false;
   std::optional<Error> error;
 };
 
-class Pipeline {
+/// Cuts the entries into chunks, in their order. One thread at a time.
+class Cutter {
 public:
-  Pipeline(std::span<const Entry> entries, codec::Profile profile, unsigned workers)
-      : entries_(entries), profile_(profile), workers_(std::max(1u, workers)), total_(count_chunks(entries)),
-        slots_(std::min(total_, workers_ * k_window_per_worker + k_window_extra)) {}
+  Cutter(std::span<const Entry> entries, codec::Profile profile) : entries_(entries), profile_(profile) {}
 
-  Result<void> run(const ChunkConsumer& consume) {
-    // Stopped before the threads are joined, also when `consume` throws: they would wait for room for ever.
-    struct Threads {
-      Pipeline& pipeline;
-      std::vector<std::jthread> all;
-      ~Threads() { pipeline.stop(); }
-    } threads{*this, {}};
-    for (unsigned i = 0; i < std::min<std::size_t>(workers_, total_); ++i)
-      threads.all.emplace_back([this] { run_thread([this] { work(); }); });
-    threads.all.emplace_back([this] { run_thread([this] { hash_large_entries(); }); });
-    return deliver(consume);
-  }
-
-private:
-  static std::size_t chunks_of(const Entry& e) {
-    return std::max<std::size_t>(1, (e.data.size() + codec::k_chunk_bytes - 1) / codec::k_chunk_bytes);
-  }
-  static std::size_t count_chunks(std::span<const Entry> entries) {
+  std::size_t count_chunks() const {
     std::size_t n = 0;
-    for (const auto& e : entries) n += chunks_of(e);
+    for (const auto& e : entries_)
+      n += std::max<std::size_t>(1, (e.data.size() + codec::k_chunk_bytes - 1) / codec::k_chunk_bytes);
     return n;
   }
-  void stop() {
-    std::lock_guard lock(mutex_);
-    stopped_ = true;
-    changed_.notify_all();
-  }
 
-  template <class Work> void run_thread(const Work& work) {
-    auto done = guarded([&]() -> Result<void> {
-      work();
-      return {};
-    });
-    if (done) return;
-    std::lock_guard lock(mutex_);
-    thrown_ = std::move(done).error().with_context("while packing");
-    stopped_ = true;
-    changed_.notify_all();
-  }
-
-  Slot& slot(std::size_t number) { return slots_[number % slots_.size()]; }
-
-  // Waits until `ready()`; false when the pipeline stops.
-  template <class Ready> bool wait(std::unique_lock<std::mutex>& lock, Ready ready) {
-    changed_.wait(lock, [&] { return stopped_ || ready(); });
-    return !stopped_;
-  }
-
-  Slot* claim() {
-    std::unique_lock lock(mutex_);
-    if (next_ == total_ || !wait(lock, [&] { return next_ == total_ || next_ < delivered_ + slots_.size(); }) ||
-        next_ == total_)
-      return nullptr;
-    auto& s = slot(next_++);
+  /// Says in `s` which bytes the next chunk consists of. Reads nothing.
+  void cut(Slot& s) {
     const auto& e = entries_[entry_];
     s.chunk = {};
     s.chunk.entry = entry_;
@@ -101,84 +55,172 @@ private:
                     : static_cast<std::size_t>(std::min<std::uint64_t>(codec::k_history_bytes, s.chunk.offset));
     s.chunk.data = std::span(s.input).subspan(s.history, static_cast<std::size_t>(n));
     if (s.chunk.last) ++entry_, offset_ = 0;
-    return &s;
   }
 
-  void mark(Slot& s, bool Slot::* flag) {
-    std::lock_guard lock(mutex_);
-    s.*flag = true;
-    changed_.notify_all();
+private:
+  std::span<const Entry> entries_;
+  codec::Profile profile_;
+  std::size_t entry_ = 0; ///< the next chunk begins here, at offset_
+  std::uint64_t offset_ = 0;
+};
+
+/// How far the chunks are: what the threads of one pipeline tell each other.
+struct Progress {
+  std::mutex mutex;
+  std::condition_variable changed;
+  // Guarded by the mutex.
+  std::size_t claimed = 0, delivered = 0; ///< chunks
+  bool stopped = false;
+  std::optional<Error> thrown; ///< by a thread of ours
+
+  /// Changes what the mutex guards, and wakes those who wait for it.
+  template <class Change> void update(Change change) {
+    std::lock_guard lock(mutex);
+    change();
+    changed.notify_all();
+  }
+  /// Waits until `ready()`; false when the pipeline stops.
+  template <class Ready> bool wait(std::unique_lock<std::mutex>& lock, Ready ready) {
+    changed.wait(lock, [&] { return stopped || ready(); });
+    return !stopped;
+  }
+};
+
+/// Reads and packs one chunk; with the digest of an entry that it holds whole.
+class Packer {
+public:
+  Packer(std::span<const Entry> entries, codec::Profile profile)
+      : entries_(entries), profile_(profile), encoder_(profile) {}
+
+  Result<void> read(Slot& s) const {
+    const auto& c = s.chunk;
+    return entries_[c.entry].data.read(c.offset - s.history, std::span(s.input).first(s.history + c.data.size()));
+  }
+  void pack(Slot& s) {
+    auto& c = s.chunk;
+    c.crc = crc32(0, c.data);
+    encode(s);
+    if (!s.whole_entry) return;
+    hasher_.update(c.data);
+    c.sha256 = hasher_.finish();
   }
 
-  void work() {
-    codec::ChunkEncoder encoder(profile_);
-    Sha256Hasher hasher;
-    while (auto* s = claim()) {
-      auto& c = s->chunk;
-      auto read =
-          entries_[c.entry].data.read(c.offset - s->history, std::span(s->input).first(s->history + c.data.size()));
-      if (!read) {
-        std::lock_guard lock(mutex_);
-        s->error = std::move(read).error();
-        s->loaded = s->packed = s->hashed = true;
-        changed_.notify_all();
-        continue;
-      }
-      if (!s->whole_entry) mark(*s, &Slot::loaded);
-      c.crc = crc32(0, c.data);
-      pack(encoder, *s);
-      if (s->whole_entry) {
-        hasher.update(c.data);
-        c.sha256 = hasher.finish();
-      }
-      std::lock_guard lock(mutex_);
-      s->packed = true;
-      if (s->whole_entry) s->loaded = s->hashed = true;
-      changed_.notify_all();
-    }
-  }
-
-  void pack(codec::ChunkEncoder& encoder, Slot& s) const {
+private:
+  void encode(Slot& s) {
     auto& c = s.chunk;
     if (profile_ == codec::Profile::stored || c.data.empty()) {
       c.packed = c.data;
       return;
     }
-    auto encoded = encoder.encode({c.data, std::span(s.input).first(s.history), c.last}, s.output);
+    auto encoded = encoder_.encode({c.data, std::span(s.input).first(s.history), c.last}, s.output);
     c.method = encoded.method;
     c.packed = std::span(s.output).first(encoded.size);
+  }
+
+  std::span<const Entry> entries_;
+  codec::Profile profile_;
+  codec::ChunkEncoder encoder_;
+  Sha256Hasher hasher_;
+};
+
+class Pipeline {
+public:
+  Pipeline(std::span<const Entry> entries, codec::Profile profile, unsigned workers)
+      : entries_(entries), profile_(profile), workers_(std::max(1u, workers)), cutter_(entries, profile),
+        total_(cutter_.count_chunks()), slots_(std::min(total_, workers_ * k_window_per_worker + k_window_extra)) {}
+
+  Result<void> run(const ChunkConsumer& consume) {
+    // Stopped before the threads are joined, also when `consume` throws: they would wait for room for ever.
+    struct Threads {
+      Progress& progress;
+      std::vector<std::jthread> all;
+      ~Threads() {
+        progress.update([this] { progress.stopped = true; });
+      }
+    } threads{progress_, {}};
+    for (unsigned i = 0; i < std::min<std::size_t>(workers_, total_); ++i)
+      threads.all.emplace_back([this] { run_thread([this] { work(); }); });
+    threads.all.emplace_back([this] { run_thread([this] { hash_large_entries(); }); });
+    return deliver(consume);
+  }
+
+private:
+  template <class Work> void run_thread(const Work& work) {
+    auto done = guarded([&]() -> Result<void> {
+      work();
+      return {};
+    });
+    if (done) return;
+    progress_.update([&] {
+      progress_.thrown = std::move(done).error().with_context("while packing");
+      progress_.stopped = true;
+    });
+  }
+
+  Slot& slot(std::size_t number) { return slots_[number % slots_.size()]; }
+
+  /// The next chunk, once a slot is free; null after the last one, or when the pipeline stops.
+  Slot* claim() {
+    std::unique_lock lock(progress_.mutex);
+    auto& p = progress_;
+    if (!p.wait(lock, [&] { return p.claimed == total_ || p.claimed < p.delivered + slots_.size(); })) return nullptr;
+    if (p.claimed == total_) return nullptr;
+    auto& s = slot(p.claimed++);
+    cutter_.cut(s);
+    return &s;
+  }
+
+  void work() {
+    Packer packer(entries_, profile_);
+    while (auto* s = claim()) {
+      if (auto read = packer.read(*s); !read) {
+        progress_.update([&] {
+          s->error = std::move(read).error();
+          s->loaded = s->packed = s->hashed = true;
+        });
+        continue;
+      }
+      if (!s->whole_entry) progress_.update([&] { s->loaded = true; });
+      packer.pack(*s);
+      progress_.update([&] {
+        s->packed = true;
+        if (s->whole_entry) s->loaded = s->hashed = true;
+      });
+    }
   }
 
   // SHA-256 is one lane for a file, so files of several chunks are digested here, in order, beside the deflating.
   void hash_large_entries() {
     Sha256Hasher hasher;
+    auto& p = progress_;
     for (std::size_t number = 0; number < total_; ++number) {
       auto& s = slot(number);
       {
-        std::unique_lock lock(mutex_);
-        if (!wait(lock, [&] { return number < delivered_ || (number < next_ && s.loaded); })) return;
-        if (number < delivered_ || s.whole_entry || s.error) continue;
+        std::unique_lock lock(p.mutex);
+        if (!p.wait(lock, [&] { return number < p.delivered || (number < p.claimed && s.loaded); })) return;
+        if (number < p.delivered || s.whole_entry || s.error) continue;
       }
       hasher.update(s.chunk.data);
       if (s.chunk.last) s.chunk.sha256 = hasher.finish();
-      mark(s, &Slot::hashed);
+      p.update([&] { s.hashed = true; });
     }
   }
 
   Result<void> deliver(const ChunkConsumer& consume) {
+    auto& p = progress_;
     for (std::size_t number = 0; number < total_; ++number) {
       auto& s = slot(number);
       {
-        std::unique_lock lock(mutex_);
-        bool ready = wait(lock, [&] { return number < next_ && s.packed && s.hashed; });
-        if (thrown_) return fail(*thrown_);
+        std::unique_lock lock(p.mutex);
+        bool ready = p.wait(lock, [&] { return number < p.claimed && s.packed && s.hashed; });
+        if (p.thrown) return fail(*p.thrown);
         if (ready && s.error) return fail(std::move(*s.error));
       }
       TRY_DO(consume(s.chunk));
-      std::lock_guard lock(mutex_);
-      s.loaded = s.packed = s.hashed = false;
-      ++delivered_;
-      changed_.notify_all();
+      p.update([&] {
+        s.loaded = s.packed = s.hashed = false;
+        ++p.delivered;
+      });
     }
     return {};
   }
@@ -186,15 +228,10 @@ private:
   std::span<const Entry> entries_;
   codec::Profile profile_;
   unsigned workers_;
+  Cutter cutter_; ///< guarded by the mutex of progress_
   std::size_t total_;
   std::vector<Slot> slots_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  // Guarded by mutex_: the next chunk to claim, and how many have been delivered.
-  std::size_t next_ = 0, delivered_ = 0, entry_ = 0;
-  std::uint64_t offset_ = 0;
-  bool stopped_ = false;
-  std::optional<Error> thrown_; ///< by a thread of ours
+  Progress progress_;
 };
 
 } // namespace
