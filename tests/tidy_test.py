@@ -35,19 +35,8 @@ CLASSES_OF_MANY_MEMBERS: dict[str, int] = {
 # Functions with more parameters than a caller can tell apart.
 PARAMETERS = 5
 FUNCTIONS_OF_MANY_PARAMETERS: dict[str, int] = {
-    "src/cli/commands/mirror.cpp:pump": 7,
-    "src/cli/commands/run_upload.cpp:print_upload_plan": 6,
     "src/cli/delivery.cpp:deliver": 6,
     "src/cli/delivery.hpp:deliver": 6,
-    "src/elf/tables.cpp:walk_chain": 6,
-    "src/net/client.cpp:connection_error": 6,
-    "src/sdk/populate.cpp:with_run_path": 6,
-    "src/sdk/populate.hpp:with_run_path": 6,
-    "src/venv/installer.cpp:run_installer": 6,
-    "src/venv/installer.hpp:run_installer": 6,
-    "src/workflow/review_changes.cpp:add": 7,
-    "src/workflow/review_claims.cpp:add": 6,
-    "src/workflow/rules_interface.cpp:check_one_sided": 6,
 }
 # Headers with neighbouring parameters of one type, which a caller can swap unnoticed.
 ALIKE_NEIGHBOURS: dict[str, int] = {

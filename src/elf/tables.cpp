@@ -10,17 +10,22 @@ namespace {
 constexpr std::uint64_t k_versions_max = 1u << 18; // entries of one table; libstdc++ and glibc define fewer than 100
 constexpr std::uint64_t k_symbols_max = 1u << 24;  // 400 MB of symbol table; libLLVM has 46,000
 
+/// `count` records from `at` on.
+struct Chain {
+  std::uint64_t at = 0, count = 0;
+};
+
 // Walks a chain of records linked by a relative `next`: each step goes forward, so a loop is impossible.
 template <class Record, class Visit>
-Result<void> walk_chain(Window& window, const Image& image, std::uint64_t at, std::uint64_t count,
-                        std::uint64_t& budget, const Visit& visit) {
-  for (std::uint64_t i = 0; i < count; ++i) {
+Result<void> walk_chain(Window& window, const Image& image, Chain chain, std::uint64_t& budget, const Visit& visit) {
+  auto at = chain.at;
+  for (std::uint64_t i = 0; i < chain.count; ++i) {
     if (budget-- == 0)
       return image.corrupt(fmt::format("its version tables have more than {} entries", k_versions_max));
     TRY(auto record, window.at<Record>(at));
     TRY(std::uint64_t next, visit(record, at));
     if (next == 0) {
-      if (i + 1 < count) return image.corrupt("a version table ends before its count");
+      if (i + 1 < chain.count) return image.corrupt("a version table ends before its count");
       return {};
     }
     at += next;
@@ -47,12 +52,13 @@ Result<std::vector<VersionNeed>> read_version_needs(const Image& image) {
     return aux.vna_next;
   };
   Window aux_window(image.file);
-  TRY_DO(walk_chain<Elf64_Verneed>(
-      window, image, begin, *count, budget, [&](const Elf64_Verneed& need, std::uint64_t at) -> Result<std::uint64_t> {
-        out.push_back({need.vn_file, at + offsetof(Elf64_Verneed, vn_file), {}});
-        TRY_DO(walk_chain<Elf64_Vernaux>(aux_window, image, at + need.vn_aux, need.vn_cnt, budget, on_aux));
-        return need.vn_next;
-      }));
+  TRY_DO(walk_chain<Elf64_Verneed>(window, image, {begin, *count}, budget,
+                                   [&](const Elf64_Verneed& need, std::uint64_t at) -> Result<std::uint64_t> {
+                                     out.push_back({need.vn_file, at + offsetof(Elf64_Verneed, vn_file), {}});
+                                     TRY_DO(walk_chain<Elf64_Vernaux>(aux_window, image,
+                                                                      {at + need.vn_aux, need.vn_cnt}, budget, on_aux));
+                                     return need.vn_next;
+                                   }));
   return out;
 }
 
@@ -67,10 +73,11 @@ Result<std::vector<std::uint64_t>> read_version_definition_names(const Image& im
     names.push_back(aux.vda_name);
     return aux.vda_next;
   };
-  TRY_DO(walk_chain<Elf64_Verdef>(window, image, begin, *count, budget,
+  TRY_DO(walk_chain<Elf64_Verdef>(window, image, {begin, *count}, budget,
                                   [&](const Elf64_Verdef& definition, std::uint64_t at) -> Result<std::uint64_t> {
-                                    TRY_DO(walk_chain<Elf64_Verdaux>(aux_window, image, at + definition.vd_aux,
-                                                                     definition.vd_cnt, budget, on_aux));
+                                    TRY_DO(walk_chain<Elf64_Verdaux>(aux_window, image,
+                                                                     {at + definition.vd_aux, definition.vd_cnt},
+                                                                     budget, on_aux));
                                     return definition.vd_next;
                                   }));
   return names;

@@ -118,12 +118,6 @@ private:
   std::vector<std::unique_ptr<Lane>> idle_;
 };
 
-Error connection_error(ErrorKind kind, std::string code, const Transfer& transfer, std::string_view what,
-                       std::string_view why, std::string hint) {
-  return {kind, std::move(code), fmt::format("{} {}", transfer.request.url.authority(), what), {std::string(why)},
-          {},   std::move(hint)};
-}
-
 } // namespace
 
 Lane::Lane() : easy(curl_easy_init()), multi(curl_multi_init()) {
@@ -149,8 +143,9 @@ Failure failure_of(CURL* easy, CURLcode code, const Transfer& transfer) {
     return own;
   }
   const auto* why = curl_easy_strerror(code);
+  auto said = [&](std::string_view what) { return fmt::format("{} {}", transfer.request.url.authority(), what); };
   auto failure = [&](Fault fault, Error error) {
-    return Failure{fault, sent, again || (sent && connects == 0), std::move(error)};
+    return Failure{fault, sent, again || (sent && connects == 0), std::move(error).with_detail(why)};
   };
   if (again) why = "the server closed it while it was idle, or instead of answering";
   switch (code) {
@@ -158,24 +153,25 @@ Failure failure_of(CURL* easy, CURLcode code, const Transfer& transfer) {
   case CURLE_SSL_CACERT_BADFILE:
   case CURLE_SSL_ISSUER_ERROR:
     return failure(Fault::untrusted,
-                   connection_error(ErrorKind::permission_denied, "H003", transfer,
-                                    "shows a certificate that is not trusted", why,
-                                    "name your authority's certificates in SSL_CERT_FILE; verification stays on"));
+                   Error::of(ErrorKind::permission_denied, "H003", said("shows a certificate that is not trusted"))
+                       .with_hint("name your authority's certificates in SSL_CERT_FILE; verification stays on"));
   case CURLE_OPERATION_TIMEDOUT:
     if (sent)
-      return failure(Fault::stalled, connection_error(ErrorKind::timed_out, "H004", transfer, "stopped answering", why,
-                                                      "run the command again"));
+      return failure(
+          Fault::stalled,
+          Error::of(ErrorKind::timed_out, "H004", said("stopped answering")).with_hint("run the command again"));
     [[fallthrough]];
   case CURLE_COULDNT_RESOLVE_HOST:
   case CURLE_COULDNT_RESOLVE_PROXY:
   case CURLE_COULDNT_CONNECT:
   case CURLE_SSL_CONNECT_ERROR:
   case CURLE_FAILED_INIT:
-    return failure(Fault::unreachable, connection_error(ErrorKind::unavailable, "H002", transfer, "cannot be reached",
-                                                        why, "check the name and the network"));
+    return failure(Fault::unreachable, Error::of(ErrorKind::unavailable, "H002", said("cannot be reached"))
+                                           .with_hint("check the name and the network"));
   default:
-    return failure(Fault::cut, connection_error(ErrorKind::unavailable, "H005", transfer, "cut the connection", why,
-                                                "run the command again"));
+    return failure(
+        Fault::cut,
+        Error::of(ErrorKind::unavailable, "H005", said("cut the connection")).with_hint("run the command again"));
   }
 }
 

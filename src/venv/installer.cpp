@@ -262,12 +262,11 @@ private:
 
 } // namespace
 
-Result<void> run_installer(const std::vector<std::string>& command, const Environment& environment,
-                           const Source& source, const InstallerRequest& request, const Variables& variables,
+Result<void> run_installer(const InstallerCall& call, const Source& source, const InstallerRequest& request,
                            const InstallerHooks& hooks) {
   sys::ProcessSpec spec;
-  spec.argv = command;
-  spec.environment = activated_variables(environment, variables, request.passed);
+  spec.argv = call.command;
+  spec.environment = activated_variables(call.environment, call.variables, request.passed);
   spec.merge_stderr = true;
   spec.capture_bytes_max = k_output_bytes_max;
   Shown shown(source, request);
@@ -280,7 +279,7 @@ Result<void> run_installer(const std::vector<std::string>& command, const Enviro
     if (done.exit_code == 0) return {};
     bool again = source.is_remote() && waiting_may_help(done) && request.retry_wait_ms &&
                  waited + request.retry_wait_ms <= request.retry_timeout_ms;
-    if (!again) return installer_failed(done, environment, source, request, shown);
+    if (!again) return installer_failed(done, call.environment, source, request, shown);
     TRY_DO(hooks.wait(request.retry_wait_ms, shown(failure_reason(done.out))));
     waited += request.retry_wait_ms + static_cast<std::uint64_t>(done.seconds * 1000);
   }

@@ -49,15 +49,21 @@ Result<std::string> installer_version(const Environment& environment, Installer 
 /// because the source does not have them.
 std::vector<std::string> build_tools_command(const Environment& environment, Installer installer);
 
-/// failed V010 (with the last lines of the output), or unavailable V010 when the network was the reason; V014 when an
-/// sdist lacks its build tools, V016 when this machine was the reason. `wait` sleeps.
 struct InstallerHooks {
   std::function<void(std::string_view)> on_line; ///< each line of output; may be empty
-  /// Between tries; `reason` is why the last one failed.
+  /// Sleeps between tries; `reason` is why the last one failed.
   std::function<Result<void>(std::uint64_t milliseconds, const std::string& reason)> wait;
 };
-Result<void> run_installer(const std::vector<std::string>& command, const Environment& environment,
-                           const Source& source, const InstallerRequest& request, const Variables& variables,
+/// A command line, and what it runs in.
+struct InstallerCall {
+  std::vector<std::string> command;
+  const Environment& environment;
+  const Variables& variables;
+};
+/// Runs the command until it succeeds, or fails for good: failed V010 (with the last lines of the output), or
+/// unavailable V010 when the network was the reason; V014 when an sdist lacks its build tools, V016 when this machine
+/// was the reason.
+Result<void> run_installer(const InstallerCall& call, const Source& source, const InstallerRequest& request,
                            const InstallerHooks& hooks);
 
 /// Whether the output of pip or uv says that the network or a server failed, so that trying again may help.

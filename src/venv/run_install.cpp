@@ -49,7 +49,7 @@ Result<void> run_command(const InstallContext& context, const Source& source, co
     return options.wait ? options.wait(milliseconds) : sys::pause_ms(milliseconds);
   };
   InstallerHooks hooks{std::move(on_line), wait};
-  return run_installer(command, context.environment, source, request, context.variables, hooks);
+  return run_installer({command, context.environment, context.variables}, source, request, hooks);
 }
 
 /// What uv chose, and the request that installs exactly that.

@@ -212,8 +212,8 @@ TEST(RunInstaller, TriesAgainUntilTheTimeIsUp) {
                          return {};
                        }};
   auto run = [&] {
-    return run_installer({"sh", "-c", "echo Connection refused; exit 1"}, k_env, source, request,
-                         testing::machine_variables(), hooks);
+    return run_installer({{"sh", "-c", "echo Connection refused; exit 1"}, k_env, testing::machine_variables()}, source,
+                         request, hooks);
   };
   auto done = run();
   ASSERT_FALSE(done);
@@ -227,8 +227,9 @@ TEST(RunInstaller, TriesAgainUntilTheTimeIsUp) {
   request.retry_timeout_ms = 60'000;
   auto after = [&](std::string_view output) {
     attempts = {};
-    EXPECT_FALSE(run_installer({"sh", "-c", fmt::format("echo '{}'; exit 1", output)}, k_env, source, request,
-                               testing::machine_variables(), hooks));
+    EXPECT_FALSE(
+        run_installer({{"sh", "-c", fmt::format("echo '{}'; exit 1", output)}, k_env, testing::machine_variables()},
+                      source, request, hooks));
     return attempts.waits;
   };
   EXPECT_EQ(after("ERROR: No matching distribution found for x"), 2); // an index may be behind its files
@@ -289,8 +290,9 @@ TEST(ReinstallCommand, IsWhole) {
 TEST(RunInstaller, LastLinesAreKept) {
   InstallerRequest request;
   request.packages = {"x"};
-  auto done = run_installer({"sh", "-c", "for i in $(seq 100); do echo line $i; done; echo; exit 7"}, k_env, Source{},
-                            request, testing::machine_variables(), {});
+  auto done = run_installer(
+      {{"sh", "-c", "for i in $(seq 100); do echo line $i; done; echo; exit 7"}, k_env, testing::machine_variables()},
+      Source{}, request, {});
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().details.size(), 12u);
   EXPECT_EQ(done.error().details.back(), "line 100");

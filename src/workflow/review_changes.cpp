@@ -15,10 +15,7 @@ namespace {
 using ChangeKind = Change::Kind;
 using What = Change::What;
 
-void add(Review& review, const std::string& file, Position at, std::string code, Severity severity, std::string message,
-         std::string fix) {
-  review.findings.push_back({{file, at, std::move(code), severity, std::move(message), std::move(fix)}, "new"});
-}
+void add(Review& review, Located finding) { review.findings.push_back({std::move(finding), "new"}); }
 
 /// Places of the new state where the input still has the old default.
 std::vector<std::string> left_behind(const Repository& after, const Change& change) {
@@ -40,10 +37,10 @@ void check_defaults(const Sides& sides, Review& review) {
       ++raised[fmt::format("default of `{}` goes from `{}` to `{}`", change.name, change.before, change.after)];
       continue;
     }
-    add(review, change.file, change.at, "Y164", Severity::warning,
-        fmt::format("default of input `{}` goes from `{}` to `{}` here and stays `{}` in {}", change.name,
-                    change.before, change.after, change.before, text::first(places, k_names_shown)),
-        "raise all of them together, or say why they differ");
+    add(review, {change.file, change.at, "Y164", Severity::warning,
+                 fmt::format("default of input `{}` goes from `{}` to `{}` here and stays `{}` in {}", change.name,
+                             change.before, change.after, change.before, text::first(places, k_names_shown)),
+                 "raise all of them together, or say why they differ"});
   }
   for (const auto& [what, count] : raised)
     review.right.push_back(fmt::format("{} in {}; no place keeps the old one", what, units::things(count, "place")));
@@ -72,11 +69,12 @@ std::string cost_of(const Growth& growth, const std::vector<RecordedTime>& build
 void check_growth(const Sides& sides, Review& review) {
   for (const auto& growth : review.changes.growths) {
     if (growth.after < growth.before) continue;
-    add(review, growth.file, growth.at, "Y165", Severity::warning,
-        fmt::format("the matrix of job `{}` goes from {} to {} combinations (x{:g}): {}", growth.job, growth.before,
-                    growth.after, std::round(10.0 * static_cast<double>(growth.after) / growth.before) / 10,
-                    cost_of(growth, sides.options.builds)),
-        "share between the variants what does not depend on them, or run the new ones less often");
+    add(review,
+        {growth.file, growth.at, "Y165", Severity::warning,
+         fmt::format("the matrix of job `{}` goes from {} to {} combinations (x{:g}): {}", growth.job, growth.before,
+                     growth.after, std::round(10.0 * static_cast<double>(growth.after) / growth.before) / 10,
+                     cost_of(growth, sides.options.builds)),
+         "share between the variants what does not depend on them, or run the new ones less often"});
     const auto* file = sides.after.find(growth.file);
     const auto* job = file ? file->job(growth.job) : nullptr;
     const auto* strategy = job ? job->strategy() : nullptr;
@@ -89,11 +87,11 @@ void check_growth(const Sides& sides, Review& review) {
 void check_fallbacks(Review& review) {
   for (const auto& change : review.changes.list)
     if (change.kind == ChangeKind::fallback)
-      add(review, change.file, change.at, "Y167", Severity::warning,
-          fmt::format("the ref of {} was `{}` and is `{}`: an empty text now means the default branch",
-                      change.name.empty() ? "this repository" : change.name, text::trim(change.before),
-                      text::trim(change.after)),
-          "keep a fallback, or fail when the value is empty");
+      add(review, {change.file, change.at, "Y167", Severity::warning,
+                   fmt::format("the ref of {} was `{}` and is `{}`: an empty text now means the default branch",
+                               change.name.empty() ? "this repository" : change.name, text::trim(change.before),
+                               text::trim(change.after)),
+                   "keep a fallback, or fail when the value is empty"});
 }
 
 /// How runs of a changed workflow start: "manual dispatch of a.yml", "call of a.yml by b.yml".
@@ -142,9 +140,13 @@ void check_runs(const Sides& sides, Review& review) {
     review.right.push_back("the description links a run");
     review.not_looked_at.push_back("which trigger path the linked runs took: " + text::first(paths, 3));
   } else {
-    add(review, first->path, {1, 1}, "Y166", Severity::error,
-        fmt::format("no run is linked for {}: {}", units::things(paths.size(), "trigger path"), text::first(paths, 8)),
-        "start each once and link the runs in the description");
+    add(review,
+        {first->path,
+         {1, 1},
+         "Y166",
+         Severity::error,
+         fmt::format("no run is linked for {}: {}", units::things(paths.size(), "trigger path"), text::first(paths, 8)),
+         "start each once and link the runs in the description"});
   }
 }
 

@@ -42,10 +42,7 @@ public:
   }
 
 private:
-  void add(std::string file, Position at, std::string code, Severity severity, std::string message, std::string fix) {
-    review_.findings.push_back(
-        {{std::move(file), at, std::move(code), severity, std::move(message), std::move(fix)}, "new"});
-  }
+  void note(Located finding) { review_.findings.push_back({std::move(finding), "new"}); }
 
   void statement(const Claim& claim, const std::string& file, const std::string& who) {
     auto judged = judge(claim, review_.changes, review_.history, sides_.before);
@@ -55,16 +52,16 @@ private:
     if (!judged.before.empty()) {
       auto what = claim.from.empty() ? std::string("before the change")
                                      : fmt::format("before the change, and no line goes from `{}` to it", claim.from);
-      add(file, at, "Y161", Severity::error,
-          fmt::format("{} claims {}, which {} there {}", said, quoted_names(judged.before),
-                      judged.before.size() == 1 ? "was" : "were", what),
-          judged.holds.empty() ? "correct the text"
-                               : fmt::format("name only what changes: {}", quoted_names(judged.holds)));
+      note({file, at, "Y161", Severity::error,
+            fmt::format("{} claims {}, which {} there {}", said, quoted_names(judged.before),
+                        judged.before.size() == 1 ? "was" : "were", what),
+            judged.holds.empty() ? "correct the text"
+                                 : fmt::format("name only what changes: {}", quoted_names(judged.holds))});
     }
     if (!judged.nowhere.empty())
-      add(file, at, "Y161", certain ? Severity::error : Severity::warning,
-          fmt::format("{} names {}, and no changed line has it", said, quoted_names(judged.nowhere)),
-          "correct the text, or add the change");
+      note({file, at, "Y161", certain ? Severity::error : Severity::warning,
+            fmt::format("{} names {}, and no changed line has it", said, quoted_names(judged.nowhere)),
+            "correct the text, or add the change"});
     if (!judged.holds.empty() && judged.before.empty() && judged.nowhere.empty())
       review_.right.push_back(fmt::format("{} has a change behind it", said));
   }
@@ -99,12 +96,15 @@ private:
       std::vector<std::string> undone;
       for (const auto& file : commit.files)
         if (!review_.history.find(file)) undone.push_back(file);
-      add("commit " + commit.id.substr(0, 9), {}, "Y162", Severity::error,
-          fmt::format("{}\"{}\" names {}, which the change does not touch{}", who, commit.title, quoted_names(subjects),
-                      undone.empty()
-                          ? ""
-                          : fmt::format(": its edit of {} is undone later", text::first(undone, k_names_shown))),
-          "reword the title, or squash the commits under one that says what remains");
+      note({"commit " + commit.id.substr(0, 9),
+            {},
+            "Y162",
+            Severity::error,
+            fmt::format(
+                "{}\"{}\" names {}, which the change does not touch{}", who, commit.title, quoted_names(subjects),
+                undone.empty() ? ""
+                               : fmt::format(": its edit of {} is undone later", text::first(undone, k_names_shown))),
+            "reword the title, or squash the commits under one that says what remains"});
       return;
     }
     for (const auto& claim : read_claims(commit.title)) {
@@ -135,9 +135,9 @@ private:
     for (const auto& [file, changes] : silent) {
       std::vector<std::string> sentences;
       for (const auto* change : changes) sentences.push_back(sentence(*change));
-      add(file, changes.front()->at, "Y163", Severity::note,
-          fmt::format("no description or commit title mentions: {}", text::first(sentences, 3)),
-          "say it, so that reviewers look at it");
+      note({file, changes.front()->at, "Y163", Severity::note,
+            fmt::format("no description or commit title mentions: {}", text::first(sentences, 3)),
+            "say it, so that reviewers look at it"});
     }
   }
 

@@ -72,16 +72,21 @@ void check_unread(const Rules& rules, const File& file) {
   }
 }
 
-void check_one_sided(const Rules& rules, const File& file, const Entry& here, const Entry& there,
-                     std::string_view here_name, std::string_view there_name) {
-  for (const auto& input : here.inputs) {
-    if (there.find(input.name) || input.type == "boolean") continue;
+/// One way in which a workflow is started.
+struct Way {
+  const Entry& entry;
+  std::string_view name;
+};
+
+void check_one_sided(const Rules& rules, const File& file, const Way& here, const Way& there) {
+  for (const auto& input : here.entry.inputs) {
+    if (there.entry.find(input.name) || input.type == "boolean") continue;
     const auto* read = bare_read(file, input.name);
     if (!read || file.reads_all_inputs) continue;
     rules.add(file, input.at, "Y118", Severity::warning,
               fmt::format("input `{}` exists under {} only: started by {} it is empty where line {} reads it",
-                          input.name, here_name, there_name, read->at.line),
-              fmt::format("declare it under {}, too, or write a fallback: `inputs.{} || …`", there_name, input.name));
+                          input.name, here.name, there.name, read->at.line),
+              fmt::format("declare it under {}, too, or write a fallback: `inputs.{} || …`", there.name, input.name));
   }
 }
 
@@ -109,8 +114,9 @@ void check_pair(const Rules& rules, const File& file, const Input& called, const
 
 void check_entries(const Rules& rules, const File& file) {
   if (!file.call || !file.dispatch) return;
-  check_one_sided(rules, file, *file.call, *file.dispatch, "workflow_call", "workflow_dispatch");
-  check_one_sided(rules, file, *file.dispatch, *file.call, "workflow_dispatch", "workflow_call");
+  Way call{*file.call, "workflow_call"}, dispatch{*file.dispatch, "workflow_dispatch"};
+  check_one_sided(rules, file, call, dispatch);
+  check_one_sided(rules, file, dispatch, call);
   for (const auto& called : file.call->inputs)
     if (const auto* started = file.dispatch->find(called.name)) check_pair(rules, file, called, *started);
 }

@@ -98,18 +98,16 @@ std::string mirror_plan_text(const mirror::SyncPlan& plan) {
                             plan.missing.size(), missing_text(plan));
 }
 
-Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream& upstream,
-                  const std::map<std::string, registry::FileRecord>& known, const mirror::SyncPlan& plan,
-                  const Wanted& wanted, Json& document) {
-  auto progress = context.out.progress("mirroring", plan.bytes_missing());
-  mirror::SyncOptions options{.now = sys::Timestamp::from_us(context.clock.now_us()),
-                              .who = who(context),
-                              .tool = fmt::format("quarry {}", program_version()),
-                              .index = mirror::without_query(wanted.index.text()),
-                              .public_url = wanted.public_url,
-                              .on_progress = [&](std::uint64_t bytes) { progress->update(bytes); }};
-  TRY(auto receipt, mirror::execute_sync(store, upstream, known, plan, options));
-  progress->finish();
+mirror::SyncOptions sync_options(Context& context, const Wanted& wanted, Progress& progress) {
+  return {.now = sys::Timestamp::from_us(context.clock.now_us()),
+          .who = who(context),
+          .tool = fmt::format("quarry {}", program_version()),
+          .index = mirror::without_query(wanted.index.text()),
+          .public_url = wanted.public_url,
+          .on_progress = [&](std::uint64_t bytes) { progress.update(bytes); }};
+}
+
+void add_receipt(Json& document, const mirror::SyncReceipt& receipt) {
   document["set"] = receipt.published.set;
   document["writes"] = receipt.writes;
   document["merged"] = receipt.merged.directories;
@@ -118,6 +116,9 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
   document["find_links_urls"] = receipt.published.directory_at.find_links;
   document["files_fetched"] = receipt.files_fetched;
   document["bytes_fetched"] = receipt.bytes_fetched;
+}
+
+void print_receipt(Context& context, const mirror::SyncReceipt& receipt) {
   context.out.data(fmt::format("fetched     {}, {}\nsealed      set:{}{}\n\n{}\n",
                                units::things(receipt.files_fetched, "file"), units::bytes(receipt.bytes_fetched),
                                receipt.published.set.short_hex(),
@@ -128,7 +129,6 @@ Result<void> pump(Context& context, store::ObjectStore& store, mirror::Upstream&
     context.out.data(fmt::format("merged      in {} (runs and channels), {} written\n",
                                  units::things(receipt.merged.directories.size(), "place"),
                                  units::things(receipt.merged.pages_written, "page")));
-  return {};
 }
 
 struct There {
@@ -170,7 +170,14 @@ Result<int> run_sync(Context& context, const Arguments& arguments) {
   document["dry_run"] = dry;
   document["writes"] = 0;
   document["notes"] = findings_json(notes);
-  if (!dry) TRY_DO(pump(context, *store, upstream, known, plan, wanted, document));
+  if (!dry) {
+    auto progress = context.out.progress("mirroring", plan.bytes_missing());
+    auto options = sync_options(context, wanted, *progress);
+    TRY(auto receipt, mirror::execute_sync(*store, upstream, known, plan, options));
+    progress->finish();
+    add_receipt(document, receipt);
+    print_receipt(context, receipt);
+  }
   context.out.document(document);
   return 0;
 }

@@ -123,11 +123,8 @@ void tell_packages(Context& context, const Json& packages) {
     if (note["code"] == "P072") context.out.warn(fmt::format("warning[P072]: {}", note["message"].get<std::string>()));
 }
 
-Result<int> print_upload_plan(Context& context, const artifact::Outputs& outputs, const artifact::OutputPages& pages,
-                              const store::ObjectStore& store, const pages::PublicUrl& public_url,
+Result<int> print_upload_plan(Context& context, const artifact::Outputs& outputs, const Links& links,
                               const Json& packages) {
-  auto url = [&](const std::string& key) { return key.empty() ? key : public_url.of(store, key); };
-  Links links{url(pages.logs), url(pages.artifacts), url(pages.manifest)};
   TRY_DO(tell_github_of_upload(context, links, packages));
   tell_packages(context, packages);
   TableRows rows;
@@ -179,8 +176,11 @@ Result<int> run_upload(Context& context, const Arguments& arguments) {
   artifact::UploadRequest upload{.layout = request.layout, .group = request.group, .page = page_of};
   upload.build_failed = request.build_failed;
   upload.february = arguments.get("--layout") == "feb";
-  if (dry_run)
-    return print_upload_plan(context, outputs, artifact::pages_of(outputs, upload), *store, public_url, planned);
+  auto url = [&](const std::string& key) { return key.empty() ? key : public_url.of(*store, key); };
+  if (dry_run) {
+    auto pages = artifact::pages_of(outputs, upload);
+    return print_upload_plan(context, outputs, {url(pages.logs), url(pages.artifacts), url(pages.manifest)}, planned);
+  }
   std::uint64_t total = 0;
   for (const auto& file : outputs.files) total += file.content.size();
   Meter meter(context, "uploading", total);
@@ -192,7 +192,6 @@ Result<int> run_upload(Context& context, const Arguments& arguments) {
   if (planned.is_object()) {
     TRY(packages, publish_packages(context, arguments, false));
   }
-  auto url = [&](const std::string& key) { return key.empty() ? key : public_url.of(*store, key); };
   Links links{url(report.logs_page), url(report.artifacts_page), url(report.manifest)};
   TRY_DO(tell_github_of_upload(context, links, packages));
   print_upload_report(context, outputs, report, links, seconds);
