@@ -124,46 +124,9 @@ std::string time_defect(const EvidenceRecord& evidence, const Question& question
   return {};
 }
 
-} // namespace
-
-Standed stand(const EvidenceRecord& evidence, const Question& question) {
-  const auto& plan = question.plan;
-  if (evidence.suite != question.suite || !same_cell(plan.cell, evidence.cell)) return {};
-  auto cover = cover_defect(plan, evidence, question.allied);
-  bool together = std::find(evidence.sets.begin(), evidence.sets.end(), plan.set) != evidence.sets.end();
-  if (evidence.set != plan.set && !together) {
-    // Most records are about earlier sets; only one about the very same files is worth explaining.
-    if (!cover.empty()) return {};
-    return {Standing::refused,
-            evidence.set.empty() && evidence.sets.empty() ? "is not bound to a set"
-            : evidence.set.empty()                        ? "is for other sets"
-                                                          : fmt::format("is for set {}", evidence.set.short_hex()),
-            0};
-  }
-  Standed result;
-  auto time = time_defect(evidence, question, result.ended_us);
-  auto why = !evidence.sealed ? std::string("was made from an unsealed source")
-             : !cover.empty() ? cover
-             : !time.empty()  ? time
-                              : contradiction(evidence);
-  if (why.empty()) why = set_aside(question.policy, evidence, question.now_us);
-  if (why.empty() && question.rule) why = suite_defect(evidence, question);
-  result.standing = why.empty() ? Standing::counts : Standing::refused;
-  result.why = std::move(why);
-  return result;
-}
-
-std::optional<std::string> waiver_defect(const registry::WaiverRecord& waiver, const Policy& policy,
-                                         const std::string& channel, const Question& question) {
-  const auto& cell = question.plan.cell;
-  bool meant = waiver.channel == channel && is_any(waiver.suite, question.suite) &&
-               is_any(waiver.cell.platform.text(), cell.platform.text()) &&
-               (waiver.cell.family.empty() || dist::family_key(waiver.cell.family) == dist::family_key(cell.family)) &&
-               is_any(waiver.cell.python, cell.python) && is_any(waiver.cell.framework, cell.framework) &&
-               is_any(waiver.cell.backend, cell.backend);
-  if (!waiver.sets.empty())
-    meant = meant && std::find(waiver.sets.begin(), waiver.sets.end(), question.plan.set) != waiver.sets.end();
-  if (!meant) return std::nullopt;
+/// Why a waiver that is meant for the question does not count; empty if it does.
+std::string waiver_defect(const registry::WaiverRecord& waiver, const Question& question) {
+  const auto& policy = question.policy;
   const auto &created = waiver.created, &expires = waiver.expires;
   if (created.empty() || expires.empty()) return "its times cannot be read";
   if (expires.us() <= question.now_us) return fmt::format("it expired {}", waiver.expires);
@@ -179,7 +142,50 @@ std::optional<std::string> waiver_defect(const registry::WaiverRecord& waiver, c
   if (policy.requester == Requester::another && (waiver.requester.empty() || waiver.requester == waiver.approver))
     return fmt::format("policy {} wants somebody else than the approver to make it", policy.name);
   if (text::trim(waiver.reason).empty()) return "it gives no reason";
-  return "";
+  return {};
+}
+
+} // namespace
+
+EvidenceStatus assess(const EvidenceRecord& evidence, const Question& question) {
+  const auto& plan = question.plan;
+  if (evidence.suite != question.suite || !same_cell(plan.cell, evidence.cell)) return {};
+  auto cover = cover_defect(plan, evidence, question.allied);
+  bool together = std::find(evidence.sets.begin(), evidence.sets.end(), plan.set) != evidence.sets.end();
+  if (evidence.set != plan.set && !together) {
+    // Most records are about earlier sets; only one about the very same files is worth explaining.
+    if (!cover.empty()) return {};
+    return {Standing::refused,
+            evidence.set.empty() && evidence.sets.empty() ? "is not bound to a set"
+            : evidence.set.empty()                        ? "is for other sets"
+                                                          : fmt::format("is for set {}", evidence.set.short_hex()),
+            0};
+  }
+  EvidenceStatus result;
+  auto time = time_defect(evidence, question, result.ended_us);
+  auto why = !evidence.sealed ? std::string("was made from an unsealed source")
+             : !cover.empty() ? cover
+             : !time.empty()  ? time
+                              : contradiction(evidence);
+  if (why.empty()) why = set_aside(question.policy, evidence, question.now_us);
+  if (why.empty() && question.rule) why = suite_defect(evidence, question);
+  result.standing = why.empty() ? Standing::counts : Standing::refused;
+  result.why = std::move(why);
+  return result;
+}
+
+WaiverStatus assess(const registry::WaiverRecord& waiver, const std::string& channel, const Question& question) {
+  const auto& cell = question.plan.cell;
+  bool meant = waiver.channel == channel && is_any(waiver.suite, question.suite) &&
+               is_any(waiver.cell.platform.text(), cell.platform.text()) &&
+               (waiver.cell.family.empty() || dist::family_key(waiver.cell.family) == dist::family_key(cell.family)) &&
+               is_any(waiver.cell.python, cell.python) && is_any(waiver.cell.framework, cell.framework) &&
+               is_any(waiver.cell.backend, cell.backend);
+  if (!waiver.sets.empty())
+    meant = meant && std::find(waiver.sets.begin(), waiver.sets.end(), question.plan.set) != waiver.sets.end();
+  if (!meant) return {};
+  auto why = waiver_defect(waiver, question);
+  return {why.empty() ? Standing::counts : Standing::refused, std::move(why)};
 }
 
 std::string age_text(std::int64_t age_us) {

@@ -13,14 +13,18 @@ namespace quarry::gate {
 constexpr std::int64_t k_clock_skew_us = 5ll * 60 * 1'000'000;
 
 enum class Standing : std::uint8_t {
-  unrelated, ///< another suite, cell or set: not worth a word
-  refused,   ///< meant for this cell, and does not count; `why` follows the words "one result"
+  unrelated, ///< about another suite, cell or set: no reason names it
+  refused,   ///< about this suite and cell, and does not count; `why` says it, for evidence behind "one result"
   counts,
 };
-struct Standed {
+struct EvidenceStatus {
   Standing standing = Standing::unrelated;
   std::string why;
   std::int64_t ended_us = 0;
+};
+struct WaiverStatus {
+  Standing standing = Standing::unrelated;
+  std::string why; ///< a refused one does not count
 };
 /// Files by name and digest.
 using Files = std::set<std::pair<Sha256, std::string>>;
@@ -29,18 +33,18 @@ struct Question {
   const CellPlan& plan;
   const std::string& suite;
   std::int64_t max_age_us, now_us;
-  const Files& allied;             ///< of the release and of the target: what sets may be tested together with
+  const Files& allied;             ///< files of the release and of the target, which may be tested together with a set
   const SuiteRule* rule = nullptr; ///< of this suite; nullptr: none
   bool inherits = false;           ///< evidence of the candidate counts, too
-  bool failure_opens = false;      ///< a failure was announced and makes the cell ready: it must show what a pass must
+  /// The policy expects a failure, and lets the cell move with it. Such a failure must meet the rules for a pass.
+  bool failure_opens = false;
 };
-Standed stand(const registry::EvidenceRecord& evidence, const Question& question);
+/// Whether the record counts for the question, but for its signature (gate/signed.hpp).
+EvidenceStatus assess(const registry::EvidenceRecord& evidence, const Question& question);
+/// Whether the waiver counts for moves of `channel`, but for its signature and its revocation.
+WaiverStatus assess(const registry::WaiverRecord& waiver, const std::string& channel, const Question& question);
 
-/// nullopt: the waiver is for something else. Empty text: it counts. Else why it does not.
-std::optional<std::string> waiver_defect(const registry::WaiverRecord& waiver, const Policy& policy,
-                                         const std::string& channel, const Question& question);
-
-/// "2 h", "3 d": as coarse as people think about it.
+/// An age in the largest unit that suits it: "50 min", "2 h", "3 d".
 std::string age_text(std::int64_t age_us);
 
 } // namespace quarry::gate

@@ -25,7 +25,7 @@ using registry::Outcome;
 constexpr std::size_t k_refused_shown = 3; // reasons are read by people; the newest refused records tell most
 
 /// What the records say about one suite on one cell, before the policy's states and waivers.
-struct Finding {
+struct Answer {
   enum class Kind : std::uint8_t { passed, failed, missing } kind = Kind::missing;
   std::string text;
   const registry::Stored<EvidenceRecord>* evidence = nullptr;
@@ -59,14 +59,14 @@ Sorted sort_evidence(const Judging& judging, const Question& question) {
   const auto& policy = judging.policy;
   Sorted sorted;
   auto look = [&](const registry::Stored<EvidenceRecord>& stored, bool inherited) {
-    auto standed = stand(stored.record, question);
+    auto status = assess(stored.record, question);
     bool may_open = stored.record.result == Outcome::passed || question.failure_opens;
-    if (standed.standing == Standing::counts && may_open) {
-      standed.why = unsigned_evidence(policy, judging.input.signatures, stored);
-      if (!standed.why.empty()) standed.standing = Standing::refused;
+    if (status.standing == Standing::counts && may_open) {
+      status.why = unsigned_evidence(policy, judging.input.signatures, stored);
+      if (!status.why.empty()) status.standing = Standing::refused;
     }
-    if (standed.standing == Standing::counts) sorted.counted.push_back({&stored, standed.ended_us, inherited});
-    if (standed.standing == Standing::refused) sorted.refused.emplace_back(standed.ended_us, standed.why);
+    if (status.standing == Standing::counts) sorted.counted.push_back({&stored, status.ended_us, inherited});
+    if (status.standing == Standing::refused) sorted.refused.emplace_back(status.ended_us, status.why);
   };
   for (const auto& stored : judging.input.evidence) look(stored, false);
   if (question.inherits)
@@ -119,17 +119,17 @@ std::string pass_text(const EvidenceRecord& e, std::int64_t age_us, const std::s
                      host == e.machine.end() ? "" : host->second + ", ", e.passed, skipped);
 }
 
-Finding find_missing(const Judging& judging, const Question& question, const Sorted& sorted) {
-  Finding finding{Finding::Kind::missing, missing_text(question.suite, sorted)};
+Answer find_missing(const Judging& judging, const Question& question, const Sorted& sorted) {
+  Answer answer{Answer::Kind::missing, missing_text(question.suite, sorted)};
   auto newest_us = sorted.refused.empty() ? 0 : std::max<std::int64_t>(sorted.refused.front().first, 1);
   auto attempt = attempted(judging.policy, judging.input, question, newest_us);
-  finding.standing = {question.suite, attempt.state, attempt.job};
-  finding.taken = attempt.taken;
-  if (!attempt.why.empty()) finding.text += (sorted.refused.empty() ? ": " : "; ") + attempt.why;
-  return finding;
+  answer.standing = {question.suite, attempt.state, attempt.job};
+  answer.taken = attempt.taken;
+  if (!attempt.why.empty()) answer.text += (sorted.refused.empty() ? ": " : "; ") + attempt.why;
+  return answer;
 }
 
-Finding find(const Judging& judging, const Question& question) {
+Answer answer_of(const Judging& judging, const Question& question) {
   const auto& policy = judging.policy;
   auto sorted = sort_evidence(judging, question);
   if (sorted.counted.empty()) return find_missing(judging, question, sorted);
@@ -141,19 +141,19 @@ Finding find(const Judging& judging, const Question& question) {
                 : std::string("these files");
   std::vector<const EvidenceRecord*> counted;
   for (const auto& one : sorted.counted) counted.push_back(&one.stored->record);
-  Finding finding{Finding::Kind::passed, "", stored, {question.suite, SuiteState::passed}, suspect(counted)};
+  Answer answer{Answer::Kind::passed, "", stored, {question.suite, SuiteState::passed}, suspect(counted)};
   if (is_pass(record, policy)) {
-    finding.text = pass_text(record, age, on);
-    return finding;
+    answer.text = pass_text(record, age, on);
+    return answer;
   }
-  finding.kind = Finding::Kind::failed;
-  finding.text = fmt::format("{}{}, {} ago", failure_text(record), inherited ? " on " + on : "", age_text(age));
+  answer.kind = Answer::Kind::failed;
+  answer.text = fmt::format("{}{}, {} ago", failure_text(record), inherited ? " on " + on : "", age_text(age));
   bool hung = record.result == Outcome::timed_out;
-  finding.standing.state = hung ? SuiteState::ran_into_deadline : SuiteState::failed;
-  if (hung && finding.suspect)
-    finding.text += fmt::format(" on {}, which is suspect: it passed on {}", finding.suspect->machine,
-                                text::join(finding.suspect->passed_on, " and "));
-  return finding;
+  answer.standing.state = hung ? SuiteState::ran_into_deadline : SuiteState::failed;
+  if (hung && answer.suspect)
+    answer.text += fmt::format(" on {}, which is suspect: it passed on {}", answer.suspect->machine,
+                               text::join(answer.suspect->passed_on, " and "));
+  return answer;
 }
 
 struct Ruling {
@@ -197,8 +197,8 @@ bool failure_opens(const Policy& policy, const FamilyFact* fact, std::int64_t no
 }
 
 /// What the policy says about families without a machine and failures that were announced.
-Ruling apply_fact(const Policy& policy, const Finding& finding, const Question& question) {
-  Ruling ruling{finding.kind != Finding::Kind::passed, false, finding.text, {}, finding.standing.state};
+Ruling apply_fact(const Policy& policy, const Answer& answer, const Question& question) {
+  Ruling ruling{answer.kind != Answer::Kind::passed, false, answer.text, {}, answer.standing.state};
   const auto* fact = question.plan.fact;
   if (!in_force(fact, question.now_us)) {
     if (fact && ruling.held && fact->state != FamilyState::tested)
@@ -208,26 +208,26 @@ Ruling apply_fact(const Policy& policy, const Finding& finding, const Question& 
   auto counts_as = meaning(*fact, policy);
   // A machine that took a job exists, and what became of the job is not excused by its absence. No later record changes
   // that: not that the job was cancelled then, nor that another one waits.
-  bool no_runner = fact->state == FamilyState::no_runner && finding.kind == Finding::Kind::missing;
-  if (no_runner && finding.taken)
+  bool no_runner = fact->state == FamilyState::no_runner && answer.kind == Answer::Kind::missing;
+  if (no_runner && answer.taken)
     ruling.reason += fmt::format("; \"{}\" does not excuse it: a machine has taken a job for it", fact->reason);
-  if (no_runner && !finding.taken) {
+  if (no_runner && !answer.taken) {
     ruling.state = SuiteState::no_runner;
     ruling.waived = counts_as == "waive";
     ruling.held = !ruling.waived;
-    ruling.reason = ruling.held ? fmt::format("{}: {}", finding.text, fact->reason)
+    ruling.reason = ruling.held ? fmt::format("{}: {}", answer.text, fact->reason)
                                 : fmt::format("not tested, which the policy accepts: {}", fact->reason);
   }
-  if (fact->state == FamilyState::expected_failure && finding.kind == Finding::Kind::failed) {
+  if (fact->state == FamilyState::expected_failure && answer.kind == Answer::Kind::failed) {
     ruling.state = SuiteState::expected_failure;
     ruling.waived = counts_as != "held";
     ruling.held = !ruling.waived;
-    ruling.reason = fmt::format("{} (expected: {})", finding.text, fact->reason);
+    ruling.reason = fmt::format("{} (expected: {})", answer.text, fact->reason);
   }
-  if (fact->state == FamilyState::expected_failure && finding.kind == Finding::Kind::passed && counts_as == "strict")
+  if (fact->state == FamilyState::expected_failure && answer.kind == Answer::Kind::passed && counts_as == "strict")
     ruling = {true,
               false,
-              fmt::format("{}, although a failure was expected ({}): remove the mark at {}:{}", finding.text,
+              fmt::format("{}, although a failure was expected ({}): remove the mark at {}:{}", answer.text,
                           fact->reason, policy.file, fact->line),
               {},
               ruling.state};
@@ -243,11 +243,11 @@ void apply_waivers(Ruling& ruling, const Judging& judging, const Question& quest
   std::string refused;
   for (const auto& stored : judging.input.waivers) {
     const auto& waiver = stored.record;
-    auto defect = waiver_defect(waiver, judging.policy, judging.input.channel, question);
-    if (!defect) continue;
-    if (judging.input.revoked.contains(stored.digest)) defect = "it was revoked";
-    if (defect->empty()) defect = unsigned_waiver(judging.policy, judging.input.signatures, stored);
-    if (defect->empty()) {
+    auto status = assess(waiver, judging.input.channel, question);
+    if (status.standing == Standing::unrelated) continue;
+    auto defect = judging.input.revoked.contains(stored.digest) ? "it was revoked" : status.why;
+    if (defect.empty()) defect = unsigned_waiver(judging.policy, judging.input.signatures, stored);
+    if (defect.empty()) {
       auto asked = waiver.requester.empty() || waiver.requester == waiver.approver
                        ? std::string()
                        : fmt::format(", asked for by {}", waiver.requester);
@@ -257,7 +257,7 @@ void apply_waivers(Ruling& ruling, const Judging& judging, const Question& quest
                 stored.digest, ruling.state};
       return;
     }
-    refused += fmt::format("; a waiver by {} does not count: {}", waiver.approver, *defect);
+    refused += fmt::format("; a waiver by {} does not count: {}", waiver.approver, defect);
   }
   ruling.reason += refused;
 }
@@ -309,14 +309,14 @@ CellVerdict judge_cell(const Judging& judging, const CellPlan& plan, Findings& n
     Question question{policy, plan, suite, max_age_us, input.now_us, allied, rule_of(policy, suite)};
     question.failure_opens = failure_opens(policy, plan.fact, input.now_us);
     question.inherits = input.derived.contains(plan.set) && !holds(policy.derived_suites, suite);
-    auto finding = find(judging, question);
-    if (finding.evidence) verdict.evidence.push_back(finding.evidence->digest);
-    if (finding.suspect) add_once(notes, suspect_finding(*finding.suspect, suite));
-    auto ruling = apply_fact(policy, finding, question);
+    auto answer = answer_of(judging, question);
+    if (answer.evidence) verdict.evidence.push_back(answer.evidence->digest);
+    if (answer.suspect) add_once(notes, suspect_finding(*answer.suspect, suite));
+    auto ruling = apply_fact(policy, answer, question);
     if (ruling.held) apply_waivers(ruling, judging, question);
-    if (ruling.held && finding.kind == Finding::Kind::missing) verdict.untested.push_back(suite);
-    if (ruling.held && finding.kind == Finding::Kind::failed) verdict.failed.push_back(verdict.evidence.back());
-    verdict.suites.push_back({suite, ruling.state, finding.standing.job});
+    if (ruling.held && answer.kind == Answer::Kind::missing) verdict.untested.push_back(suite);
+    if (ruling.held && answer.kind == Answer::Kind::failed) verdict.failed.push_back(verdict.evidence.back());
+    verdict.suites.push_back({suite, ruling.state, answer.standing.job});
     add(verdict, ruling);
   }
   if (verdict.verdict == Decision::held) verdict.waived = false;
