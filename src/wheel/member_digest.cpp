@@ -1,10 +1,12 @@
 #include "wheel/member_digest.hpp"
 
 #include "base/text.hpp"
+#include "thread/guard.hpp"
 #include "thread/pool.hpp"
 #include <array>
 #include <memory>
 #include <openssl/evp.h>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -39,28 +41,44 @@ private:
 // Takes copies of chunks, so that the decoder can reuse its buffer while they are digested.
 class Lane {
 public:
-  explicit Lane(Digest& digest)
-      : thread_([this, &digest] {
-          while (auto chunk = full_.pop()) {
-            digest.update(*chunk);
-            free_.push(std::move(*chunk));
-          }
-        }) {
+  explicit Lane(Digest& digest) {
     for (std::size_t i = 0; i < k_buffers; ++i) free_.push({});
+    thread_ = std::jthread([this, &digest] { run(digest); });
   }
-  ~Lane() { finish(); }
-  void update(std::span<const std::byte> bytes) {
+  ~Lane() { join(); }
+  Result<void> update(std::span<const std::byte> bytes) {
     auto buffer = free_.pop();
+    if (!buffer) return finish(); // the thread has stopped, and says why
     buffer->assign(bytes.begin(), bytes.end());
     full_.push(std::move(*buffer));
+    return {};
   }
-  void finish() {
+  /// Waits until all chunks are digested. Fails as the thread did.
+  Result<void> finish() {
+    join();
+    if (failure_) return fail(*failure_);
+    return {};
+  }
+
+private:
+  void run(Digest& digest) {
+    auto done = guarded([&]() -> Result<void> {
+      while (auto chunk = full_.pop()) {
+        digest.update(*chunk);
+        free_.push(std::move(*chunk));
+      }
+      return {};
+    });
+    if (!done) failure_ = std::move(done).error();
+    free_.close(); // nobody waits for a thread that has ended
+  }
+  void join() {
     full_.close();
     if (thread_.joinable()) thread_.join();
   }
 
-private:
   BoundedQueue<std::vector<std::byte>> free_{k_buffers}, full_{k_buffers};
+  std::optional<Error> failure_; ///< read once the thread is joined
   std::jthread thread_;
 };
 
@@ -80,11 +98,11 @@ Result<std::string> digest_member(const zip::Reader& zip, const zip::Member& mem
   }
   Lane lane(digest);
   TRY_DO(zip.read(member, [&](std::span<const std::byte> chunk) -> Result<void> {
-    lane.update(chunk);
+    TRY_DO(lane.update(chunk));
     if (how.see) how.see(chunk);
     return {};
   }));
-  lane.finish();
+  TRY_DO(lane.finish());
   return digest.finish();
 }
 
