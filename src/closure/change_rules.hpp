@@ -1,5 +1,5 @@
 #pragma once
-// What a set lost, or made worse, since the last good one; and how large it may be. Codes Q421 to Q424. Pure.
+// Compares a set with the last good one, and with limits of its size. Codes Q421 to Q424. Pure.
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "closure/package.hpp"
@@ -11,19 +11,20 @@
 
 namespace quarry::closure {
 
-/// A file that lost more than this part of its size has most often lost content.
+/// A file that shrank by more than this fraction has probably lost content.
 constexpr double k_shrink_max = 0.2;
 
-/// Against the last good set: a version that sorts below the newest one there (Q421; a note if only a commit differs),
-/// a project or a tag that is missing (Q424), a file that shrank by more than k_shrink_max (Q423). Files are matched by
-/// project and tags, without the version.
+/// The set to compare with: the last one that people were content with.
 struct LastGood {
   std::vector<Package> packages;
 };
+/// Reports versions that sort below the newest one of the last good set (Q421; a note if only the commit differs),
+/// projects and tags that are missing (Q424), and files that shrank by more than k_shrink_max (Q423). Files are matched
+/// by project and tags, without the version.
 Findings check_change(const std::vector<Package>& set, const LastGood& last_good);
 
 struct Budget {
-  std::string project; ///< whose files it bounds, each of them; empty: all files together
+  std::string project; ///< each file of this project may have `bytes`; empty: all files of the set together
   std::uint64_t bytes = 0;
 };
 /// "12GB", "800 MB", "torch=2.5GB": decimal units, as sizes are shown. Fails with invalid_argument C006.

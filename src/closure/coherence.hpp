@@ -1,5 +1,5 @@
 #pragma once
-// Packages that only work together when one build made them, as data/coherence.toml lists them. Codes Q411 and Q412.
+// Packages that work together only if one build made all of them; data/coherence.toml lists them. Codes Q411 and Q412.
 // Pure.
 #include "base/data_text.hpp"
 #include "base/finding.hpp"
@@ -21,7 +21,7 @@ struct CoherentGroup {
   std::string name, why;
   std::vector<std::string> projects; ///< globs of normalised names
   Common common = Common::version;
-  bool complete = false; ///< where one of the globs matches a package, each of them must
+  bool complete = false; ///< if one glob matches a package of the set, every glob must match one
 };
 
 /// Fails with corrupt Q410, with file, line and key.

@@ -32,20 +32,20 @@ struct Package {
 /// Linear in the fields.
 Result<Package> package_of(const std::string& file, const dist::Metadata& metadata, std::uint64_t size);
 
-/// The same for a file of a sealed set: `metadata_text` is the file that is stored next to a wheel; empty for a source
-/// distribution, whose requirements are those of the record. Also M006.
+/// Makes a package of a file of a sealed set. `metadata_text` is the METADATA that is stored next to a wheel; it is
+/// empty for a source distribution, whose record has the requirements. Fails as package_of() does, and with M006.
 Result<Package> package_of_record(const registry::FileRecord& file, std::string_view metadata_text);
 
-/// The Pythons that a set without a tag for one of them is resolved for: those that ROCm's wheels are built for.
+/// The Pythons to resolve for if no tag of the set names one: those that ROCm's wheels are built for.
 constexpr std::string_view k_pythons = "3.10,3.11,3.12,3.13";
 
 struct SetTargets {
   std::vector<mirror::Target> targets; ///< each Python on each platform
-  Findings notes;                      ///< Q408: tags for machines and Pythons that are not resolved for
+  Findings notes;                      ///< Q408: tags of machines and Pythons that the resolver does not know
 };
-/// What people will install the set on. `pythons` and `platforms` are lists with commas, as `mirror sync` takes them;
-/// an empty one means: as the tags of the wheels say. Where no tag names a Python, k_pythons; no platform: linux. Fails
-/// with U002.
+/// Returns the targets that people install the set on. `pythons` and `platforms` are lists with commas, as
+/// `mirror sync` takes them; an empty list stands for those that the wheels' tags name, or for k_pythons and linux if
+/// no tag names one. Fails with U002.
 Result<SetTargets> targets_of(const std::vector<Package>& set, const std::string& pythons,
                               const std::optional<std::string>& platforms);
 

@@ -1,7 +1,8 @@
 #pragma once
 // Private to the room.
-// What one target can take of each project: files of the set, and of a base index those projects that the set does not
-// have. The base index is asked once for each project, and for METADATA of a version only when the search tries it.
+// The versions of each project that one target can install. They come from the set, or from the base index if the set
+// does not have the project. The base index is read once for each project; METADATA of a version is read only when the
+// search tries that version.
 #include "closure/package.hpp"
 #include "closure/surroundings.hpp"
 #include "mirror/resolve.hpp"
@@ -24,33 +25,33 @@ struct Edition { ///< one version of a project
 
 struct Project {
   bool known = false;
-  bool in_set = false;                ///< the set has it, or what stands beside the set
-  bool has_source = false;            ///< the base index has a source distribution, which is not a choice
-  std::vector<Edition> editions;      ///< with a file for the target, newest first
-  std::vector<dist::Version> without; ///< versions that have none
+  bool in_set = false;                ///< the set or its surroundings have the project
+  bool has_source = false;            ///< the base index has a source distribution, which is never chosen
+  std::vector<Edition> editions;      ///< versions that have a file for the target, newest first
+  std::vector<dist::Version> without; ///< versions that have no file for the target
 };
 
-/// Where packages come from, in this order; the first that has a project owns it.
+/// Where packages come from, in this order. The first source that has a project is its only source.
 struct Sources {
   const std::vector<Package>& set;
-  const Surroundings* beside = nullptr; ///< what people see together with the set; may be null
+  const Surroundings* beside = nullptr; ///< the channel that the set moves to; may be null
   mirror::Candidates* base = nullptr;   ///< may be null
 };
 
-/// What an edition requires, all its files together: two wheels of one version may differ.
+/// What an edition requires: the union over its files, because two wheels of one version may differ.
 struct Needs {
   std::vector<dist::Requirement> requirements;
   std::vector<std::string> extras;
-  bool readable = true;     ///< false: installers could not read it, so it is not a choice
-  bool extras_known = true; ///< false: a build may add some
+  bool readable = true;     ///< false: installers could not read its METADATA, so it cannot be chosen
+  bool extras_known = true; ///< false: it is built from source, and the build may add extras
 };
 
 class Shelf {
 public:
-  /// The sources outlive it.
+  /// The sources must outlive the shelf.
   Shelf(const Sources& sources, const mirror::Target& target);
   const mirror::Target& target() const { return target_; }
-  /// Fails as the sources do, but for a project that the base index does not have: that one is not `known`.
+  /// Returns the project; with `known` false if no source has it. Fails as the sources do.
   Result<const Project*> project(const std::string& name);
   Result<const Needs*> needs(const Edition& edition);
 
@@ -63,7 +64,7 @@ private:
   std::multimap<std::string, const Package*, std::less<>> set_;
   Sources sources_;
   const mirror::Target& target_;
-  std::deque<Package> beside_; ///< as met; requirements are read when they are asked for
+  std::deque<Package> beside_; ///< packages of the surroundings that were asked for so far
   std::map<std::string, Project> projects_;
   std::map<const Edition*, Needs> needs_;
 };

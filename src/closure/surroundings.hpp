@@ -1,6 +1,6 @@
 #pragma once
-// What people see together with a set: the channel that it moves to. Asked for one project at a time, and for the
-// requirements of a package only when the search tries it, because a channel may show thousands of packages.
+// The packages that people see together with a set: those of the channel that it moves to. A channel may show
+// thousands of packages, so they are read project by project, and requirements only when the search tries a package.
 #include "base/result.hpp"
 #include "closure/package.hpp"
 #include <string>
@@ -11,12 +11,12 @@ namespace quarry::closure {
 class Surroundings {
 public:
   virtual ~Surroundings() = default;
-  /// The packages of the project, by their names and tags; requirements need not be known yet.
+  /// Returns the packages of the project with their names and tags; their requirements may still be missing.
   virtual Result<std::vector<Package>> packages(const std::string& project) const = 0;
-  /// One of packages(), with what it requires.
+  /// Returns the package, which packages() returned, with its requirements.
   virtual Result<const Package*> with_requirements(const Package& package) const = 0;
-  /// Whether the project is never taken from a base index: it is shown, or it is one of those that are built here, and
-  /// what is held back of it must not come from elsewhere. Pure.
+  /// Whether the project must never come from a base index: the channel shows it, or it is built here. A version of it
+  /// that the gate holds back must not be replaced by a stranger's. Pure.
   virtual bool owns(const std::string& project) const = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 // Private to the room.
-// Files that still name the candidate's version.
+// Finds files that still contain the candidate's version.
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "derive/package.hpp"
@@ -8,13 +8,12 @@
 
 namespace quarry::derive {
 
-/// Warnings O104, one for each file inside the package whose content holds `version` as a word: not as a part of a
-/// longer number. Compressed files inside the package are not opened. Costs inflating the package, on `workers`
-/// threads.
 struct SearchOptions {
   std::string version; ///< as it is written: "7.2.0rc1"
   unsigned workers = 1;
 };
+/// Returns a warning O104 for each file inside the package that contains `version` as a word, not as a part of a longer
+/// number. Does not open compressed files inside the package. Costs inflating the package, on `workers` threads.
 Result<Findings> find_occurrences(const Package& package, const SearchOptions& options);
 
 /// Counts whole occurrences of a word in a stream of pieces.
@@ -22,13 +21,13 @@ class WordCounter {
 public:
   explicit WordCounter(std::string word) : word_(std::move(word)) {}
   void feed(std::string_view piece);
-  std::uint64_t finish(); ///< the count; the counter begins anew
+  std::uint64_t finish(); ///< returns the count, and resets the counter
 
 private:
   void count(bool last);
   std::string word_, window_;
   std::uint64_t found_ = 0;
-  bool begun_ = false; ///< whether window_ begins with a byte that was looked at before
+  bool begun_ = false; ///< whether the first byte of window_ is the one before the word
 };
 
 } // namespace quarry::derive

@@ -1,6 +1,6 @@
 #pragma once
 // Private to the room.
-// Source distributions: read whole, changed as text, written again.
+// Reads a source distribution into memory, changes its version, and packs it again.
 #include "content/rope.hpp"
 #include "dist/version_change.hpp"
 #include "tar/tar.hpp"
@@ -21,12 +21,12 @@ struct Sdist {
   std::vector<SdistMember> members;
 };
 
-/// Fails with unsupported O107 for what is not a .tar.gz or too large, and with T0xx.
+/// Fails with unsupported O107 if the file is not a .tar.gz or is too large, and with T0xx.
 Result<Sdist> read_sdist(const std::string& file_name, const content::Rope& bytes);
-/// With the changed version. `changed` gets the paths of files whose content is new. Fails with W030 if the version
-/// stays. Pure.
+/// Returns the distribution with the new version. Appends the paths of files with new content to `changed`. Fails with
+/// W030 if the version would stay as it is. Pure.
 Result<Sdist> changed_sdist(const Sdist& sdist, const dist::VersionChange& change, std::vector<std::string>& changed);
-/// The bytes of a .tar.gz, the same for the same members.
+/// Returns the bytes of a .tar.gz. Equal members give equal bytes.
 Result<std::string> packed_sdist(const Sdist& sdist);
 
 } // namespace quarry::derive

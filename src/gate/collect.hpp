@@ -1,5 +1,5 @@
 #pragma once
-// Gathers from a store what a verdict depends on.
+// Reads from a store everything that a verdict depends on.
 #include "base/result.hpp"
 #include "gate/gate.hpp"
 #include "gate/proofs.hpp"
@@ -12,39 +12,40 @@
 
 namespace quarry::gate {
 
-/// The sets of `source` that hold a file which `view` lacks: what a promotion would move, and so what is judged. `view`
-/// must have the shards of the source's projects (registry::load_view_for).
+/// Returns the sets of `source` that hold a file which `view` lacks. A promotion moves exactly these, so these are
+/// judged. `view` must have the shards of the source's projects (registry::load_view_for).
 std::vector<registry::SealedSet> lacking(const registry::View& view, const std::vector<registry::SealedSet>& source);
 
-/// The sets of which the channel blocks no file; the others are noted (R022). held R022 when no set is left of some.
+/// Removes the sets that hold a file which the channel blocks, with a note R022 for each. Fails with held R022 if all
+/// sets were removed.
 Result<std::vector<registry::SealedSet>> not_blocked(const registry::ChannelRecord& channel,
                                                      std::vector<registry::SealedSet> sets, Findings& notes);
 
-/// Those of `all` that are not in `sets`, as subjects: for Case::present.
+/// Returns the sets of `all` that are not in `sets`, as subjects for Case::present.
 std::vector<Subject> others(const std::vector<registry::SealedSet>& all, const std::vector<registry::SealedSet>& sets);
 
-/// All evidence, all waivers, and the question about each of `sets`: evidence names the whole set that was tested, so a
-/// part of one stands on the evidence of the whole. An altered record counts for nothing and is told in
-/// `notes`. corrupt O004 for a set that
-/// says it is a part of another and is not. Other errors: R0xx.
+/// Reads all evidence and all waivers, and makes a case about `sets`. Evidence names the whole set that was tested, so
+/// a set that is a part of another one uses the evidence of the whole. An altered record is ignored, with a note. Fails
+/// with corrupt O004 for a set that is not the part it claims to be, and with R0xx.
 Result<Case> collect(store::ObjectStore& store, const std::string& channel,
                      const std::vector<registry::SealedSet>& sets, std::int64_t now_us);
-/// What earlier verdicts on the case's subjects were made with and `input` cannot read any more. A record that was
-/// overwritten with junk is as gone as one that was removed. Costs as registry::find_disappeared() does.
+/// Returns the records on which earlier verdicts about the case's subjects were based and which `input` lacks: they
+/// were removed, or overwritten with something unreadable. Costs what registry::find_disappeared() does.
 Result<std::vector<registry::Disappeared>> find_disappeared(store::ObjectStore& store, const Case& input);
-/// Whether the records that say of what a release was made are proven from the bytes, or believed: by who looks at
-/// sets that were proven when they were promoted.
+/// How derivation records are treated: proven from the bytes, or believed. Only callers that look at sets which were
+/// proven when they were promoted believe them.
 enum class Derivations : std::uint8_t { proven, believed };
-/// Adds what the policy asks for. If it names signers: the signatures of the evidence about the sets in question, and
-/// of waivers for the channel; without them nothing counts as signed. If it accepts derived sets: the evidence of the
-/// candidates of which the sets were made; a record that does not hold is told in `notes` (G024) and counts for
-/// nothing. Nothing may move on what is left after a record was removed: with `proven`, held O029 if find_disappeared()
-/// finds any. Costs no request for what the policy does not ask; a listing for each record and a read for each
-/// signature; a read for each set, and reading both sets to prove one, unless `proofs` knows it.
+/// Adds to `input` what this policy needs:
+///   signers       signatures of the evidence about the sets, and of the channel's waivers
+///   derived sets  the evidence of the candidates from which the sets were made; a derivation that cannot be proven is
+///                 ignored, with a note G024
+/// With Derivations::proven it also fails with held O029 if find_disappeared() finds a record: a verdict must not be
+/// based on what is left after evidence was removed. Costs nothing that the policy does not need; else one listing for
+/// each record, one read for each signature and each set, and reading both sets for each proof that `proofs` lacks.
 Result<void> load_for_policy(store::ObjectStore& store, const Policy& policy, Case& input,
                              Derivations derivations = Derivations::proven, Proofs* proofs = nullptr);
-/// The same about what `source` has and the channel lacks (a channel that does not exist lacks everything), without the
-/// sets of which it blocks a file, as not_blocked() says.
+/// Does what collect() does for the sets of `source` that the channel lacks, without those that not_blocked() removes.
+/// A channel that does not exist lacks everything.
 Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,
                          std::int64_t now_us);
 

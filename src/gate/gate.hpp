@@ -1,6 +1,6 @@
 #pragma once
-// The gate: a pure function from policy, sets, evidence and waivers to a verdict with reasons. Nothing is read, no
-// clock is asked; the same input gives the same verdict for ever. Thread-safe.
+// The gate: a pure function from policy, sets, evidence and waivers to a verdict with reasons. It reads no file and no
+// clock, so the same input always gives the same verdict. Thread-safe.
 #include "base/finding.hpp"
 #include "gate/family.hpp"
 #include "gate/policy.hpp"
@@ -25,23 +25,23 @@ struct Subject {
 struct Case {
   std::string channel;           ///< where the sets are to go; waivers name it
   std::vector<Subject> subjects; ///< only what is new to the target
-  /// All there is, each with the sha256 of its bytes in the store, by which signatures and revocations name it.
+  /// All records of the store, each with the sha256 of its bytes, by which signatures and revocations name it.
   std::vector<registry::Stored<registry::EvidenceRecord>> evidence;
   std::vector<registry::Stored<registry::WaiverRecord>> waivers;
   std::int64_t now_us = 0;
-  std::vector<std::string> keys = {};  ///< of evidence and waivers that were looked at, sorted; junk, too
-  Findings notes = {};                 ///< R021: objects among evidence and waivers that count for nothing
-  std::vector<Subject> present = {};   ///< of the same release, and in the target already: [expect] counts them
-  std::vector<Subject> elsewhere = {}; ///< of the same release, for other targets: only [expect] counts them
-  /// What the target shows of projects that sets were tested together with: a framework is tested with the ROCm that
-  /// people get.
+  std::vector<std::string> keys = {};  ///< keys of all evidence and waivers, readable or not; sorted
+  Findings notes = {};                 ///< R021: evidence and waivers that are ignored because they are unreadable
+  std::vector<Subject> present = {};   ///< sets of this release that the target has already; for [expect]
+  std::vector<Subject> elsewhere = {}; ///< sets of this release that go to other targets; only for [expect]
+  /// The target's files of other projects with which the subjects were tested: a framework is tested with the ROCm that
+  /// people get from the target.
   std::vector<registry::FileRecord> shown = {};
-  std::vector<Expectation> expectations = {};              ///< besides the policy's: of the release, and of `--expect`
+  std::vector<Expectation> expectations = {};              ///< those of the release and of `--expect`
   signature::Envelopes signatures = {};                    ///< of evidence and waivers (load_for_policy)
-  std::set<registry::WaiverDigest> revoked = {};           ///< waivers that count for nothing any more
-  std::map<registry::SetDigest, std::string> derived = {}; ///< sets that were made of a candidate, and its version
-  /// The candidates' evidence, as if it named the sets that were made of them. The suites of the policy's
-  /// `derived_suites` must have passed on the new files all the same.
+  std::set<registry::WaiverDigest> revoked = {};           ///< waivers that were revoked
+  std::map<registry::SetDigest, std::string> derived = {}; ///< sets that were made from a candidate, with its version
+  /// The candidates' evidence, rewritten to name the sets that were made from them (derived.hpp). It does not count for
+  /// the policy's `derived_suites`, which must pass on the new files.
   std::vector<registry::Stored<registry::EvidenceRecord>> inherited = {};
   std::vector<registry::AttemptRecord> attempts = {}; ///< to test the subjects, sorted by time
 };
@@ -49,7 +49,8 @@ struct Case {
 enum class Decision : std::uint8_t { ready, held };
 std::string_view to_string(Decision decision);
 
-/// What is known of one suite on one cell. The first four come from a result that counts, the next seven from attempts.
+/// What is known about one suite on one cell. The first four states come from a result that counts, the next seven from
+/// attempts.
 enum class SuiteState : std::uint8_t {
   passed,
   failed,
@@ -76,22 +77,22 @@ struct SuiteStanding {
 
 struct CellVerdict {
   registry::Cell cell;     ///< python empty: one Python, whichever
-  registry::SetDigest set; ///< that the cell's files are in; empty: what [expect] names and no set brings
+  registry::SetDigest set; ///< the set with the cell's files; empty: [expect] names the cell and no set has it
   Decision verdict = Decision::held;
-  bool waived = false;                            ///< ready only because somebody, or the policy, took the risk
+  bool waived = false;                            ///< ready only because of a waiver, or of the policy's own exception
   std::vector<std::string> reasons;               ///< sentences without a full stop; never empty
   std::vector<registry::EvidenceDigest> evidence; ///< the records that decided
-  std::vector<std::string> untested;              ///< suites that hold the cell because no result of them counts
-  std::vector<registry::EvidenceDigest> failed;   ///< the records that hold the cell
+  std::vector<std::string> untested;              ///< suites without a result that counts; each holds the cell
+  std::vector<registry::EvidenceDigest> failed;   ///< records of failures; each holds the cell
   std::vector<std::string> files;                 ///< file names that the cell installs, sorted
-  std::vector<registry::WaiverDigest> waivers;    ///< those that made it ready, sorted
-  /// Held because of what stays behind: people could not install its files. No waiver helps.
+  std::vector<registry::WaiverDigest> waivers;    ///< the waivers that made it ready, sorted
+  /// Held because its files could not be installed without files that are held. A waiver does not change this.
   bool not_installable = false;
   std::vector<SuiteStanding> suites = {}; ///< one for each required suite, by name
 };
 
 struct Verdict {
-  Decision verdict = Decision::ready; ///< with a report-only policy always ready; `would_hold` tells
+  Decision verdict = Decision::ready; ///< always ready with a report-only policy; `would_hold` has its decision
   bool would_hold = false;
   std::string policy, policy_digest;
   Mode mode = Mode::enforce;
@@ -99,19 +100,20 @@ struct Verdict {
   Findings notes = {};            ///< G030: a machine that is suspect; G031: an attempt from the future
 };
 
-/// A cell is ready when every suite that the policy requires there has passed, lately enough, on exactly the cell's
-/// files: the wheels of its platform and Python that belong to its family or to none, and the sdists. Evidence never
-/// counts when it is for other digests or another cell or set, covers only a part, is stale or future-dated, was made
-/// from an unsealed source, or contradicts itself. A family that no requirement covers is held. A record of several
-/// sets counts for each of them when every other file in it is of this release or shown by the target.
+/// A cell is ready if every suite that the policy requires for it has passed, within the policy's maximum age, on
+/// exactly the cell's files: the wheels of its platform and Python that belong to its family or to no family, and the
+/// sdists. Evidence does not count if it is about other digests, another cell or another set; if it covers only a part;
+/// if it is too old, or dated in the future; if it was made from an unsealed source; or if it contradicts itself. A
+/// family that no requirement covers is held. A record about several sets counts for each of them if each other file in
+/// it belongs to this release or is shown by the target.
 Verdict judge(const Policy& policy, const Case& input);
 
-/// What of a set may move without its held cells. A family moves when all of its cells on the platform are ready; with
-/// it go the files that it shares with others (core, devel, meta).
+/// The files of a set that may move although other cells of the set are held. A family moves if all of its cells on the
+/// platform are ready; the files that it shares with other families (core, devel, meta) move with it.
 struct Movable {
   registry::SetDigest set;
-  bool whole = false;             ///< nothing is held: the set moves as it is
-  std::vector<std::string> files; ///< file names that may move, sorted; empty: nothing
+  bool whole = false;             ///< no cell is held: the set moves as it is
+  std::vector<std::string> files; ///< names of the files that may move, sorted; empty: none may
   std::vector<registry::Cell> held;
 };
 std::vector<Movable> movable(const Verdict& verdict); ///< one for each set, in the verdict's order

@@ -1,11 +1,11 @@
 #pragma once
-// TheRock's promotion rule of February 2026, as `compat promote_wheels_based_on_policy` answers it. It believes the
-// word of a job; the policy `incumbent-feb` says the same about evidence. Pure.
+// TheRock's promotion rule of February 2026, for `compat promote_wheels_based_on_policy`. It trusts the results that a
+// job reports; the policy `incumbent-feb` applies the same rule to evidence. Pure.
 #include <string>
 
 namespace quarry::gate {
 
-/// What the rule was told, as the variables of the job have it.
+/// The input of the rule: values of the job's variables.
 struct IncumbentQuestion {
   std::string build_result, test_result; ///< "success", "failure", "cancelled", "skipped", in any case
   std::string runner;                    ///< TEST_RUNS_ON; empty: no machine
@@ -15,10 +15,14 @@ struct IncumbentQuestion {
 struct IncumbentAnswer {
   bool upload = false;
   std::string why;       ///< one sentence without a full stop
-  bool untested = false; ///< it opens, and no test has passed
+  bool untested = false; ///< the upload is allowed although no test has passed
 };
-/// First match wins: a release branch opens even what failed to build; a failed build holds; with a machine, tests that
-/// did not succeed hold; without a machine and a bypass it holds; else it opens.
+/// The first rule that applies decides:
+///   1. on a release branch the upload is allowed, even if the build failed
+///   2. a failed build holds it
+///   3. with a test machine, tests that did not succeed hold it
+///   4. without a machine and without a bypass it is held
+///   5. else it is allowed
 IncumbentAnswer incumbent_rule(const IncumbentQuestion& asked);
 
 } // namespace quarry::gate

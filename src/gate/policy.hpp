@@ -1,6 +1,6 @@
 #pragma once
-// A promotion policy: which suites must have passed, where, how long ago, and what the states in between mean
-// (docs/formats/policy.md). Reviewed TOML; a value once parsed.
+// A promotion policy: which suites must have passed on which cells, how old a result may be, and how skipped, flaky and
+// expected results count (docs/formats/policy.md). A reviewed TOML file; a plain value once it is parsed.
 #include "base/platform.hpp"
 #include "base/result.hpp"
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace quarry::gate {
 
 enum class Mode : std::uint8_t { enforce, report_only };
 enum class NoRunner : std::uint8_t { held, waive };
-/// held: an expected failure holds like any other. waive: it does not. strict: it does not, and an unexpected pass
-/// holds until the mark is removed, so that marks do not outlive their reason.
+/// held: an expected failure holds like any other. waive: it does not hold. strict: it does not hold, and an unexpected
+/// pass does, until the entry is removed from the policy; so entries do not outlive their reason.
 enum class ExpectedFailure : std::uint8_t { held, waive, strict };
 enum class Skipped : std::uint8_t { passed, failed };
 /// latest: the newest result that counts decides. any_failure_holds: one failure within max_age holds.
@@ -27,7 +27,7 @@ struct Requirement {
   std::vector<std::string> platforms, families; ///< globs; "*" is any
   std::vector<std::string> pythons;             ///< "3.12"; "*": evidence from one Python, whichever, is enough
   std::vector<std::string> frameworks;          ///< empty text: the SDK itself
-  std::string backend = {};                     ///< "cpu": asked only of sets without a GPU family; empty: a GPU
+  std::string backend = {};                     ///< "cpu": only for sets without a GPU family; empty: needs a GPU
   std::vector<std::string> suites;
   std::int64_t max_age_us = 0; ///< 0: the policy's
   int line = 0;
@@ -37,9 +37,9 @@ struct Requirement {
 struct FamilyFact {
   std::vector<std::string> platforms, families; ///< globs
   FamilyState state = FamilyState::tested;
-  std::string counts_as; ///< "held", "waive", "strict" for these families alone; empty: as [states] says
+  std::string counts_as; ///< "held", "waive" or "strict" for these families; empty: what [states] says
   std::string reason;
-  std::int64_t until_us = 0; ///< 0: no end; afterwards the fact does not hold any more
+  std::int64_t until_us = 0; ///< when the entry expires; 0: never
   int line = 0;
 };
 
@@ -47,9 +47,9 @@ struct FamilyFact {
 struct SuiteRule {
   std::string name;
   std::vector<std::string> digests; ///< of its definition; empty: any
-  bool packaged = false;            ///< the tests inside the tested `rocm` package, and no others
-  bool gpu = false;                 ///< on a machine with a GPU of the cell's family
-  bool reported = false;            ///< its own word for that is enough, where a signer stands for it
+  bool packaged = false;            ///< only the tests inside the tested `rocm` package count
+  bool gpu = false;                 ///< only runs on a machine with a GPU of the cell's family count
+  bool reported = false;            ///< a report's own statement about the GPU is enough, if a signer has signed it
   std::int64_t min_passed = 1;
 };
 
@@ -58,10 +58,10 @@ struct Signer {
   std::string name; ///< of waivers: the approver
   std::string key;  ///< Ed25519, 32 bytes in base64
   bool evidence = false, waivers = false;
-  std::string revoked; ///< why nothing that it signed counts any more; empty: it counts
+  std::string revoked; ///< why its signatures do not count any more; empty: they count
 };
 
-/// "rocm[libraries-gfx1153]": an extra that a package may advertise although what it names is held back.
+/// "rocm[libraries-gfx1153]": an extra that a package may keep although the project it needs is held back.
 struct EmptyExtra {
   std::string project, extra; ///< both normalised
   std::string text() const;   ///< "rocm[libraries-gfx1153]"
@@ -75,16 +75,16 @@ struct SetAside {
   std::int64_t until_us = 0;
 };
 
-/// [attempts]: after how long a job that was announced counts as stuck.
+/// [attempts]: how long an announced job may take before it counts as stuck.
 struct Patience {
   static constexpr std::int64_t k_default_us = 6ll * 3600 * 1'000'000; ///< the longest that GitHub lets a job run
   std::int64_t queue_us = k_default_us;                                ///< waiting for a machine
   std::int64_t run_us = k_default_us;                                  ///< running without a result
 };
 
-/// [expect]: what a release must bring, whatever its sets hold. Empty lists expect nothing.
+/// [expect]: what a release must contain. Empty lists expect nothing.
 struct Expectation {
-  std::vector<Platform> platforms; ///< on each of which the others are expected
+  std::vector<Platform> platforms; ///< the families, Pythons and projects are expected on each of them
   std::vector<std::string> families, pythons, projects;
 };
 
@@ -92,7 +92,7 @@ struct Policy {
   std::string name, file, digest; ///< digest: sha256 of canonical_json(), so that comments and file names do not count
   Mode mode = Mode::enforce;
   std::int64_t max_age_us = 0;              ///< evidence older than this is stale
-  std::int64_t waiver_max_age_us = 0;       ///< the longest time between a waiver's making and its expiry
+  std::int64_t waiver_max_age_us = 0;       ///< the longest time from a waiver's creation to its expiry
   std::vector<std::string> approvers;       ///< who may waive
   std::vector<std::string> family_projects; ///< "rocm-sdk-libraries-{family}": projects that belong to one family
   NoRunner no_runner = NoRunner::held;
@@ -101,8 +101,8 @@ struct Policy {
   Flaky flaky = Flaky::latest;
   Requester requester = Requester::anybody;
   std::vector<SuiteRule> suites; ///< each name once
-  /// What must pass on the files of a release that was made of a candidate; the candidate's evidence counts for the
-  /// other suites. Empty: it counts for none.
+  /// The suites that must pass on the files of a release that was made from a candidate. For all other suites the
+  /// candidate's evidence counts. Empty: the candidate's evidence counts for no suite.
   std::vector<std::string> derived_suites;
   std::vector<Signer> signers;         ///< each key once
   std::vector<SetAside> machines = {}; ///< each name once
@@ -110,18 +110,18 @@ struct Policy {
   std::vector<Requirement> requirements;
   Expectation expectation;
   std::vector<EmptyExtra> empty_extras; ///< sorted
-  std::vector<FamilyFact> families;     ///< the first that covers a cell speaks
+  std::vector<FamilyFact> families;     ///< the first one that covers a cell applies
 };
 
-/// invalid_argument G001 (not TOML) or G002 (`file:line: key: what is wrong`): an unknown key, a wrong type, an unknown
-/// value, a policy that requires nothing. Never a guess: a typo must not open a gate.
+/// Fails with invalid_argument G001 (not TOML) or G002 (`file:line: key: what is wrong`): an unknown key, a wrong type,
+/// an unknown value, or a policy that requires nothing. Unknown input is never ignored: a typo must not open a gate.
 Result<Policy> parse_policy(std::string_view text, const std::string& file);
 
-/// What the policy says, as canonical JSON (docs/formats/policy.md): `policies/{digest}.json` of a store. Every value
-/// is written, also those that the file left to their defaults. Pure.
+/// Returns the policy as canonical JSON (docs/formats/policy.md), as `policies/{digest}.json` of a store has it. Every
+/// value is written, including defaults. Pure.
 std::string canonical_json(const Policy& policy);
-/// Reads it again. `name` is what messages call it, such as its key. invalid_argument G002. canonical_json() of the
-/// result gives the same bytes, or it is refused: what guards a channel must be read whole.
+/// Reads canonical JSON. `name` is what messages call it, such as its key. Fails with invalid_argument G002, also if
+/// canonical_json() of the result would give other bytes: a policy that guards a channel must be read completely.
 Result<Policy> parse_stored_policy(std::string_view json, const std::string& name);
 
 /// What a file of `--expect` adds to every policy: TOML with the keys of [expect].

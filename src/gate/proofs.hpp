@@ -1,5 +1,5 @@
 #pragma once
-// What the proofs of derived sets came to, so that one command proves a set once. Thread-safe.
+// Remembers the results of proofs of derived sets, so that one command proves a set only once. Thread-safe.
 #include "base/result.hpp"
 #include "registry/registry.hpp"
 #include <map>
@@ -11,9 +11,9 @@ namespace quarry::gate {
 
 class Proofs {
 public:
-  /// A set, and the sha256 of the record that says of what it was made.
+  /// A set, and the sha256 of its derivation record.
   using Key = std::pair<registry::SetDigest, Sha256>;
-  /// nullopt: nobody has tried. An error: why it does not hold.
+  /// nullopt: there was no proof yet. An error: the proof failed with it.
   std::optional<Result<void>> find(const Key& key) const {
     std::lock_guard lock(mutex_);
     auto found = known_.find(key);

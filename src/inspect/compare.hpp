@@ -1,6 +1,6 @@
 #pragma once
-// Two sets of packages, compared: which files, bytes, ELF dynamic sections, metadata and entry points differ, and which
-// of that is expected. Pure but for reading bytes of files that differ.
+// Compares two sets of packages: which files, bytes, ELF dynamic sections, metadata and entry points differ, and which
+// of these differences are expected. Reads the bytes of files that differ, and is pure otherwise.
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "inspect/allow.hpp"
@@ -13,12 +13,12 @@
 namespace quarry::inspect {
 
 enum class Kind : std::uint8_t {
-  only_left,  ///< what `place` names is not on the right
-  only_right, ///< … not on the left
-  content,    ///< other bytes
-  elf,        ///< other bytes of two ELF files; `message` says what differs in them
-  mode,       ///< executable on one side only
-  link,       ///< another target, or a link on one side only
+  only_left,  ///< `place` is missing on the right
+  only_right, ///< `place` is missing on the left
+  content,    ///< the bytes differ
+  elf,        ///< the bytes of two ELF files differ; `message` says in which parts
+  mode,       ///< the file is executable on one side only
+  link,       ///< the link has another target, or is a link on one side only
   metadata,   ///< a field of METADATA, PKG-INFO or WHEEL
 };
 std::string_view to_string(Kind kind); ///< "only-left" …
@@ -48,12 +48,12 @@ struct PackageDiff {
 
 struct Diff {
   std::vector<PackageDiff> packages; ///< sorted by package
-  Findings findings;                 ///< Q003: rows of the table that nothing needed
+  Findings findings;                 ///< Q003: rows of the table that matched no difference
   std::uint64_t equal() const, allowed() const, unexpected() const;
 };
 
-/// Wheels of one project are paired by version and tags, then by tags, then the only ones; what has no partner is a
-/// difference of its own.
+/// Pairs the wheels of one project by version and tags, then by tags alone, then those that are the only ones left. A
+/// package without a partner is one difference.
 Result<Diff> compare(const std::vector<Package>& left, const std::vector<Package>& right, const Allowed& allowed,
                      const ReadOptions& options);
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a wheel or a source distribution holds, file by file, so that two of them can be compared. Nothing is unpacked:
-// bytes that are wanted later go through files without names.
+// Lists the files of a wheel or a source distribution, so that two packages can be compared. Nothing is unpacked to the
+// disk; deflated bytes that are read later are kept in temporary files without a name.
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include "digest/sha256.hpp"
@@ -16,13 +16,13 @@ namespace quarry::inspect {
 struct Entry {
   std::uint64_t size = 0;
   bool executable = false;
-  std::string link; ///< of a symlink (in a tar): its text; empty: a file
+  std::string link; ///< the text of a symlink in a tar; empty: it is a file
   Sha256 digest;    ///< of a file
-  /// The bytes, at any place; spooled where they are deflated.
+  /// Returns the bytes for reading in any order. Inflates a deflated member into a temporary file first.
   std::function<Result<content::Rope>()> open = {};
 };
-/// By path. A wheel's own version does not stand in it: `dist-info/…` and `data/…` for its two directories. An sdist's
-/// top directory is left out.
+/// By path, without the package's own version: a wheel's two directories are `dist-info/…` and `data/…`, and an sdist's
+/// top directory is omitted.
 using Entries = std::map<std::string, Entry>;
 
 struct Package {
@@ -34,7 +34,7 @@ struct Package {
   dist::Metadata metadata;
   dist::WheelInfo wheel; ///< of a wheel
   std::vector<dist::EntryPoint> entry_points;
-  /// All but what is compared as values: METADATA or PKG-INFO, WHEEL, RECORD, entry_points.txt.
+  /// All files except those that are compared as values: METADATA or PKG-INFO, WHEEL, RECORD, entry_points.txt.
   Entries entries;
   /// "Project" for a wheel, "project (sdist)" for the other: how reports and tables of differences call it.
   std::string label() const;
@@ -42,17 +42,18 @@ struct Package {
 
 struct ReadOptions {
   unsigned workers = 1;
-  std::string spool_directory = "/tmp"; ///< must exist; with room for what is spooled
+  std::string spool_directory = "/tmp"; ///< for temporary files; must exist
 };
 
-/// The wheels and sdists of a directory, or of its `dist/`, sorted; or the one that `path` is. not_found Q004, D001.
+/// Returns the wheels and sdists of a directory or of its `dist/`, sorted; or `path` itself if it is one. Fails with
+/// not_found Q004 and D001.
 Result<std::vector<std::string>> package_files(const std::string& path);
 /// corrupt W010 for a wheel that is not sound, Q005 for an sdist; M002, M003 for an invalid name.
 Result<Package> read_package(const std::string& path, const ReadOptions& options);
 
 /// "x.tar", "x.tar.xz", … : an archive inside a package, such as the development files.
 bool is_payload(const std::string& path);
-/// Its entries. T0xx as every tar.
+/// Returns the entries of a payload. Fails with T0xx as reading any tar does.
 Result<Entries> read_payload(const std::string& path, const Entry& entry, const ReadOptions& options);
 
 } // namespace quarry::inspect

@@ -1,6 +1,6 @@
 #pragma once
 // Private to the room.
-// What differs between two ELF files, as people say it.
+// Describes the differences between two ELF files in words.
 #include "base/result.hpp"
 #include "content/rope.hpp"
 #include <optional>

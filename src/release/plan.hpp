@@ -1,6 +1,7 @@
 #pragma once
-// A release moves to several channels by one plan: one channel for each family, because the package `rocm` of two
-// families differs under one name. Planning reads; executing writes the plan, then swaps channel after channel.
+// One plan moves a release to several channels: one channel for each family, because the packages `rocm` of two
+// families have one name and different content. Planning only reads. Executing writes the plan, then moves channel
+// after channel.
 #include "base/result.hpp"
 #include "promote/promote.hpp"
 #include "release/source.hpp"
@@ -37,17 +38,17 @@ struct Request {
 
 struct Part { ///< one channel
   promote::Request request;
-  std::optional<promote::Plan> plan;       ///< unset: an earlier run has executed it
+  std::optional<promote::Plan> plan;       ///< unset: an earlier run has moved this channel
   std::optional<promote::Receipt> receipt; ///< once it is executed
   registry::PlanDigest digest;             ///< of the part's plan
 };
 
 struct Plan {
   std::vector<Part> parts;     ///< sorted by channel
-  bool held = false;           ///< nothing may move, in no channel
+  bool held = false;           ///< no channel may move
   std::string document;        ///< quarry.release-plan/1, as `plans/{digest}.json` holds it
   registry::PlanDigest digest; ///< sha256 of the document; equal as long as nothing moved
-  bool moves() const;          ///< whether a channel moves
+  bool moves() const;          ///< whether at least one channel moves
 };
 
 /// Plans every channel: errors and cost of promote::plan_promotion() for each of them.
@@ -59,10 +60,11 @@ struct Options {
       {}; ///< for each channel that is not held, before the first one moves; also for one that an earlier run has moved
 };
 
-/// Plans; unless held or a dry run, stores the plan and executes it, channel after channel. With `each.execute`, a plan
-/// that an earlier run began is completed: the channels that have moved are left alone, the others must still have the
-/// plan that was reviewed (O002). precondition_failed O019 if a channel could not be moved after another one was: it
-/// names those that have not moved, and the same `--execute` completes it.
+/// Plans, then stores the plan and executes it channel after channel, unless it is held or a dry run. With
+/// `each.execute` it completes a plan that an earlier run began: it skips the channels that have moved, and fails with
+/// O002 if the plan of another channel is not the reviewed one any more. Fails with precondition_failed O019 if some
+/// channels have moved and another one could not; the error names those that have not moved, and the same `--execute`
+/// completes the plan.
 Result<Plan> promote_all(store::ObjectStore& store, const Request& request, const Options& options);
 
 /// A plan that moved some of its channels and not yet the others.
@@ -71,9 +73,9 @@ struct Unfinished {
   std::string source, pattern;
   std::vector<std::string> moved, waiting; ///< channels
 };
-/// Costs a listing of `plans/`, a read for each plan, and the last 64 moves of each channel that they name. A channel
-/// that another move has changed since is not waiting any more, and a plan of which a channel was rolled back cannot be
-/// completed: it is left out.
+/// Returns the plans that moved some of their channels and can still be completed. A channel that another move has
+/// changed since does not count as waiting. A plan is left out if one of its channels was rolled back. Costs a listing
+/// of `plans/`, one read for each plan, and one for each of the last 64 moves of the channels that they name.
 Result<std::vector<Unfinished>> unfinished(store::ObjectStore& store);
 
 } // namespace quarry::release

@@ -1,5 +1,5 @@
 #pragma once
-// What `--from` means, for every command that judges or moves sets.
+// Reads the locators of `--from`, for every command that judges or moves sets.
 #include "base/result.hpp"
 #include "gate/policy.hpp"
 #include "registry/registry.hpp"
@@ -13,9 +13,9 @@ struct Source {
   std::vector<gate::Expectation> expectations; ///< of the releases among them
 };
 
-/// The sealed sets of all locators, each set once, in the order given. One locator keeps its view and generation; of
-/// several, `resolved.source` names all, separated by ", ". `resolved.files` is empty if two sets have one file name
-/// with different content. Errors and cost: publish::resolve().
+/// Returns the sealed sets of all locators in the given order, each set once. With one locator, the result has its view
+/// and generation; with several, `resolved.source` lists them, separated by ", ". `resolved.files` is empty if two sets
+/// have a file of one name with different content. Errors and cost are those of publish::resolve().
 Result<Source> resolve(store::ObjectStore& store, const std::vector<std::string>& locators);
 
 } // namespace quarry::release

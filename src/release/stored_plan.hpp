@@ -1,6 +1,6 @@
 #pragma once
 // Private to the room.
-// A plan over several channels as it is stored before the first of them moves: `plans/{digest}.json`,
+// A plan for several channels, as it is stored before the first channel moves: `plans/{digest}.json`,
 // `quarry.release-plan/1` (docs/formats/releases.md).
 #include "base/result.hpp"
 #include "registry/registry.hpp"
@@ -13,10 +13,10 @@ namespace quarry::release {
 
 struct StoredChannel {
   std::string name;
-  registry::PlanDigest plan;    ///< that the channel's ledger names once it has moved
-  std::string request;          ///< promote::digest_of() of what was asked for
+  registry::PlanDigest plan;    ///< of this channel's part; the channel's ledger names it once the channel has moved
+  std::string request;          ///< promote::digest_of() of the request
   std::uint64_t generation = 0; ///< of the channel when it was planned; 0: it did not exist
-  bool moves = false;           ///< false: it had everything already
+  bool moves = false;           ///< false: the channel has everything already
 };
 struct StoredPlan {
   std::string source, pattern;
@@ -27,14 +27,14 @@ struct FoundPlan {
   StoredPlan plan;
 };
 
-/// Canonical JSON; its sha256 is the plan's digest.
+/// Returns the canonical JSON of the plan, whose sha256 is the plan's digest.
 std::string to_json(const StoredPlan& plan);
 /// The part of a channel; nullptr if the plan does not have it. Pure.
 const StoredChannel* channel_of(const StoredPlan& plan, const std::string& name);
-/// Writes it if-absent. One read, and one write if it is new.
+/// Stores the document unless the store has it. Costs one read, and one write if it is new.
 Result<void> put_plan(store::ObjectStore& store, const std::string& document);
-/// The plan of a digest or its first 16 or more digits; nullopt if no run has stored it. corrupt R011 for an altered
-/// one; invalid_argument O005 for text that is not a digest.
+/// Returns the plan whose digest begins with `digits`, at least 16 of them; nullopt if the store does not have it.
+/// Fails with corrupt R011 if the stored plan was altered, and invalid_argument O005 if `digits` is not a digest.
 Result<std::optional<FoundPlan>> find_plan(store::ObjectStore& store, const std::string& digits);
 /// Whether one of the channel's last 64 moves, after the planned generation, was made by this plan.
 Result<bool> moved_since(store::ObjectStore& store, const StoredChannel& planned);
