@@ -266,9 +266,12 @@ def test_a_release_is_called_by_its_name(line, tmp_path):
     second = line.release("--name", "7.2.0", "--notes", tmp_path / "notes.md")
     said = refused("R024", 2, "gate", "--from", "release:7.2.0", "--to", "stable-{family}", "--store", f"file:{line.store}").err
     assert first in said and second in said
-    dated = line.release("--name", "20261123")
-    assert "release:" + line("release", "show", "release:20261123").json["release"] == dated, "a name may look like digits"
+    like_a_digest = ["release", "create", "--from", "run:42-linux", "--name", "20261123", "--store", f"file:{line.store}"]
+    refused("R025", 2, *like_a_digest)
+    dated = line.release("--name", "nightly-20261123")
+    assert "release:" + line("release", "show", "release:nightly-20261123").json["release"] == dated
     (line.store / f"releases/{'0' * 64}.json").write_text("junk")
     listed = line("release", "list").json
     assert len(listed["releases"]) == 3 and [note["code"] for note in listed["notes"]] == ["R021"]
-    assert "release:" + line("release", "show", "release:20261123").json["release"] == dated
+    refused("R021", 6, "release", "show", "release:nightly-20261123", "--store", f"file:{line.store}")
+    assert "release:" + line("release", "show", dated).json["release"] == dated
