@@ -22,6 +22,7 @@ std::vector<Command> release_commands();    // release create, list, show, notes
 std::vector<Command> status_commands();     // status
 std::vector<Command> venv_commands();       // venv create, install
 std::vector<Command> test_commands();       // test; evidence expect, record, list, show, log
+std::vector<Command> retain_commands();     // retain plan, apply, undo
 std::vector<Command> log_commands();        // log report, diff
 std::vector<Command> time_commands();       // time report, compare
 std::vector<Command> matrix_commands();     // matrix expand, targets, show, check, import

@@ -185,7 +185,10 @@ Result<Projected> project_directory(ObjectStore& store, const std::string& direc
   auto token = [&] { return load_sets(store, directory, sets); };
   auto work = [&](const std::string&) { return work_of(store, directory, sets, /*is_repository=*/false); };
   TRY(auto first, token());
-  if (first.empty()) return Projected{};
+  if (first.empty()) { // pages of sets that have left since are made empty
+    TRY(auto pages, store.head(directory + "/" + std::string(k_written_last)));
+    if (!pages) return Projected{};
+  }
   return write_pages(store, {directory, token, work});
 }
 

@@ -2,10 +2,11 @@
 
 #include "publish/marks.hpp"
 #include "publish/publish.hpp"
+#include "publish/reachable.hpp"
+#include "registry/retired.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
-#include <set>
 
 namespace quarry::publish {
 
@@ -14,7 +15,6 @@ using store::ObjectStore;
 
 namespace {
 
-constexpr const char* k_clock_key = "gc/clock.json";
 constexpr std::size_t k_batch = 64; // records that are held in memory while they are removed
 constexpr std::size_t k_record_name = 64 + std::string_view(".json").size();
 
@@ -25,92 +25,17 @@ std::optional<registry::SetDigest> digest_in(const std::string& key, std::string
 }
 bool is_record(const std::string& key, std::string_view prefix) { return digest_in(key, prefix).has_value(); }
 
-/// What the channels' ledgers name, as keys. Grows when a channel moves; a move is never taken back.
-class Reachable {
-public:
-  explicit Reachable(ObjectStore& store) : store_(store) {}
-
-  /// Follows the channels that have moved since the last call.
-  Result<void> update(Findings& notes) {
-    TRY(auto names, registry::list_channels(store_));
-    for (const auto& name : names) {
-      TRY(auto channel, registry::require_channel(store_, name));
-      auto& seen = ledgers_[name];
-      if (seen == channel.record.ledger) continue;
-      TRY_DO(follow(channel.record, notes), "while following channel " + name);
-      seen = channel.record.ledger;
-    }
-    return {};
-  }
-  /// Whether a channel has moved since update(). Follows nothing, so it does not need the records of the move.
-  Result<bool> has_moved() {
-    TRY(auto names, registry::list_channels(store_));
-    for (const auto& name : names) {
-      TRY(auto channel, registry::read_channel(store_, name));
-      if (channel && ledgers_[name] != channel->record.ledger) return true;
-    }
-    return false;
-  }
-  bool names(const std::string& key) const { return keys_.contains(key); }
-
-private:
-  struct Step {
-    registry::ViewDigest view;
-    std::uint64_t generation = 0;
-  };
-
-  Result<void> follow(const registry::ChannelRecord& channel, Findings& notes) {
-    TRY(auto moves, registry::ledger_chain(store_, channel));
-    std::vector<Step> steps;
-    for (const auto& move : moves) {
-      keys_.insert(registry::ledger_key(move.digest));
-      if (keys_.insert(registry::view_key(move.record.to_view)).second)
-        steps.push_back({move.record.to_view, move.record.generation});
-    }
-    std::vector<std::optional<registry::ViewRecord>> views(steps.size());
-    std::vector<std::string> lost(steps.size());
-    TRY_DO(parallel_for(steps.size(), k_requests, [&](std::size_t i) -> Result<void> {
-      auto view = registry::load_view(store_, steps[i].view);
-      if (view) {
-        views[i] = std::move(*view);
-        return {};
-      }
-      bool gone = view.error().kind == ErrorKind::not_found || view.error().kind == ErrorKind::corrupt;
-      if (!gone || steps[i].view == channel.view) return fail(std::move(view).error());
-      lost[i] = view.error().message;
-      return {};
-    }));
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (views[i])
-        add(*views[i]);
-      else
-        notes.push_back(
-            {"P080", Severity::warning, fmt::format("{}@{}", channel.name, steps[i].generation),
-             lost[i] + ": the channel cannot go back there",
-             "what installers see is not touched; restore the view from a copy of the store if you need it"});
-    }
-    return {};
-  }
-
-  void add(const registry::ViewRecord& view) {
-    for (const auto& set : view.sets) keys_.insert(registry::set_key(set));
-    for (const auto& [project, shard] : view.shards) keys_.insert(registry::shard_key(shard));
-  }
-
-  ObjectStore& store_;
-  std::set<std::string> keys_;
-  std::map<std::string, registry::LedgerDigest> ledgers_; ///< by channel: the entry up to which it was followed
-};
-
 /// Whether a set is sealed: from its own record, which says where its seal is. A record that cannot be read does not
-/// tell, so it is kept.
+/// tell, so it is kept. So is that of a set whose seal retention took away: records outlive the files.
 Result<bool> may_be_sealed(ObjectStore& store, const registry::SetDigest& digest) {
   auto set = registry::load_set(store, digest);
   if (!set && set.error().kind == ErrorKind::not_found) return false; // removed meanwhile
   if (!set && set.error().kind == ErrorKind::corrupt) return true;
   if (!set) return fail(std::move(set).error());
   TRY(auto seal, store.head(registry::seal_key(set->directory, digest)));
-  return seal.has_value();
+  if (seal) return true;
+  TRY(auto retired, store.head(registry::retired_key(set->directory, digest)));
+  return retired.has_value();
 }
 
 /// The records that nothing names, with a known time.
@@ -135,16 +60,6 @@ Result<std::vector<ObjectInfo>> unreachable(ObjectStore& store, const Reachable&
   for (std::size_t i = 0; i < found.size(); ++i)
     if (!sealed[i]) garbage.push_back(std::move(found[i]));
   return garbage;
-}
-
-/// The time of the store: the clock that also gives objects their times. 0: it gives none.
-Result<std::int64_t> time_of(ObjectStore& store) {
-  TRY_DO(store.put(k_clock_key, content::Rope::literal("{}"), {}));
-  TRY(auto objects, store.list(k_clock_key));
-  TRY_DO(store.remove(k_clock_key));
-  for (const auto& object : objects)
-    if (object.key == k_clock_key) return object.modified_us;
-  return std::int64_t{0}; // another run removed it: this one removes nothing
 }
 
 /// One batch: read, look again, remove, look once more, put back what a writer has named meanwhile. A writer looks

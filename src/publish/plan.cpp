@@ -6,6 +6,7 @@
 #include "pages/merged.hpp"
 #include "publish/move.hpp"
 #include "publish/refuse.hpp"
+#include "registry/retired.hpp"
 #include "store/put_once.hpp"
 #include "sys/clock.hpp"
 #include "sys/path.hpp"
@@ -41,6 +42,18 @@ Unexpected other_bytes(const std::string& key, const Sha256& published, const Sh
                               "--version or --version-suffix");
   error.details = {"published  sha256 " + published.hex(), "new        sha256 " + ours.hex()};
   return fail(std::move(error));
+}
+
+/// Retention is about to remove files here that look as if nobody needed them; `keys` are those of the directory.
+Result<void> refuse_leaving(ObjectStore& store, const std::string& directory, const std::set<std::string>& keys) {
+  auto first = keys.lower_bound(directory + "/retired/");
+  if (first == keys.end() || !first->starts_with(directory + "/retired/")) return {};
+  TRY(auto leaving, registry::leaving_from(store, directory));
+  if (leaving.empty()) return {};
+  const auto& one = leaving.front();
+  return fail(ErrorKind::held, "P116",
+              fmt::format("retention is about to remove set:{} from {}", one.set.short_hex(), directory),
+              fmt::format("`quarry retain undo set:{}` keeps it; or publish as another run", one.set.short_hex()));
 }
 
 /// The sets sealed in exactly this directory.
@@ -119,6 +132,7 @@ Result<void> look_at_names(ObjectStore& store, const std::vector<SealedSet>& set
   std::set<std::string> taken;
   TRY(auto objects, store.list(plan.directory + "/"));
   for (auto& object : objects) taken.insert(std::move(object.key));
+  TRY_DO(refuse_leaving(store, plan.directory, taken));
   for (auto& file : plan.files) {
     file.sealed = is_sealed(sets, file.file);
     if (file.present || !taken.contains(file.file.key)) continue; // present: adoption has just read it

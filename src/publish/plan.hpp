@@ -65,7 +65,7 @@ Result<void> check_target(const Target& target);
 ///                     named); P016 the directory has another version of a project, unless the target allows several;
 ///                     P017 a project of the base index
 ///   corrupt           P021 a sealed file was altered; R010 to R014 of a set at or below the directory
-///   held              P083, R022 as refuse_guarded() (move.hpp) says
+///   held              P083, R022 as refuse_guarded() (move.hpp) says; P116 retention is about to remove files here
 ///   invalid_argument  P062 a package does not exist for the platform; R005 a name cannot be a key
 /// Costs a listing of the directory, two reads for each set at or below it, a head for each project, and reading every
 /// file that exists there under one of the names. One request at a time.

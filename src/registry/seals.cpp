@@ -2,6 +2,7 @@
 
 #include "base/codes.hpp"
 #include "registry/keys.hpp"
+#include "registry/retired.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -33,15 +34,30 @@ Result<SealRecord> fitting_seal(const std::string& bytes, const std::string& key
   return record;
 }
 
+Unexpected not_sealed(ObjectStore& store, const SetRecord& set, const SetDigest& digest) {
+  auto retired = read_retired(store, set.directory, digest);
+  if (!retired || !*retired)
+    return fail(ErrorKind::not_found, "R013",
+                fmt::format("set:{} is not sealed in {}", digest.short_hex(), store.describe()), k_seal_hint);
+  const auto& record = (**retired).record;
+  if (record.state == Retirement::tombstoned)
+    return fail(ErrorKind::not_found, "R013",
+                fmt::format("retention took set:{} away on {}; its files are there until {} at least",
+                            digest.short_hex(), record.since, record.until),
+                fmt::format("`quarry retain undo set:{}` brings it back", digest.short_hex()));
+  return fail(ErrorKind::not_found, "R013",
+              fmt::format("retention removed the files of set:{}; its record and what was found out about it stay",
+                          digest.short_hex()),
+              "build it again, or take a newer set: `quarry set list`");
+}
+
 } // namespace
 
 Result<SealedSet> load_sealed(ObjectStore& store, const SetDigest& digest) {
   TRY(auto set, load_set(store, digest));
   auto key = seal_key(set.directory, digest);
   TRY(auto bytes, store.get(key, k_record_bytes_max));
-  if (!bytes)
-    return fail(ErrorKind::not_found, "R013",
-                fmt::format("set:{} is not sealed in {}", digest.short_hex(), store.describe()), k_seal_hint);
+  if (!bytes) return not_sealed(store, set, digest);
   TRY(auto record, fitting_seal(*bytes, key, digest, set.directory));
   return SealedSet{digest, std::move(set), std::move(record)};
 }

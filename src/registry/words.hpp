@@ -23,4 +23,11 @@ struct ActionWords {
 /// What a move of a channel was: the command that made it.
 using Action = WordOf<ActionWords>;
 
+struct RetirementWords {
+  enum Kind : std::uint8_t { tombstoned, purging, purged, kept };
+  static constexpr std::array<std::string_view, 4> k_texts = {"tombstoned", "purging", "purged", "kept"};
+};
+/// How far retention has come with a set (registry/retired.hpp).
+using Retirement = WordOf<RetirementWords>;
+
 } // namespace quarry::registry

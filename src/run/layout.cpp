@@ -54,7 +54,8 @@ Result<void> check_platform(const Platform& platform) {
 Result<void> check_group(std::string_view group) {
   if (group.empty()) return {};
   TRY_DO(check_component(group, "artifact group"));
-  constexpr std::array<std::string_view, 6> taken{"dist", "simple", "simple-json", "seals", "merged", "index.html"};
+  constexpr std::array<std::string_view, 7> taken{"dist",    "simple", "simple-json", "seals",
+                                                  "retired", "merged", "index.html"};
   if (std::find(taken.begin(), taken.end(), group) != taken.end())
     return refused("artifact group", group, "is the name of a directory of ours");
   return {};

@@ -15,8 +15,8 @@ Result<void> check_component(std::string_view component, std::string_view what);
 /// As check_component, without `+~:@`, and not ending in "-linux" or "-windows".
 Result<void> check_run_id(std::string_view run_id);
 Result<void> check_platform(const Platform& platform);
-/// As check_component, and none of the names that stand beside groups (dist, simple, simple-json, seals, merged,
-/// index.html).
+/// As check_component, and none of the names that stand beside groups (dist, simple, simple-json, seals, retired,
+/// merged, index.html).
 /// Empty is allowed: "directly below".
 Result<void> check_group(std::string_view group);
 

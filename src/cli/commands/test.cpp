@@ -1,15 +1,15 @@
+#include "base/text.hpp"
+#include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/keys.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/scratch.hpp"
+#include "cli/shared_flags.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
-
-#include "base/text.hpp"
-#include "base/units.hpp"
-#include "cli/shared_flags.hpp"
 #include "registry/registry.hpp"
+#include "registry/retired.hpp"
 #include "sys/clock.hpp"
 #include "trial/foreign.hpp"
 #include "trial/kept.hpp"
@@ -305,11 +305,29 @@ std::string evidence_text(const std::string& digest, const EvidenceRecord& e, Lo
   return text + failures_text(e, look);
 }
 
+/// Records outlive what was tested: a line for each set whose files retention took.
+Result<std::string> retired_text(store::ObjectStore& store, const EvidenceRecord& e) {
+  std::string text;
+  auto sets = e.sets;
+  if (!e.set.empty()) sets.push_back(e.set);
+  for (const auto& digest : sets) {
+    TRY(auto known, store.head(registry::set_key(digest)));
+    if (!known) continue;
+    TRY(auto set, registry::load_set(store, digest));
+    TRY(auto retired, registry::read_retired(store, set.directory, digest));
+    if (retired && retired->record.state != registry::Retirement::kept)
+      text +=
+          fmt::format("files     set:{} {}: {}\n", digest.short_hex(), retired->record.state, retired->record.since);
+  }
+  return text;
+}
+
 Result<int> run_test_show(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto digest, registry::complete_evidence_digest(*store, arguments.operands.at(0)));
   TRY(auto e, registry::load_evidence(*store, digest));
-  context.out.data(evidence_text(digest.hex(), e, context.out.data_look()));
+  TRY(auto retired, retired_text(*store, e));
+  context.out.data(evidence_text(digest.hex(), e, context.out.data_look()) + retired);
   TRY(auto record, json::parse(registry::to_json(e), "evidence"));
   context.out.document({{"schema", "quarry.evidence-show/1"}, {"evidence", digest}, {"record", record}});
   return 0;

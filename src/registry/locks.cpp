@@ -1,0 +1,66 @@
+#include "registry/locks.hpp"
+
+#include "registry/fields.hpp"
+#include "registry/keys.hpp"
+#include "store/put_once.hpp"
+#include "thread/pool.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::registry {
+
+namespace {
+constexpr const char* k_lock_schema = "quarry.kept-lock/1";
+constexpr std::string_view k_locks = "locks/";
+} // namespace
+
+template <class V, Either<LockRecord> R> void fields(V& v, R& r) {
+  v.digests("sets", r.sets);
+  v.time("until", r.until);
+  v.text("source", r.source);
+  v.text("pylock", r.pylock);
+  v.text("who", r.who, Need::optional);
+  v.text("why", r.why, Need::optional);
+}
+
+std::string to_json(const LockRecord& record) {
+  Json object;
+  Writer::write(object, record);
+  object["schema"] = k_lock_schema;
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<LockDigest> put_lock(ObjectStore& store, const LockRecord& record) {
+  auto bytes = to_json(record);
+  LockDigest digest(sha256(bytes));
+  TRY_DO(store::put_once(
+      store, fmt::format("{}{}{}", k_locks, digest.hex(), k_json),
+      {content::Rope::literal(bytes), sha256(bytes), "application/json", "public, max-age=31536000, immutable"}));
+  return digest;
+}
+
+Result<std::vector<Stored<LockRecord>>> list_locks(ObjectStore& store) {
+  TRY(auto objects, store.list(std::string(k_locks)));
+  std::vector<std::optional<Stored<LockRecord>>> read(objects.size());
+  TRY_DO(parallel_for(objects.size(), k_requests, [&](std::size_t i) -> Result<void> {
+    std::string_view name(objects[i].key);
+    name.remove_prefix(k_locks.size());
+    if (!name.ends_with(k_json)) return {};
+    auto digest = LockDigest::parse(name.substr(0, name.size() - k_json.size()));
+    if (!digest) return {};
+    TRY(auto bytes, store.get(objects[i].key, k_record_bytes_max));
+    if (!bytes) return {};
+    TRY(auto object, json::parse(*bytes, objects[i].key));
+    TRY_DO(json::require_schema(object, k_lock_schema, objects[i].key));
+    Stored<LockRecord> lock{*digest, {}};
+    TRY_DO(Reader::read(object, Place{objects[i].key}, lock.record));
+    read[i] = std::move(lock);
+    return {};
+  }));
+  std::vector<Stored<LockRecord>> locks;
+  for (auto& lock : read)
+    if (lock) locks.push_back(std::move(*lock));
+  return locks;
+}
+
+} // namespace quarry::registry

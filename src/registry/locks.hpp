@@ -1,0 +1,29 @@
+#pragma once
+// Locks that keep files (docs/formats/retention.md): `locks/{digest}.json`. A lock names the sets whose files a
+// pylock.toml names; until its time comes retention leaves them alone.
+#include "base/result.hpp"
+#include "registry/registry.hpp"
+#include <string>
+#include <vector>
+
+namespace quarry::registry {
+
+struct LockRecord {            ///< quarry.kept-lock/1
+  std::vector<SetDigest> sets; ///< sorted, each once, at least one
+  Timestamp until;
+  std::string source; ///< what was locked: "channel:stable"
+  std::string pylock; ///< the file that it keeps usable, as it was written
+  std::string who, why;
+  std::string unknown = {};
+};
+using LockDigest = DigestOf<LockRecord>;
+
+/// Returns the canonical bytes, without a newline at the end.
+std::string to_json(const LockRecord& record);
+/// Writes the record if-absent. Two requests at most.
+Result<LockDigest> put_lock(ObjectStore& store, const LockRecord& record);
+/// All locks of the store, sorted by digest. What cannot be read may keep any set, so it is an error: B002 to B004,
+/// R012. One listing, and a read for each.
+Result<std::vector<Stored<LockRecord>>> list_locks(ObjectStore& store);
+
+} // namespace quarry::registry

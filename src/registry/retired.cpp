@@ -1,0 +1,100 @@
+#include "registry/retired.hpp"
+
+#include "base/codes.hpp"
+#include "registry/fields.hpp"
+#include "registry/keys.hpp"
+#include "store/put_once.hpp"
+#include "thread/pool.hpp"
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+namespace quarry::registry {
+
+namespace {
+constexpr const char* k_retired_schema = "quarry.retired/1";
+constexpr std::string_view k_retired = "/retired/";
+} // namespace
+
+template <class V, Either<RetiredRecord> R> void fields(V& v, R& r) {
+  v.digest("set", r.set);
+  v.text("directory", r.directory);
+  v.word("state", r.state);
+  v.text("rule", r.rule);
+  v.digest("plan", r.plan);
+  v.time("since", r.since);
+  v.time("until", r.until);
+  v.text("seal", r.seal);
+  v.text("who", r.who, Need::optional);
+  v.text("why", r.why, Need::optional);
+  v.number("files", r.files);
+  v.number("bytes", r.bytes);
+}
+
+std::string retired_key(const std::string& directory, const SetDigest& set) {
+  return fmt::format("{}{}{}{}", directory, k_retired, set.hex(), k_json);
+}
+
+std::string to_json(const RetiredRecord& record) {
+  Json object;
+  Writer::write(object, record);
+  object["schema"] = k_retired_schema;
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+namespace {
+Result<RetiredRecord> parse_retired(std::string_view text, std::string_view what) {
+  TRY(auto object, json::parse(text, what));
+  TRY_DO(json::require_schema(object, k_retired_schema, what));
+  RetiredRecord record;
+  TRY_DO(Reader::read(object, Place{what}, record));
+  return record;
+}
+} // namespace
+
+Result<std::optional<Retired>> read_retired(ObjectStore& store, const std::string& directory, const SetDigest& set) {
+  auto key = retired_key(directory, set);
+  Retired retired;
+  TRY(auto bytes, store.get(key, k_record_bytes_max, &retired.etag));
+  if (!bytes) return std::optional<Retired>();
+  TRY(retired.record, parse_retired(*bytes, key));
+  if (retired.record.set != set || retired.record.directory != directory)
+    return fail(ErrorKind::corrupt, "R012", fmt::format("{} says that it is about another set", key),
+                "remove it, or restore it from a copy of the store");
+  return std::optional(std::move(retired));
+}
+
+Result<void> swap_retired(ObjectStore& store, const std::optional<Retired>& expected, const RetiredRecord& next) {
+  auto key = retired_key(next.directory, next.set);
+  auto bytes = to_json(next);
+  store::PutOptions options;
+  options.precondition = expected ? store::Precondition::if_match(expected->etag) : store::Precondition::if_absent();
+  options.content_type = "application/json";
+  options.cache_control = "no-cache";
+  auto put = store.put(key, content::Rope::literal(bytes), options);
+  if (put) return {};
+  // The store may have taken the write without saying so, or another run did the very same.
+  TRY(auto now, store.get(key, k_record_bytes_max));
+  if (now && *now == bytes) return {};
+  if (put.error().is(codes::object_exists))
+    return fail(ErrorKind::precondition_failed, "R003", fmt::format("another command changed {} meanwhile", key),
+                "run the same command again");
+  return fail(std::move(put).error());
+}
+
+Result<std::vector<RetiredRecord>> leaving_from(ObjectStore& store, const std::string& directory) {
+  TRY(auto objects, store.list(directory + std::string(k_retired)));
+  std::vector<std::optional<RetiredRecord>> read(objects.size());
+  TRY_DO(parallel_for(objects.size(), k_requests, [&](std::size_t i) -> Result<void> {
+    TRY(auto bytes, store.get(objects[i].key, k_record_bytes_max));
+    if (!bytes) return {};
+    TRY(read[i], parse_retired(*bytes, objects[i].key));
+    return {};
+  }));
+  std::vector<RetiredRecord> leaving;
+  for (auto& record : read)
+    if (record && (record->state == Retirement::tombstoned || record->state == Retirement::purging))
+      leaving.push_back(std::move(*record));
+  return leaving;
+}
+
+} // namespace quarry::registry

@@ -1,0 +1,43 @@
+#pragma once
+// What retention did with a set (docs/formats/retention.md): `{directory}/retired/{set}.json`. The set's own record
+// stays for ever; this one says whether its files can still be had. It is replaced by compare-and-swap.
+#include "base/result.hpp"
+#include "registry/registry.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::registry {
+
+struct RetiredRecord { ///< quarry.retired/1
+  SetDigest set;
+  std::string directory;   ///< of the set
+  Retirement state;        ///< tombstoned: the seal is away, the files are not. purging: files go. kept: taken back
+  std::string rule;        ///< that decided, such as "nightly"
+  PlanDigest plan;         ///< with which it was tombstoned
+  Timestamp since, until;  ///< when it came to this state; not purged before. By the store's clock
+  std::string seal;        ///< the bytes of the seal, to be put back
+  std::string who, why;    ///< of the last change; may be empty
+  std::uint64_t files = 0; ///< how many the set has
+  std::uint64_t bytes = 0; ///< of these files
+  std::string unknown = {};
+};
+struct Retired {
+  RetiredRecord record;
+  std::string etag;
+};
+
+/// `{directory}/retired/{set}.json`. Pure.
+std::string retired_key(const std::string& directory, const SetDigest& set);
+/// Returns the canonical bytes, without a newline at the end.
+std::string to_json(const RetiredRecord& record);
+/// nullopt: retention has never touched the set. Fails with B002 to B004, and with R012 for another set's record. One
+/// read.
+Result<std::optional<Retired>> read_retired(ObjectStore& store, const std::string& directory, const SetDigest& set);
+/// Replaces `expected` by `next`; nullopt: there must be none yet. A lost reply is looked up. Fails with
+/// precondition_failed R003 if another writer was faster, and R004 if the write may still arrive. One write.
+Result<void> swap_retired(ObjectStore& store, const std::optional<Retired>& expected, const RetiredRecord& next);
+/// What is about to leave a directory: tombstoned or being purged. One listing, and a read for each record there.
+Result<std::vector<RetiredRecord>> leaving_from(ObjectStore& store, const std::string& directory);
+
+} // namespace quarry::registry
