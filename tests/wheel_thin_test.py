@@ -266,7 +266,7 @@ def test_a_windows_dll_keeps_its_places(code, library, tmp_path):
     source = tmp_path / "code.s"
     source.write_text(f'.section .hip_fat,"dr"\n.p2align 12\n.incbin "{tmp_path}/plain"\n.p2align 12\n.incbin "{tmp_path}/packed"\n.section .hipFatB,"dw"\n.long 0x48495046, 1\n.quad 0, 0\n')
     dll = tmp_path / "x.dll"
-    subprocess.run([small_windows_artifacts.COMPILER, "-shared", "-nostdlib", "-s", "-Wl,--no-insert-timestamp,--file-alignment,4096", source, "-o", dll], check=True)
+    subprocess.run([small_windows_artifacts.COMPILER, "-shared", "-nostdlib", "-s", "-Wl,--no-insert-timestamp", source, "-o", dll], check=True)
     name = "demo-1.0-py3-none-win_amd64.whl"
     fat = wheel(tmp_path / "dist" / name, {"demo/bin/x.dll": dll.read_bytes()})
     assert {row["target"]: row["count"] for row in good("gpu", "list", "--json", fat).json["code_objects"]} == dict.fromkeys(TARGETS, 2)

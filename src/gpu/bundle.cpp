@@ -173,6 +173,11 @@ Result<std::string> bytes_at(const content::Rope& file, std::uint64_t at, std::u
   return bytes;
 }
 
+std::uint64_t page_end(const Bundle& bundle) {
+  auto pages = (bundle.end - bundle.begin + k_bundle_align - 1) / k_bundle_align;
+  return std::min(bundle.begin + pages * k_bundle_align, bundle.limit);
+}
+
 bool Budget::allows(std::uint64_t more) const { return unpacked + more <= k_expansion_free + k_expansion_max * packed; }
 
 Result<std::optional<Table>> parse_table(std::string_view bytes, std::uint64_t limit) {

@@ -13,10 +13,12 @@
 namespace quarry::gpu {
 
 constexpr std::string_view k_bundle_magic = "__CLANG_OFFLOAD_BUNDLE__", k_compressed_magic = "CCOB";
-constexpr std::uint64_t k_bundle_align = 4096; ///< each linked bundle begins at such a place
-constexpr std::size_t k_entries_max = 4096;    ///< of a bundle; LLVM knows about 70 processors
-constexpr std::size_t k_id_max = 1024;         ///< bytes of an entry's id; the longest real one has 60
-constexpr std::size_t k_table_max = 1u << 20;  ///< bytes of a bundle's table
+/// Each linked bundle begins at a multiple in memory. So it does in an ELF file; in a Windows DLL the file's places are
+/// others, but two bundles of a section are as far from each other.
+constexpr std::uint64_t k_bundle_align = 4096;
+constexpr std::size_t k_entries_max = 4096;   ///< of a bundle; LLVM knows about 70 processors
+constexpr std::size_t k_id_max = 1024;        ///< bytes of an entry's id; the longest real one has 60
+constexpr std::size_t k_table_max = 1u << 20; ///< bytes of a bundle's table
 
 struct Entry {
   std::string id;
@@ -30,6 +32,9 @@ struct Bundle {
   std::uint64_t begin = 0, end = 0; ///< in the file
   std::uint64_t limit = 0;          ///< where its section or file ends
 };
+
+/// Where the bundle behind this one may begin: the end of the last page that it takes, counted from its beginning.
+std::uint64_t page_end(const Bundle& bundle);
 
 struct Table {
   std::vector<Entry> entries;

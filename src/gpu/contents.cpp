@@ -12,9 +12,7 @@ constexpr std::string_view k_kpack_magic = "KPAK", k_elf_magic = "\177ELF", k_pe
 constexpr std::uint64_t k_padding_max = 64u << 10; // before the first bundle: linkers align to pages of at most 64 KiB
 constexpr std::uint64_t k_zeros_step_max = 1u << 20; // what is read at once of the code that thinning blanked
 
-std::uint64_t aligned(std::uint64_t at) { return (at + k_bundle_align - 1) / k_bundle_align * k_bundle_align; }
-
-/// Moves `at` behind the zeros there, to a multiple of 4096 or to `end`; page by page, and in larger steps as the gap
+/// Moves `at` by a multiple of 4096 behind the zeros there, or to `end`; page by page, and in larger steps as the gap
 /// grows.
 Result<void> skip_zeros(const Reading& reading, std::uint64_t& at, std::uint64_t end, std::uint64_t zeros_max) {
   const auto begin = at;
@@ -166,7 +164,7 @@ Result<void> read_bundles(Reading& reading, std::uint64_t begin, std::uint64_t e
     reading.contents.stored_bytes += bundle.end - bundle.begin;
     if (reading.on_bundle) reading.on_bundle(bundle);
     place_entries(reading, bundle, placed);
-    at = aligned(bundle.end);
+    at = page_end(bundle);
   }
   for (auto& object : placed) {
     TRY(auto head, bytes_at(reading.file, object.offset, std::min<std::uint64_t>(object.bytes, k_elf_head_bytes)));

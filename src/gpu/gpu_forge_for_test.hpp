@@ -116,9 +116,12 @@ inline std::string library(const std::vector<Part>& parts) {
   put(head, static_cast<std::uint16_t>(parts.size() + 2)), put(head, static_cast<std::uint16_t>(parts.size() + 1));
   return body.replace(0, head.size(), head) + table;
 }
-/// A DLL that holds together: headers of one page, and sections at multiples of 4096. `checksum` and `certificates` are
-/// what its optional header says.
-inline std::string dll(const std::vector<Part>& parts, std::uint32_t checksum = 0, std::uint32_t certificates = 0) {
+struct DllHeader {
+  std::uint32_t checksum = 0, certificates = 0;
+  std::uint32_t align = 4096; ///< of sections in the file, and the size of the headers; linkers take 512
+};
+/// A DLL that holds together.
+inline std::string dll(const std::vector<Part>& parts, DllHeader said = {}) {
   std::string out("MZ");
   out.resize(0x3C);
   put<std::uint32_t>(out, 64);
@@ -129,14 +132,14 @@ inline std::string dll(const std::vector<Part>& parts, std::uint32_t checksum = 
   std::string optional;
   put<std::uint16_t>(optional, 0x20b);
   optional.resize(60);
-  put<std::uint32_t>(optional, 4096), put(optional, checksum); // SizeOfHeaders, CheckSum
+  put(optional, said.align), put(optional, said.checksum); // SizeOfHeaders, CheckSum
   optional.resize(108);
   put<std::uint32_t>(optional, 16); // directories
   optional.resize(112 + 4 * 8);
-  put(optional, certificates);
+  put(optional, said.certificates);
   optional.resize(240);
   out += optional;
-  std::uint32_t at = 4096;
+  std::uint32_t at = said.align;
   for (const auto& part : parts) {
     auto name = part.name;
     name.resize(8);
@@ -145,9 +148,9 @@ inline std::string dll(const std::vector<Part>& parts, std::uint32_t checksum = 
     auto place = static_cast<std::uint32_t>(part.offset.value_or(at));
     put(out, size), put(out, place), put(out, size), put(out, place);
     out.resize(out.size() + 16);
-    at += static_cast<std::uint32_t>((part.bytes.size() + 4095) / 4096 * 4096);
+    at += static_cast<std::uint32_t>((part.bytes.size() + said.align - 1) / said.align * said.align);
   }
-  for (const auto& part : parts) pad(out, 4096), out += part.bytes;
+  for (const auto& part : parts) pad(out, said.align), out += part.bytes;
   return out;
 }
 /// Bundles as a linker puts them: each at a multiple of 4096.

@@ -148,6 +148,22 @@ TEST(ThinWindows, ALibraryKeepsItsPlacesAndItsSize) {
   EXPECT_EQ(after.find(code(k_gfx942)), after.npos);
 }
 
+TEST(ThinWindows, PlacesInTheFileAreNotThoseInMemory) {
+  // As linkers do it: sections begin at multiples of 512 of the file, the bundles of one are pages apart.
+  std::vector<Part> parts{
+      {".text", "code", {}, {}},
+      {".hip_fat", linked({three_targets(), compressed(three_targets()), three_targets()}), {}, {}}};
+  auto before = dll(parts, {.align = 512});
+  ASSERT_NE(before.find("__CLANG_OFFLOAD_BUNDLE__") % 4096, 0u);
+  auto done = thinned_archive(before, {"gfx1030"});
+  ASSERT_TRUE(done) << render(done.error());
+  EXPECT_THAT(done->before.findings, IsEmpty());
+  EXPECT_EQ(done->before.objects.size(), 9u);
+  EXPECT_THAT(done->left, IsEmpty());
+  EXPECT_EQ(done->after.objects.size(), 3u);
+  EXPECT_EQ(done->after.containers, 3u);
+}
+
 std::uint32_t sum_of(const std::string& bytes) { // as Microsoft describes CheckSumMappedFile
   std::uint32_t sum = 0;
   for (std::size_t i = 0; i < bytes.size(); i += 2) {
@@ -161,11 +177,11 @@ std::uint32_t sum_of(const std::string& bytes) { // as Microsoft describes Check
 
 TEST(ThinWindows, AChecksumStaysRight) {
   std::vector<Part> parts{{".hip_fat", three_targets(), {}, {}}, {".text", "odd", {}, {}}};
-  auto right = dll(parts, sum_of(dll(parts)));
+  auto right = dll(parts, {.checksum = sum_of(dll(parts))});
   auto after = bytes_in(thinned_archive(right, {"gfx1030"})->file);
   EXPECT_EQ(value_in<std::uint32_t>(after, 88 + 64), sum_of(after));
   EXPECT_NE(sum_of(after), sum_of(right));
-  auto wrong = bytes_in(thinned_archive(dll(parts, 12345), {"gfx1030"})->file);
+  auto wrong = bytes_in(thinned_archive(dll(parts, {.checksum = 12345}), {"gfx1030"})->file);
   EXPECT_EQ(value_in<std::uint32_t>(wrong, 88 + 64), 12345u);
 }
 
@@ -174,9 +190,9 @@ TEST(ThinWindows, WhatWouldBreakStays) {
     std::string bytes, reason;
   };
   Part fat{".hip_fat", three_targets(), {}, {}};
-  for (const auto& line :
-       {Line{dll({fat}, 0, 4096), "it is signed"}, Line{dll({fat, {".text", "code", 8192, 100}}), "in another section"},
-        Line{dll({{".hip_fat", three_targets(), 0x40, 60000}}), ""}}) {
+  for (const auto& line : {Line{dll({fat}, {.certificates = 4096}), "it is signed"},
+                           Line{dll({fat, {".text", "code", 8192, 100}}), "in another section"},
+                           Line{dll({{".hip_fat", three_targets(), 0x40, 60000}}), ""}}) {
     auto done = thinned_archive(line.bytes, {"gfx1030"});
     if (line.reason.empty()) {
       EXPECT_FALSE(done && done->changed);

@@ -30,10 +30,10 @@ void add_finding(Reading& reading, Finding finding);
 void add_object(Reading& reading, CodeObject object, std::string_view head);
 bool is_full(const Reading& reading);
 
-/// All bundles in [begin, end) of the file: the first at `begin`, each next one at the first multiple of 4096 after the
-/// end of the one before that does not begin a page of zeros (a thinned bundle ends early). `where` names the range in
-/// findings. The place of a bundle always comes from the size of the bundle before it. A search for the magic would
-/// find it inside the code, too.
+/// All bundles in [begin, end) of the file: the first at `begin`, each next one a multiple of 4096 behind it, at the
+/// first such place after the end of the one before that does not begin a page of zeros (a thinned bundle ends early).
+/// `where` names the range in findings. The place of a bundle always comes from the size of the bundle before it. A
+/// search for the magic would find it inside the code, too.
 Result<void> read_bundles(Reading& reading, std::uint64_t begin, std::uint64_t end, std::string_view where);
 
 /// The whole file, as read_contents() does it.

@@ -105,11 +105,6 @@ Result<bool> is_zero(const content::Rope& file, std::uint64_t begin, std::uint64
   return true;
 }
 
-/// Where the next bundle was looked for while this one had its old end.
-std::uint64_t page_end(const Bundle& bundle) {
-  return std::min((bundle.end + k_bundle_align - 1) / k_bundle_align * k_bundle_align, bundle.limit);
-}
-
 /// Whether only zeros follow what stays of the bundle: the next one is looked for behind them. `changes` begins with
 /// the bundle's table.
 Result<bool> ends_in_zeros(const Thinning& thinning, const Bundle& bundle, const std::vector<Change>& changes) {
