@@ -5,8 +5,9 @@
 
 namespace quarry::inspect {
 
-/// One SVG file: a treemap of files, each divided by target; below it a legend with the objects, bytes and share of
-/// each target. Targets that were not asked for are hatched and say so. Readable as an image, without a pointer: names
+/// One SVG file: a treemap of wheels (if there are several), their files, and the targets of each; below it a legend
+/// with the objects, bytes and share of each target. Each generation of GPUs has its hue; targets that were not asked
+/// for are grey and hatched, and say so. Readable as an image, without a pointer: names
 /// stand where they fit, and the legend has all targets. Files beyond the 40 largest share one box. Equal input gives
 /// equal bytes.
 std::string device_svg(const DeviceCode& code, const Judgement& judgement, const Asked& asked);

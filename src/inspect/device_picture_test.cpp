@@ -61,6 +61,36 @@ TEST(DevicePicture, NamesTargetsBytesAndWhatWasNotAskedFor) {
   EXPECT_FALSE(says(drawn(files, {}, false), "url(#extra)"));
 }
 
+TEST(DevicePicture, ASetIsDrawnWheelByWheel) {
+  std::vector<DeviceFile> files{file("dist/a-1.0-py3-none-any.whl!a/liba.so", {{"gfx942", 600}}),
+                                file("dist/b-1.0-py3-none-any.whl!b/libb.so", {{"gfx942", 300}, {"gfx1030", 100}}),
+                                file("libc.so", {{"gfx942", 200}})};
+  auto picture = drawn(files, {"f", {"gfx942"}}, false);
+  EXPECT_TRUE(says(picture, "in 3 files of 2 wheels")) << picture;
+  EXPECT_TRUE(says(picture, ">a-1.0-py3-none-any.whl</text>"));
+  EXPECT_TRUE(says(picture, "<title>b-1.0-py3-none-any.whl: b/libb.so: gfx1030, 1 code object, 100 B, not asked for"));
+  EXPECT_TRUE(says(picture, ">other files</text>"));
+  EXPECT_FALSE(says(picture, "dist/"));
+  auto one = drawn({files[1]}, {}, false);
+  EXPECT_TRUE(says(one, "in libb.so of b-1.0-py3-none-any.whl"));
+  EXPECT_FALSE(says(one, "class=\"frame\""));
+}
+
+TEST(DevicePicture, AColourIsAGeneration) {
+  auto colour = [](const std::string& target) {
+    auto picture = drawn({file("a.so", {{target, 100}})}, {}, false);
+    auto at = picture.find("class=\"code\" fill=\"") + 19;
+    return picture.substr(at, 7);
+  };
+  EXPECT_EQ(colour("gfx1200"), colour("gfx12-generic"));
+  EXPECT_EQ(colour("gfx942"), colour("gfx90a"));
+  EXPECT_NE(colour("gfx906"), colour("gfx908"));
+  EXPECT_NE(colour("gfx1100"), colour("gfx1030"));
+  EXPECT_NE(colour("gfx1100"), colour("sm_90"));
+  auto several = drawn({file("a.so", {{"gfx908", 1}, {"gfx90a", 1}, {"gfx942", 1}, {"gfx950", 1}})}, {}, false);
+  for (const char* shade : {"#8fd3cf", "#b5e5d8", "#74c0b6", "#cdeee5"}) EXPECT_TRUE(says(several, shade)) << shade;
+}
+
 TEST(DevicePicture, ManyFilesShareABox) {
   std::vector<DeviceFile> files;
   for (int i = 0; i < 100; ++i)

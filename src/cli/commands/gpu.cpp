@@ -200,7 +200,8 @@ Command list_command() {
           "not ask for), *uneven* (only some libraries have code for a target). Without it, too: *feature mix* (a "
           "processor with and without a setting of xnack or sramecc), *label lie* (label, header or path disagree), "
           "*unconverted* (code embedded in one file, moved to .kpack archives in others).\n\n"
-          "--treemap draws the same in one file, for a pull request; targets that were not asked for are hatched.",
+          "--treemap draws the same in one file, for a pull request: wheels, their files, and the targets of each; "
+          "targets that were not asked for are grey and hatched.",
       .operands = {{"FILE", "a library, code object, archive, wheel or directory", true, true}},
       .flags = {family_flag(),
                 {"--treemap", "FILE",
