@@ -17,7 +17,7 @@ from support.clients import client  # noqa: E402
 from support.pypi_wheels import Recorded, fetched, recorded  # noqa: E402
 from support.quarry import quarry  # noqa: E402
 
-WHEELS = [wheel for wheel in recorded() if wheel.usual or os.environ.get("QUARRY_LONG")]
+WHEELS = [wheel for wheel in recorded() if wheel.is_for_linux and (wheel.usual or os.environ.get("QUARRY_LONG"))]
 USUAL_BYTES_MAX = 60_000_000
 
 

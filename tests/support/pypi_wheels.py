@@ -25,6 +25,11 @@ class Recorded:
     size: int
     why: str
     usual: bool = False
+    device_code: bool = False  # for AMD's GPUs
+
+    @property
+    def is_for_linux(self) -> bool:
+        return "linux" in self.file.rsplit("-", 1)[1]
 
     @property
     def version(self) -> str:
