@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,20 @@ def test_rules(tmp_path):
     assert "Q106" in codes(wheel(tmp_path, "arm", {"x/l.so": plain}, "py3-none-manylinux_2_28_aarch64"))
     assert "Q107" in codes(wheel(tmp_path, "all", {"x/l.so": plain}, "py3-none-any"))
     assert "Q108" in codes(wheel(tmp_path, "pure", {"x/l.so": plain}, pure="true"))
+
+
+@pytest.mark.parametrize("digest", ["", "sha256=AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"])
+def test_files_are_looked_at_whatever_record_says(tmp_path, digest):
+    made = wheel(tmp_path, "x", {"x/l.so": library(tmp_path / "l", "l.so", "-Wl,-rpath,/opt/rocm/lib")})
+    with zipfile.ZipFile(made) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    record = next(name for name in files if name.endswith("/RECORD"))
+    files[record] = "".join(f"{name},{digest if name != record else ''},\n" for name in files).encode()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), data)
+    assert {"W003", "Q104"} <= codes(made)
+    assert quarry("wheel", "inspect", "--json", made).json["policy"]["tag"] == "manylinux_2_5_x86_64"
 
 
 def test_newer_symbols_than_the_tag_promises(tmp_path):

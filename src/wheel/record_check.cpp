@@ -26,8 +26,8 @@ public:
     std::vector<Findings> found(members.size());
     TRY_DO(parallel_for(members.size(), check_.workers, [&](std::size_t i) -> Result<void> {
       TRY_DO(sys::check_interrupted());
-      check_member(members[i], found[i]);
-      bool seen = check_.observer && !members[i].is_directory && found[i].empty();
+      bool whole = check_member(members[i], found[i]);
+      bool seen = check_.observer && !members[i].is_directory && whole;
       return seen ? check_.observer->end(i) : Result<void>();
     }));
     for (auto& f : found) report(std::move(f));
@@ -56,7 +56,8 @@ private:
     }
   }
 
-  void check_member(const zip::Member& member, Findings& found) const {
+  /// Whether all bytes of the member came, whatever RECORD says of them.
+  bool check_member(const zip::Member& member, Findings& found) const {
     if (member.is_directory) return read_only(member, found);
     auto it = rows_.find(member.name);
     bool exempt = member.name == record_ || is_signature(member.name);
@@ -79,6 +80,7 @@ private:
     if (*digest != row.raw_digest)
       found.push_back(error("W003", member.name,
                             fmt::format("RECORD says {}={}, the file has {}", row.algorithm, row.raw_digest, *digest)));
+    return true;
   }
 
   std::function<void(std::span<const std::byte>)> tap(const zip::Member& member) const {
@@ -88,15 +90,16 @@ private:
   }
 
   // No digest to compare with, but the container's CRC is.
-  void read_only(const zip::Member& member, Findings& found) const {
+  bool read_only(const zip::Member& member, Findings& found) const {
     auto read = check_.zip.read(member, [see = tap(member)](std::span<const std::byte> bytes) -> Result<void> {
       if (see) see(bytes);
       return {};
     });
-    if (!read) unreadable(member, read.error(), found);
+    return read ? true : unreadable(member, read.error(), found);
   }
-  void unreadable(const zip::Member& member, const Error& e, Findings& found) const {
+  bool unreadable(const zip::Member& member, const Error& e, Findings& found) const {
     found.push_back({e.code, Severity::error, place_of(check_.file_name, member.name), e.message, e.hint});
+    return false;
   }
 
   void check_rows_without_file() {

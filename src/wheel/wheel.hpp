@@ -113,7 +113,7 @@ public:
 
 /// Everything: container Z1-Z15, RECORD against the inflated bytes, dist-info W1-W13. One pass over the bytes.
 /// `workers` threads inflate. invalid_argument W022 for a file whose name does not end in .whl: it is not read. The
-/// `observer` sees nothing of a wheel whose container or dist-info is broken; what its end() returns ends verify().
+/// `observer` sees nothing of a broken container or dist-info, else all files; what its end() returns ends verify().
 Result<VerifyReport> verify(const std::string& path, unsigned workers = 1, Observer* observer = nullptr);
 /// The exit code that `wheel verify` and every reader give: 0 sound, 6 broken or ambiguous, 1 other errors.
 int exit_code(const VerifyReport& report);
