@@ -67,6 +67,12 @@ class Server:
     def keyring(self) -> str:
         return str(self.directory / "keyring")
 
+    def user(self, name: str) -> dict[str, str]:
+        """Another user, who may do what the policy of a bucket says; its environment."""
+        access, secret = f"quarry{name}", f"{name}-" + "s" * 28
+        self.run("radosgw-admin", "-c", self.conf, "-n", "client.rgw", "-k", self.keyring, "user", "create", f"--uid={name}", f"--display-name={name}", f"--access-key={access}", f"--secret={secret}")
+        return {**self.environment(), "AWS_ACCESS_KEY_ID": access, "AWS_SECRET_ACCESS_KEY": secret}
+
     def spawn(self, *command: str) -> None:
         log = open(self.directory / f"{command[0]}.log", "wb")
         self.processes.append(subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=self.directory, start_new_session=True))

@@ -47,28 +47,31 @@ class Client:
     def __init__(self, endpoint: str, access: str, secret: str):
         self.endpoint, self.access, self.secret = endpoint, access, secret
 
-    def send(self, method: str, path: str, query: dict[str, str], body: bytes | None = None) -> bytes:
+    def send(self, method: str, path: str, query: dict[str, str], body: bytes | None = None, more: dict[str, str] | None = None) -> bytes:
+        """`more`: headers with lower-case names, signed like the others."""
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
         day, host = now[:8], self.endpoint.partition("//")[2]
         path = urllib.parse.quote(path, safe="/-_.~")
         pairs = "&".join(sorted(f"{urllib.parse.quote(k, safe='-_.~')}={urllib.parse.quote(v, safe='-_.~')}" for k, v in query.items()))
-        names = "host;x-amz-content-sha256;x-amz-date"
-        canonical = f"{method}\n{path}\n{pairs}\nhost:{host}\nx-amz-content-sha256:UNSIGNED-PAYLOAD\nx-amz-date:{now}\n\n{names}\nUNSIGNED-PAYLOAD"
+        signed = {"host": host, "x-amz-content-sha256": "UNSIGNED-PAYLOAD", "x-amz-date": now, **(more or {})}
+        names = ";".join(sorted(signed))
+        lines = "".join(f"{name}:{signed[name]}\n" for name in sorted(signed))
+        canonical = f"{method}\n{path}\n{pairs}\n{lines}\n{names}\nUNSIGNED-PAYLOAD"
         scope = f"{day}/us-east-1/s3/aws4_request"
         key = ("AWS4" + self.secret).encode()
         for part in scope.split("/"):
             key = hmac.new(key, part.encode(), hashlib.sha256).digest()
         text = f"AWS4-HMAC-SHA256\n{now}\n{scope}\n{hashlib.sha256(canonical.encode()).hexdigest()}"
         signature = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
-        headers = {"x-amz-date": now, "x-amz-content-sha256": "UNSIGNED-PAYLOAD", "Authorization": f"AWS4-HMAC-SHA256 Credential={self.access}/{scope}, SignedHeaders={names}, Signature={signature}"}
+        headers = {name: value for name, value in signed.items() if name != "host"} | {"Authorization": f"AWS4-HMAC-SHA256 Credential={self.access}/{scope}, SignedHeaders={names}, Signature={signature}"}
         url = f"{self.endpoint}{path}" + (f"?{pairs}" if pairs else "")
         return DIRECT.open(urllib.request.Request(url, method=method, data=body, headers=headers), timeout=60).read()
 
     def get(self, bucket: str, key: str) -> bytes:
         return self.send("GET", f"/{bucket}/{key}", {})
 
-    def put(self, bucket: str, key: str, body: bytes) -> None:
-        self.send("PUT", f"/{bucket}/{key}", {}, body)
+    def put(self, bucket: str, key: str, body: bytes, more: dict[str, str] | None = None) -> None:
+        self.send("PUT", f"/{bucket}/{key}", {}, body, more)
 
     def delete(self, bucket: str, key: str) -> None:
         self.send("DELETE", f"/{bucket}/{key}", {})
