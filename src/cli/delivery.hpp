@@ -16,6 +16,18 @@ using release::Destination;
 /// rules; those of the store.
 Result<Destination> destination_of(Context& context, const Arguments& arguments);
 
+/// What `rollback --to-store` took out of a distribution, or would.
+struct TakenOut {
+  std::vector<publish::Distributed> sets; ///< that left the channel with its last move
+  publish::DistributeReceipt receipt;
+};
+/// Takes what left `channel` with its last move out of the distribution that `--to-store` names; with `--dry-run` and a
+/// plan, what would leave. Fails as destination_of() and publish::undistribute() do, and with R015.
+Result<TakenOut> take_out(Context& context, const Arguments& arguments, store::ObjectStore& source,
+                          const promote::Receipt& receipt);
+std::string taken_out_text(const TakenOut& done, const std::string& locator, bool dry_run);
+Json taken_out_json(const TakenOut& done, const std::string& locator);
+
 struct Delivery {
   std::vector<publish::Distributed> sets;
   publish::DistributeReceipt receipt;

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "pages/merged.hpp"
+#include "publish/placement.hpp"
 #include "publish/plan.hpp"
 #include "publish/publish.hpp"
 #include "run/locator.hpp"
@@ -58,7 +59,9 @@ bool belongs_to_a_repository(const std::string& rest) {
   const auto& first = parts[0];
   if (first == "seals" || first == "history" || first == "simple" || first == "simple-json" || first == "merged")
     return true;
-  return parts.size() == 2 && (parts[1] == "index.html" || parts[1].empty());
+  if (parts.size() == 2 && (parts[1] == "index.html" || parts[1].empty())) return true;
+  constexpr std::string_view k_sidecar = ".metadata"; // of a structured index: {project}/{file}
+  return !package_at(rest.ends_with(k_sidecar) ? rest.substr(0, rest.size() - k_sidecar.size()) : rest).empty();
 }
 
 Unexpected nested(ObjectStore& target, const std::string& directory, const std::string& what) {
@@ -165,11 +168,12 @@ Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::S
   std::vector<Distributed> planned;
   for (const auto& sealed : sets) {
     Distributed copy{sealed.digest, sealed.set, {}, {}};
-    TRY(copy.set.directory, expand_prefix(prefix, sealed.set.origin));
+    TRY(auto placement, placement_of(prefix, sealed.set));
+    copy.set.directory = placement.directory;
     copy.set.subset_of = {}; // that set is not in the other store
     for (auto& file : copy.set.files) {
       copy.from.push_back(file.key);
-      file.key = copy.set.directory + "/" + file.filename;
+      file.key = placement.key_of(file);
     }
     copy.digest = registry::digest_of(copy.set);
     planned.push_back(std::move(copy));
@@ -252,6 +256,31 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
     TRY(auto merged, pages::merge_directory(target, directory));
     receipt.notes.insert(receipt.notes.end(), merged.notes.begin(), merged.notes.end());
     if (merged.exists) receipt.merged.push_back(pages::merged_directory(directory));
+    receipt.directories.push_back(directory);
+  }
+  receipt.writes = writes_between(before, target.counters());
+  return receipt;
+}
+
+Result<DistributeReceipt> undistribute(ObjectStore& target, const std::vector<Distributed>& sets) {
+  auto before = target.counters();
+  DistributeReceipt receipt;
+  std::set<std::string> directories;
+  for (const auto& set : sets) {
+    auto key = registry::seal_key(set.set.directory, set.digest);
+    TRY(auto sealed, target.head(key));
+    TRY(auto pointer, target.head(pages::pointer_key(set.set.directory)));
+    if (sealed) {
+      TRY_DO(target.remove(key));
+      receipt.files += set.set.files.size();
+    }
+    if (pointer) directories.insert(set.set.directory); // also without a seal: a killed run left the pages
+  }
+  for (const auto& directory : directories) {
+    TRY(auto projected, pages::project_distribution(target, directory, {}));
+    std::ranges::move(pages::foreign_notes(projected), std::back_inserter(receipt.notes));
+    TRY(auto merged, pages::merge_directory(target, directory));
+    receipt.notes.insert(receipt.notes.end(), merged.notes.begin(), merged.notes.end());
     receipt.directories.push_back(directory);
   }
   receipt.writes = writes_between(before, target.counters());

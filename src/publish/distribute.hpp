@@ -35,7 +35,7 @@ struct Distributed {
   registry::SetDigest digest;
   std::vector<std::string> from; ///< keys in the source store, parallel to set.files
 };
-/// Returns the sets as they will be below `prefix`, in this order. Fails as expand_prefix() does. Pure.
+/// Returns the sets as they will be below `prefix`, in this order. Fails as placement_of() (placement.hpp) does. Pure.
 Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::SealedSet>& sets,
                                                    const std::string& prefix);
 
@@ -79,5 +79,12 @@ struct DistributeReceipt {
 /// name has other bytes, P010 if other writers keep changing the pages, and the errors of both stores.
 Result<DistributeReceipt> distribute(store::ObjectStore& source, store::ObjectStore& target,
                                      const std::vector<Distributed>& sets, const DistributeOptions& options);
+
+/// Takes sets out of the repositories that distribute() made: removes their seals, then writes the pages and pointers
+/// of their directories. Files and records stay, so whoever has their URLs still gets them; distribute() brings a set
+/// back by its seal. `files` of the receipt counts those that are no longer listed. A directory without our pointer is
+/// left alone. After an error the same call completes it. Fails with P010 if other writers keep changing the pages, and
+/// the errors of the store. Two heads for each set, and a write for each page that changes.
+Result<DistributeReceipt> undistribute(store::ObjectStore& target, const std::vector<Distributed>& sets);
 
 } // namespace quarry::publish

@@ -1,6 +1,7 @@
 #include "publish/distribute.hpp"
 
 #include "index/pages.hpp"
+#include "publish/placement.hpp"
 #include "publish/publish.hpp"
 #include "publish/testing/invariants.hpp"
 #include "publish/testing/packages.hpp"
@@ -157,6 +158,79 @@ TEST_F(Distribute, WhatWasWithdrawnIsShownNoMore) {
   EXPECT_EQ(testing::broken_links(now), "");
   EXPECT_FALSE(now.contains("v2/gfx94X-dcgpu/rocm/index.html") || now.contains("v2/gfx94X-dcgpu/rocm/"));
   EXPECT_FALSE(*repair_distribution(*target_, "v2/none"));
+}
+
+TEST_F(Distribute, WhatIsTakenOutIsListedNoMoreAndComesBack) {
+  ASSERT_TRUE(copy(*target_, "42"));
+  auto before = testing::snapshot(*target_);
+  ASSERT_TRUE(copy(*target_, "43"));
+  auto after = testing::snapshot(*target_);
+  auto out = undistribute(*target_, planned("43"));
+  ASSERT_TRUE(out) << render(out.error());
+  EXPECT_EQ(out->files, 2u);
+  EXPECT_THAT(out->directories, ::testing::ElementsAre("v2/gfx94X-dcgpu"));
+  auto now = testing::snapshot(*target_);
+  EXPECT_EQ(testing::differences(pages_of(before), pages_of(now)), "");
+  EXPECT_EQ(now.at("v2/gfx94X-dcgpu/distribution.json"), before.at("v2/gfx94X-dcgpu/distribution.json"));
+  EXPECT_TRUE(now.contains("v2/gfx94X-dcgpu/rocm-7.1.tar.gz")); // for those who have its URL
+  EXPECT_EQ(undistribute(*target_, planned("43"))->writes, 0u);
+  ASSERT_TRUE(copy(*target_, "43"));
+  EXPECT_EQ(testing::differences(after, testing::snapshot(*target_)), "");
+}
+
+TEST_F(Distribute, ATakingOutThatIsKilledIsCompleted) {
+  ASSERT_TRUE(copy(*target_, "42"));
+  auto expected = pages_of(testing::snapshot(*target_));
+  int deaths = 0;
+  for (std::uint64_t at = 1;; ++at) {
+    auto target = store::make_memory_store();
+    ASSERT_TRUE(copy(*target, "42"));
+    ASSERT_TRUE(copy(*target, "43"));
+    FaultyStore dying(*target, {FaultyStore::Fault::die_after, at, true});
+    bool whole = undistribute(dying, planned("43")).has_value() && !dying.fired();
+    EXPECT_EQ(testing::broken_links(testing::snapshot(*target)), "") << at;
+    ASSERT_TRUE(undistribute(*target, planned("43")));
+    EXPECT_EQ(testing::differences(expected, pages_of(testing::snapshot(*target))), "") << at;
+    if (whole) break;
+    ++deaths;
+  }
+  EXPECT_GT(deaths, 3);
+}
+
+TEST_F(Distribute, AStructuredIndexKeepsEachFileWithItsProject) {
+  auto sets = *plan_distribution(registry::resolve_run(*source_, "42-linux")->sets, "v5/rocm/{product}/whl/{project}");
+  ASSERT_TRUE(check_distribution(*target_, sets, 1));
+  ASSERT_TRUE(distribute(*source_, *target_, sets, {k_now, 1}));
+  auto now = testing::snapshot(*target_);
+  EXPECT_EQ(testing::broken_links(now), "");
+  const std::string root = "v5/rocm/core/whl/", core = root + "rocm-sdk-core/";
+  EXPECT_TRUE(now.contains(core + "rocm_sdk_core-7.0-py3-none-any.whl.metadata"));
+  auto page = *index::read_page(now.at(core + "index.html"), "page");
+  ASSERT_EQ(page.files.size(), 1u);
+  EXPECT_EQ(page.files[0].url, "rocm_sdk_core-7.0-py3-none-any.whl");
+  EXPECT_TRUE(now.contains(root + "rocm/rocm-7.0.tar.gz"));
+  EXPECT_TRUE(check_distribution(*target_, sets, 1)); // what lies there is ours
+  EXPECT_EQ(distribute(*source_, *target_, sets, {k_now, 1})->writes, 0u);
+}
+
+TEST_F(Distribute, AProductIsToldByItsProjects) {
+  auto prefix_of = [](std::vector<std::string> projects, const std::string& directory) {
+    registry::SetRecord set;
+    set.origin.run_id = "42";
+    set.directory = directory;
+    for (const auto& project : projects) {
+      set.files.emplace_back();
+      set.files.back().project = project;
+    }
+    auto placement = placement_of("v5/{product}/whl/{project}", set);
+    return placement ? placement->directory : placement.error().code;
+  };
+  EXPECT_EQ(prefix_of({"rocm", "rocm-sdk-core", "numpy"}, "42-linux/python"), "v5/core/whl");
+  EXPECT_EQ(prefix_of({"torch", "triton"}, "42-linux/python"), "v5/pytorch/whl");
+  EXPECT_EQ(prefix_of({"jax-rocm7-plugin", "jaxlib"}, "42-linux/python"), "v5/jax/whl");
+  EXPECT_EQ(prefix_of({"numpy"}, "42-linux/jax/g"), "v5/jax/whl");
+  EXPECT_EQ(prefix_of({"numpy"}, "42-linux/python"), "v5/core/whl");
+  EXPECT_EQ(prefix_of({"rocm", "torch"}, "42-linux/python"), "P041");
 }
 
 TEST_F(Distribute, WhatAnotherToolListedIsNotHidden) {

@@ -4,6 +4,7 @@
 #include "index/read_page.hpp"
 #include "pages/page_writer.hpp"
 #include "pages/projection.hpp"
+#include "publish/placement.hpp"
 #include "thread/pool.hpp"
 #include <mutex>
 
@@ -74,8 +75,9 @@ Result<UnshownByName> unshown_packages(store::ObjectStore& target, const Foreign
   for (const auto& object : place.objects) {
     auto name = object.key.substr(place.directory.size() + 1);
     if (is_html_page(name)) pages.push_back(object.key);
-    bool counts = (place.all || !pointer) && name.find('/') == name.npos; // a directory below holds packages of its own
-    if (counts && is_package(name) && !place.known.contains(name)) unshown[name].places.insert(place.directory + "/");
+    if (!place.all && pointer) continue;
+    auto package = package_at(name); // any other directory below holds packages of its own
+    if (!package.empty() && !place.known.contains(package)) unshown[package].places.insert(place.directory + "/");
   }
   std::mutex mutex;
   TRY_DO(parallel_for(pages.size(), transfers, [&](std::size_t i) -> Result<void> {

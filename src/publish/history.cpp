@@ -6,6 +6,7 @@
 #include "pages/projection.hpp"
 #include "publish/adopt_notes.hpp"
 #include "publish/history_look.hpp"
+#include "publish/placement.hpp"
 #include "publish/publish.hpp"
 #include "registry/registry.hpp"
 #include "store/put_once.hpp"
@@ -48,10 +49,17 @@ Result<FileNames> shown_already(ObjectStore& target, const Planned& planned) {
 /// Those that lie in the directory. A link that leads elsewhere cannot be taken over.
 std::vector<Candidate> candidates_of(const Planned& planned, const UnshownByName& unshown, Reasons& reasons) {
   std::map<std::string, const ObjectInfo*> here;
-  for (const auto& object : planned.objects) here[object.key.substr(planned.directory.size() + 1)] = &object;
+  for (const auto& object : planned.objects) {
+    auto name = package_at(std::string_view(object.key).substr(planned.directory.size() + 1));
+    if (name.empty()) continue;
+    auto [known, fresh] = here.try_emplace(name, &object);
+    if (!fresh && (known->second->size != object.size || known->second->etag != object.etag) && unshown.contains(name))
+      reasons[name] = "it lies there twice, with different bytes";
+  }
   std::vector<Candidate> candidates;
   for (const auto& [name, one] : unshown) {
     auto at = here.find(name);
+    if (reasons.contains(name)) continue;
     if (at == here.end())
       reasons[name] = ""; // the page that links to it is reason enough
     else

@@ -85,7 +85,8 @@ Result<Looked> look_at_found(ObjectStore& target, const LookAt& look) {
   TRY(auto name, dist::DistributionName::parse(file.filename));
   auto done = name.kind == dist::DistributionKind::wheel ? look_at_wheel(target, looked)
                                                          : look_at_sdist(target, look.temporary, looked);
-  if (!done && done.error().kind == ErrorKind::not_found) return is_gone(file.key);
+  bool of_this_machine = !done && done.error().code.starts_with('D'); // such as the directory for temporary files
+  if (!done && !of_this_machine && done.error().kind == ErrorKind::not_found) return is_gone(file.key);
   if (!done) return fail(std::move(done).error());
   TRY_DO(take_digest(file, store::recorded_at(*info, info->size), registry::digest_source::k_store));
   TRY_DO(take_digest(file, look.said.sha256, registry::digest_source::k_page));

@@ -124,6 +124,33 @@ TEST_F(UntestedHistory, APackageInADirectoryBelowIsNotOneOfThisDirectory) {
   EXPECT_EQ(plan->files[0].key, k_dir + "/demo-0.9-py3-none-any.whl");
 }
 
+TEST_F(UntestedHistory, AStructuredIndexIsTakenOverWhereItsFilesLie) {
+  const auto old = wheel_bytes("0.9");
+  put("demo/demo-0.9-py3-none-any.whl", old);
+  put("demo/index.html", "<a href=\"./demo-0.9-py3-none-any.whl#sha256=" + sha256(old).hex() + "\">demo</a>");
+  put("index.html", "<a href=\"demo/\">demo</a>");
+  auto found = look();
+  ASSERT_TRUE(found) << render(found.error());
+  ASSERT_EQ(found->at(0).files.size(), 1u);
+  EXPECT_EQ(found->at(0).files[0].key, k_dir + "/demo/demo-0.9-py3-none-any.whl");
+  ASSERT_TRUE(copy(*found));
+  EXPECT_EQ(testing::broken_links(testing::snapshot(*target_)), "");
+  auto links = page("demo/index.html");
+  EXPECT_TRUE(links.ours);
+  ASSERT_EQ(links.files.size(), 1u);
+  EXPECT_EQ(links.files[0].url, "demo-0.9-py3-none-any.whl");
+  EXPECT_TRUE(look()->empty());
+}
+
+TEST_F(UntestedHistory, OneNameInTwoPlacesWithDifferentBytesIsNotTakenOver) {
+  put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
+  put("demo/demo-0.9-py3-none-any.whl", wheel_bytes("0.9") + "more");
+  auto found = look();
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, "P090");
+  EXPECT_THAT(render(found.error()), HasSubstr("lies there twice"));
+}
+
 TEST_F(UntestedHistory, ARecordThatNobodyCouldReadIsNotWritten) {
   put("demo-0.9-py3-none-any.whl", wheel_bytes("0.9"));
   auto found = look();

@@ -126,6 +126,14 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   return 0;
 }
 
+Flag distributions_flag() {
+  return {.name = "--distributions",
+          .value = "FILE",
+          .help = "which prefix a channel has: a file, or the name of a shipped one",
+          .fallback = "therock-v2",
+          .environment = "QUARRY_DISTRIBUTIONS"};
+}
+
 std::vector<Flag> promote_flags() {
   return {
       {.name = "--from",
@@ -151,11 +159,7 @@ std::vector<Flag> promote_flags() {
        .value = "NAME",
        .help = "a package of another tool in that directory whose link may be lost: a file or a project",
        .repeats = true},
-      {.name = "--distributions",
-       .value = "FILE",
-       .help = "which prefix a channel has: a file, or the name of a shipped one",
-       .fallback = "therock-v2",
-       .environment = "QUARRY_DISTRIBUTIONS"},
+      distributions_flag(),
       k_dry_run,
       k_execute,
       k_reason,
@@ -223,16 +227,41 @@ Result<std::optional<std::uint64_t>> generation_of(const Arguments& arguments) {
               fmt::format("`quarry channel log {}` shows them", arguments.operands.at(0)));
 }
 
+/// With `again`, a channel whose last move was a rollback stays as it is: the other store may lack the rest.
+Result<promote::Receipt> rolled_back(store::ObjectStore& store, const std::string& channel,
+                                     const promote::Options& options, bool again) {
+  auto receipt = promote::rollback(store, channel, options);
+  if (receipt || !again || options.execute || receipt.error().kind != ErrorKind::precondition_failed) return receipt;
+  TRY(auto now, registry::require_channel(store, channel));
+  TRY(auto last, registry::load_ledger(store, now.record.ledger));
+  if (last.action != registry::Action::rollback) return receipt; // somebody else moved it meanwhile
+  promote::Receipt stays;
+  stays.plan.channel = channel;
+  stays.generation = now.record.generation;
+  stays.view = now.record.view;
+  stays.completed = true;
+  return stays;
+}
+
 Result<int> run_rollback(Context& context, const Arguments& arguments) {
   const auto& channel = arguments.operands.at(0);
   TRY(auto options, promote_options_of(context, arguments));
   TRY(options.to_generation, generation_of(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto receipt, promote::rollback(*store, channel, options));
+  auto locator = arguments.find("--to-store").value_or("");
+  TRY(auto receipt, rolled_back(*store, channel, options, !locator.empty()));
   context.out.findings(receipt.notes);
-  context.out.document(receipt_json(receipt, "quarry.rollback/1", options.dry_run));
+  auto document = receipt_json(receipt, "quarry.rollback/1", options.dry_run);
+  document["distribution"] = nullptr;
   auto again = NextCommand(context, "rollback").operand(channel).flags_of(arguments);
   context.out.data(options.dry_run ? promote_dry_run_text(receipt, again) : moved_text(receipt));
+  if (!locator.empty()) {
+    TRY(auto done, take_out(context, arguments, *store, receipt), "while taking it out of " + locator);
+    context.out.findings(done.receipt.notes);
+    context.out.data(taken_out_text(done, locator, options.dry_run));
+    document["distribution"] = taken_out_json(done, locator);
+  }
+  context.out.document(document);
   return 0;
 }
 
@@ -247,18 +276,25 @@ Command rollback_command() {
               "The files that leave the channel are blocked: publishing and promoting do not bring them back, under "
               "whatever set, until `quarry channel unblock`. A view that is named with `--to` brings back what it "
               "shows.\n\n"
-              "A rollback that was killed is completed by the same command. Copies that `promote --to-store` made in "
-              "other stores stay as they are.",
+              "A rollback that was killed is completed by the same command.\n\n"
+              "Copies that `promote --to-store` made in another store stay listed there, unless `--to-store` names it: "
+              "then the sets that left the channel leave the pages of the distribution, too. Their files stay for "
+              "those who have the URLs. Run it again to complete that part.",
           .operands = {{"CHANNEL", "the channel"}},
           .flags = {{.name = "--to",
                      .value = "GENERATION",
                      .help = "the view of this generation (default: the one before the last move)"},
+                    {.name = "--to-store", .value = "LOCATOR", .help = "take it out of this distribution bucket, too"},
+                    {.name = "--prefix", .value = "PREFIX", .help = "where in that store, as it was promoted"},
+                    distributions_flag(),
                     k_dry_run,
                     k_execute,
                     k_reason,
                     store_flag(),
                     public_url_flag()},
-          .examples = {{"quarry rollback stable --reason \"breaks import torch\"", "the release before, again"}},
+          .examples = {{"quarry rollback stable --reason \"breaks import torch\"", "the release before, again"},
+                       {"quarry rollback stable --to-store s3://dist --prefix v2/{family}",
+                        "and no longer listed where people install from"}},
           .exit_codes = {{3, "the channel does not exist, or has no earlier view"},
                          {6, "a record was altered, or a file is gone"},
                          {7, "the channel was moved meanwhile, or rolled back already"}},
