@@ -1,5 +1,6 @@
 #include "artifact/page.hpp"
 
+#include "artifact/name.hpp"
 #include "artifact/upload_record.hpp"
 #include "base/text.hpp"
 #include <algorithm>
@@ -68,6 +69,19 @@ std::vector<std::string> links_on_page(std::string_view html, std::string_view r
 std::vector<std::string> names_on_page(std::string_view html, std::string_view root) {
   auto names = links_on_page(html, root);
   std::erase_if(names, [](const std::string& name) { return name.find('/') != name.npos; });
+  return names;
+}
+
+std::vector<std::string> tarballs_in_quotes(std::string_view html) {
+  std::vector<std::string> names;
+  std::set<std::string> seen;
+  for (std::size_t at = 0; (at = html.find(".tar.", at)) != html.npos; ++at) {
+    auto begin = html.find_last_of("\"'<>\n", at), end = html.find_first_of("\"'<>\n", at);
+    if (begin == html.npos || end == html.npos || html[begin] != html[end]) continue;
+    std::string name(html.substr(begin + 1, end - begin - 1));
+    name = name.substr(name.rfind('/') + 1);
+    if (parse_tarball_name(name) && seen.insert(name).second) names.push_back(std::move(name));
+  }
   return names;
 }
 

@@ -1,5 +1,6 @@
 #include "artifact/page.hpp"
 
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 
 namespace quarry::artifact {
@@ -30,6 +31,18 @@ TEST(Page, OtherPlacesAndOtherTextAreNoNames) {
     std::erase(names, "..");
     EXPECT_THAT(names, ElementsAre()) << html;
   }
+}
+
+TEST(Page, TarballsInQuotes) {
+  constexpr auto one = "therock-dist-linux-gfx94X-dcgpu-7.10.0.tar.gz", other = "therock-dist-windows-g-1.tar.xz";
+  const std::pair<std::string, std::vector<std::string>> table[] = {
+      {fmt::format(R"(<script>const f = [{{"name": "{}", "mtime": 1}}, {{"name": "{}"}}];)", one, other), {one, other}},
+      {fmt::format("x = 'https://b.example/v4/tarball/{}'; y = '{}'", one, one), {one}},
+      {fmt::format("<td>{}</td>", one), {}},
+      {R"("a_lib_generic.tar.zst" "x.tar.gz" ".tar." "therock-dist-linux-g-1.tar.gz)", {}},
+      {".tar.", {}},
+  };
+  for (const auto& [html, names] : table) EXPECT_EQ(tarballs_in_quotes(html), names) << html;
 }
 
 } // namespace

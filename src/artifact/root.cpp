@@ -55,6 +55,8 @@ struct OnPages {
 Result<OnPages> read_pages(store::ObjectStore& store, const RunRoot& root, const std::string& prefix) {
   std::vector<std::string> pages{"index.html"};
   for (const auto& group : root.groups) pages.push_back("index-" + group + ".html");
+  bool tarballs = root.part != RunPart::artifacts;
+  if (tarballs && !prefix.empty()) pages.emplace_back(); // what the server says of the directory itself
   OnPages found;
   bool any = false;
   std::string refused;
@@ -65,6 +67,8 @@ Result<OnPages> read_pages(store::ObjectStore& store, const RunRoot& root, const
     if (!html || !*html) continue;
     any = true;
     for (auto& name : names_on_page(**html, store.url(prefix))) found.names.emplace(std::move(name), std::nullopt);
+    if (tarballs)
+      for (auto& name : tarballs_in_quotes(**html)) found.names.emplace(std::move(name), std::nullopt);
     for (auto& group : groups_on_page(**html, store.url(prefix))) found.groups.push_back(std::move(group));
   }
   if (!any) return no_page(store, root, pages, refused);
@@ -166,7 +170,7 @@ private:
     item.file = file;
     item.compression = (*parsed)->compression;
     item.size = size;
-    item.windows = windows_;
+    item.windows = windows_ || (item.name.whole_sdk() && file.find("-dist-windows-") != file.npos);
     item.open = [store = store_, key] { return store->open(key); };
     item.look = [store = store_, key, announced = names_.contains(file + std::string(k_checksum_suffix))](
                     SourceItem& found) { return artifact::look(*store, key, announced, found); };
@@ -225,6 +229,26 @@ Result<Source> source_of_root(std::shared_ptr<store::ObjectStore> store, const R
   for (const auto& record : records)
     if (!record.complete) source.incomplete.push_back(incomplete_text(record));
   RootScan(std::move(store), prefix, root, std::move(names)).run(source, records);
+  return source;
+}
+
+Result<Source> source_of_file(std::shared_ptr<store::ObjectStore> store, RunRoot root, const std::string& file) {
+  auto parsed = parse_archive_name(file);
+  bool tarball = parse_tarball_name(file).has_value();
+  if (!tarball && !(parsed && *parsed))
+    return fail(ErrorKind::invalid_argument, "A046", fmt::format("{} is neither an artifact nor a tarball", file),
+                "artifacts are called {name}_{component}_{target}.tar.zst, tarballs "
+                "{product}-dist-{platform}-{group}-{version}.tar.gz");
+  root.part = tarball ? RunPart::releases : RunPart::artifacts;
+  auto key = root.prefix + file;
+  TRY(auto there, store->head(key));
+  if (!there)
+    return fail(ErrorKind::not_found, "A048", fmt::format("there is no {}", store->url(key)),
+                "check the address; `quarry artifact list DIRECTORY --tarballs` shows what lies beside it");
+  Source source;
+  source.description = root.description;
+  source.remote = root.remote;
+  RootScan(std::move(store), root.prefix, root, {{file, there->size}}).run(source, {});
   return source;
 }
 

@@ -50,6 +50,7 @@ Result<Source> source_of_path(const std::string& path);
 enum class RunPart : std::uint8_t {
   artifacts, ///< directly below the run's prefix
   tarballs,  ///< whole SDKs, below its `tarballs/`
+  releases,  ///< whole SDKs, directly below: a bucket or directory of releases
 };
 /// Where a run's outputs lie in a store.
 struct RunRoot {
@@ -62,10 +63,15 @@ struct RunRoot {
 /// One part of a run; nothing else below its prefix is looked at. Opens no archive, reads no checksum: look_up() does.
 /// What is announced (by a checksum file without its archive, by the record of an upload) is an item that is absent. A
 /// store that cannot be listed (a web server) must have a page of the artifacts: `index.html`, or `index-{group}.html`
-/// as in February; not_found A034.
+/// as in February; not_found A034. Tarballs may also be listed by a page that holds their names as JSON, or by what the
+/// server says of the directory.
 Result<Source> source_of_root(std::shared_ptr<store::ObjectStore> store, const RunRoot& root);
 Result<Source> source_of_run(std::shared_ptr<store::ObjectStore> store, const run::Layout& run,
                              RunPart part = RunPart::artifacts);
+
+/// One archive or tarball, `file` below `root.prefix`; the part follows from its name. Fails with not_found A048 if it
+/// does not exist, invalid_argument A046 if the name is neither. One head.
+Result<Source> source_of_file(std::shared_ptr<store::ObjectStore> store, RunRoot root, const std::string& file);
 
 /// Completes items, several at once. What the store refuses for one becomes its defect; fails only when cancelled.
 Result<void> look_up(std::vector<SourceItem>& items, unsigned at_once);

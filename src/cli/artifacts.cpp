@@ -5,6 +5,7 @@
 #include "cli/families.hpp"
 #include "cli/find.hpp"
 #include "cli/records.hpp"
+#include "cli/tarballs.hpp"
 #include "net/url.hpp"
 #include "run/find_runs.hpp"
 #include "store/object_store.hpp"
@@ -56,7 +57,12 @@ std::vector<Flag> artifact_source_flags() {
            .help = "with `commit:SHA` and `pr:…`: the run's platform",
            .choices = {"linux", "windows"},
            .fallback = "linux"},
-          {.name = "--tarballs", .value = "", .help = "the run's tarballs of whole SDKs instead of its artifacts"},
+          {.name = "--tarballs",
+           .value = "",
+           .help = "tarballs of whole SDKs: the run's, or those that lie in a place of releases"},
+          {.name = "--newest", .value = "", .help = "of the tarballs, the newest version of each family"},
+          {.name = "--sdk-version", .value = "GLOB", .help = "only tarballs of these versions, such as 7.10.*"},
+          {.name = "--date", .value = "YYYYMMDD", .help = "only tarballs whose version holds this date"},
           {.name = "--transfers",
            .value = "N",
            .help = "archives on their way at the same time (default: 4 from a network, as --jobs from a directory)"}};
@@ -112,18 +118,40 @@ std::vector<std::string> groups_of(const Arguments& arguments) {
   return group.empty() ? std::vector<std::string>() : std::vector{group};
 }
 
-/// A run's place is a directory. One of its archives is named by the directory and a REGEX.
-Result<void> refuse_one_archive(const std::string& url) {
+/// An address as the directory and the last name in it.
+struct SplitAddress {
+  std::string directory, name;
+};
+SplitAddress split_address(const std::string& url) {
   auto path = url.substr(0, url.find('?'));
+  while (path.ends_with('/')) path.pop_back();
   auto slash = path.rfind('/');
-  auto file = path.substr(slash == path.npos ? 0 : slash + 1);
-  bool archive = file.find(".tar.") != file.npos || file.ends_with(".tgz") || file.ends_with(".zip");
-  if (!archive || slash == path.npos) return {};
-  auto root = path.substr(0, slash);
-  return fail(ErrorKind::invalid_argument, "A046", fmt::format("{} is one file, not the place of a run", path),
-              fmt::format("name the run's place, and the artifact by a REGEX: `quarry artifact fetch {} --from {} "
-                          "--output-dir DIR`",
-                          text::shell_word(file.substr(0, file.find('.'))), text::shell_word(root)));
+  bool whole = slash == path.npos || slash < path.find("://") + 3; // a host or bucket alone
+  return whole ? SplitAddress{path, ""} : SplitAddress{path.substr(0, slash), path.substr(slash + 1)};
+}
+
+bool is_archive_file(const std::string& name) {
+  return name.find(".tar.") != name.npos || name.ends_with(".tgz") || name.ends_with(".zip");
+}
+
+/// One archive by its address.
+Result<Source> source_of_archive(const Context& context, const SplitAddress& at) {
+  TRY(auto opened, open_store(context, at.directory));
+  artifact::RunRoot root{"", opened->describe()};
+  root.remote = is_remote_place(at.directory);
+  return artifact::source_of_file(std::move(opened), root,
+                                  is_web(at.directory) ? text::percent_decode(at.name) : at.name);
+}
+
+/// A place of releases: tarballs lie directly there. On a web server the directory itself may be asked for.
+Result<Source> source_of_releases(const Context& context, const std::string& place, std::vector<std::string> groups) {
+  auto at = split_address(place);
+  bool inside = is_web(place) && !at.name.empty();
+  TRY(auto store, open_store(context, inside ? at.directory : place));
+  artifact::RunRoot root{inside ? at.name + "/" : "", "tarballs of " + place, artifact::RunPart::releases};
+  root.groups = std::move(groups);
+  root.remote = is_remote_place(place);
+  return artifact::source_of_root(std::move(store), root);
 }
 
 /// The newest run of the commit or pull request that has artifacts (for the group, if one is given).
@@ -165,7 +193,12 @@ Result<Source> artifact_source(const Context& context, const std::string& text, 
     return fail(ErrorKind::invalid_argument, "A030", fmt::format("{} needs a store to look in", text),
                 "add `--store file:PATH` or set QUARRY_STORE");
   if (!is_run && is_web(*place)) TRY_DO(net::parse_url(*place)); // refused here, a password in it is not shown
-  if (!is_run) TRY_DO(refuse_one_archive(*place));
+  if (!is_run) {
+    auto at = split_address(*place);
+    if (!at.name.empty() && is_archive_file(at.name)) return source_of_archive(context, at);
+    if (arguments.has("--tarballs") && !run::is_run_place(at.name))
+      return source_of_releases(context, *place, groups_of(arguments));
+  }
   TRY(auto opened, open_store(context, *place));
   std::shared_ptr<store::ObjectStore> store = std::move(opened);
   artifact::RunRoot root{"", store->describe()};
@@ -248,6 +281,9 @@ Result<std::vector<SourceItem>> selected_artifacts(const Context& context, const
     std::move(targets.begin(), targets.end(), std::back_inserter(options.targets));
   }
   TRY(auto items, artifact::select(source, options));
+  if (arguments.fallbacks.contains("--newest")) {
+    TRY(items, chosen_tarballs(std::move(items), arguments));
+  }
   TRY(auto at_once, archives_at_once(source, arguments));
   TRY_DO(artifact::look_up(items, std::max(at_once, k_lookups)));
   return items;

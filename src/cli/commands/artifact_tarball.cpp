@@ -5,8 +5,10 @@
 #include "cli/families.hpp"
 #include "cli/records.hpp"
 #include "dist/version.hpp"
+#include "index/listing.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
+#include "sys/tree.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
@@ -15,6 +17,8 @@
 namespace quarry::cli {
 
 namespace {
+
+constexpr std::uint64_t k_tarball_page_bytes_max = 16u << 20; // a hundred thousand tarballs
 
 /// The family itself, or its targets where the artifacts are named by target.
 Result<std::vector<std::string>> wanted_targets(const Context& context, const Arguments& arguments,
@@ -59,6 +63,26 @@ Result<std::vector<artifact::Name>> names_to_pack(const Context& context, const 
   return wanted;
 }
 
+/// `index.html` of the directory: the tarballs that lie there. A page of another tool stays.
+Result<void> write_tarball_page(const std::string& directory, Findings& findings) {
+  TRY(auto listed, sys::list_directory(directory));
+  std::vector<index::Listed> entries;
+  for (const auto& entry : listed) {
+    bool tarball = artifact::parse_tarball_name(entry.path).has_value();
+    bool checksum = entry.path.ends_with(artifact::k_checksum_suffix);
+    if (tarball || checksum) entries.push_back({entry.path, false, entry.size});
+  }
+  auto page = path::join(directory, "index.html");
+  auto there = sys::read_file(page, k_tarball_page_bytes_max);
+  bool foreign = there && there->find("content=\"quarry\"") == there->npos;
+  if (foreign) {
+    findings.push_back({"A091", Severity::warning, page, "another tool made the page, so it was left",
+                        "remove it, and the next tarball writes it"});
+    return {};
+  }
+  return sys::write_file(page, index::listing_page("Tarballs", std::move(entries), index::Parent::none));
+}
+
 Result<int> run_artifact_tarball(Context& context, const Arguments& arguments) {
   const auto &from = arguments.get("--from"), &output = arguments.get("--output-dir");
   TRY_DO(refuse_same_directory(from, output));
@@ -84,6 +108,10 @@ Result<int> run_artifact_tarball(Context& context, const Arguments& arguments) {
   options.on_bytes = [&](std::uint64_t bytes) { meter.add(bytes); };
   TRY(auto made, artifact::write_tarball(catalogue, names, path::join(output, name), options));
   auto seconds = meter.finish();
+  Findings left;
+  TRY_DO(write_tarball_page(output, left));
+  context.out.findings(left);
+  std::ranges::move(left, std::back_inserter(catalogue.findings));
   context.out.data(fmt::format("{}  {} from {} of {}  {}\n", made.path, units::bytes(made.size),
                                units::bytes(made.bytes), units::things(names.size(), "artifact"),
                                units::seconds(seconds)));
@@ -122,7 +150,7 @@ Command artifact_tarball_command() {
           "Merges the artifacts of a family and the generic ones into one tree, as releases have it, and writes "
           "`therock-dist-PLATFORM-FAMILY-VERSION.tar.gz` with its checksum file. Where the artifacts are named by "
           "target, those of the family's targets are taken. Nothing is unpacked; two artifacts that bring one path "
-          "are refused.\n\n"
+          "are refused. `index.html` of OUT then lists the tarballs there, for people and for `artifact fetch`.\n\n"
           "The same artifacts give the same bytes on every machine, for any number of processors.",
       .operands = {},
       .flags = joined({std::move(flags), artifact_trust_flags()}),
