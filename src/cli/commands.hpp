@@ -20,6 +20,7 @@ std::vector<Command> promote_commands();    // promote, rollback, yank
 std::vector<Command> key_commands();        // key create, show, revoke
 std::vector<Command> release_commands();    // release create, list, show, notes, finalize
 std::vector<Command> status_commands();     // status
+std::vector<Command> support_commands();    // support
 std::vector<Command> venv_commands();       // venv create, install
 std::vector<Command> test_commands();       // test; evidence expect, record, list, show, log
 std::vector<Command> retain_commands();     // retain plan, apply, undo
