@@ -1,6 +1,7 @@
 #include "cli/guard.hpp"
 
 #include "base/units.hpp"
+#include "cli/facts.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -10,8 +11,8 @@ namespace quarry::cli {
 std::string guard_text(const registry::Guard& guard) {
   constexpr std::size_t k_shown = 5;
   std::string text;
-  if (!guard.policy.empty()) text += fmt::format("protected   by policy {}\n", guard.policy.short_hex());
-  if (!guard.blocked.empty()) text += fmt::format("blocked     {}\n", units::things(guard.blocked.size(), "file"));
+  if (!guard.policy.empty()) text += fact("protected", "by policy {}", guard.policy.short_hex());
+  if (!guard.blocked.empty()) text += fact("blocked", "{}", units::things(guard.blocked.size(), "file"));
   for (std::size_t i = 0; i < std::min(k_shown, guard.blocked.size()); ++i) {
     const auto& file = guard.blocked[i];
     text += fmt::format("  {}  since generation {}{}\n", file.filename, file.generation,

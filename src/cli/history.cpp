@@ -1,6 +1,7 @@
 #include "cli/history.hpp"
 
 #include "base/units.hpp"
+#include "cli/facts.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -11,12 +12,11 @@ std::string history_text(const publish::HistoryPlan& history, bool dry_run) {
   std::string text;
   auto known = std::ranges::count_if(history.files, [](const auto& file) { return file.sha256.has_value(); });
   if (!history.files.empty())
-    text += fmt::format("history     {} {} of other tools in {}  {}: untested history, sha256 known of {}\n",
-                        dry_run ? "would take over" : "took over", units::things(history.files.size(), "file"),
-                        history.directory, units::bytes(history.bytes()), known);
+    text += fact("history", "{} {} of other tools in {}  {}: untested history, sha256 known of {}",
+                 dry_run ? "would take over" : "took over", units::things(history.files.size(), "file"),
+                 history.directory, units::bytes(history.bytes()), known);
   for (const auto& name : history.let_go)
-    text +=
-        fmt::format("given up    {} in {}: no page {} it\n", name, history.directory, dry_run ? "will list" : "lists");
+    text += fact("given up", "{} in {}: no page {} it", name, history.directory, dry_run ? "will list" : "lists");
   return text;
 }
 

@@ -1,5 +1,6 @@
 #include "cli/keys.hpp"
 
+#include "cli/facts.hpp"
 #include "sys/file.hpp"
 #include <fmt/core.h>
 
@@ -31,7 +32,7 @@ Result<void> sign_record(Context& context, store::ObjectStore& store, const sign
                          const std::optional<Ed25519PrivateKey>& key) {
   if (!key) return {};
   TRY(auto place, signature::sign(store, record, *key));
-  context.out.data(fmt::format("signed      {}\n", place));
+  context.out.data(fact("signed", "{}", place));
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "cli/moves.hpp"
 
 #include "base/units.hpp"
+#include "cli/facts.hpp"
 #include "cli/records.hpp"
 #include "cli/reviewed.hpp"
 #include "sys/clock.hpp"
@@ -64,8 +65,8 @@ std::string moved_text(const promote::Receipt& receipt) {
   if (!receipt.moved && plan.action == registry::Action::rollback)
     return fmt::format("nothing to do  {} shows that view already\n", place);
   if (!receipt.moved) return fmt::format("nothing to do  {} has all of it\n", place);
-  auto blocked = plan.blocks ? fmt::format("blocked     {}: `quarry channel unblock {}` lets them come back\n",
-                                           units::things(plan.blocks, "file"), plan.channel)
+  auto blocked = plan.blocks ? fact("blocked", "{}: `quarry channel unblock {}` lets them come back",
+                                    units::things(plan.blocks, "file"), plan.channel)
                              : std::string();
   return fmt::format("moved       {}  view {}  {} written\n{}{}", place, receipt.view.short_hex(),
                      units::things(receipt.writes, "object"), blocked, addresses_text(receipt.at));

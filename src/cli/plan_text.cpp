@@ -1,14 +1,15 @@
 #include "cli/plan_text.hpp"
 
 #include "base/units.hpp"
+#include "cli/facts.hpp"
 #include "cli/table.hpp"
 #include <fmt/core.h>
 
 namespace quarry::cli {
 
 std::string plan_text(const publish::Plan& plan, Look look) {
-  auto text = fmt::format("planning    {}  {} to store below {}\n", units::things(plan.files.size(), "file"),
-                          units::bytes(plan.bytes_to_write()), plan.directory);
+  auto text = fact("planning", "{}  {} to store below {}", units::things(plan.files.size(), "file"),
+                   units::bytes(plan.bytes_to_write()), plan.directory);
   TableRows rows;
   for (const auto& file : plan.files)
     rows.push_back({file.present    ? "exists"

@@ -1,4 +1,5 @@
 #include "cli/records.hpp"
+#include "cli/facts.hpp"
 #include "cli/table.hpp"
 
 #include "base/text.hpp"
@@ -124,8 +125,8 @@ Result<pages::PublicUrl> public_url_of(const Arguments& arguments) {
 std::string addresses_text(const pages::Addresses& at) {
   constexpr std::size_t k_shown = 5; // a large channel has a page for each project
   std::string text;
-  if (!at.index_url.empty()) text += fmt::format("index       {}\n", at.index_url);
-  if (!at.merged_url.empty()) text += fmt::format("merged      {}\n", at.merged_url);
+  if (!at.index_url.empty()) text += fact("index", "{}", at.index_url);
+  if (!at.merged_url.empty()) text += fact("merged", "{}", at.merged_url);
   for (std::size_t i = 0; i < std::min(at.find_links.size(), k_shown); ++i)
     text += fmt::format("find-links  {}\n", at.find_links[i]);
   if (at.find_links.size() > k_shown) text += fmt::format("            and {} more\n", at.find_links.size() - k_shown);

@@ -1,6 +1,7 @@
 // set adopt: packages that another tool published, sealed or taken over as they are.
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/history.hpp"
 #include "cli/plan_text.hpp"
 #include "cli/records.hpp"
@@ -90,8 +91,7 @@ Result<void> adopt_run(Context& context, const Arguments& arguments, const Adopt
     TRY_DO(publish::forget_notes(*place.store, plan));
     done.writes += receipt.writes;
     context.out.findings(receipt.notes);
-    context.out.data(
-        fmt::format("sealed      set:{}{}\n", receipt.set, receipt.newly_sealed ? "" : "  (was sealed before)"));
+    context.out.data(fact("sealed", "set:{}{}", receipt.set, receipt.newly_sealed ? "" : "  (was sealed before)"));
   }
   return {};
 }
@@ -109,7 +109,7 @@ Result<void> seal_directory(Context& context, const Arguments& arguments, const 
   if (arguments.has("--dry-run")) return {};
   TRY(auto notes, publish::seal_in_place(*place.store, *plan, options.now));
   context.out.findings(notes);
-  context.out.data(fmt::format("sealed      set:{}\n", plan->set_digest));
+  context.out.data(fact("sealed", "set:{}", plan->set_digest));
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/guard.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
@@ -39,8 +40,8 @@ Result<int> run_channel_show(Context& context, const Arguments& arguments) {
   context.out.data(fmt::format("{}@{}   {} in {}, from {}\n", name, record.generation,
                                units::things(files.size(), "file"), units::things(view.shards.size(), "project"),
                                units::things(view.record.sets.size(), "set")));
-  context.out.data(fmt::format("view        {}{}\n", record.view.short_hex(),
-                               record.previous.empty() ? "" : "   before that " + record.previous.short_hex()));
+  context.out.data(fact("view", "{}{}", record.view.short_hex(),
+                        record.previous.empty() ? "" : "   before that " + record.previous.short_hex()));
   context.out.data(guard_text(record.guard));
   TRY(auto at, pages::addresses_of(*store, public_url, registry::channel_directory(name), projects_of(view.record)));
   context.out.data(addresses_text(at));
@@ -276,12 +277,11 @@ Result<int> run_upkeep(Context& context, const Arguments& arguments, bool rebuil
   TRY(auto done, upkeep_of(context, arguments, rebuild));
   context.out.findings(done.notes);
   auto writes = done.pages_written + done.pages_removed + done.records_written;
-  for (const auto& place : done.places) context.out.data(fmt::format("looked at   {}\n", place));
-  context.out.data(writes == 0
-                       ? std::string("all pages are as they must be\n")
-                       : fmt::format("written     {} and {}, {} removed\n", units::things(done.pages_written, "page"),
-                                     units::things(done.records_written, "record"),
-                                     units::things(done.pages_removed, "page")));
+  for (const auto& place : done.places) context.out.data(fact("looked at", "{}", place));
+  context.out.data(writes == 0 ? std::string("all pages are as they must be\n")
+                               : fact("written", "{} and {}, {} removed", units::things(done.pages_written, "page"),
+                                      units::things(done.records_written, "record"),
+                                      units::things(done.pages_removed, "page")));
   context.out.document({{"schema", rebuild ? "quarry.index-rebuild/1" : "quarry.index-repair/1"},
                         {"places", done.places},
                         {"pages_written", done.pages_written},

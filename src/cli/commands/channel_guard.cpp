@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/guard.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
@@ -126,8 +127,7 @@ Result<int> run_unblock(Context& context, const Arguments& arguments) {
   auto what = arguments.operands;
   what.erase(what.begin());
   TRY(auto done, promote::unblock(*store, arguments.operands.at(0), what, author));
-  context.out.data(
-      fmt::format("unblocked   {}  {}\n", place_of(done.guarded), units::things(done.files.size(), "file")));
+  context.out.data(fact("unblocked", "{}  {}", place_of(done.guarded), units::things(done.files.size(), "file")));
   for (const auto& file : done.files) context.out.data(fmt::format("  {}\n", file.filename));
   auto document = document_of(done.guarded, "quarry.channel-unblock/1");
   document["unblocked"] = blocked_json(done.files);

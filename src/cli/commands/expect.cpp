@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/records.hpp"
 
 #include "cli/shared_flags.hpp"
@@ -33,10 +34,10 @@ Result<int> run_expect(Context& context, const Arguments& arguments) {
   for (const auto& sealed : source.resolved.sets) expected.sets.push_back(sealed.digest);
   TRY(auto announced, trial::expect(expected, *store));
   const auto& attempt = announced.attempt;
-  context.out.data(fmt::format("expected    {} on {}\n", attempt.suite, cell_text(attempt.cell)));
-  context.out.data(fmt::format("state       {}{}\n", attempt.state,
-                               attempt.runner.empty() ? "" : ", on a machine called " + attempt.runner));
-  context.out.data(fmt::format("job         {}\n", attempt.job));
+  context.out.data(fact("expected", "{} on {}", attempt.suite, cell_text(attempt.cell)));
+  context.out.data(
+      fact("state", "{}{}", attempt.state, attempt.runner.empty() ? "" : ", on a machine called " + attempt.runner));
+  context.out.data(fact("job", "{}", attempt.job));
   context.out.document({{"schema", "quarry.evidence-expect/1"},
                         {"attempt", announced.digest.hex()},
                         {"cell", cell_json(attempt.cell)},

@@ -3,6 +3,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/dry_run.hpp"
+#include "cli/facts.hpp"
 #include "cli/job_files.hpp"
 #include "cli/next_command.hpp"
 #include "cli/plan_text.hpp"
@@ -63,12 +64,12 @@ Result<publish::Target> target_of(const Arguments& arguments) {
 }
 
 std::string receipt_text(const publish::Plan& plan, const publish::Receipt& receipt) {
-  auto text = fmt::format("sealed      set:{}  {}{}\n", receipt.set.short_hex(), units::things(receipt.files, "file"),
-                          receipt.newly_sealed ? "" : "  (already sealed)");
+  auto text = fact("sealed", "set:{}  {}{}", receipt.set.short_hex(), units::things(receipt.files, "file"),
+                   receipt.newly_sealed ? "" : "  (already sealed)");
   if (!receipt.channel.empty())
     text += receipt.channel_moved
-                ? fmt::format("channel     {}@{}\n", receipt.channel, receipt.generation)
-                : fmt::format("channel     unchanged: the set is in {}@{}\n", receipt.channel, receipt.generation);
+                ? fact("channel", "{}@{}", receipt.channel, receipt.generation)
+                : fact("channel", "unchanged: the set is in {}@{}", receipt.channel, receipt.generation);
   text += fmt::format("written     {}\n\n", units::things(receipt.writes, "object"));
   return text + pages::install_line(plan.set, receipt.channel.empty() ? receipt.directory_at : receipt.channel_at) +
          "\n";

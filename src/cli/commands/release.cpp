@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/release_notes.hpp"
@@ -113,8 +114,7 @@ Result<int> run_release_show(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto word, release_word(arguments.operands.at(0)));
   TRY(auto shown, load_shown_release(*store, word));
-  context.out.data(
-      fmt::format("release     {}{}\n", shown.digest, shown.record.name.empty() ? "" : "  " + shown.record.name));
+  context.out.data(fact("release", "{}{}", shown.digest, shown.record.name.empty() ? "" : "  " + shown.record.name));
   TableRows rows;
   auto sets = Json::array();
   for (const auto& sealed : shown.sets) {
@@ -134,9 +134,9 @@ Result<int> run_release_show(Context& context, const Arguments& arguments) {
   for (const auto& [what, names] :
        {std::pair("platforms", &std::as_const(platforms)), std::pair("families", &expect.families),
         std::pair("pythons", &expect.pythons), std::pair("projects", &expect.projects)})
-    if (!names->empty()) context.out.data(fmt::format("expects     {}: {}\n", what, text::join(*names, ", ")));
+    if (!names->empty()) context.out.data(fact("expects", "{}: {}", what, text::join(*names, ", ")));
   for (const auto& waiver : shown.waivers)
-    context.out.data(fmt::format("waived      {}  {}\n", waiver.digest.short_hex(), waiver.text));
+    context.out.data(fact("waived", "{}  {}", waiver.digest.short_hex(), waiver.text));
   auto waivers = Json::array();
   for (const auto& waiver : shown.waivers) waivers.push_back({{"waiver", waiver.digest}, {"text", waiver.text}});
   context.out.document({{"schema", "quarry.release-show/1"},

@@ -1,5 +1,6 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
@@ -88,8 +89,7 @@ void print_made(Context& context, const Arguments& arguments, const derive::Fina
   if (all > shown.size()) context.out.note(fmt::format("and {} more files", all - shown.size()));
   for (std::size_t i = 0; i < made.size(); ++i) {
     const auto& origin = plan.sets[i].candidate.set.origin;
-    context.out.data(
-        fmt::format("made        {}  {}\n", made[i].path, units::things(made[i].record.files.size(), "package")));
+    context.out.data(fact("made", "{}  {}", made[i].path, units::things(made[i].record.files.size(), "package")));
     NextCommand next(context, "publish");
     next.operand(made[i].path).set("--run-id", "RUN").set("--platform", std::string(origin.platform.text()));
     if (!origin.group.empty()) next.set("--artifact-group", origin.group);

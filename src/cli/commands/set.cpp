@@ -1,5 +1,6 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "cli/table.hpp"
@@ -53,9 +54,8 @@ Result<int> run_set_show(Context& context, const Arguments& arguments) {
     sets.push_back(set_json(sealed));
     const auto& o = sealed.set.origin;
     context.out.data(fmt::format("set:{}\n", sealed.digest));
-    context.out.data(fmt::format("sealed      {}  in {}\n", sealed.seal.time, sealed.set.directory));
-    context.out.data(
-        fmt::format("from        run {} {}{}\n", o.run_id, o.platform, o.commit.empty() ? "" : "  commit " + o.commit));
+    context.out.data(fact("sealed", "{}  in {}", sealed.seal.time, sealed.set.directory));
+    context.out.data(fact("from", "run {} {}{}", o.run_id, o.platform, o.commit.empty() ? "" : "  commit " + o.commit));
     context.out.data(files_text(sealed.set.files, context.out.data_look()));
   }
   context.out.document({{"schema", "quarry.set-show/1"},

@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/job_files.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
@@ -189,7 +190,7 @@ std::string installed_text(const venv::Receipt& receipt, const std::string& dire
 void report_install(Context& context, const venv::InstallOutcome& outcome, const std::string& directory) {
   const auto& receipt = outcome.receipt;
   for (const auto& file : receipt.files)
-    context.out.data(fmt::format("installed   {}  {}\n", file.filename, file.sha256.short_hex()));
+    context.out.data(fact("installed", "{}  {}", file.filename, file.sha256.short_hex()));
   context.out.data(installed_text(receipt, directory, outcome.seconds));
   if (receipt.sealed)
     context.out.note("next: " +
