@@ -55,7 +55,7 @@ TEST_F(NextCommandTest, EveryFlagOfEveryCommandComesBack) {
       if (flag.many) continue;
       auto value = flag.value.empty() ? "" : flag.choices.empty() ? "it's {a} -b" : flag.choices.back();
       said.values[flag.name] = {value};
-      if (flag.repeats) said.values[flag.name].push_back("--second");
+      if (flag.repeats) said.values[flag.name].push_back(flag.choices.empty() ? "--second" : flag.choices.front());
     }
     auto words = shell_words(NextCommand(here, name_of(command)).flags_of(said).text());
     words.erase(words.begin(), words.begin() + 1 + static_cast<std::ptrdiff_t>(command.path.size()));
