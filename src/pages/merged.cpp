@@ -80,145 +80,165 @@ Digests without(Digests digests, const std::set<std::string>& projects) {
   return digests;
 }
 
+/// One merged index: where it is, what it is made from, and how.
+struct Merge {
+  ObjectStore& store;
+  const Source& source;
+  const Source& base;
+  const MergeOptions& options;
+  std::string directory() const { return merged_directory(source.place); }
+};
+
+/// What both sources said when they were asked for their tokens.
+struct Tokens {
+  std::string own, base;
+};
+
+/// The projects of both sources; `base` lacks those that `own` has, too.
+struct Halves {
+  Projects own, base;
+
+  bool show(const std::string& project) const { return own.contains(project) || base.contains(project); }
+  template <class Names> void add_names(Names& names) const {
+    for (const auto* half : {&own, &base})
+      for (const auto& [name, project] : *half) names.insert(names.end(), name);
+  }
+};
+
+/// Projects whose files differ from those that the state names.
+std::set<std::string> moved_since(const State& shown, const Halves& halves) {
+  auto moved = moved_between(shown.own, digests_of(halves.own));
+  moved.merge(moved_between(shown.base, digests_of(halves.base)));
+  return moved;
+}
+
+State state_after(const State& shown, const Halves& halves, const std::set<std::string>& moved) {
+  State next{true, digests_of(halves.own), digests_of(halves.base), shown.moves + 1, {}, shown.slash_keys};
+  if (shown.readable) next.recent = shown.recent.after(next.moves, moved, {});
+  return next;
+}
+
+/// The state that is written before any page. The entries of projects that are about to change are removed, so that
+/// after a crash the next writer compares their pages; they already count as moved, so that it enters them in
+/// `twice`. Projects whose pages are about to be removed keep their entries, so that the next writer finishes the
+/// removal.
+State write_ahead_state(const State& shown, const State& next, const Halves& halves, std::set<std::string> moved) {
+  std::erase_if(moved, [&](const auto& name) { return !halves.show(name); });
+  return {true, without(shown.own, moved), without(shown.base, moved), shown.moves, next.recent, shown.slash_keys};
+}
+
+std::vector<std::string> names_in(const Projects& projects, const std::set<std::string>& touched) {
+  std::vector<std::string> names;
+  for (const auto& name : touched)
+    if (projects.contains(name)) names.push_back(name);
+  return names;
+}
+
+Result<Pages> pages_of(const Merge& merge, const Halves& halves, const std::vector<std::string>& names,
+                       std::vector<FileRecord>& files) {
+  Pages all;
+  for (const auto& name : names) {
+    auto own = halves.own.find(name);
+    TRY(auto of_one, files_of(merge.store, own == halves.own.end() ? halves.base.at(name) : own->second));
+    auto pages = index::pages_of_project(name, of_one, {.directory = merge.directory()});
+    std::move(pages.begin(), pages.end(), std::back_inserter(all));
+    std::move(of_one.begin(), of_one.end(), std::back_inserter(files));
+  }
+  return all;
+}
+
+Pages root_pages(const Halves& halves) {
+  std::vector<std::string> names;
+  halves.add_names(names);
+  return {{"simple/index.html", index::root_html(names), index::k_html_type},
+          {"simple-json/index.html", index::root_json(names), index::k_json_type}};
+}
+
+/// Keys of pages whose projects neither source has any more; with `thorough`, of all that the store lists.
+Result<std::vector<std::string>> stale(const Merge& merge, const Halves& halves, const std::set<std::string>& touched) {
+  constexpr std::string_view k_page = "/index.html";
+  const auto directory = merge.directory();
+  if (merge.options.thorough)
+    return stale_pages(merge.store, directory, [&](const std::string& key) {
+      auto page = std::string_view(key).substr(directory.size() + 1);
+      page.remove_prefix(page.find('/') + 1); // "simple/"
+      return page == k_page.substr(1) || halves.show(std::string(page.substr(0, page.find('/'))));
+    });
+  std::vector<std::string> keys;
+  for (const auto& name : touched)
+    for (const char* tree : {"/simple/", "/simple-json/"})
+      if (!halves.show(name)) keys.push_back(directory + tree + name + std::string(k_page));
+  return keys;
+}
+
+/// Brings one merged index up to date. The page writer asks it for tokens and work until nobody interferes.
 class Merger {
 public:
-  Merger(ObjectStore& store, const Source& source, const Source& base, const MergeOptions& options)
-      : store_(store), source_(source), base_(base), options_(options), directory_(merged_directory(source.place)) {}
+  explicit Merger(const Merge& merge) : merge_(merge) {}
 
   Result<Merged> run() {
     TRY(bool exists, has_merged_index());
     if (!exists) return Merged{};
     auto token_now = [this] { return token(); };
     auto work = [this](const std::string& state) { return work_of(parse_state(state)); };
-    PageSource pages{directory_, token_now, work, std::string(k_state_name), options_.transfers, Others::replaced};
-    TRY(auto done, write_pages(store_, pages));
+    PageSource pages{merge_.directory(),       token_now,       work, std::string(k_state_name),
+                     merge_.options.transfers, Others::replaced};
+    TRY(auto done, write_pages(merge_.store, pages));
     return Merged{true, done.pages_written, done.pages_removed, std::move(notes_)};
   }
 
 private:
   Result<std::string> token() {
-    TRY(own_token_, source_.token());
-    TRY(base_token_, base_.token());
-    return own_token_ + "\n" + base_token_;
+    TRY(tokens_.own, merge_.source.token());
+    TRY(tokens_.base, merge_.base.token());
+    return tokens_.own + "\n" + tokens_.base;
   }
 
   /// Both sources have files; or the directory's own sets are gone, and the merged index that shows them must follow.
   Result<bool> has_merged_index() {
     TRY_DO(token());
-    if (base_token_.empty() || !own_token_.empty()) return !base_token_.empty();
-    TRY(auto state, store_.head(directory_ + "/" + std::string(k_state_name)));
+    if (tokens_.base.empty() || !tokens_.own.empty()) return !tokens_.base.empty();
+    TRY(auto state, merge_.store.head(merge_.directory() + "/" + std::string(k_state_name)));
     return state.has_value();
   }
 
   Result<Work> work_of(const State& shown) {
-    TRY(own_, source_.projects(own_token_));
-    TRY(theirs_, base_.projects(base_token_));
-    TRY(notes_, give_one_owner(store_, source_.place, own_, theirs_));
-    auto moved = moved_since(shown);
-    auto next = moved.empty() && shown.readable ? shown : state_after(shown, moved);
+    TRY(halves_.own, merge_.source.projects(tokens_.own));
+    TRY(halves_.base, merge_.base.projects(tokens_.base));
+    TRY(notes_, give_one_owner(merge_.store, merge_.source.place, halves_.own, halves_.base));
+    auto moved = moved_since(shown, halves_);
+    auto next = moved.empty() && shown.readable ? shown : state_after(shown, halves_, moved);
     touched_.insert(moved.begin(), moved.end());
     for (const auto& [name, move] : next.recent.twice) touched_.insert(name);
-    TRY(next.slash_keys, store_.slash_keys());
+    TRY(next.slash_keys, merge_.store.slash_keys());
     bool copies_are_missing = next.slash_keys && !shown.slash_keys; // an older program wrote the pages
-    if (options_.thorough || copies_are_missing)
-      for (const auto* half : {&own_, &theirs_})
-        for (const auto& [name, project] : *half) touched_.insert(name);
+    if (merge_.options.thorough || copies_are_missing) halves_.add_names(touched_);
     Work work;
     if (touched_.empty()) return work;
-    if (!moved.empty()) work.state_before = write_ahead_state(shown, next, moved);
+    const auto& place = merge_.source.place;
+    if (!moved.empty()) work.state_before = state_page(place, write_ahead_state(shown, next, halves_, moved));
     work.batches = batches();
-    TRY(work.stale, stale());
-    work.state = [this, next] { return state_page(source_.place, next); };
+    TRY(work.stale, stale(merge_, halves_, touched_));
+    work.state = [&place, next] { return state_page(place, next); };
     return work;
-  }
-
-  /// Projects whose files differ from those that the state names.
-  std::set<std::string> moved_since(const State& shown) const {
-    auto moved = moved_between(shown.own, digests_of(own_));
-    moved.merge(moved_between(shown.base, digests_of(theirs_)));
-    return moved;
-  }
-
-  State state_after(const State& shown, const std::set<std::string>& moved) const {
-    State next{true, digests_of(own_), digests_of(theirs_), shown.moves + 1, {}, shown.slash_keys};
-    if (shown.readable) next.recent = shown.recent.after(next.moves, moved, {});
-    return next;
-  }
-
-  /// The state that is written before any page. The entries of projects that are about to change are removed, so that
-  /// after a crash the next writer compares their pages; they already count as moved, so that it enters them in
-  /// `twice`. Projects whose pages are about to be removed keep their entries, so that the next writer finishes the
-  /// removal.
-  index::Page write_ahead_state(const State& shown, const State& next, std::set<std::string> moved) const {
-    std::erase_if(moved, [&](const auto& name) { return !is_shown(name); });
-    return state_page(source_.place, {true, without(shown.own, moved), without(shown.base, moved), shown.moves,
-                                      next.recent, shown.slash_keys});
-  }
-
-  std::vector<std::string> touched_of(const Projects& projects) const {
-    std::vector<std::string> names;
-    for (const auto& name : touched_)
-      if (projects.contains(name)) names.push_back(name);
-    return names;
   }
 
   /// Pages of dependencies come before the pages of the projects that need them, roots last.
   std::vector<Batch> batches() {
     auto render = [this](const std::vector<std::string>& names, std::vector<FileRecord>& files) {
-      return pages_of(names, files);
+      return pages_of(merge_, halves_, names, files);
     };
     auto nothing = [](const std::vector<FileRecord>*) { return Result<Pages>(Pages()); };
-    auto roots = [this](const std::vector<FileRecord>*) { return Result<Pages>(root_pages()); };
-    auto batches = batches_of(store_, touched_of(theirs_), {render, nothing});
-    auto of_own = batches_of(store_, touched_of(own_), {render, roots});
+    auto roots = [this](const std::vector<FileRecord>*) { return Result<Pages>(root_pages(halves_)); };
+    auto batches = batches_of(merge_.store, names_in(halves_.base, touched_), {render, nothing});
+    auto of_own = batches_of(merge_.store, names_in(halves_.own, touched_), {render, roots});
     std::move(of_own.begin(), of_own.end(), std::back_inserter(batches));
     return batches;
   }
 
-  Result<Pages> pages_of(const std::vector<std::string>& names, std::vector<FileRecord>& files) {
-    Pages all;
-    for (const auto& name : names) {
-      auto own = own_.find(name);
-      TRY(auto of_one, files_of(store_, own == own_.end() ? theirs_.at(name) : own->second));
-      auto pages = index::pages_of_project(name, of_one, {.directory = directory_});
-      std::move(pages.begin(), pages.end(), std::back_inserter(all));
-      std::move(of_one.begin(), of_one.end(), std::back_inserter(files));
-    }
-    return all;
-  }
-
-  Pages root_pages() const {
-    std::vector<std::string> names;
-    for (const auto* half : {&own_, &theirs_})
-      for (const auto& [name, project] : *half) names.push_back(name);
-    return {{"simple/index.html", index::root_html(names), index::k_html_type},
-            {"simple-json/index.html", index::root_json(names), index::k_json_type}};
-  }
-
-  bool is_shown(const std::string& project) const { return own_.contains(project) || theirs_.contains(project); }
-
-  Result<std::vector<std::string>> stale() const {
-    constexpr std::string_view k_page = "/index.html";
-    if (options_.thorough)
-      return stale_pages(store_, directory_, [&](const std::string& key) {
-        auto page = std::string_view(key).substr(directory_.size() + 1);
-        page.remove_prefix(page.find('/') + 1); // "simple/"
-        return page == k_page.substr(1) || is_shown(std::string(page.substr(0, page.find('/'))));
-      });
-    std::vector<std::string> keys;
-    for (const auto& name : touched_)
-      for (const char* tree : {"/simple/", "/simple-json/"})
-        if (!is_shown(name)) keys.push_back(directory_ + tree + name + std::string(k_page));
-    return keys;
-  }
-
-  ObjectStore& store_;
-  const Source& source_;
-  const Source& base_;
-  const MergeOptions& options_;
-  std::string directory_;
-  std::string own_token_, base_token_;
-  Projects own_, theirs_; ///< read for the tokens; theirs_ without the projects that own_ has, too
+  const Merge& merge_;
+  Tokens tokens_;
+  Halves halves_; ///< read for the tokens
   Findings notes_;
   /// Includes the projects of earlier rounds: a page that this writer wrote late may have replaced a newer one (ABA).
   std::set<std::string> touched_;
@@ -227,7 +247,8 @@ private:
 Result<Merged> merge(ObjectStore& store, const Source& source, const MergeOptions& options) {
   if (source.place == k_base_index) return Merged{};
   auto base = directory_source(store, std::string(k_base_index));
-  return Merger(store, source, base, options).run();
+  Merge one{store, source, base, options};
+  return Merger(one).run();
 }
 
 /// A merged index or a set record, and why it could not be written or read.
@@ -322,7 +343,8 @@ Result<MergedAll> merge_all(ObjectStore& store, const MergeOptions& options) {
   auto base = read_once(directory_source(store, std::string(k_base_index)));
   MergeOptions one{options.thorough, 1};
   TRY_DO(parallel_for(sources.size(), options.transfers, [&](std::size_t i) -> Result<void> {
-    merged[i] = Merger(store, sources[i], base, one).run();
+    Merge task{store, sources[i], base, one};
+    merged[i] = Merger(task).run();
     return {}; // a broken place must not keep the others from their dependencies
   }));
   for (std::size_t i = 0; i < sources.size(); ++i)
