@@ -22,11 +22,12 @@ family.x = { name = "gfx942", tier = "nightly", linux = { variants = ["release"]
 
 void check(const matrix::Families& families) {
   auto text = matrix::write_families(families);
-  auto again = matrix::parse_families(text, "again");
+  auto again = matrix::parse_families({text, "again"});
   fuzzing::require(again && matrix::write_families(*again) == text);
   std::string tiers;
   for (const auto& tier : families.tiers) tiers += tier + ",";
-  for (const auto& platform : matrix::platform_names()) {
+  for (const auto& name : matrix::platform_names()) {
+    auto platform = Platform::read(name);
     auto all = matrix::expand(families, {tiers, platform, {}, {"all"}, "seed"});
     for (const auto& family : families.families)
       if (family.find(platform))
@@ -37,10 +38,10 @@ void check(const matrix::Families& families) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto k_families = matrix::parse_families(k_base, "base").value();
+  static const auto k_families = matrix::parse_families({k_base, "base"}).value();
   auto text = fuzzing::as_text(data, size);
-  if (auto families = matrix::parse_families(text, "x")) check(*families);
-  if (auto families = matrix::import_families(text, "x", k_families)) check(*families);
-  (void)matrix::parse_python_tables(text, "x");
+  if (auto families = matrix::parse_families({text, "x"})) check(*families);
+  if (auto families = matrix::import_families({text, "x"}, k_families)) check(*families);
+  (void)matrix::parse_python_tables({text, "x"});
   return 0;
 }

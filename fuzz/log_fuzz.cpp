@@ -38,7 +38,7 @@ buildlog::Input input_of(std::string_view text, std::size_t block) {
 } // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto k_parsed = buildlog::parse_rules(k_rules, "rules").value();
+  static const auto k_parsed = buildlog::parse_rules({k_rules, "rules"}).value();
   auto text = fuzzing::as_text(data, size);
   auto whole = input_of(text, buildlog::k_block_bytes), pieces = input_of(text, 7);
   auto report = buildlog::report_log(whole, k_parsed), same = buildlog::report_log(pieces, k_parsed);
@@ -50,6 +50,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzzing::require(difference.has_value());
   fuzzing::require(buildlog::report_times(whole, k_parsed).has_value() ==
                    buildlog::report_times(pieces, k_parsed).has_value());
-  (void)buildlog::parse_rules(text, "rules");
+  (void)buildlog::parse_rules({text, "rules"});
   return 0;
 }

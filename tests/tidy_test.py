@@ -25,13 +25,11 @@ LONG_FILES: dict[str, int] = {
     "src/names/fold.cpp": 622,  # a table made from Unicode data
 }
 LONG_FUNCTIONS: dict[str, int] = {}
-# Classes that hold more than a reader can keep in mind; each should become functions over values. Entries only shrink.
+# Classes that hold more than a reader can keep in mind; each should become functions over values.
 CLASS_LINES = 150
 MEMBERS = 7
 LONG_CLASSES: dict[str, int] = {}
-CLASSES_OF_MANY_MEMBERS: dict[str, int] = {
-    "src/pages/merged.cpp:Merger": 11,
-}
+CLASSES_OF_MANY_MEMBERS: dict[str, int] = {}
 # Functions with more parameters than a caller can tell apart.
 PARAMETERS = 5
 FUNCTIONS_OF_MANY_PARAMETERS: dict[str, int] = {
@@ -40,7 +38,6 @@ FUNCTIONS_OF_MANY_PARAMETERS: dict[str, int] = {
 }
 # Headers with neighbouring parameters of one type, which a caller can swap unnoticed.
 ALIKE_NEIGHBOURS: dict[str, int] = {
-    "src/artifact/descriptor.hpp": 1,
     "src/artifact/listing.hpp": 1,
     "src/artifact/unpack.hpp": 2,
     "src/base/edit_distance.hpp": 1,
@@ -52,14 +49,11 @@ ALIKE_NEIGHBOURS: dict[str, int] = {
     "src/base/units.hpp": 1,
     "src/base/xml.hpp": 1,
     "src/buildlog/difference.hpp": 1,
-    "src/buildlog/rules.hpp": 1,
     "src/codec/compression.hpp": 2,
     "src/content/rope.hpp": 5,
     "src/digest/crc64.hpp": 2,
     "src/digest/hmac.hpp": 1,
     "src/digest/sha256.hpp": 1,
-    "src/dist/manylinux.hpp": 1,
-    "src/dist/musllinux.hpp": 1,
     "src/elf/image.hpp": 4,
     "src/forge/github.hpp": 6,
     "src/gate/collect.hpp": 1,
@@ -72,11 +66,6 @@ ALIKE_NEIGHBOURS: dict[str, int] = {
     "src/inspect/machine_rules.hpp": 1,
     "src/inspect/path_rules.hpp": 1,
     "src/inspect/refusals.hpp": 1,
-    "src/matrix/families.hpp": 1,
-    "src/matrix/import.hpp": 1,
-    "src/matrix/python_literal.hpp": 1,
-    "src/mirror/names.hpp": 1,
-    "src/mirror/requirements.hpp": 1,
     "src/mirror/target.hpp": 1,
     "src/names/entry_names.hpp": 1,
     "src/pages/clash.hpp": 1,
@@ -85,13 +74,11 @@ ALIKE_NEIGHBOURS: dict[str, int] = {
     "src/publish/publish.hpp": 1,
     "src/registry/own_digest.hpp": 2,
     "src/registry/records.hpp": 9,
-    "src/run/github.hpp": 2,
     "src/run/layout.hpp": 4,
     "src/s3/capabilities.hpp": 1,
-    "src/s3/credentials.hpp": 2,
     "src/s3/errors.hpp": 1,
     "src/s3/location.hpp": 1,
-    "src/s3/profile.hpp": 2,
+    "src/s3/profile.hpp": 1,
     "src/s3/put.hpp": 3,
     "src/s3/replies.hpp": 4,
     "src/sdk/recipe.hpp": 2,
@@ -108,13 +95,8 @@ ALIKE_NEIGHBOURS: dict[str, int] = {
     "src/tar/paths.hpp": 1,
     "src/tar/rope.hpp": 1,
     "src/tar/tar.hpp": 2,
-    "src/trial/foreign.hpp": 1,
     "src/trial/kept.hpp": 1,
-    "src/trial/report.hpp": 2,
-    "src/venv/installer.hpp": 1,
-    "src/venv/receipt.hpp": 1,
     "src/version/order.hpp": 1,
-    "src/version/version_rules.hpp": 1,
     "src/wheel/proof.hpp": 2,
     "src/wheel/rewrite.hpp": 1,
     "src/wheel/thin_member.hpp": 1,
@@ -125,7 +107,6 @@ ALIKE_NEIGHBOURS: dict[str, int] = {
     "src/workflow/lint.hpp": 1,
     "src/workflow/model.hpp": 1,
     "src/workflow/review.hpp": 1,
-    "src/workflow/yaml.hpp": 1,
 }
 # Pages whose lines may be longer than COLUMNS.
 LONG_LINES = {

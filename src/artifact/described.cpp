@@ -143,7 +143,7 @@ Result<Source> source_of_descriptors(const std::string& build, const std::vector
   std::map<std::string, std::string> owners;
   for (const auto& file : files) {
     TRY(auto text, sys::read_file(file, k_descriptor_bytes_max), "while reading the descriptor " + file);
-    TRY(auto descriptor, parse_descriptor(text, file, options.platform));
+    TRY(auto descriptor, parse_descriptor({text, file}, options.platform));
     TRY_DO(check_shared(descriptor, owners));
     TRY(auto items, Distribution(build, descriptor, options).run());
     std::move(items.begin(), items.end(), std::back_inserter(source.items));

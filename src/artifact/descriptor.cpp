@@ -165,7 +165,9 @@ bool BaseRule::takes(std::string_view path) const {
   return (include.empty() || any_match(include, path)) && !any_match(exclude, path);
 }
 
-Result<Descriptor> parse_descriptor(std::string_view text, const std::string& file, const Platform& platform) {
+Result<Descriptor> parse_descriptor(NamedText named, const Platform& platform) {
+  const auto text = named.text;
+  const std::string file(named.name);
   return Parser(file, platform).run(text);
 }
 

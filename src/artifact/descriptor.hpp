@@ -2,6 +2,7 @@
 // Artifact descriptors: which files of a build's stage directories belong to which component (docs/formats/artifact.md,
 // "Descriptors"; the files ROCm's builds call `artifact-NAME.toml`). Parsing is pure and names file, line and key.
 #include "artifact/source.hpp"
+#include "base/data_text.hpp"
 #include "base/platform.hpp"
 #include "base/result.hpp"
 #include <string>
@@ -34,7 +35,7 @@ struct Descriptor {
 
 /// `platform` decides what `optional = "windows"` means. invalid_argument A023 (no TOML, or a file that is not called
 /// artifact-NAME.toml), A024 (an unknown key, a wrong type, an unknown component, a circle of `extends`).
-Result<Descriptor> parse_descriptor(std::string_view text, const std::string& file, const Platform& platform);
+Result<Descriptor> parse_descriptor(NamedText named, const Platform& platform);
 
 struct DescribedOptions {
   std::string target = "generic";

@@ -30,7 +30,7 @@ constexpr Refused k_refused[] = {
 
 TEST(Descriptor, NamesFileLineAndKeyOfWhatItRefuses) {
   for (const auto& row : k_refused) {
-    auto parsed = parse_descriptor(row.text, "d/artifact-blas.toml", Platform::linux);
+    auto parsed = parse_descriptor({row.text, "d/artifact-blas.toml"}, Platform::linux);
     ASSERT_FALSE(parsed) << row.what;
     EXPECT_EQ(parsed.error().code, row.code) << row.what;
     EXPECT_THAT(parsed.error().message, HasSubstr(row.place)) << row.what;
@@ -38,15 +38,15 @@ TEST(Descriptor, NamesFileLineAndKeyOfWhatItRefuses) {
 }
 
 TEST(Descriptor, TakesItsNameFromItsFile) {
-  EXPECT_EQ(parse_descriptor("", "d/artifact-core-hip.toml", Platform::linux)->name, "core-hip");
+  EXPECT_EQ(parse_descriptor({"", "d/artifact-core-hip.toml"}, Platform::linux)->name, "core-hip");
   for (auto file : {"artifact.toml", "artifact-.toml", "blas.toml", "artifact-a_b.toml"})
-    EXPECT_EQ(parse_descriptor("", file, Platform::linux).error().code, "A023") << file;
+    EXPECT_EQ(parse_descriptor({"", file}, Platform::linux).error().code, "A023") << file;
 }
 
 TEST(Descriptor, IsOptionalOnThePlatformsItNames) {
   auto optional = [](std::string_view value, const Platform& platform) {
     auto text = fmt::format("[components.lib.a]\noptional = {}\n", value);
-    return parse_descriptor(text, "artifact-x.toml", platform)->components.front().bases.front().optional;
+    return parse_descriptor({text, "artifact-x.toml"}, platform)->components.front().bases.front().optional;
   };
   EXPECT_TRUE(optional("true", Platform::linux));
   EXPECT_FALSE(optional("false", Platform::linux));

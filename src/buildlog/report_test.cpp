@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 const Rules& rules() {
   static const Rules shipped = [] {
     auto text = sys::read_file(QUARRY_SOURCE_DIR "/data/log-rules.toml");
-    auto parsed = parse_rules(text.value(), "data/log-rules.toml");
+    auto parsed = parse_rules({text.value(), "data/log-rules.toml"});
     if (!parsed) ADD_FAILURE() << parsed.error().message;
     return std::move(parsed).value();
   }();
@@ -254,7 +254,7 @@ TEST(Rules, RefuseWhatTheyDoNotKnow) {
       {"[[tool]]\nname = \"a\"\nnoise = \"none\"\nbegin = [\"b\"]", "X501", "no [[noise]]"},
       {"[[phase]]\nname = \"a\"", "X501", "nothing begins"}};
   for (const auto& c : cases) {
-    auto parsed = parse_rules(std::string(c.text).starts_with("[") ? head + c.text : c.text, "rules.toml");
+    auto parsed = parse_rules({std::string(c.text).starts_with("[") ? head + c.text : c.text, "rules.toml"});
     ASSERT_FALSE(parsed) << c.text;
     EXPECT_EQ(parsed.error().code, c.code) << c.text;
     EXPECT_THAT(parsed.error().message, HasSubstr(c.says));

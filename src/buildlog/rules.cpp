@@ -147,7 +147,9 @@ private:
 };
 } // namespace
 
-Result<Rules> parse_rules(std::string_view text, const std::string& file) {
+Result<Rules> parse_rules(NamedText named) {
+  const auto text = named.text;
+  const std::string file(named.name);
   if (text.size() > k_rules_bytes_max)
     return fail(ErrorKind::invalid_argument, "X500", fmt::format("{} has more than {} bytes", file, k_rules_bytes_max),
                 std::string(k_hint));

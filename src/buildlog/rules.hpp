@@ -1,6 +1,7 @@
 #pragma once
 // What lines of build logs mean, as reviewed data (data/log-rules.toml, docs/formats/log-rules.md). A value once
 // parsed; thread-safe.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include "buildlog/pattern.hpp"
 #include <cstdint>
@@ -71,6 +72,6 @@ enum Word : std::uint8_t {
 
 /// Strict: an unknown key, a pattern that says nothing and a name that appears twice are refused with file, line and
 /// key. Errors: X500 (not TOML, too large), X501.
-Result<Rules> parse_rules(std::string_view text, const std::string& file);
+Result<Rules> parse_rules(NamedText named);
 
 } // namespace quarry::buildlog

@@ -27,7 +27,7 @@ class Collector {
 public:
   Result<void> add(const JunitFile& file) {
     TRY(auto text, sys::read_file(file.path, trial::k_report_bytes_max));
-    TRY(auto report, trial::parse_junit(text, file.path));
+    TRY(auto report, trial::parse_junit({text, file.path}));
     auto number = variant(file.variant);
     auto& counts = out_.variants[number];
     ++counts.reports;

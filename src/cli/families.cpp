@@ -11,7 +11,7 @@ constexpr std::uint64_t k_families_bytes_max = 4u << 20; // the incumbent's tabl
 
 Result<matrix::Families> parse_shipped(const Context& context, const std::string& name, const std::string& text) {
   auto origin = context.resources.origin(name);
-  return matrix::parse_families(text, origin == "embedded" ? name : origin);
+  return matrix::parse_families({text, origin == "embedded" ? name : origin});
 }
 
 std::vector<std::string> shipped_names(const Context& context) {
@@ -41,7 +41,7 @@ Result<matrix::Families> load_families(const Context& context, const std::string
   if (shipped) return parse_shipped(context, name, *shipped);
   if (!named.empty() && sys::exists(named) && !sys::is_directory(named)) {
     TRY(auto text, sys::read_file(named, k_families_bytes_max), "while reading --families-file");
-    return matrix::parse_families(text, named);
+    return matrix::parse_families({text, named});
   }
   return fail(ErrorKind::not_found, "F008", fmt::format("there is no families file {}", named.empty() ? name : named),
               fmt::format("name a file, or one of {}", text::join(shipped_names(context), ", ")));

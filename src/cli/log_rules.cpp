@@ -21,12 +21,12 @@ Flag log_rules_flag() {
 Result<buildlog::Rules> load_log_rules(const Context& context, const Arguments& arguments) {
   if (auto file = arguments.find("--rules")) {
     TRY(auto text, sys::read_file(*file, buildlog::k_rules_bytes_max + 1), "while reading --rules");
-    return buildlog::parse_rules(text, *file);
+    return buildlog::parse_rules({text, *file});
   }
   auto text = context.resources.read(k_shipped);
   if (!text) return fail(ErrorKind::internal, "X500", fmt::format("{} is missing from the program", k_shipped));
   auto origin = context.resources.origin(k_shipped);
-  return buildlog::parse_rules(*text, origin == "embedded" ? k_shipped : origin);
+  return buildlog::parse_rules({*text, origin == "embedded" ? k_shipped : origin});
 }
 
 Result<std::vector<buildlog::Input>> find_logs(const Arguments& arguments, Findings& findings) {

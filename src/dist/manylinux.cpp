@@ -98,7 +98,9 @@ std::string dotted(const Number& number) {
 
 std::string ManylinuxPolicy::tag() const { return "manylinux_" + text::replace_all(glibc, ".", "_") + "_" + machine; }
 
-Result<Manylinux> parse_manylinux(std::string_view text, const std::string& file) {
+Result<Manylinux> parse_manylinux(NamedText named) {
+  const auto text = named.text;
+  const std::string file(named.name);
   TRY(auto root, TomlTable::parse(text, file, "M012", "M012", "data/manylinux.toml"));
   Manylinux out;
   std::string schema;

@@ -1,5 +1,6 @@
 #pragma once
 // What a manylinux tag promises (PEP 600), as auditwheel's tables say it: data/manylinux.toml. Pure, thread-safe.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include <map>
 #include <set>
@@ -23,7 +24,7 @@ struct Manylinux {
 };
 
 /// corrupt M012 with file, line and key.
-Result<Manylinux> parse_manylinux(std::string_view text, const std::string& file);
+Result<Manylinux> parse_manylinux(NamedText named);
 
 /// The policy of a tag: its own row, or the bounds of the row below with the glibc it names. Legacy names (manylinux1,
 /// 2010, 2014) are understood. invalid_argument M013 for a tag about which nothing is known here.

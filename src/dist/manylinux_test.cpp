@@ -10,7 +10,7 @@ namespace {
 Manylinux shipped() {
   std::ifstream file(std::string(QUARRY_SOURCE_DIR) + "/data/manylinux.toml");
   std::string text(std::istreambuf_iterator<char>(file), {});
-  return parse_manylinux(text, "data/manylinux.toml").value();
+  return parse_manylinux({text, "data/manylinux.toml"}).value();
 }
 
 struct Row {
@@ -89,7 +89,7 @@ TEST(Manylinux, TagsWithoutAVerdictAreRefused) {
 
 TEST(Manylinux, ATypoInTheTableIsSaid) {
   auto parsed = parse_manylinux(
-      "schema = \"quarry.manylinux/1\"\nmachines = [\"x86_64\"]\n[[policy]]\nglib = \"2.5\"\n", "m.toml");
+      {"schema = \"quarry.manylinux/1\"\nmachines = [\"x86_64\"]\n[[policy]]\nglib = \"2.5\"\n", "m.toml"});
   ASSERT_FALSE(parsed);
   EXPECT_NE(parsed.error().message.find("m.toml:"), std::string::npos);
 }

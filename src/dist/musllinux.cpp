@@ -17,7 +17,9 @@ std::set<std::string> Musllinux::libraries_of(std::string_view machine) const {
   return out;
 }
 
-Result<Musllinux> parse_musllinux(std::string_view text, const std::string& file) {
+Result<Musllinux> parse_musllinux(NamedText named) {
+  const auto text = named.text;
+  const std::string file(named.name);
   TRY(auto root, TomlTable::parse(text, file, "M015", "M015", "data/musllinux.toml"));
   Musllinux out;
   std::string schema;

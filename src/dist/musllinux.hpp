@@ -1,5 +1,6 @@
 #pragma once
 // What a musllinux tag promises (PEP 656), as auditwheel's tables say it: data/musllinux.toml. Pure, thread-safe.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include <map>
 #include <set>
@@ -21,6 +22,6 @@ struct Musllinux {
 };
 
 /// invalid_argument M015 with file, line and key.
-Result<Musllinux> parse_musllinux(std::string_view text, const std::string& file);
+Result<Musllinux> parse_musllinux(NamedText named);
 
 } // namespace quarry::dist

@@ -13,7 +13,7 @@ std::string shipped_musllinux() {
 }
 
 TEST(Musllinux, ShippedTable) {
-  auto table = parse_musllinux(shipped_musllinux(), "m.toml");
+  auto table = parse_musllinux({shipped_musllinux(), "m.toml"});
   ASSERT_TRUE(table) << render(table.error());
   EXPECT_EQ(table->tag("aarch64"), "musllinux_1_2_aarch64");
   EXPECT_EQ(table->libraries_of("x86_64"), (std::set<std::string>{"libc.musl-x86_64.so.1", "libz.so.1"}));
@@ -33,7 +33,7 @@ TEST(Musllinux, ATypoInTheTableIsSaid) {
   for (auto [from, to] : changes) {
     auto text = shipped_musllinux();
     text.replace(text.find(from), std::string_view(from).size(), to);
-    auto parsed = parse_musllinux(text, "m.toml");
+    auto parsed = parse_musllinux({text, "m.toml"});
     ASSERT_FALSE(parsed) << to;
     EXPECT_EQ(parsed.error().code, "M015") << to;
     EXPECT_NE(parsed.error().message.find("m.toml:"), std::string::npos) << parsed.error().message;

@@ -121,7 +121,7 @@ Result<Run> parse_run(const Json& object, const std::string& what) {
                 "look at GITHUB_API_URL, or at the proxy on the way");
   TRY(auto canonical, json::canonical(object));
   Run run;
-  auto facts = run::parse_workflow_run(canonical, what);
+  auto facts = run::parse_workflow_run({canonical, what});
   if (!facts)
     return fail(ErrorKind::unavailable, "Y006", "the answer is not a workflow run: " + facts.error().message,
                 "look at GITHUB_API_URL, or at the proxy on the way");

@@ -20,7 +20,7 @@ Policy policy_of(const std::string& entries) {
 }
 
 matrix::Families families() {
-  return *matrix::parse_families(R"(schema = "quarry.families/1"
+  return *matrix::parse_families({R"(schema = "quarry.families/1"
 name = "f"
 tiers = ["all"]
 variant.linux.release = {}
@@ -30,7 +30,7 @@ target.gfx900 = { product = "b" }
 family.x = { name = "gfx942", tier = "all", linux = { variants = ["release"], runners = { test = { t = 1 } } } }
 family.y = { name = "gfx900", tier = "all", linux = { variants = ["release"] } }
 )",
-                                 "f.toml");
+                                  "f.toml"});
 }
 
 std::string fact(const std::string& family) {
@@ -55,7 +55,7 @@ TEST(Agreement, SaysWhereTheyHaveDriftedApart) {
 TEST(Agreement, TheShippedPolicyOfFebruaryKnowsItsFamilies) {
   auto read = [](const std::string& name) { return *sys::read_file(std::string(QUARRY_SOURCE_DIR) + "/data/" + name); };
   auto policy = parse_policy(read("policies/incumbent-feb.toml"), "incumbent-feb");
-  auto table = matrix::parse_families(read("families/therock-2026-02.toml"), "therock-2026-02");
+  auto table = matrix::parse_families({read("families/therock-2026-02.toml"), "therock-2026-02"});
   ASSERT_TRUE(policy && table);
   EXPECT_EQ(render(compare_with_families(*policy, *table)), "");
 }

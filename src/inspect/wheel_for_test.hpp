@@ -13,11 +13,11 @@ inline std::string shipped_text(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 inline const dist::Manylinux& manylinux() {
-  static const auto table = dist::parse_manylinux(shipped_text("manylinux.toml"), "manylinux.toml").value();
+  static const auto table = dist::parse_manylinux({shipped_text("manylinux.toml"), "manylinux.toml"}).value();
   return table;
 }
 inline const dist::Musllinux& musllinux() {
-  static const auto table = dist::parse_musllinux(shipped_text("musllinux.toml"), "musllinux.toml").value();
+  static const auto table = dist::parse_musllinux({shipped_text("musllinux.toml"), "musllinux.toml"}).value();
   return table;
 }
 inline PlatformTables platforms() { return {manylinux(), musllinux()}; }

@@ -132,7 +132,7 @@ Families many(int count, std::size_t bytes) {
             "\"\ntier = \"nightly\"\nlinux.variants = [\"release\"]\nlinux.reason = \"" + std::string(bytes, 'x') +
             "\"\n";
   }
-  return *parse_families(text, "many.toml");
+  return *parse_families({text, "many.toml"});
 }
 
 TEST(GithubMatrix, RefusesWhatGithubWould) {
@@ -157,7 +157,7 @@ TEST(Check, SaysWhatPeopleShouldLookAt) {
   text.erase(text.find("reason = \"no machine yet\"\n"), std::string("reason = \"no machine yet\"\n").size());
   text += "[target.gfx1200]\nproduct = \"RX 9060\"\n";
   Names codes;
-  for (const auto& finding : check_families(*parse_families(text, "small.toml"))) codes.push_back(finding.code);
+  for (const auto& finding : check_families(*parse_families({text, "small.toml"}))) codes.push_back(finding.code);
   EXPECT_THAT(codes, ElementsAre("F020", "F021", "F022", "F021", "F024"));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // GPU families as reviewed data (docs/formats/families.md): which there are, what they hold, where they are built and
 // tested, from which trigger on. A value once parsed; pure, thread-safe.
+#include "base/data_text.hpp"
 #include "base/platform.hpp"
 #include "base/result.hpp"
 #include <cstdint>
@@ -84,7 +85,7 @@ struct Families {
 
 /// invalid_argument F001 (not TOML), F002 (`file:line: key: what is wrong`): an unknown key, a wrong type, a family
 /// that no target belongs to, a target outside its family, an unknown tier or variant, weights that choose nobody.
-Result<Families> parse_families(std::string_view text, const std::string& file);
+Result<Families> parse_families(NamedText named);
 
 /// The file that reads back as `families`; byte for byte the same for the same value.
 std::string write_families(const Families& families);

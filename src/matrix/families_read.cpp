@@ -217,7 +217,9 @@ private:
 };
 } // namespace
 
-Result<Families> parse_families(std::string_view text, const std::string& file) {
+Result<Families> parse_families(NamedText named) {
+  const auto text = named.text;
+  const std::string file(named.name);
   if (text.size() > k_file_max)
     return fail(ErrorKind::invalid_argument, "F001", fmt::format("{} has more than {} bytes", file, k_file_max),
                 std::string(k_hint));

@@ -42,7 +42,7 @@ TEST(Families, TargetsOfFamiliesGroupsAndThemselves) {
 TEST(Families, WhatIsWrittenReadsBackAsTheSame) {
   auto families = small_families();
   auto text = write_families(families);
-  auto again = parse_families(text, "again.toml");
+  auto again = parse_families({text, "again.toml"});
   ASSERT_TRUE(again) << render(again.error()) << text;
   EXPECT_EQ(write_families(*again), text);
   EXPECT_EQ(again->targets, families.targets);
@@ -55,7 +55,7 @@ TEST(Families, WritesNamesThatNeedQuotes) {
   auto families = small_families();
   families.targets[0].product = "a \"b\" \\ \n";
   families.families[0].places[0].runners["test"] = {{"label.with.dots", 1}};
-  auto again = parse_families(write_families(families), "again.toml");
+  auto again = parse_families({write_families(families), "again.toml"});
   ASSERT_TRUE(again) << render(again.error());
   EXPECT_EQ(again->targets[0].product, "a \"b\" \\ \n");
   EXPECT_EQ(again->families[0].places[0].runners.at("test")[0].label, "label.with.dots");
@@ -97,14 +97,14 @@ TEST(Families, RefusesWithFileLineAndKey) {
         Change{"product = \"Vega\"", "produkt = \"Vega\"", "target.gfx900"}}) {
     auto text = text::replace_all(k_small, change.from, change.to);
     ASSERT_NE(text, k_small) << change.from;
-    auto families = parse_families(text, "bad.toml");
+    auto families = parse_families({text, "bad.toml"});
     ASSERT_FALSE(families) << change.to;
     EXPECT_EQ(families.error().code, "F002") << change.to;
     EXPECT_THAT(families.error().message, StartsWith("bad.toml:")) << change.to;
     EXPECT_THAT(families.error().message, HasSubstr(change.place)) << change.to;
   }
-  EXPECT_EQ(parse_families("not toml", "bad.toml").error().code, "F001");
-  EXPECT_EQ(parse_families("", "bad.toml").error().code, "F002");
+  EXPECT_EQ(parse_families({"not toml", "bad.toml"}).error().code, "F001");
+  EXPECT_EQ(parse_families({"", "bad.toml"}).error().code, "F002");
 }
 
 TEST(Runners, TheHeaviestStandsForAll) {

@@ -301,8 +301,10 @@ void order_families(Families& families) {
 }
 } // namespace
 
-Result<Families> import_families(std::string_view text, const std::string& file, const Families& base) {
-  TRY(auto tables, parse_python_tables(text, file));
+Result<Families> import_families(NamedText named, const Families& base) {
+  const auto text = named.text;
+  const std::string file(named.name);
+  TRY(auto tables, parse_python_tables({text, file}));
   order_tables(tables);
   auto families = base;
   families.families.clear();
@@ -312,7 +314,7 @@ Result<Families> import_families(std::string_view text, const std::string& file,
     return fail(ErrorKind::invalid_argument, "F010", fmt::format("{} holds no table of families", file),
                 "its dicts are called …_presubmit, …_postsubmit and …_nightly");
   order_families(families);
-  return parse_families(write_families(families), "the imported table");
+  return parse_families({write_families(families), "the imported table"});
 }
 
 } // namespace quarry::matrix

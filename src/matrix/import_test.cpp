@@ -40,7 +40,7 @@ def get_all():
 )py";
 
 TEST(Import, MakesAFamiliesFile) {
-  auto families = import_families(k_table, "table.py", small_families());
+  auto families = import_families({k_table, "table.py"}, small_families());
   ASSERT_TRUE(families) << render(families.error());
   ASSERT_EQ(families->families.size(), 2u);
   const auto& first = families->families[0]; // presubmit before nightly, whatever the module's order
@@ -60,13 +60,14 @@ TEST(Import, MakesAFamiliesFile) {
 }
 
 TEST(Import, TakesVariantsAndBuildRunners) {
-  auto families = import_families(k_table + R"py(
+  auto families = import_families({k_table + R"py(
 all_build_variants = {"linux": {"release": {"build_variant_label": "release", "build_variant_suffix": "", "build_variant_cmake_preset": ""},
     "asan": {"build_variant_label": "asan", "build_variant_suffix": "asan", "build_variant_cmake_preset": "p", "expect_failure": True}},
   "windows": {"release": {"build_variant_label": "release", "build_variant_suffix": "", "build_variant_cmake_preset": "w"}}}
 BUILD_RUNNER_LABELS = {"linux": {"default": [{"label": "d", "weight": 1.0}], "sanitizer": [{"label": "s", "weight": 2}]}, "windows": {"default": [{"label": "w", "weight": 1}]}}
 )py",
-                                  "table.py", small_families());
+                                   "table.py"},
+                                  small_families());
   ASSERT_TRUE(families) << render(families.error());
   EXPECT_EQ(families->variant(Platform::linux, "asan")->build, "sanitizer");
   EXPECT_TRUE(families->variant(Platform::linux, "asan")->expected_failure);
@@ -101,14 +102,14 @@ TEST(Import, RefusesWhatItDoesNotUnderstand) {
         Row{"\"gfx94x\": {", "\"gfx900\": {", "F010", "appears in two tables"}}) {
     auto text = text::replace_all(k_table, row.from, row.to);
     ASSERT_NE(text, k_table) << row.from;
-    auto families = import_families(text, "table.py", small_families());
+    auto families = import_families({text, "table.py"}, small_families());
     EXPECT_EQ(families ? "" : families.error().code, row.code) << row.to;
     if (!families) {
       EXPECT_THAT(families.error().message, HasSubstr(row.why)) << row.to;
     }
   }
-  EXPECT_EQ(import_families("x = {}\n", "table.py", small_families()).error().code, "F010");
-  EXPECT_EQ(import_families("a_nightly = {'x': open('y')}\n", "table.py", small_families()).error().code, "F009");
+  EXPECT_EQ(import_families({"x = {}\n", "table.py"}, small_families()).error().code, "F010");
+  EXPECT_EQ(import_families({"a_nightly = {'x': open('y')}\n", "table.py"}, small_families()).error().code, "F009");
 }
 
 } // namespace

@@ -171,7 +171,9 @@ const Literal* Literal::find(std::string_view key) const {
   return nullptr;
 }
 
-Result<std::vector<Assignment>> parse_python_tables(std::string_view text, const std::string& file) {
+Result<std::vector<Assignment>> parse_python_tables(NamedText named) {
+  const auto text = named.text;
+  const std::string file(named.name);
   TRY(auto tokens, python_tokens(text, file));
   Cursor at(std::move(tokens), file);
   Parser parser(at);

@@ -2,6 +2,7 @@
 // Tables written in Python, read as data: the literal assignments of a module, never executed. Source of the grammar:
 // docs.python.org "Lexical analysis" and ast.literal_eval's subset (dict, list, tuple, str, int, float, True, False,
 // None). Everything else in the module (imports, functions, classes, comments) is skipped. Pure, bounded.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include <cstdint>
 #include <string>
@@ -39,6 +40,6 @@ struct Assignment {
 /// The assignments `NAME = literal` (or `NAME: type = literal`) at the left margin whose value begins like a dict or a
 /// list, in order. invalid_argument F009 with `file:line`: text that is not Python's (an open string or bracket), such
 /// a value that is not a literal, a key twice, nesting or size beyond the bounds.
-Result<std::vector<Assignment>> parse_python_tables(std::string_view text, const std::string& file);
+Result<std::vector<Assignment>> parse_python_tables(NamedText named);
 
 } // namespace quarry::matrix

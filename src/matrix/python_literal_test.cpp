@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 using Kind = Literal::Kind;
 
 Literal value_of(const std::string& text) {
-  auto found = parse_python_tables("x = [" + text + "]\n", "t.py");
+  auto found = parse_python_tables({"x = [" + text + "]\n", "t.py"});
   EXPECT_TRUE(found) << text << (found ? "" : render(found.error()));
   return found && !found->empty() && !found->front().value.items.empty() ? found->front().value.items.front()
                                                                          : Literal{};
@@ -44,7 +44,7 @@ TEST(PythonLiteral, OtherScalars) {
 }
 
 TEST(PythonLiteral, SkipsWhatIsNoTable) {
-  auto found = parse_python_tables(R"py("""A module.
+  auto found = parse_python_tables({R"py("""A module.
 x = {"not": "this"}
 """
 import os, sys
@@ -66,7 +66,7 @@ if TABLE:
 other = [1,
   2]
 )py",
-                                   "t.py");
+                                    "t.py"});
   ASSERT_TRUE(found) << render(found.error());
   ASSERT_EQ(found->size(), 2u);
   EXPECT_EQ((*found)[0].name, "TABLE");
@@ -105,22 +105,22 @@ TEST(PythonLiteral, RefusesEverythingElseWithItsLine) {
                    Row{"f)\n", "was not opened"},
                    Row{"x = [1 2]", "expected `,`"},
                    Row{"x = [True False]", "expected `,`"}}) {
-    auto found = parse_python_tables(row.python, "t.py");
+    auto found = parse_python_tables({row.python, "t.py"});
     ASSERT_FALSE(found) << row.python;
     EXPECT_EQ(found.error().code, "F009") << row.python;
     EXPECT_THAT(found.error().message, HasSubstr(row.why)) << row.python;
   }
-  EXPECT_FALSE(parse_python_tables(std::string("x = [\0]", 7), "t.py"));
-  EXPECT_FALSE(parse_python_tables("x = ['\xff']", "t.py"));
+  EXPECT_FALSE(parse_python_tables({std::string("x = [\0]", 7), "t.py"}));
+  EXPECT_FALSE(parse_python_tables({"x = ['\xff']", "t.py"}));
 }
 
 TEST(PythonLiteral, IsBounded) {
   std::string deep = "x = " + std::string(100'000, '[');
-  EXPECT_THAT(parse_python_tables(deep, "t.py").error().message, HasSubstr("nested deeper"));
+  EXPECT_THAT(parse_python_tables({deep, "t.py"}).error().message, HasSubstr("nested deeper"));
   std::string wide = "x = [";
   for (int i = 0; i < 200'001; ++i) wide += "1,";
-  EXPECT_THAT(parse_python_tables(wide + "]", "t.py").error().message, HasSubstr("more than 200000 values"));
-  EXPECT_THAT(parse_python_tables(std::string((4u << 20) + 1, ' '), "t.py").error().message, HasSubstr("bytes"));
+  EXPECT_THAT(parse_python_tables({wide + "]", "t.py"}).error().message, HasSubstr("more than 200000 values"));
+  EXPECT_THAT(parse_python_tables({std::string((4u << 20) + 1, ' '), "t.py"}).error().message, HasSubstr("bytes"));
 }
 
 } // namespace

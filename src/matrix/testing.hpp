@@ -57,6 +57,6 @@ tier = "nightly"
 variants = ["release"]
 )";
 
-inline Families small_families() { return *parse_families(k_small, "small.toml"); }
+inline Families small_families() { return *parse_families({k_small, "small.toml"}); }
 
 } // namespace quarry::matrix

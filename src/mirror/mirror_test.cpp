@@ -82,11 +82,11 @@ TEST(Target, AMinorVersionStandsForItsFirstAndLatePatch) {
 
 TEST(Requirements, OneALineWithCommentsAndContinuedLines) {
   auto asked =
-      parse_requirements("# deps\nnumpy >=1.26,\\\n  <3   # why\n\nfilelock#not-a-comment-in-a-name\n", "r.txt");
+      parse_requirements({"# deps\nnumpy >=1.26,\\\n  <3   # why\n\nfilelock#not-a-comment-in-a-name\n", "r.txt"});
   ASSERT_FALSE(asked); // "filelock#not…" is no requirement
   EXPECT_EQ(asked.error().code, "M010");
   EXPECT_THAT(asked.error().context, ElementsAre("in r.txt:5"));
-  asked = parse_requirements("numpy >=1.26,\\\n  <3   # why\r\nwheel==0.45.1\n", "r.txt");
+  asked = parse_requirements({"numpy >=1.26,\\\n  <3   # why\r\nwheel==0.45.1\n", "r.txt"});
   ASSERT_TRUE(asked) << asked.error().message;
   std::vector<std::string> found;
   for (const auto& one : *asked)
@@ -95,7 +95,7 @@ TEST(Requirements, OneALineWithCommentsAndContinuedLines) {
                                  "setuptools building source distributions"));
   for (const char* text : {"-r other.txt", "--index-url https://host.example", "numpy --hash=sha256:00",
                            "a @ https://host.example/a.whl", "", "# nothing\n"}) {
-    auto refused = parse_requirements(text, "r.txt");
+    auto refused = parse_requirements({text, "r.txt"});
     ASSERT_FALSE(refused) << text;
     EXPECT_EQ(refused.error().code, "U001") << text;
   }
@@ -264,8 +264,8 @@ TEST(Resolve, AMissingExtraIsSaid) {
 
 TEST(Names, WhatIsOursIsRefusedWhereverItIsAskedFor) {
   auto reserved = parse_reserved(
-      "schema = \"quarry.mirror-names/1\"\n[[reserved]]\nnames = [\"torch\", \"rocm-sdk-*\"]\nwhy = \"ours\"\n",
-      "m.toml");
+      {"schema = \"quarry.mirror-names/1\"\n[[reserved]]\nnames = [\"torch\", \"rocm-sdk-*\"]\nwhy = \"ours\"\n",
+       "m.toml"});
   ASSERT_TRUE(reserved) << reserved.error().message;
   auto guard = make_guard(*reserved, {{"own-lib", "42-linux/python/g"}});
   Table table;
@@ -283,7 +283,7 @@ TEST(Names, WhatIsOursIsRefusedWhereverItIsAskedFor) {
   for (const char* text : {"", "schema = \"quarry.mirror-names/2\"\n",
                            "schema = \"quarry.mirror-names/1\"\n[[reserved]]\nnames = [\"a\"]\n",
                            "schema = \"quarry.mirror-names/1\"\nname = 1\n", "="}) {
-    auto wrong = parse_reserved(text, "m.toml");
+    auto wrong = parse_reserved({text, "m.toml"});
     ASSERT_FALSE(wrong) << text;
     EXPECT_EQ(wrong.error().code, "U012") << text;
   }

@@ -1,6 +1,7 @@
 #pragma once
 // Whose name is it? What a run publishes, or a recipe makes, never comes from a public index: an installer that sees
 // both takes the newer version, whoever uploaded it (dependency confusion, CVE-2018-20225).
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include "mirror/resolve.hpp"
 #include "store/object_store.hpp"
@@ -17,7 +18,7 @@ struct Reserved {
 };
 
 /// data/mirror.toml (docs/formats/mirror.md). invalid_argument U012 with "file:line: key".
-Result<std::vector<Reserved>> parse_reserved(std::string_view text, const std::string& file);
+Result<std::vector<Reserved>> parse_reserved(NamedText named);
 
 /// Projects of every set that a run published into this store, with the place: "42-linux/python/gfx94X-dcgpu".
 Result<std::map<std::string, std::string>> owned_names(store::ObjectStore& store, unsigned transfers);

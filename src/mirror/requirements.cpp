@@ -52,7 +52,9 @@ Result<void> add_implied(std::vector<Asked>& asked) {
 
 } // namespace
 
-Result<std::vector<Asked>> parse_requirements(std::string_view text, const std::string& file) {
+Result<std::vector<Asked>> parse_requirements(NamedText named) {
+  const auto text = named.text;
+  const std::string file(named.name);
   std::vector<Asked> asked;
   for (const auto& line : logical_lines(text)) {
     auto trimmed = text::trim(line.text);

@@ -1,6 +1,7 @@
 #pragma once
 // A requirements file as a list of requirements. Accepts the part of pip's format that names projects: one
 // requirement per line, comments, continued lines. An option is refused, because to ignore it silently would be wrong.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include "dist/requirement.hpp"
 #include <string>
@@ -20,6 +21,6 @@ struct Asked {
 /// invalid_argument U001 for an option, a URL, no project at all, too many; M010 for what is no
 /// requirement; each with "file:line". `setuptools` and `wheel` are added when they are not named: source distributions
 /// are built with them.
-Result<std::vector<Asked>> parse_requirements(std::string_view text, const std::string& file);
+Result<std::vector<Asked>> parse_requirements(NamedText named);
 
 } // namespace quarry::mirror

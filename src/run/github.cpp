@@ -48,7 +48,9 @@ Result<bool> truth(const std::string& text) {
 }
 } // namespace
 
-Result<WorkflowRun> parse_workflow_run(std::string_view json, std::string_view what) {
+Result<WorkflowRun> parse_workflow_run(NamedText named) {
+  const auto json = named.text;
+  const std::string what(named.name);
   TRY(auto run, json::parse(json, what));
   if (!run.is_object()) return unlike(what, "is not a workflow-run object");
   if (!run.contains("head_repository")) return unlike(what, "has no head_repository, as GitHub's workflow runs have");
@@ -63,7 +65,9 @@ Result<WorkflowRun> parse_workflow_run(std::string_view json, std::string_view w
   return parsed;
 }
 
-Result<bool> is_fork_event(std::string_view json, std::string_view what) {
+Result<bool> is_fork_event(NamedText named) {
+  const auto json = named.text;
+  const std::string what(named.name);
   TRY(auto event, json::parse(json, what));
   const Json* at = &event;
   for (auto key : {"pull_request", "head", "repo"}) {
@@ -87,7 +91,7 @@ Result<bool> is_fork(const JobFacts& facts, Era era) {
   }
   if (!may_be_of_fork(facts.event_name)) return said;
   if (facts.event_payload) {
-    TRY(auto from_event, is_fork_event(*facts.event_payload, "the event's payload"));
+    TRY(auto from_event, is_fork_event({*facts.event_payload, "the event's payload"}));
     return said || from_event;
   }
   if (era == Era::quarry && !text::trim(facts.is_pr_from_fork).empty()) return said;

@@ -2,6 +2,7 @@
 // What GitHub says about a run: the workflow-run object of its REST API, the payload of an event, the variables of a
 // job. Pure; the caller reads files and variables. Sources: docs.github.com "REST API endpoints for workflow runs",
 // "Webhook events and payloads". Errors: L021 (not such a document), L025 (cannot tell whether it is a fork).
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include "run/bucket.hpp"
 #include <cstdint>
@@ -21,10 +22,10 @@ struct WorkflowRun {
   std::optional<std::int64_t> updated_at_us;
 };
 /// `what` names the document in errors. A missing `head_repository` is an error, null means deleted.
-Result<WorkflowRun> parse_workflow_run(std::string_view json, std::string_view what);
+Result<WorkflowRun> parse_workflow_run(NamedText named);
 
 /// Whether the pull request of an event's payload comes from a fork; a deleted repository was one.
-Result<bool> is_fork_event(std::string_view json, std::string_view what);
+Result<bool> is_fork_event(NamedText named);
 
 /// What a job's variables say, as values.
 struct JobFacts {

@@ -7,10 +7,10 @@ namespace quarry::run {
 namespace {
 
 TEST(WorkflowRun, ReadsWhatMatters) {
-  auto run = parse_workflow_run(
+  auto run = parse_workflow_run({
       R"({"id": 19680190301, "updated_at": "2025-11-25T12:00:00Z", "repository": {"full_name": "ROCm/TheRock"},
     "head_repository": {"full_name": "someone/TheRock"}, "name": "CI"})",
-      "run.json");
+      "run.json"});
   ASSERT_TRUE(run) << render(run.error());
   EXPECT_EQ(run->id, "19680190301");
   EXPECT_EQ(run->repository, "ROCm/TheRock");
@@ -19,7 +19,7 @@ TEST(WorkflowRun, ReadsWhatMatters) {
 }
 
 TEST(WorkflowRun, ADeletedForkIsKnown) {
-  auto run = parse_workflow_run(R"({"head_repository": null})", "run.json");
+  auto run = parse_workflow_run({R"({"head_repository": null})", "run.json"});
   ASSERT_TRUE(run);
   EXPECT_EQ(run->head_repository, "");
   EXPECT_EQ(run->id, "");
@@ -38,7 +38,7 @@ TEST(WorkflowRun, RefusesOtherDocuments) {
         Case{R"({"head_repository": null, "updated_at": "yesterday"})", "L021"},
         Case{R"({"head_repository": null, "repository": 1})", "L021"},
         Case{R"({"head_repository": null, "head_repository": null})", "B002"}}) {
-    auto run = parse_workflow_run(c.json, "run.json");
+    auto run = parse_workflow_run({c.json, "run.json"});
     ASSERT_FALSE(run) << c.json;
     EXPECT_EQ(run.error().code, c.code) << c.json;
   }

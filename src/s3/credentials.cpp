@@ -82,7 +82,9 @@ private:
 
 } // namespace
 
-Result<Credentials> parse_credentials_json(std::string_view text, const std::string& source) {
+Result<Credentials> parse_credentials_json(NamedText named) {
+  const auto text = named.text;
+  const std::string source(named.name);
   auto document = json::parse(text, source);
   if (!document || !document->is_object()) return odd(source, "its answer is not a JSON object");
   Credentials found;
@@ -95,7 +97,9 @@ Result<Credentials> parse_credentials_json(std::string_view text, const std::str
   return found;
 }
 
-Result<Credentials> parse_assumed_role(std::string_view text, const std::string& source) {
+Result<Credentials> parse_assumed_role(NamedText named) {
+  const auto text = named.text;
+  const std::string source(named.name);
   auto reply = parse_reply(text, source);
   if (!reply) return odd(source, "its answer is not XML");
   for (const auto& [name, records] : reply->groups)

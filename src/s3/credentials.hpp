@@ -12,6 +12,7 @@
 //
 // Fails with K011 if no source applies; if the first one that applies does not work, with K012 or the error of its
 // request or file; with K015 if a key has a control character.
+#include "base/data_text.hpp"
 #include "net/http.hpp"
 #include "s3/profile.hpp"
 #include "s3/sigv4.hpp"
@@ -45,9 +46,9 @@ Result<Credentials> find_credentials(const CredentialSurroundings& surroundings,
 
 /// Parses the JSON of the container's address or of the metadata service: AccessKeyId, SecretAccessKey, Token,
 /// Expiration. Pure.
-Result<Credentials> parse_credentials_json(std::string_view text, const std::string& source);
+Result<Credentials> parse_credentials_json(NamedText named);
 /// Parses the XML answer of AssumeRole and AssumeRoleWithWebIdentity. Pure.
-Result<Credentials> parse_assumed_role(std::string_view text, const std::string& source);
+Result<Credentials> parse_assumed_role(NamedText named);
 
 /// Keeps credentials. Thread-safe: one caller searches, the others wait.
 class CredentialCache {

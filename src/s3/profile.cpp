@@ -30,12 +30,14 @@ std::string without_comment(std::string_view value) { // " #" begins a comment, 
 Result<Ini> read_ini(const std::string& file) {
   if (file.empty() || !sys::exists(file)) return Ini();
   TRY(auto text, sys::read_file(file, k_file_max));
-  return parse_ini(text, file);
+  return parse_ini({text, file});
 }
 
 } // namespace
 
-Result<Ini> parse_ini(std::string_view text, const std::string& file) {
+Result<Ini> parse_ini(NamedText named) {
+  const auto text = named.text;
+  const std::string file(named.name);
   Ini ini;
   std::map<std::string, std::string>* section = nullptr;
   std::size_t number = 0;

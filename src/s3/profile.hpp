@@ -1,5 +1,6 @@
 #pragma once
 // Reads the files of the aws command, ~/.aws/config and ~/.aws/credentials. Only read_shared_files() does I/O.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include <map>
 #include <string>
@@ -13,7 +14,7 @@ using Ini = std::map<std::string, std::map<std::string, std::string>>;
 
 /// Parses a file. Fails with invalid_argument (K010, file and line) at a line that is not a section, a key with a value
 /// or a comment. Errors never contain values, which may be secret.
-Result<Ini> parse_ini(std::string_view text, const std::string& file);
+Result<Ini> parse_ini(NamedText named);
 
 struct Profile {
   std::string name = "default";

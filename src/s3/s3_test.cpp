@@ -213,10 +213,11 @@ INSTANTIATE_TEST_SUITE_P(
         Place{"s3://bucket/p", {{"AWS_ENDPOINT_URL", "bucket.example"}}, {}, "H001"}));
 
 TEST(Profiles, OfBothFiles) {
-  auto config = parse_ini("# comment\n[default]\nregion = eu-west-1\n[profile ci]\nrole_arn=arn:aws:iam::1:role/x ; "
-                          "not a comment\ns3 =\n  addressing_style = path\n",
-                          "config");
-  auto credentials = parse_ini("[ci]\naws_access_key_id = A\naws_secret_access_key = S#1 # a comment\n", "credentials");
+  auto config = parse_ini({"# comment\n[default]\nregion = eu-west-1\n[profile ci]\nrole_arn=arn:aws:iam::1:role/x ; "
+                           "not a comment\ns3 =\n  addressing_style = path\n",
+                           "config"});
+  auto credentials =
+      parse_ini({"[ci]\naws_access_key_id = A\naws_secret_access_key = S#1 # a comment\n", "credentials"});
   ASSERT_TRUE(config && credentials);
   auto profile = profile_of(*config, *credentials, "ci");
   EXPECT_TRUE(profile.found);
@@ -224,7 +225,7 @@ TEST(Profiles, OfBothFiles) {
   EXPECT_EQ(profile.value("aws_secret_access_key"), "S#1");
   EXPECT_EQ(profile_of(*config, *credentials, "default").value("region"), "eu-west-1");
   EXPECT_FALSE(profile_of(*config, *credentials, "other").found);
-  auto broken = parse_ini("[x]\nsecret-without-equals\n", "file");
+  auto broken = parse_ini({"[x]\nsecret-without-equals\n", "file"});
   ASSERT_FALSE(broken);
   EXPECT_THAT(render(broken.error()),
               ::testing::AllOf(HasSubstr("K010"), HasSubstr("file:2"), ::testing::Not(HasSubstr("secret-without"))));
@@ -286,11 +287,11 @@ TEST(Credentials, WithControlCharactersAreRefusedUnsaid) {
 
 TEST(Credentials, OfAProfileAndItsRole) {
   Fake fake;
-  SharedFiles files{*parse_ini("[profile deploy]\nrole_arn = arn:role\nsource_profile = base\n[profile "
-                               "circle]\nrole_arn = r\nsource_profile = circle2\n[profile circle2]\nrole_arn = "
-                               "r\nsource_profile = circle\n[profile process]\ncredential_process = x\n",
-                               "c"),
-                    *parse_ini("[base]\naws_access_key_id = A\naws_secret_access_key = S\n", "k")};
+  SharedFiles files{*parse_ini({"[profile deploy]\nrole_arn = arn:role\nsource_profile = base\n[profile "
+                                "circle]\nrole_arn = r\nsource_profile = circle2\n[profile circle2]\nrole_arn = "
+                                "r\nsource_profile = circle\n[profile process]\ncredential_process = x\n",
+                                "c"}),
+                    *parse_ini({"[base]\naws_access_key_id = A\naws_secret_access_key = S\n", "k"})};
   EXPECT_EQ(find(fake, {{"AWS_PROFILE", "base"}}, files)->keys.access_key, "A");
   fake.answers.push_back({200, {}, k_assumed});
   auto found = find(fake, {{"AWS_PROFILE", "deploy"}}, files);
@@ -307,8 +308,8 @@ TEST(Credentials, OfAProfileAndItsRole) {
 TEST(Credentials, OfChinasPartitionComeFromItsHost) {
   Fake fake;
   fake.answers.push_back({200, {}, k_assumed});
-  SharedFiles files{*parse_ini("[profile deploy]\nrole_arn = arn:role\nsource_profile = base\n", "c"),
-                    *parse_ini("[base]\naws_access_key_id = A\naws_secret_access_key = S\n", "k")};
+  SharedFiles files{*parse_ini({"[profile deploy]\nrole_arn = arn:role\nsource_profile = base\n", "c"}),
+                    *parse_ini({"[base]\naws_access_key_id = A\naws_secret_access_key = S\n", "k"})};
   Variables deploy = {{"AWS_PROFILE", "deploy"}};
   ASSERT_TRUE(find_credentials({deploy, fake, k_clock, "cn-north-1"}, files));
   EXPECT_EQ(fake.asked.at(0), "POST https://sts.cn-north-1.amazonaws.com.cn/");

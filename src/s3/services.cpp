@@ -78,7 +78,7 @@ Result<Credentials> assume_role(const CredentialSurroundings& surroundings, cons
   request.body = content::Rope::literal(body);
   TRY(auto response, ask(surroundings, std::move(request), k_service_ms), "while asking STS for a role");
   if (!response.ok()) return failed("STS", without_secrets(response));
-  return parse_assumed_role(response.body, source);
+  return parse_assumed_role({response.body, source});
 }
 
 Result<std::optional<Credentials>> from_github(const CredentialSurroundings& s, const SharedFiles&, std::string& why) {
@@ -124,7 +124,7 @@ Result<std::optional<Credentials>> from_container(const CredentialSurroundings& 
   if (!token.empty()) request.headers = {{"authorization", token}};
   TRY(auto response, ask(s, std::move(request), k_service_ms), "while asking the container for credentials");
   if (!response.ok()) return failed("the container", fmt::format("status {}", response.status));
-  TRY(auto found, parse_credentials_json(response.body, "the container"));
+  TRY(auto found, parse_credentials_json({response.body, "the container"}));
   return std::optional(found);
 }
 
@@ -161,7 +161,7 @@ Result<std::optional<Credentials>> from_machine(const CredentialSurroundings& s,
   auto found = at(roles + uri_encode(text::trim(name), false), "GET", with_token);
   if (!found) return fail(std::move(found.error().error));
   if (!found->ok()) return failed("the metadata service", fmt::format("status {}", found->status));
-  TRY(auto credentials, parse_credentials_json(found->body, "the machine's role"));
+  TRY(auto credentials, parse_credentials_json({found->body, "the machine's role"}));
   return std::optional(credentials);
 }
 

@@ -19,7 +19,7 @@ constexpr const char* k_data = "data/manylinux.toml";
 
 Result<dist::Manylinux> load(const Resources& resources) {
   TRY(auto text, read_resource(resources, k_data));
-  return dist::parse_manylinux(text, k_data);
+  return dist::parse_manylinux({text, k_data});
 }
 
 /// What the files of one package ask of the machine, and which file asks first.

@@ -221,9 +221,11 @@ void describe(const ForeignReport& report, const RecordOptions& options, const v
 
 } // namespace
 
-Result<ForeignReport> parse_foreign_report(std::string_view text, const std::string& what) {
+Result<ForeignReport> parse_foreign_report(NamedText named) {
+  const auto text = named.text;
+  const std::string what(named.name);
   ForeignReport report;
-  TRY(report.tests, parse_rocm_sdk_report(text, what));
+  TRY(report.tests, parse_rocm_sdk_report({text, what}));
   TRY(auto document, json::parse(text, what));
   TRY_DO(ForeignReader(document, what).read(report));
   return report;
@@ -231,7 +233,7 @@ Result<ForeignReport> parse_foreign_report(std::string_view text, const std::str
 
 Result<Recorded> record_report(const RecordOptions& options, store::ObjectStore& store) {
   TRY(auto text, sys::read_file(options.report, k_report_bytes_max), "while reading the report");
-  TRY(auto report, parse_foreign_report(text, options.report));
+  TRY(auto report, parse_foreign_report({text, options.report}));
   TRY(auto source, sealed_source(options, store));
   venv::VerifiedPaths verified;
   TRY_DO(bring_here(source, report, options, store, verified));

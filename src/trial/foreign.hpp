@@ -2,6 +2,7 @@
 // `evidence record`: the report of `rocm-sdk test --json` from a machine where Quarry did not run, such as a Windows
 // job, bound to the published files it is about. What that machine says of itself is believed; which files it had is
 // proven from their digests, as far as its word goes. The record says that it was reported.
+#include "base/data_text.hpp"
 #include "base/platform.hpp"
 #include "registry/records.hpp"
 #include "store/object_store.hpp"
@@ -27,7 +28,7 @@ struct ForeignReport {
   registry::Timestamp started, ended;
 };
 /// corrupt X012 (not a report), X013 (it lacks what evidence needs), X014 (some tests only).
-Result<ForeignReport> parse_foreign_report(std::string_view text, const std::string& what);
+Result<ForeignReport> parse_foreign_report(NamedText named);
 
 struct RecordOptions {
   std::string report;  ///< a file

@@ -187,14 +187,18 @@ void Report::add(registry::TestRow row) {
   rows.push_back(std::move(row));
 }
 
-Result<Report> parse_junit(std::string_view text, const std::string& what) {
+Result<Report> parse_junit(NamedText named) {
+  const auto text = named.text;
+  const std::string what(named.name);
   TRY(auto xml,
       XmlReader::open(text, {what, "X010", "a report",
                              "make the report again; a JUnit file has no document type and no entities of its own"}));
   return JunitReader(std::move(xml), what).read();
 }
 
-Result<Report> parse_rocm_sdk_report(std::string_view text, const std::string& what) {
+Result<Report> parse_rocm_sdk_report(NamedText named) {
+  const auto text = named.text;
+  const std::string what(named.name);
   auto document = json::parse(text, what);
   if (!document) return no_report(what, document.error().message);
   if (!document->is_object() || json::string_or(*document, "schema", "") != "rocm-sdk.test/1")

@@ -1,6 +1,7 @@
 #pragma once
 // What a test command says about itself: rows and counts, from JUnit XML or from `rocm-sdk test --json`. Untrusted
 // input.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include "registry/records.hpp"
 #include <string>
@@ -24,10 +25,10 @@ struct Report {
 
 /// JUnit XML as pytest, gtest, ctest and Maven write it. A suite that admits failures which no test case shows gets a
 /// row of its own, so that nothing is lost. corrupt X010 (not readable), X011 (not a JUnit report).
-Result<Report> parse_junit(std::string_view text, const std::string& what);
+Result<Report> parse_junit(NamedText named);
 
 /// {"schema":"rocm-sdk.test/1","version":…,"counts":{…},"rows":[{"name","outcome","message","seconds"}]}. corrupt X012;
 /// counts that do not agree with the rows are corrupt too.
-Result<Report> parse_rocm_sdk_report(std::string_view text, const std::string& what);
+Result<Report> parse_rocm_sdk_report(NamedText named);
 
 } // namespace quarry::trial

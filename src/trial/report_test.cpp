@@ -10,7 +10,7 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Junit, AsPytestWritesIt) {
-  auto report = parse_junit(R"(<?xml version="1.0" encoding="utf-8"?>
+  auto report = parse_junit({R"(<?xml version="1.0" encoding="utf-8"?>
 <testsuites name="pytest tests"><testsuite name="pytest" errors="1" failures="1" skipped="1" tests="4" time="0.10" timestamp="2026-11-21T10:00:00">
 <testcase classname="tests.test_a" name="test_ok[x&gt;1]" time="0.001" />
 <testcase classname="tests.test_a" name="test_bad" time="1.5"><failure message="assert 1 == 2&#10;where">def test_bad():
@@ -19,7 +19,7 @@ TEST(Junit, AsPytestWritesIt) {
 <testcase classname="tests.test_b" name="test_err" time="0"><error message="failed on setup">boom</error></testcase>
 <!-- a comment --></testsuite></testsuites>
 )",
-                            "r.xml");
+                             "r.xml"});
   ASSERT_TRUE(report) << render(report.error());
   EXPECT_EQ(report->passed, 1u);
   EXPECT_EQ(report->failed, 1u);
@@ -34,21 +34,21 @@ TEST(Junit, AsPytestWritesIt) {
 }
 
 TEST(Junit, OtherWriters) {
-  auto gtest = parse_junit(
+  auto gtest = parse_junit({
       R"(<testsuites tests="2" failures="0" name="AllTests"><testsuite name="A" tests="2" failures="0" errors="0"><properties><property name="p" value="v"/></properties>
 <testcase name="One" status="run" result="completed" time="0.1" classname="A"/><testcase name="Two" status="notrun" result="suppressed" classname="A"/></testsuite></testsuites>)",
-      "g.xml");
+      "g.xml"});
   ASSERT_TRUE(gtest);
   EXPECT_EQ(gtest->passed, 1u);
   EXPECT_EQ(gtest->skipped, 1u);
   auto ctest = parse_junit(
-      R"(<testsuite name="ctest" tests="2" failures="1"><testcase name="a" status="run"/><testcase name="b" status="fail"><failure message=""/><system-out>x]]&gt;</system-out></testcase></testsuite>)",
-      "c.xml");
+      {R"(<testsuite name="ctest" tests="2" failures="1"><testcase name="a" status="run"/><testcase name="b" status="fail"><failure message=""/><system-out>x]]&gt;</system-out></testcase></testsuite>)",
+       "c.xml"});
   ASSERT_TRUE(ctest);
   EXPECT_EQ(ctest->failed, 1u);
   auto surefire = parse_junit(
-      R"(<testsuite name="s" tests="1" errors="0" failures="0"><testcase name="a" classname="C" time="1,234.5"><flakyFailure message="first try">t</flakyFailure></testcase></testsuite>)",
-      "s.xml");
+      {R"(<testsuite name="s" tests="1" errors="0" failures="0"><testcase name="a" classname="C" time="1,234.5"><flakyFailure message="first try">t</flakyFailure></testcase></testsuite>)",
+       "s.xml"});
   ASSERT_TRUE(surefire);
   EXPECT_EQ(surefire->passed, 1u);
   EXPECT_DOUBLE_EQ(surefire->rows[0].seconds, 1234.5);
@@ -56,8 +56,8 @@ TEST(Junit, OtherWriters) {
 
 TEST(Junit, TheWorstOutcomeOfACaseStands) {
   auto report = parse_junit(
-      R"(<testsuite><testcase name="a"><skipped/><failure message="f"/></testcase><testcase name="b"><error message="e"/><failure message="f"/><skipped/></testcase></testsuite>)",
-      "r");
+      {R"(<testsuite><testcase name="a"><skipped/><failure message="f"/></testcase><testcase name="b"><error message="e"/><failure message="f"/><skipped/></testcase></testsuite>)",
+       "r"});
   ASSERT_TRUE(report);
   EXPECT_EQ(report->rows[0].outcome.text(), "failed");
   EXPECT_EQ(report->rows[0].message, "f");
@@ -67,23 +67,23 @@ TEST(Junit, TheWorstOutcomeOfACaseStands) {
 
 TEST(Junit, AdmittedFailuresAreNotLost) {
   auto hidden = parse_junit(
-      R"(<testsuite name="s" failures="2" errors="1"><testcase name="a"><failure/></testcase></testsuite>)", "r");
+      {R"(<testsuite name="s" failures="2" errors="1"><testcase name="a"><failure/></testcase></testsuite>)", "r"});
   ASSERT_TRUE(hidden);
   EXPECT_EQ(hidden->failed, 1u);
   EXPECT_EQ(hidden->errors, 1u);
   EXPECT_THAT(hidden->rows[1].message, HasSubstr("counts 3 failures, and its test cases show 1"));
   auto direct =
-      parse_junit(R"(<testsuite name="s"><error message="collection"/><testcase name="a"/></testsuite>)", "r");
+      parse_junit({R"(<testsuite name="s"><error message="collection"/><testcase name="a"/></testsuite>)", "r"});
   ASSERT_TRUE(direct);
   EXPECT_EQ(direct->errors, 1u);
 }
 
 TEST(Junit, TextIsTakenWhereThereIsNoMessageAndCut) {
   auto report =
-      parse_junit("<testsuite><testcase name=\"" + std::string(3000, 'n') +
-                      "\"><failure><![CDATA[  a <b> & c ]]></failure></testcase><testcase name=\"l\"><failure>" +
-                      std::string(4095, 'x') + "ü" + std::string(9000, 'y') + "</failure></testcase></testsuite>",
-                  "r");
+      parse_junit({"<testsuite><testcase name=\"" + std::string(3000, 'n') +
+                       "\"><failure><![CDATA[  a <b> & c ]]></failure></testcase><testcase name=\"l\"><failure>" +
+                       std::string(4095, 'x') + "ü" + std::string(9000, 'y') + "</failure></testcase></testsuite>",
+                   "r"});
   ASSERT_TRUE(report);
   EXPECT_EQ(report->rows[0].message, "a <b> & c");
   EXPECT_EQ(report->rows[0].name, std::string(1024, 'n') + "…");
@@ -98,7 +98,7 @@ struct Hostile {
 class HostileXml : public testing::TestWithParam<Hostile> {};
 
 TEST_P(HostileXml, IsRefused) {
-  auto report = parse_junit(GetParam().text, "r.xml");
+  auto report = parse_junit({GetParam().text, "r.xml"});
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().kind, ErrorKind::corrupt);
   EXPECT_THAT(report.error().message, HasSubstr(GetParam().message));
@@ -163,7 +163,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Junit, TooManyCases) {
   std::string text = "<testsuite>";
   for (std::size_t i = 0; i <= k_rows_max; ++i) text += "<testcase/>";
-  auto report = parse_junit(text + "</testsuite>", "r");
+  auto report = parse_junit({text + "</testsuite>", "r"});
   ASSERT_FALSE(report);
   EXPECT_EQ(report.error().code, "X011");
 }
@@ -175,10 +175,10 @@ TEST(Xml, TooLarge) {
 }
 
 TEST(RocmSdkReport, IsRead) {
-  auto report = parse_rocm_sdk_report(
+  auto report = parse_rocm_sdk_report({
       R"({"schema":"rocm-sdk.test/1","version":"7.2.0","counts":{"passed":1,"failed":1,"skipped":1,"errors":0},
           "rows":[{"name":"a","outcome":"passed","message":"","seconds":0.5},{"name":"b","outcome":"failed","message":"boom","seconds":1},{"name":"c","outcome":"skipped"}]})",
-      "r.json");
+      "r.json"});
   ASSERT_TRUE(report) << render(report.error());
   EXPECT_EQ(report->version, "7.2.0");
   EXPECT_EQ(report->passed, 1u);
@@ -197,7 +197,7 @@ TEST(RocmSdkReport, Refusals) {
        R"({"schema":"rocm-sdk.test/1","counts":{"passed":1,"failed":0,"skipped":0,"errors":0},"rows":[{"name":"a","outcome":"ok"}]})",
        R"({"schema":"rocm-sdk.test/1","counts":{"passed":1,"failed":0,"skipped":0,"errors":0},"rows":["a"]})",
        R"({"schema":"rocm-sdk.test/1","counts":{"passed":1,"failed":0,"skipped":0,"errors":0},"rows":[{"name":"a","outcome":"passed","seconds":-1}]})"}) {
-    auto report = parse_rocm_sdk_report(bad, "r.json");
+    auto report = parse_rocm_sdk_report({bad, "r.json"});
     ASSERT_FALSE(report) << bad;
     EXPECT_TRUE(report.error().code == "X012" || report.error().code == "B003") << report.error().code;
   }

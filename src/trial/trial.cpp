@@ -267,7 +267,7 @@ Report read_report(const Suite& suite, const sys::ProcessResult& done) {
                    0);
   auto text = sys::read_file(suite.report, k_report_bytes_max);
   if (!text) return one_row("report", Outcome::error, text.error().message, 0);
-  auto report = suite.packaged ? parse_rocm_sdk_report(*text, suite.report) : parse_junit(*text, suite.report);
+  auto report = suite.packaged ? parse_rocm_sdk_report({*text, suite.report}) : parse_junit({*text, suite.report});
   if (!report) return one_row("report", Outcome::error, report.error().message, 0);
   return std::move(*report);
 }

@@ -110,7 +110,7 @@ Result<Proof> freeze_remote(const InstallContext& context, const Workplace& work
                             const std::vector<InstalledFile>& earlier) {
   if (context.options.installer.installer == Installer::pip) {
     TRY(auto text, sys::read_file(work.at("report.json"), k_report_bytes_max));
-    TRY(chosen, parse_pip_report(text, "pip's report"));
+    TRY(chosen, parse_pip_report({text, "pip's report"}));
   }
   TRY(auto distributions, list_distributions(context.environment));
   Proof proof;

@@ -329,7 +329,9 @@ Result<InstalledFile> read_report_entry(const Json& entry, const std::string& wh
 
 } // namespace
 
-Result<std::vector<InstalledFile>> parse_pip_report(std::string_view text, const std::string& what) {
+Result<std::vector<InstalledFile>> parse_pip_report(NamedText named) {
+  const auto text = named.text;
+  const std::string what(named.name);
   auto document = json::parse(text, what);
   // 0 is what pip 22.2 and 22.3 call it, in all that is read here the same.
   auto format = document ? json::string_or(*document, "version", "") : "";

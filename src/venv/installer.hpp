@@ -1,6 +1,7 @@
 #pragma once
 // pip and uv as programs: how they are called so that nothing but the source can be installed, and what their failures
 // mean.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include "venv/environment.hpp"
 #include "venv/receipt.hpp"
@@ -72,7 +73,7 @@ bool looks_transient(std::string_view output);
 std::string_view transient_sign(std::string_view output);
 
 /// pip's `--report` (formats 0 and 1): what it installed from where. corrupt V012.
-Result<std::vector<InstalledFile>> parse_pip_report(std::string_view text, const std::string& what);
+Result<std::vector<InstalledFile>> parse_pip_report(NamedText named);
 
 /// The lines "name==version --hash=sha256:…" of `uv pip compile --generate-hashes`. unsupported V013 when a version has
 /// several files.

@@ -118,7 +118,9 @@ std::string to_json(const Receipt& receipt) {
   return json::pretty(out);
 }
 
-Result<Receipt> parse_receipt(std::string_view text, const std::string& what) {
+Result<Receipt> parse_receipt(NamedText named) {
+  const auto text = named.text;
+  const std::string what(named.name);
   auto parsed = json::parse(text, what);
   if (!parsed || !parsed->is_object()) return receipt_defect(what, "it is not a JSON object");
   const auto& document = *parsed;
@@ -158,7 +160,7 @@ Result<std::optional<Receipt>> read_receipt(const Environment& environment) {
   auto path = path::join(environment.directory, k_receipt_name);
   if (!sys::exists(path)) return std::optional<Receipt>();
   TRY(auto text, sys::read_file(path, k_receipt_bytes_max));
-  TRY(auto receipt, parse_receipt(text, path));
+  TRY(auto receipt, parse_receipt({text, path}));
   return std::optional(std::move(receipt));
 }
 

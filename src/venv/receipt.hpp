@@ -1,6 +1,7 @@
 #pragma once
 // What was installed into an environment and where it came from: quarry-receipt.json (docs/formats/receipt.md), and for
 // sources that nobody sealed quarry-lock.json, which freezes them.
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
 #include "registry/digests.hpp"
@@ -50,7 +51,7 @@ constexpr const char* k_lock_name = "quarry-lock.json";
 
 std::string to_json(const Receipt& receipt);
 /// corrupt V020.
-Result<Receipt> parse_receipt(std::string_view text, const std::string& what);
+Result<Receipt> parse_receipt(NamedText named);
 /// nullopt: the environment has none.
 Result<std::optional<Receipt>> read_receipt(const Environment& environment);
 /// Writes the receipt, and the lock of an unsealed source; atomically.

@@ -301,9 +301,9 @@ TEST(RunInstaller, LastLinesAreKept) {
 TEST(PipReport, IsRead) {
   std::string hash(64, 'a');
   auto files = parse_pip_report(
-      R"({"version":"1","install":[{"metadata":{"name":"Rocm_SDK.core","version":"1.0"},"download_info":{"url":"https://h/a%2Bb/rocm_sdk_core-1.0%2Bx-py3-none-any.whl","archive_info":{"hashes":{"sha256":")" +
-          hash + R"("}}}}]})",
-      "r");
+      {R"({"version":"1","install":[{"metadata":{"name":"Rocm_SDK.core","version":"1.0"},"download_info":{"url":"https://h/a%2Bb/rocm_sdk_core-1.0%2Bx-py3-none-any.whl","archive_info":{"hashes":{"sha256":")" +
+           hash + R"("}}}}]})",
+       "r"});
   ASSERT_TRUE(files) << render(files.error());
   EXPECT_EQ(files->at(0).project, "rocm-sdk-core");
   EXPECT_EQ(files->at(0).filename, "rocm_sdk_core-1.0+x-py3-none-any.whl");
@@ -311,10 +311,10 @@ TEST(PipReport, IsRead) {
   // As pip 22.2 writes it; 23.0 writes the same in format 1, for a page without digests.
   for (const std::string format : {"0", "1"}) {
     auto older = parse_pip_report(
-        R"({"version":")" + format +
-            R"(","install":[{"metadata":{"name":"a","version":"1"},"download_info":{"url":"file:///a-1.tar.gz","archive_info":{"hash":"sha256=)" +
-            hash + R"("}}}]})",
-        "r");
+        {R"({"version":")" + format +
+             R"(","install":[{"metadata":{"name":"a","version":"1"},"download_info":{"url":"file:///a-1.tar.gz","archive_info":{"hash":"sha256=)" +
+             hash + R"("}}}]})",
+         "r"});
     ASSERT_TRUE(older) << render(older.error());
     EXPECT_EQ(older->at(0).sha256.hex(), hash);
   }
@@ -325,7 +325,7 @@ TEST(PipReport, IsRead) {
        R"({"version":"1","install":[{"metadata":{"name":"a","version":"1"},"download_info":{"url":"u","archive_info":{"hashes":{"sha256":"zz"}}}}]})",
        R"({"version":"1","install":[{"metadata":{"name":"a","version":"1"},"download_info":{"url":"u","archive_info":{"hash":"md5=d41d8cd98f00b204e9800998ecf8427e"}}}]})",
        R"({"version":"1","install":[{"metadata":{"name":"a","version":"1"},"download_info":{"url":"u","archive_info":{}}}]})"}) {
-    auto wrong = parse_pip_report(bad, "r");
+    auto wrong = parse_pip_report({bad, "r"});
     ASSERT_FALSE(wrong) << bad;
     EXPECT_EQ(wrong.error().code, "V012");
   }
@@ -368,7 +368,7 @@ Receipt a_receipt() {
 }
 
 TEST(Receipt, RoundTrip) {
-  auto parsed = parse_receipt(to_json(a_receipt()), "r");
+  auto parsed = parse_receipt({to_json(a_receipt()), "r"});
   ASSERT_TRUE(parsed) << render(parsed.error());
   EXPECT_EQ(*parsed, a_receipt());
 }
@@ -384,10 +384,10 @@ TEST(Receipt, Refusals) {
                                                         {"\"sets\": [", "\"sets\": 5, \"x\": ["}}) {
     auto text = text::replace_all(good, from, to);
     ASSERT_NE(text, good) << from;
-    EXPECT_FALSE(parse_receipt(text, "r")) << from;
+    EXPECT_FALSE(parse_receipt({text, "r"})) << from;
   }
-  EXPECT_FALSE(parse_receipt("[]", "r"));
-  EXPECT_FALSE(parse_receipt("", "r"));
+  EXPECT_FALSE(parse_receipt({"[]", "r"}));
+  EXPECT_FALSE(parse_receipt({"", "r"}));
 }
 
 TEST(Python, AMissingOneIsNamedWithThoseThatAreThere) {

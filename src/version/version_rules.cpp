@@ -143,7 +143,9 @@ Result<std::string> compute_version(const VersionRequest& request, PackageType t
   return version;
 }
 
-Result<VersionFile> parse_version_file(std::string_view json, std::string_view what) {
+Result<VersionFile> parse_version_file(NamedText named) {
+  const auto json = named.text;
+  const std::string what(named.name);
   constexpr std::string_view k_hint = "it needs \"rocm-version\", such as \"7.12.0\"";
   TRY(auto document, json::parse(json, what));
   auto text_at = [](const Json& object, const char* key) {

@@ -2,6 +2,7 @@
 // The version that the SDK's packages bear, from the kind of release (docs/formats/versions.md). Pure, thread-safe.
 // Errors: invalid_argument N001 (release type), N002 (base version), N003 (date), N004 (commit), N005 (number of the
 // prerelease), N006 (the suffix makes no version), N007 (not a version file).
+#include "base/data_text.hpp"
 #include "base/result.hpp"
 #include <optional>
 #include <string>
@@ -37,7 +38,7 @@ Result<std::string> compute_version(const VersionRequest& request, PackageType t
 struct VersionFile {
   std::string base, base_date;
 };
-Result<VersionFile> parse_version_file(std::string_view json, std::string_view what);
+Result<VersionFile> parse_version_file(NamedText named);
 
 /// "20261121" for a time in microseconds since 1970, UTC.
 std::string date_of(std::int64_t us);

@@ -125,24 +125,24 @@ TEST(VersionRules, UpperCaseCommitsAreTheSameCommit) {
 }
 
 TEST(VersionFile, HoldsTheBase) {
-  auto file = *parse_version_file(R"({"rocm-version": "10.1.0", "release-metadata": {"base-date": "20260801"}})",
-                                  "version.json");
+  auto file = *parse_version_file(
+      {R"({"rocm-version": "10.1.0", "release-metadata": {"base-date": "20260801"}})", "version.json"});
   EXPECT_EQ(file.base, "10.1.0");
   EXPECT_EQ(file.base_date, "20260801");
-  EXPECT_EQ(parse_version_file(R"({"rocm-version": "10.1.0"})", "f")->base_date, "");
+  EXPECT_EQ(parse_version_file({R"({"rocm-version": "10.1.0"})", "f"})->base_date, "");
   for (auto bad : {"{}", "[]", R"({"rocm-version": 7})", R"({"rocm-version": ""})"})
-    EXPECT_EQ(parse_version_file(bad, "f").error().code, "N007") << bad;
+    EXPECT_EQ(parse_version_file({bad, "f"}).error().code, "N007") << bad;
   for (auto metadata : {"7", "null", "[]", "\"20260801\"", R"({"base-date": 20260801})", R"({"base-date": "20260231"})",
                         R"({"base-date": "2026-08-01"})"})
     EXPECT_EQ(
-        parse_version_file(R"({"rocm-version": "10.1.0", "release-metadata": )" + std::string(metadata) + "}", "f")
+        parse_version_file({R"({"rocm-version": "10.1.0", "release-metadata": )" + std::string(metadata) + "}", "f"})
             .error()
             .code,
         "N007")
         << metadata;
-  EXPECT_EQ(parse_version_file(R"({"rocm-version": "10.1.0", "release-metadata": {"base-date": ""}})", "f")->base_date,
-            "");
-  EXPECT_FALSE(parse_version_file("rocm", "f"));
+  EXPECT_EQ(
+      parse_version_file({R"({"rocm-version": "10.1.0", "release-metadata": {"base-date": ""}})", "f"})->base_date, "");
+  EXPECT_FALSE(parse_version_file({"rocm", "f"}));
 }
 
 TEST(Order, GoesForward) {

@@ -221,7 +221,7 @@ const File* Repository::find(std::string_view wanted) const {
 
 std::unique_ptr<File> read_file_model(std::string path, std::string text, bool action, std::vector<Located>& defects) {
   auto file = std::make_unique<File>();
-  auto parsed = parse_yaml(text, path);
+  auto parsed = parse_yaml({text, path});
   for (auto& defect : parsed.defects) defects.push_back(std::move(defect));
   file->path = std::move(path);
   file->text = std::move(text);

@@ -89,7 +89,7 @@ std::optional<Edit> removal_of(const Suppression& one, const File& file, const R
   if (!report.not_looked_at.empty() || !one.last || std::any_of(report.findings.begin(), report.findings.end(), unread))
     return std::nullopt;
   Located finding{file.path, one.at, "Y107", Severity::warning, "", "", Edit{one.text, ""}};
-  auto parsed = parse_yaml(edited(file.text, {&finding}).text, file.path);
+  auto parsed = parse_yaml({edited(file.text, {&finding}).text, file.path});
   if (!parsed.readable || !same_values(parsed.root, file.root)) return std::nullopt;
   return finding.edit;
 }

@@ -338,7 +338,9 @@ std::string Node::text_at(std::string_view key) const {
   return found && found->is_scalar() ? found->text : std::string();
 }
 
-Parsed parse_yaml(std::string_view text, const std::string& file) {
+Parsed parse_yaml(NamedText named) {
+  const auto text = named.text;
+  const std::string file(named.name);
   Parsed parsed;
   if (text.size() > k_file_bytes_max) {
     parsed.defects.push_back(

@@ -1,6 +1,7 @@
 #pragma once
 // YAML files as trees of values that know their line and column. Pure; libfyaml parses, its header stays in the cpp
 // file.
+#include "base/data_text.hpp"
 #include "base/finding.hpp"
 #include <cstdint>
 #include <optional>
@@ -76,7 +77,7 @@ struct Parsed {
 
 /// Parses one document. Never fails: what is wrong is a defect with line and column. Linear in the text; aliases are
 /// copied, within k_values_max.
-Parsed parse_yaml(std::string_view text, const std::string& file);
+Parsed parse_yaml(NamedText named);
 
 /// The position of character `offset` of a scalar's text. Exact for plain and quoted scalars of one line and for
 /// literal blocks; elsewhere the position of the scalar.

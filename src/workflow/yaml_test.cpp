@@ -7,13 +7,13 @@ using namespace quarry::workflow;
 
 namespace {
 std::string code_of(std::string_view text) {
-  auto parsed = parse_yaml(text, "a.yml");
+  auto parsed = parse_yaml({text, "a.yml"});
   return parsed.defects.empty() ? "" : parsed.defects[0].code;
 }
 } // namespace
 
 TEST(Yaml, OnStaysATextAndValuesKnowTheirPlace) {
-  auto parsed = parse_yaml("on: push\njobs:\n  build:\n    n: 3\n    flag: true\n    text: 'true'\n", "a.yml");
+  auto parsed = parse_yaml({"on: push\njobs:\n  build:\n    n: 3\n    flag: true\n    text: 'true'\n", "a.yml"});
   ASSERT_TRUE(parsed.readable);
   EXPECT_EQ(parsed.root.text_at("on"), "push");
   const auto* jobs = parsed.root.find("jobs");
@@ -28,7 +28,7 @@ TEST(Yaml, OnStaysATextAndValuesKnowTheirPlace) {
 }
 
 TEST(Yaml, LiteralBlocksKnowTheirLines) {
-  auto parsed = parse_yaml("run: |\n  one\n  two x\n", "a.yml");
+  auto parsed = parse_yaml({"run: |\n  one\n  two x\n", "a.yml"});
   const auto* run = parsed.root.find("run");
   ASSERT_TRUE(run);
   auto at = position_in(*run, run->text.find('x'));

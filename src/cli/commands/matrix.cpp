@@ -214,10 +214,10 @@ Result<int> run_import(Context& context, const Arguments& arguments) {
   TRY(auto base, load_families(context, arguments.get("--families-file")));
   const auto& file = arguments.operands.at(0);
   TRY(auto text, sys::read_file(file, k_table_bytes_max), "while reading the table");
-  TRY(auto families, matrix::import_families(text, file, base));
+  TRY(auto families, matrix::import_families({text, file}, base));
   families.name = arguments.find("--name").value_or("imported");
   auto written = matrix::write_families(families);
-  TRY(auto again, matrix::parse_families(written, arguments.find("--output").value_or("imported.toml")));
+  TRY(auto again, matrix::parse_families({written, arguments.find("--output").value_or("imported.toml")}));
   if (auto output = arguments.find("--output")) {
     TRY_DO(sys::write_file(*output, written));
     context.out.data(fmt::format("{}: {} families\n", *output, again.families.size()));

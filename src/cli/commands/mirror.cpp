@@ -2,6 +2,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/dry_run.hpp"
+#include "cli/facts.hpp"
 #include "cli/records.hpp"
 #include "cli/scratch.hpp"
 #include "cli/version.hpp"
@@ -23,7 +24,7 @@ Result<std::vector<mirror::Reserved>> reserved_names(const Context& context) {
   const std::string file = "data/mirror.toml";
   std::vector<mirror::Reserved> reserved;
   if (auto text = context.resources.read(file)) {
-    TRY(reserved, mirror::parse_reserved(*text, file));
+    TRY(reserved, mirror::parse_reserved({*text, file}));
   }
   for (const auto& name : context.resources.list("data/recipes/")) {
     auto text = name.ends_with(".toml") ? context.resources.read(name) : std::nullopt;
@@ -52,7 +53,7 @@ Result<Wanted> mirror_wanted_of(const Context& context, const Arguments& argumen
   TRY(wanted.targets, mirror::parse_targets(arguments.get("--python"), arguments.get("--platform")));
   TRY(wanted.index, net::parse_url(arguments.get("--index-url")), "while reading --index-url");
   TRY(auto text, sys::read_file(file, mirror::k_requirements_bytes_max), "while reading the requirements");
-  TRY(wanted.asked, mirror::parse_requirements(text, file));
+  TRY(wanted.asked, mirror::parse_requirements({text, file}));
   TRY(wanted.reserved, reserved_names(context));
   return wanted;
 }
@@ -94,8 +95,8 @@ std::string mirror_plan_text(const mirror::SyncPlan& plan) {
     for (const auto& [project, choice] : one.resolution.choices)
       text += fmt::format("  {} {}\n", project, choice.version);
   }
-  return text + fmt::format("wanted      {}, {} of them new ({})\n", units::things(plan.files.size(), "file"),
-                            plan.missing.size(), missing_text(plan));
+  return text + fact("wanted", "{}, {} of them new ({})", units::things(plan.files.size(), "file"), plan.missing.size(),
+                     missing_text(plan));
 }
 
 mirror::SyncOptions sync_options(Context& context, const Wanted& wanted, Progress& progress) {
@@ -126,9 +127,9 @@ void print_receipt(Context& context, const mirror::SyncReceipt& receipt) {
                                pages::installer_words(receipt.published.directory_at)));
   context.out.findings(receipt.merged.notes);
   if (!receipt.merged.directories.empty())
-    context.out.data(fmt::format("merged      in {} (runs and channels), {} written\n",
-                                 units::things(receipt.merged.directories.size(), "place"),
-                                 units::things(receipt.merged.pages_written, "page")));
+    context.out.data(fact("merged", "in {} (runs and channels), {} written",
+                          units::things(receipt.merged.directories.size(), "place"),
+                          units::things(receipt.merged.pages_written, "page")));
 }
 
 struct There {

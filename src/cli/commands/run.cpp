@@ -20,7 +20,7 @@ Unexpected contradiction(const std::string& flag, const std::string& said, const
 
 Result<run::WorkflowRun> read_workflow_run(const std::string& file, const std::string& run_id) {
   TRY(auto text, sys::read_file(file, run::k_github_document_max), "while reading --workflow-run");
-  TRY(auto found, run::parse_workflow_run(text, file));
+  TRY(auto found, run::parse_workflow_run({text, file}));
   if (!found.id.empty() && found.id != run_id) return contradiction("--run-id", run_id, "run " + found.id);
   return found;
 }

@@ -84,7 +84,7 @@ Result<void> read_bases(const Arguments& arguments, version::VersionRequest& req
     text.error().hint = "give the base version with --base, or the file with --version-file";
     return fail(std::move(text).error());
   }
-  TRY(auto file, version::parse_version_file(*text, name));
+  TRY(auto file, version::parse_version_file({*text, name}));
   if (request.base.empty()) request.base = file.base;
   if (request.base_date.empty()) request.base_date = file.base_date;
   return {};
