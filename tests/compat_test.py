@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from support import dist_facts, distributions, s3_server, small_artifacts  # noqa: E402
+from support import dist_facts, distributions, github_double, s3_server, small_artifacts  # noqa: E402
 from support.quarry import ROOT, clean_environment, good, quarry, refused  # noqa: E402
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -234,6 +234,31 @@ def test_forms_of_fetched_artifacts(run_of_two_families: Path, tmp_path: Path):
     assert (tmp_path / "flat/lib/libamdhip64.so.5").exists()
     assert "core-hip_lib" in compat("fetch_artifacts", *common, "--dry-run", "--output-dir", tmp_path / "none", environment=environment).out
     assert not (tmp_path / "none").exists()
+
+
+def test_artifacts_of_a_commit(run_of_two_families: Path, tmp_path: Path):
+    commit = "b2" * 20
+    with github_double.serve() as (github, url):
+        github.runs = [github_double.run_object(421, commit, "failure", minute=2), github_double.run_object(42, commit, minute=1)]
+        for run in github.runs:
+            run["path"] = ".github/workflows/multi_arch_ci.yml@main"
+        environment = clean_environment(GITHUB_API_URL=url, QUARRY_STORE=f"file:{run_of_two_families}", GITHUB_TOKEN="t")
+        words = ["find_artifacts_for_commit", "--commit", commit, "--artifact-group"]
+        done = compat(*words, FAMILY, "gfx1151", "--json", environment=environment).json
+        assert done["status"] == "found" and [result["artifact_group"] for result in done["results"]] == [FAMILY, "gfx1151"]
+        first = done["results"][0]
+        assert first["workflow_run_id"] == "421" and first["git_commit_sha"] == commit and first["s3_path"] == "421-linux/"
+        assert first["s3_index_url"] == "https://therock-ci-artifacts.s3.amazonaws.com/421-linux/index.html"
+        files = {name.removesuffix(".tar.zst") for name in first["artifact_filenames"]}
+        assert files == GENERIC | {f"blas_lib_{FAMILY}", f"blas_dev_{FAMILY}", "miopen_lib_gfx942"}
+        one = compat(*words, FAMILY, "--require-successful-run", "--require-artifact", "^blas_lib", environment=environment).out
+        assert "run       42  success" in one
+        refuses("Y010", *words, "gfx90a", exit_code=3, environment=environment)
+        found = compat(*words, "gfx90a", "--amdgpu-target", "gfx942", "--json", environment=environment).json["results"][0]
+        assert found["amdgpu_targets"] == ["gfx942"] and "miopen_lib_gfx942.tar.zst" in found["artifact_filenames"]
+        assert compat("find_artifacts_for_commit", "--run-id", "42", "--artifact-group", "gfx1151", "--json", environment=environment).json["results"][0]["workflow_run_id"] == "42"
+        for code, more in {"C042": [FAMILY, "gfx1151", "--amdgpu-target", "gfx942"], "C040": [FAMILY, "--amdgpu-target", "gfx942", "--era", "feb"]}.items():
+            refuses(code, *words, *more, environment=environment)
 
 
 def test_a_run_of_another_repository_has_its_prefix(run_of_two_families: Path, tmp_path: Path):
@@ -703,7 +728,8 @@ def test_manage(tmp_path: Path):
         ("C042", 2, ["all", "--store", "file:bucket"]),
         ("C042", 2, ["../bucket", "--store", "file:bucket"]),
         ("C040", 2, ["v2", "--compute-sha256", "--store", "file:bucket"]),
-        ("C043", 2, ["v2"]),
+        ("C040", 2, ["v2", "--auto-detect-prefixes"]),
+        ("C040", 2, ["v2", "--bucket", "x", "--era", "feb"]),
         ("I001", 3, ["v3", "--store", "file:bucket"]),
         ("I001", 3, ["v2", "--store", "file:bucket"]),
         ("C004", 2, ["--store", "file:bucket"]),
@@ -711,8 +737,30 @@ def test_manage(tmp_path: Path):
 )
 def test_indexes_that_cannot_be_meant(code: str, exit_code: int, words: list, tmp_path: Path):
     (tmp_path / "bucket/v2").mkdir(parents=True)
-    done = refuses(code, "manage", *words, exit_code=exit_code, cwd=tmp_path, environment=clean_environment(S3_BUCKET_PY="therock-nightly-python"))
-    assert code != "C043" or "s3://therock-nightly-python" in done.err
+    refuses(code, "manage", *words, exit_code=exit_code, cwd=tmp_path)
+
+
+def test_manage_in_a_bucket(tmp_path: Path):
+    """What another tool put there gets pages where it lies, also when more comes later."""
+    with s3_server.serve() as server:
+        client = s3_server.Client(server.endpoint, server.access, server.secret)
+        environment = clean_environment(**server.environment(), AWS_EC2_METADATA_DISABLED="true", NO_PROXY="127.0.0.1", S3_BUCKET_PY=server.bucket)
+        for name in ("Demo_App", "demo-lib"):
+            wheel = distributions.wheel(tmp_path, name, "1.0")
+            client.put(server.bucket, f"v2/gfx94X-dcgpu/{wheel.name}", wheel.read_bytes())
+        words = ["manage", "v2/gfx94X-dcgpu"]
+        compat(*words, "--do-not-upload", environment=environment)
+        assert not [key for key in client.list(server.bucket) if key.endswith("index.html")]
+        compat(*words, environment=environment)
+        page = client.get(server.bucket, "v2/gfx94X-dcgpu/demo-app/index.html").decode()
+        assert "demo_app-1.0-py3-none-any.whl" in page
+        later = distributions.wheel(tmp_path, "demo-app", "1.1")
+        client.put(server.bucket, f"v2/gfx94X-dcgpu/{later.name}", later.read_bytes())
+        compat(*words, "--bucket", server.bucket, environment={**environment, "S3_BUCKET_PY": "another"})
+        page = client.get(server.bucket, "v2/gfx94X-dcgpu/demo-app/index.html").decode()
+        assert "demo_app-1.0-py3-none-any.whl" in page and later.name in page
+        assert later.name in client.get(server.bucket, "v2/gfx94X-dcgpu/simple/demo-app/index.html").decode()
+        assert quarry("compat", "manage", "v3", environment=environment).code == 3
 
 
 # ---- small steps of jobs
@@ -764,6 +812,86 @@ def test_the_summary_of_a_job_becomes_an_output(packages: Path, tmp_path: Path):
     (tmp_path / "job_summary.md").write_text("END_OF_OUTPUT\nevil=1\n")
     compat("capture_job_summary", environment=environment)
     assert "summary<<END_OF_OUTPUT_\nEND_OF_OUTPUT\nevil=1\nEND_OF_OUTPUT_\n" in (tmp_path / "GITHUB_OUTPUT").read_text()
+
+
+# ---- matrices of PyTorch and JAX
+
+
+def asked(tmp_path: Path, script: str, *words: str, **variables: str) -> dict:
+    """What a later job reads with fromJSON."""
+    environment = job(tmp_path, **variables)
+    document = compat(script, *words, "--json", environment=environment).json
+    found = {name: json.loads(value) if value[0] in "[{" else value for name, value in outputs(tmp_path).items()}
+    assert {name: document[name] for name in found} == found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("release_type", "platform", "pythons", "refs"),
+    [
+        ("ci", "linux", ["3.12"], ["release/2.12", "release/2.13"]),
+        ("ci", "windows", ["3.12"], ["release/2.12"]),
+        ("prerelease", "linux", ["3.10", "3.11", "3.12", "3.13", "3.14"], ["release/2.12", "release/2.13", "release/2.14"]),
+        ("nightly", "windows", ["3.10", "3.11", "3.12", "3.13", "3.14"], ["release/2.12", "release/2.13", "release/2.14", "nightly"]),
+    ],
+)
+def test_builds_of_pytorch(release_type: str, platform: str, pythons: list, refs: list, tmp_path: Path):
+    rows = asked(tmp_path, "configure_pytorch_release_matrix", "--release-type", release_type, "--platform", platform, "--amdgpu-families", "gfx94X-dcgpu;gfx120X-all")["pytorch_matrix"]
+    assert [(row["python_version"], row["pytorch_git_ref"]) for row in rows] == [(python, ref) for python in pythons for ref in refs]
+    assert {row["amdgpu_families"] for row in rows} == {"gfx94X-dcgpu;gfx120X-all"}
+    untested = [(row["pytorch_git_ref"], row["python_version"]) for row in rows if row["test_amdgpu_families"] == "none"]
+    assert untested == ([("nightly", "3.14")] if platform == "windows" and release_type == "nightly" else [])
+
+
+def test_builds_of_pytorch_by_name(tmp_path: Path):
+    words = ["--amdgpu-families", "gfx90c;gfx1151", "--python-versions", "3.12, 3.13", "--pytorch-git-refs=release/2.13 main"]
+    rows = asked(tmp_path, "configure_pytorch_release_matrix", *words)["pytorch_matrix"]
+    assert [(row["pytorch_git_ref"], row["amdgpu_families"]) for row in rows] == [("release/2.13", "gfx1151"), ("main", "gfx90c;gfx1151")] * 2
+    refuses("F003", "configure_pytorch_release_matrix", "--amdgpu-families", "gfx94Y")
+    refuses("C042", "configure_pytorch_release_matrix", "--amdgpu-families=")
+    (tmp_path / "own.toml").write_text('schema = "quarry.frameworks/1"\nname = "x"\n[[build]]\nframework = "pytorch"\n')
+    refuses("F030", "configure_pytorch_release_matrix", "--amdgpu-families", "gfx1151", "--frameworks-file", tmp_path / "own.toml")
+
+
+def test_builds_of_jax(tmp_path: Path):
+    rows = asked(tmp_path, "configure_jax_release_matrix", "--python-versions=")["jax_matrix"]
+    assert len(rows) == 14 and rows[0] == {"python_version": "3.11", "jax_ref": "rocm-jaxlib-v0.10.1", "jax_label": "0.10.1", "jax_repository": "ROCm/jax", "gfx_arch": "device-all"}
+    assert not [row for row in rows if row["python_version"] == "3.11" and row["jax_label"].startswith("0.11")]
+    rows = asked(tmp_path, "configure_jax_release_matrix", "--release-type", "ci")["jax_matrix"]
+    assert [(row["python_version"], row["jax_label"]) for row in rows] == [("3.12", "0.11.1")]
+    refuses("F031", "configure_jax_release_matrix", "--jax-refs", "main")
+
+
+def test_tests_of_pytorch(tmp_path: Path):
+    words = ["configure_pytorch_test_matrix", "--build-amdgpu-families", "gfx94X-dcgpu;gfx1151"]
+    for said in ([], ["--test-amdgpu-families=auto"], ["--test-amdgpu-families="]):
+        found = asked(tmp_path, *words, *said)
+        assert found["enabled"] == "true" and [row["amdgpu_family"] for row in found["matrix"]["include"]] == ["gfx94X-dcgpu", "gfx1151"]
+    assert all(row["test_runs_on"].startswith("linux-") for row in found["matrix"]["include"])
+    assert asked(tmp_path, *words, "--test-amdgpu-families", "none") == {"enabled": "false", "matrix": {"include": []}}
+    assert [row["amdgpu_family"] for row in asked(tmp_path, *words, "--test-amdgpu-families", "gfx1151")["matrix"]["include"]] == ["gfx1151"]
+    refuses("C042", *words, "--test-amdgpu-families", "gfx1151;none")
+    refuses("F003", *words, "--test-amdgpu-families", "gfx94Y")
+    refuses("F004", *words, "--platform", "windows")
+
+
+def test_tests_of_jax(tmp_path: Path):
+    words = ["configure_jax_test_matrix", "--target", "gfx94X-dcgpu", "--test-size"]
+    small = asked(tmp_path, *words, "small")["matrix"]["include"]
+    assert [(row["test_subset"], row["test_timeout_minutes"]) for row in small] == [("all", 45)] and small[0]["test_list"].endswith("small_tests.txt")
+    large = asked(tmp_path, *words, "large")["matrix"]["include"]
+    assert [(row["test_subset"], row["test_timeout_minutes"], row["test_list"]) for row in large] == [("all", 120, ""), ("multi", 90, "")]
+    assert large[0]["test_runs_on"] != large[1]["test_runs_on"]
+    medium = asked(tmp_path, *words, "medium")["matrix"]["include"]
+    assert medium in (large, large[:1]), "the second one on one day of the week"
+    refuses("C042", *words, "huge")
+
+
+def test_the_machine_of_a_family(tmp_path: Path):
+    assert asked(tmp_path, "configure_target_run", TARGET="gfx94X-dcgpu", PLATFORM="linux") == {"test-runs-on": "linux-mi325-1gpu-ossci-rocm"}
+    assert asked(tmp_path, "configure_target_run", TARGET="gfx1151", PLATFORM="windows")["test-runs-on"].startswith("windows-")
+    refuses("F003", "configure_target_run", environment=job(tmp_path, TARGET="gfx94Y", PLATFORM="linux"))
+    refuses("C042", "configure_target_run", environment=job(tmp_path, TARGET="gfx1151"))
 
 
 # ---- promote_wheels_based_on_policy
@@ -856,12 +984,12 @@ def spellings(option: dict) -> list[str]:
 
 
 @pytest.mark.parametrize("fact", [each for each in FACTS if each["name"] in guide()], ids=lambda fact: f"{fact['era']}-{fact['name']}")
-def test_every_recorded_flag_has_a_fate(fact: dict):
+def test_every_recorded_flag_has_a_fate(fact: dict, tmp_path: Path):
     """What the scripts of both months take, as their sources say: the guide names it, and the command knows it in that month."""
-    recorded = {name for option in fact["options"] for name in spellings(option) if name.startswith("--")}
+    recorded = {name for option in fact["options"] for name in spellings(option) if name.startswith("--")} - {"--json"}  # a flag of every command
     assert recorded - set(guide()[fact["name"]]) == set(), "docs/guides/drop-in.md lacks them"
     for name in recorded:
-        done = quarry("compat", fact["name"], "--era", fact["era"], name) if "--era" in flags(fact["name"]) else quarry("compat", fact["name"], name)
+        done = quarry("compat", fact["name"], *(["--era", fact["era"]] if "--era" in flags(fact["name"]) else []), name, cwd=tmp_path)
         assert "unknown flag" not in done.err and f"has no {name}" not in done.err, f"{name}: {done.err}"
     told = " ".join(reason for _, reason in guide()[fact["name"]].values())
     assert [name for name in fact["outputs"] if f"`{name}`" not in told] == [], "outputs that no row names"

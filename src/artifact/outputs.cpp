@@ -1,10 +1,10 @@
 #include "artifact/outputs.hpp"
 
+#include "artifact/log_archive.hpp"
 #include "base/text.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/require_directory.hpp"
-#include "tar/tar.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -15,9 +15,9 @@ namespace {
 
 using Kind = OutputFile::Kind;
 constexpr std::string_view k_profile = "therock-build-prof";
-constexpr std::uint64_t k_ninja_bytes_max = 1u << 30; // some MB each; the archive is made in memory, 5 times smaller
 constexpr unsigned k_depth_max = 64; // of the build tree: deeper is a mistake, or a file system that lies
 constexpr std::string_view k_ninja_log = ".ninja_log", k_ninja_archive = "ninja_logs.tar.gz";
+constexpr std::string_view k_ccache = "ccache/", k_ccache_archive = "ccache_logs.tar.zst";
 
 // Where today's builds leave the list of their sources: in the build tree, and in the artifact that carries it.
 constexpr std::string_view k_manifest = "therock_manifest.json";
@@ -62,10 +62,11 @@ using NamedLogs = std::vector<std::pair<std::string, sys::TreeEntry>>;
 
 /// The files below the logs that are not made by us, each with its name in the store. Summaries of the build's profile
 /// are at the top as well, where links of today lead.
-NamedLogs named(const std::vector<sys::TreeEntry>& entries, bool ninja_logs) {
+NamedLogs named(const std::vector<sys::TreeEntry>& entries, const OutputsRequest& request) {
   NamedLogs logs;
   for (const auto& entry : entries) {
-    bool ours = entry.path == "index.html" || (ninja_logs && entry.path == k_ninja_archive);
+    bool ours = entry.path == "index.html" || (request.ninja_logs && entry.path == k_ninja_archive) ||
+                (request.ccache_logs && (entry.path == k_ccache_archive || entry.path.starts_with(k_ccache)));
     if (entry.type != sys::EntryType::file || ours) continue;
     logs.emplace_back(entry.path, entry);
     auto name = path::basename(entry.path);
@@ -127,8 +128,9 @@ Result<void> add_tarballs(const OutputsRequest& request, Outputs& out) {
 
 Result<void> add_file(const OutputsRequest& request, Outputs& out, Kind kind, const std::string& name,
                       content::Rope content) {
-  auto root = request.layout.prefix() + (kind == Kind::log ? "logs/" : "manifests/");
-  if (!request.group.empty()) root += request.group + "/";
+  auto root = kind == Kind::log ? logs_directory(request.layout, {request.stage, request.group})
+                                : request.layout.prefix() + "manifests/";
+  if (kind != Kind::log && request.stage.empty() && !request.group.empty()) root += request.group + "/";
   auto safe = safe_name(name);
   auto taken = [&] {
     return std::any_of(out.files.begin(), out.files.end(), [&](const auto& f) { return f.key == root + safe; });
@@ -186,32 +188,34 @@ Result<void> find_ninja_logs(const OutputsRequest& request, const std::string& b
 Result<void> add_ninja_logs(const OutputsRequest& request, Outputs& out) {
   std::vector<sys::TreeEntry> found;
   TRY_DO(find_ninja_logs(request, "", 0, found));
-  std::uint64_t bytes = 0;
-  for (const auto& entry : found) bytes += entry.size;
-  if (bytes > k_ninja_bytes_max)
-    return fail(ErrorKind::resource_exhausted, "A044", "the ninja logs hold more than 1 GiB", "omit `--ninja-logs`");
   if (found.empty()) return {};
-  std::string packed;
-  auto gzip = codec::Compressor::create(codec::Compression::gzip, 1, [&](std::span<const std::byte> b) -> Result<void> {
-    packed.append(reinterpret_cast<const char*>(b.data()), b.size());
-    return {};
-  });
-  tar::Writer tar([&](std::span<const std::byte> b) { return gzip->write(b); });
+  LogArchive archive{"the ninja logs", "--ninja-logs", codec::Compression::gzip};
   for (const auto& entry : found)
-    TRY_DO(tar.file(entry.path, so_far(place_in(request, entry.path), entry.size), false),
-           "while packing " + entry.path);
-  TRY_DO(tar.finish());
-  TRY_DO(gzip->finish());
+    archive.members.push_back({entry.path, so_far(place_in(request, entry.path), entry.size)});
+  TRY(auto packed, pack_logs(archive));
   return add_file(request, out, Kind::log, std::string(k_ninja_archive), content::Rope::literal(std::move(packed)));
+}
+
+/// Hundreds of MB that shrink to a tenth.
+Result<void> add_ccache_logs(const OutputsRequest& request, Outputs& out, const std::vector<sys::TreeEntry>& entries) {
+  LogArchive archive{"the logs of ccache", "--ccache-logs", codec::Compression::zstd};
+  for (const auto& entry : entries)
+    if (entry.type == sys::EntryType::file && entry.path.starts_with(k_ccache))
+      archive.members.push_back(
+          {entry.path.substr(k_ccache.size()), so_far(path::join(place_in(request, "logs"), entry.path), entry.size)});
+  if (archive.members.empty()) return {};
+  TRY(auto packed, pack_logs(archive));
+  return add_file(request, out, Kind::log, std::string(k_ccache_archive), content::Rope::literal(std::move(packed)));
 }
 
 Result<void> add_logs(const OutputsRequest& request, Outputs& out) {
   std::size_t before = out.files.size();
   if (sys::is_directory(place_in(request, "logs"))) {
     TRY(auto entries, sys::list_tree(place_in(request, "logs")));
-    for (const auto& [name, entry] : named(entries, request.ninja_logs))
+    for (const auto& [name, entry] : named(entries, request))
       TRY_DO(add_file(request, out, Kind::log, name,
                       so_far(path::join(place_in(request, "logs"), entry.path), entry.size)));
+    if (request.ccache_logs) TRY_DO(add_ccache_logs(request, out, entries));
   }
   if (request.ninja_logs) TRY_DO(add_ninja_logs(request, out));
   if (out.files.size() == before) warn(out, "A042", place_in(request, "logs"), "holds no logs");
@@ -229,15 +233,23 @@ Result<void> add_digests(const OutputsRequest& request, Outputs& out) {
 
 } // namespace
 
+std::string logs_directory(const run::Layout& layout, const LogPlace& place) {
+  auto directory = layout.prefix() + "logs/";
+  for (const auto& part : {place.stage, place.group})
+    if (!part.empty()) directory += part + "/";
+  return directory;
+}
+
 Result<Outputs> collect_outputs(const OutputsRequest& request) {
   if (!request.group.empty()) TRY_DO(run::check_group(request.group));
+  if (!request.stage.empty()) TRY_DO(run::check_component(request.stage, "stage"));
   TRY_DO(sys::require_directory(request.directory,
                                 "name the build's directory; a build that never began has left nothing to upload"));
   Outputs out;
   if (request.artifacts) TRY_DO(add_archives(request, out));
   if (request.artifacts) TRY_DO(add_tarballs(request, out));
-  TRY_DO(add_manifests(request, out));
-  TRY_DO(add_logs(request, out));
+  if (request.manifests) TRY_DO(add_manifests(request, out));
+  if (request.logs) TRY_DO(add_logs(request, out));
   TRY_DO(add_digests(request, out));
   return out;
 }

@@ -2,6 +2,7 @@
 // What a build left in its directory, and which keys of the run's place it belongs to.
 #include "artifact/source.hpp"
 #include "run/layout.hpp"
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,15 +16,21 @@ struct OutputFile {
   content::Rope content;
   /// Archives and tarballs: the digest in the checksum file, else computed.
   std::optional<Sha256> sha256 = {};
+  /// The store and key of the object that it copies, so that a store can do it without the bytes coming here.
+  std::shared_ptr<store::ObjectStore> store = {};
+  std::string from = {};
 };
 
 struct OutputsRequest {
   std::string directory; ///< of the build
   run::Layout layout;
   std::string group;         ///< empty: directly below logs/ and manifests/
+  std::string stage = {};    ///< of a staged build: logs/{stage}/{group}/, and manifests/ without the group
   bool build_failed = false; ///< what is missing or unfinished is a warning and left out
   bool artifacts = true;     ///< false: logs and manifests only
-  bool ninja_logs = false;   ///< every .ninja_log below the directory as logs/ninja_logs.tar.gz
+  bool manifests = true, logs = true;
+  bool ninja_logs = false;  ///< every .ninja_log below the directory as logs/ninja_logs.tar.gz
+  bool ccache_logs = false; ///< logs/ccache/ as logs/ccache_logs.tar.zst, and not file by file
   unsigned jobs = 1;
 };
 
@@ -35,7 +42,13 @@ struct Outputs {
 /// `artifacts/` (or the directory itself): archives with their checksum files; `tarballs/`; `logs/` with all below it;
 /// `manifests/*.json` and therock_manifest.json where today's builds have it. not_found A040 when a build that
 /// succeeded left no artifacts; A006 and A011 for an archive that stands there twice or has a bad checksum file; A044
-/// for ninja logs beyond 1 GiB; D00x.
+/// for logs to pack beyond 1 GiB; D00x.
 Result<Outputs> collect_outputs(const OutputsRequest& request);
+
+/// Where logs go below the run's prefix; either may be empty.
+struct LogPlace {
+  std::string stage, group;
+};
+std::string logs_directory(const run::Layout& layout, const LogPlace& place);
 
 } // namespace quarry::artifact

@@ -84,6 +84,8 @@ std::optional<std::string> shown_on_run(const std::string& name) {
   return leads || name.starts_with("manifests/") ? std::optional(name) : std::nullopt;
 }
 
+constexpr std::string_view k_times_page = "build_observability.html";
+
 struct PageToWrite {
   std::string key, title;
   Shown shown;
@@ -137,9 +139,11 @@ OutputPages pages_of(const Outputs& outputs, const UploadRequest& request) {
   OutputPages pages;
   for (const auto& file : outputs.files) {
     if (file.kind == OutputFile::Kind::manifest && pages.manifest.empty()) pages.manifest = file.key;
+    if (file.kind == OutputFile::Kind::log && file.name == k_times_page) pages.times = file.key;
     if (file.kind == OutputFile::Kind::log)
-      pages.logs = prefix + "logs/" + (request.group.empty() ? "" : request.group + "/") + "index.html";
+      pages.logs = logs_directory(request.layout, {request.stage, request.group}) + "index.html";
   }
+  if (!request.stage.empty()) return pages;
   bool february = request.february && !request.group.empty();
   pages.artifacts = prefix + (february ? "index-" + request.group + ".html" : "index.html");
   return pages;
@@ -152,7 +156,10 @@ Result<UploadReport> upload_outputs(store::ObjectStore& store, const Outputs& ou
   for (auto& object : objects) before.emplace(object.key, object.size);
   TRY(place.conditional, store.conditional_writes());
   UploadReport report;
-  TRY(auto announced, announce(place, outputs, request));
+  Announcement announced{.needed = false};
+  if (request.stage.empty()) { // a stage's logs say nothing about the run's archives
+    TRY(announced, announce(place, outputs, request));
+  }
   if (announced.finding) report.findings.push_back(std::move(*announced.finding));
   TRY(auto uploaded, upload_files(place, outputs, request, before));
   report.files = std::move(uploaded.files);
@@ -167,9 +174,7 @@ Result<UploadReport> upload_outputs(store::ObjectStore& store, const Outputs& ou
     TRY(bool wrote, write_page(place, page, request));
     report.writes += wrote ? 1 : 0;
   }
-  report.manifest = std::move(known.manifest);
-  report.logs_page = std::move(known.logs);
-  report.artifacts_page = std::move(known.artifacts);
+  report.pages = std::move(known);
   return report;
 }
 

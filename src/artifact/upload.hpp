@@ -16,6 +16,7 @@ struct Listed {
 struct UploadRequest {
   run::Layout layout;
   std::string group;
+  std::string stage = {}; ///< as of the outputs; such an upload leaves the record of the archives alone
   bool build_failed = false;
   bool february = false; ///< the page of the artifacts as `index-{group}.html`, too
   unsigned at_once = 4;  ///< large files on their way; small ones 8 times as many
@@ -24,9 +25,11 @@ struct UploadRequest {
   std::function<void(std::uint64_t)> on_bytes = {}; ///< of files that are done, from any thread
 };
 
-/// Keys of what people look at; the last two empty when there is none.
+/// Keys of what people look at; each empty when there is none.
 struct OutputPages {
-  std::string artifacts, logs, manifest;
+  std::string artifacts; ///< none for the logs of a stage
+  std::string logs, manifest;
+  std::string times; ///< `build_observability.html` among the logs: where the build's time went
 };
 OutputPages pages_of(const Outputs& outputs, const UploadRequest& request);
 
@@ -40,8 +43,8 @@ struct UploadReport {
   std::vector<Uploaded> files; ///< in the order of the outputs
   Findings findings; ///< A043: of a failed build, archives that are not what their checksum files say; A045: the run
                      ///< was complete before it
-  std::uint64_t writes = 0;                        ///< objects
-  std::string artifacts_page, logs_page, manifest; ///< keys; the last two empty when there is none
+  std::uint64_t writes = 0; ///< objects
+  OutputPages pages;
 };
 
 /// Archives and tarballs never change: the name with other bytes is already_exists R009 with both digests. Logs and

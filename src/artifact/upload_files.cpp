@@ -59,8 +59,10 @@ Result<FileOutcome> put_archive(store::ObjectStore& store, const OutputFile& fil
     TRY(has_checksum, says(store, sidecar, file));
   }
   if (has_checksum && has_size(before, file.key, file.content.size())) return FileOutcome{State::there, 0};
-  auto wrote = store::put_once(store, file.key,
-                               {file.content, *file.sha256, content_type_of(file.name), std::string(k_immutable)});
+  store::Once once{file.content, *file.sha256, content_type_of(file.name), std::string(k_immutable)};
+  once.size = file.content.size();
+  auto wrote = file.store ? store::copy_once(*file.store, file.from, store, file.key, once)
+                          : store::put_once(store, file.key, once);
   if (!wrote && wrote.error().is(codes::file_changed)) return damaged_archive(file, wrote.error(), build_failed);
   if (!wrote) return fail(std::move(wrote).error());
   FileOutcome outcome{*wrote ? State::written : State::there, *wrote ? 1u : 0u};

@@ -39,6 +39,8 @@ public:
                             const std::function<Result<void>(const std::string&, TomlTable&)>& each);
   Result<void> table(const std::string& key,
                      const std::function<Result<void>(TomlTable&)>& read); ///< one table, may be absent
+  /// Keys that nobody asks for are no typos: the document belongs to another project, which may add some.
+  void tolerate_other_keys() { tolerant_ = true; }
   bool has(const std::string& key) const;
   std::vector<std::string> keys() const; ///< sorted; for documents whose keys are data
   /// invalid_argument for the first key that nobody asked for. Called for children by tables() and named_tables().
@@ -57,6 +59,7 @@ private:
   const void* table_;
   std::string key_;
   std::set<std::string> seen_;
+  bool tolerant_ = false;
 };
 
 } // namespace quarry

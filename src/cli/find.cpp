@@ -62,6 +62,7 @@ private:
     for (const auto& name : request_.groups) {
       auto targets = matrix::expand_targets(families, {name}); // of a family that nobody knows there are none
       groups_.push_back({name, targets ? std::move(*targets) : std::vector<std::string>()});
+      groups_.back().targets.insert(groups_.back().targets.end(), request_.targets.begin(), request_.targets.end());
     }
     return {};
   }

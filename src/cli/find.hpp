@@ -22,6 +22,7 @@ struct FindRequest {
   std::string workflow;               ///< file name; empty: any
   Platform platform;
   std::vector<std::string> groups;   ///< families or targets, each of which must have an artifact of its own
+  std::vector<std::string> targets;  ///< an artifact of one of these counts for each group, too
   std::vector<std::string> required; ///< expressions, each of which must fit an artifact
   std::size_t limit = 50;            ///< runs to look at
   run::Era era = run::Era::quarry;

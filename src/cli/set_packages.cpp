@@ -59,7 +59,7 @@ Result<SetPackages> packages_of_sets(store::ObjectStore& store, const run::Locat
   return made;
 }
 
-struct Held { ///< one package of several
+struct KeptPackage { ///< one package of several
   const SetPackages& set;
   std::size_t number;
   const closure::Package& package() const { return set.packages[number]; }
@@ -70,7 +70,7 @@ struct Held { ///< one package of several
   }
 };
 
-Result<bool> is_same_file(const Held& first, const Held& second) {
+Result<bool> is_same_file(const KeptPackage& first, const KeptPackage& second) {
   if (first.package().size != second.package().size) return false;
   TRY(auto left, first.sha256());
   TRY(auto right, second.sha256());

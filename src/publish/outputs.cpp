@@ -24,18 +24,41 @@ std::string github_outputs(const Receipt& receipt) {
   return text;
 }
 
+namespace {
+
+/// The line of today's jobs: the page of links beside the index that the user's own pip knows, which has what the
+/// packages depend on.
+std::string line_of_links(const Plan& plan, const Receipt& receipt) {
+  return fmt::format("pip install {} --find-links={}", pages::install_words(plan.set.files), receipt.find_links_url);
+}
+
+/// For those who know their GPU: one package of device code and not all of them.
+std::string device_note(const Plan& plan) {
+  std::vector<std::string> extras;
+  for (const auto& file : plan.set.files)
+    if (constexpr std::string_view k_device = "rocm-sdk-device-"; file.project.starts_with(k_device))
+      extras.push_back("`device-" + file.project.substr(k_device.size()) + "`");
+  if (extras.size() < 2) return "";
+  return fmt::format("In the place of `device-all`, name the GPU target that you have: {}.\n\n",
+                     text::join(extras, ", "));
+}
+
+} // namespace
+
 std::string step_summary(const Plan& plan, const Receipt& receipt) {
   std::uint64_t bytes = 0;
   for (const auto& file : plan.set.files) bytes += file.size;
   auto text =
-      fmt::format("## Python packages\n\n{}, {}, {}.\n\n```\n{}\n```\n\n", units::things(plan.set.files.size(), "file"),
-                  units::bytes(bytes),
+      fmt::format("[Python packages]({}): {}, {}, {}.\n\n```bash\n{}\n```\n\n", receipt.find_links_url,
+                  units::things(plan.set.files.size(), "file"), units::bytes(bytes),
                   receipt.set.empty() ? "not published: a dry run" : fmt::format("sealed as `set:{}`", receipt.set),
-                  pages::install_line(plan.set, receipt.directory_at));
+                  line_of_links(plan, receipt));
+  text += device_note(plan);
+  text += fmt::format("From the index of these packages alone:\n\n```bash\n{}\n```\n\n",
+                      pages::install_line(plan.set, receipt.directory_at));
   if (!receipt.channel.empty())
     text += fmt::format("Channel `{}` is at generation {}:\n\n```\n{}\n```\n\n", receipt.channel, receipt.generation,
                         pages::install_line(plan.set, receipt.channel_at));
-  text += fmt::format("Files: [find-links page]({})\n\n", receipt.find_links_url);
   return text;
 }
 

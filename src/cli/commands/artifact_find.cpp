@@ -57,6 +57,10 @@ Result<FindRequest> find_request_of(const Context& context, const Arguments& arg
   request.workflow = arguments.get("--workflow");
   request.platform = Platform::read(arguments.get("--platform"));
   request.groups = arguments.list("--artifact-group");
+  request.targets = arguments.list("--amdgpu-target");
+  if (!request.targets.empty() && request.groups.empty())
+    return fail(ErrorKind::invalid_argument, "Y011", "--amdgpu-target needs --artifact-group",
+                "name the target itself as --artifact-group");
   request.required = arguments.list("--require");
   TRY(request.limit, limit_of(arguments));
   TRY(request.era, run::parse_era(arguments.get("--era")));
@@ -71,6 +75,13 @@ std::vector<std::string> targets_of(const Candidate& candidate) {
   for (const auto& item : candidate.source.items)
     if (!item.absent) targets.insert(item.name.target);
   return {targets.begin(), targets.end()};
+}
+
+Json files_of(const Candidate& candidate) {
+  Json files = Json::array();
+  for (const auto& item : candidate.source.items)
+    if (!item.absent) files.push_back({{"file", item.file}, {"target", item.name.target}});
+  return files;
 }
 
 std::string state_of(const forge::Run& run) {
@@ -97,6 +108,7 @@ Json found_json(const Candidate& candidate) {
           {"s3_uri", location.s3_uri()},
           {"https_url", location.https_url()},
           {"artifacts", candidate.source.items.size()},
+          {"files", files_of(candidate)},
           {"targets", targets_of(candidate)}};
 }
 
@@ -164,6 +176,10 @@ Command artifact_find_command() {
                 {.name = "--artifact-group",
                  .value = "G",
                  .help = "a family or target that must have an artifact of its own",
+                 .repeats = true},
+                {.name = "--amdgpu-target",
+                 .value = "T",
+                 .help = "an artifact of this target counts for each group, too",
                  .repeats = true},
                 {.name = "--require",
                  .value = "REGEX",

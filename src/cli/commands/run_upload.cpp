@@ -40,16 +40,23 @@ std::string_view kind_text(OutputKind kind) {
 
 /// URLs of what people look at; empty where there is none.
 struct Links {
-  std::string logs, artifacts, manifest;
+  std::string logs, times, artifacts, manifest;
 };
 
 Result<artifact::OutputsRequest> upload_request_of(const Context& context, const Arguments& arguments) {
   TRY(auto layout, run::Layout::create({arguments.get("--external-repo"), arguments.get("--run-id"),
                                         Platform::read(arguments.get("--platform"))}));
   artifact::OutputsRequest request{arguments.operands.at(0), std::move(layout), arguments.get("--artifact-group")};
+  if (arguments.has("--stage") && !arguments.has("--no-artifacts"))
+    return fail(ErrorKind::invalid_argument, "A047", "--stage has no effect on artifacts",
+                "add --no-artifacts; the archives of a stage are a group: --artifact-group");
   request.build_failed = arguments.has("--build-failed");
   request.artifacts = !arguments.has("--no-artifacts");
+  request.logs = !arguments.has("--no-logs");
+  request.manifests = request.logs && !arguments.has("--no-manifests");
+  request.stage = arguments.get("--stage");
   request.ninja_logs = arguments.has("--ninja-logs");
+  request.ccache_logs = arguments.has("--ccache-logs");
   request.jobs = context.jobs;
   return request;
 }
@@ -103,8 +110,10 @@ Result<void> tell_github_of_upload(Context& context, const Links& links, const J
     if (packages["set"].is_string()) // null: a dry run of a set that is not sealed yet
       add_output(outputs, "package_set", packages["set"].get<std::string>());
   }
-  for (const auto& [name, url] :
-       {std::pair{"Build Logs", links.logs}, {"Artifacts", links.artifacts}, {"TheRock Manifest", links.manifest}})
+  for (const auto& [name, url] : {std::pair{"Build Logs", links.logs},
+                                  {"Build Observability", links.times},
+                                  {"Artifacts", links.artifacts},
+                                  {"TheRock Manifest", links.manifest}})
     if (!url.empty()) summary += fmt::format("[{}]({})\n\n", name, url);
   TRY_DO(append_for_job("GITHUB_OUTPUT", context.variable("GITHUB_OUTPUT"), outputs));
   return append_summary(context, summary);
@@ -174,13 +183,14 @@ Result<int> run_upload(Context& context, const Arguments& arguments) {
       "nothing was uploaded: the packages cannot be published");
   context.out.findings(outputs.findings);
   artifact::UploadRequest upload{.layout = request.layout, .group = request.group, .page = page_of};
+  upload.stage = request.stage;
   upload.build_failed = request.build_failed;
   upload.february = arguments.get("--layout") == "feb";
   auto url = [&](const std::string& key) { return key.empty() ? key : public_url.of(*store, key); };
-  if (dry_run) {
-    auto pages = artifact::pages_of(outputs, upload);
-    return print_upload_plan(context, outputs, {url(pages.logs), url(pages.artifacts), url(pages.manifest)}, planned);
-  }
+  auto links_of = [&](const artifact::OutputPages& pages) {
+    return Links{url(pages.logs), url(pages.times), url(pages.artifacts), url(pages.manifest)};
+  };
+  if (dry_run) return print_upload_plan(context, outputs, links_of(artifact::pages_of(outputs, upload)), planned);
   std::uint64_t total = 0;
   for (const auto& file : outputs.files) total += file.content.size();
   Meter meter(context, "uploading", total);
@@ -192,7 +202,7 @@ Result<int> run_upload(Context& context, const Arguments& arguments) {
   if (planned.is_object()) {
     TRY(packages, publish_packages(context, arguments, false));
   }
-  Links links{url(report.logs_page), url(report.artifacts_page), url(report.manifest)};
+  auto links = links_of(report.pages);
   TRY_DO(tell_github_of_upload(context, links, packages));
   print_upload_report(context, outputs, report, links, seconds);
   auto findings = outputs.findings;
@@ -254,8 +264,14 @@ Command run_upload_command() {
             .fallback = "quarry"},
            public_url_flag(),
            {.name = "--build-failed", .value = "", .help = "the build failed: take what there is"},
+           {.name = "--stage",
+            .value = "NAME",
+            .help = "of a staged build: logs to logs/NAME/, manifests to manifests/; needs --no-artifacts"},
            {.name = "--no-artifacts", .value = "", .help = "logs and manifests only"},
+           {.name = "--no-logs", .value = "", .help = "archives and tarballs only"},
+           {.name = "--no-manifests", .value = "", .help = "without manifests"},
            {.name = "--ninja-logs", .value = "", .help = "every .ninja_log of DIR as logs/ninja_logs.tar.gz, too"},
+           {.name = "--ccache-logs", .value = "", .help = "logs/ccache/ as logs/ccache_logs.tar.zst"},
            {.name = "--dry-run",
             .value = "",
             .help = "show what would be done, write nothing but the job's outputs; needs no credentials",

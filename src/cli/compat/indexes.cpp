@@ -1,6 +1,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/compat/script.hpp"
+#include "cli/find.hpp"
 #include "cli/records.hpp"
 #include "index/build.hpp"
 #include "index/listing.hpp"
@@ -109,15 +110,23 @@ Script indexer_script() {
 
 constexpr std::string_view k_default_bucket = "therock-dev-python";
 
-Result<std::string> root_of(const Context& context, const Arguments& arguments) {
-  auto bucket = context.variable("S3_BUCKET_PY");
-  auto named = said(arguments, "--store").value_or("s3://" + (bucket.empty() ? std::string(k_default_bucket) : bucket));
-  auto store = open_store_to_write(context, named);
-  auto url = store ? (*store)->url("x") : std::string();
-  if (url.starts_with("file://")) return path::dirname(text::percent_decode(std::string_view(url).substr(7)));
-  return fail(ErrorKind::invalid_argument, "C043",
-              fmt::format("the index is in {}, and only a directory is indexed here", named),
-              "name the directory that takes the place of the bucket: --store file:PATH");
+std::string store_of(const Context& context, const Arguments& arguments) {
+  auto bucket = said(arguments, "--bucket").value_or(context.variable("S3_BUCKET_PY"));
+  bool by_name = said(arguments, "--bucket").has_value();
+  if (auto store = said(arguments, "--store"); store && !by_name) return *store;
+  return "s3://" + (bucket.empty() ? std::string(k_default_bucket) : bucket);
+}
+
+/// In a bucket the packages stay where they are: each is looked at by ranges, then the pages follow.
+Result<int> manage_bucket(Context& context, const Arguments& arguments, const std::string& directory) {
+  Words words{"set", "adopt", directory};
+  if (arguments.has("--do-not-upload")) words.emplace_back("--dry-run");
+  auto environment = context.environment;
+  assume_public_bucket(environment);
+  environment.erase("QUARRY_S3_ANONYMOUS"); // nobody writes pages unsigned
+  Context inner{environment,  context.clock,   context.resources, context.out,
+                context.jobs, context.program, context.settings};
+  return run_words(inner, words);
 }
 
 /// Pages of ours for projects that are gone.
@@ -156,7 +165,11 @@ Result<std::string> prefix_of(const Arguments& arguments) {
 
 Result<int> manage(Context& context, const Arguments& arguments) {
   TRY(auto prefix, prefix_of(arguments));
-  TRY(auto root, root_of(context, arguments));
+  auto named = store_of(context, arguments);
+  if (named.starts_with("s3://")) return manage_bucket(context, arguments, named + "/" + prefix);
+  TRY(auto store, open_store_to_write(context, named));
+  auto root =
+      path::dirname(text::percent_decode(std::string_view(store->url("x")).substr(std::string_view("file://").size())));
   auto directory = path::join(root, prefix);
   auto progress = context.out.progress("verifying", 0);
   TRY(auto plan, index::plan_build({directory, "", context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }},
@@ -183,23 +196,34 @@ Result<int> manage(Context& context, const Arguments& arguments) {
 }
 
 Script manage_script() {
-  return {.name = "manage",
-          .summary = "the index pages of a release prefix, as TheRock's script makes them",
-          .description =
-              "Verifies every package in PREFIX below the store, which means the bucket, and writes the simple "
-              "repository where installers look today: `PREFIX/index.html` and `PREFIX/PROJECT/index.html`, with a "
-              "checksum for every file and metadata files next to the wheels. The same files give the same pages.",
-          .operands = {{"PREFIX", "such as v2/gfx94X-dcgpu"}},
-          .flags = {{"--do-not-upload", "", "write the pages below the working directory instead"}, k_store},
-          .refused = {{{"--compute-sha256", "", ""},
-                       "every page has the checksums of the files' own bytes already",
-                       "run it without"}},
-          .only_feb = {},
-          .only_aug = {},
-          .examples = {{"quarry compat manage v2/gfx94X-dcgpu --store file:/srv/python", "one family's index"}},
-          .exit_codes = {{3, "there is no package"}, {6, "a package is broken"}, {7, "two files are one distribution"}},
-          .schema = "quarry.compat-manage/1",
-          .run = manage};
+  return {
+      .name = "manage",
+      .summary = "the index pages of a release prefix, as TheRock's script makes them",
+      .description =
+          "Writes the simple repository where installers look today: `PREFIX/PROJECT/index.html`. In a directory that "
+          "takes the place of the bucket every package is verified, and `PREFIX/index.html` is the root. In a "
+          "bucket it runs `quarry set adopt s3://BUCKET/PREFIX`: the packages stay where they are and are looked at "
+          "by ranges; `PREFIX/` and `PREFIX/simple/` are the root. The same files give the same pages.",
+      .operands = {{"PREFIX", "such as v2/gfx94X-dcgpu"}},
+      .flags = {{"--do-not-upload", "", "write the pages below the working directory instead; of a bucket: plan"},
+                {"--bucket", "NAME", "this bucket (default: S3_BUCKET_PY, then therock-dev-python)"},
+                k_store,
+                k_era},
+      .refused = {{{"--compute-sha256", "", ""},
+                   "every page has the checksums of the files' own bytes already",
+                   "run it without"},
+                  {{"--auto-detect-prefixes", "", ""},
+                   "a prefix that nobody named would get pages",
+                   "run it for each prefix"},
+                  {{"--starting-from", "PREFIX", ""}, "it goes with --auto-detect-prefixes", "run it for each prefix"}},
+      .only_feb = {},
+      .only_aug = {"--bucket"},
+      .examples = {{"quarry compat manage v2/gfx94X-dcgpu --store file:/srv/python", "one family's index"}},
+      .exit_codes = {{3, "there is no package"},
+                     {6, "a package is broken"},
+                     {7, "two files are one distribution, or a page would lose a link"}},
+      .schema = "quarry.compat-manage/1",
+      .run = manage};
 }
 
 } // namespace

@@ -73,6 +73,8 @@ std::vector<Command> venv_scripts();      // setup_venv
 std::vector<Command> index_scripts();     // indexer, manage
 std::vector<Command> run_scripts();       // find_artifacts_for_commit, post_build_upload
 std::vector<Command> job_scripts();       // expand_amdgpu_families, sanity_check_wheel, capture_job_summary
+std::vector<Command> stage_scripts();     // artifact_manager, post_stage_upload
+std::vector<Command> framework_scripts(); // configure_pytorch_release_matrix, configure_target_run, …
 std::vector<Command> promotion_scripts(); // promote_wheels_based_on_policy
 std::vector<Command> waiting_scripts();   // those whose capability is not there yet
 
