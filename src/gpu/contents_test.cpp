@@ -220,6 +220,18 @@ TEST(Hostile, EveryTruncationIsRead) {
     for (std::size_t size = 0; size < bytes.size(); size += 1 + size / 200) read(bytes.substr(0, size));
 }
 
+TEST(Hostile, ABlobOutsideTheArchiveIsListedForNoRow) {
+  auto row = map({{"ordinal", number(0)}, {"original_size", number(10)}});
+  auto table = map({{"compression_scheme", text("none")},
+                    {"blobs", array({map({{"offset", number(1u << 30)}, {"size", number(10)}})})},
+                    {"toc", map({{"a", map({{"gfx942", row}})}, {"b", map({{"gfx942", row}})}})}});
+  std::string file("KPAK");
+  put<std::uint32_t>(file, 1), put<std::uint64_t>(file, 16);
+  auto contents = read(file + table);
+  EXPECT_EQ(listed(contents), "");
+  EXPECT_EQ(contents.findings.size(), 2u);
+}
+
 TEST(Hostile, BundlesBeforeTheDamageAreListed) {
   auto contents =
       read(library({{".hip_fatbin",

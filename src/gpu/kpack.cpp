@@ -99,8 +99,6 @@ Result<std::vector<Blob>> frames_of(const content::Rope& file, const Blob& packe
 }
 
 Result<std::string> head_of(Reading& reading, const Blob& blob, bool packed) {
-  if (!elf::fits(blob.offset, blob.size, reading.file.size()))
-    return damaged("a blob of the kpack archive is outside it");
   if (!packed) return bytes_at(reading.file, blob.offset, std::min<std::uint64_t>(blob.size, k_elf_head_bytes));
   auto unpacker = unpack(Method::zstd, reading.file.slice(blob.offset, blob.size));
   TRY(auto piece, unpacker->next());
@@ -119,6 +117,8 @@ Result<void> add_kernel(Reading& reading, const Kernel& kernel, const KpackArchi
     return damaged(fmt::format("the code of {} for {} is blob {} of {}", names::printable(kernel.binary), target->str(),
                                kernel.ordinal, archive.blobs.size()));
   const auto& blob = archive.blobs[kernel.ordinal];
+  if (!elf::fits(blob.offset, blob.size, reading.file.size()))
+    return damaged("a blob of the kpack archive is outside it");
   auto [head, is_new] = heads.try_emplace(kernel.ordinal);
   if (is_new) {
     TRY(head->second, head_of(reading, blob, archive.packed));

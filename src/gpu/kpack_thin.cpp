@@ -132,12 +132,13 @@ bool copy_blobs(KpackPlan& plan, MessagePack& in, std::string& out) {
   for (std::uint64_t i = 0; i < *count; ++i) {
     bool stays = next < kept.size() && i < plan.ordinals.size() && plan.ordinals[i] != k_gone;
     std::string blob;
+    bool placed = false;
     bool copied = copy_map(in, blob, [&](std::string_view key, std::string& value) {
-      if (!stays) return Fate::same;
-      if (key == "offset") return put_instead(in, value, kept[next].offset);
-      return key == "size" ? put_instead(in, value, kept[next].size) : Fate::same;
+      if (!stays || key != "offset") return Fate::same;
+      placed = true;
+      return put_instead(in, value, kept[next].offset);
     });
-    if (!copied) return false;
+    if (!copied || placed != stays) return false;
     if (stays) out += blob, ++next;
   }
   return next == kept.size();
@@ -163,13 +164,16 @@ bool copy_targets(const KpackPlan& plan, MessagePack& in, std::string& out) {
 
 Fate copy_kernel(const KpackPlan& plan, MessagePack& in, std::string_view label, std::string& out) {
   if (is_unwanted_label(label.substr(0, k_id_max), plan.devices)) return in.skip() ? Fate::dropped : Fate::damaged;
-  return changed_if(copy_map(in, out, [&](std::string_view key, std::string& value) {
+  bool numbered = false;
+  bool copied = copy_map(in, out, [&](std::string_view key, std::string& value) {
     if (key != "ordinal") return Fate::same;
     auto old = in.number();
     if (!old || *old >= plan.ordinals.size() || plan.ordinals[*old] == k_gone) return Fate::damaged;
     value = packed_number(plan.ordinals[*old]);
+    numbered = true;
     return Fate::changed;
-  }));
+  });
+  return changed_if(copied && numbered);
 }
 
 /// A binary whose code leaves altogether leaves, too.

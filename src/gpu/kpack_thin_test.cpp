@@ -100,6 +100,18 @@ TEST(ThinKpack, BlobsThatShareBytesStay) {
   EXPECT_THAT(done->left, ElementsAre(HasSubstr("would not get smaller")));
 }
 
+TEST(ThinKpack, ATableThatLeavesAPlaceOutIsRefused) {
+  // Read as 0, the place would be another one in the new file.
+  auto whole = kpack(four(), false);
+  for (std::string key : {"ordinal", "offset"}) {
+    auto odd = whole;
+    for (auto at = odd.find(key); at != odd.npos; at = odd.find(key, at)) odd[at] = 'x';
+    auto done = thinned_archive(odd, {"gfx1030"});
+    ASSERT_FALSE(done) << key;
+    EXPECT_EQ(done.error().code, "G101");
+  }
+}
+
 TEST(ThinKpack, EveryTruncationIsThinnedOrRefused) {
   for (bool packed : {false, true}) {
     auto whole = kpack(four(), packed);
