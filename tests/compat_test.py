@@ -1004,6 +1004,19 @@ def test_every_script_of_the_workflows_is_answered():
     assert all(reason for _, _, reason in rows)
 
 
+def test_the_table_of_calls_is_true():
+    """Every script that a workflow of either month calls, how often, and what takes its place."""
+    instead = {name: reason for _, name, reason in dist_facts.read_allowed(ROOT / "docs/differences.tsv", "cli")}
+    calls = {(fact["name"], fact["era"]): fact["calls"] for fact in FACTS}
+    expected = []
+    for name in sorted({name for (name, _), count in calls.items() if count}):
+        cells = [str(calls.get((name, era)) or "") for era in ERAS]
+        expected.append(f"| {name} | {cells[0]} | {cells[1]} | {instead.get(name, f'`quarry compat {name}`')} |")
+        assert name in instead or name in scripts()
+    page = (ROOT / "docs/guides/script-calls.md").read_text()
+    assert [line for line in page.splitlines() if line.startswith("| ") and "script" not in line.split("|")[1].split()[:1]] == expected
+
+
 def rows() -> list[tuple[str, str, str, str]]:
     return [(script, name, *fate) for script, names in guide().items() for name, fate in names.items() if script != "Those that wait"]
 
