@@ -2,6 +2,7 @@
 
 #include "derive/prove.hpp"
 #include "gate/derived.hpp"
+#include "registry/evidence_marks.hpp"
 #include "registry/revocations.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -65,6 +66,34 @@ Result<std::vector<registry::FileRecord>> shown_with(store::ObjectStore& store, 
   return shown;
 }
 
+std::vector<registry::SetDigest> digests_of(const std::vector<Subject>& subjects) {
+  std::vector<registry::SetDigest> digests;
+  for (const auto& subject : subjects) digests.push_back(subject.digest);
+  return digests;
+}
+
+void each_once(std::vector<std::string>& keys) {
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+}
+
+/// Adds what is recorded about sets that were not asked about yet.
+Result<void> add_recorded(store::ObjectStore& store, std::vector<registry::SetDigest> sets, Case& input) {
+  std::erase_if(sets, [&](const registry::SetDigest& set) {
+    return std::find(input.asked.begin(), input.asked.end(), set) != input.asked.end();
+  });
+  if (sets.empty() && !input.asked.empty()) return {};
+  TRY(auto recorded, registry::recorded_about(store, sets, input.notes));
+  std::set<registry::EvidenceDigest> known;
+  for (const auto& stored : input.evidence) known.insert(stored.digest);
+  for (auto& stored : recorded.evidence)
+    if (known.insert(stored.digest).second) input.evidence.push_back(std::move(stored));
+  input.attempts.insert(input.attempts.end(), recorded.attempts.begin(), recorded.attempts.end());
+  input.keys.insert(input.keys.end(), recorded.keys.begin(), recorded.keys.end());
+  input.asked.insert(input.asked.end(), sets.begin(), sets.end());
+  return {};
+}
+
 } // namespace
 
 std::vector<SealedSet> lacking(const registry::View& view, const std::vector<SealedSet>& source) {
@@ -115,9 +144,7 @@ Result<Case> collect(store::ObjectStore& store, const std::string& channel, cons
     TRY(auto subject, subject_of(store, sealed));
     input.subjects.push_back(std::move(subject));
   }
-  TRY(auto evidence, registry::list_evidence(store, input.notes));
-  for (const auto& stored : evidence) input.keys.push_back(registry::evidence_key(stored.digest));
-  input.evidence = std::move(evidence);
+  TRY_DO(add_recorded(store, digests_of(input.subjects), input));
   TRY(auto waivers, registry::list_waivers(store, input.notes));
   for (const auto& stored : waivers) input.keys.push_back(registry::waiver_key(stored.digest));
   input.waivers = std::move(waivers);
@@ -127,11 +154,8 @@ Result<Case> collect(store::ObjectStore& store, const std::string& channel, cons
     input.keys.push_back(registry::revocation_key(waiver));
     input.revoked.insert(waiver);
   }
-  std::vector<registry::SetDigest> judged;
-  for (const auto& subject : input.subjects) judged.push_back(subject.digest);
-  TRY(input.attempts, registry::list_attempts(store, judged, input.notes));
   TRY(input.shown, shown_with(store, input));
-  std::sort(input.keys.begin(), input.keys.end());
+  each_once(input.keys);
   return input;
 }
 
@@ -145,12 +169,6 @@ std::vector<std::string> readable_keys(const Case& input) {
   for (const auto& waiver : input.revoked) keys.push_back(registry::revocation_key(waiver));
   std::sort(keys.begin(), keys.end());
   return keys;
-}
-
-std::vector<registry::SetDigest> digests_of(const std::vector<Subject>& subjects) {
-  std::vector<registry::SetDigest> digests;
-  for (const auto& subject : subjects) digests.push_back(subject.digest);
-  return digests;
 }
 
 } // namespace
@@ -238,6 +256,12 @@ Result<void> load_derived(store::ObjectStore& store, const Policy& policy, Case&
       if (one) derived.push_back(std::move(*one));
     }
   if (derived.empty()) return {};
+  std::vector<registry::SetDigest> candidates;
+  for (const auto& one : derived) candidates.insert(candidates.end(), {one.record.candidate, one.asked});
+  auto attempts = input.attempts; // those of the candidates are not attempts to test these files
+  TRY_DO(add_recorded(store, std::move(candidates), input));
+  input.attempts = std::move(attempts);
+  each_once(input.keys);
   inherit(input, derived);
   TRY(input.shown, shown_with(store, input));
   return {};

@@ -25,11 +25,13 @@ struct Subject {
 struct Case {
   std::string channel;           ///< where the sets are to go; waivers name it
   std::vector<Subject> subjects; ///< only what is new to the target
-  /// All records of the store, each with the sha256 of its bytes, by which signatures and revocations name it.
+  /// About the subjects and their candidates, perhaps also others, each with the sha256 of its bytes, by which
+  /// signatures and revocations name it.
   std::vector<registry::Stored<registry::EvidenceRecord>> evidence;
   std::vector<registry::Stored<registry::WaiverRecord>> waivers;
   std::int64_t now_us = 0;
-  std::vector<std::string> keys = {};  ///< keys of all evidence and waivers, readable or not; sorted
+  std::vector<std::string> keys = {};          ///< of the evidence and waivers that were read, or not readable; sorted
+  std::vector<registry::SetDigest> asked = {}; ///< whose evidence was read
   Findings notes = {};                 ///< R021: evidence and waivers that are ignored because they are unreadable
   std::vector<Subject> present = {};   ///< sets of this release that the target has already; for [expect]
   std::vector<Subject> elsewhere = {}; ///< sets of this release that go to other targets; only for [expect]

@@ -108,6 +108,7 @@ Result<gate::Case> judge(ObjectStore& store, const Request& request, std::vector
     plan.notes.insert(plan.notes.end(), notes->begin(), notes->end());
   plan.subjects = input.subjects;
   plan.judged_by = input.keys;
+  plan.asked = input.asked;
   plan.read = keys_about(input);
   return input;
 }

@@ -58,10 +58,11 @@ struct Plan {
   registry::VerdictDigest verdict_digest;
   Findings notes;    ///< R021: left out of the verdict; R022: sets that the channel blocks; O028: not looked for
   bool held = false; ///< nothing may move
-  std::vector<std::string> judged_by; ///< keys of all evidence and waivers when it was judged, sorted
-  std::vector<std::string> read;      ///< those of them about the sets in question or for the channel, sorted
-  std::string request;                ///< sha256 of what was asked for: the same request gives the same digest
-  registry::PolicyDigest policy;      ///< of a promotion: what judged it
+  std::vector<std::string> judged_by;          ///< keys of evidence and waivers that were looked at, sorted
+  std::vector<registry::SetDigest> asked = {}; ///< whose evidence was looked at
+  std::vector<std::string> read;               ///< those of them about the sets in question or for the channel, sorted
+  std::string request;                         ///< sha256 of what was asked for: the same request gives the same digest
+  registry::PolicyDigest policy;               ///< of a promotion: what judged it
   /// Of a rollback: what keeps files out afterwards. Files that leave the view are added, those that come back are
   /// removed. Unset: the guard stays.
   std::optional<registry::Guard> guard = {};

@@ -5,6 +5,7 @@
 #include "pages/projection.hpp"
 #include "publish/move.hpp"
 #include "publish/publish.hpp"
+#include "registry/evidence_marks.hpp"
 #include "registry/judged.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -172,7 +173,7 @@ Result<void> check_reviewed(ObjectStore& store, const Plan& plan, const std::str
 /// Whether a result or a waiver has come, or gone, since the plan was judged.
 Result<bool> is_out_of_date(ObjectStore& store, const Plan& plan) {
   if (plan.action != registry::Action::promote || !plan.moves()) return false;
-  TRY(auto keys, registry::evidence_and_waiver_keys(store));
+  TRY(auto keys, registry::evidence_and_waiver_keys(store, plan.asked));
   return keys != plan.judged_by;
 }
 

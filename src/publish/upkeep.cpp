@@ -5,6 +5,7 @@
 #include "pages/projection.hpp"
 #include "publish/publish.hpp"
 #include "publish/resolve.hpp"
+#include "registry/evidence_marks.hpp"
 #include "store/put_once.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -138,6 +139,7 @@ Result<Repaired> rebuild_channel(ObjectStore& store, const std::string& name) {
   }
   TRY(auto done, repair_channel(store, name));
   done.records_written = restored;
+  TRY(done.evidence_marked, registry::mark_all_evidence(store));
   return done;
 }
 
@@ -151,6 +153,7 @@ Result<Repaired> rebuild_directories(ObjectStore& store, const std::vector<Seale
     }
   TRY(auto done, repair_directories(store, sets));
   done.records_written = restored;
+  TRY(done.evidence_marked, registry::mark_all_evidence(store));
   return done;
 }
 

@@ -1,6 +1,7 @@
 #include "registry/attempts.hpp"
 
 #include "base/codes.hpp"
+#include "registry/evidence_marks.hpp"
 #include "registry/fields.hpp"
 #include "registry/keys.hpp"
 #include "thread/pool.hpp"
@@ -14,7 +15,6 @@ namespace quarry::registry {
 
 namespace {
 constexpr const char* k_attempt_schema = "quarry.attempt/1";
-constexpr std::string_view k_attempts = "evidence/attempts/";
 constexpr std::uint64_t k_attempt_bytes_max = 1u << 16; // a cell, two names and the digests of some sets
 } // namespace
 
@@ -32,29 +32,6 @@ template <class V, Either<AttemptRecord> R> void fields(V& v, R& r) {
   v.word("state", r.state);
   v.time("time", r.time);
 }
-
-namespace {
-
-std::string directory_of(const SetDigest& set) { return fmt::format("{}{}/", k_attempts, set.hex()); }
-
-/// The objects below the sets whose names are digests; one of several sets is read once.
-Result<std::map<Sha256, std::string>> attempt_keys(ObjectStore& store, const std::vector<SetDigest>& sets) {
-  std::map<Sha256, std::string> keys;
-  for (const auto& set : sets) {
-    auto directory = directory_of(set);
-    TRY(auto listed, store.children(directory));
-    for (const auto& object : listed.objects) {
-      std::string_view name(object.key);
-      name.remove_prefix(directory.size());
-      if (!name.ends_with(k_json)) continue;
-      if (auto digest = Sha256::from_hex(name.substr(0, name.size() - k_json.size())))
-        keys.emplace(*digest, object.key);
-    }
-  }
-  return keys;
-}
-
-} // namespace
 
 std::string to_json(const AttemptRecord& record) {
   Json object;
@@ -80,7 +57,7 @@ Result<Sha256> put_attempt(ObjectStore& store, const AttemptRecord& record) {
     store::PutOptions options;
     options.precondition = store::Precondition::if_absent();
     options.content_type = "application/json";
-    auto key = directory_of(set) + digest.hex() + std::string(k_json);
+    auto key = about_directory(set) + digest.hex() + std::string(k_json);
     auto put = store.put(key, content::Rope::literal(bytes), options);
     if (!put && !put.error().is(codes::object_exists)) return fail(std::move(put).error());
   }
@@ -89,11 +66,16 @@ Result<Sha256> put_attempt(ObjectStore& store, const AttemptRecord& record) {
 
 Result<std::vector<AttemptRecord>> list_attempts(ObjectStore& store, const std::vector<SetDigest>& sets,
                                                  Findings& skipped) {
-  TRY(auto keys, attempt_keys(store, sets));
+  TRY(auto about, list_about(store, sets));
+  return read_attempts(store, about.attempts, skipped);
+}
+
+Result<std::vector<AttemptRecord>> read_attempts(ObjectStore& store, const std::map<Sha256, std::string>& keys,
+                                                 Findings& skipped) {
   std::vector<std::pair<Sha256, std::string>> objects(keys.begin(), keys.end());
   std::vector<std::optional<AttemptRecord>> records(objects.size());
   std::vector<std::string> defects(objects.size());
-  TRY_DO(parallel_for(objects.size(), k_requests, [&](std::size_t i) -> Result<void> {
+  TRY_DO(parallel_for(objects.size(), k_evidence_requests, [&](std::size_t i) -> Result<void> {
     auto bytes = store.get(objects[i].second, k_attempt_bytes_max);
     bool junk = !bytes && bytes.error().kind == ErrorKind::resource_exhausted; // too long for an attempt
     if (!bytes && !junk) return fail(std::move(bytes).error());

@@ -55,7 +55,7 @@ TEST(Attempts, AreFoundByEachOfTheirSetsOnceAndInOrder) {
   EXPECT_THAT(skipped, IsEmpty());
   // They are not evidence, and not keys on which a verdict depends.
   EXPECT_THAT(*list_evidence(*store, skipped), IsEmpty());
-  EXPECT_THAT(*evidence_and_waiver_keys(*store), IsEmpty());
+  EXPECT_THAT(*evidence_digests(*store), IsEmpty());
 }
 
 TEST(Attempts, JunkIsToldAndCountsForNothing) {

@@ -1,5 +1,6 @@
 #include "registry/registry.hpp"
 
+#include "registry/evidence_marks.hpp"
 #include "registry/keys.hpp"
 #include "registry/record_text.hpp"
 #include "registry/revocations.hpp"
@@ -70,16 +71,22 @@ template <class R> std::optional<DigestOf<R>> digest_in(const std::string& key, 
   return DigestOf<R>::parse(name.substr(0, name.size() - k_json.size()));
 }
 
-template <class R, class Load>
-Result<std::vector<Stored<R>>> list_records(ObjectStore& store, const std::string& prefix, Load load,
-                                            Findings& skipped) {
-  TRY(auto listed, store.children(prefix)); // not the logs below evidence/
+/// The digests in the names below `prefix`, whatever the objects hold; not the logs below evidence/.
+template <class R> Result<std::vector<DigestOf<R>>> digests_below(ObjectStore& store, std::string_view prefix) {
+  TRY(auto listed, store.children(std::string(prefix)));
   std::vector<DigestOf<R>> digests;
   for (const auto& object : listed.objects)
     if (auto digest = digest_in<R>(object.key, prefix)) digests.push_back(*digest);
+  return digests;
+}
+
+/// The records of these names. One that is gone is left out, junk is told, too.
+template <class R, class Load>
+Result<std::vector<Stored<R>>> read_records(ObjectStore& store, std::string_view prefix,
+                                            const std::vector<DigestOf<R>>& digests, Load load, Findings& skipped) {
   std::vector<std::optional<R>> records(digests.size());
   std::vector<std::string> defects(digests.size());
-  TRY_DO(parallel_for(digests.size(), k_requests, [&](std::size_t i) -> Result<void> {
+  TRY_DO(parallel_for(digests.size(), k_evidence_requests, [&](std::size_t i) -> Result<void> {
     auto record = load(store, digests[i]);
     if (record) {
       records[i] = std::move(*record);
@@ -87,8 +94,7 @@ Result<std::vector<Stored<R>>> list_records(ObjectStore& store, const std::strin
     }
     auto& error = record.error();
     // A transient failure may hide a valid record, so it is an error. Junk stays junk, so it is skipped.
-    bool junk = error.kind == ErrorKind::corrupt || error.kind == ErrorKind::resource_exhausted ||
-                error.kind == ErrorKind::unsupported;
+    bool junk = is_junk(error);
     if (!junk && error.kind != ErrorKind::not_found) return fail(std::move(error));
     if (junk) defects[i] = error.message;
     return {};
@@ -178,7 +184,10 @@ Result<LedgerDigest> put_ledger(ObjectStore& s, const LedgerRecord& r) { return 
 Result<LedgerRecord> load_ledger(ObjectStore& s, const LedgerDigest& d) {
   return load_record<LedgerRecord>(s, k_ledger, d, parse_ledger);
 }
-Result<EvidenceDigest> put_evidence(ObjectStore& s, const EvidenceRecord& r) { return put_record(s, k_evidence, r); }
+Result<EvidenceDigest> put_evidence(ObjectStore& s, const EvidenceRecord& r) {
+  TRY_DO(mark_evidence(s, digest_of(r), r));
+  return put_record(s, k_evidence, r);
+}
 Result<EvidenceRecord> load_evidence(ObjectStore& s, const EvidenceDigest& d) {
   return load_record<EvidenceRecord>(s, k_evidence, d, parse_evidence);
 }
@@ -201,24 +210,28 @@ Result<ReleaseRecord> load_release(ObjectStore& s, const ReleaseDigest& d) {
   return load_record<ReleaseRecord>(s, k_releases, d, parse_release);
 }
 
-Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& s, Findings& skipped) {
-  return list_records<EvidenceRecord>(s, std::string(k_evidence), load_evidence, skipped);
+Result<std::vector<EvidenceDigest>> evidence_digests(ObjectStore& s) {
+  return digests_below<EvidenceRecord>(s, k_evidence);
 }
-Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectStore& s) {
+Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& s, Findings& skipped) {
+  TRY(auto digests, evidence_digests(s));
+  return read_evidence(s, digests, skipped);
+}
+Result<std::vector<Stored<EvidenceRecord>>> read_evidence(ObjectStore& s, const std::vector<EvidenceDigest>& digests,
+                                                          Findings& skipped) {
+  return read_records<EvidenceRecord>(s, k_evidence, digests, load_evidence, skipped);
+}
+Result<std::vector<std::string>> waiver_keys(ObjectStore& s) {
+  TRY(auto digests, digests_below<WaiverRecord>(s, k_waivers));
   std::vector<std::string> keys;
-  TRY(auto evidence, s.children(std::string(k_evidence)));
-  for (const auto& object : evidence.objects)
-    if (digest_in<EvidenceRecord>(object.key, k_evidence)) keys.push_back(object.key);
-  TRY(auto waivers, s.children(std::string(k_waivers)));
-  for (const auto& object : waivers.objects)
-    if (digest_in<WaiverRecord>(object.key, k_waivers)) keys.push_back(object.key);
+  for (const auto& digest : digests) keys.push_back(waiver_key(digest));
   TRY(auto revoked, list_revoked(s));
   for (const auto& waiver : revoked) keys.push_back(revocation_key(waiver));
-  std::sort(keys.begin(), keys.end());
   return keys;
 }
 Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& s, Findings& skipped) {
-  return list_records<WaiverRecord>(s, std::string(k_waivers), load_waiver, skipped);
+  TRY(auto digests, digests_below<WaiverRecord>(s, k_waivers));
+  return read_records<WaiverRecord>(s, k_waivers, digests, load_waiver, skipped);
 }
 
 } // namespace quarry::registry

@@ -1,6 +1,7 @@
 #include "registry/judged.hpp"
 
 #include "base/json.hpp"
+#include "registry/evidence_marks.hpp"
 #include "registry/keys.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -13,6 +14,7 @@ namespace quarry::registry {
 
 namespace {
 constexpr std::string_view k_by_set = "verdicts/by-set/";
+constexpr std::string_view k_evidence_below = "evidence/";
 constexpr std::size_t k_named = 5; // in an error
 
 std::string marks_of(const SetDigest& set) { return std::string(k_by_set) + set.hex() + "/"; }
@@ -52,6 +54,30 @@ Result<std::map<VerdictDigest, SetDigest>> verdicts_on(ObjectStore& store, const
     for (const auto& verdict : found[i]) verdicts.emplace(verdict, sets[i]);
   return verdicts;
 }
+/// A verdict on several sets has read evidence of each. What is about none of `sets` was not looked at by now, so it is
+/// read here.
+Result<std::vector<Disappeared>> without_other_sets(ObjectStore& store, const std::vector<SetDigest>& sets,
+                                                    std::vector<Disappeared> gone) {
+  auto asked = [&](const SetDigest& set) { return std::find(sets.begin(), sets.end(), set) != sets.end(); };
+  std::vector<char> there(gone.size());
+  TRY_DO(parallel_for(gone.size(), k_evidence_requests, [&](std::size_t i) -> Result<void> {
+    std::string_view name(gone[i].key);
+    if (!name.starts_with(k_evidence_below) || !name.ends_with(k_json)) return {};
+    name.remove_prefix(k_evidence_below.size());
+    name.remove_suffix(k_json.size());
+    auto digest = EvidenceDigest::parse(name);
+    if (!digest) return {};
+    auto record = load_evidence(store, *digest);
+    if (!record && !is_junk(record.error()) && record.error().kind != ErrorKind::not_found)
+      return fail(std::move(record).error());
+    there[i] = record && !asked(record->set) && std::none_of(record->sets.begin(), record->sets.end(), asked);
+    return {};
+  }));
+  std::vector<Disappeared> lost;
+  for (std::size_t i = 0; i < gone.size(); ++i)
+    if (!there[i]) lost.push_back(std::move(gone[i]));
+  return lost;
+}
 } // namespace
 
 Result<void> mark_judged(ObjectStore& store, const VerdictDigest& verdict, const std::vector<SetDigest>& sets) {
@@ -82,7 +108,7 @@ Result<std::vector<Disappeared>> find_disappeared(ObjectStore& store, const std:
         gone.try_emplace(key, Disappeared{key, list[i].first, list[i].second});
   std::vector<Disappeared> found;
   for (auto& [key, one] : gone) found.push_back(std::move(one));
-  return found;
+  return without_other_sets(store, sets, std::move(found));
 }
 
 Result<void> refuse_disappeared(ObjectStore& store, const std::vector<SetDigest>& sets,
@@ -98,10 +124,12 @@ Result<void> refuse_disappeared(ObjectStore& store, const std::vector<SetDigest>
     named.push_back(
         fmt::format("{}, which verdict {} on set:{} has read", one.key, one.verdict.short_hex(), one.set.short_hex()));
   }
-  return fail(Error::of(ErrorKind::held, "O029", "a record that an earlier verdict on these sets was made with is gone")
-                  .with_details(std::move(named))
-                  .with_hint("nothing was changed; restore the records from a copy of the store, or build and test new "
-                             "packages"));
+  return fail(
+      Error::of(ErrorKind::held, "O029", "a record that an earlier verdict on these sets was made with is gone")
+          .with_details(std::move(named))
+          .with_hint(
+              "nothing was changed; restore the records from a copy of the store (`quarry index rebuild channel:NAME` "
+              "makes the marks of evidence again), or build and test new packages"));
 }
 
 } // namespace quarry::registry

@@ -79,13 +79,23 @@ template <class R> struct Stored {
 };
 /// Returns all records, sorted by digest. Objects whose names are not digests are ignored. Any other object that does
 /// not match its name, or is not a valid record, is left out and reported as warning R021 in `skipped`, so that one
-/// junk object does not block every channel. Costs one listing and one read per record, eight at the same time.
+/// junk object does not block every channel. Costs one listing and one read per record, sixteen at the same time.
 Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& store, Findings& skipped);
 Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store, Findings& skipped);
 
-/// Returns the keys of all evidence, waivers and revocations of the store, sorted, whatever the objects hold. Three
-/// listings.
-Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectStore& store);
+/// The records of these names, as list_evidence() returns them; one that is gone is left out. One read for each,
+/// sixteen at the same time.
+Result<std::vector<Stored<EvidenceRecord>>>
+read_evidence(ObjectStore& store, const std::vector<EvidenceDigest>& digests, Findings& skipped);
+/// The names of all evidence, sorted, whatever the objects hold. One listing.
+Result<std::vector<EvidenceDigest>> evidence_digests(ObjectStore& store);
+/// The keys of all waivers and revocations, whatever the objects hold. Two listings.
+Result<std::vector<std::string>> waiver_keys(ObjectStore& store);
+/// Whether a record is not what its name says, as opposed to one that is gone or a store that cannot be read. Pure.
+inline bool is_junk(const Error& error) {
+  return error.kind == ErrorKind::corrupt || error.kind == ErrorKind::resource_exhausted ||
+         error.kind == ErrorKind::unsupported;
+}
 
 // Seals.
 /// Writes the seal of the set `set` if-absent, below the directory that the set record names. Returns true if it was

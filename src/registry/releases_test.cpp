@@ -47,7 +47,7 @@ TEST(Revocations, CountByTheirNameWhateverTheyHold) {
   EXPECT_FALSE(*revoke(*store, {digest, "eve", "again", waiver.created}));
   EXPECT_EQ(load_revocations(*store)->at(digest).who, "ann");
   EXPECT_THAT(*list_revoked(*store), ElementsAre(digest));
-  EXPECT_THAT(*evidence_and_waiver_keys(*store), ElementsAre(waiver_key(digest), revocation_key(digest)));
+  EXPECT_THAT(*waiver_keys(*store), ElementsAre(waiver_key(digest), revocation_key(digest)));
   ASSERT_TRUE(store->put(revocation_key(digest), content::Rope::literal("junk"), {}));
   EXPECT_THAT(*list_revoked(*store), ElementsAre(digest));
   EXPECT_EQ(load_revocations(*store)->at(digest).who, "");

@@ -333,6 +333,9 @@ def test_evidence_that_a_verdict_was_made_with_must_not_disappear(line):
     junk = line.store / "evidence" / ("0" * 64 + ".json")
     junk.parent.mkdir(exist_ok=True)
     junk.write_text("junk")
+    marks = line.store / "evidence/attempts" / next(s["set"] for s in line("set", "list").json["sets"] if s["run_id"] == "2")
+    marks.mkdir(parents=True)
+    (marks / ("0" * 64)).write_text("")
     assert [note["code"] for note in line("status", "lts", "--from", "run:2").json["notes"]] == ["R021"], "told once"
     junk.unlink()
     said = refused("O029", 10, "status", "lts", "--from", "run:1", "--store", f"file:{line.store}").err

@@ -282,11 +282,14 @@ Result<int> run_upkeep(Context& context, const Arguments& arguments, bool rebuil
                                : fact("written", "{} and {}, {} removed", units::things(done.pages_written, "page"),
                                       units::things(done.records_written, "record"),
                                       units::things(done.pages_removed, "page")));
+  if (done.evidence_marked != 0)
+    context.out.data(fact("marked", "{} of evidence", units::things(done.evidence_marked, "record")));
   context.out.document({{"schema", rebuild ? "quarry.index-rebuild/1" : "quarry.index-repair/1"},
                         {"places", done.places},
                         {"pages_written", done.pages_written},
                         {"pages_removed", done.pages_removed},
                         {"records_written", done.records_written},
+                        {"evidence_marked", done.evidence_marked},
                         {"notes", findings_json(done.notes)},
                         {"writes", writes}});
   return 0;
@@ -318,7 +321,9 @@ Command rebuild_command() {
       .summary = "make derived records and pages again from the sealed sets",
       .description =
           "For a channel: the shards of its view, which must come out as the channel names them, then its pages. "
-          "For a run: the metadata files of its wheels, read from the wheels, then its pages.",
+          "For a run: the metadata files of its wheels, read from the wheels, then its pages. "
+          "Then it marks evidence of the store that names a set and has no mark below that set, as records of earlier "
+          "versions have none: until then every verdict reads all evidence of the store.",
       .operands = {k_place},
       .flags = {k_store_of_place},
       .examples = {{"quarry index rebuild channel:stable --store file:store", "after a shard was lost"}},

@@ -1,0 +1,156 @@
+#include "registry/evidence_marks.hpp"
+
+#include "base/json.hpp"
+#include "registry/keys.hpp"
+#include "thread/pool.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace quarry::registry {
+
+namespace {
+
+constexpr std::string_view k_about = "evidence/attempts/";
+constexpr std::string_view k_marked = "evidence/attempts/marked.json";
+constexpr const char* k_marked_schema = "quarry.evidence-marked/1";
+constexpr std::uint64_t k_marked_bytes_max = 1u << 12;
+
+std::vector<SetDigest> named_sets(const EvidenceRecord& record) {
+  auto sets = record.sets;
+  if (!record.set.empty()) sets.push_back(record.set);
+  std::sort(sets.begin(), sets.end());
+  sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+  return sets;
+}
+
+Result<void> say_that_all_is_marked(ObjectStore& store) {
+  store::PutOptions options;
+  options.content_type = "application/json";
+  TRY_DO(store.put(std::string(k_marked), content::Rope::literal(Json{{"schema", k_marked_schema}}.dump()), options));
+  return {};
+}
+
+Result<void> write_marks(ObjectStore& store, const EvidenceDigest& digest, const EvidenceRecord& record) {
+  for (const auto& set : named_sets(record))
+    TRY_DO(store.put(about_directory(set) + digest.hex(), content::Rope::literal(""), {}));
+  return {};
+}
+
+} // namespace
+
+std::string about_directory(const SetDigest& set) { return fmt::format("{}{}/", k_about, set.hex()); }
+
+Result<About> list_about(ObjectStore& store, const std::vector<SetDigest>& sets) {
+  std::vector<About> found(sets.size());
+  TRY_DO(parallel_for(sets.size(), k_evidence_requests, [&](std::size_t i) -> Result<void> {
+    auto directory = about_directory(sets[i]);
+    TRY(auto listed, store.children(directory));
+    for (const auto& object : listed.objects) {
+      std::string_view name(object.key);
+      name.remove_prefix(directory.size());
+      bool attempt = name.ends_with(k_json);
+      if (attempt) name.remove_suffix(k_json.size());
+      auto digest = Sha256::from_hex(name);
+      if (digest && attempt) found[i].attempts.emplace(*digest, object.key);
+      if (digest && !attempt) found[i].evidence.emplace_back(*digest);
+    }
+    return {};
+  }));
+  About all;
+  for (auto& one : found) {
+    all.evidence.insert(all.evidence.end(), one.evidence.begin(), one.evidence.end());
+    all.attempts.merge(one.attempts); // one attempt to test several sets is read once
+  }
+  std::sort(all.evidence.begin(), all.evidence.end());
+  all.evidence.erase(std::unique(all.evidence.begin(), all.evidence.end()), all.evidence.end());
+  return all;
+}
+
+Result<bool> all_evidence_is_marked(ObjectStore& store) {
+  auto bytes = store.get(std::string(k_marked), k_marked_bytes_max);
+  if (!bytes && bytes.error().kind == ErrorKind::resource_exhausted) return false; // junk says nothing
+  if (!bytes) return fail(std::move(bytes).error());
+  auto object = json::parse(bytes->value_or(""), "whether evidence is marked");
+  return object && object->is_object() && json::string_or(*object, "schema", "") == k_marked_schema;
+}
+
+namespace {
+struct Names {
+  About about;
+  bool all = false; ///< the evidence is that of the whole store
+};
+
+Result<Names> names_about(ObjectStore& store, const std::vector<SetDigest>& sets) {
+  TRY(bool marked, all_evidence_is_marked(store));
+  Names names;
+  TRY(names.about, list_about(store, sets));
+  names.all = !marked;
+  if (names.all) {
+    TRY(names.about.evidence, evidence_digests(store));
+  }
+  return names;
+}
+
+std::vector<std::string> keys_of(const std::vector<EvidenceDigest>& digests) {
+  std::vector<std::string> keys;
+  for (const auto& digest : digests) keys.push_back(evidence_key(digest));
+  return keys;
+}
+} // namespace
+
+Result<Recorded> recorded_about(ObjectStore& store, const std::vector<SetDigest>& sets, Findings& skipped) {
+  TRY(auto names, names_about(store, sets));
+  Recorded found;
+  found.all = names.all;
+  found.keys = keys_of(names.about.evidence);
+  TRY(found.evidence, read_evidence(store, names.about.evidence, skipped));
+  TRY(found.attempts, read_attempts(store, names.about.attempts, skipped));
+  return found;
+}
+
+Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectStore& store, const std::vector<SetDigest>& sets) {
+  TRY(auto names, names_about(store, sets));
+  auto keys = keys_of(names.about.evidence);
+  TRY(auto more, waiver_keys(store));
+  keys.insert(keys.end(), more.begin(), more.end());
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+Result<void> mark_evidence(ObjectStore& store, const EvidenceDigest& digest, const EvidenceRecord& record) {
+  TRY(bool marked, all_evidence_is_marked(store));
+  if (!marked) {
+    TRY(auto known, evidence_digests(store));
+    if (known.empty()) TRY_DO(say_that_all_is_marked(store));
+  }
+  return write_marks(store, digest, record);
+}
+
+Result<std::uint64_t> mark_all_evidence(ObjectStore& store) {
+  std::set<Sha256> has_mark;
+  TRY(auto marks, store.list(std::string(k_about)));
+  for (const auto& object : marks) {
+    auto name = std::string_view(object.key).substr(object.key.rfind('/') + 1);
+    if (auto digest = Sha256::from_hex(name)) has_mark.insert(*digest);
+  }
+  TRY(auto known, evidence_digests(store));
+  if (known.empty()) return std::uint64_t{0};
+  std::erase_if(known, [&](const EvidenceDigest& digest) { return has_mark.contains(*digest.sha256()); });
+  std::vector<char> names_sets(known.size());
+  TRY_DO(parallel_for(known.size(), k_evidence_requests, [&](std::size_t i) -> Result<void> {
+    auto record = load_evidence(store, known[i]);
+    if (!record) {
+      if (is_junk(record.error()) || record.error().kind == ErrorKind::not_found) return {};
+      return fail(std::move(record).error());
+    }
+    names_sets[i] = named_sets(*record).empty() ? 0 : 1;
+    return write_marks(store, known[i], *record);
+  }));
+  TRY(bool marked, all_evidence_is_marked(store));
+  if (!marked) TRY_DO(say_that_all_is_marked(store));
+  return static_cast<std::uint64_t>(std::count(names_sets.begin(), names_sets.end(), 1));
+}
+
+} // namespace quarry::registry
