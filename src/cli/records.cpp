@@ -4,6 +4,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "registry/retired.hpp"
 #include "run/find_runs.hpp"
 #include "sys/file.hpp"
 #include "sys/machine.hpp"
@@ -186,6 +187,19 @@ Result<std::string> run_prefix(store::ObjectStore& store, const run::Locator& lo
   auto prefix = layout.prefix();
   if (prefix.ends_with('/')) prefix.pop_back();
   return prefix;
+}
+
+Result<std::string> retired_text(store::ObjectStore& store, const std::vector<registry::SetDigest>& sets) {
+  std::string text;
+  for (const auto& digest : sets) {
+    TRY(auto known, store.head(registry::set_key(digest)));
+    if (!known) continue;
+    TRY(auto set, registry::load_set(store, digest));
+    TRY(auto retired, registry::read_retired(store, set.directory, digest));
+    if (!retired || retired->record.state == registry::Retirement::kept) continue;
+    text += fmt::format("files     set:{} {}: {}\n", digest.short_hex(), retired->record.state, retired->record.since);
+  }
+  return text;
 }
 
 } // namespace quarry::cli

@@ -22,6 +22,9 @@ std::string cell_text(const registry::Cell& cell, std::string_view any = {});
 std::string files_text(const std::vector<registry::FileRecord>& files, Look look);
 /// "2026-12-15T18:00:00Z" of an RFC 3339 time in UTC: the microseconds of a record help nobody.
 std::string short_time(std::string_view time);
+/// A line for each of these sets whose files retention took: records outlive what they are about. Empty if it took
+/// none. Three reads for each set.
+Result<std::string> retired_text(store::ObjectStore& store, const std::vector<registry::SetDigest>& sets);
 /// [{code, severity, place, message, fix}]
 Json findings_json(const Findings& findings);
 

@@ -5,6 +5,8 @@
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "trial/evidence.hpp"
+#include "venv/source.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace quarry::trial {
@@ -32,16 +34,23 @@ Result<registry::EvidenceDigest> store_evidence(store::ObjectStore& store, const
   return registry::put_evidence(store, evidence);
 }
 
+Result<std::string> keep_evidence(const std::string& directory, const registry::EvidenceRecord& evidence,
+                                  const std::string& log) {
+  auto record = registry::to_json(evidence);
+  auto file = path::join(
+      directory, fmt::format("quarry-evidence-{}{}", sha256(record).hex().substr(0, k_name_digits), k_record_suffix));
+  TRY_DO(sys::write_file(log_beside(file), log));
+  TRY_DO(sys::write_file(file, record));
+  return file;
+}
+
 Result<registry::EvidenceDigest> store_or_keep(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
                                                const std::string& log, const std::string& directory) {
   auto stored = store_evidence(store, evidence, log);
   if (stored) return stored;
   auto error = std::move(stored).error();
-  auto record = registry::to_json(evidence);
-  auto file = path::join(
-      directory, fmt::format("quarry-evidence-{}{}", sha256(record).hex().substr(0, k_name_digits), k_record_suffix));
-  TRY_DO(sys::write_file(log_beside(file), log), "while keeping evidence that the store refused: " + error.message);
-  TRY_DO(sys::write_file(file, record), "while keeping evidence that the store refused: " + error.message);
+  TRY(auto file, keep_evidence(directory, evidence, log),
+      "while keeping evidence that the store refused: " + error.message);
   if (!error.hint.empty()) error.details.push_back(error.hint);
   error.details.push_back(fmt::format("the suite has ended: {}. Its evidence is kept in {}", evidence.result, file));
   error.hint = fmt::format("`quarry evidence record --kept {} --store {}` stores it", text::shell_word(file),
@@ -49,7 +58,30 @@ Result<registry::EvidenceDigest> store_or_keep(store::ObjectStore& store, const 
   return fail(std::move(error));
 }
 
-Result<Recorded> record_kept(const std::string& file, store::ObjectStore& store) {
+namespace {
+Result<void> check_about(const registry::EvidenceRecord& evidence, const About& about, store::ObjectStore& store) {
+  auto another = [](const std::string& what) {
+    return fail(ErrorKind::corrupt, "X021", "the kept evidence is about " + what,
+                "nothing was recorded: look at the job that made it");
+  };
+  if (!about.family.empty() && evidence.cell.family != about.family)
+    return another(fmt::format("the family {}, not {}", evidence.cell.family, about.family));
+  if (about.locator.empty()) return {};
+  venv::SourceRequest request;
+  request.locator = about.locator;
+  request.store = &store;
+  TRY(auto source, venv::find_source(request), "while looking for what was tested");
+  auto sets = evidence.sets;
+  if (!evidence.set.empty()) sets.push_back(evidence.set);
+  if (sets.empty()) return another("no sealed set");
+  for (const auto& set : sets)
+    if (std::ranges::find(source.sets, set, &registry::SealedSet::digest) == source.sets.end())
+      return another(fmt::format("set:{}, which is not in {}", set.short_hex(), about.locator));
+  return {};
+}
+} // namespace
+
+Result<Recorded> record_kept(const std::string& file, const About& about, store::ObjectStore& store) {
   TRY(auto text, sys::read_file(file, registry::k_record_bytes_max));
   auto evidence = registry::parse_evidence(text, file);
   if (!evidence) return not_kept(file, evidence.error().message);
@@ -57,6 +89,7 @@ Result<Recorded> record_kept(const std::string& file, store::ObjectStore& store)
   if (!log) return not_kept(file, log.error().message);
   if (log_key(*log) != evidence->log)
     return not_kept(file, fmt::format("{} is not its log, {}", log_beside(file), evidence->log));
+  TRY_DO(check_about(*evidence, about, store));
   TRY(auto digest, store_evidence(store, *evidence, *log));
   return Recorded{std::move(*evidence), digest};
 }

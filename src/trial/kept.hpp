@@ -13,13 +13,23 @@ namespace quarry::trial {
 Result<registry::EvidenceDigest> store_evidence(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
                                                 const std::string& log);
 
-/// store_evidence(), or where that fails the files `quarry-evidence-{digits}.json` (the record) and `….txt` (its log)
-/// in `directory`. The error is then that of the store, and its hint the command that stores the files.
+/// Writes the files `quarry-evidence-{digits}.json` (the record) and `….txt` (its log) into `directory`, which exists,
+/// and returns the path of the first.
+Result<std::string> keep_evidence(const std::string& directory, const registry::EvidenceRecord& evidence,
+                                  const std::string& log);
+
+/// store_evidence(), or where that fails keep_evidence(). The error is then that of the store, and its hint the command
+/// that stores the files.
 Result<registry::EvidenceDigest> store_or_keep(store::ObjectStore& store, const registry::EvidenceRecord& evidence,
                                                const std::string& log, const std::string& directory);
 
+/// What kept evidence must be about: a job without a token may have been told lies by what it tested.
+struct About {
+  std::string locator; ///< of sealed sets, such as run:42-linux; empty: any
+  std::string family;  ///< empty: any
+};
 /// Stores what was kept; `file` is the record. corrupt X016: it is not such a record, or the log beside it is missing
-/// or another one.
-Result<Recorded> record_kept(const std::string& file, store::ObjectStore& store);
+/// or another one; corrupt X021: it is about other sets, or another family. Also fails as venv::find_source() does.
+Result<Recorded> record_kept(const std::string& file, const About& about, store::ObjectStore& store);
 
 } // namespace quarry::trial

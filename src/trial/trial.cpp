@@ -328,7 +328,8 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   TRY(auto family, family_of(subject.files, options.family));
   TRY_DO(check_framework(subject.files, options.framework));
   TRY(auto suite, choose_suite(options, environment, subject, work.path()));
-  TRY_DO(store.conditional_writes(), "before the suite is run"); // it may have to ask the server, and be refused
+  // It may have to ask the server, and be refused.
+  if (!options.keep_only) TRY_DO(store.conditional_writes(), "before the suite is run");
   if (options.on_note)
     options.on_note(fmt::format("testing     {} of {}{}", units::things(subject.files.size(), "file"),
                                 subject.description, subject.sealed ? "" : ", an unsealed source"));
@@ -365,7 +366,12 @@ Result<TrialOutcome> run_trial(const TrialOptions& options, store::ObjectStore& 
   describe_tools(options, environment, subject, evidence);
   auto log = log_text(done, options);
   evidence.log = log_key(log);
-  TRY(outcome.digest, store_or_keep(store, evidence, log, options.keep_in));
+  if (options.keep_only) {
+    TRY(outcome.kept, keep_evidence(options.keep_in, evidence, log));
+    outcome.digest = registry::digest_of(evidence);
+  } else {
+    TRY(outcome.digest, store_or_keep(store, evidence, log, options.keep_in));
+  }
   outcome.exit_code = exit_code_of(evidence.result);
   return outcome;
 }

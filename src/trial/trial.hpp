@@ -30,11 +30,13 @@ struct TrialOptions {
   std::uint64_t deadline_ms = k_deadline_default_ms;
   unsigned workers = 1;
   std::string quarry_version;
+  bool keep_only = false;                                   ///< keep it there, and store nothing
   std::string keep_in = ".";                                ///< a directory for evidence that the store refuses
   std::function<void(std::string_view)> on_note, on_output; ///< one line each; may be empty
 };
 
 struct TrialOutcome {
+  std::string kept; ///< the file, with keep_only
   registry::EvidenceRecord evidence;
   registry::EvidenceDigest digest;
   int exit_code = 0; ///< 0 passed, 1 failed or error, 124 deadline

@@ -323,18 +323,40 @@ TEST_F(Trial, EvidenceThatTheStoreRefusesIsKept) {
   ASSERT_EQ(kept.size(), 2u);
   auto file = path::join(options_.keep_in, kept[0].path), log = path::join(options_.keep_in, kept[1].path);
   EXPECT_NE(done.error().hint.find("quarry evidence record --kept " + file), std::string::npos) << done.error().hint;
-  auto recorded = record_kept(file, *world_->store.store);
+  auto recorded = record_kept(file, {}, *world_->store.store);
   ASSERT_TRUE(recorded) << render(recorded.error());
   EXPECT_EQ(recorded->evidence.result.text(), "passed");
   EXPECT_EQ(evidence_count(), count + 1);
   EXPECT_EQ(**world_->store.store->get(recorded->evidence.log, 100), "caf\351\n");
-  EXPECT_EQ(must(record_kept(file, *world_->store.store)).digest, recorded->digest); // twice is once
+  EXPECT_EQ(must(record_kept(file, {}, *world_->store.store)).digest, recorded->digest); // twice is once
   must(sys::write_file(log, "another log"));
-  EXPECT_EQ(record_kept(file, *world_->store.store).error().code, "X016");
+  EXPECT_EQ(record_kept(file, {}, *world_->store.store).error().code, "X016");
   must(sys::remove_file(log));
-  EXPECT_EQ(record_kept(file, *world_->store.store).error().code, "X016");
+  EXPECT_EQ(record_kept(file, {}, *world_->store.store).error().code, "X016");
   must(sys::write_file(file, "{}"));
-  EXPECT_EQ(record_kept(file, *world_->store.store).error().code, "X016");
+  EXPECT_EQ(record_kept(file, {}, *world_->store.store).error().code, "X016");
+}
+
+// The job that tests has no token; another one records what it kept, and compares what it is about.
+TEST_F(Trial, EvidenceIsKeptWhereNothingIsToBeStored) {
+  options_.keep_only = true;
+  options_.keep_in = scratch_.at("kept-only");
+  must(sys::make_directories(options_.keep_in));
+  options_.command = {"true"};
+  store::testing::FaultyStore read_only(*world_->store.store,
+                                        {store::testing::FaultyStore::Fault::die_before, 1, true});
+  auto count = evidence_count();
+  auto done = must(run_trial(options_, read_only, variables_, k_clock));
+  EXPECT_FALSE(read_only.fired()) << "nothing was written";
+  EXPECT_EQ(evidence_count(), count);
+  const auto& cell = done.evidence.cell;
+  auto other = record_kept(done.kept, {{}, cell.family + "x"}, *world_->store.store);
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, "X021");
+  EXPECT_EQ(evidence_count(), count);
+  auto recorded = must(record_kept(done.kept, {"set:" + done.evidence.set.hex(), cell.family}, *world_->store.store));
+  EXPECT_EQ(recorded.digest, done.digest);
+  EXPECT_EQ(evidence_count(), count + 1);
 }
 
 /// A store whose server does not say what it can do.

@@ -91,6 +91,14 @@ def test_permissions_are_the_least(name):
         assert job["permissions"].items() <= {"contents": "read", writes: "write"}.items()
 
 
+@pytest.mark.parametrize("name", ["linux", "windows"])
+def test_jobs_that_run_tests_have_no_token(name):
+    job = load("test_rocm_wheels.yml")["jobs"][name]
+    assert job["permissions"] == {"contents": "read"}
+    assert not [name for name in job.get("env", {}) if "ROLE" in name or "TOKEN" in name or "KEY" in name]
+    assert "secrets." not in str(job)
+
+
 @pytest.mark.parametrize("job", jobs())
 def test_jobs_end_and_run_what_was_reviewed(job):
     if "uses" in job:
@@ -117,7 +125,7 @@ def test_images_can_be_pinned(job):
 def place(artifacts, tmp_path_factory):
     """A public bucket with the archives of run 77 for both platforms, as a build uploads them."""
     assert public_bucket.available(), "radosgw or nginx is missing: tools/setup --test"
-    with public_bucket.serve() as running:
+    with public_bucket.serve(listed=True) as running:
         windows = small_windows_artifacts.make(tmp_path_factory.mktemp("windows"), (small_artifacts.FAMILY,))
         for platform, tree in (("linux", artifacts), ("windows", windows)):
             packed = tmp_path_factory.mktemp("packed")
@@ -136,10 +144,13 @@ def variables(place, tmp_path_factory):
         yield {"QUARRY_STORE": place.locator, "QUARRY_URL": f"{url}/quarry", "QUARRY_SHA256": hashlib.sha256(PROGRAM.read_bytes()).hexdigest(), "QUARRY_REQUIREMENT": "", "AWS_ROLE_ARN": "", "AWS_TEST_ROLE_ARN": "", "AWS_REGION": "us-east-1"}
 
 
-def run_job(place, variables: dict, directory: Path, workflow_name: str, job_name: str, expected: int = 0, needs: dict | None = None, **inputs: str) -> Job:
+def run_job(place, variables: dict, directory: Path, workflow_name: str, job_name: str, expected: int = 0, needs: dict | None = None, secrets: bool = True, **inputs: str) -> Job:
     workflow = load(workflow_name)
     contexts = {"inputs": inputs_of(workflow, inputs), "vars": variables, "github": {"run_id": RUN}, "needs": needs or {}}
-    job = Job(directory, contexts, runner_environment(**place.environment()))
+    environment = place.environment()
+    if not secrets:
+        environment = {name: value for name, value in environment.items() if not re.search("KEY|TOKEN|SECRET", name)}
+    job = Job(directory, contexts, runner_environment(**environment))
     job.run(workflow["jobs"][job_name], expected)
     return job
 
@@ -172,8 +183,15 @@ def test_packages_are_built_and_published(place, built):
 
 
 def test_packages_of_a_run_are_tested_and_recorded(place, variables, built, tmp_path):
-    job = run_job(place, variables, tmp_path, "test_rocm_wheels.yml", "linux", amdgpu_family=small_artifacts.FAMILY, test_runs_on="gpu-linux", package_run_id=built["package_run_id"], artifact_group=small_artifacts.FAMILY, rocm_version="7.2.0", python_version=PYTHON)
+    inputs = {"amdgpu_family": small_artifacts.FAMILY, "test_runs_on": "gpu-linux", "package_run_id": built["package_run_id"], "artifact_group": small_artifacts.FAMILY, "rocm_version": "7.2.0", "python_version": PYTHON}
+    job = run_job(place, variables, tmp_path, "test_rocm_wheels.yml", "linux", secrets=False, **inputs)
     assert len(job.steps) == 6 and "### ROCm 7.2.0 on " + small_artifacts.FAMILY in job.summary
+    assert [one for one in store(place, "evidence", "list")["evidence"] if not one.get("reported")] == [], "the job that tests has written into the store"
+    workspace = tmp_path / "job/workspace"
+    shutil.copytree(tmp_path / "workspace/evidence", workspace / "evidence")  # as upload-artifact and download-artifact do
+    refused = run_job(place, variables, tmp_path / "job", "test_rocm_wheels.yml", "record_linux", expected=6, **inputs | {"amdgpu_family": "gfx1151"})
+    assert "X021" in refused.steps[-1].output
+    run_job(place, variables, tmp_path / "job", "test_rocm_wheels.yml", "record_linux", **inputs)
     evidence = store(place, "evidence", "list")["evidence"]
     assert [(one["result"], one["set"]) for one in evidence if not one.get("reported")] == [("passed", built["package_set"])]
     gate = quarry("gate", "--to", "stable", "--from", f"run:{RUN}-linux", "--policy", "demo", "--store", place.locator, environment=runner_environment(**place.environment()))
@@ -207,7 +225,7 @@ def test_what_became_of_a_test_is_told(place, variables, built, tmp_path):
 def test_packages_of_an_index_are_tested(place, variables, built, tmp_path, source):
     base = f"{place.url}/{RUN}-linux/python/{small_artifacts.FAMILY}"
     page = {"package_index_url": f"{base}/simple/", "package_find_links_url": f"{base}/index.html"}[source]
-    job = run_job(place, variables, tmp_path, "test_rocm_wheels.yml", "linux", amdgpu_family=small_artifacts.FAMILY, test_runs_on="gpu-linux", rocm_version="7.2.0", python_version=PYTHON, **{source: page})
+    job = run_job(place, variables, tmp_path, "test_rocm_wheels.yml", "linux", secrets=False, amdgpu_family=small_artifacts.FAMILY, test_runs_on="gpu-linux", rocm_version="7.2.0", python_version=PYTHON, **{source: page})
     assert "passed" in job.steps[-1].output
 
 

@@ -9,8 +9,8 @@
 #include "cli/table.hpp"
 #include "cli/version.hpp"
 #include "registry/registry.hpp"
-#include "registry/retired.hpp"
 #include "sys/clock.hpp"
+#include "sys/file.hpp"
 #include "trial/foreign.hpp"
 #include "trial/kept.hpp"
 #include "trial/trial.hpp"
@@ -106,6 +106,11 @@ Result<trial::TrialOptions> trial_options(Context& context, const Arguments& arg
     return fail(ErrorKind::invalid_argument, "X007",
                 fmt::format("\"{}\" is not a duration", arguments.get("--deadline")), "write it as 90s, 15m or 2h");
   options.deadline_ms = *deadline;
+  options.keep_only = arguments.has("--keep");
+  if (options.keep_only) {
+    options.keep_in = arguments.get("--keep");
+    TRY_DO(sys::make_directories(options.keep_in));
+  }
   options.workers = context.jobs;
   options.quarry_version = program_version();
   options.on_note = [&context](std::string_view line) { context.out.note(line); };
@@ -129,13 +134,18 @@ void say_recorded(Context& context, const EvidenceRecord& evidence, const std::s
 Result<int> run_test(Context& context, const Arguments& arguments) {
   TRY(auto options, trial_options(context, arguments));
   TRY(auto key, signing_key(arguments));
-  TRY(auto store, open_store_to_write(context, arguments.get("--store")));
+  if (options.keep_only && arguments.has("--sign"))
+    return fail(ErrorKind::invalid_argument, "X008", "--keep and --sign exclude each other",
+                "sign it when it is stored: `quarry evidence record --kept FILE --sign KEY`");
+  TRY(auto store, options.keep_only ? open_store(context, arguments.get("--store"))
+                                    : open_store_to_write(context, arguments.get("--store")));
   TRY(auto outcome, trial::run_trial(options, *store, context.environment, context.clock));
   const auto& e = outcome.evidence;
   auto result = painted(e.result.text(), outcome_tone_of(e.result), context.out.data_look().color);
   context.out.data(fmt::format("{}  {} on {}  {}{}\n", result, e.suite, cell_text(e.cell), counts_text(e),
                                e.sealed ? "" : "  (unsealed source: no gate will accept it)"));
-  TRY_DO(sign_record(context, *store, {"evidence", *outcome.digest.sha256()}, key));
+  if (options.keep_only) context.out.note("kept        " + outcome.kept);
+  if (!options.keep_only) TRY_DO(sign_record(context, *store, {"evidence", *outcome.digest.sha256()}, key));
   say_recorded(context, e, outcome.digest.hex(), arguments.get("--store"), "quarry.test/1");
   return outcome.exit_code;
 }
@@ -145,19 +155,16 @@ Command test_command() {
       .path = {"test"},
       .summary = "test an environment and record the result as evidence",
       .description =
-          "Proves first that the environment holds the files of its set and nothing else among them, then "
-          "runs `rocm-sdk test`, or any "
-          "command after `--`, under a deadline in a process group of its own; then proves it again. The "
-          "result is written to the "
-          "store as evidence for exactly the files that are installed: their sha256, the machine, the "
-          "tools, every test's outcome and "
-          "the log.\n\nThe suite gets the variables that it needs to run (PATH, LANG, those that choose "
-          "GPUs, proxies and certificates) and those of `--pass-env`, and an empty home directory unless HOME is "
-          "passed. "
-          "It gets no variable that holds a credential, and "
-          "values of the job's secrets are replaced in the log.\n\nAn environment needs the receipt of `quarry venv "
-          "install`; without one, `--from` "
-          "says what its files must be.",
+          "Proves first that the environment holds the files of its set and nothing else among them, then runs "
+          "`rocm-sdk test`, or any command after `--`, under a deadline in a process group of its own; then proves it "
+          "again. The result is written to the store as evidence for exactly the files that are installed: their "
+          "sha256, the machine, the tools, every test's outcome and the log. With `--keep` nothing is written to the "
+          "store: a job that runs tests needs no token, and another one stores what it kept.\n\n"
+          "The suite gets the variables that it needs to run (PATH, LANG, those that choose GPUs, proxies and "
+          "certificates) and those of `--pass-env`, and an empty home directory unless HOME is passed. It gets no "
+          "variable that holds a credential, and values of the job's secrets are replaced in the log.\n\n"
+          "An environment needs the receipt of `quarry venv install`; without one, `--from` says what its files must "
+          "be.",
       .operands = {},
       .flags = {{"--venv", "DIR", "the environment", {}, {}, {}, true},
                 {"--from", "LOCATOR", "what the installed files must be, instead of the receipt"},
@@ -172,6 +179,7 @@ Command test_command() {
                 {"--junit", "FILE",
                  "the JUnit report that the command writes; a file that it leaves unchanged counts as none"},
                 {"--deadline", "D", "after this the suite is killed", {}, "1h"},
+                {"--keep", "DIR", "keep the evidence there as files for `quarry evidence record --kept`"},
                 pass_env_flag(),
                 sign_flag(),
                 store_flag()},
@@ -203,10 +211,10 @@ Result<trial::Recorded> record_report(Context& context, const Arguments& argumen
 }
 
 Result<void> check_record_flags(const Arguments& arguments) {
-  bool report = arguments.has("--from-report"), from = arguments.has("--from"), family = arguments.has("--family");
+  bool report = arguments.has("--from-report"), from = arguments.has("--from");
   bool kept = arguments.has("--kept");
-  if (kept ? !report && !from && !family : report && from) return {};
-  return fail(ErrorKind::invalid_argument, "X008", "say either --from-report and --from, or --kept alone",
+  if (kept ? !report : report && from) return {};
+  return fail(ErrorKind::invalid_argument, "X008", "say either --from-report and --from, or --kept",
               "--from-report takes what another machine reports, --kept what `quarry test` could not store");
 }
 
@@ -215,7 +223,8 @@ Result<int> run_record(Context& context, const Arguments& arguments) {
   TRY(auto key, signing_key(arguments));
   TRY(auto store, open_store_to_write(context, arguments.get("--store")));
   auto kept = arguments.find("--kept");
-  TRY(auto done, kept ? trial::record_kept(*kept, *store) : record_report(context, arguments, *store));
+  TRY(auto done, kept ? trial::record_kept(*kept, {arguments.get("--from"), arguments.get("--family")}, *store)
+                      : record_report(context, arguments, *store));
   const auto& e = done.evidence;
   auto result = painted(e.result.text(), outcome_tone_of(e.result), context.out.data_look().color);
   context.out.data(fmt::format("{}  {} on {}  {}\n", result, e.suite, cell_text(e.cell), counts_text(e)));
@@ -234,7 +243,8 @@ Command record_command() {
               "set's packages give, or nothing is recorded. The record says that it was reported. The report itself "
               "is kept as its log; the same report again is the same record.\n\n"
               "What such a job runs is in docs/guides/windows.md.\n\n"
-              "With `--kept` it stores the evidence that `quarry test` kept as files because the store refused it.",
+              "With `--kept` it stores the evidence that `quarry test` kept as files: because the store refused it, or "
+              "with `--keep`. With `--from` and `--family` it must be about these sets and this family.",
           .operands = {},
           .flags = {{"--from-report", "FILE", "the report"},
                     {"--from", "LOCATOR", "the sealed set that was installed there: run:, set: or channel:"},
@@ -305,28 +315,13 @@ std::string evidence_text(const std::string& digest, const EvidenceRecord& e, Lo
   return text + failures_text(e, look);
 }
 
-/// Records outlive what was tested: a line for each set whose files retention took.
-Result<std::string> retired_text(store::ObjectStore& store, const EvidenceRecord& e) {
-  std::string text;
-  auto sets = e.sets;
-  if (!e.set.empty()) sets.push_back(e.set);
-  for (const auto& digest : sets) {
-    TRY(auto known, store.head(registry::set_key(digest)));
-    if (!known) continue;
-    TRY(auto set, registry::load_set(store, digest));
-    TRY(auto retired, registry::read_retired(store, set.directory, digest));
-    if (retired && retired->record.state != registry::Retirement::kept)
-      text +=
-          fmt::format("files     set:{} {}: {}\n", digest.short_hex(), retired->record.state, retired->record.since);
-  }
-  return text;
-}
-
 Result<int> run_test_show(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto digest, registry::complete_evidence_digest(*store, arguments.operands.at(0)));
   TRY(auto e, registry::load_evidence(*store, digest));
-  TRY(auto retired, retired_text(*store, e));
+  auto sets = e.sets;
+  if (!e.set.empty()) sets.push_back(e.set);
+  TRY(auto retired, retired_text(*store, sets));
   context.out.data(evidence_text(digest.hex(), e, context.out.data_look()) + retired);
   TRY(auto record, json::parse(registry::to_json(e), "evidence"));
   context.out.document({{"schema", "quarry.evidence-show/1"}, {"evidence", digest}, {"record", record}});
