@@ -1,4 +1,5 @@
 #include "cli/release_moves.hpp"
+#include "cli/on_move.hpp"
 
 #include "base/units.hpp"
 #include "cli/delivery.hpp"
@@ -175,7 +176,8 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
   else
     for (const auto& part : done.parts) context.out.data(moved_text(receipt_of_part(part)));
   if (delivery) context.out.data(delivery_text(asked.to, *delivery, each.dry_run));
-  return 0;
+  bool moved = std::ranges::any_of(done.parts, [](const release::Part& part) { return receipt_of_part(part).moved; });
+  return moved ? tell_what_moved(context, arguments, *asked.store, {"promote", document}) : Result<int>(0);
 }
 
 } // namespace quarry::cli

@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "closure/choose.hpp"
 #include "closure/resolve.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -298,6 +299,33 @@ Result<Findings> check_closure(const std::vector<Package>& set, const ClosureQue
 Result<Installable> find_unmet(const std::vector<Package>& set, const ClosureQuestion& question) {
   TRY(auto told, Rules(set, question).run());
   return std::move(told.installable);
+}
+
+Result<Chosen> choose_versions(const std::vector<Package>& set, const std::vector<dist::Requirement>& wanted,
+                               const ClosureQuestion& question) {
+  Shelf shelf({set, question.beside, question.base}, question.targets.front());
+  auto assumed = [&](const std::string& project) {
+    auto fits = [&](const std::string& pattern) { return text::glob_match(pattern, project); };
+    return std::ranges::find(set, project, &Package::project) == set.end() &&
+           std::ranges::any_of(question.assumed, fits);
+  };
+  std::vector<Demand> demands;
+  for (const auto& requirement : wanted) demands.push_back({requirement, {}, {}, {}});
+  SearchBudget budget;
+  TRY(auto answer, resolve(shelf, demands, assumed, budget));
+  Chosen chosen;
+  if (answer.gap) {
+    auto finding = finding_of(*answer.gap, question);
+    finding.place = file_of(set, answer.gap->demands.back().by);
+    chosen.gaps.push_back(std::move(finding));
+  }
+  for (const auto& [project, edition] : answer.chosen) {
+    auto& version = chosen.projects[project];
+    version.version = edition->version.str();
+    for (const auto* package : edition->packages) version.files.push_back(package->file);
+    version.upstream = edition->upstream;
+  }
+  return chosen;
 }
 
 } // namespace quarry::closure

@@ -219,6 +219,8 @@ public:
     Answer answer;
     if (!conflict) {
       TRY(answer.missing_extras, missing_extras(shelf_, board_));
+      for (const auto& [name, node] : board_.nodes())
+        if (node.chosen) answer.chosen.emplace(name, node.chosen);
       return answer;
     }
     answer.gap = std::move(found_.gap);

@@ -5,6 +5,7 @@
 #include "base/result.hpp"
 #include "closure/shelf.hpp"
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -60,8 +61,9 @@ struct MissingExtra {
 };
 
 struct Answer {
-  std::optional<Gap> gap;                   ///< unset: the demands can be met
-  std::vector<MissingExtra> missing_extras; ///< of the chosen versions; empty if there is a gap
+  std::optional<Gap> gap;                       ///< unset: the demands can be met
+  std::map<std::string, const Edition*> chosen; ///< by project; they live as long as the shelf; none if there is a gap
+  std::vector<MissingExtra> missing_extras;     ///< of the chosen versions; empty if there is a gap
 };
 
 /// Whether the project counts as available although no source has it.

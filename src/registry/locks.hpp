@@ -1,5 +1,5 @@
 #pragma once
-// Locks that keep files (docs/formats/retention.md): `locks/{digest}.json`. A lock names the sets whose files a
+// Locks that keep files (docs/formats/lock.md): `locks/{digest}.json`. A lock names the sets whose files a
 // pylock.toml names; until its time comes retention leaves them alone.
 #include "base/result.hpp"
 #include "registry/registry.hpp"

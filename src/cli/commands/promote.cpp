@@ -7,6 +7,7 @@
 #include "cli/dry_run.hpp"
 #include "cli/moves.hpp"
 #include "cli/next_command.hpp"
+#include "cli/on_move.hpp"
 #include "cli/records.hpp"
 #include "cli/release_moves.hpp"
 #include "cli/shared_flags.hpp"
@@ -123,7 +124,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
     context.out.note(
         "undo: " +
         NextCommand(context, "rollback").operand(request.channel).set("--store", arguments.get("--store")).text());
-  return 0;
+  return receipt.moved ? tell_what_moved(context, arguments, *store, {"promote", document}) : Result<int>(0);
 }
 
 Flag distributions_flag() {
@@ -163,6 +164,7 @@ std::vector<Flag> promote_flags() {
       k_dry_run,
       k_execute,
       k_reason,
+      on_move_flag(),
       store_flag(),
       public_url_flag()};
 }
@@ -207,7 +209,8 @@ Command promote_command() {
                    {"quarry promote --from run:42 --to stable --policy default --store s3://builds --to-store "
                     "s3://dist --prefix v2/{family} --public-url s3://dist=https://repo.example.org",
                     "and copy it to the bucket that people install from"}},
-      .exit_codes = {{3, "the source does not exist, or not sealed"},
+      .exit_codes = {{1, "moved, and a command of --on-move failed"},
+                     {3, "the source does not exist, or not sealed"},
                      {5, "the base index cannot be reached"},
                      {6, "a record was altered, or a file is gone"},
                      {7, "the reviewed plan is out of date, or a name has other bytes"},
@@ -262,7 +265,7 @@ Result<int> run_rollback(Context& context, const Arguments& arguments) {
     document["distribution"] = taken_out_json(done, locator);
   }
   context.out.document(document);
-  return 0;
+  return receipt.moved ? tell_what_moved(context, arguments, *store, {"rollback", document}) : Result<int>(0);
 }
 
 Command rollback_command() {
@@ -290,12 +293,14 @@ Command rollback_command() {
                     k_dry_run,
                     k_execute,
                     k_reason,
+                    on_move_flag(),
                     store_flag(),
                     public_url_flag()},
           .examples = {{"quarry rollback stable --reason \"breaks import torch\"", "the release before, again"},
                        {"quarry rollback stable --to-store s3://dist --prefix v2/{family}",
                         "and no longer listed where people install from"}},
-          .exit_codes = {{3, "the channel does not exist, or has no earlier view"},
+          .exit_codes = {{1, "moved, and a command of --on-move failed"},
+                         {3, "the channel does not exist, or has no earlier view"},
                          {6, "a record was altered, or a file is gone"},
                          {7, "the channel was moved meanwhile, or rolled back already"}},
           .schema = "quarry.rollback/1",

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/guard.hpp"
 #include "cli/next_command.hpp"
+#include "cli/on_move.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "promote/withdraw.hpp"
@@ -46,13 +47,14 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
   if (!dry)
     context.out.note("undo: " +
                      NextCommand(context, "rollback").operand(name).set("--store", arguments.get("--store")).text());
-  context.out.document({{"schema", "quarry.yank/1"},
-                        {"channel", name},
-                        {"generation", generation},
-                        {"view", plan.view.digest},
-                        {"blocked", blocked_json(plan.blocked)},
-                        {"dry_run", dry}});
-  return 0;
+  Json document{{"schema", "quarry.yank/1"},
+                {"channel", name},
+                {"generation", generation},
+                {"view", plan.view.digest},
+                {"blocked", blocked_json(plan.blocked)},
+                {"dry_run", dry}};
+  context.out.document(document);
+  return dry ? Result<int>(0) : tell_what_moved(context, arguments, *store, {"yank", document});
 }
 
 } // namespace
@@ -71,10 +73,12 @@ Command yank_command() {
       .flags = {{.name = "--channel", .value = "NAME", .help = "the channel", .required = true},
                 {.name = "--reason", .value = "TEXT", .help = "why, for the ledger", .required = true},
                 {.name = "--dry-run", .value = "", .help = "show what would leave, change nothing", .letter = 'n'},
+                on_move_flag(),
                 store_flag()},
       .examples = {{"quarry yank set:0e66efc9cb8b --channel nightly --reason \"wrong compiler\"",
                     "one night's packages, and not those that came after"}},
-      .exit_codes = {{3, "the channel does not exist, or does not show the set or the file"},
+      .exit_codes = {{1, "done, and a command of --on-move failed"},
+                     {3, "the channel does not exist, or does not show the set or the file"},
                      {7, "the channel was moved meanwhile, or other sets keep all the files"}},
       .schema = "quarry.yank/1",
       .run = run_yank};
