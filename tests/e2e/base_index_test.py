@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,22 @@ def test_one_merged_index_is_enough(store, tmp_path, name, tree, place):
     assert {"rocm-7.2.0", "rocm_sdk_core-7.2.0", "rocm_sdk_devel-7.2.0", "demo_app-1.0", "demo_base-1.0+up.1"} <= installed
     pages = {path for path in store.requested()[before:] if path.endswith("/")}
     assert pages and all(f"{place}/merged/{tree}/" in path for path in pages), pages
+
+
+@pytest.mark.parametrize("index", ["of the store", "by its URL"])
+def test_a_lock_names_files_of_the_base_index(store, tmp_path, index):
+    environment = clean_environment(NO_PROXY="127.0.0.1", QUARRY_ALLOW_PLAIN_HTTP="1", **store.environment())
+    named = ["--base-index", f"{store.url}/python-deps/simple/"] if index == "by its URL" else []
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    file = tmp_path / "pylock.toml"
+    good("lock", "rocm-sdk-core", "demo-app", *named, "--from", "channel:staging", "--python", python, "--output", file, "--store", store.locator, "--public-url", store.url, environment=environment)
+    urls = {package["name"]: package["wheels"][0]["url"] for package in tomllib.loads(file.read_text())["packages"]}
+    assert urls["demo-base"] == f"{store.url}/python-deps/dist/demo_base-1.0%2Bup.1-py3-none-any.whl"
+    tool = client("uv")
+    ended = tool.run("pip", "install", "--python", tool.bin / "python", "--no-cache", "--target", tmp_path / "t", "-r", file, environment=ONLY_THE_STORE)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    installed = {path.name.removesuffix(".dist-info") for path in (tmp_path / "t").glob("*.dist-info")}
+    assert installed == {"rocm_sdk_core-7.2.0", "demo_app-1.0", "demo_base-1.0+up.1"}
 
 
 def test_a_merged_index_is_sound_and_comes_back(store):
