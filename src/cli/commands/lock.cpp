@@ -95,7 +95,11 @@ public:
     if (mirrored_.empty()) {
       TRY(mirrored_, mirror::mirrored_files(store_));
     }
-    return locked_file(public_url_, store_, mirrored_.at(file.filename));
+    auto mirrored = mirrored_.find(file.filename);
+    if (mirrored == mirrored_.end())
+      return fail(ErrorKind::not_found, "O304", fmt::format("the base index no longer has {}", file.filename),
+                  "run the same command again: the mirror changed meanwhile");
+    return locked_file(public_url_, store_, mirrored->second);
   }
 
 private:
