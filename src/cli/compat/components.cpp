@@ -6,7 +6,7 @@
 namespace quarry::cli::compat {
 
 namespace {
-using Names = std::vector<std::string>;
+using ComponentNames = std::vector<std::string>;
 
 constexpr std::string_view k_base =
     "core-hipinfo_run core-runtime_run core-runtime_lib sysdeps_lib base_run base_lib amd-llvm_run amd-llvm_lib "
@@ -16,17 +16,17 @@ constexpr std::string_view k_base_aug = "rocjitsu-hotswap_lib core-kpack_lib";
 constexpr std::string_view k_debug = "amd-dbgapi rocgdb rocr-debug-agent rocr-debug-agent-tests gmp mpfr expat ncurses";
 constexpr std::string_view k_cxx = "amd-llvm_dev amd-llvm_lib base_dev_generic";
 
-void add(Names& to, std::string_view list) {
+void add(ComponentNames& to, std::string_view list) {
   for (auto& name : text::split_any(list, " "))
     if (std::find(to.begin(), to.end(), name) == to.end()) to.push_back(std::move(name));
 }
 
-bool has(const Names& flags, std::string_view flag) {
+bool has(const ComponentNames& flags, std::string_view flag) {
   return std::find(flags.begin(), flags.end(), flag) != flags.end();
 }
 
 /// What two switches together need beyond what each of them does.
-void add_for_pairs(Names& found, const Names& flags, bool tests) {
+void add_for_pairs(ComponentNames& found, const ComponentNames& flags, bool tests) {
   if (has(flags, "--rocprofiler-systems") && tests) add(found, "rocprofiler-sdk_dev");
   if (has(flags, "--hipthreads") && has(flags, "--prim")) add(found, "prim_dev");
   if (has(flags, "--hipthreads") && has(flags, "--rand")) add(found, "rand_dev");
@@ -79,7 +79,7 @@ const std::vector<Component>& components() {
 }
 
 std::vector<std::string> expressions_of(const Component& component, bool tests, bool feb) {
-  Names found;
+  ComponentNames found;
   bool other = feb && (!component.feb_names.empty() || !component.feb_also.empty());
   for (const auto& name : text::split_any(other ? component.feb_names : component.names, " ")) {
     add(found, name + "_lib");
@@ -90,7 +90,7 @@ std::vector<std::string> expressions_of(const Component& component, bool tests, 
 }
 
 std::vector<std::string> expressions(const std::vector<std::string>& flags, bool tests, bool base_only, bool feb) {
-  Names found;
+  ComponentNames found;
   if (flags.empty() && !base_only) return found;
   add(found, k_base);
   if (!feb) add(found, k_base_aug);
