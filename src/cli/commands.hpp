@@ -43,6 +43,7 @@ Command channel_unblock_command();   // commands/channel_guard.cpp
 Command set_check_command();         // commands/set_check.cpp; in set_commands()
 Command adopt_command();             // commands/adopt.cpp; in set_commands()
 Command release_finalize_command();  // commands/release_finalize.cpp; in release_commands()
+Command rollback_command();          // commands/rollback.cpp; in promote_commands()
 Command yank_command();              // commands/yank.cpp; in promote_commands()
 Command waiver_list_command();       // commands/waiver.cpp; in gate_commands()
 Command waiver_revoke_command();     // commands/waiver.cpp

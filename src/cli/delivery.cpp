@@ -26,14 +26,23 @@ Result<publish::DistributionRules> load_rules(Context& context, const std::strin
   return publish::parse_distribution_rules(text, named);
 }
 
-Result<Destination> destination_for(Context& context, const Arguments& arguments, const std::string& to_channel) {
+} // namespace
+
+Flag distributions_flag() {
+  return {.name = "--distributions",
+          .value = "FILE",
+          .help = "which prefix a channel has: a file, or the name of a shipped one",
+          .fallback = "therock-v2",
+          .environment = "QUARRY_DISTRIBUTIONS"};
+}
+
+Result<Destination> destination_of(Context& context, const Arguments& arguments, const std::string& channel) {
   Destination to;
   to.locator = arguments.find("--to-store").value_or("");
   if (to.locator.empty()) {
-    if (arguments.has("--prefix"))
-      return fail(ErrorKind::invalid_argument, "O008", "--prefix needs --to-store: it is a directory in another store",
-                  "add `--to-store s3://BUCKET`");
-    return to;
+    if (!arguments.has("--prefix")) return to;
+    return fail(ErrorKind::invalid_argument, "O008", "--prefix needs --to-store: it is a directory in another store",
+                "add `--to-store s3://BUCKET`");
   }
   to.prefix = arguments.find("--prefix").value_or("");
   while (to.prefix.ends_with('/')) to.prefix.pop_back();
@@ -43,8 +52,8 @@ Result<Destination> destination_for(Context& context, const Arguments& arguments
   if (to.prefix.empty()) {
     TRY(auto rules, load_rules(context, arguments.get("--distributions")));
     // All channels of `stable-{family}` go where `stable` goes.
-    auto channel = text::replace_all(to_channel, "-{family}", "");
-    TRY(to.prefix, rules.prefix_of(text::replace_all(channel, "-{platform}", "")));
+    auto plain = text::replace_all(channel, "-{family}", "");
+    TRY(to.prefix, rules.prefix_of(text::replace_all(plain, "-{platform}", "")));
   }
   if (to.locator.starts_with("http:") || to.locator.starts_with("https:"))
     return fail(ErrorKind::invalid_argument, "R030",
@@ -54,73 +63,13 @@ Result<Destination> destination_for(Context& context, const Arguments& arguments
   return to;
 }
 
-/// The sets that the view `before` shows and `after` does not.
-Result<std::vector<registry::SealedSet>> sets_that_left(store::ObjectStore& source, const registry::ViewDigest& before,
-                                                        const std::vector<registry::SetDigest>& after) {
-  TRY(auto view, registry::load_view(source, before));
-  std::set<registry::SetDigest> shown(after.begin(), after.end());
-  std::vector<registry::SetDigest> left;
-  for (const auto& set : view.sets)
-    if (!shown.contains(set)) left.push_back(set);
-  return registry::load_all_sealed(source, left);
-}
-
-/// Those of the plan, or those of the channel's last move.
-Result<std::vector<registry::SealedSet>> leaving(store::ObjectStore& source, const promote::Receipt& receipt,
-                                                 bool dry_run) {
-  if (dry_run && receipt.plan.moves() && receipt.plan.expected)
-    return sets_that_left(source, receipt.plan.expected->record.view, receipt.plan.view.record.sets);
-  TRY(auto channel, registry::require_channel(source, receipt.plan.channel));
-  TRY(auto last, registry::load_ledger(source, channel.record.ledger));
-  if (last.action != registry::Action::rollback) return std::vector<registry::SealedSet>();
-  TRY(auto now, registry::load_view(source, last.to_view));
-  return sets_that_left(source, last.from_view, now.sets);
-}
-
-} // namespace
-
-Result<Destination> destination_of(Context& context, const Arguments& arguments) {
-  if (!arguments.has("--to-store") && arguments.has("--replace"))
+Result<Destination> promotion_destination(Context& context, const Arguments& arguments) {
+  if (arguments.has("--replace") && !arguments.find("--to-store"))
     return fail(ErrorKind::invalid_argument, "O008", "--replace needs --to-store: it is about packages there",
                 "add `--to-store s3://BUCKET`");
-  TRY(auto to, destination_for(context, arguments, arguments.get("--to")));
+  TRY(auto to, destination_of(context, arguments, arguments.get("--to")));
   to.let_go = arguments.list("--replace");
   return to;
-}
-
-Result<TakenOut> take_out(Context& context, const Arguments& arguments, store::ObjectStore& source,
-                          const promote::Receipt& receipt) {
-  TakenOut done;
-  TRY(auto to, destination_for(context, arguments, receipt.plan.channel));
-  bool dry_run = arguments.has("--dry-run");
-  TRY(auto sets, leaving(source, receipt, dry_run));
-  TRY(done.sets, publish::plan_distribution(sets, to.prefix));
-  if (!dry_run) {
-    TRY(done.receipt, publish::undistribute(*to.store, done.sets));
-  }
-  return done;
-}
-
-std::string taken_out_text(const TakenOut& done, const std::string& locator, bool dry_run) {
-  if (dry_run)
-    return fmt::format("distribution  would take {} out of {}\n", units::things(done.sets.size(), "set"), locator);
-  auto text = fmt::format("distribution  {} of {} no longer listed in {}  {} written\n",
-                          units::things(done.receipt.files, "file"), units::things(done.sets.size(), "set"), locator,
-                          units::things(done.receipt.writes, "object"));
-  for (const auto& directory : done.receipt.directories) text += fmt::format("  {}\n", directory);
-  return text;
-}
-
-Json taken_out_json(const TakenOut& done, const std::string& locator) {
-  auto sets = Json::array();
-  for (const auto& set : done.sets)
-    sets.push_back({{"source", set.source}, {"set", set.digest}, {"directory", set.set.directory}});
-  return {{"store", locator},
-          {"sets", sets},
-          {"directories", done.receipt.directories},
-          {"files", done.receipt.files},
-          {"writes", done.receipt.writes},
-          {"notes", findings_json(done.receipt.notes)}};
 }
 
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,

@@ -12,21 +12,13 @@
 namespace quarry::cli {
 
 using release::Destination;
-/// From `--to-store`, `--prefix`, `--distributions` and `--to`. invalid_argument O008, O010, R030; P040, P042 of the
-/// rules; those of the store.
-Result<Destination> destination_of(Context& context, const Arguments& arguments);
-
-/// What `rollback --to-store` took out of a distribution, or would.
-struct TakenOut {
-  std::vector<publish::Distributed> sets; ///< that left the channel with its last move
-  publish::DistributeReceipt receipt;
-};
-/// Takes what left `channel` with its last move out of the distribution that `--to-store` names; with `--dry-run` and a
-/// plan, what would leave. Fails as destination_of() and publish::undistribute() do, and with R015.
-Result<TakenOut> take_out(Context& context, const Arguments& arguments, store::ObjectStore& source,
-                          const promote::Receipt& receipt);
-std::string taken_out_text(const TakenOut& done, const std::string& locator, bool dry_run);
-Json taken_out_json(const TakenOut& done, const std::string& locator);
+/// `--distributions FILE`
+Flag distributions_flag();
+/// From `--to-store`, `--prefix` and `--distributions`, for what this channel feeds. invalid_argument O008, O010, R030;
+/// P040, P042 of the rules; those of the store.
+Result<Destination> destination_of(Context& context, const Arguments& arguments, const std::string& channel);
+/// The same for a promotion `--to` a channel, with `--replace`.
+Result<Destination> promotion_destination(Context& context, const Arguments& arguments);
 
 struct Delivery {
   std::vector<publish::Distributed> sets;

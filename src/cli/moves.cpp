@@ -86,4 +86,24 @@ std::string promote_plan_text(const promote::Plan& plan) {
                             plan.generation(), plan.view.digest.short_hex());
 }
 
+/// The end of a dry run: what to type next. A channel that has all of it may still have to be copied (`delivers`).
+std::string promote_dry_run_text(const promote::Receipt& receipt, NextCommand command, bool delivers) {
+  bool moves = receipt.plan.moves();
+  if (!moves && !delivers) return moved_text(receipt);
+  command.drop("--dry-run").set("--execute", receipt.digest.hex());
+  auto what = moves
+                  ? promote_plan_text(receipt.plan)
+                  : fmt::format("promote     {}@{} has all of it and stays; a run copies what the other store lacks\n",
+                                receipt.plan.channel, receipt.generation);
+  return what + fmt::format("plan        {}\nnext: {}\n", receipt.digest, command.text());
+}
+
+Flag move_dry_run_flag() {
+  return {.name = "--dry-run", .value = "", .help = "print the plan and its digest, change nothing", .letter = 'n'};
+}
+Flag move_execute_flag() {
+  return {.name = "--execute", .value = "DIGEST", .help = "run exactly the plan of this digest"};
+}
+Flag move_reason_flag() { return {.name = "--reason", .value = "TEXT", .help = "why, for the ledger"}; }
+
 } // namespace quarry::cli

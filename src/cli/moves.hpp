@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 #include "cli/base_index.hpp"
 #include "cli/command.hpp"
+#include "cli/next_command.hpp"
 #include "promote/promote.hpp"
 #include <string>
 
@@ -19,5 +20,10 @@ Json receipt_json(const promote::Receipt& receipt, const char* schema, bool dry_
 std::string moved_text(const promote::Receipt& receipt);
 /// What would be done: the sets, then the step from generation to generation.
 std::string promote_plan_text(const promote::Plan& plan);
+/// The end of a dry run: what to type next. A channel that has all of it may still have to be copied (`delivers`).
+std::string promote_dry_run_text(const promote::Receipt& receipt, NextCommand command, bool delivers = false);
+Flag move_dry_run_flag(); ///< `--dry-run`, `-n`
+Flag move_execute_flag(); ///< `--execute DIGEST`
+Flag move_reason_flag();  ///< `--reason TEXT`, not required
 
 } // namespace quarry::cli

@@ -30,7 +30,7 @@ struct Asked {
 Result<Asked> asked_of(Context& context, const Arguments& arguments) {
   Asked asked;
   TRY(asked.store, open_store(context, arguments.get("--store")));
-  TRY(asked.to, destination_of(context, arguments));
+  TRY(asked.to, promotion_destination(context, arguments));
   auto& request = asked.request;
   TRY(request.source, source_of(arguments, *asked.store));
   request.pattern = arguments.get("--to");

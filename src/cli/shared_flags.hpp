@@ -6,5 +6,9 @@ namespace quarry::cli {
 
 /// `--store LOCATOR`, required, from QUARRY_STORE if it is not given.
 const Flag& store_flag();
+/// The same for commands that also take a distribution, written out with its store: not required.
+const Flag& store_of_channel_flag();
+/// Its value; invalid_argument C004 without it.
+Result<std::string> store_named(const Arguments& arguments);
 
 } // namespace quarry::cli

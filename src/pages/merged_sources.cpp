@@ -2,6 +2,7 @@
 
 #include "pages/clash.hpp"
 #include "pages/merged.hpp"
+#include "pages/shown_sets.hpp"
 #include "registry/history.hpp"
 #include <fmt/core.h>
 #include <memory>
@@ -38,18 +39,10 @@ Offer offer_of(const std::string& place, const std::vector<FileRecord>& files) {
 
 } // namespace
 
-// Seals and records of the history are named by their content: the list of their keys identifies what is shown.
 Source directory_source(ObjectStore& store, const std::string& directory) {
-  auto token = [&store, directory]() -> Result<std::string> {
-    TRY(auto seals, store.list(directory + "/seals/"));
-    std::string names;
-    for (const auto& seal : seals) names += seal.key + "\n";
-    TRY(auto history, registry::history_token(store, directory));
-    return names + history;
-  };
+  auto token = [&store, directory] { return token_of_shown(store, directory); };
   auto projects = [&store, directory](const std::string&) -> Result<Projects> {
-    TRY(auto sets, registry::sealed_sets_below(store, directory));
-    std::erase_if(sets, [&](const auto& sealed) { return sealed.set.directory != directory; });
+    TRY(auto sets, shown_in(store, directory));
     TRY(auto files, registry::union_of(sets));
     TRY(auto history, registry::history_of(store, directory));
     return projects_of(registry::with_history(std::move(files), history));

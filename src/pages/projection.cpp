@@ -10,8 +10,9 @@
 #include "pages/page_order.hpp"
 #include "pages/page_writer.hpp"
 #include "pages/settings.hpp"
+#include "pages/shown_sets.hpp"
+#include "registry/distributions.hpp"
 #include "registry/history.hpp"
-#include "registry/own_digest.hpp"
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -26,8 +27,7 @@ using Keys = std::vector<std::string>;
 
 namespace {
 
-constexpr const char* k_distribution_schema = "quarry.distribution/1";
-constexpr std::string_view k_pointer_name = "distribution.json";
+constexpr const char* k_distribution_pages_schema = "quarry.distribution-pages/1";
 
 /// Adds `{project}/index.html` for installers that use the directory itself as the index. These pages come first, in
 /// the order of the others.
@@ -98,46 +98,13 @@ Result<Work> work_of(ObjectStore& store, const std::string& directory, const std
   return work;
 }
 
-/// Reads the sets sealed in a directory into `sets`, and returns a token that changes with them.
-Result<std::string> load_sets(ObjectStore& store, const std::string& directory,
-                              std::vector<registry::SealedSet>& sets) {
-  TRY(auto below, registry::sealed_sets_below(store, directory));
-  sets.clear();
-  std::string token;
-  for (auto& sealed : below) {
-    if (sealed.set.directory != directory) continue; // it belongs to a package directory further down
-    token += sealed.digest.hex();
-    sets.push_back(std::move(sealed));
-  }
-  TRY(auto history, registry::history_token(store, directory));
-  return token + history;
-}
-
-using registry::SetDigest;
-using Sources = std::map<SetDigest, SetDigest>; ///< a copy here -> the set that it is a copy of
-
-/// The source of each set, as the current pointer names it.
-Result<Sources> known_sources(ObjectStore& store, const std::string& directory) {
-  auto key = pointer_key(directory);
-  Sources known;
-  TRY(auto bytes, store.get(key, registry::k_record_bytes_max));
-  if (!bytes) return known;
-  TRY(auto pointer, registry::proven_object(*bytes, key, k_distribution_schema));
-  for (const auto& row : pointer.value("sets", Json::array()))
-    if (auto set = SetDigest::parse(json::string_or(row, "set", "")))
-      known[*set] = SetDigest::parse(json::string_or(row, "source", "")).value_or(SetDigest());
-  return known;
-}
-
-index::Page pointer_page(const std::string& directory, const std::vector<registry::SealedSet>& sets,
-                         const Sources& sources) {
-  auto rows = Json::array();
-  for (const auto& sealed : sets) {
-    auto source = sources.find(sealed.digest);
-    rows.push_back({{"set", sealed.digest.hex()}, {"source", source == sources.end() ? "" : source->second.hex()}});
-  }
-  Json pointer{{"schema", k_distribution_schema}, {"directory", directory}, {"sets", rows}};
-  return {std::string(k_pointer_name), registry::with_own_digest(std::move(pointer)), "application/json"};
+/// What the pages show. It changes with every move, so that a slow writer notices in the end that another was faster.
+index::Page state_page(const registry::DistributionRecord& shown) {
+  Json state{{"schema", k_distribution_pages_schema},
+             {"directory", shown.directory},
+             {"generation", shown.generation},
+             {"view", shown.view}};
+  return {std::string(k_state_name), state.dump(), "application/json"};
 }
 
 } // namespace
@@ -156,59 +123,48 @@ Findings foreign_notes(const Projected& projected) {
        "`quarry store setting --find-links other`"}};
 }
 
-std::string pointer_key(const std::string& directory) { return directory + "/" + std::string(k_pointer_name); }
-
-Result<std::string> directory_of_distribution(ObjectStore& place) {
-  std::string key(k_pointer_name);
-  TRY(auto bytes, place.get(key, registry::k_record_bytes_max));
-  if (!bytes) return std::string();
-  TRY(auto pointer, registry::proven_object(*bytes, key, k_distribution_schema));
-  return json::string_at(pointer, "directory", key);
-}
-
-Result<void> claim_distribution(ObjectStore& store, const std::string& directory) {
-  auto key = pointer_key(directory);
-  TRY(auto there, store.head(key));
-  if (there) return {};
-  auto pointer = pointer_page(directory, {}, {});
-  store::PutOptions options;
-  options.precondition = store::Precondition::if_absent();
-  options.content_type = pointer.content_type;
-  options.cache_control = k_page_cache;
-  auto put = store.put(key, content::Rope::literal(pointer.bytes), options);
-  if (put || put.error().is(codes::object_exists)) return {};
-  return fail(std::move(put).error());
+Result<std::uint64_t> projected_distribution(ObjectStore& store, const std::string& directory) {
+  TRY(auto bytes, store.get(directory + "/" + std::string(k_state_name), registry::k_record_bytes_max));
+  if (!bytes) return std::uint64_t{0};
+  auto state = json::parse(*bytes, k_state_name);
+  if (!state || !state->is_object() || json::string_or(*state, "schema", "") != k_distribution_pages_schema)
+    return std::uint64_t{0};
+  auto generation = state->value("generation", Json());
+  return generation.is_number_unsigned() ? generation.get<std::uint64_t>() : std::uint64_t{0};
 }
 
 Result<Projected> project_directory(ObjectStore& store, const std::string& directory) {
   std::vector<registry::SealedSet> sets;
-  auto token = [&] { return load_sets(store, directory, sets); };
+  auto token = [&]() -> Result<std::string> {
+    TRY(sets, sealed_in(store, directory));
+    return token_of(store, directory, sets);
+  };
   auto work = [&](const std::string&) { return work_of(store, directory, sets, /*is_repository=*/false); };
-  TRY(auto first, token());
-  if (first.empty()) { // pages of sets that have left since are made empty
+  TRY_DO(token());
+  if (sets.empty()) { // pages of sets that have left since are made empty
     TRY(auto pages, store.head(directory + "/" + std::string(k_written_last)));
     if (!pages) return Projected{};
   }
   return write_pages(store, {directory, token, work});
 }
 
-Result<Projected> project_distribution(ObjectStore& store, const std::string& directory, const Sources& sources) {
-  std::vector<registry::SealedSet> sets;
-  Sources known;
+Result<Projected> project_distribution(ObjectStore& store, const std::string& directory) {
+  registry::DistributionRecord shown;
   auto token = [&]() -> Result<std::string> {
-    TRY(known, known_sources(store, directory));
-    for (const auto& [set, source] : sources) known[set] = source;
-    TRY(auto shown, load_sets(store, directory, sets));
-    for (const auto& [set, source] : known)
-      shown += set.hex() + source.hex(); // the pointer contains them, so a change of them is a change of the source
-    return shown;
+    TRY(auto now, registry::require_distribution(store, directory));
+    shown = std::move(now.record);
+    TRY(auto history, registry::history_token(store, directory));
+    return registry::to_json(shown) + history;
   };
   auto work = [&](const std::string&) -> Result<Work> {
+    TRY(auto sets, registry::sealed_of(store, shown.shown));
     TRY(auto made, work_of(store, directory, sets, /*is_repository=*/true));
-    made.state = [pointer = pointer_page(directory, sets, known)] { return pointer; };
+    made.state = [page = state_page(shown)] { return page; };
     return made;
   };
-  return write_pages(store, {directory, token, work, std::string(k_pointer_name)});
+  TRY(auto done, write_pages(store, {directory, token, work, std::string(k_state_name)}));
+  done.generation = shown.generation;
+  return done;
 }
 
 } // namespace quarry::pages

@@ -24,7 +24,7 @@ struct Projected {
   /// Objects in the last round of the writer, copies and the state object included.
   std::uint64_t pages_written = 0, pages_removed = 0;
   std::vector<std::string> foreign = {}; ///< keys of pages that another tool writes, and that were left to it; sorted
-  std::uint64_t generation = 0;          ///< of a channel: what its pages show now
+  std::uint64_t generation = 0;          ///< of a channel or a distribution: what its pages show now
 };
 
 /// One warning P113 for the pages that were left to another tool; none without such pages. Pure.
@@ -38,25 +38,13 @@ Findings foreign_notes(const Projected& projected);
 /// differ.
 Result<Projected> project_directory(store::ObjectStore& store, const std::string& directory);
 
-/// Returns the key of a distribution's pointer, `distribution.json`. A directory is a distribution exactly if this
-/// object exists. Pure.
-std::string pointer_key(const std::string& directory);
-/// Reads the pointer at the root of the store `place` and returns the directory that it names; "" if there is no
-/// pointer. Fails with the B-codes of JSON and with corrupt (R011) if the object is not a valid pointer. Costs one
-/// read.
-Result<std::string> directory_of_distribution(store::ObjectStore& place);
-/// Makes `directory` a distribution: writes a pointer without sets, if-absent, before the first file is copied. From
-/// then on the files in the directory are known to be ours, even if the writer is killed or two writers begin together.
-/// Succeeds if a pointer exists already. Fails with R004 if the write may have happened. Costs a head, and a write if
-/// there is no pointer.
-Result<void> claim_distribution(store::ObjectStore& store, const std::string& directory);
-/// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, also if no set is sealed there.
-/// A distribution is a simple repository itself, so `{project}/index.html` is written, too; and at the end its pointer,
-/// which names the sets that the pages show. `sources` maps the digest of a set in this store to the digest of the set
-/// that it was copied from, as far as the caller knows; entries that the pointer already has are kept. Fails as
-/// project_directory() does, and with corrupt (R011) if the pointer is damaged.
-Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory,
-                                       const std::map<registry::SetDigest, registry::SetDigest>& sources);
+/// Writes the pages of a distribution ("v2/gfx94X-dcgpu") as project_directory() does, for the sets that its pointer
+/// names, also if these are none. A distribution is a simple repository itself, so `{project}/index.html` is written,
+/// too; and at the end `pages.json`, which says which generation the pages show. Fails as project_directory() does, and
+/// as registry::require_distribution().
+Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
+/// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or unreadable. One read.
+Result<std::uint64_t> projected_distribution(store::ObjectStore& store, const std::string& directory);
 
 /// Views that a caller has at hand, by digest. Views are immutable, so they need not be read again.
 using KnownViews = std::map<registry::ViewDigest, registry::ViewRecord>;

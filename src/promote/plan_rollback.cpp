@@ -1,4 +1,5 @@
 #include "promote/planning.hpp"
+#include "promote/promote.hpp"
 
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -168,6 +169,13 @@ void guard_what_left(const Difference& difference, Plan& plan) {
 }
 
 } // namespace
+
+Result<std::optional<registry::LedgerRecord>> last_rollback(ObjectStore& store, const std::string& channel) {
+  TRY(auto now, registry::require_channel(store, channel));
+  TRY(auto last, last_change_of_view(store, now.record));
+  if (last.action != registry::Action::rollback) return std::optional<registry::LedgerRecord>();
+  return std::optional(std::move(last));
+}
 
 Result<Plan> plan_rollback(ObjectStore& store, const std::string& channel, std::optional<std::uint64_t> to) {
   Plan plan;

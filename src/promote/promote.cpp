@@ -3,6 +3,7 @@
 #include "base/codes.hpp"
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
+#include "promote/planning.hpp"
 #include "publish/move.hpp"
 #include "publish/publish.hpp"
 #include "registry/evidence_marks.hpp"
@@ -51,8 +52,10 @@ Result<std::optional<registry::LedgerRecord>> executed(ObjectStore& store, const
   for (std::size_t i = 0; i < k_moves_looked_at && !digest.empty(); ++i) {
     TRY(auto entry, registry::load_ledger(store, digest), "while reading the ledger of channel " + channel);
     if (names(digits, entry.plan.hex())) {
-      // Entries of older programs do not say what was asked for.
-      bool same = entry.action == asked.action && (entry.request.empty() || entry.request == asked.request);
+      // Entries of older programs do not say what was asked for; their rollbacks took no distribution along.
+      bool same =
+          entry.action == asked.action &&
+          (entry.request == asked.request || (entry.request.empty() && entry.action == registry::Action::promote));
       if (!same) return another_request(entry);
       return std::optional(std::move(entry));
     }
@@ -255,8 +258,9 @@ Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const O
   TRY(auto shown, pages::projected_generation(store, channel));
   TRY(auto last, last_move(store, channel));
   bool interrupted = last->action == registry::Action::rollback && shown < now.record.generation;
+  auto request = options.request.empty() ? "" : sha256("rollback " + options.request).hex();
   if (options.execute) {
-    TRY(auto earlier, executed(store, channel, *options.execute, {registry::Action::rollback, ""}));
+    TRY(auto earlier, executed(store, channel, *options.execute, {registry::Action::rollback, request}));
     if (earlier && earlier->generation != now.record.generation) return undone(*earlier);
     interrupted = earlier.has_value();
   }
@@ -267,6 +271,11 @@ Result<Receipt> rollback(ObjectStore& store, const std::string& channel, const O
     return with_url(store, options, std::move(receipt));
   }
   TRY(auto plan, plan_rollback(store, channel, options.to_generation));
+  if (options.along) {
+    TRY_DO(options.along(plan));
+    plan.request = request;
+    plan.digest = digest_of(plan);
+  }
   TRY(auto receipt, run(store, plan, options, before));
   return with_url(store, options, std::move(receipt));
 }

@@ -23,6 +23,10 @@ struct Options {
   /// Called with the plan that is about to be executed, before anything is written; an error stops it. Not called by a
   /// dry run, for a held plan, or for one that an earlier run executed.
   std::function<Result<void>(const Plan&)> before_writing = {};
+  /// A rollback calls it with the plan before its digest is taken, to say in `distribution` what goes along.
+  std::function<Result<void>(Plan&)> along = {};
+  std::string request = {}; ///< of a rollback: what else was asked for; the same plan for another place is another
+                            ///< plan
   /// The time at which each round judges; without it, that of the request.
   std::function<std::int64_t()> clock_us = {};
 };
@@ -63,5 +67,8 @@ Result<Receipt> execute_plan(store::ObjectStore& store, const Plan& plan, const 
 /// between is precondition_failed R003: what is rolled back is what was looked at. Fails with R015, O002 and O005 as
 /// promote() does, and with R004: run it again, it looks first.
 Result<Receipt> rollback(store::ObjectStore& store, const std::string& channel, const Options& options);
+
+/// The last move of the channel that changed what it shows, if that was a rollback. A read for each move since.
+Result<std::optional<registry::LedgerRecord>> last_rollback(store::ObjectStore& store, const std::string& channel);
 
 } // namespace quarry::promote

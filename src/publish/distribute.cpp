@@ -6,6 +6,8 @@
 #include "publish/placement.hpp"
 #include "publish/plan.hpp"
 #include "publish/publish.hpp"
+#include "publish/shown.hpp"
+#include "registry/distributions.hpp"
 #include "run/locator.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
@@ -57,7 +59,8 @@ bool belongs_to_a_repository(const std::string& rest) {
   auto parts = text::split(rest, '/');
   if (parts.size() < 2) return true; // a file of a package, or somebody's own beside them
   const auto& first = parts[0];
-  if (first == "seals" || first == "history" || first == "simple" || first == "simple-json" || first == "merged")
+  if (first == "seals" || first == "views" || first == "history" || first == "simple" || first == "simple-json" ||
+      first == "merged")
     return true;
   if (parts.size() == 2 && (parts[1] == "index.html" || parts[1].empty())) return true;
   constexpr std::string_view k_sidecar = ".metadata"; // of a structured index: {project}/{file}
@@ -100,7 +103,7 @@ Result<std::vector<store::ObjectInfo>> check_place(ObjectStore& target, const st
   for (auto end = directory.rfind('/'); end != directory.npos;
        end = end == 0 ? directory.npos : directory.rfind('/', end - 1)) {
     auto parent = directory.substr(0, end);
-    TRY(auto pointer, target.head(pages::pointer_key(parent)));
+    TRY(auto pointer, target.head(registry::distribution_key(parent)));
     if (pointer) return nested(target, directory, parent + " is one");
   }
   TRY(auto objects, target.list(directory + "/"));
@@ -111,16 +114,17 @@ Result<std::vector<store::ObjectInfo>> check_place(ObjectStore& target, const st
 }
 
 Result<std::vector<registry::SetDigest>> not_there_yet(ObjectStore& target, const std::vector<Distributed>& sets) {
-  constexpr unsigned k_looks = 8;
-  std::vector<char> sealed(sets.size(), 0);
-  TRY_DO(parallel_for(sets.size(), k_looks, [&](std::size_t i) -> Result<void> {
-    TRY(auto seal, target.head(registry::seal_key(sets[i].set.directory, sets[i].digest)));
-    sealed[i] = seal.has_value();
-    return {};
-  }));
+  std::map<std::string, std::set<registry::SetDigest>> shown; // by directory
+  for (const auto& set : sets) {
+    auto [known, is_new] = shown.try_emplace(set.set.directory);
+    if (!is_new) continue;
+    TRY(auto there, registry::read_distribution(target, set.set.directory));
+    if (!there) continue;
+    for (const auto& one : there->record.shown.sets) known->second.insert(one.set);
+  }
   std::vector<registry::SetDigest> lacking;
-  for (std::size_t i = 0; i < sets.size(); ++i)
-    if (!sealed[i]) lacking.push_back(sets[i].source);
+  for (const auto& set : sets)
+    if (!shown[set.set.directory].contains(set.digest)) lacking.push_back(set.source);
   return lacking;
 }
 
@@ -191,13 +195,17 @@ Result<void> check_distribution(ObjectStore& target, const std::vector<Distribut
 Result<std::vector<HistoryPlan>> check_distribution(ObjectStore& target, const std::vector<Distributed>& sets,
                                                     const HistoryOptions& options) {
   std::map<std::string, std::vector<FileRecord>> directories;
+  std::map<std::string, std::vector<registry::SealedSet>> brought;
   for (const auto& set : sets) {
     TRY_DO(refuse_names_of_the_base_index(target, set.set));
     auto& planned = directories[set.set.directory];
     planned.insert(planned.end(), set.set.files.begin(), set.set.files.end());
+    brought[set.set.directory].push_back({set.digest, set.set, {}});
   }
   std::vector<HistoryPlan> histories;
   for (const auto& [directory, planned] : directories) {
+    TRY(auto there, registry::read_distribution(target, directory));
+    if (there) TRY_DO(registry::refuse_blocked(there->record, brought[directory], address_of(target, directory)));
     TRY(auto objects, check_place(target, directory));
     TRY(auto history, plan_history(target, {directory, std::move(objects), planned}, options));
     if (!history.files.empty() || !history.let_go.empty()) histories.push_back(std::move(history));
@@ -228,18 +236,17 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
                                      const DistributeOptions& options) {
   auto before = target.counters(), read_before = source.counters();
   std::vector<Copy> copies;
-  std::map<std::string, std::map<registry::SetDigest, registry::SetDigest>>
-      sources; // directory -> set there -> set here
+  std::map<std::string, std::vector<registry::ShownSet>> brought; // by directory
   DistributeReceipt receipt;
   for (const auto& set : sets) {
     auto more = copies_of(set);
     copies.insert(copies.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
-    sources[set.set.directory][set.digest] = set.source;
+    brought[set.set.directory].push_back({set.digest, set.source});
     receipt.files += set.set.files.size();
   }
   for (const auto& history : options.histories) // before our pointer: then its files count as ours
     TRY_DO(take_over(target, history, {options.now, options.who, options.why, options.tool, options.transfers}));
-  for (const auto& [directory, known] : sources) TRY_DO(pages::claim_distribution(target, directory));
+  for (const auto& [directory, shown] : brought) TRY_DO(registry::claim_distribution(target, directory));
   TRY_DO(parallel_for(copies.size(), options.transfers, [&](std::size_t i) -> Result<void> {
     TRY_DO(store::copy_once(source, copies[i].from, target, copies[i].to, copies[i].once),
            "while copying to " + target.describe());
@@ -250,37 +257,12 @@ Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, c
     TRY(auto digest, registry::put_set(target, set.set));
     TRY_DO(registry::seal(target, digest, options.now));
   }
-  for (const auto& [directory, known] : sources) {
-    TRY(auto projected, pages::project_distribution(target, directory, known));
-    std::ranges::move(pages::foreign_notes(projected), std::back_inserter(receipt.notes));
-    TRY(auto merged, pages::merge_directory(target, directory));
-    receipt.notes.insert(receipt.notes.end(), merged.notes.begin(), merged.notes.end());
-    if (merged.exists) receipt.merged.push_back(pages::merged_directory(directory));
-    receipt.directories.push_back(directory);
-  }
-  receipt.writes = writes_between(before, target.counters());
-  return receipt;
-}
-
-Result<DistributeReceipt> undistribute(ObjectStore& target, const std::vector<Distributed>& sets) {
-  auto before = target.counters();
-  DistributeReceipt receipt;
-  std::set<std::string> directories;
-  for (const auto& set : sets) {
-    auto key = registry::seal_key(set.set.directory, set.digest);
-    TRY(auto sealed, target.head(key));
-    TRY(auto pointer, target.head(pages::pointer_key(set.set.directory)));
-    if (sealed) {
-      TRY_DO(target.remove(key));
-      receipt.files += set.set.files.size();
-    }
-    if (pointer) directories.insert(set.set.directory); // also without a seal: a killed run left the pages
-  }
-  for (const auto& directory : directories) {
-    TRY(auto projected, pages::project_distribution(target, directory, {}));
-    std::ranges::move(pages::foreign_notes(projected), std::back_inserter(receipt.notes));
-    TRY(auto merged, pages::merge_directory(target, directory));
-    receipt.notes.insert(receipt.notes.end(), merged.notes.begin(), merged.notes.end());
+  registry::DistributionMove move{registry::Action::promote, {}, options.who, options.now, options.why};
+  for (const auto& [directory, shown] : brought) {
+    TRY_DO(show_sets(target, directory, shown, move));
+    TRY(auto displayed, display(target, directory));
+    std::ranges::move(displayed.notes, std::back_inserter(receipt.notes));
+    if (displayed.has_merged) receipt.merged.push_back(pages::merged_directory(directory));
     receipt.directories.push_back(directory);
   }
   receipt.writes = writes_between(before, target.counters());

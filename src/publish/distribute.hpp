@@ -1,6 +1,6 @@
 #pragma once
 // Sealed sets copied to another store under a prefix of their own, as a repository that installers read: files, record
-// and seal, pages, pointer. On one service no bytes come through us. Run again, it completes what is missing.
+// and seal, pointer, pages. On one service no bytes come through us. Run again, it completes what is missing.
 #include "base/finding.hpp"
 #include "base/result.hpp"
 #include "pages/projection.hpp"
@@ -39,8 +39,8 @@ struct Distributed {
 Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::SealedSet>& sets,
                                                    const std::string& prefix);
 
-/// Returns the `source` of those sets that are not sealed in the other store yet. One head for each set, eight at the
-/// same time.
+/// Returns the `source` of those sets that the other store does not show yet. What registry::read_distribution() costs,
+/// for each directory.
 Result<std::vector<registry::SetDigest>> not_there_yet(store::ObjectStore& target,
                                                        const std::vector<Distributed>& sets);
 
@@ -52,10 +52,10 @@ Result<std::vector<store::ObjectInfo>> check_place(store::ObjectStore& target, c
 /// Checks, before anything is moved, whether distribute() would succeed, and plans what it would take over of other
 /// tools' packages, for each directory that has some; writes nothing. Fails with R009 if a name that
 /// the copy needs has other bytes, P017 for a project of the target's base index, P052 if the directory is in or around
-/// another repository or holds something else, P090, P110, P111 as plan_history() (history.hpp), and
-/// R010 to R014 of sets there. Costs a head for each file, sidecar and project, and a listing, two reads for each set
-/// and one for each page of the directories; a file that exists without a recorded digest is read. `transfers` requests
-/// at the same time.
+/// another repository or holds something else, P090, P110, P111 as plan_history() (history.hpp), held R022 if a
+/// distribution blocks a file, and R010 to R014 of sets there. Costs a head for each file, sidecar and project, and a
+/// listing, two reads for each set and one for each page of the directories; a file that exists without a recorded
+/// digest is read. `transfers` requests at the same time.
 Result<std::vector<HistoryPlan>> check_distribution(store::ObjectStore& target, const std::vector<Distributed>& sets,
                                                     const HistoryOptions& options);
 /// The same with all defaults.
@@ -65,7 +65,7 @@ struct DistributeOptions {
   sys::Timestamp now;                      ///< of the seals
   unsigned transfers = 4;                  ///< copies on their way
   std::vector<HistoryPlan> histories = {}; ///< of check_distribution(): what is taken over first, as a move of its own
-  std::string who = {}, why = {}, tool = {}; ///< for that move
+  std::string who = {}, why = {}, tool = {}; ///< for the moves
 };
 struct DistributeReceipt {
   std::vector<std::string> directories; ///< sorted
@@ -74,17 +74,11 @@ struct DistributeReceipt {
   std::uint64_t files = 0, writes = 0;
   std::uint64_t bytes_through_us = 0; ///< of the files' content: 0 when both stores are of one service
 };
-/// Copies the files of these sets, `options.transfers` at the same time, then writes and seals their records, then the
-/// pages of each directory. After an error the same call completes it. Fails with R001 if a file is gone, R009 if a
-/// name has other bytes, P010 if other writers keep changing the pages, and the errors of both stores.
+/// Copies the files of these sets, `options.transfers` at the same time, then writes and seals their records, then adds
+/// them to what each directory shows (show_sets(), shown.hpp), and writes its pages. After an error the same call
+/// completes it. Fails with R001 if a file is gone, R009 if a name has other bytes, R022 if a directory blocks one,
+/// P010 if other writers keep changing the pointer or the pages, and the errors of both stores.
 Result<DistributeReceipt> distribute(store::ObjectStore& source, store::ObjectStore& target,
                                      const std::vector<Distributed>& sets, const DistributeOptions& options);
-
-/// Takes sets out of the repositories that distribute() made: removes their seals, then writes the pages and pointers
-/// of their directories. Files and records stay, so whoever has their URLs still gets them; distribute() brings a set
-/// back by its seal. `files` of the receipt counts those that are no longer listed. A directory without our pointer is
-/// left alone. After an error the same call completes it. Fails with P010 if other writers keep changing the pages, and
-/// the errors of the store. Two heads for each set, and a write for each page that changes.
-Result<DistributeReceipt> undistribute(store::ObjectStore& target, const std::vector<Distributed>& sets);
 
 } // namespace quarry::publish

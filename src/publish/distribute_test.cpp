@@ -1,14 +1,18 @@
 #include "publish/distribute.hpp"
 
+#include "base/json.hpp"
 #include "index/pages.hpp"
 #include "publish/placement.hpp"
 #include "publish/publish.hpp"
 #include "publish/testing/invariants.hpp"
 #include "publish/testing/packages.hpp"
 #include "publish/upkeep.hpp"
+#include "registry/distributions.hpp"
+#include "registry/own_digest.hpp"
 #include "store/testing/faulty_store.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace quarry::publish {
 namespace {
@@ -68,7 +72,7 @@ TEST_F(Distribute, AnInstallersRepositoryAppearsAndGrows) {
   EXPECT_EQ(copy(*target_, "43")->writes, 0u);
 }
 
-TEST_F(Distribute, FilesComeBeforePagesAndThePointerIsLast) {
+TEST_F(Distribute, FilesComeBeforeThePointerAndThePagesAfterIt) {
   FaultyStore watched(*target_);
   ASSERT_TRUE(copy(watched, "42"));
   std::vector<std::string> puts;
@@ -76,8 +80,10 @@ TEST_F(Distribute, FilesComeBeforePagesAndThePointerIsLast) {
     if (line.starts_with("put ")) puts.push_back(line.substr(4));
   auto last_file = std::find_if(puts.rbegin(), puts.rend(), [](const auto& key) { return key.ends_with(".metadata"); });
   auto first_page = std::find_if(puts.begin(), puts.end(), [](const auto& key) { return key.ends_with(".html"); });
-  EXPECT_LT(last_file.base() - puts.begin(), first_page - puts.begin() + 1);
-  EXPECT_EQ(puts.back(), "v2/gfx94X-dcgpu/distribution.json");
+  auto pointer = std::find(puts.rbegin(), puts.rend(), "v2/gfx94X-dcgpu/distribution.json").base() - puts.begin();
+  EXPECT_LT(last_file.base() - puts.begin(), pointer);
+  EXPECT_LE(pointer, first_page - puts.begin());
+  EXPECT_EQ(puts.back(), "v2/gfx94X-dcgpu/pages.json");
 }
 
 TEST_F(Distribute, KilledAtAnyWriteItIsCompleted) {
@@ -138,6 +144,63 @@ TEST_F(Distribute, NoRepositoryInOrAroundAnother) {
   }
 }
 
+TEST_F(Distribute, EachMoveIsAGenerationThatNamesTheOneBefore) {
+  ASSERT_TRUE(copy(*target_, "42") && copy(*target_, "43"));
+  auto now = registry::require_distribution(*target_, "v2/gfx94X-dcgpu");
+  ASSERT_TRUE(now) << render(now.error());
+  EXPECT_EQ(now->record.generation, 2u);
+  EXPECT_THAT(now->record.shown.sets, ::testing::SizeIs(2));
+  auto moves = registry::distribution_moves(*target_, now->record, 10);
+  ASSERT_TRUE(moves) << render(moves.error());
+  ASSERT_THAT(*moves, ::testing::SizeIs(2));
+  EXPECT_EQ((*moves)[1].generation, 1u);
+  EXPECT_THAT((*moves)[1].shown.sets, ::testing::ElementsAre(now->record.shown.sets[0]));
+  EXPECT_EQ(registry::require_distribution(*target_, "v2/none").error().code, "P120");
+}
+
+TEST_F(Distribute, APointerOfTheFirstFormatIsGenerationOneWithAllThatIsSealed) {
+  ASSERT_TRUE(copy(*target_, "42") && copy(*target_, "43"));
+  const auto pages = pages_of(testing::snapshot(*target_));
+  const auto first = planned("42").front(), second = planned("43").front();
+  const auto key = registry::distribution_key("v2/gfx94X-dcgpu");
+  // An earlier version was killed after it had sealed and shown the second set: its pointer does not name it.
+  Json row{{"set", first.digest}, {"source", ""}};
+  Json old{{"schema", "quarry.distribution/1"}, {"directory", "v2/gfx94X-dcgpu"}, {"sets", Json::array({row})}};
+  ASSERT_TRUE(target_->put(key, content::Rope::literal(registry::with_own_digest(old)), {}));
+  auto now = registry::require_distribution(*target_, "v2/gfx94X-dcgpu");
+  ASSERT_TRUE(now) << render(now.error());
+  EXPECT_EQ(now->record.generation, 1u);
+  EXPECT_THAT(now->record.shown.sets, ::testing::SizeIs(2));
+  ASSERT_TRUE(*repair_distribution(*target_, "v2/gfx94X-dcgpu"));
+  EXPECT_EQ(pages_of(testing::snapshot(*target_)), pages) << "no link is lost";
+  Packages third;
+  third.add("rocm-7.2.tar.gz");
+  publish(third, "44");
+  ASSERT_TRUE(copy(*target_, "44"));
+  now = registry::require_distribution(*target_, "v2/gfx94X-dcgpu");
+  EXPECT_EQ(now->record.generation, 2u);
+  auto moves = registry::distribution_moves(*target_, now->record, 10);
+  ASSERT_TRUE(moves && moves->size() == 2);
+  EXPECT_EQ((*moves)[1].move.action.text(), "found");
+  EXPECT_THAT((*moves)[1].shown.sets, ::testing::SizeIs(2)) << "so that a rollback can return to it";
+}
+
+TEST_F(Distribute, TwoThatSwapOnePointerLoseNothing) {
+  bool once = false;
+  FaultyStore watched(*target_);
+  watched.after_call = [&](std::uint64_t) {
+    auto now = registry::read_distribution(*target_, "v2/gfx94X-dcgpu");
+    if (once || !now || !*now) return;
+    once = true; // the first has claimed the directory: the second runs completely in between
+    auto rival = copy(*target_, "43");
+    ASSERT_TRUE(rival) << render(rival.error());
+  };
+  ASSERT_TRUE(copy(watched, "42"));
+  auto now = registry::require_distribution(*target_, "v2/gfx94X-dcgpu");
+  EXPECT_THAT(now->record.shown.sets, ::testing::SizeIs(2));
+  EXPECT_EQ(testing::broken_links(testing::snapshot(*target_)), "");
+}
+
 TEST_F(Distribute, WhatWasWithdrawnIsShownNoMore) {
   ASSERT_TRUE(copy(*target_, "42"));
   const auto first = pages_of(testing::snapshot(*target_));
@@ -158,43 +221,6 @@ TEST_F(Distribute, WhatWasWithdrawnIsShownNoMore) {
   EXPECT_EQ(testing::broken_links(now), "");
   EXPECT_FALSE(now.contains("v2/gfx94X-dcgpu/rocm/index.html") || now.contains("v2/gfx94X-dcgpu/rocm/"));
   EXPECT_FALSE(*repair_distribution(*target_, "v2/none"));
-}
-
-TEST_F(Distribute, WhatIsTakenOutIsListedNoMoreAndComesBack) {
-  ASSERT_TRUE(copy(*target_, "42"));
-  auto before = testing::snapshot(*target_);
-  ASSERT_TRUE(copy(*target_, "43"));
-  auto after = testing::snapshot(*target_);
-  auto out = undistribute(*target_, planned("43"));
-  ASSERT_TRUE(out) << render(out.error());
-  EXPECT_EQ(out->files, 2u);
-  EXPECT_THAT(out->directories, ::testing::ElementsAre("v2/gfx94X-dcgpu"));
-  auto now = testing::snapshot(*target_);
-  EXPECT_EQ(testing::differences(pages_of(before), pages_of(now)), "");
-  EXPECT_EQ(now.at("v2/gfx94X-dcgpu/distribution.json"), before.at("v2/gfx94X-dcgpu/distribution.json"));
-  EXPECT_TRUE(now.contains("v2/gfx94X-dcgpu/rocm-7.1.tar.gz")); // for those who have its URL
-  EXPECT_EQ(undistribute(*target_, planned("43"))->writes, 0u);
-  ASSERT_TRUE(copy(*target_, "43"));
-  EXPECT_EQ(testing::differences(after, testing::snapshot(*target_)), "");
-}
-
-TEST_F(Distribute, ATakingOutThatIsKilledIsCompleted) {
-  ASSERT_TRUE(copy(*target_, "42"));
-  auto expected = pages_of(testing::snapshot(*target_));
-  int deaths = 0;
-  for (std::uint64_t at = 1;; ++at) {
-    auto target = store::make_memory_store();
-    ASSERT_TRUE(copy(*target, "42"));
-    ASSERT_TRUE(copy(*target, "43"));
-    FaultyStore dying(*target, {FaultyStore::Fault::die_after, at, true});
-    bool whole = undistribute(dying, planned("43")).has_value() && !dying.fired();
-    EXPECT_EQ(testing::broken_links(testing::snapshot(*target)), "") << at;
-    ASSERT_TRUE(undistribute(*target, planned("43")));
-    EXPECT_EQ(testing::differences(expected, pages_of(testing::snapshot(*target))), "") << at;
-    if (whole) break;
-    ++deaths;
-  }
-  EXPECT_GT(deaths, 3);
 }
 
 TEST_F(Distribute, AStructuredIndexKeepsEachFileWithItsProject) {

@@ -5,6 +5,7 @@
 #include "pages/page_writer.hpp"
 #include "pages/projection.hpp"
 #include "publish/placement.hpp"
+#include "registry/distributions.hpp"
 #include "thread/pool.hpp"
 #include <mutex>
 
@@ -70,7 +71,7 @@ bool is_package(const std::string& name) {
 Result<UnshownByName> unshown_packages(store::ObjectStore& target, const ForeignPlace& place, unsigned transfers) {
   UnshownByName unshown;
   if (place.objects.empty()) return unshown;
-  TRY(auto pointer, target.head(pages::pointer_key(place.directory)));
+  TRY(auto pointer, target.head(registry::distribution_key(place.directory)));
   std::vector<std::string> pages;
   for (const auto& object : place.objects) {
     auto name = object.key.substr(place.directory.size() + 1);

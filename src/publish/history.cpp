@@ -8,6 +8,7 @@
 #include "publish/history_look.hpp"
 #include "publish/placement.hpp"
 #include "publish/publish.hpp"
+#include "publish/shown.hpp"
 #include "registry/registry.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
@@ -243,12 +244,9 @@ Result<void> take_over(ObjectStore& target, const HistoryPlan& plan, const Histo
 }
 
 Result<Findings> show_directory(ObjectStore& target, const std::string& directory) {
-  TRY_DO(pages::claim_distribution(target, directory));
-  TRY(auto projected, pages::project_distribution(target, directory, {}));
-  TRY(auto merged, pages::merge_directory(target, directory));
-  auto notes = pages::foreign_notes(projected);
-  std::ranges::move(merged.notes, std::back_inserter(notes));
-  return notes;
+  TRY_DO(registry::claim_distribution(target, directory));
+  TRY(auto displayed, display(target, directory));
+  return std::move(displayed.notes);
 }
 
 } // namespace quarry::publish

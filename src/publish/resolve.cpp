@@ -2,6 +2,7 @@
 
 #include "base/codes.hpp"
 #include "base/text.hpp"
+#include "registry/distributions.hpp"
 #include "registry/releases.hpp"
 #include "run/find_runs.hpp"
 #include "sys/file.hpp"
@@ -74,7 +75,7 @@ Result<Resolved> resolve_directory(ObjectStore& store, const run::Locator& locat
   auto found = path ? key_of_path(store, locator.path) : key_of_place(store, locator.url);
   if (!found) return fail(with_meaning(store, locator.text, std::move(found).error()));
   const auto& key = *found;
-  TRY(auto resolved, registry::resolve_run(store, key));
+  TRY(auto resolved, registry::resolve_directory(store, key));
   resolved.source = "directory:" + key;
   return resolved;
 }

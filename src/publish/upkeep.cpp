@@ -5,6 +5,7 @@
 #include "pages/projection.hpp"
 #include "publish/publish.hpp"
 #include "publish/resolve.hpp"
+#include "registry/distributions.hpp"
 #include "registry/evidence_marks.hpp"
 #include "store/put_once.hpp"
 #include <algorithm>
@@ -79,7 +80,7 @@ Result<std::uint64_t> restore_sidecar(ObjectStore& store, const registry::FileRe
 enum class Place : std::uint8_t { run, distribution };
 
 Result<void> repair_into(Repaired& done, ObjectStore& store, const std::string& directory, Place place) {
-  auto projected = place == Place::distribution ? pages::project_distribution(store, directory, {})
+  auto projected = place == Place::distribution ? pages::project_distribution(store, directory)
                                                 : pages::project_directory(store, directory);
   if (!projected) return fail(std::move(projected).error());
   add(done, directory, *projected);
@@ -100,7 +101,7 @@ Result<Repaired> repair_channel(ObjectStore& store, const std::string& name) {
 }
 
 Result<std::optional<Repaired>> repair_distribution(ObjectStore& store, const std::string& directory) {
-  TRY(auto pointer, store.head(pages::pointer_key(directory)));
+  TRY(auto pointer, store.head(registry::distribution_key(directory)));
   if (!pointer) return std::optional<Repaired>();
   Repaired done;
   TRY_DO(repair_into(done, store, directory, Place::distribution));
@@ -110,7 +111,7 @@ Result<std::optional<Repaired>> repair_distribution(ObjectStore& store, const st
 Result<Repaired> repair_directories(ObjectStore& store, const std::vector<SealedSet>& sets) {
   Repaired done;
   for (const auto& directory : directories_of(sets)) {
-    TRY(auto pointer, store.head(pages::pointer_key(directory)));
+    TRY(auto pointer, store.head(registry::distribution_key(directory)));
     TRY_DO(repair_into(done, store, directory, pointer ? Place::distribution : Place::run));
   }
   return done;

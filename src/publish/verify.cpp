@@ -5,6 +5,7 @@
 #include "publish/read_whole.hpp"
 #include "publish/refuse.hpp"
 #include "publish/resolve.hpp"
+#include "publish/shown.hpp"
 #include "registry/sidecars.hpp"
 #include "run/locator.hpp"
 #include "store/put_once.hpp"
@@ -258,6 +259,12 @@ Result<Findings> seal_in_place(ObjectStore& store, const Plan& plan, const sys::
   for (const auto& file : plan.files)
     if (file.file.metadata_sha256) TRY_DO(store_metadata_file(store, file.file.key, file.sidecar));
   TRY(auto digest, registry::put_set(store, plan.set));
+  TRY_DO(registry::claim_distribution(store, plan.directory));
+  registry::DistributionMove move{registry::Action::read("adopt")};
+  move.when = now;
+  // Before the seal: what is not sealed does not count, and a run that is killed in between leaves files that the next
+  // one still finds unsealed.
+  TRY_DO(show_sets(store, plan.directory, {{digest, {}}}, move));
   TRY_DO(registry::seal(store, digest, now));
   TRY(auto notes, show_directory(store, plan.directory));
   TRY_DO(remove_adopt_notes(store, plan.directory));

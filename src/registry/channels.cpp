@@ -104,8 +104,8 @@ Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expe
               "run the command again: it starts from the new state");
 }
 
-Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<SealedSet>& sets) {
-  const auto& blocked = channel.guard.blocked;
+Result<void> refuse_blocked(const Blocking& blocking, const std::vector<SealedSet>& sets) {
+  const auto& blocked = blocking.files;
   std::vector<std::string> details;
   std::size_t count = 0;
   for (const auto& sealed : sets)
@@ -114,18 +114,22 @@ Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<Seal
                                  [](const BlockedFile& b, const Sha256& sha) { return b.sha256 < sha; });
       if (at == blocked.end() || at->sha256 != file.sha256) continue;
       if (++count <= k_blocked_shown)
-        details.push_back(fmt::format("set:{}  {}  taken out by {}@{}{}", sealed.digest.short_hex(), file.filename,
-                                      channel.name, at->generation, at->reason.empty() ? "" : ": " + at->reason));
+        details.push_back(fmt::format("set:{}  {}  taken out by generation {}{}", sealed.digest.short_hex(),
+                                      file.filename, at->generation, at->reason.empty() ? "" : ": " + at->reason));
     }
   if (count == 0) return {};
   if (count > details.size()) details.push_back(fmt::format("and {} more", count - details.size()));
-  return fail(Error::of(ErrorKind::held, "R022",
-                        fmt::format("channel {} blocks {} of these files: a rollback or a yank took them out",
-                                    channel.name, count))
-                  .with_details(std::move(details))
-                  .with_hint(fmt::format("publish a repaired version; if they are good after all: `quarry channel "
-                                         "unblock {} SET-OR-FILE --reason TEXT`",
-                                         channel.name)));
+  return fail(
+      Error::of(ErrorKind::held, "R022",
+                fmt::format("{} blocks {} of these files: a rollback or a yank took them out", blocking.what, count))
+          .with_details(std::move(details))
+          .with_hint(fmt::format("publish a repaired version; if they are good after all: `quarry channel "
+                                 "unblock {} SET-OR-FILE --reason TEXT`",
+                                 blocking.operand)));
+}
+
+Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<SealedSet>& sets) {
+  return refuse_blocked(Blocking{"channel " + channel.name, channel.name, channel.guard.blocked}, sets);
 }
 
 Result<std::vector<std::string>> list_channels(ObjectStore& store) {

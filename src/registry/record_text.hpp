@@ -1,6 +1,7 @@
 #pragma once
 // Private to the room.
 // Reads the bytes of records that only this room parses.
+#include "registry/distributions.hpp"
 #include "registry/releases.hpp"
 #include <string_view>
 
@@ -11,5 +12,10 @@ Result<ReleaseRecord> parse_release(std::string_view text, std::string_view what
 
 /// Only whether it is a JSON object of this schema.
 Result<VerdictRecord> parse_verdict_record(std::string_view text, std::string_view what);
+
+/// B002 to B004; corrupt R011, R012.
+Result<DistributionView> parse_distribution_view(std::string_view text, std::string_view what);
+/// The same. A pointer of `quarry.distribution/1` is read as generation 1 without a recorded move.
+Result<DistributionRecord> parse_distribution(std::string_view text, std::string_view what);
 
 } // namespace quarry::registry

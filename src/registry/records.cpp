@@ -1,5 +1,6 @@
 #include "registry/records.hpp"
 
+#include "registry/distributions.hpp"
 #include "registry/fields.hpp"
 #include "registry/own_digest.hpp"
 #include "registry/record_text.hpp"
@@ -74,6 +75,32 @@ template <class V, Either<ChannelRecord> R> void fields(V& v, R& r) {
   v.digest("ledger", r.ledger);
   v.digest("policy", r.guard.policy, Need::optional);
   v.list("blocked", r.guard.blocked, Need::optional);
+}
+
+template <class V, Either<ShownSet> R> void fields(V& v, R& r) {
+  v.digest("set", r.set);
+  v.digest("source", r.source, Need::optional);
+}
+
+template <class V, Either<DistributionRecord> R> void fields(V& v, R& r) {
+  v.text("directory", r.directory);
+  v.number("generation", r.generation);
+  v.digest("view", r.view, Need::optional);
+  v.list("sets", r.shown.sets);
+  v.list("blocked", r.shown.blocked, Need::optional);
+}
+
+template <class V, Either<DistributionView> R> void fields(V& v, R& r) {
+  v.text("directory", r.directory);
+  v.number("generation", r.generation);
+  v.digest("previous", r.previous, Need::optional);
+  v.list("sets", r.shown.sets);
+  v.list("blocked", r.shown.blocked, Need::optional);
+  v.word("action", r.move.action);
+  v.digest("plan", r.move.plan, Need::optional);
+  v.text("who", r.move.who, Need::optional);
+  v.time("when", r.move.when);
+  v.text("why", r.move.why, Need::optional);
 }
 
 template <class V, Either<LedgerRecord> R> void fields(V& v, R& r) {
@@ -202,15 +229,27 @@ Result<void> check(const EvidenceRecord& evidence, std::string_view what) {
   for (const auto& subject : evidence.subjects) TRY_DO(check(subject, what));
   return {};
 }
-Result<void> check(const ChannelRecord& channel, std::string_view what) {
+Result<void> check_blocked(const std::vector<BlockedFile>& blocked, std::string_view what) {
   const BlockedFile* previous = nullptr;
-  for (const auto& file : channel.guard.blocked) {
+  for (const auto& file : blocked) {
     if (previous && !(previous->sha256 < file.sha256))
       return nonsense(what, fmt::format("the blocked {} is out of order or there twice", file.filename));
     previous = &file;
   }
   return {};
 }
+Result<void> check(const ChannelRecord& channel, std::string_view what) {
+  return check_blocked(channel.guard.blocked, what);
+}
+Result<void> check_shown(const std::string& directory, const Shown& shown, std::string_view what) {
+  if (!store::check_key(directory)) return nonsense(what, fmt::format("the directory \"{}\" is invalid", directory));
+  return check_blocked(shown.blocked, what);
+}
+Result<void> check(const DistributionRecord& r, std::string_view what) {
+  if (r.generation > 0 && r.view.empty()) return nonsense(what, "it names no move");
+  return check_shown(r.directory, r.shown, what);
+}
+Result<void> check(const DistributionView& r, std::string_view what) { return check_shown(r.directory, r.shown, what); }
 // What a ledger entry and a waiver name are digests, which are checked while they are read.
 Result<void> check(const LedgerRecord&, std::string_view) { return {}; }
 Result<void> check(const WaiverRecord&, std::string_view) { return {}; }
@@ -252,6 +291,22 @@ template <class R> Result<R> read_proven(std::string_view text, std::string_view
 /// A program that does not know guards must not move a channel that has one: it refuses an unknown major version.
 const char* channel_schema(bool guarded) { return guarded ? "quarry.channel/2" : "quarry.channel/1"; }
 
+constexpr const char* k_first_distribution_schema = "quarry.distribution/1";
+constexpr const char* k_distribution_schema = "quarry.distribution/2";
+constexpr const char* k_distribution_view_schema = "quarry.distribution-view/1";
+
+/// The first format: `directory` and `sets`, whose `source` may be an empty text.
+Result<DistributionRecord> first_distribution(const Json& pointer, std::string_view what) {
+  DistributionRecord record;
+  TRY(record.directory, json::string_at(pointer, "directory", std::string(what)));
+  record.generation = 1;
+  for (const auto& row : pointer.value("sets", Json::array()))
+    if (auto set = SetDigest::parse(json::string_or(row, "set", "")))
+      record.shown.sets.push_back({*set, SetDigest::parse(json::string_or(row, "source", "")).value_or(SetDigest())});
+  TRY_DO(check_shown(record.directory, record.shown, what));
+  return record;
+}
+
 constexpr const char* k_policy_schema = "quarry.policy/1";
 constexpr const char* k_verdict_schema = "quarry.verdict/1";
 
@@ -291,6 +346,18 @@ Result<EvidenceRecord> parse_evidence(std::string_view t, std::string_view what)
 }
 Result<WaiverRecord> parse_waiver(std::string_view t, std::string_view what) {
   return read<WaiverRecord>(t, what, "quarry.waiver/1");
+}
+std::string to_json(const DistributionRecord& r) { return write_proven(r, k_distribution_schema); }
+std::string to_json(const DistributionView& r) { return write(r, k_distribution_view_schema); }
+Result<DistributionRecord> parse_distribution(std::string_view t, std::string_view what) {
+  TRY(auto object, json::parse(t, what));
+  if (!object.is_object() || object.value("schema", Json()) != Json(k_first_distribution_schema))
+    return read_proven<DistributionRecord>(t, what, k_distribution_schema);
+  TRY(auto pointer, proven_object(t, what, k_first_distribution_schema));
+  return first_distribution(pointer, what);
+}
+Result<DistributionView> parse_distribution_view(std::string_view t, std::string_view what) {
+  return read<DistributionView>(t, what, k_distribution_view_schema);
 }
 std::string to_json(const PolicyRecord& r) { return r.json; }
 std::string to_json(const VerdictRecord& r) { return r.json; }

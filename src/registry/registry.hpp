@@ -201,7 +201,15 @@ Result<void> require_swappable(ObjectStore& store, const std::string& name);
 /// the channel cannot be read, the error of that is returned: the outcome is unknown. Fails with R031 if the store
 /// ignores conditional writes.
 Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, const ChannelRecord& next);
-/// Fails with held (R022) if the channel blocks a file of these sets; the details name the first three and why. Pure.
+/// What keeps files out of a place.
+struct Blocking {
+  std::string what;    ///< "channel stable", for messages
+  std::string operand; ///< what `channel unblock` calls it
+  const std::vector<BlockedFile>& files;
+};
+/// Fails with held (R022) if it blocks a file of these sets; the details name the first three and why. Pure.
+Result<void> refuse_blocked(const Blocking& blocking, const std::vector<SealedSet>& sets);
+/// The same of a channel.
 Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<SealedSet>& sets);
 /// Returns the names NAME of all objects `channels/NAME.json`, valid or not. Costs one listing of `channels/`, without
 /// the pages of channels.

@@ -5,6 +5,7 @@
 #include "base/text.hpp"
 #include "content/rope.hpp"
 #include "dist/name.hpp"
+#include "registry/distributions.hpp"
 #include "run/find_runs.hpp"
 #include "run/locator.hpp"
 #include "sys/file.hpp"
@@ -171,7 +172,7 @@ Result<std::optional<Source>> published_directory(const std::string& directory, 
                 fmt::format("{} is sealed as {}, and that is not where it is", locator, seal.directory),
                 "use it from its own store");
   TRY(auto store, store::open_file_store(directory.substr(0, directory.size() - suffix.size())));
-  TRY(auto resolved, registry::resolve_run(*store, seal.directory));
+  TRY(auto resolved, registry::resolve_directory(*store, seal.directory));
   TRY(auto source, sealed_source(*store, std::move(resolved), locator));
   source.description = "directory:" + directory;
   return std::optional(std::move(source));

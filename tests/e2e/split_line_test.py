@@ -151,9 +151,10 @@ def test_the_line(line, tmp_path_factory, report_only_policy):
     assert "7.3.0" in line.page("rocm-sdk-core")
     place = ("--to-store", line.dist.locator, "--distributions", "therock-v4")
     told = line.good("rollback", "stable", *place, "--dry-run").out
-    assert "would take 1 set out of" in told and "7.3.0" in line.page("rocm-sdk-core")
+    assert f"would move  {PREFIX}@" in told and "1 set out, 0 back, 7 files blocked" in told and "7.3.0" in line.page("rocm-sdk-core")
     rolled_back = line.good("rollback", "stable", *place, "--reason", "breaks import torch", "--json").json
-    assert rolled_back["distribution"]["directories"] == [PREFIX] and rolled_back["distribution"]["files"] == 7
+    (moved,) = rolled_back["distributions"]
+    assert (moved["directory"], moved["moved"], moved["sets_left"], moved["blocked"]) == (PREFIX, True, 1, 7)
     assert f"{PREFIX}/rocm-7.3.0.tar.gz" in line.keys() and "7.3.0" not in line.page("rocm-sdk-core")
     for tool in ("pip", "uv"):
         back = Environment(root / f"back-{tool}", tool)
@@ -163,8 +164,9 @@ def test_the_line(line, tmp_path_factory, report_only_policy):
         assert channel.install(f"{line.builds.bare_url}/channels/stable/simple/", WANTED) == packages_of("7.2.0")
         kept = Environment(root / f"still-{tool}", tool)
         assert kept.install(index_url, f"{WANTED}==7.1.0") == packages_of("7.1.0")
-    again = line.good("rollback", "stable", *place, "--json").json["distribution"]
-    assert again["writes"] == 0
+    after = line.keys()
+    again = line.quarry("rollback", "stable", *place)
+    assert again.code == 7 and "O007" in again.err and line.keys() == after, again
     line.good("channel", "verify", "stable")
     checked = quarry("index", "check", f"{line.dist.locator}/{PREFIX}", "--json", environment=line.environment).json
     assert {finding["code"] for finding in checked["findings"]} <= {"I011", "I023", "I024"}, checked["findings"]

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/facts.hpp"
 #include "cli/guard.hpp"
+#include "cli/places.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "pages/merged.hpp"
@@ -94,7 +95,9 @@ Json move_json(const registry::Stored<registry::LedgerRecord>& move) {
 
 Result<int> run_channel_log(Context& context, const Arguments& arguments) {
   const auto& name = arguments.operands.at(0);
-  TRY(auto store, open_store(context, arguments.get("--store")));
+  if (is_distribution(name)) return show_distribution_log(context, arguments);
+  TRY(auto at, store_named(arguments));
+  TRY(auto store, open_store(context, at));
   TRY(auto channel, registry::require_channel(*store, name));
   TRY(auto moves, registry::ledger_chain(*store, channel.record));
   auto list = Json::array();
@@ -111,12 +114,15 @@ Result<int> run_channel_log(Context& context, const Arguments& arguments) {
 
 Command channel_log_command() {
   return {.path = {"channel", "log"},
-          .summary = "list the moves of a channel, newest first",
+          .summary = "list the moves of a channel or a distribution, newest first",
           .description = "Follows the ledger from the channel to its first move. Each entry names the one before by "
-                         "its digest, so a move cannot be changed or left out unnoticed.",
-          .operands = {{"NAME", "the channel; `quarry channel list` names them"}},
-          .flags = {store_flag()},
-          .examples = {{"quarry channel log stable --store file:store", "who moved stable, when and why"}},
+                         "its digest, so a move cannot be changed or left out unnoticed. A distribution has the same "
+                         "chain of moves.",
+          .operands = {{"NAME", "the channel (`quarry channel list` names them), or a distribution: "
+                                "s3://BUCKET/v2/gfx94X-dcgpu"}},
+          .flags = {store_of_channel_flag()},
+          .examples = {{"quarry channel log stable --store file:store", "who moved stable, when and why"},
+                       {"quarry channel log s3://dist/v2/gfx94X-dcgpu", "what people could install, since when"}},
           .exit_codes = {{3, "the channel does not exist"}, {6, "the ledger is broken"}},
           .schema = "quarry.channel-log/1",
           .run = run_channel_log};
@@ -238,13 +244,9 @@ Result<publish::Repaired> upkeep(const Context& context, store::ObjectStore& sto
 Result<run::StorePlace> place_of(Context& context, const std::string& text) {
   auto place = run::split_tree(text);
   if (place) return place;
-  auto whole = text;
-  while (whole.size() > 1 && whole.ends_with('/')) whole.pop_back();
-  auto store = open_store_to_write(context, whole);
-  if (!store) return place;
-  TRY(auto directory, pages::directory_of_distribution(**store));
-  if (directory.empty() || !whole.ends_with("/" + directory)) return place;
-  return run::StorePlace{whole.substr(0, whole.size() - directory.size() - 1), directory};
+  TRY(auto distribution, written_out_distribution(context, text));
+  if (distribution) return std::move(*distribution);
+  return place;
 }
 
 /// The store and what is meant in it: a place that was written out leads to its store by itself.
@@ -267,7 +269,7 @@ Result<publish::Repaired> upkeep_of(Context& context, const Arguments& arguments
                 "add `--store LOCATOR` or set QUARRY_STORE");
   TRY(auto store, open_store(context, *said));
   if (locator.kind == Kind::path && store::check_key(locator.path)) {
-    TRY(auto pointer, store->head(pages::pointer_key(locator.path)));
+    TRY(auto pointer, store->head(registry::distribution_key(locator.path)));
     if (pointer) return upkeep_directory(context, *store, locator.path, rebuild);
   }
   return upkeep(context, *store, locator, rebuild);

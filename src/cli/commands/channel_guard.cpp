@@ -3,10 +3,12 @@
 #include "cli/commands.hpp"
 #include "cli/facts.hpp"
 #include "cli/guard.hpp"
+#include "cli/places.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "cli/verdict.hpp"
 #include "promote/demands.hpp"
+#include "promote/distributions.hpp"
 #include "promote/guard.hpp"
 #include "sys/clock.hpp"
 #include <fmt/core.h>
@@ -121,11 +123,31 @@ Command channel_unprotect_command() {
 // ---- channel unblock
 
 namespace {
+Result<int> unblock_there(Context& context, const Arguments& arguments, const std::vector<std::string>& what) {
+  TRY(auto author, author_of(context, arguments));
+  TRY(auto place, distribution_of(context, arguments, arguments.operands.at(0)));
+  promote::Options options{author.who, author.when, author.why, {}, false};
+  TRY(auto done, promote::unblock_distribution(*place.store, place.directory, what, options));
+  context.out.data(fmt::format("unblocked   {}@{}  {}\n", place.directory, done.record.generation,
+                               units::things(done.files.size(), "file")));
+  for (const auto& file : done.files) context.out.data(fmt::format("  {}\n", file.filename));
+  context.out.document({{"schema", "quarry.channel-unblock/1"},
+                        {"channel", place.directory},
+                        {"generation", done.record.generation},
+                        {"moved", true},
+                        {"policy", nullptr},
+                        {"blocked", blocked_json(done.record.shown.blocked)},
+                        {"unblocked", blocked_json(done.files)}});
+  return 0;
+}
+
 Result<int> run_unblock(Context& context, const Arguments& arguments) {
   TRY(auto author, author_of(context, arguments));
-  TRY(auto store, open_store(context, arguments.get("--store")));
   auto what = arguments.operands;
   what.erase(what.begin());
+  if (is_distribution(arguments.operands.at(0))) return unblock_there(context, arguments, what);
+  TRY(auto at, store_named(arguments));
+  TRY(auto store, open_store(context, at));
   TRY(auto done, promote::unblock(*store, arguments.operands.at(0), what, author));
   context.out.data(fact("unblocked", "{}  {}", place_of(done.guarded), units::things(done.files.size(), "file")));
   for (const auto& file : done.files) context.out.data(fmt::format("  {}\n", file.filename));
@@ -141,9 +163,11 @@ Command channel_unblock_command() {
           .summary = "let files come back that a rollback took out",
           .description = "A rollback blocks the files that leave the channel. This lets publishing and promoting bring "
                          "them back; it brings nothing back itself. `quarry channel show` lists what is blocked.",
-          .operands = {k_channel,
-                       {.name = "SET-OR-FILE", .help = "set:DIGEST, a file's name or its sha256", .repeats = true}},
-          .flags = {k_why, store_flag()},
+          .operands = {{"CHANNEL", "the channel; or a distribution, s3://BUCKET/v2/gfx94X-dcgpu"},
+                       {.name = "SET-OR-FILE",
+                        .help = "set:DIGEST (of a channel), a file's name or its sha256",
+                        .repeats = true}},
+          .flags = {k_why, store_of_channel_flag()},
           .examples = {{"quarry channel unblock stable set:1f2e3d4c --reason \"the test machine was broken\" "
                         "--store file:store",
                         "promote it again afterwards"}},

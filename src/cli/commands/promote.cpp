@@ -1,6 +1,5 @@
 #include "promote/promote.hpp"
 
-#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/delivery.hpp"
@@ -21,24 +20,7 @@ namespace quarry::cli {
 
 namespace {
 
-const Flag k_dry_run{
-    .name = "--dry-run", .value = "", .help = "print the plan and its digest, change nothing", .letter = 'n'};
-const Flag k_execute{.name = "--execute", .value = "DIGEST", .help = "run exactly the plan of this digest"};
-const Flag k_reason{.name = "--reason", .value = "TEXT", .help = "why, for the ledger"};
-
 constexpr int k_exit_held = 10;
-
-/// The end of a dry run: what to type next. A channel that has all of it may still have to be copied (`delivers`).
-std::string promote_dry_run_text(const promote::Receipt& receipt, NextCommand command, bool delivers = false) {
-  bool moves = receipt.plan.moves();
-  if (!moves && !delivers) return moved_text(receipt);
-  command.drop("--dry-run").set("--execute", receipt.digest.hex());
-  auto what = moves
-                  ? promote_plan_text(receipt.plan)
-                  : fmt::format("promote     {}@{} has all of it and stays; a run copies what the other store lacks\n",
-                                receipt.plan.channel, receipt.generation);
-  return what + fmt::format("plan        {}\nnext: {}\n", receipt.digest, command.text());
-}
 
 // ---- promote
 
@@ -61,7 +43,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   if (release::is_pattern(arguments.get("--to"))) return promote_release(context, arguments);
   TRY(auto options, promote_options_of(context, arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto to, destination_of(context, arguments));
+  TRY(auto to, promotion_destination(context, arguments));
   TRY(auto base, dependencies_of(context, arguments));
   auto asked_for = promote_request_of(context, arguments, to, *store);
   if (!asked_for && options.dry_run && could_not_look(asked_for.error())) {
@@ -127,14 +109,6 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   return receipt.moved ? tell_what_moved(context, arguments, *store, {"promote", document}) : Result<int>(0);
 }
 
-Flag distributions_flag() {
-  return {.name = "--distributions",
-          .value = "FILE",
-          .help = "which prefix a channel has: a file, or the name of a shipped one",
-          .fallback = "therock-v2",
-          .environment = "QUARRY_DISTRIBUTIONS"};
-}
-
 std::vector<Flag> promote_flags() {
   return {
       {.name = "--from",
@@ -161,9 +135,9 @@ std::vector<Flag> promote_flags() {
        .help = "a package of another tool in that directory whose link may be lost: a file or a project",
        .repeats = true},
       distributions_flag(),
-      k_dry_run,
-      k_execute,
-      k_reason,
+      move_dry_run_flag(),
+      move_execute_flag(),
+      move_reason_flag(),
       on_move_flag(),
       store_flag(),
       public_url_flag()};
@@ -217,94 +191,6 @@ Command promote_command() {
                      {10, "held, by the gate or by the channel"}},
       .schema = "quarry.promote/1",
       .run = run_promote};
-}
-
-// ---- rollback
-
-Result<std::optional<std::uint64_t>> generation_of(const Arguments& arguments) {
-  auto text = arguments.get("--to");
-  if (text.empty()) return std::optional<std::uint64_t>();
-  auto number = text::parse_u64(text.substr(text.rfind('@') + 1)); // `stable@3`, as `channel log` prints it, too
-  if (number) return number;
-  return fail(ErrorKind::invalid_argument, "C006", fmt::format("--to must be a generation, not `{}`", text),
-              fmt::format("`quarry channel log {}` shows them", arguments.operands.at(0)));
-}
-
-/// With `again`, a channel whose last move was a rollback stays as it is: the other store may lack the rest.
-Result<promote::Receipt> rolled_back(store::ObjectStore& store, const std::string& channel,
-                                     const promote::Options& options, bool again) {
-  auto receipt = promote::rollback(store, channel, options);
-  if (receipt || !again || options.execute || receipt.error().kind != ErrorKind::precondition_failed) return receipt;
-  TRY(auto now, registry::require_channel(store, channel));
-  TRY(auto last, registry::load_ledger(store, now.record.ledger));
-  if (last.action != registry::Action::rollback) return receipt; // somebody else moved it meanwhile
-  promote::Receipt stays;
-  stays.plan.channel = channel;
-  stays.generation = now.record.generation;
-  stays.view = now.record.view;
-  stays.completed = true;
-  return stays;
-}
-
-Result<int> run_rollback(Context& context, const Arguments& arguments) {
-  const auto& channel = arguments.operands.at(0);
-  TRY(auto options, promote_options_of(context, arguments));
-  TRY(options.to_generation, generation_of(arguments));
-  TRY(auto store, open_store(context, arguments.get("--store")));
-  auto locator = arguments.find("--to-store").value_or("");
-  TRY(auto receipt, rolled_back(*store, channel, options, !locator.empty()));
-  context.out.findings(receipt.notes);
-  auto document = receipt_json(receipt, "quarry.rollback/1", options.dry_run);
-  document["distribution"] = nullptr;
-  auto again = NextCommand(context, "rollback").operand(channel).flags_of(arguments);
-  context.out.data(options.dry_run ? promote_dry_run_text(receipt, again) : moved_text(receipt));
-  if (!locator.empty()) {
-    TRY(auto done, take_out(context, arguments, *store, receipt), "while taking it out of " + locator);
-    context.out.findings(done.receipt.notes);
-    context.out.data(taken_out_text(done, locator, options.dry_run));
-    document["distribution"] = taken_out_json(done, locator);
-  }
-  context.out.document(document);
-  return receipt.moved ? tell_what_moved(context, arguments, *store, {"rollback", document}) : Result<int>(0);
-}
-
-Command rollback_command() {
-  return {.path = {"rollback"},
-          .summary = "put a channel back to the view before its last move",
-          .description =
-              "The previous view becomes the current one again, as a new generation: nothing is deleted, the URL stays "
-              "the same, and the move is in the ledger. After a rollback, another one has to say where `--to`: a "
-              "command that "
-              "runs twice must not bring back what it took away.\n\n"
-              "The files that leave the channel are blocked: publishing and promoting do not bring them back, under "
-              "whatever set, until `quarry channel unblock`. A view that is named with `--to` brings back what it "
-              "shows.\n\n"
-              "A rollback that was killed is completed by the same command.\n\n"
-              "Copies that `promote --to-store` made in another store stay listed there, unless `--to-store` names it: "
-              "then the sets that left the channel leave the pages of the distribution, too. Their files stay for "
-              "those who have the URLs. Run it again to complete that part.",
-          .operands = {{"CHANNEL", "the channel"}},
-          .flags = {{.name = "--to",
-                     .value = "GENERATION",
-                     .help = "the view of this generation (default: the one before the last move)"},
-                    {.name = "--to-store", .value = "LOCATOR", .help = "take it out of this distribution bucket, too"},
-                    {.name = "--prefix", .value = "PREFIX", .help = "where in that store, as it was promoted"},
-                    distributions_flag(),
-                    k_dry_run,
-                    k_execute,
-                    k_reason,
-                    on_move_flag(),
-                    store_flag(),
-                    public_url_flag()},
-          .examples = {{"quarry rollback stable --reason \"breaks import torch\"", "the release before, again"},
-                       {"quarry rollback stable --to-store s3://dist --prefix v2/{family}",
-                        "and no longer listed where people install from"}},
-          .exit_codes = {{1, "moved, and a command of --on-move failed"},
-                         {3, "the channel does not exist, or has no earlier view"},
-                         {6, "a record was altered, or a file is gone"},
-                         {7, "the channel was moved meanwhile, or rolled back already"}},
-          .schema = "quarry.rollback/1",
-          .run = run_rollback};
 }
 
 } // namespace

@@ -90,7 +90,7 @@ Findings all_notes(const publish::Plan& plan, const publish::Receipt& receipt) {
   return notes;
 }
 
-Json receipt_json(const publish::Plan& plan, const publish::Receipt& receipt) {
+Json publish_receipt_json(const publish::Plan& plan, const publish::Receipt& receipt) {
   auto document = publish_plan_json(plan);
   document["dry_run"] = false;
   document["writes"] = receipt.writes;
@@ -159,7 +159,7 @@ Result<int> end_dry_run(Context& context, const Arguments& arguments, store::Obj
   NextCommand next(context, "publish");
   next.operand(arguments.operands.at(0)).flags_of(arguments).drop("--dry-run").set("--execute", plan.digest.hex());
   context.out.data(fmt::format("plan        {}\nnext: {}\n", plan.digest, next.text()));
-  auto document = receipt_json(plan, receipt);
+  auto document = publish_receipt_json(plan, receipt);
   document["dry_run"] = true;
   if (!plan.sealed) document["set"] = nullptr; // its record will hold the time of publication
   context.out.document(document);
@@ -221,7 +221,7 @@ Result<int> run_publish(Context& context, const Arguments& arguments) {
   context.out.findings(receipt->notes);
   TRY_DO(tell_github_of_publish(context, plan, *receipt));
   context.out.data(receipt_text(plan, *receipt));
-  context.out.document(receipt_json(plan, *receipt));
+  context.out.document(publish_receipt_json(plan, *receipt));
   context.out.note(next_step(context, arguments, plan));
   return 0;
 }

@@ -1,0 +1,226 @@
+#include "promote/distributions.hpp"
+
+#include "base/json.hpp"
+#include "pages/projection.hpp"
+#include "promote/planning.hpp"
+#include "publish/publish.hpp"
+#include "publish/shown.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+namespace quarry::promote {
+
+using registry::DistributionView;
+using registry::FileRecord;
+using registry::ShownSet;
+using store::ObjectStore;
+
+namespace {
+
+constexpr std::size_t k_distribution_moves_max = 100'000; // a move each hour for ten years
+constexpr std::size_t k_executed_looked_at = 64;          // as for a channel's plan
+
+/// The files of these sets, by sha256.
+using FilesBySha = std::map<Sha256, FileRecord>;
+
+Result<FilesBySha> files_shown_by(ObjectStore& store, const std::vector<ShownSet>& sets) {
+  TRY(auto sealed, registry::sealed_of(store, {sets}));
+  FilesBySha files;
+  for (const auto& one : sealed)
+    for (const auto& file : one.set.files) files.emplace(file.sha256, file);
+  return files;
+}
+
+std::size_t count_lacking(const std::vector<ShownSet>& sets, const std::vector<ShownSet>& others) {
+  return static_cast<std::size_t>(std::count_if(sets.begin(), sets.end(), [&](const ShownSet& one) {
+    return std::none_of(others.begin(), others.end(), [&](const ShownSet& other) { return other.set == one.set; });
+  }));
+}
+
+registry::PlanDigest digest_of_shown(const DistributionPlan& plan) {
+  Json json{{"schema", "quarry.distribution-plan/1"},
+            {"directory", plan.directory()},
+            {"from", sha256(registry::to_json(plan.expected.record)).hex()},
+            {"sets", Json::array()},
+            {"blocked", Json::array()}};
+  for (const auto& one : plan.next.sets) json["sets"].push_back(one.set);
+  for (const auto& file : plan.next.blocked) json["blocked"].push_back(file.sha256.hex());
+  return registry::PlanDigest(sha256(json.dump()));
+}
+
+Unexpected nothing_before(const std::string& directory, const std::string& what) {
+  return fail(ErrorKind::not_found, "O001", fmt::format("distribution {} {}", directory, what),
+              "`quarry channel log` of it shows its moves");
+}
+
+/// What was shown before the last move that changed the sets.
+Result<std::vector<ShownSet>> shown_before(const registry::DistributionRecord& now,
+                                           const std::vector<DistributionView>& moves) {
+  for (std::size_t i = 0; i + 1 < moves.size(); ++i) {
+    if (moves[i].shown.sets == moves[i + 1].shown.sets) continue; // it unblocked files
+    if (moves[i].move.action == registry::Action::rollback)
+      return fail(ErrorKind::precondition_failed, "O007",
+                  fmt::format("the last move of distribution {} was itself a rollback, at {} to generation {}",
+                              now.directory, moves[i].move.when, moves[i].generation),
+                  "nothing was changed; `quarry channel log` of it shows the moves, and `--to GENERATION` goes to any "
+                  "of them");
+    return moves[i + 1].shown.sets;
+  }
+  return nothing_before(now.directory, "has only its first state: there is nothing to go back to");
+}
+
+Unexpected another_plan(const std::string& reviewed, const DistributionPlan& plan) {
+  return fail(Error::of(ErrorKind::precondition_failed, "O002",
+                        "the plan that was reviewed is not the plan that would be executed now")
+                  .with_detail("reviewed      " + reviewed)
+                  .with_detail("now           " + plan.digest.hex())
+                  .with_detail(fmt::format("distribution  {}@{}", plan.directory(), plan.expected.record.generation))
+                  .with_hint("nothing was changed: look at `--dry-run` again, then execute its digest"));
+}
+
+bool is_of_plan(const DistributionView& move, const std::string& digits) {
+  return digits.size() >= registry::k_plan_digits_min && !move.move.plan.empty() &&
+         move.move.plan.hex().starts_with(digits);
+}
+
+/// Whether an earlier run made this very move, which then is the last one. O002 if it was followed by others.
+Result<bool> made_before(const registry::DistributionRecord& now, const std::vector<DistributionView>& moves,
+                         const std::string& digits) {
+  for (const auto& move : moves) {
+    if (!is_of_plan(move, digits)) continue;
+    if (move.generation == now.generation) return true;
+    return fail(ErrorKind::precondition_failed, "O002",
+                fmt::format("this plan was executed at {} as generation {}, and {} moved since", move.move.when,
+                            move.generation, now.directory),
+                "nothing was changed: look at `--dry-run` again, then execute its digest");
+  }
+  return false;
+}
+
+Result<DistributionReceipt> complete_distribution(ObjectStore& store, const registry::Distribution& now) {
+  auto before = store.counters();
+  DistributionReceipt receipt;
+  receipt.plan.expected = now;
+  receipt.plan.next = now.record.shown;
+  receipt.generation = now.record.generation;
+  receipt.completed = true;
+  TRY(auto displayed, publish::display(store, now.record.directory));
+  receipt.notes = std::move(displayed.notes);
+  receipt.writes = publish::writes_between(before, store.counters());
+  return receipt;
+}
+
+} // namespace
+
+Result<DistributionPlan> plan_shown(ObjectStore& store, const registry::Distribution& expected,
+                                    std::vector<ShownSet> next) {
+  const auto& now = expected.record.shown;
+  TRY(auto shown, files_shown_by(store, now.sets));
+  TRY(auto wanted, files_shown_by(store, next));
+  DistributionPlan plan;
+  plan.expected = expected;
+  plan.next.sets = std::move(next);
+  plan.leave = count_lacking(now.sets, plan.next.sets);
+  plan.come_back = count_lacking(plan.next.sets, now.sets);
+  std::map<Sha256, registry::BlockedFile> blocked;
+  for (const auto& file : now.blocked) blocked.emplace(file.sha256, file);
+  std::vector<Wanted> back;
+  for (const auto& [sha, file] : wanted) {
+    plan.unblocks += blocked.erase(sha);
+    if (!shown.contains(sha)) back.push_back({&file, "what is to be shown again"});
+  }
+  for (const auto& [sha, file] : shown) {
+    if (wanted.contains(sha)) continue;
+    registry::BlockedFile out{sha, file.filename, "", expected.record.generation + 1, {}};
+    plan.blocks += blocked.try_emplace(sha, std::move(out)).second;
+  }
+  for (auto& [sha, file] : blocked) plan.next.blocked.push_back(std::move(file));
+  TRY_DO(check_presence(store, back));
+  plan.digest = digest_of_shown(plan);
+  return plan;
+}
+
+Result<DistributionPlan> plan_distribution_rollback(ObjectStore& store, const std::string& directory,
+                                                    std::optional<std::uint64_t> to) {
+  TRY(auto now, registry::require_distribution(store, directory));
+  TRY(auto moves, registry::distribution_moves(store, now.record, k_distribution_moves_max));
+  if (!to) {
+    TRY(auto before, shown_before(now.record, moves));
+    return plan_shown(store, now, std::move(before));
+  }
+  for (const auto& move : moves)
+    if (move.generation == *to) return plan_shown(store, now, move.shown.sets);
+  return nothing_before(directory, fmt::format("has no generation {}", *to));
+}
+
+Result<DistributionReceipt> execute_distribution(ObjectStore& store, const DistributionPlan& plan,
+                                                 const Options& options) {
+  auto before = store.counters();
+  DistributionReceipt receipt;
+  receipt.plan = plan;
+  receipt.generation = plan.generation();
+  if (plan.moves()) {
+    auto next = plan.next;
+    for (auto& file : next.blocked)
+      if (file.generation == plan.generation() && file.reason.empty()) file.reason = options.why;
+    TRY_DO(registry::move_distribution(
+        store, plan.expected, next, {registry::Action::rollback, plan.digest, options.who, options.when, options.why}));
+    receipt.moved = true;
+  }
+  TRY(auto displayed, publish::display(store, plan.directory()));
+  receipt.notes = std::move(displayed.notes);
+  receipt.writes = publish::writes_between(before, store.counters());
+  return receipt;
+}
+
+Result<DistributionReceipt> rollback_distribution(ObjectStore& store, const std::string& directory,
+                                                  const Options& options) {
+  TRY(auto now, registry::require_distribution(store, directory));
+  TRY(auto last, registry::distribution_moves(store, now.record, k_executed_looked_at));
+  TRY(auto projected, pages::projected_distribution(store, directory));
+  bool interrupted = !last.empty() && last.front().move.action == registry::Action::rollback &&
+                     projected < now.record.generation && !options.to_generation;
+  if (options.execute) {
+    TRY(interrupted, made_before(now.record, last, *options.execute));
+  }
+  if (interrupted && !options.dry_run) return complete_distribution(store, now);
+  TRY(auto plan, plan_distribution_rollback(store, directory, options.to_generation));
+  if (options.execute && !plan.digest.hex().starts_with(*options.execute)) return another_plan(*options.execute, plan);
+  if (!options.dry_run) return execute_distribution(store, plan, options);
+  DistributionReceipt receipt;
+  receipt.generation = plan.generation();
+  receipt.plan = std::move(plan);
+  return receipt;
+}
+
+Result<DistributionUnblocked> unblock_distribution(ObjectStore& store, const std::string& directory,
+                                                   const std::vector<std::string>& what, const Options& options) {
+  for (int round = 0;; ++round) {
+    TRY(auto now, registry::require_distribution(store, directory));
+    DistributionUnblocked done{now.record, {}};
+    auto next = now.record.shown;
+    for (const auto& word : what) {
+      auto is_named = [&](const registry::BlockedFile& file) {
+        return file.filename == word || file.sha256.hex() == word;
+      };
+      auto before = done.files.size();
+      std::ranges::copy_if(next.blocked, std::back_inserter(done.files), is_named);
+      if (done.files.size() == before)
+        return fail(ErrorKind::not_found, "O013", fmt::format("distribution {} blocks no {}", directory, word),
+                    "nothing was changed; a file is named by its name or its sha256");
+      std::erase_if(next.blocked, is_named);
+    }
+    auto moved = registry::move_distribution(store, now, next,
+                                             {registry::Action::unblock, {}, options.who, options.when, options.why});
+    if (!moved && moved.error().kind == ErrorKind::precondition_failed && round < pages::k_rebase_max) continue;
+    TRY(done.record, std::move(moved));
+    TRY_DO(pages::project_distribution(store, directory)); // pages.json names the generation
+    return done;
+  }
+}
+
+} // namespace quarry::promote

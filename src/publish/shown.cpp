@@ -1,0 +1,86 @@
+#include "publish/shown.hpp"
+
+#include "pages/merged.hpp"
+#include "pages/projection.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <iterator>
+
+namespace quarry::publish {
+
+using registry::ShownSet;
+using store::ObjectStore;
+
+namespace {
+
+/// Those that it does not show yet.
+std::vector<ShownSet> not_shown_in(const registry::Shown& shown, const std::vector<ShownSet>& sets) {
+  std::vector<ShownSet> fresh;
+  for (const auto& one : sets) {
+    auto same = [&](const ShownSet& known) { return known.set == one.set; };
+    if (std::none_of(shown.sets.begin(), shown.sets.end(), same) && std::none_of(fresh.begin(), fresh.end(), same))
+      fresh.push_back(one);
+  }
+  return fresh;
+}
+
+/// A pointer of the first format shows what is sealed, also what its caller has sealed a moment ago: that is new.
+void forget_just_sealed(registry::Distribution& now, const std::vector<ShownSet>& sets) {
+  auto& shown = now.record.shown.sets;
+  for (auto i = shown.size(); i > now.named; --i) {
+    auto one = shown.begin() + static_cast<std::ptrdiff_t>(i - 1);
+    if (std::any_of(sets.begin(), sets.end(), [&](const ShownSet& fresh) { return fresh.set == one->set; }))
+      shown.erase(one);
+  }
+}
+
+Result<void> refuse_if_blocked(ObjectStore& store, const registry::DistributionRecord& record,
+                               const std::vector<ShownSet>& fresh) {
+  if (record.shown.blocked.empty()) return {};
+  std::vector<registry::SealedSet> sets;
+  for (const auto& one : fresh) {
+    TRY(auto set, registry::load_set(store, one.set));
+    sets.push_back({one.set, std::move(set), {}});
+  }
+  return registry::refuse_blocked(record, sets, address_of(store, record.directory));
+}
+
+} // namespace
+
+std::string address_of(const ObjectStore& store, const std::string& directory) {
+  return fmt::format("{}/{}", store.describe(), directory);
+}
+
+Result<bool> show_sets(ObjectStore& store, const std::string& directory, const std::vector<ShownSet>& sets,
+                       const registry::DistributionMove& move) {
+  for (int round = 0, lost = 0; round < pages::k_rebase_max; ++round) {
+    TRY(auto now, registry::require_distribution(store, directory));
+    forget_just_sealed(now, sets);
+    auto fresh = not_shown_in(now.record.shown, sets);
+    if (fresh.empty()) return false;
+    TRY_DO(refuse_if_blocked(store, now.record, fresh));
+    auto next = now.record.shown;
+    std::ranges::move(fresh, std::back_inserter(next.sets));
+    auto moved = registry::move_distribution(store, now, next, move);
+    if (moved) return true;
+    auto kind = moved.error().kind;
+    bool again = kind == ErrorKind::precondition_failed ||
+                 (kind == ErrorKind::outcome_unknown && ++lost < pages::k_unknown_outcomes_max);
+    if (!again) return fail(std::move(moved).error());
+  }
+  return fail(ErrorKind::precondition_failed, "P010",
+              fmt::format("other writers changed distribution {} {} times meanwhile", directory, pages::k_rebase_max),
+              "run the same command again; what it wrote so far is kept");
+}
+
+Result<Displayed> display(ObjectStore& store, const std::string& directory) {
+  Displayed done;
+  TRY(auto projected, pages::project_distribution(store, directory));
+  done.notes = pages::foreign_notes(projected);
+  TRY(auto merged, pages::merge_directory(store, directory));
+  std::ranges::move(merged.notes, std::back_inserter(done.notes));
+  done.has_merged = merged.exists;
+  return done;
+}
+
+} // namespace quarry::publish

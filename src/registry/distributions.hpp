@@ -1,0 +1,102 @@
+#pragma once
+// Distributions: directories of a store that people install from, filled by `promote --to-store`. The pointer
+// `{directory}/distribution.json` is a compare-and-swap register like a channel: it names the sets that the pages show
+// and its last move. Each move is an immutable record `{directory}/views/{digest}.json` that names the one before
+// (docs/formats/distributions.md). As thread-safe as the store.
+#include "registry/registry.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::registry {
+
+/// A set that a distribution shows, and the set of another store that it was copied from; empty: not known.
+struct ShownSet {
+  SetDigest set, source;
+  std::string unknown = {};
+  bool operator==(const ShownSet&) const = default;
+};
+
+/// What is shown and what is kept out: both move together.
+struct Shown {
+  std::vector<ShownSet> sets;            ///< in the order in which they came
+  std::vector<BlockedFile> blocked = {}; ///< sorted by sha256; `generation` is that of the distribution
+  bool operator==(const Shown&) const = default;
+};
+
+struct DistributionView;
+using DistributionViewDigest = DigestOf<DistributionView>;
+
+/// Why and by whom a distribution moves.
+struct DistributionMove {
+  Action action;
+  PlanDigest plan = {}; ///< may be none
+  std::string who = {};
+  Timestamp when = {};
+  std::string why = {};
+};
+
+struct DistributionView { ///< {directory}/views/{digest}.json: one move, and what is shown since
+  std::string directory;
+  std::uint64_t generation = 0;
+  DistributionViewDigest previous; ///< empty: the first move
+  Shown shown;
+  DistributionMove move;
+  std::string unknown = {};
+};
+struct DistributionRecord { ///< {directory}/distribution.json: replaced by each move
+  std::string directory;
+  std::uint64_t generation = 0; ///< 0: the directory is claimed, and nothing was shown yet
+  DistributionViewDigest view;  ///< of the last move; empty: none was recorded
+  Shown shown;
+  std::string unknown = {};
+};
+
+std::string to_json(const DistributionView& view);
+std::string to_json(const DistributionRecord& record);
+/// Returns the key of a distribution's pointer. A directory is a distribution exactly if this object exists. Pure.
+std::string distribution_key(const std::string& directory);
+/// Pure.
+std::string distribution_view_key(const std::string& directory, const DistributionViewDigest& digest);
+/// Reads the pointer at the root of the store `place` and returns the directory that it names; "" if there is no
+/// pointer. One read. B002 to B004; corrupt R011, R012.
+Result<std::string> directory_of_distribution(ObjectStore& place);
+
+struct Distribution {
+  DistributionRecord record;
+  std::string etag;
+  std::size_t named =
+      0; ///< the first so many sets are named by the pointer; the others, of the first format, are sealed
+};
+/// Returns what a distribution shows; nullopt if the directory is not one. A pointer of `quarry.distribution/1` was
+/// written after the pages of all sets sealed in the directory, so it shows all of them. One read, and a listing for
+/// such a pointer. B002 to B004; corrupt R011, R012.
+Result<std::optional<Distribution>> read_distribution(ObjectStore& store, const std::string& directory);
+/// The same; not_found P120 if the directory is not a distribution.
+Result<Distribution> require_distribution(ObjectStore& store, const std::string& directory);
+/// Makes `directory` a distribution: writes a pointer without sets, if-absent, before the first file is copied. From
+/// then on the files in the directory are known to be ours, even if the writer is killed or two writers begin together.
+/// Succeeds if a pointer exists already. Fails with R004 if the write may have happened, and with corrupt R010 if the
+/// pointer is gone where records of moves are. Costs a head; a listing and a write if there is no pointer.
+Result<void> claim_distribution(ObjectStore& store, const std::string& directory);
+/// Replaces what is shown, as one compare-and-swap: the record of the move first, then the pointer if-match. Returns
+/// the new pointer; the pages are the caller's task. precondition_failed R003 if somebody else moved it: start over.
+/// outcome_unknown R004 if the write may still arrive. Three requests, and two more for the first move after a pointer
+/// of `quarry.distribution/1`, whose state is then recorded as generation 1.
+Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribution& expected, const Shown& next,
+                                             const DistributionMove& move);
+/// Returns the recorded moves, newest first, `at_most` of them. corrupt R017 if one does not fit the one after it; R010
+/// to R012 of a record. One read for each.
+Result<std::vector<DistributionView>> distribution_moves(ObjectStore& store, const DistributionRecord& record,
+                                                         std::size_t at_most);
+/// Returns these sets with their seals, eight at the same time. A set whose record or seal is gone was withdrawn by
+/// hand: it is left out. corrupt R011, R014. Two reads for each.
+Result<std::vector<SealedSet>> sealed_of(ObjectStore& store, const Shown& shown);
+/// What a directory holds for installers: the sets that a distribution shows, else as resolve_run(). not_found R013 if
+/// there are none.
+Result<Resolved> resolve_directory(ObjectStore& store, const std::string& directory);
+/// Fails with held R022 if the distribution blocks a file of these sets. Pure.
+Result<void> refuse_blocked(const DistributionRecord& record, const std::vector<SealedSet>& sets,
+                            const std::string& address);
+
+} // namespace quarry::registry

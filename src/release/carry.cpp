@@ -1,0 +1,188 @@
+#include "release/carry.hpp"
+
+#include "base/codes.hpp"
+#include "base/text.hpp"
+#include "pages/projection.hpp"
+#include "publish/distribute.hpp"
+#include <algorithm>
+#include <fmt/core.h>
+#include <iterator>
+#include <map>
+
+namespace quarry::release {
+
+using promote::DistributionPlan;
+using registry::SetDigest;
+using registry::ShownSet;
+using store::ObjectStore;
+
+namespace {
+
+/// Sets of `these` that `others` lacks.
+std::vector<SetDigest> lacking(const std::vector<SetDigest>& these, const std::vector<SetDigest>& others) {
+  std::vector<SetDigest> found;
+  std::ranges::copy_if(these, std::back_inserter(found),
+                       [&](const SetDigest& digest) { return std::ranges::find(others, digest) == others.end(); });
+  return found;
+}
+
+Result<SetsMoved> between(ObjectStore& store, const std::vector<SetDigest>& from, const std::vector<SetDigest>& to) {
+  SetsMoved moved;
+  TRY(moved.leave, registry::load_all_sealed(store, lacking(from, to)), "while reading what leaves");
+  TRY(moved.back, registry::load_all_sealed(store, lacking(to, from)), "while reading what comes back");
+  return moved;
+}
+
+/// What the last rollback of the channel took out and brought back; nothing if its last change of view was not one.
+Result<SetsMoved> by_last_rollback(ObjectStore& store, const std::string& channel) {
+  TRY(auto last, promote::last_rollback(store, channel));
+  if (!last) return SetsMoved();
+  TRY(auto from, registry::load_view(store, last->from_view), "which the channel showed before its rollback");
+  TRY(auto to, registry::load_view(store, last->to_view), "which the channel shows");
+  return between(store, from.sets, to.sets);
+}
+
+std::string described(const Destination& to, const std::vector<DistributionPlan>& plans) {
+  auto text = to.locator + " " + to.prefix;
+  for (const auto& plan : plans) text += fmt::format("\n{} {}", plan.directory(), plan.digest);
+  return text;
+}
+
+/// What follows the channel.
+struct Following {
+  const std::string& channel;
+  const Destination& to;
+  SetsMoved sets = {};
+  std::vector<DistributionPlan> plans = {}; ///< sorted by directory
+
+  Result<void> plan() {
+    TRY(plans, plan_carried(to, sets));
+    return {};
+  }
+};
+
+/// Whether a pointer or, after a run that died between the two, pages are behind the channel.
+Result<bool> is_something_behind(const Following& following) {
+  for (const auto& plan : following.plans) {
+    if (plan.moves()) return true;
+    TRY(auto projected, pages::projected_distribution(*following.to.store, plan.directory()));
+    if (projected < plan.generation()) return true;
+  }
+  return false;
+}
+
+/// One distribution; when somebody else moves it, it is planned anew: the channel has moved already.
+Result<promote::DistributionReceipt> carry_one(const Following& following, const DistributionPlan& planned,
+                                               const promote::Options& options) {
+  auto plan = planned;
+  for (int round = 0;; ++round) {
+    auto done = promote::execute_distribution(*following.to.store, plan, options);
+    bool again = !done && done.error().is(codes::overtaken) && round < pages::k_rebase_max;
+    if (!again) return done;
+    TRY(auto anew, plan_carried(following.to, following.sets));
+    auto same = [&](const DistributionPlan& one) { return one.directory() == planned.directory(); };
+    auto at = std::ranges::find_if(anew, same);
+    if (at != anew.end()) plan = *at;
+  }
+}
+
+Unexpected half_carried(const Following& following, std::size_t done, Error error) {
+  std::vector<std::string> moved, waiting;
+  for (std::size_t i = 0; i < following.plans.size(); ++i)
+    (i < done ? moved : waiting).push_back(following.plans[i].directory());
+  auto told = Error::of(ErrorKind::precondition_failed, "O040",
+                        fmt::format("channel {} is rolled back, and {} not yet: {}", following.channel,
+                                    text::join(waiting, ", "), error.message));
+  told.details = std::move(error.details);
+  if (!moved.empty()) told.details.push_back("done      " + text::join(moved, ", "));
+  told.hint = "run the same command again: it leaves what is done and completes the rest";
+  return fail(std::move(told));
+}
+
+Result<void> carry_all(const Following& following, const promote::Options& options, CarriedRollback& carried) {
+  for (std::size_t i = 0; i < following.plans.size(); ++i) {
+    auto done = carry_one(following, following.plans[i], options);
+    if (!done) return half_carried(following, i, std::move(done).error());
+    carried.distributions.push_back(std::move(*done));
+  }
+  return {};
+}
+
+void show_plans(const std::vector<DistributionPlan>& plans, CarriedRollback& carried) {
+  for (const auto& plan : plans) {
+    promote::DistributionReceipt receipt;
+    receipt.plan = plan;
+    receipt.generation = plan.generation();
+    carried.distributions.push_back(std::move(receipt));
+  }
+}
+
+} // namespace
+
+Result<std::vector<DistributionPlan>> plan_carried(const Destination& to, const SetsMoved& sets) {
+  TRY(auto leave, publish::plan_distribution(sets.leave, to.prefix));
+  TRY(auto back, publish::plan_distribution(sets.back, to.prefix));
+  struct Change {
+    std::vector<SetDigest> leave;
+    std::vector<ShownSet> back;
+  };
+  std::map<std::string, Change> changes;
+  for (const auto& set : leave) changes[set.set.directory].leave.push_back(set.digest);
+  for (const auto& set : back) {
+    TRY(auto seal, to.store->head(registry::seal_key(set.set.directory, set.digest)));
+    if (seal) changes[set.set.directory].back.push_back({set.digest, set.source}); // it was shown there before
+  }
+  std::vector<DistributionPlan> plans;
+  for (const auto& [directory, change] : changes) {
+    TRY(auto now, registry::read_distribution(*to.store, directory));
+    if (!now) continue;
+    auto next = now->record.shown.sets;
+    std::erase_if(next,
+                  [&](const ShownSet& one) { return std::ranges::find(change.leave, one.set) != change.leave.end(); });
+    for (const auto& one : change.back)
+      if (std::ranges::none_of(next, [&](const ShownSet& known) { return known.set == one.set; })) next.push_back(one);
+    TRY(auto plan, promote::plan_shown(*to.store, *now, std::move(next)), "in distribution " + directory);
+    plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
+Result<CarriedRollback> rollback_with(ObjectStore& store, const std::string& channel, const Destination& to,
+                                      const promote::Options& options) {
+  Following following{channel, to};
+  auto with = options;
+  with.request = to.locator + " " + to.prefix;
+  with.along = [&](promote::Plan& plan) -> Result<void> {
+    if (plan.moves()) {
+      auto shown = registry::load_view(store, plan.expected->record.view); // a lost view is a reason to go back
+      TRY(following.sets, between(store, shown ? shown->sets : std::vector<SetDigest>(), plan.view.record.sets));
+    } else {
+      TRY(following.sets, by_last_rollback(store, channel)); // an earlier run may have moved the channel alone
+    }
+    TRY_DO(following.plan());
+    plan.distribution = described(to, following.plans);
+    return {};
+  };
+  auto receipt = promote::rollback(store, channel, with);
+  bool rolled_back_before =
+      receipt ? receipt->completed : receipt.error().is(codes::rolled_back_already) && !options.execute;
+  if (!receipt && !rolled_back_before) return fail(std::move(receipt).error());
+  if (rolled_back_before) {
+    TRY(following.sets, by_last_rollback(store, channel));
+    TRY_DO(following.plan());
+    TRY(auto behind, is_something_behind(following));
+    if (!receipt && !behind) return fail(std::move(receipt).error());
+  }
+  CarriedRollback carried;
+  if (receipt) {
+    carried.digest = receipt->digest;
+    carried.channel = std::move(*receipt);
+  }
+  if (options.dry_run)
+    show_plans(following.plans, carried);
+  else
+    TRY_DO(carry_all(following, options, carried));
+  return carried;
+}
+
+} // namespace quarry::release

@@ -1,0 +1,33 @@
+#pragma once
+// A rollback of a channel that takes its distributions along: one plan, the channel first.
+#include "promote/distributions.hpp"
+#include "release/delivery.hpp"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace quarry::release {
+
+/// The directories below `to.prefix` to which the sets were copied that leave or come back, and what each shows then:
+/// those sets leave it, too, and those that come back are shown again where they were copied before.
+struct SetsMoved {
+  std::vector<registry::SealedSet> leave, back;
+};
+/// Sorted by directory; a directory that is not a distribution is left out. Errors of publish::plan_distribution() and
+/// promote::plan_shown().
+Result<std::vector<promote::DistributionPlan>> plan_carried(const Destination& to, const SetsMoved& sets);
+
+struct CarriedRollback {
+  std::optional<promote::Receipt> channel; ///< unset: an earlier run rolled it back; only distributions were missing
+  registry::PlanDigest digest;             ///< of the plan of all; empty without `channel`
+  std::vector<promote::DistributionReceipt> distributions; ///< after a dry run: what would be done
+};
+/// Rolls the channel back as promote::rollback() does, then each distribution. Everything is planned and looked at
+/// before the channel moves, and the plan's digest covers it. When the channel was rolled back before, by a run that
+/// was killed or that did not name the distributions, only those are moved that still show what the channel does not;
+/// O007 if none does. precondition_failed O040 if a distribution could not be moved after the channel was: it names
+/// those that have moved and those that have not, and the same command completes it.
+Result<CarriedRollback> rollback_with(store::ObjectStore& store, const std::string& channel, const Destination& to,
+                                      const promote::Options& options);
+
+} // namespace quarry::release
