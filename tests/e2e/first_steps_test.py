@@ -150,12 +150,14 @@ def test_run_locate_names_the_release_type(tmp_path):
     assert good(*words, "--release-type", "nightly").json["release_type"] == "nightly"
 
 
-def test_one_archive_by_its_address_is_refused_with_the_command_that_takes_it(archives, tmp_path):
+def test_one_archive_by_its_address(archives, tmp_path):
     name = f"blas_lib_{FAMILY}"
-    with static_server.serve(archives) as (url, requested):
-        done = refused("A046", 2, "artifact", "fetch", "--from", f"{url}/42-linux/{name}.tar.zst", "--output-dir", tmp_path / "out")
-        assert f"quarry artifact fetch {name} --from {url}/42-linux " in done.err and requested == []
-    refused("A046", 2, "artifact", "verify", f"s3://bucket/42-linux/{name}.tar.xz")
+    with static_server.serve(archives) as (url, _):
+        refused("A048", 3, "artifact", "fetch", "--from", f"{url}/42-linux/{name}.tar.zst", "--output-dir", tmp_path / "out")
+        refused("A046", 2, "artifact", "fetch", "--from", f"{url}/notes.tar.zst", "--output-dir", tmp_path / "out")
+        assert not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir())
+        good("artifact", "fetch", "--from", f"{url}/{name}.tar.zst", "--output-dir", tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir() if not path.name.startswith(".")] == [name]
 
 
 def test_wheels_that_may_be_leftovers_are_told(tmp_path):
