@@ -32,9 +32,9 @@ Covered keys_covered(const std::vector<registry::SealedSet>& sets, const s3::Exp
 } // namespace
 
 std::string records_covered(const s3::ExpiryRule& rule) {
-  constexpr std::array<std::string_view, 12> k_records{"channels/", "sets/",     "views/",      "ledger/",
-                                                       "policies/", "verdicts/", "evidence/",   "waivers/",
-                                                       "releases/", "plans/",    "signatures/", "derivations/"};
+  constexpr std::array<std::string_view, 13> k_records{
+      "channels/", "sets/",     "views/", "ledger/",     "policies/",    "verdicts/", "evidence/",
+      "waivers/",  "releases/", "plans/", "signatures/", "derivations/", "locks/"};
   if (rule.tagged) return {};
   for (auto prefix : k_records)
     if (prefix.starts_with(rule.prefix) || rule.prefix.starts_with(prefix)) return std::string(prefix);

@@ -49,14 +49,14 @@ struct Fed {
   std::vector<std::string> listed() {
     std::vector<std::string> versions;
     auto now = registry::require_distribution(*other, k_place);
-    for (const auto& sealed : *registry::sealed_of(*other, now->record.shown))
-      versions.push_back(sealed.set.files.front().version);
+    auto sets = registry::sealed_of(*other, now->record.shown);
+    for (const auto& sealed : *sets) versions.push_back(sealed.set.files.front().version);
     return versions;
   }
   std::vector<std::string> shown() {
     std::vector<std::string> versions;
-    for (const auto& sealed : registry::resolve_channel(*store, "stable")->sets)
-      versions.push_back(sealed.set.files.front().version);
+    auto channel = registry::resolve_channel(*store, "stable");
+    for (const auto& sealed : channel->sets) versions.push_back(sealed.set.files.front().version);
     return versions;
   }
   std::uint64_t generation() { return registry::require_distribution(*other, k_place)->record.generation; }
