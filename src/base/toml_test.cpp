@@ -27,9 +27,10 @@ TEST(Toml, CharactersBeyondAsciiStandInStringsAndCommentsOnly) {
     EXPECT_TRUE(table) << text << (table ? "" : render(table.error()));
   }
   EXPECT_TRUE(parse("\xef\xbb\xbf# é\na = 1"));
-  for (std::string text : {"é = 1", "a.é = 1", "[é]", "[[é]]", "a = é", "a = 1 é", "a =\u00a0 1", "\u2000a = 1",
-                           "a = {é = 1}", "a = [1, é]", R"(a = "\é")", R"(a = """\é""")", "a = \"\"\"\\\n  é\"\"\"",
-                           R"(a = '\'é)", R"(a = ""é)", "a = \"\"\"\"\"\" é", "variant.linux\u00aasan = 1"}) {
+  for (std::string text :
+       {"é = 1", "a.é = 1", "[é]", "[[é]]", "a = é", "a = 1 é", "a =\u00a0 1", "\u2000a = 1", "a = {é = 1}",
+        "a = [1, é]", R"(a = "\é")", R"(a = """\é""")", "a = \"\"\"\\\n  é\"\"\"", R"(a = '\'é)", R"(a = ""é)",
+        "a = \"\"\"\"\"\" é", "variant.linux\u00aasan = 1", "a = 5)\"é\""}) {
     auto table = parse("b = 1\n" + text);
     ASSERT_FALSE(table) << text;
     EXPECT_EQ(table.error().code, "T1") << text;

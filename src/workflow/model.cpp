@@ -141,7 +141,7 @@ void read_actions(Repository& repository) {
   for (std::size_t i = 0; i < repository.files.size(); ++i) { // actions found on the way are looked at, too
     for (std::size_t c = 0; c < repository.files[i]->calls.size(); ++c) {
       auto& call = repository.files[i]->calls[c];
-      if (call.kind != Call::Kind::action) continue;
+      if (call.kind != Call::Kind::action || call.foreign) continue;
       call.file = action_file(*repository.tree, call.target);
       if (call.file.empty() || !seen.insert(call.file).second) continue;
       auto text = repository.tree->read(call.file, 4 * k_file_bytes_max);
