@@ -25,7 +25,7 @@ struct UploadRequest {
   std::function<void(std::uint64_t)> on_bytes = {}; ///< of files that are done, from any thread
 };
 
-/// Keys of what people look at; each empty when there is none.
+/// Keys of what people look at; a key is empty if its object does not exist.
 struct OutputPages {
   std::string artifacts; ///< none for the logs of a stage
   std::string logs, manifest;

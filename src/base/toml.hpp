@@ -39,7 +39,7 @@ public:
                             const std::function<Result<void>(const std::string&, TomlTable&)>& each);
   Result<void> table(const std::string& key,
                      const std::function<Result<void>(TomlTable&)>& read); ///< one table, may be absent
-  /// Keys that nobody asks for are no typos: the document belongs to another project, which may add some.
+  /// Allows keys that nobody asks for: the document belongs to another project, which may add some.
   void tolerate_other_keys() { tolerant_ = true; }
   bool has(const std::string& key) const;
   std::vector<std::string> keys() const; ///< sorted; for documents whose keys are data
