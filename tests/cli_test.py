@@ -150,13 +150,6 @@ def test_every_command_has_help_and_a_man_page(tmp_path: Path):
         assert man.read_text().startswith(".TH ")
 
 
-def test_a_script_that_is_not_implemented_says_so_and_is_not_offered():
-    for script in ("update_dependencies",):
-        done = quarry("compat", script, "--any-flag")
-        assert done.code == 2 and "[C041]" in done.err and "not implemented yet" in done.err
-        assert script not in good("help").out + good("compat", "--help").out
-
-
 def test_every_command_speaks_json_when_it_fails():
     """An unknown flag is refused by every command, with one document on standard output."""
     pages = ROOT / "docs/commands"

@@ -914,17 +914,7 @@ def test_promotion_follows_the_rule_of_february(tmp_path, build, test, runner, b
     assert ("no test has passed" in done.err) == noted
 
 
-# ---- those that wait, and the guide
-
-
-WAITING = ["update_dependencies"]
-
-
-@pytest.mark.parametrize("script", WAITING)
-def test_a_script_that_waits_is_refused_whatever_is_said(script: str):
-    for words in ([], ["--commit", "abc", "-x", "--", "--y"]):
-        assert "is not implemented yet" in refuses("C041", script, *words).err
-    assert json.loads(quarry("compat", script, "--json").out)["code"] == "C041"
+# ---- the guide
 
 
 def test_names_are_not_guessed():
@@ -943,14 +933,13 @@ def guide() -> dict[str, dict[str, tuple[str, str]]]:
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             for name in re.findall(r"`([^`]+)`", cells[0]):
                 assert name not in rows, f"{name} stands twice"
-                rows[name] = (cells[1], cells[2]) if len(cells) > 2 else ("waits", cells[1])
+                rows[name] = (cells[1], cells[2])
     return sections
 
 
 @cache
 def scripts() -> list[str]:
-    """Those of the overview, and those that wait, which it omits."""
-    return re.findall(r"^  compat (\S+)", good("compat", "--help").out, re.MULTILINE) + WAITING
+    return re.findall(r"^  compat (\S+)", good("compat", "--help").out, re.MULTILINE)
 
 
 @cache
@@ -965,11 +954,10 @@ def flags(script: str) -> dict[str, str]:
 
 
 def test_the_guide_has_every_script():
-    sections = set(guide()) - {"Those that wait"}
-    assert sections | set(guide()["Those that wait"]) == set(scripts()) and set(guide()["Those that wait"]) == set(WAITING)
+    assert set(guide()) == set(scripts())
 
 
-@pytest.mark.parametrize("script", sorted(set(guide()) - {"Those that wait"}))
+@pytest.mark.parametrize("script", sorted(guide()))
 def test_the_guide_has_every_flag(script: str):
     named = {name for name in guide()[script] if name.startswith("--")}
     assert named - {"--index-subdirectory"} == set(flags(script)), "docs/guides/drop-in.md and the command's flags"
@@ -998,7 +986,7 @@ def test_every_recorded_flag_has_a_fate(fact: dict, tmp_path: Path):
 def test_every_script_of_the_workflows_is_answered():
     """A script that the workflows of a month call has a drop-in, is refused by name, or has a row that says what takes its place."""
     rows = dist_facts.read_allowed(ROOT / "docs/differences.tsv", "cli")
-    answered = set(guide()) | set(WAITING)
+    answered = set(guide())
     called = {each["name"] for each in FACTS}
     assert called - answered == {name for _, name, _ in rows}
     assert all(reason for _, _, reason in rows)
@@ -1018,7 +1006,7 @@ def test_the_table_of_calls_is_true():
 
 
 def rows() -> list[tuple[str, str, str, str]]:
-    return [(script, name, *fate) for script, names in guide().items() for name, fate in names.items() if script != "Those that wait"]
+    return [(script, name, *fate) for script, names in guide().items() for name, fate in names.items()]
 
 
 @pytest.mark.parametrize(("script", "name", "fate", "reason"), [row for row in rows() if row[1].startswith("--")])
@@ -1028,11 +1016,6 @@ def test_fates_are_true(script: str, name: str, fate: str, reason: str):
     assert (fate == "refused") == ("refused: " in help_text)
     if fate == "refused":
         assert reason in help_text
-
-
-def test_the_guide_says_why_a_script_waits():
-    for script, (_, reason) in guide()["Those that wait"].items():
-        assert reason in " ".join(quarry("compat", script).err.split())
 
 
 def test_no_name_of_a_variable_is_invented():

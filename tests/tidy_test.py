@@ -120,7 +120,8 @@ EMPTY_NAMES = {"core", "common", "misc", "util", "utils", "helper", "helpers", "
 PUBLIC_HOSTS = {
     "github.com", "api.github.com", "raw.githubusercontent.com", "pypi.org", "files.pythonhosted.org", "packaging.python.org",
     "peps.python.org", "docs.python.org", "www.python.org", "deb.debian.org", "packages.debian.org", "www.apache.org",
-    "no-color.org", "rocm.docs.amd.com", "repo.radeon.com", "rocm.nightlies.amd.com", "rocm.prereleases.amd.com",
+    "no-color.org", "rocm.docs.amd.com", "repo.radeon.com", "rocm.nightlies.amd.com", "rocm.prereleases.amd.com", "rocm.devreleases.amd.com",
+    "dev.repo.amd.com", "nightly.repo.amd.com", "rc.repo.amd.com", "bkc.repo.amd.com",
     "refspecs.linuxfoundation.org", "www.rfc-editor.org", "datatracker.ietf.org", "docs.aws.amazon.com", "toml.io", "spdx.org",
     "www.w3.org", "json-schema.org", "keepachangelog.com", "llvm.org", "man7.org", "pubs.opengroup.org", "www.amd.com", "opensource.org",
     "gcc.gnu.org", "pkware.cachefly.net", "docs.github.com", "free.text", "in-toto.io", "json.schemastore.org",

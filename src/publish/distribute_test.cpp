@@ -253,6 +253,7 @@ TEST_F(Distribute, AProductIsToldByItsProjects) {
   };
   EXPECT_EQ(prefix_of({"rocm", "rocm-sdk-core", "numpy"}, "42-linux/python"), "v5/core/whl");
   EXPECT_EQ(prefix_of({"torch", "triton"}, "42-linux/python"), "v5/pytorch/whl");
+  EXPECT_EQ(prefix_of({"amd-torch-device-gfx942"}, "42-linux/python"), "v5/pytorch/whl");
   EXPECT_EQ(prefix_of({"jax-rocm7-plugin", "jaxlib"}, "42-linux/python"), "v5/jax/whl");
   EXPECT_EQ(prefix_of({"numpy"}, "42-linux/jax/g"), "v5/jax/whl");
   EXPECT_EQ(prefix_of({"numpy"}, "42-linux/python"), "v5/core/whl");

@@ -19,6 +19,7 @@ std::string product_of_project(const std::string& project) {
                                             "triton", "pytorch-triton-rocm", "apex"};
   if (project == "rocm" || project.starts_with("rocm-")) return "core";
   if (project.starts_with("jax")) return "jax";
+  if (project.starts_with("amd-torch")) return "pytorch"; // the device code of one GPU target
   return std::find(std::begin(k_pytorch), std::end(k_pytorch), project) != std::end(k_pytorch) ? "pytorch" : "";
 }
 

@@ -180,7 +180,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.early_conditions()
         self.body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.authenticate()
-        if bucket != BUCKET:
+        if bucket != self.state.options.bucket:
             raise Refused(404, "NoSuchBucket", "The specified bucket does not exist")
         if self.action == "error-in-200":
             return self.xml(200, "<Error><Code>InternalError</Code><Message>after the headers</Message></Error>")
@@ -356,7 +356,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def source(self, source: str) -> Stored:
         bucket, _, key = urllib.parse.unquote(source).lstrip("/").partition("/")
-        found = self.state.objects.get(key) if bucket == BUCKET else None
+        found = self.state.objects.get(key) if bucket == self.state.options.bucket else None
         if not found:
             raise Refused(404, "NoSuchKey")
         if self.action == "replace":
@@ -546,6 +546,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--bucket", default=BUCKET, help="the name of its one bucket")
     parser.add_argument("--part-min", type=int, default=5 << 20)
     parser.add_argument("--page", type=int, default=1000)
     parser.add_argument("--without", default="")
@@ -558,7 +559,7 @@ def main() -> None:
         context.load_cert_chain(state.options.tls)
         server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(json.dumps({"endpoint": f"{'https' if state.options.tls else 'http'}://127.0.0.1:{server.server_port}", "access_key": ACCESS, "secret_key": SECRET, "bucket": BUCKET}), flush=True)
+    print(json.dumps({"endpoint": f"{'https' if state.options.tls else 'http'}://127.0.0.1:{server.server_port}", "access_key": ACCESS, "secret_key": SECRET, "bucket": state.options.bucket}), flush=True)
     sys.stdin.read()
     server.shutdown()
 

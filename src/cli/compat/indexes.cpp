@@ -1,8 +1,9 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/compat/script.hpp"
-#include "cli/find.hpp"
 #include "cli/records.hpp"
+#include "cli/scratch.hpp"
+#include "dist/name.hpp"
 #include "index/build.hpp"
 #include "index/listing.hpp"
 #include "store/object_store.hpp"
@@ -121,11 +122,8 @@ std::string store_of(const Context& context, const Arguments& arguments) {
 Result<int> manage_bucket(Context& context, const Arguments& arguments, const std::string& directory) {
   Words words{"set", "adopt", directory};
   if (arguments.has("--do-not-upload")) words.emplace_back("--dry-run");
-  auto environment = context.environment;
-  assume_public_bucket(environment);
-  environment.erase("QUARRY_S3_ANONYMOUS"); // nobody writes pages unsigned
-  Context inner{environment,  context.clock,   context.resources, context.out,
-                context.jobs, context.program, context.settings};
+  auto place = place_to_write(context, {});
+  auto inner = at(context, place);
   return run_words(inner, words);
 }
 
@@ -226,8 +224,102 @@ Script manage_script() {
       .run = manage};
 }
 
+// update_dependencies
+
+constexpr std::string_view k_lists = "data/dependencies/";
+
+/// The requirements of one list: a line each, without comments.
+std::vector<std::string> requirements_of(const Context& context, const std::string& name) {
+  std::vector<std::string> lines;
+  for (auto line : text::split(context.resources.read(name).value_or(""), '\n'))
+    if (auto said = std::string(text::trim(line.substr(0, line.find('#')))); !said.empty()) lines.push_back(said);
+  return lines;
+}
+
+Result<std::string> requirement_lines(const Context& context, const Arguments& arguments) {
+  bool all = arguments.has("--package") ? arguments.get("--package") == "all" : arguments.has("--structured");
+  auto package = arguments.find("--package").value_or("torch");
+  std::set<std::string> wanted;
+  for (const auto& name : arguments.list("--dependency-package")) {
+    TRY(auto project, dist::ProjectName::parse(name));
+    wanted.insert(project.str());
+  }
+  std::string lines;
+  for (const auto& list : context.resources.list(std::string(k_lists))) {
+    if (!all && list != fmt::format("{}{}.txt", k_lists, package)) continue;
+    for (const auto& line : requirements_of(context, list)) {
+      auto project = line.substr(0, line.find(' ')); // the lists have names in normal form
+      if (arguments.has("--dependency-package") && wanted.erase(project) == 0) continue;
+      lines += line + "\n";
+    }
+  }
+  if (wanted.empty()) return lines;
+  return usage(fmt::format("--dependency-package {} is not in the list of {}", *wanted.begin(), all ? "all" : package),
+               "`quarry mirror sync` takes any requirements");
+}
+
+Result<int> update_dependencies(Context& context, const Arguments& arguments) {
+  bool flat = arguments.has("--prefix") || arguments.has("--auto-detect-prefixes") || arguments.has("--base-prefix");
+  if (arguments.has("--structured") && flat)
+    return usage("--structured and prefixes exclude each other", "use only one of them");
+  TRY(auto lines, requirement_lines(context, arguments));
+  TRY(auto scratch, Scratch::make(context));
+  auto file = path::join(scratch.path(), "requirements.txt");
+  TRY_DO(sys::write_file(file, lines));
+  auto place = place_to_write(context, store_of(context, arguments));
+  Words words{"mirror",     "sync",         file, "--store", place.store, "--python", arguments.get("--python"),
+              "--platform", "linux,windows"};
+  pass(words, arguments, "--index-url");
+  if (arguments.has("--dry-run")) words.emplace_back("--dry-run");
+  auto inner = at(context, place);
+  return run_words(inner, words);
+}
+
+Script dependencies_script() {
+  std::string where = "said or not: the packages lie once in the bucket, and `merged/` of each repository has them";
+  return {
+      .name = "update_dependencies",
+      .summary = "what the packages need from PyPI, as TheRock's script copies it",
+      .description =
+          "Runs `quarry mirror sync` with the list of a project, `data/dependencies/`: what it requires, too, "
+          "for each Python, on Linux and Windows. The packages go to the base index of the bucket, "
+          "`python-deps/`, from which the merged index of every repository shows them.",
+      .operands = {},
+      .flags = {{"--package",
+                 "NAME",
+                 "whose dependencies (default: torch; all with --structured)",
+                 {"jax", "rocm", "torch", "all"}},
+                {"--structured", "", where},
+                {"--index", "NAME", where, {"whl", "whl-next"}, "whl"},
+                {"--bucket", "NAME", "this bucket (default: S3_BUCKET_PY, then therock-dev-python)"},
+                {"--prefix", "PREFIX", where},
+                {"--auto-detect-prefixes", "", where},
+                {"--base-prefix", "PREFIX", where},
+                {.name = "--dependency-package", .value = "NAME", .help = "only this one of the list", .repeats = true},
+                {"--dry-run", "", "resolve and say what is new, write nothing"},
+                {"--only-pypi", "", "it is so anyway"},
+                {"--python", "LIST", "Quarry only: Pythons", {}, "3.10,3.11,3.12,3.13,3.14"},
+                {"--index-url", "URL", "Quarry only: another index than PyPI", {}, {}, "PIP_INDEX_URL"},
+                k_store,
+                k_era},
+      .refused = {},
+      .only_feb = {},
+      .only_aug = {"--structured", "--index", "--bucket", "--prefix", "--auto-detect-prefixes", "--base-prefix",
+                   "--dependency-package"},
+      .examples = {{"quarry compat update_dependencies --package torch --bucket therock-nightly-python",
+                    "what PyTorch needs, for every repository of the bucket"}},
+      .exit_codes = {{1, "nothing fits all that ask for a project"},
+                     {3, "PyPI has no such project"},
+                     {6, "a file is not what PyPI says"},
+                     {7, "a mirrored name has other bytes now"}},
+      .schema = "quarry.mirror-sync/1",
+      .run = update_dependencies};
+}
+
 } // namespace
 
-std::vector<Command> index_scripts() { return {command_of(indexer_script()), command_of(manage_script())}; }
+std::vector<Command> index_scripts() {
+  return {command_of(indexer_script()), command_of(manage_script()), command_of(dependencies_script())};
+}
 
 } // namespace quarry::cli::compat

@@ -98,9 +98,14 @@ Result<void> tell_job(Context& context, const std::string& variable,
 }
 
 Result<Place> place_of(Context& context, const Arguments& arguments, const PlaceRequest& request) {
-  Words words{"run",    "locate", "--run-id", request.run_id,        "--platform", request.platform,
-              "--kind", "run",    "--era",    arguments.get("--era")};
-  for (auto [flag, ours] : {std::pair{"--run-github-repo", "--repo"}, {"--workflow-run", "--workflow-run"}})
+  Words words{"run",        "locate",
+              "--run-id",   request.run_id,
+              "--platform", request.platform,
+              "--kind",     "run",
+              "--era",      arguments.fallbacks.contains("--era") ? arguments.get("--era") : "aug"};
+  for (auto [flag, ours] : {std::pair{"--run-github-repo", "--repo"},
+                            {"--workflow-run", "--workflow-run"},
+                            {"--release-type", "--release-type"}})
     if (arguments.fallbacks.contains(flag)) pass(words, arguments, flag, ours); // not every script has them
   if (!request.bucket.empty()) words.insert(words.end(), {"--bucket", request.bucket});
   TRY(auto located, ask_words(context, words));
@@ -112,6 +117,15 @@ Result<Place> place_of(Context& context, const Arguments& arguments, const Place
   place.store = request.store.empty() ? "s3://" + place.bucket : request.store;
   place.environment = context.environment;
   if (request.store.empty()) assume_public_bucket(place.environment);
+  return place;
+}
+
+Place place_to_write(const Context& context, std::string store) {
+  Place place;
+  place.store = std::move(store);
+  place.environment = context.environment;
+  assume_public_bucket(place.environment);
+  place.environment.erase("QUARRY_S3_ANONYMOUS"); // nobody writes unsigned
   return place;
 }
 

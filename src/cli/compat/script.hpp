@@ -50,7 +50,8 @@ Unexpected usage(std::string message, std::string hint); ///< C042
 Result<void> tell_job(Context& context, const std::string& variable,
                       const std::vector<std::pair<std::string, std::string>>& values);
 
-/// Where today's rules put a run: from `run locate`, by --run-id, --platform, --run-github-repo, --workflow-run.
+/// Where today's rules put a run: from `run locate`, by --run-id, --platform, --run-github-repo, --workflow-run and
+/// --release-type.
 struct Place {
   std::string bucket, external_repo, prefix; ///< prefix: "{external_repo}{run_id}-{platform}"
   std::string store;                         ///< --store, else "s3://{bucket}"
@@ -63,6 +64,8 @@ struct PlaceRequest {
 };
 /// invalid_argument L02x.
 Result<Place> place_of(Context& context, const Arguments& arguments, const PlaceRequest& request);
+/// A store outside any run, to write to: in today's region, with signed requests.
+Place place_to_write(const Context& context, std::string store);
 /// `context` with the place's environment; both must outlive it.
 Context at(const Context& context, const Place& place);
 
@@ -70,12 +73,12 @@ std::vector<Command> version_scripts();   // compute_rocm_package_version, deter
 std::vector<Command> artifact_scripts();  // fetch_artifacts, install_rocm_from_artifacts
 std::vector<Command> package_scripts();   // build_python_packages, upload_python_packages
 std::vector<Command> venv_scripts();      // setup_venv
-std::vector<Command> index_scripts();     // indexer, manage
+std::vector<Command> index_scripts();     // indexer, manage, update_dependencies
 std::vector<Command> run_scripts();       // find_artifacts_for_commit, post_build_upload
 std::vector<Command> job_scripts();       // expand_amdgpu_families, sanity_check_wheel, capture_job_summary
 std::vector<Command> stage_scripts();     // artifact_manager, post_stage_upload
 std::vector<Command> framework_scripts(); // configure_pytorch_release_matrix, configure_target_run, …
 std::vector<Command> promotion_scripts(); // promote_wheels_based_on_policy
-std::vector<Command> waiting_scripts();   // those whose capability is not there yet
+std::vector<Command> release_scripts();   // publish_rocm_to_release_buckets, publish_pytorch_to_release_bucket, …
 
 } // namespace quarry::cli::compat
