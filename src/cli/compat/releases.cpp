@@ -82,7 +82,9 @@ Result<std::vector<registry::SealedSet>> sets_of_product(Context& context, std::
   return ours;
 }
 
-Result<void> check_publications(Context& context, const std::vector<Publication>& publications) {
+/// A dry run looks when it plans, and says what it may not look at.
+Result<void> check_publications(Context& context, const std::vector<Publication>& publications, bool dry_run) {
+  if (dry_run) return {};
   for (const auto& each : publications) TRY_DO(check_delivery(context, each.to, each.sets));
   return {};
 }
@@ -91,7 +93,7 @@ Result<Json> deliver_all(Context& context, store::ObjectStore& source, const std
                          const promote::Options& options) {
   auto documents = Json::array();
   for (const auto& each : publications) {
-    TRY(auto done, deliver(context, source, each.to, each.sets, options));
+    TRY(auto done, deliver(context, source, each.to, each.sets, options, options.dry_run));
     context.out.findings(done.receipt.notes);
     context.out.data(delivery_text(each.to, done, options.dry_run));
     documents.push_back(delivery_json(each.to, done));
@@ -173,7 +175,7 @@ Result<int> publish_rocm(Context& context, const Arguments& arguments) {
   TRY(auto copies, plan_copies(*source, from.prefix, copy_rules(context, asked)));
   TRY(auto publications, python_of_run(context, *source, from, asked, store));
   TRY_DO(check_copies(*source, *target, copies, context.jobs));
-  TRY_DO(check_publications(context, publications));
+  TRY_DO(check_publications(context, publications, options.dry_run));
   std::uint64_t writes = 0;
   if (!options.dry_run) {
     TRY(writes, copy_all(*source, *target, copies, context.jobs));
@@ -300,7 +302,7 @@ Result<int> publish_framework(Context& context, const Arguments& arguments, cons
   TRY(auto target, open_release(context, named));
   std::string prefix = structured ? fmt::format("v5/rocm/{}/{}/{{project}}", product, index) : "v4/whl";
   std::vector<Publication> publications{{std::move(sets), {named, prefix, target}}};
-  TRY_DO(check_publications(context, publications));
+  TRY_DO(check_publications(context, publications, options.dry_run));
   TRY(auto repositories, deliver_all(context, *source, publications, options));
   auto url = store.empty() ? index_url(release_type, index, structured)
                            : repositories.at(0).at("repositories").at(0).get<std::string>();

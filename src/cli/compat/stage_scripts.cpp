@@ -60,7 +60,8 @@ Result<int> manage_artifacts(Context& context, const Arguments& arguments) {
   for (const auto& one : all) names.push_back(one.name);
   if (action == all.end()) return usage(said_action + " is not an action", "use one of " + text::join(names, ", "));
   for (const auto& [flag, fallback] : arguments.fallbacks) {
-    bool takes = flag == "--topology" || !flag.starts_with("--") || !arguments.values.contains(flag) ||
+    bool takes = flag == "--topology" || flag == "--era" || !flag.starts_with("--") ||
+                 !arguments.values.contains(flag) ||
                  std::find(action->flags.begin(), action->flags.end(), flag) != action->flags.end();
     bool is_of_another = std::any_of(all.begin(), all.end(), [&, name = &flag](const auto& one) {
       return std::find(one.flags.begin(), one.flags.end(), *name) != one.flags.end();
