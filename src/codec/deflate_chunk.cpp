@@ -21,10 +21,10 @@ namespace {
 // for its time: 1.5 MB a second above k_probe_denser, 2.5 MB below it (GPU libraries and LLVM, 1.7 GB).
 constexpr int k_dense_level = 5, k_denser_level = 6;
 constexpr double k_probe_denser = 0.25;
-// ISA-L: level 3 depends on the CPU; 0 to 2 do not, from SSE4.2 on. A buffer of 8 K symbols (16 K are its SMALL) makes
-// blocks whose codes fit better: GPU libraries shrink by 3.5 % more than with its default, in 11 % more time.
+// ISA-L: level 3 depends on the CPU; 0 to 2 do not, from SSE4.2 on. A buffer of 6 K symbols (16 K are its SMALL) makes
+// blocks whose codes fit better: GPU libraries shrink by 3.5 % more than with its default (decision 36 has the cost).
 constexpr unsigned k_fast_level = 2;
-constexpr std::size_t k_fast_symbols = 8u << 10;
+constexpr std::size_t k_fast_symbols = 6u << 10;
 constexpr std::size_t k_fast_memory = ISAL_DEF_LVL2_REQ + ISAL_DEF_LVL2_TOKEN_SIZE * k_fast_symbols;
 constexpr std::size_t k_stored_block_max = 65535;
 constexpr std::size_t k_open_end_max = 8; // what an open end takes; kept free of a last chunk, too: the same bytes fit
@@ -36,12 +36,14 @@ constexpr std::size_t k_small_bytes = 64u << 10;
 // takes eight times as long as the fast one for 2 % less.
 constexpr double k_probe_stored = 0.985, k_probe_fast = 0.90;
 
-// In profile ci, what the fast encoder left at this share is worth the dense one: machine code of hosts, 3 to 5 MB a
-// second. Below it (GPU code) the time buys less, above it nothing.
+// In profile ci, a chunk whose beginning the fast encoder leaves at this share is worth the dense one: machine code of
+// hosts. Below it (GPU code) smaller blocks of the fast encoder save more bytes in the same time, above it nothing
+// does.
 constexpr int k_ci_dense_level = 2;
-constexpr double k_ci_dense_from = 0.45, k_ci_dense_below = 0.90;
-bool worth_dense(std::size_t fast, std::size_t size) {
-  auto share = static_cast<double>(fast) / static_cast<double>(size);
+constexpr std::size_t k_ci_trial_bytes = 128u << 10; // less of a chunk says too little, more of it is done twice
+constexpr double k_ci_dense_from = 0.50, k_ci_dense_below = 0.85; // the last block is not written yet
+bool worth_dense(std::size_t fast) {
+  auto share = static_cast<double>(fast) / static_cast<double>(k_ci_trial_bytes);
   return share >= k_ci_dense_from && share < k_ci_dense_below;
 }
 
@@ -61,25 +63,37 @@ struct ChunkEncoder::State {
   std::vector<std::uint8_t> fast_memory = std::vector<std::uint8_t>(k_fast_memory);
   std::vector<std::byte> probe_out = std::vector<std::byte>(k_probe_slice_bytes + 1024);
 
-  // Bytes written, or nothing when they do not fit.
-  std::optional<std::size_t> run_fast(const ChunkInput& in, std::span<std::byte> out) {
+  bool begin_fast(const ChunkInput& in, std::span<std::byte> out) {
     auto& s = *fast;
     isal_deflate_init(&s);
     s.level = k_fast_level;
     s.level_buf = fast_memory.data();
     s.level_buf_size = static_cast<std::uint32_t>(fast_memory.size());
-    s.flush = in.last ? NO_FLUSH : SYNC_FLUSH;
-    s.end_of_stream = in.last;
     if (!in.history.empty() &&
         isal_deflate_set_dict(&s, raw(in.history.data()), static_cast<std::uint32_t>(in.history.size())) != COMP_OK)
-      return std::nullopt;
+      return false;
     s.next_in = raw(in.data.data());
-    s.avail_in = static_cast<std::uint32_t>(in.data.size());
     s.next_out = raw(out.data());
     s.avail_out = static_cast<std::uint32_t>(out.size());
-    // A full buffer may hide a flush that is still due, so it counts as not fitting.
-    if (isal_deflate(&s) != COMP_OK || s.avail_in != 0 || s.avail_out == 0) return std::nullopt;
-    return s.total_out;
+    return true;
+  }
+  // A full buffer may hide a flush that is still due, so it counts as not fitting.
+  bool feed_fast(std::size_t bytes, std::uint16_t flush, bool end) {
+    auto& s = *fast;
+    s.avail_in = static_cast<std::uint32_t>(bytes);
+    s.flush = flush;
+    s.end_of_stream = end;
+    return isal_deflate(&s) == COMP_OK && s.avail_in == 0 && s.avail_out != 0;
+  }
+  std::optional<std::size_t> end_fast(const ChunkInput& in) {
+    if (!feed_fast(in.data.size() - fast->total_in, in.last ? NO_FLUSH : SYNC_FLUSH, in.last)) return std::nullopt;
+    return fast->total_out;
+  }
+
+  // Bytes written, or nothing when they do not fit.
+  std::optional<std::size_t> run_fast(const ChunkInput& in, std::span<std::byte> out) {
+    if (!begin_fast(in, out)) return std::nullopt;
+    return end_fast(in);
   }
 
   std::optional<std::size_t> run_dense(const ChunkInput& in, int level, std::span<std::byte> out) {
@@ -106,17 +120,33 @@ struct ChunkEncoder::State {
     return static_cast<double>(out) / static_cast<double>(in);
   }
 
-  struct Choice {
-    ChunkMethod method = ChunkMethod::dense;
-    int level = k_denser_level;
+  /// What an encoder has written; without a size it did not fit.
+  struct Written {
+    ChunkMethod method = ChunkMethod::stored;
+    std::optional<std::size_t> size = std::nullopt;
   };
-  Choice choose(const ChunkInput& in) {
-    if (profile != Profile::release) return {profile == Profile::ci ? ChunkMethod::fast : ChunkMethod::stored};
+  Written run_release(const ChunkInput& in, std::span<std::byte> out) {
     // A small file costs little either way, and a probe of all of it costs more than a part of it.
-    if (in.data.size() <= k_small_bytes) return {};
+    if (in.data.size() <= k_small_bytes) return {ChunkMethod::dense, run_dense(in, k_denser_level, out)};
     auto ratio = probe(in.data);
-    if (ratio > k_probe_fast) return {ratio > k_probe_stored ? ChunkMethod::stored : ChunkMethod::fast};
-    return {ChunkMethod::dense, ratio > k_probe_denser ? k_dense_level : k_denser_level};
+    if (ratio > k_probe_stored) return {};
+    if (ratio > k_probe_fast) return {ChunkMethod::fast, run_fast(in, out)};
+    return {ChunkMethod::dense, run_dense(in, ratio > k_probe_denser ? k_dense_level : k_denser_level, out)};
+  }
+  // The fast encoder. It gives way to the dense one when what it makes of the beginning says so.
+  Written run_ci(const ChunkInput& in, std::span<std::byte> out) {
+    if (in.data.size() < 2 * k_ci_trial_bytes) return {ChunkMethod::fast, run_fast(in, out)};
+    if (!begin_fast(in, out) || !feed_fast(k_ci_trial_bytes, NO_FLUSH, false)) return {};
+    if (worth_dense(fast->total_out)) return {ChunkMethod::dense, run_dense(in, k_ci_dense_level, out)};
+    return {ChunkMethod::fast, end_fast(in)};
+  }
+  Written run(const ChunkInput& in, std::span<std::byte> out) {
+    switch (profile) {
+    case Profile::release: return run_release(in, out);
+    case Profile::ci: return run_ci(in, out);
+    case Profile::stored: break;
+    }
+    return {};
   }
 };
 
@@ -143,16 +173,8 @@ std::size_t store(const ChunkInput& in, std::span<std::byte> out) {
 
 Encoded ChunkEncoder::encode(const ChunkInput& input, std::span<std::byte> out) {
   auto room = out.first(encoded_bytes_max(input.data.size()));
-  auto choice = state_->choose(input);
-  std::optional<std::size_t> written;
-  if (choice.method == ChunkMethod::dense) written = state_->run_dense(input, choice.level, room);
-  if (choice.method == ChunkMethod::fast) written = state_->run_fast(input, room);
-  if (written && state_->profile == Profile::ci && worth_dense(*written, input.data.size())) {
-    auto dense = state_->run_dense(input, k_ci_dense_level, room);
-    if (dense && *dense < *written) return {ChunkMethod::dense, *dense};
-    written = state_->run_fast(input, room); // it knows the bytes before, the other does not and wrote over it
-  }
-  if (written) return {choice.method, *written};
+  auto written = state_->run(input, room);
+  if (written.size) return {written.method, *written.size};
   return {ChunkMethod::stored, store(input, room)};
 }
 

@@ -71,7 +71,7 @@ TEST(DeflateChunk, ChoosesTheEncoderByContent) {
 
 TEST(DeflateChunk, CiTakesTheDenseEncoderWhereItPays) {
   std::vector<ChunkMethod> methods;
-  auto plain = noise(k_chunk_bytes, 16), random = noise(k_chunk_bytes, 256), dense = noise(k_chunk_bytes, 200),
+  auto plain = noise(k_chunk_bytes, 24), random = noise(k_chunk_bytes, 256), dense = noise(k_chunk_bytes, 200),
        thin = noise(k_chunk_bytes, 3);
   auto stream = joined(Profile::ci, {thin, plain, random, dense, plain, thin}, &methods);
   EXPECT_EQ(methods, (std::vector{ChunkMethod::fast, ChunkMethod::dense, ChunkMethod::stored, ChunkMethod::fast,
@@ -86,9 +86,9 @@ TEST(DeflateChunk, FastChunksReferToTheHistory) {
   EXPECT_TRUE(inflated(twice, 40000) == text + text);
 }
 
-TEST(DeflateChunk, CiKeepsWhatTheHistoryMadeSmaller) {
-  // Behind `known` half of the second chunk is a reference, and the fast encoder leaves 0.53 of it; the dense one,
-  // which does not look back, 0.96.
+TEST(DeflateChunk, CiLeavesSmallChunksToTheFastEncoder) {
+  // Half of the second chunk refers back to the first, and the fast encoder leaves 0.53 of it. The dense one, which
+  // does not look back, would leave 0.96.
   auto known = noise(32000, 200), fresh = noise(40000, 200);
   std::vector<ChunkMethod> methods;
   auto stream = joined(Profile::ci, {known, known + fresh}, &methods);

@@ -189,6 +189,14 @@ Result<void> refuse_leftovers(const BuildPlan& plan, const BuildRequest& request
   return check_leftovers(dist_dir, expected, findings);
 }
 
+// The last package is finished by one thread while the other cores rest, so it is a small one.
+std::vector<PackagePlan*> largest_first(std::vector<PackagePlan>& packages) {
+  std::vector<PackagePlan*> order;
+  for (auto& package : packages) order.push_back(&package);
+  std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->input_bytes > b->input_bytes; });
+  return order;
+}
+
 // Where a file without a name may lie before the packages' directory is made.
 std::string nearest_directory(std::string path) {
   while (!sys::is_directory(path) && path != "/" && path != ".") path = path::dirname(path);
@@ -245,10 +253,10 @@ Result<BuildReport> build(const BuildRequest& asked, const RecipeChoice& recipes
     report.packages.push_back(std::move(sdist));
   }
   Packer packer(request, events, dist_dir);
-  for (auto& package : plan.packages) {
+  for (auto* package : largest_first(plan.packages)) {
     TRY_DO(sys::check_interrupted());
-    TRY_DO(compress_payload(package, request, events));
-    TRY_DO(packer.write(package, report));
+    TRY_DO(compress_payload(*package, request, events));
+    TRY_DO(packer.write(*package, report));
   }
   TRY_DO(packer.finish(report));
 

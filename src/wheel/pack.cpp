@@ -16,8 +16,8 @@ namespace {
 // Which encoder made the bytes: who rebuilds the wheel needs the same.
 std::string generator(codec::Profile profile) {
   switch (profile) {
-  case codec::Profile::release: return "quarry (libdeflate-5-6, isal-2, 1 MiB)";
-  case codec::Profile::ci: return "quarry (isal-2, libdeflate-2, 1 MiB)";
+  case codec::Profile::release: return "quarry (libdeflate-5-6, isal-2 6 Ki, 1 MiB)";
+  case codec::Profile::ci: return "quarry (isal-2 6 Ki, libdeflate-2, 1 MiB)";
   case codec::Profile::stored: return "quarry (stored)";
   }
   return "quarry";
