@@ -31,7 +31,7 @@ Names names_listed(const std::vector<store::ObjectInfo>& objects, const std::str
 }
 
 /// `refused`: what the server said where it did not say that a page is absent.
-Unexpected no_page(const store::ObjectStore& store, const RunRoot& root, const std::vector<std::string>& pages,
+Unexpected no_page(const store::ObjectReader& store, const RunRoot& root, const std::vector<std::string>& pages,
                    const std::string& refused) {
   const std::string bucket =
       "or read the bucket itself: `s3://BUCKET/PREFIX`, with QUARRY_S3_ANONYMOUS=1 when it is public";
@@ -52,7 +52,7 @@ struct OnPages {
   Names names;
   std::vector<std::string> groups; ///< that have a record
 };
-Result<OnPages> read_pages(store::ObjectStore& store, const RunRoot& root, const std::string& prefix) {
+Result<OnPages> read_pages(store::ObjectReader& store, const RunRoot& root, const std::string& prefix) {
   std::vector<std::string> pages{"index.html"};
   for (const auto& group : root.groups) pages.push_back("index-" + group + ".html");
   bool tarballs = root.part != RunPart::artifacts;
@@ -75,7 +75,7 @@ Result<OnPages> read_pages(store::ObjectStore& store, const RunRoot& root, const
   return found;
 }
 
-Result<void> read_record(store::ObjectStore& store, const std::string& key, std::vector<UploadRecord>& records) {
+Result<void> read_record(store::ObjectReader& store, const std::string& key, std::vector<UploadRecord>& records) {
   TRY(auto text, store.get(key, k_upload_record_bytes_max));
   if (!text) return {};
   TRY(auto record, parse_upload_record(*text, key));
@@ -89,7 +89,7 @@ bool is_wanted(const RunRoot& root, const std::string& group) {
 }
 
 /// The records of the groups that are wanted, which are all when none is named.
-Result<std::vector<UploadRecord>> records_listed(store::ObjectStore& store, const RunRoot& root,
+Result<std::vector<UploadRecord>> records_listed(store::ObjectReader& store, const RunRoot& root,
                                                  const std::vector<store::ObjectInfo>& objects) {
   auto begin = root.prefix + "manifests/";
   std::vector<UploadRecord> records;
@@ -105,7 +105,7 @@ Result<std::vector<UploadRecord>> records_listed(store::ObjectStore& store, cons
 }
 
 /// A web server is asked by name. What it hides is not there: runs of other uploaders have no record.
-Result<std::vector<UploadRecord>> records_by_name(store::ObjectStore& store, const RunRoot& root,
+Result<std::vector<UploadRecord>> records_by_name(store::ObjectReader& store, const RunRoot& root,
                                                   const std::vector<std::string>& linked) {
   std::vector<UploadRecord> records;
   std::set<std::string> groups(root.groups.begin(), root.groups.end());

@@ -34,7 +34,7 @@ bool has_size(const Sizes& before, const std::string& key, std::uint64_t size) {
 }
 
 /// Whether a checksum file stands there with the archive's digest, in whatever spelling.
-Result<bool> says(store::ObjectStore& store, const std::string& sidecar, const OutputFile& file) {
+Result<bool> says(store::ObjectReader& store, const std::string& sidecar, const OutputFile& file) {
   TRY(auto text, store.get(sidecar, k_checksum_bytes_max));
   auto digest = text ? parse_checksum(*text, file.name) : Result<Sha256>(Sha256());
   return digest && *digest == *file.sha256;

@@ -102,7 +102,7 @@ Result<run::Layout> named_run(const run::Locator& locator) {
               "name the run in full: `run:ID-PLATFORM` or `run:OWNER-REPO/ID-PLATFORM`");
 }
 
-Result<artifact::RunRoot> root_in_store(store::ObjectStore& store, const std::string& place,
+Result<artifact::RunRoot> root_in_store(store::ObjectReader& store, const std::string& place,
                                         const run::Locator& locator) {
   TRY_DO(run::refuse_group(locator));
   bool web = is_web(place);

@@ -23,7 +23,7 @@ Finding not_looked(const std::string& store, const Error& error, const std::stri
           error.hint};
 }
 
-Result<publish::Receipt> expected_receipt(store::ObjectStore& store, const publish::Plan& plan,
+Result<publish::Receipt> expected_receipt(store::ObjectReader& store, const publish::Plan& plan,
                                           const pages::PublicUrl& public_url) {
   publish::Receipt receipt;
   if (plan.sealed) receipt.set = plan.set_digest;
@@ -39,7 +39,7 @@ Result<publish::Receipt> expected_receipt(store::ObjectStore& store, const publi
   return receipt;
 }
 
-Result<publish::Plan> plan_without_credentials(store::ObjectStore& store, const publish::Target& target,
+Result<publish::Plan> plan_without_credentials(store::ObjectReader& store, const publish::Target& target,
                                                publish::Collected collected, const sys::Timestamp& now) {
   auto plan = publish::make_plan(store, target, collected, now);
   if (plan || !could_not_look(plan.error())) return plan;

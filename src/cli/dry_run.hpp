@@ -21,11 +21,11 @@ Finding not_looked(const std::string& store, const Error& error, const std::stri
 
 /// What publishing would give, as far as it is known before: without the digest of a set that is not sealed yet, and
 /// where the store cannot be asked, with the addresses of an index that answers.
-Result<publish::Receipt> expected_receipt(store::ObjectStore& store, const publish::Plan& plan,
+Result<publish::Receipt> expected_receipt(store::ObjectReader& store, const publish::Plan& plan,
                                           const pages::PublicUrl& public_url);
 
 /// publish::make_plan(); where the store cannot be asked, as if it were empty, with not_looked() among the notes.
-Result<publish::Plan> plan_without_credentials(store::ObjectStore& store, const publish::Target& target,
+Result<publish::Plan> plan_without_credentials(store::ObjectReader& store, const publish::Target& target,
                                                publish::Collected collected, const sys::Timestamp& now);
 
 } // namespace quarry::cli

@@ -51,7 +51,7 @@ Flag on_move_flag() {
           .repeats = true};
 }
 
-Result<int> tell_what_moved(Context& context, const Arguments& arguments, const store::ObjectStore& store,
+Result<int> tell_what_moved(Context& context, const Arguments& arguments, const store::ObjectReader& store,
                             const Moved& moved) {
   auto commands = arguments.list("--on-move");
   if (commands.empty()) return 0;

@@ -17,7 +17,7 @@ struct Moved {
 /// Runs each command of --on-move with a `quarry.move/1` on its standard input, one after the other, for at most ten
 /// minutes each. It gets the variables that programs need to run, and no credential. Returns the exit code of the whole
 /// command: 1 if one of them failed, which is told as O300.
-Result<int> tell_what_moved(Context& context, const Arguments& arguments, const store::ObjectStore& store,
+Result<int> tell_what_moved(Context& context, const Arguments& arguments, const store::ObjectReader& store,
                             const Moved& moved);
 
 } // namespace quarry::cli

@@ -148,7 +148,7 @@ std::string temporary_of(const Context& context) {
 
 namespace {
 /// The directory of a store on this machine; empty for others.
-std::string directory_of(const store::ObjectStore& store) {
+std::string directory_of(const store::ObjectReader& store) {
   constexpr std::string_view k_scheme = "file:";
   auto shown = store.describe();
   return shown.starts_with(k_scheme) ? shown.substr(k_scheme.size()) : std::string();
@@ -168,7 +168,7 @@ Result<std::unique_ptr<store::ObjectStore>> open_store(const Context& context, c
               "check --store and QUARRY_STORE; `quarry config show --origin` shows which store is used and why");
 }
 
-Result<void> check_writable(const store::ObjectStore& store, const std::string& locator) {
+Result<void> check_writable(const store::ObjectReader& store, const std::string& locator) {
   if (locator.starts_with("http:") || locator.starts_with("https:"))
     return fail(ErrorKind::invalid_argument, "R030", fmt::format("{} can only be read: it is a web server", locator),
                 "use the store itself, such as `--store s3://bucket/prefix`");
@@ -181,7 +181,7 @@ Result<void> check_writable(const store::ObjectStore& store, const std::string& 
   return sys::remove_tree(probe);
 }
 
-Result<std::string> run_prefix(store::ObjectStore& store, const run::Locator& locator) {
+Result<std::string> run_prefix(store::ObjectReader& store, const run::Locator& locator) {
   TRY_DO(run::refuse_group(locator));
   TRY(auto layout, run::find_run(store, locator));
   auto prefix = layout.prefix();
@@ -189,7 +189,7 @@ Result<std::string> run_prefix(store::ObjectStore& store, const run::Locator& lo
   return prefix;
 }
 
-Result<std::string> retired_text(store::ObjectStore& store, const std::vector<registry::SetDigest>& sets) {
+Result<std::string> retired_text(store::ObjectReader& store, const std::vector<registry::SetDigest>& sets) {
   std::string text;
   for (const auto& digest : sets) {
     TRY(auto known, store.head(registry::set_key(digest)));

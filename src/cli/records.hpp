@@ -24,7 +24,7 @@ std::string files_text(const std::vector<registry::FileRecord>& files, Look look
 std::string short_time(std::string_view time);
 /// A line for each of these sets whose files retention took: records outlive what they are about. Empty if it took
 /// none. Three reads for each set.
-Result<std::string> retired_text(store::ObjectStore& store, const std::vector<registry::SetDigest>& sets);
+Result<std::string> retired_text(store::ObjectReader& store, const std::vector<registry::SetDigest>& sets);
 /// [{code, severity, place, message, fix}]
 Json findings_json(const Findings& findings);
 
@@ -60,8 +60,8 @@ Result<std::unique_ptr<store::ObjectStore>> open_store_to_write(const Context& c
 /// Whether files can be created in a store: invalid_argument R030 for a web server, or the file system's error for a
 /// directory (or the parent in which it would be created). Creates and removes an empty directory; sends no request, so
 /// a bucket that refuses writes is found later.
-Result<void> check_writable(const store::ObjectStore& store, const std::string& locator);
+Result<void> check_writable(const store::ObjectReader& store, const std::string& locator);
 /// "{external_repo}{run_id}-{platform}" of the one run that fits.
-Result<std::string> run_prefix(store::ObjectStore& store, const run::Locator& locator);
+Result<std::string> run_prefix(store::ObjectReader& store, const run::Locator& locator);
 
 } // namespace quarry::cli

@@ -68,7 +68,7 @@ void add_cells(const Json& verdict, const std::string& channel, ShownRelease& re
 }
 
 /// The verdicts by which sets of the release came into a channel.
-Result<void> add_verdicts(store::ObjectStore& store, const registry::ChannelRecord& channel, ShownRelease& release,
+Result<void> add_verdicts(store::ObjectReader& store, const registry::ChannelRecord& channel, ShownRelease& release,
                           std::set<registry::WaiverDigest>& waivers) {
   auto digest = channel.ledger;
   for (std::size_t i = 0; i < k_verdicts_looked_at && !digest.empty(); ++i) {
@@ -83,7 +83,7 @@ Result<void> add_verdicts(store::ObjectStore& store, const registry::ChannelReco
   return {};
 }
 
-Result<void> add_channel(store::ObjectStore& store, const std::string& name, ShownRelease& release,
+Result<void> add_channel(store::ObjectReader& store, const std::string& name, ShownRelease& release,
                          std::set<registry::WaiverDigest>& waivers) {
   TRY(auto channel, registry::read_channel(store, name));
   if (!channel) return {};
@@ -109,7 +109,7 @@ Result<void> add_channel(store::ObjectStore& store, const std::string& name, Sho
 
 } // namespace
 
-Result<ShownRelease> load_shown_release(store::ObjectStore& store, const std::string& word) {
+Result<ShownRelease> load_shown_release(store::ObjectReader& store, const std::string& word) {
   ShownRelease release;
   TRY(release.digest, registry::find_release(store, word));
   TRY(release.record, registry::load_release(store, release.digest));

@@ -34,7 +34,7 @@ struct ShownRelease {
 
 /// `word` is a digest, its first digits, or a name. Costs two reads for each set, and for each channel its view and its
 /// last 64 moves. Errors: registry's.
-Result<ShownRelease> load_shown_release(store::ObjectStore& store, const std::string& word);
+Result<ShownRelease> load_shown_release(store::ObjectReader& store, const std::string& word);
 /// Markdown. Pure.
 std::string release_notes(const ShownRelease& release);
 

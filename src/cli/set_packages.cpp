@@ -41,7 +41,7 @@ Result<SetPackages> packages_of_directory(const std::string& directory) {
   return made;
 }
 
-Result<SetPackages> packages_of_sets(store::ObjectStore& store, const run::Locator& locator) {
+Result<SetPackages> packages_of_sets(store::ObjectReader& store, const run::Locator& locator) {
   TRY(auto resolved, publish::resolve(store, locator));
   SetPackages made;
   for (const auto& file : resolved.files) {

@@ -233,7 +233,7 @@ std::vector<Check> examine_store(const Context& context, const std::string& loca
   return checks;
 }
 
-Result<void> refuse_what_expires(Context& context, const Moving& moving, store::ObjectStore& store,
+Result<void> refuse_what_expires(Context& context, const Moving& moving, store::ObjectReader& store,
                                  const std::vector<release::ChannelSets>& channels) {
   if (!moving.locator.starts_with("s3:")) return {};
   std::vector<registry::SealedSet> sets;

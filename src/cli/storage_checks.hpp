@@ -19,7 +19,7 @@ struct Moving {
 /// does not know, are a warning (K023); any other error of the request is returned, but for a dry run that cannot look
 /// there (P072). Sends nothing if the store is not in object storage or no channel is protected; else a read for each
 /// channel and a request.
-Result<void> refuse_what_expires(Context& context, const Moving& moving, store::ObjectStore& store,
+Result<void> refuse_what_expires(Context& context, const Moving& moving, store::ObjectReader& store,
                                  const std::vector<release::ChannelSets>& channels);
 
 } // namespace quarry::cli

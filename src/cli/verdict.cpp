@@ -51,7 +51,7 @@ Result<gate::Policy> load_policy(Context& context, const std::string& named) {
               fmt::format("name a file, or one of {}", text::join(shipped_policies(context), ", ")));
 }
 
-Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectStore& store,
+Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectReader& store,
                                 const std::string& channel) {
   if (!arguments.has("--policy")) {
     TRY(auto bound, promote::policy_of(store, channel));
@@ -69,7 +69,7 @@ Flag expect_flag() {
           .help = "platforms, families, Pythons and projects that must be there, besides what the policy expects"};
 }
 
-Result<release::Source> source_of(const Arguments& arguments, store::ObjectStore& store) {
+Result<release::Source> source_of(const Arguments& arguments, store::ObjectReader& store) {
   TRY(auto source, release::resolve(store, arguments.list("--from")));
   if (auto file = arguments.find("--expect")) {
     TRY(auto text, sys::read_file(*file, k_policy_bytes_max), "while reading what is expected");

@@ -16,14 +16,14 @@ Result<gate::Policy> load_policy(Context& context, const std::string& named);
 
 /// The policy of `--policy` for this channel; without the flag, the one that protects the channel, else `default`.
 /// held O012 if another one protects the channel. Errors as load_policy() and promote::policy_of().
-Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectStore& store,
+Result<gate::Policy> policy_for(Context& context, const Arguments& arguments, store::ObjectReader& store,
                                 const std::string& channel);
 
 /// `--expect FILE`: what must be there besides what the policy expects.
 Flag expect_flag();
 /// The sets that every `--from` means, and what `--expect` and the releases among them expect. Only sealed sets; L008,
 /// L009, R0xx; G001, G002.
-Result<release::Source> source_of(const Arguments& arguments, store::ObjectStore& store);
+Result<release::Source> source_of(const Arguments& arguments, store::ObjectReader& store);
 
 /// From where to where the sets go, and how the table looks.
 struct VerdictLine {

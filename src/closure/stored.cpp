@@ -6,7 +6,7 @@
 
 namespace quarry::closure {
 
-Result<Package> load_package(store::ObjectStore& store, const registry::FileRecord& file) {
+Result<Package> load_package(store::ObjectReader& store, const registry::FileRecord& file) {
   if (!file.metadata_sha256) return package_of_record(file, {});
   auto key = file.key + ".metadata";
   TRY(auto text, store.get(key, dist::k_metadata_bytes_max));

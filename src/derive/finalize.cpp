@@ -18,7 +18,7 @@
 namespace quarry::derive {
 
 using registry::FileRecord;
-using store::ObjectStore;
+using store::ObjectReader;
 
 namespace {
 
@@ -164,12 +164,12 @@ Result<Done> make_package(const Job& job, const Package& old, unsigned workers) 
   return done;
 }
 
-Result<Done> make_one(ObjectStore& store, const Job& job, unsigned workers) {
+Result<Done> make_one(ObjectReader& store, const Job& job, unsigned workers) {
   TRY(auto old, sealed_bytes(store, job.package.candidate));
   return job.package.copied ? copy_package(job, old) : make_package(job, old, workers);
 }
 
-Result<MadeSet> make_set(ObjectStore& store, const PlannedSet& planned, const FinalizePlan& plan,
+Result<MadeSet> make_set(ObjectReader& store, const PlannedSet& planned, const FinalizePlan& plan,
                          const Execution& execution) {
   MadeSet made{path::join(execution.output_dir, planned.directory), {}, {}};
   TRY(auto shop, Workshop::open(made.path));
@@ -225,7 +225,7 @@ Result<void> check_output(const FinalizePlan& plan, const std::string& output_di
   return {};
 }
 
-Result<std::vector<MadeSet>> finalize(ObjectStore& store, const FinalizePlan& plan, const Execution& execution) {
+Result<std::vector<MadeSet>> finalize(ObjectReader& store, const FinalizePlan& plan, const Execution& execution) {
   TRY_DO(check_output(plan, execution.output_dir)); // all of them before the first is written
   std::vector<MadeSet> made;
   std::uint64_t total = 0;

@@ -60,6 +60,6 @@ Result<void> check_output(const FinalizePlan& plan, const std::string& output_di
 /// if a directory holds other packages, before anything is written; invalid_argument O101 for a package that pins the
 /// candidate and would keep its name; and as renew_package() does. Costs reading each file twice and inflating each new
 /// package once.
-Result<std::vector<MadeSet>> finalize(store::ObjectStore& store, const FinalizePlan& plan, const Execution& execution);
+Result<std::vector<MadeSet>> finalize(store::ObjectReader& store, const FinalizePlan& plan, const Execution& execution);
 
 } // namespace quarry::derive

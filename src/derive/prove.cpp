@@ -46,7 +46,7 @@ Result<std::vector<Pair>> pairs_of(const registry::SetRecord& made, const regist
   return pairs;
 }
 
-Result<void> prove_pair(store::ObjectStore& store, const Pair& pair, const dist::VersionChange& change) {
+Result<void> prove_pair(store::ObjectReader& store, const Pair& pair, const dist::VersionChange& change) {
   TRY(auto candidate, sealed_bytes(store, *pair.candidate));
   if (pair.made->sha256 == pair.candidate->sha256) return {};
   TRY(auto made, sealed_bytes(store, *pair.made));
@@ -55,14 +55,14 @@ Result<void> prove_pair(store::ObjectStore& store, const Pair& pair, const dist:
 
 } // namespace
 
-Result<registry::SealedSet> check_derivation(store::ObjectStore& store, const registry::SetRecord& made,
+Result<registry::SealedSet> check_derivation(store::ObjectReader& store, const registry::SetRecord& made,
                                              const DerivationRecord& record) {
   TRY(auto candidate, registry::load_sealed(store, record.candidate), "while reading the candidate");
   TRY_DO(pairs_of(made, candidate, record));
   return candidate;
 }
 
-Result<registry::SealedSet> prove_derivation(store::ObjectStore& store, const registry::SetRecord& made,
+Result<registry::SealedSet> prove_derivation(store::ObjectReader& store, const registry::SetRecord& made,
                                              const DerivationRecord& record, unsigned workers) {
   TRY(auto candidate, registry::load_sealed(store, record.candidate), "while reading the candidate");
   TRY(auto change, dist::VersionChange::create({record.candidate_version, record.version}));

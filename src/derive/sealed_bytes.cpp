@@ -12,7 +12,7 @@ Unexpected not_sealed_bytes(const registry::FileRecord& file, const std::string&
 }
 } // namespace
 
-Result<Package> sealed_bytes(store::ObjectStore& store, const registry::FileRecord& file) {
+Result<Package> sealed_bytes(store::ObjectReader& store, const registry::FileRecord& file) {
   TRY(auto info, store.head(file.key));
   if (!info) return not_sealed_bytes(file, "is missing");
   TRY(auto bytes, store.open(file.key));

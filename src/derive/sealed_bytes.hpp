@@ -9,6 +9,6 @@ namespace quarry::derive {
 
 /// Fails with corrupt O105 if the file is missing or has other bytes. Reads it, unless the store has recorded the
 /// digest that it checked when it took the bytes.
-Result<Package> sealed_bytes(store::ObjectStore& store, const registry::FileRecord& file);
+Result<Package> sealed_bytes(store::ObjectReader& store, const registry::FileRecord& file);
 
 } // namespace quarry::derive

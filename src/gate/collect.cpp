@@ -16,13 +16,13 @@ using registry::SealedSet;
 namespace {
 
 /// What the channel shows of the projects that the source brings.
-Result<registry::View> view_of_channel(store::ObjectStore& store, const std::optional<registry::Channel>& channel,
+Result<registry::View> view_of_channel(store::ObjectReader& store, const std::optional<registry::Channel>& channel,
                                        const std::vector<SealedSet>& source) {
   if (!channel) return registry::View{};
   return registry::load_view_for(store, channel->record.view, source);
 }
 
-Result<Subject> subject_of(store::ObjectStore& store, const SealedSet& sealed) {
+Result<Subject> subject_of(store::ObjectReader& store, const SealedSet& sealed) {
   if (sealed.set.subset_of.empty()) return Subject{sealed.digest, sealed.set};
   TRY(auto whole, registry::load_sealed(store, sealed.set.subset_of),
       "of which set:" + sealed.digest.short_hex() + " is a part");
@@ -52,7 +52,7 @@ std::set<std::string> allied_projects(const Case& input) {
 }
 
 /// What the channel shows of them. No request unless sets were tested together.
-Result<std::vector<registry::FileRecord>> shown_with(store::ObjectStore& store, const Case& input) {
+Result<std::vector<registry::FileRecord>> shown_with(store::ObjectReader& store, const Case& input) {
   std::vector<registry::FileRecord> shown;
   auto projects = allied_projects(input);
   if (projects.empty()) return shown;
@@ -78,7 +78,7 @@ void each_once(std::vector<std::string>& keys) {
 }
 
 /// Adds what is recorded about sets that were not asked about yet.
-Result<void> add_recorded(store::ObjectStore& store, std::vector<registry::SetDigest> sets, Case& input) {
+Result<void> add_recorded(store::ObjectReader& store, std::vector<registry::SetDigest> sets, Case& input) {
   std::erase_if(sets, [&](const registry::SetDigest& set) {
     return std::find(input.asked.begin(), input.asked.end(), set) != input.asked.end();
   });
@@ -135,7 +135,7 @@ std::vector<Subject> others(const std::vector<SealedSet>& all, const std::vector
   return rest;
 }
 
-Result<Case> collect(store::ObjectStore& store, const std::string& channel, const std::vector<SealedSet>& sets,
+Result<Case> collect(store::ObjectReader& store, const std::string& channel, const std::vector<SealedSet>& sets,
                      std::int64_t now_us) {
   Case input;
   input.channel = channel;
@@ -173,17 +173,17 @@ std::vector<std::string> readable_keys(const Case& input) {
 
 } // namespace
 
-Result<std::vector<registry::Disappeared>> find_disappeared(store::ObjectStore& store, const Case& input) {
+Result<std::vector<registry::Disappeared>> find_disappeared(store::ObjectReader& store, const Case& input) {
   return registry::find_disappeared(store, digests_of(input.subjects), readable_keys(input));
 }
 
 namespace {
 
-Result<void> refuse_disappeared(store::ObjectStore& store, const Case& input) {
+Result<void> refuse_disappeared(store::ObjectReader& store, const Case& input) {
   return registry::refuse_disappeared(store, digests_of(input.subjects), readable_keys(input));
 }
 
-Result<void> load_signatures(store::ObjectStore& store, const Policy& policy, Case& input) {
+Result<void> load_signatures(store::ObjectReader& store, const Policy& policy, Case& input) {
   if (policy.signers.empty()) return {};
   auto asked = [&](const registry::SetDigest& set) {
     return std::any_of(input.subjects.begin(), input.subjects.end(), [&](const Subject& s) { return s.digest == set; });
@@ -213,7 +213,7 @@ struct Proving {
 };
 
 /// The candidate of which the subject was made.
-Result<SealedSet> candidate_of(store::ObjectStore& store, const Subject& subject,
+Result<SealedSet> candidate_of(store::ObjectReader& store, const Subject& subject,
                                const registry::DerivationRecord& record, const Proving& proving) {
   constexpr unsigned k_files_proven_at_once = 4;
   if (proving.derivations == Derivations::believed) return derive::check_derivation(store, subject.set, record);
@@ -232,7 +232,7 @@ Result<SealedSet> candidate_of(store::ObjectStore& store, const Subject& subject
 }
 
 /// nullopt: the set was not made of a candidate, or what says so does not hold, which is noted.
-Result<std::optional<Derived>> derived_from(store::ObjectStore& store, const Subject& subject, const Proving& proving,
+Result<std::optional<Derived>> derived_from(store::ObjectReader& store, const Subject& subject, const Proving& proving,
                                             Findings& notes) {
   auto record = registry::load_derivation(store, subject.digest);
   if (record && !*record) return std::optional<Derived>();
@@ -246,7 +246,7 @@ Result<std::optional<Derived>> derived_from(store::ObjectStore& store, const Sub
   return std::optional<Derived>();
 }
 
-Result<void> load_derived(store::ObjectStore& store, const Policy& policy, Case& input, const Proving& proving) {
+Result<void> load_derived(store::ObjectReader& store, const Policy& policy, Case& input, const Proving& proving) {
   if (policy.derived_suites.empty()) return {};
   std::vector<Derived> derived;
   // What is only tested together with them decides, too, which results count for them.
@@ -269,14 +269,14 @@ Result<void> load_derived(store::ObjectStore& store, const Policy& policy, Case&
 
 } // namespace
 
-Result<void> load_for_policy(store::ObjectStore& store, const Policy& policy, Case& input, Derivations derivations,
+Result<void> load_for_policy(store::ObjectReader& store, const Policy& policy, Case& input, Derivations derivations,
                              Proofs* proofs) {
   if (derivations == Derivations::proven) TRY_DO(refuse_disappeared(store, input));
   TRY_DO(load_derived(store, policy, input, {derivations, proofs}));
   return load_signatures(store, policy, input);
 }
 
-Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,
+Result<Case> collect_new(store::ObjectReader& store, const std::string& channel, const registry::Resolved& source,
                          std::int64_t now_us) {
   TRY_DO(registry::check_channel_name(channel));
   TRY(auto now, registry::read_channel(store, channel), "while reading channel " + channel);

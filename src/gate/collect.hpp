@@ -27,11 +27,11 @@ std::vector<Subject> others(const std::vector<registry::SealedSet>& all, const s
 /// Reads all evidence and all waivers, and makes a case about `sets`. Evidence names the whole set that was tested, so
 /// a set that is a part of another one uses the evidence of the whole. An altered record is ignored, with a note. Fails
 /// with corrupt O004 for a set that is not the part it claims to be, and with R0xx.
-Result<Case> collect(store::ObjectStore& store, const std::string& channel,
+Result<Case> collect(store::ObjectReader& store, const std::string& channel,
                      const std::vector<registry::SealedSet>& sets, std::int64_t now_us);
 /// Returns the records on which earlier verdicts about the case's subjects were based and which `input` lacks: they
 /// were removed, or overwritten with something unreadable. Costs what registry::find_disappeared() does.
-Result<std::vector<registry::Disappeared>> find_disappeared(store::ObjectStore& store, const Case& input);
+Result<std::vector<registry::Disappeared>> find_disappeared(store::ObjectReader& store, const Case& input);
 /// How derivation records are treated: proven from the bytes, or believed. Only callers that look at sets which were
 /// proven when they were promoted believe them.
 enum class Derivations : std::uint8_t { proven, believed };
@@ -42,11 +42,11 @@ enum class Derivations : std::uint8_t { proven, believed };
 /// With Derivations::proven it also fails with held O029 if find_disappeared() finds a record: a verdict must not be
 /// based on what is left after evidence was removed. Costs nothing that the policy does not need; else one listing for
 /// each record, one read for each signature and each set, and reading both sets for each proof that `proofs` lacks.
-Result<void> load_for_policy(store::ObjectStore& store, const Policy& policy, Case& input,
+Result<void> load_for_policy(store::ObjectReader& store, const Policy& policy, Case& input,
                              Derivations derivations = Derivations::proven, Proofs* proofs = nullptr);
 /// Does what collect() does for the sets of `source` that the channel lacks, without those that not_blocked() removes.
 /// A channel that does not exist lacks everything.
-Result<Case> collect_new(store::ObjectStore& store, const std::string& channel, const registry::Resolved& source,
+Result<Case> collect_new(store::ObjectReader& store, const std::string& channel, const registry::Resolved& source,
                          std::int64_t now_us);
 
 } // namespace quarry::gate

@@ -87,7 +87,7 @@ Result<std::unique_ptr<Site>> web_site(const std::string& url, const store::Surr
 // Shared by the sites of this room.
 bool leads_elsewhere(std::string_view href);
 /// An object's bytes as a file of its own below `temporary`.
-Result<LocalFile> fetched(store::ObjectStore& store, const std::string& key, const std::string& temporary);
+Result<LocalFile> fetched(store::ObjectReader& store, const std::string& key, const std::string& temporary);
 SiteReply reply_of(const Result<std::optional<store::ObjectInfo>>& found);
 
 } // namespace quarry::index

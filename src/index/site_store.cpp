@@ -85,7 +85,7 @@ SiteReply reply_of(const Result<std::optional<store::ObjectInfo>>& found) {
   return {State::there, {}, info.size, true, info.content_type, info.cache_control, info.content_encoding};
 }
 
-Result<LocalFile> fetched(store::ObjectStore& store, const std::string& key, const std::string& temporary) {
+Result<LocalFile> fetched(store::ObjectReader& store, const std::string& key, const std::string& temporary) {
   TRY(auto directory, sys::make_temporary_directory(temporary, "quarry-check-"));
   LocalFile local(path::join(directory, path::basename(key)), directory);
   TRY(auto content, store.open(key));

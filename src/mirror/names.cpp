@@ -40,7 +40,7 @@ Result<std::vector<Reserved>> parse_reserved(NamedText named) {
   return reserved;
 }
 
-Result<std::map<std::string, std::string>> owned_names(store::ObjectStore& store, unsigned transfers) {
+Result<std::map<std::string, std::string>> owned_names(store::ObjectReader& store, unsigned transfers) {
   constexpr std::string_view k_sets = "sets/", k_json = ".json";
   TRY(auto objects, store.list(std::string(k_sets)));
   std::map<std::string, std::string> owned;

@@ -21,7 +21,7 @@ struct Reserved {
 Result<std::vector<Reserved>> parse_reserved(NamedText named);
 
 /// Projects of every set that a run published into this store, with the place: "42-linux/python/gfx94X-dcgpu".
-Result<std::map<std::string, std::string>> owned_names(store::ObjectStore& store, unsigned transfers);
+Result<std::map<std::string, std::string>> owned_names(store::ObjectReader& store, unsigned transfers);
 
 /// invalid_argument U005 for a name that is reserved or owned.
 Guard make_guard(std::vector<Reserved> reserved, std::map<std::string, std::string> owned);

@@ -5,7 +5,7 @@
 
 namespace quarry::mirror {
 
-StoredIndex::StoredIndex(store::ObjectStore& store, std::map<std::string, registry::FileRecord> known)
+StoredIndex::StoredIndex(store::ObjectReader& store, std::map<std::string, registry::FileRecord> known)
     : store_(store), known_(std::move(known)) {
   for (const auto& [filename, record] : known_) {
     index::PageFile file;

@@ -11,14 +11,14 @@ namespace quarry::mirror {
 class StoredIndex final : public Candidates {
 public:
   /// `known`: mirrored_files(store). The store outlives it.
-  StoredIndex(store::ObjectStore& store, std::map<std::string, registry::FileRecord> known);
+  StoredIndex(store::ObjectReader& store, std::map<std::string, registry::FileRecord> known);
   /// not_found U003 for a project that is not mirrored. No request.
   Result<const index::IndexPage*> page(const std::string& project) override;
   /// One request; corrupt U007 if the bytes are not those of the record.
   Result<dist::Metadata> metadata(const index::PageFile& file) override;
 
 private:
-  store::ObjectStore& store_;
+  store::ObjectReader& store_;
   std::map<std::string, registry::FileRecord> known_;
   std::map<std::string, index::IndexPage> pages_;
   std::map<std::string, dist::Metadata> read_;

@@ -12,6 +12,7 @@
 namespace quarry::mirror {
 
 using registry::FileRecord;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -27,7 +28,7 @@ Unexpected changed_upstream(const FileRecord& known, const index::PageFile& file
 
 std::string key_of(const std::string& filename) { return path::join(path::join(k_directory, "dist"), filename); }
 
-Result<std::vector<registry::SealedSet>> sets_here(ObjectStore& store) {
+Result<std::vector<registry::SealedSet>> sets_here(ObjectReader& store) {
   TRY(auto sets, registry::sealed_sets_below(store, std::string(k_directory)));
   std::erase_if(sets, [](const auto& sealed) { return sealed.set.directory != k_directory; });
   return sets;
@@ -89,7 +90,7 @@ publish::PlannedFile new_file(const index::PageFile& page, Downloaded downloaded
   return {std::move(downloaded.path), std::move(file), std::move(downloaded.described.sidecar), false};
 }
 
-Result<publish::PlannedFile> known_file(ObjectStore& store, const FileRecord& record) {
+Result<publish::PlannedFile> known_file(ObjectReader& store, const FileRecord& record) {
   publish::PlannedFile file{{}, record, {}, true};
   TRY(auto sidecar, store.get(record.key + ".metadata", dist::k_metadata_bytes_max));
   if (!sidecar || !record.metadata_sha256 || sha256(*sidecar) != *record.metadata_sha256)
@@ -100,7 +101,7 @@ Result<publish::PlannedFile> known_file(ObjectStore& store, const FileRecord& re
 }
 
 /// The files that are mirrored already and those that were fetched, by name.
-Result<std::vector<publish::PlannedFile>> all_files(ObjectStore& store, const std::map<std::string, FileRecord>& known,
+Result<std::vector<publish::PlannedFile>> all_files(ObjectReader& store, const std::map<std::string, FileRecord>& known,
                                                     const SyncPlan& plan, std::vector<Downloaded> fetched,
                                                     const sys::Timestamp& now) {
   std::vector<publish::PlannedFile> files;
@@ -116,7 +117,7 @@ Result<std::vector<publish::PlannedFile>> all_files(ObjectStore& store, const st
 }
 
 /// A set of exactly these files that is sealed already is taken whole: syncing twice changes nothing.
-Result<publish::Plan> publish_plan(ObjectStore& store, std::vector<publish::PlannedFile> files,
+Result<publish::Plan> publish_plan(ObjectReader& store, std::vector<publish::PlannedFile> files,
                                    const SyncOptions& options) {
   publish::Plan plan;
   plan.directory = k_directory;
@@ -143,7 +144,7 @@ std::uint64_t SyncPlan::bytes_missing() const {
   return bytes;
 }
 
-Result<std::map<std::string, FileRecord>> mirrored_files(ObjectStore& store) {
+Result<std::map<std::string, FileRecord>> mirrored_files(ObjectReader& store) {
   TRY(auto sets, sets_here(store));
   TRY(auto files, registry::union_of(sets));
   std::map<std::string, FileRecord> known;
@@ -151,7 +152,7 @@ Result<std::map<std::string, FileRecord>> mirrored_files(ObjectStore& store) {
   return known;
 }
 
-KnownMetadata metadata_from(ObjectStore& store, std::map<std::string, FileRecord> known) {
+KnownMetadata metadata_from(ObjectReader& store, std::map<std::string, FileRecord> known) {
   return [&store, known = std::move(known)](const index::PageFile& file) -> Result<std::optional<std::string>> {
     auto record = known.find(file.filename);
     if (record == known.end() || record->second.sha256 != file.sha256() || !record->second.metadata_sha256)

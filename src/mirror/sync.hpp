@@ -19,9 +19,9 @@ namespace quarry::mirror {
 constexpr std::string_view k_directory = pages::k_base_index;
 
 /// What the store mirrors already, by file name.
-Result<std::map<std::string, registry::FileRecord>> mirrored_files(store::ObjectStore& store);
+Result<std::map<std::string, registry::FileRecord>> mirrored_files(store::ObjectReader& store);
 /// Reads METADATA of those from the store, proven by its record.
-KnownMetadata metadata_from(store::ObjectStore& store, std::map<std::string, registry::FileRecord> known);
+KnownMetadata metadata_from(store::ObjectReader& store, std::map<std::string, registry::FileRecord> known);
 
 struct TargetPlan {
   Target target;

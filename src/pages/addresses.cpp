@@ -9,7 +9,7 @@
 
 namespace quarry::pages {
 
-using store::ObjectStore;
+using store::ObjectReader;
 
 namespace {
 
@@ -17,7 +17,7 @@ constexpr std::string_view k_state = "/pages.json";
 
 /// Whether the key exists. Returns nullopt if that is unknown: access is denied, or a web server answers a directory
 /// with something other than a page.
-Result<std::optional<bool>> holds(ObjectStore& store, const std::string& key) {
+Result<std::optional<bool>> holds(ObjectReader& store, const std::string& key) {
   auto found = store.head(key);
   if (found) return std::optional(found->has_value());
   if (!store::is_denied(found.error()) && !found.error().is(codes::not_served)) return fail(std::move(found).error());
@@ -25,7 +25,7 @@ Result<std::optional<bool>> holds(ObjectStore& store, const std::string& key) {
 }
 
 /// Whether `{directory}/simple/` is answered with a page.
-Result<bool> answers(ObjectStore& store, const PublicUrl& public_url, const std::string& directory) {
+Result<bool> answers(ObjectReader& store, const PublicUrl& public_url, const std::string& directory) {
   if (public_url.covers(store) || store.url("x").starts_with("file:")) return true;
   TRY(auto copy, holds(store, directory + "/simple/"));
   if (copy.value_or(false)) return true;
@@ -34,7 +34,7 @@ Result<bool> answers(ObjectStore& store, const PublicUrl& public_url, const std:
 }
 
 /// Whether the directory's own page shows projects instead of files.
-Result<bool> is_overview(ObjectStore& store, const std::string& directory) {
+Result<bool> is_overview(ObjectReader& store, const std::string& directory) {
   if (!directory.starts_with("channels/")) return false;
   TRY(auto state, store.get(directory + std::string(k_state), registry::k_record_bytes_max));
   return state && parse_pages_state(*state).files > k_listed_files_max;
@@ -42,7 +42,7 @@ Result<bool> is_overview(ObjectStore& store, const std::string& directory) {
 
 } // namespace
 
-Result<Addresses> addresses_of(ObjectStore& store, const PublicUrl& public_url, const std::string& directory,
+Result<Addresses> addresses_of(ObjectReader& store, const PublicUrl& public_url, const std::string& directory,
                                const std::vector<std::string>& projects) {
   auto url = [&](const std::string& key) { return public_url.of(store, key); };
   auto merged = merged_directory(directory);

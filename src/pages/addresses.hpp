@@ -25,7 +25,7 @@ struct Addresses {
 /// `projects` are the projects that people want from it: a channel of more than 1000 files has one find-links page for
 /// each project, and not one for all, so that `projects` must not be empty then. A directory without pages gets the
 /// URLs that it will have. Fails with the errors of the store. Costs one to four small reads.
-Result<Addresses> addresses_of(store::ObjectStore& store, const PublicUrl& public_url, const std::string& directory,
+Result<Addresses> addresses_of(store::ObjectReader& store, const PublicUrl& public_url, const std::string& directory,
                                const std::vector<std::string>& projects = {});
 
 /// Returns the part of an install line (install_words.hpp) that says from where: "--index-url URL", or "--no-index

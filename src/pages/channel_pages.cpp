@@ -17,6 +17,7 @@ namespace quarry::pages {
 using registry::ChannelRecord;
 using registry::FileRecord;
 using registry::ViewRecord;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -25,7 +26,7 @@ constexpr std::string_view k_pages_schema = "quarry.pages/1";
 
 using Names = std::vector<std::string>;
 
-Result<ViewRecord> view_of(ObjectStore& store, const registry::ViewDigest& digest, const KnownViews& known) {
+Result<ViewRecord> view_of(ObjectReader& store, const registry::ViewDigest& digest, const KnownViews& known) {
   auto found = known.find(digest);
   if (found != known.end()) return found->second;
   return registry::load_view(store, digest);
@@ -81,7 +82,7 @@ PagesState parse_pages_state(const std::string& bytes) {
   return state;
 }
 
-Result<std::optional<Changes>> changes_since(ObjectStore& store, const PagesState& state, const ChannelRecord& now,
+Result<std::optional<Changes>> changes_since(ObjectReader& store, const PagesState& state, const ChannelRecord& now,
                                              const ViewRecord& view, const KnownViews& known) {
   Changes changes{{}, {}, view};
   auto generation = now.generation;
@@ -190,7 +191,7 @@ Rendering rendering_of(const ChannelPtr& channel) {
   return {projects, last};
 }
 
-Result<std::uint64_t> files_in(ObjectStore& store, const ViewRecord& view, const std::set<std::string>& projects) {
+Result<std::uint64_t> files_in(ObjectReader& store, const ViewRecord& view, const std::set<std::string>& projects) {
   std::uint64_t files = 0;
   for (const auto& project : projects) {
     TRY(auto shard, registry::load_shard_of(store, view, project));
@@ -308,7 +309,7 @@ Result<Projected> project_channel(ObjectStore& store, const std::string& name, E
   return done;
 }
 
-Result<std::uint64_t> projected_generation(ObjectStore& store, const std::string& name) {
+Result<std::uint64_t> projected_generation(ObjectReader& store, const std::string& name) {
   TRY(auto bytes, store.get(registry::channel_directory(name) + "/" + std::string(k_state_name), k_page_bytes_max));
   return bytes ? parse_pages_state(*bytes).generation : 0;
 }

@@ -40,7 +40,7 @@ struct Changes {
 /// cannot be known, so all pages must be compared: there is no state, more than k_recent_moves moves have happened
 /// since, the ledger does not lead to the state's view, or a record on the way is missing or damaged. Fails with other
 /// errors of the store. Costs two reads per move; views in `known` are not read.
-Result<std::optional<Changes>> changes_since(store::ObjectStore& store, const PagesState& state,
+Result<std::optional<Changes>> changes_since(store::ObjectReader& store, const PagesState& state,
                                              const registry::ChannelRecord& now, const registry::ViewRecord& view,
                                              const KnownViews& known);
 

@@ -23,7 +23,7 @@ bool is_anothers_page(const std::string& bytes);
 /// What one call of write_pages() has learnt about pages of another tool. Thread-safe.
 class ForeignPages {
 public:
-  ForeignPages(store::ObjectStore& store, std::string directory) : store_(store), directory_(std::move(directory)) {}
+  ForeignPages(store::ObjectReader& store, std::string directory) : store_(store), directory_(std::move(directory)) {}
 
   /// Whether the page at `key`, which another tool wrote, is left to it. A page that was there before ours is replaced
   /// once: its packages were taken over or are ours. One that appeared where our pages are already, or while we wrote,
@@ -35,7 +35,7 @@ public:
   std::vector<std::string> left() const;
 
 private:
-  store::ObjectStore& store_;
+  store::ObjectReader& store_;
   std::string directory_;
   mutable std::mutex mutex_;
   std::optional<bool> ours_before_; ///< whether our pages were here when the first page of another tool was seen

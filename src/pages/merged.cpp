@@ -20,6 +20,7 @@
 namespace quarry::pages {
 
 using registry::FileRecord;
+using store::ObjectReader;
 using store::ObjectStore;
 using Pages = std::vector<index::Page>;
 
@@ -259,7 +260,7 @@ struct Failure {
 
 /// The directories of all set records. Records that are damaged or from a later program are added to `unreadable`: one
 /// of them must not keep all directories from their dependencies.
-Result<std::set<std::string>> published_directories(ObjectStore& store, unsigned transfers,
+Result<std::set<std::string>> published_directories(ObjectReader& store, unsigned transfers,
                                                     std::vector<Failure>& unreadable) {
   constexpr std::string_view k_sets = "sets/", k_json = ".json";
   TRY(auto objects, store.list(std::string(k_sets)));
@@ -324,7 +325,7 @@ Result<Merged> merge_channel(ObjectStore& store, const std::string& name, const 
   return merge(store, channel_source(store, name), options);
 }
 
-Result<Shown> merged_channel_shown(ObjectStore& store, const std::string& name, const registry::ViewRecord& view) {
+Result<Shown> merged_channel_shown(ObjectReader& store, const std::string& name, const registry::ViewRecord& view) {
   auto key = merged_directory(registry::channel_directory(name)) + "/" + std::string(k_state_name);
   TRY(auto bytes, store.get(key, k_page_bytes_max));
   if (!bytes) return Shown{};

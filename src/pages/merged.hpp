@@ -54,7 +54,7 @@ struct Shown {
 };
 /// Tells whether the merged index of a channel exists and shows `view`. Costs one read, so it also works in a store
 /// that cannot be listed.
-Result<Shown> merged_channel_shown(store::ObjectStore& store, const std::string& name,
+Result<Shown> merged_channel_shown(store::ObjectReader& store, const std::string& name,
                                    const registry::ViewRecord& view);
 
 struct MergedAll {

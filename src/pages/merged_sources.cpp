@@ -12,7 +12,7 @@ namespace quarry::pages {
 
 using registry::FileRecord;
 using registry::ShardRecord;
-using store::ObjectStore;
+using store::ObjectReader;
 
 namespace {
 
@@ -39,7 +39,7 @@ Offer offer_of(const std::string& place, const std::vector<FileRecord>& files) {
 
 } // namespace
 
-Source directory_source(ObjectStore& store, const std::string& directory) {
+Source directory_source(ObjectReader& store, const std::string& directory) {
   auto token = [&store, directory] { return token_of_shown(store, directory); };
   auto projects = [&store, directory](const std::string&) -> Result<Projects> {
     TRY(auto sets, shown_in(store, directory));
@@ -50,7 +50,7 @@ Source directory_source(ObjectStore& store, const std::string& directory) {
   return {directory, token, projects};
 }
 
-Source channel_source(ObjectStore& store, const std::string& name) {
+Source channel_source(ObjectReader& store, const std::string& name) {
   auto token = [&store, name]() -> Result<std::string> {
     TRY(auto channel, registry::require_channel(store, name));
     return channel.record.view.hex();
@@ -82,13 +82,13 @@ Source read_once(Source source) {
   return {source.place, source.token, projects};
 }
 
-Result<std::vector<FileRecord>> files_of(ObjectStore& store, const Project& project) {
+Result<std::vector<FileRecord>> files_of(ObjectReader& store, const Project& project) {
   if (project.record) return project.record->files;
   TRY(auto shard, registry::load_shard(store, project.shard));
   return std::move(shard.files);
 }
 
-Result<Findings> give_one_owner(ObjectStore& store, const std::string& place, const Projects& own, Projects& base) {
+Result<Findings> give_one_owner(ObjectReader& store, const std::string& place, const Projects& own, Projects& base) {
   Findings notes;
   for (const auto& [name, project] : own) {
     auto twice = base.find(name);

@@ -28,18 +28,18 @@ struct Source {
 
 /// The sets sealed in a package directory. A token costs one listing of the seals; the projects cost one listing of all
 /// below, and two reads per set there or deeper.
-Source directory_source(store::ObjectStore& store, const std::string& directory);
+Source directory_source(store::ObjectReader& store, const std::string& directory);
 /// A channel's view. A token costs one read, the projects another one. Its functions fail with not_found (R015) if the
 /// channel does not exist.
-Source channel_source(store::ObjectStore& store, const std::string& name);
+Source channel_source(store::ObjectReader& store, const std::string& name);
 /// Wraps `source` so that its projects are read again only when the token changes. Thread-safe.
 Source read_once(Source source);
 
 /// Returns the files of a project; reads its shard if the record is not at hand.
-Result<std::vector<registry::FileRecord>> files_of(store::ObjectStore& store, const Project& project);
+Result<std::vector<registry::FileRecord>> files_of(store::ObjectReader& store, const Project& project);
 
 /// Removes from `base` every project that `own` has, too. Returns a P050 finding for each, about the index of `place`.
-Result<Findings> give_one_owner(store::ObjectStore& store, const std::string& place, const Projects& own,
+Result<Findings> give_one_owner(store::ObjectReader& store, const std::string& place, const Projects& own,
                                 Projects& base);
 
 } // namespace quarry::pages

@@ -30,7 +30,7 @@ const FileRecord* newest_wheel(const std::vector<const FileRecord*>& files) {
   return newest;
 }
 
-Result<std::set<std::string>> requirements_of(store::ObjectStore& store, const FileRecord& wheel) {
+Result<std::set<std::string>> requirements_of(store::ObjectReader& store, const FileRecord& wheel) {
   std::set<std::string> names;
   TRY(auto text, store.get(wheel.key + ".metadata", dist::k_metadata_bytes_max));
   if (!text) return names;
@@ -56,7 +56,7 @@ std::string project_of(const index::Page& page) {
 
 } // namespace
 
-Result<void> dependencies_first(store::ObjectStore& store, const std::vector<FileRecord>& files,
+Result<void> dependencies_first(store::ObjectReader& store, const std::vector<FileRecord>& files,
                                 std::vector<index::Page>& pages) {
   std::map<std::string, std::vector<const FileRecord*>> projects;
   for (const auto& file : files) projects[file.project].push_back(&file);
@@ -90,7 +90,7 @@ using Pages = std::vector<index::Page>;
 
 constexpr std::size_t k_batch_projects = 64; // a batch of pages is in memory at once
 
-Result<Pages> all_in_order(store::ObjectStore& store, const Names& projects, const Rendering& rendering) {
+Result<Pages> all_in_order(store::ObjectReader& store, const Names& projects, const Rendering& rendering) {
   std::vector<FileRecord> files;
   TRY(auto pages, rendering.projects(projects, files));
   TRY_DO(dependencies_first(store, files, pages));
@@ -101,7 +101,7 @@ Result<Pages> all_in_order(store::ObjectStore& store, const Names& projects, con
 
 } // namespace
 
-std::vector<Batch> batches_of(store::ObjectStore& store, const Names& projects, const Rendering& rendering) {
+std::vector<Batch> batches_of(store::ObjectReader& store, const Names& projects, const Rendering& rendering) {
   if (projects.size() <= k_in_order_max)
     return {{[&store, projects, rendering] { return all_in_order(store, projects, rendering); }, /*in_order=*/true}};
   std::vector<Batch> batches;

@@ -17,7 +17,7 @@ namespace quarry::pages {
 /// of a project are those in the METADATA of its newest wheel. A project without wheels (the `rocm` sdist, which pins
 /// everything else) comes after all others. Ties are broken by name. The order inside a cycle is not specified. A
 /// missing or unreadable metadata file is ignored. Fails with the errors of the store. Costs one read per project.
-Result<void> dependencies_first(store::ObjectStore& store, const std::vector<registry::FileRecord>& files,
+Result<void> dependencies_first(store::ObjectReader& store, const std::vector<registry::FileRecord>& files,
                                 std::vector<index::Page>& pages);
 
 /// Functions that render pages; called when their batch is written.
@@ -33,7 +33,7 @@ struct Rendering {
 
 /// Splits the work into batches. Up to k_in_order_max projects are one batch, dependencies first. More are split into
 /// batches that fit into memory, each written in parallel. No I/O until a batch is rendered.
-std::vector<Batch> batches_of(store::ObjectStore& store, const std::vector<std::string>& projects,
+std::vector<Batch> batches_of(store::ObjectReader& store, const std::vector<std::string>& projects,
                               const Rendering& rendering);
 
 // One publish or promotion changes fewer projects. Only the first move and a repair write more pages, and then time

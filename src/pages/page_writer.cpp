@@ -9,6 +9,7 @@
 
 namespace quarry::pages {
 
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -210,7 +211,7 @@ std::string slash_key_of(const std::string& page_key) {
 
 std::string page_key_of(const std::string& key) { return key.ends_with('/') ? key + "index.html" : key; }
 
-Result<std::vector<std::string>> stale_pages(ObjectStore& store, const std::string& directory,
+Result<std::vector<std::string>> stale_pages(ObjectReader& store, const std::string& directory,
                                              const std::function<bool(const std::string&)>& is_current) {
   std::set<std::string> stale;
   for (const std::string tree : {"/simple/", "/simple-json/"}) {

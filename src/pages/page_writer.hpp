@@ -75,7 +75,7 @@ std::string page_key_of(const std::string& key);
 
 /// Returns the keys of all pages below `simple/` and `simple-json/` of `directory` for which `is_current` is false. A
 /// page of which only the copy is left is included, by the key of the page. Costs two listings.
-Result<std::vector<std::string>> stale_pages(store::ObjectStore& store, const std::string& directory,
+Result<std::vector<std::string>> stale_pages(store::ObjectReader& store, const std::string& directory,
                                              const std::function<bool(const std::string& key)>& is_current);
 
 inline constexpr std::string_view k_state_name = "pages.json"; ///< says what the pages beside it show

@@ -22,6 +22,7 @@
 namespace quarry::pages {
 
 using registry::FileRecord;
+using store::ObjectReader;
 using store::ObjectStore;
 using Keys = std::vector<std::string>;
 
@@ -49,7 +50,7 @@ std::vector<index::Page> with_repository_pages(const std::string& directory, con
 }
 
 /// Pages `{directory}/{project}/index.html` of projects that the directory no longer shows.
-Result<Keys> stale_repository_pages(ObjectStore& store, const std::string& directory,
+Result<Keys> stale_repository_pages(ObjectReader& store, const std::string& directory,
                                     const std::set<std::string>& current) {
   constexpr std::string_view k_own[] = {"simple", "simple-json", "merged", "seals"};
   std::set<std::string> stale;
@@ -70,7 +71,7 @@ std::string title_of(const std::string& directory, std::size_t untested) {
 }
 
 /// All pages of a package directory in one batch: a run has few projects.
-Result<Work> work_of(ObjectStore& store, const std::string& directory, const std::vector<registry::SealedSet>& sets,
+Result<Work> work_of(ObjectReader& store, const std::string& directory, const std::vector<registry::SealedSet>& sets,
                      bool is_repository) {
   TRY(auto of_sets, registry::union_of(sets));
   TRY(auto history, registry::history_of(store, directory));
@@ -123,7 +124,7 @@ Findings foreign_notes(const Projected& projected) {
        "`quarry store setting --find-links other`"}};
 }
 
-Result<std::uint64_t> projected_distribution(ObjectStore& store, const std::string& directory) {
+Result<std::uint64_t> projected_distribution(ObjectReader& store, const std::string& directory) {
   TRY(auto bytes, store.get(directory + "/" + std::string(k_state_name), registry::k_record_bytes_max));
   if (!bytes) return std::uint64_t{0};
   auto state = json::parse(*bytes, k_state_name);

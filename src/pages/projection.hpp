@@ -44,7 +44,7 @@ Result<Projected> project_directory(store::ObjectStore& store, const std::string
 /// as registry::require_distribution().
 Result<Projected> project_distribution(store::ObjectStore& store, const std::string& directory);
 /// Returns the generation that all pages of a distribution show; 0 if `pages.json` is missing or unreadable. One read.
-Result<std::uint64_t> projected_distribution(store::ObjectStore& store, const std::string& directory);
+Result<std::uint64_t> projected_distribution(store::ObjectReader& store, const std::string& directory);
 
 /// Views that a caller has at hand, by digest. Views are immutable, so they need not be read again.
 using KnownViews = std::map<registry::ViewDigest, registry::ViewRecord>;
@@ -66,7 +66,7 @@ Result<Projected> project_channel(store::ObjectStore& store, const std::string& 
 
 /// Returns the generation that all pages of a channel show; 0 if `pages.json` is missing or unreadable. If it is less
 /// than the channel's generation, the pages are stale. Costs one read.
-Result<std::uint64_t> projected_generation(store::ObjectStore& store, const std::string& name);
+Result<std::uint64_t> projected_generation(store::ObjectReader& store, const std::string& name);
 
 /// How often a writer starts over because another writer was faster. A round is lost only if another writer has written
 /// something meanwhile; 32 writers that begin together need far fewer rounds.

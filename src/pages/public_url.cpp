@@ -38,7 +38,7 @@ Result<PublicUrl> PublicUrl::parse(const std::string& text) {
   return parsed;
 }
 
-const PublicUrl::Row* PublicUrl::row_of(const store::ObjectStore& store) const {
+const PublicUrl::Row* PublicUrl::row_of(const store::ObjectReader& store) const {
   auto root = without_slash(store.describe());
   auto holds = [&](const Row& row) {
     return row.place.empty() || root == row.place || root.starts_with(row.place + "/");
@@ -49,7 +49,7 @@ const PublicUrl::Row* PublicUrl::row_of(const store::ObjectStore& store) const {
   return best;
 }
 
-std::string PublicUrl::of(const store::ObjectStore& store, const std::string& key) const {
+std::string PublicUrl::of(const store::ObjectReader& store, const std::string& key) const {
   const auto* best = row_of(store);
   if (!best) return store.url(key);
   auto root = without_slash(store.describe());

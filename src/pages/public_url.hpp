@@ -18,16 +18,16 @@ public:
 
   /// Returns the URL of a key, percent-encoded: by the longest place that contains the store, else by the URL without a
   /// place, else the store's own.
-  std::string of(const store::ObjectStore& store, const std::string& key) const;
+  std::string of(const store::ObjectReader& store, const std::string& key) const;
   /// Whether a public URL applies to the store. A web server is then expected there, which answers a path that ends in
   /// a slash with its index.html (docs/guides/object-storage.md).
-  bool covers(const store::ObjectStore& store) const { return row_of(store) != nullptr; }
+  bool covers(const store::ObjectReader& store) const { return row_of(store) != nullptr; }
 
 private:
   struct Row {
     std::string place, url; ///< both without '/' at the end; an empty place applies to any store
   };
-  const Row* row_of(const store::ObjectStore& store) const;
+  const Row* row_of(const store::ObjectReader& store) const;
   std::vector<Row> rows_;
 };
 

@@ -27,7 +27,7 @@ Result<FindLinks> parse_find_links(const std::string& word) {
               "`quarry store setting --find-links ours|other` writes it");
 }
 
-Result<StoreSettings> read_settings(store::ObjectStore& store) {
+Result<StoreSettings> read_settings(store::ObjectReader& store) {
   TRY(auto bytes, store.get(k_settings_key, k_settings_bytes_max));
   StoreSettings settings;
   if (!bytes) return settings;

@@ -22,7 +22,7 @@ struct StoreSettings {
 
 /// The defaults if the object does not exist. Fails with B002 to B004, and with invalid_argument P115 for a value that
 /// this program does not know. One read.
-Result<StoreSettings> read_settings(store::ObjectStore& store);
+Result<StoreSettings> read_settings(store::ObjectReader& store);
 /// Replaces the settings; returns false if the store has them already. Fails with precondition_failed (R003) if another
 /// writer was faster. A read and a write.
 Result<bool> write_settings(store::ObjectStore& store, const StoreSettings& settings);

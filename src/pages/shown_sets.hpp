@@ -9,13 +9,13 @@ namespace quarry::pages {
 
 /// The sets that are sealed in the directory itself, not further down. Costs and errors of
 /// registry::sealed_sets_below().
-Result<std::vector<registry::SealedSet>> sealed_in(store::ObjectStore& store, const std::string& directory);
+Result<std::vector<registry::SealedSet>> sealed_in(store::ObjectReader& store, const std::string& directory);
 /// Those that the pointer of a distribution names; of another directory, sealed_in(). One read more.
-Result<std::vector<registry::SealedSet>> shown_in(store::ObjectStore& store, const std::string& directory);
+Result<std::vector<registry::SealedSet>> shown_in(store::ObjectReader& store, const std::string& directory);
 /// Changes with the sets and with the untested history. One listing.
-Result<std::string> token_of(store::ObjectStore& store, const std::string& directory,
+Result<std::string> token_of(store::ObjectReader& store, const std::string& directory,
                              const std::vector<registry::SealedSet>& sets);
 /// The same for shown_in(), without reading a set: a read and two listings.
-Result<std::string> token_of_shown(store::ObjectStore& store, const std::string& directory);
+Result<std::string> token_of_shown(store::ObjectReader& store, const std::string& directory);
 
 } // namespace quarry::pages

@@ -58,7 +58,7 @@ bool hold_cell(gate::CellVerdict& cell, const std::vector<std::string>& reasons)
 
 } // namespace
 
-ChannelPackages::ChannelPackages(store::ObjectStore& store, const registry::ViewRecord& view, const Request& request)
+ChannelPackages::ChannelPackages(store::ObjectReader& store, const registry::ViewRecord& view, const Request& request)
     : store_(store), view_(view), request_(request), ours_(projects_of(request)) {}
 
 bool ChannelPackages::owns(const std::string& project) const {
@@ -90,7 +90,7 @@ Result<const Package*> ChannelPackages::with_requirements(const Package& package
   return &read_.emplace(package.file, std::move(read)).first->second;
 }
 
-Closed::Closed(store::ObjectStore& store, const Request& request, const registry::ViewRecord& shown)
+Closed::Closed(store::ObjectReader& store, const Request& request, const registry::ViewRecord& shown)
     : store_(store), request_(request), channel_(store, shown, request) {}
 
 Result<std::vector<Package>> Closed::packages_of(const std::vector<SealedSet>& moving) {

@@ -17,14 +17,14 @@ namespace quarry::promote {
 class ChannelPackages final : public closure::Surroundings {
 public:
   /// All outlive it.
-  ChannelPackages(store::ObjectStore& store, const registry::ViewRecord& view, const Request& request);
+  ChannelPackages(store::ObjectReader& store, const registry::ViewRecord& view, const Request& request);
   Result<std::vector<closure::Package>> packages(const std::string& project) const override;
   /// A package that is not there whole cannot be installed, and is not an error: the channel showed it before.
   Result<const closure::Package*> with_requirements(const closure::Package& package) const override;
   bool owns(const std::string& project) const override;
 
 private:
-  store::ObjectStore& store_;
+  store::ObjectReader& store_;
   const registry::ViewRecord& view_;
   const Request& request_;
   std::set<std::string> ours_; ///< projects that the release makes, also what of them is held
@@ -36,7 +36,7 @@ private:
 class Closed {
 public:
   /// The request and the view outlive it.
-  Closed(store::ObjectStore& store, const Request& request, const registry::ViewRecord& shown);
+  Closed(store::ObjectReader& store, const Request& request, const registry::ViewRecord& shown);
   /// Holds the cells whose files could not be installed if just these sets moved. Returns whether one is held now that
   /// was ready. Costs a read for each wheel the first time, 16 at once.
   Result<bool> hold(const std::vector<registry::SealedSet>& moving, gate::Verdict& verdict);
@@ -49,7 +49,7 @@ private:
   Result<std::vector<closure::Package>> packages_of(const std::vector<registry::SealedSet>& moving);
   bool may_be_empty(const closure::Package& package, const closure::Unmet& unmet);
 
-  store::ObjectStore& store_;
+  store::ObjectReader& store_;
   const Request& request_;
   ChannelPackages channel_;
   std::map<Sha256, closure::Package> read_;

@@ -17,6 +17,7 @@ namespace quarry::promote {
 using registry::DistributionView;
 using registry::FileRecord;
 using registry::ShownSet;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -27,7 +28,7 @@ constexpr std::size_t k_executed_looked_at = 64;          // as for a channel's 
 /// The files of these sets, by sha256.
 using FilesBySha = std::map<Sha256, FileRecord>;
 
-Result<FilesBySha> files_shown_by(ObjectStore& store, const std::vector<ShownSet>& sets) {
+Result<FilesBySha> files_shown_by(ObjectReader& store, const std::vector<ShownSet>& sets) {
   TRY(auto sealed, registry::sealed_of(store, {sets}));
   FilesBySha files;
   for (const auto& one : sealed)
@@ -116,7 +117,7 @@ Result<DistributionReceipt> complete_distribution(ObjectStore& store, const regi
 
 } // namespace
 
-Result<DistributionPlan> plan_shown(ObjectStore& store, const registry::Distribution& expected,
+Result<DistributionPlan> plan_shown(ObjectReader& store, const registry::Distribution& expected,
                                     std::vector<ShownSet> next) {
   const auto& now = expected.record.shown;
   TRY(auto shown, files_shown_by(store, now.sets));
@@ -144,7 +145,7 @@ Result<DistributionPlan> plan_shown(ObjectStore& store, const registry::Distribu
   return plan;
 }
 
-Result<DistributionPlan> plan_distribution_rollback(ObjectStore& store, const std::string& directory,
+Result<DistributionPlan> plan_distribution_rollback(ObjectReader& store, const std::string& directory,
                                                     std::optional<std::uint64_t> to) {
   TRY(auto now, registry::require_distribution(store, directory));
   TRY(auto moves, registry::distribution_moves(store, now.record, k_distribution_moves_max));

@@ -9,6 +9,7 @@ namespace quarry::promote {
 
 using registry::BlockedFile;
 using registry::Guard;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -26,7 +27,7 @@ publish::Reason reason_of(registry::Action action, const Author& author) {
 }
 
 /// The sha256 of the files that somebody named; names of files are looked for among the blocked ones.
-Result<std::vector<Sha256>> named_by(ObjectStore& store, const std::string& word,
+Result<std::vector<Sha256>> named_by(ObjectReader& store, const std::string& word,
                                      const std::vector<BlockedFile>& blocked) {
   std::vector<Sha256> found;
   if (word.starts_with(k_set_prefix)) {
@@ -98,7 +99,7 @@ Result<Unblocked> unblock(ObjectStore& store, const std::string& channel, const 
   return unblocked;
 }
 
-Result<std::optional<gate::Policy>> policy_of(ObjectStore& store, const std::string& channel) {
+Result<std::optional<gate::Policy>> policy_of(ObjectReader& store, const std::string& channel) {
   TRY(auto now, registry::read_channel(store, channel));
   if (!now || now->record.guard.policy.empty()) return std::optional<gate::Policy>();
   const auto& digest = now->record.guard.policy;

@@ -40,6 +40,6 @@ Result<Unblocked> unblock(store::ObjectStore& store, const std::string& channel,
 /// The policy that protects the channel; nullopt if none does or the channel does not exist. Two reads. Fails with
 /// R016, R011 and R012 of the channel, with the errors of registry::load_policy(), and with invalid_argument G002 if
 /// the stored policy is not one that this program can read whole.
-Result<std::optional<gate::Policy>> policy_of(store::ObjectStore& store, const std::string& channel);
+Result<std::optional<gate::Policy>> policy_of(store::ObjectReader& store, const std::string& channel);
 
 } // namespace quarry::promote

@@ -19,7 +19,7 @@ namespace quarry::promote {
 using registry::FileRecord;
 using registry::SealedSet;
 using registry::View;
-using store::ObjectStore;
+using store::ObjectReader;
 
 std::uint64_t Plan::generation() const {
   auto now = expected ? expected->record.generation : 0;
@@ -28,7 +28,7 @@ std::uint64_t Plan::generation() const {
 
 namespace {
 
-Result<void> check_present(const ObjectStore& store, const Wanted& wanted,
+Result<void> check_present(const ObjectReader& store, const Wanted& wanted,
                            const std::map<std::string, std::uint64_t>& sizes) {
   const auto& file = *wanted.file;
   auto found = sizes.find(file.key);
@@ -44,7 +44,7 @@ Result<void> check_present(const ObjectStore& store, const Wanted& wanted,
 
 } // namespace
 
-Result<void> check_presence(ObjectStore& store, const std::vector<Wanted>& files) {
+Result<void> check_presence(ObjectReader& store, const std::vector<Wanted>& files) {
   std::map<std::string, std::vector<const Wanted*>> by_directory;
   for (const auto& wanted : files) by_directory[path::dirname(wanted.file->key) + "/"].push_back(&wanted);
   std::vector<std::string> directories;
@@ -69,7 +69,7 @@ std::vector<Wanted> files_of(const std::vector<SealedSet>& sets) {
 
 /// What was tested is what is released: the bytes, not only their names. Object storage keeps the digest that it
 /// checked when it took the bytes; where it does not, they are read.
-Result<void> check_bytes(ObjectStore& store, const std::vector<SealedSet>& sets, unsigned workers) {
+Result<void> check_bytes(ObjectReader& store, const std::vector<SealedSet>& sets, unsigned workers) {
   TRY(auto found, publish::verify_sets(store, sets, {std::max(workers, k_looks), {}, true}));
   if (found.empty()) return {};
   return fail(ErrorKind::corrupt, "O003", fmt::format("{} {}", found.front().place, found.front().message),
@@ -96,7 +96,7 @@ std::vector<std::string> keys_about(const gate::Case& input) {
   return keys;
 }
 
-Result<gate::Case> judge(ObjectStore& store, const Request& request, std::vector<gate::Subject> present, Plan& plan) {
+Result<gate::Case> judge(ObjectReader& store, const Request& request, std::vector<gate::Subject> present, Plan& plan) {
   TRY(auto input, gate::collect(store, request.channel, plan.sets, request.now_us));
   input.present = std::move(present);
   for (const auto& sealed : request.elsewhere)
@@ -280,7 +280,7 @@ Result<void> check_policy(const registry::ChannelRecord& channel, const gate::Po
 namespace {
 
 /// What the channel shows of the projects that the source brings.
-Result<View> view_of(ObjectStore& store, const std::optional<registry::Channel>& channel,
+Result<View> view_of(ObjectReader& store, const std::optional<registry::Channel>& channel,
                      const std::vector<SealedSet>& source) {
   if (!channel) return View{};
   return registry::load_view_for(store, channel->record.view, source);
@@ -288,7 +288,7 @@ Result<View> view_of(ObjectStore& store, const std::optional<registry::Channel>&
 
 } // namespace
 
-Result<Plan> plan_promotion(ObjectStore& store, const Request& request) {
+Result<Plan> plan_promotion(ObjectReader& store, const Request& request) {
   Plan plan;
   plan.action = registry::Action::promote;
   plan.channel = request.channel;

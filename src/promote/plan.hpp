@@ -84,7 +84,7 @@ struct Plan {
 /// what moves can be installed there: a cell is held whose packages require what stays behind, with any extra but those
 /// that the policy lists as empty. That costs a read for each wheel that moves and for each version that the search
 /// tries, and the errors of the base index.
-Result<Plan> plan_promotion(store::ObjectStore& store, const Request& request);
+Result<Plan> plan_promotion(store::ObjectReader& store, const Request& request);
 
 /// Back to the view of generation `to`, or without it to the view before the last move. Only what comes back is looked
 /// at, sets and files (corrupt O003): what both views show does not change, so it cannot keep anybody from going back.
@@ -93,7 +93,7 @@ Result<Plan> plan_promotion(store::ObjectStore& store, const Request& request);
 /// Costs a few requests and two per project that differs, however many sets the channel has. not_found O001 if that
 /// generation does not exist; precondition_failed O007 without `to` when the last move was itself a rollback: a script
 /// that is run twice must not bring back what was rolled back.
-Result<Plan> plan_rollback(store::ObjectStore& store, const std::string& channel,
+Result<Plan> plan_rollback(store::ObjectReader& store, const std::string& channel,
                            std::optional<std::uint64_t> to = std::nullopt);
 
 } // namespace quarry::promote

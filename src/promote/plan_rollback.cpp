@@ -11,12 +11,12 @@
 namespace quarry::promote {
 
 using registry::FileRecord;
-using store::ObjectStore;
+using store::ObjectReader;
 
 namespace {
 
 /// The last move that changed what is shown. Protecting and unblocking are moves, too, and show the same view.
-Result<registry::LedgerRecord> last_change_of_view(ObjectStore& store, const registry::ChannelRecord& now) {
+Result<registry::LedgerRecord> last_change_of_view(ObjectReader& store, const registry::ChannelRecord& now) {
   TRY(auto last, registry::load_ledger(store, now.ledger), "while reading the last move");
   while (last.from_view == last.to_view && !last.previous.empty()) {
     TRY(last, registry::load_ledger(store, last.previous), "while reading the moves before");
@@ -24,7 +24,7 @@ Result<registry::LedgerRecord> last_change_of_view(ObjectStore& store, const reg
   return last;
 }
 
-Result<registry::ViewDigest> view_before(ObjectStore& store, const registry::ChannelRecord& now) {
+Result<registry::ViewDigest> view_before(ObjectReader& store, const registry::ChannelRecord& now) {
   if (now.previous.empty())
     return fail(ErrorKind::not_found, "O001",
                 fmt::format("channel {} has only its first view: there is nothing to go back to", now.name),
@@ -40,7 +40,7 @@ Result<registry::ViewDigest> view_before(ObjectStore& store, const registry::Cha
   return now.previous;
 }
 
-Result<registry::ViewDigest> view_of_generation(ObjectStore& store, const registry::ChannelRecord& now,
+Result<registry::ViewDigest> view_of_generation(ObjectReader& store, const registry::ChannelRecord& now,
                                                 std::uint64_t wanted) {
   TRY(auto moves, registry::ledger_chain(store, now));
   auto at =
@@ -51,7 +51,7 @@ Result<registry::ViewDigest> view_of_generation(ObjectStore& store, const regist
 }
 
 /// The view that the channel shows now. A lost view counts as empty: losing it is a reason to go back.
-Result<registry::ViewRecord> shown_now(ObjectStore& store, const registry::ChannelRecord& now) {
+Result<registry::ViewRecord> shown_now(ObjectReader& store, const registry::ChannelRecord& now) {
   auto view = registry::load_view(store, now.view);
   if (!view && is_lost(view.error())) return registry::ViewRecord{};
   return view;
@@ -68,7 +68,7 @@ bool has(const std::vector<FileRecord>& files, const FileRecord& wanted, bool th
 }
 
 /// A shard of the view that is shown may be lost: then nothing is known to be shown.
-Result<Difference> difference_of(ObjectStore& store, const registry::ViewRecord& back,
+Result<Difference> difference_of(ObjectReader& store, const registry::ViewRecord& back,
                                  const registry::ViewRecord& shown, const std::string& project) {
   TRY(auto then, registry::load_shard_of(store, back, project), "while reading the view to go back to");
   auto now = registry::load_shard_of(store, shown, project);
@@ -83,7 +83,7 @@ Result<Difference> difference_of(ObjectStore& store, const registry::ViewRecord&
   return difference;
 }
 
-Result<Difference> difference_of(ObjectStore& store, const registry::ViewRecord& back,
+Result<Difference> difference_of(ObjectReader& store, const registry::ViewRecord& back,
                                  const registry::ViewRecord& shown) {
   std::set<std::string> projects;
   for (const auto& [project, shard] : back.shards)
@@ -111,7 +111,7 @@ struct Protected {
   bool shown = false;
   registry::ViewDigest first;
 };
-Result<Protected> shown_while_protected(ObjectStore& store, const registry::ChannelRecord& now,
+Result<Protected> shown_while_protected(ObjectReader& store, const registry::ChannelRecord& now,
                                         const registry::ViewDigest& view) {
   Protected found;
   bool met = false; // on the way back, and counts once the move that protected the channel is met behind it
@@ -131,7 +131,7 @@ Result<Protected> shown_while_protected(ObjectStore& store, const registry::Chan
 
 /// A view from before a channel was protected may show files that no policy has let in. What the channel showed when it
 /// was protected counts as let in.
-Result<void> refuse_unjudged(ObjectStore& store, const registry::ChannelRecord& now, const registry::ViewDigest& view,
+Result<void> refuse_unjudged(ObjectReader& store, const registry::ChannelRecord& now, const registry::ViewDigest& view,
                              const std::vector<FileRecord>& comes_back) {
   if (now.guard.policy.empty() || comes_back.empty()) return {};
   TRY(auto found, shown_while_protected(store, now, view));
@@ -170,14 +170,14 @@ void guard_what_left(const Difference& difference, Plan& plan) {
 
 } // namespace
 
-Result<std::optional<registry::LedgerRecord>> last_rollback(ObjectStore& store, const std::string& channel) {
+Result<std::optional<registry::LedgerRecord>> last_rollback(ObjectReader& store, const std::string& channel) {
   TRY(auto now, registry::require_channel(store, channel));
   TRY(auto last, last_change_of_view(store, now.record));
   if (last.action != registry::Action::rollback) return std::optional<registry::LedgerRecord>();
   return std::optional(std::move(last));
 }
 
-Result<Plan> plan_rollback(ObjectStore& store, const std::string& channel, std::optional<std::uint64_t> to) {
+Result<Plan> plan_rollback(ObjectReader& store, const std::string& channel, std::optional<std::uint64_t> to) {
   Plan plan;
   plan.action = registry::Action::rollback;
   plan.channel = channel;

@@ -23,7 +23,7 @@ struct Wanted {
 /// Whether the store holds these files whole, by their sizes: a page must never name what is not there. Bytes were
 /// proven when the set was sealed; what can have happened since is removal. Fails with corrupt O003. One listing for
 /// each directory, eight at the same time.
-Result<void> check_presence(store::ObjectStore& store, const std::vector<Wanted>& files);
+Result<void> check_presence(store::ObjectReader& store, const std::vector<Wanted>& files);
 
 /// Returns the digest of everything that the plan decides; times and names of people are not part of it. Pure.
 registry::PlanDigest digest_of(const Plan& plan);

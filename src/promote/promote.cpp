@@ -13,6 +13,7 @@
 
 namespace quarry::promote {
 
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -30,7 +31,7 @@ bool names(const std::string& digits, const std::string& digest) {
   return digits.size() >= registry::k_plan_digits_min && !digest.empty() && digest.starts_with(digits);
 }
 
-Result<std::optional<registry::LedgerRecord>> last_move(ObjectStore& store, const std::string& channel) {
+Result<std::optional<registry::LedgerRecord>> last_move(ObjectReader& store, const std::string& channel) {
   TRY(auto now, registry::read_channel(store, channel));
   if (!now) return std::optional<registry::LedgerRecord>();
   TRY(auto entry, registry::load_ledger(store, now->record.ledger));
@@ -45,7 +46,7 @@ Unexpected another_request(const registry::LedgerRecord& move) {
 }
 
 /// The move that this plan made already, if it did. precondition_failed O002 if that was not what is asked for now.
-Result<std::optional<registry::LedgerRecord>> executed(ObjectStore& store, const std::string& channel,
+Result<std::optional<registry::LedgerRecord>> executed(ObjectReader& store, const std::string& channel,
                                                        const std::string& digits, const Asked& asked) {
   TRY(auto now, registry::read_channel(store, channel));
   auto digest = now ? now->record.ledger : registry::LedgerDigest();
@@ -65,7 +66,7 @@ Result<std::optional<registry::LedgerRecord>> executed(ObjectStore& store, const
 }
 
 /// Whether the channel still shows what that move brought. Sets are only ever added, except by a rollback.
-Result<bool> still_stands(ObjectStore& store, const registry::LedgerRecord& move) {
+Result<bool> still_stands(ObjectReader& store, const registry::LedgerRecord& move) {
   TRY(auto now, registry::require_channel(store, move.channel));
   if (now.record.generation == move.generation) return true;
   if (move.action == registry::Action::rollback) return false;
@@ -150,7 +151,7 @@ Receipt receipt_of(const Plan& plan) {
   return receipt;
 }
 
-Result<void> check_reviewed(ObjectStore& store, const Plan& plan, const std::string& digits) {
+Result<void> check_reviewed(ObjectReader& store, const Plan& plan, const std::string& digits) {
   bool hex = digits.find_first_not_of("0123456789abcdef") == digits.npos;
   if (digits.size() < registry::k_plan_digits_min || digits.size() > registry::PlanDigest::k_digits || !hex)
     return fail(
@@ -174,7 +175,7 @@ Result<void> check_reviewed(ObjectStore& store, const Plan& plan, const std::str
 }
 
 /// Whether a result or a waiver has come, or gone, since the plan was judged.
-Result<bool> is_out_of_date(ObjectStore& store, const Plan& plan) {
+Result<bool> is_out_of_date(ObjectReader& store, const Plan& plan) {
   if (plan.action != registry::Action::promote || !plan.moves()) return false;
   TRY(auto keys, registry::evidence_and_waiver_keys(store, plan.asked));
   return keys != plan.judged_by;
@@ -196,7 +197,7 @@ Result<Receipt> run(ObjectStore& store, const Plan& plan, const Options& options
   return receipt;
 }
 
-Result<Receipt> with_url(ObjectStore& store, const Options& options, Receipt receipt) {
+Result<Receipt> with_url(ObjectReader& store, const Options& options, Receipt receipt) {
   auto directory = registry::channel_directory(receipt.plan.channel);
   std::vector<std::string> projects;
   for (const auto& [project, shard] : receipt.plan.view.record.shards) projects.push_back(project);

@@ -69,6 +69,6 @@ Result<Receipt> execute_plan(store::ObjectStore& store, const Plan& plan, const 
 Result<Receipt> rollback(store::ObjectStore& store, const std::string& channel, const Options& options);
 
 /// The last move of the channel that changed what it shows, if that was a rollback. A read for each move since.
-Result<std::optional<registry::LedgerRecord>> last_rollback(store::ObjectStore& store, const std::string& channel);
+Result<std::optional<registry::LedgerRecord>> last_rollback(store::ObjectReader& store, const std::string& channel);
 
 } // namespace quarry::promote

@@ -13,6 +13,7 @@ namespace quarry::promote {
 
 using registry::FileRecord;
 using registry::SealedSet;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -36,7 +37,7 @@ Unexpected not_shown(const std::string& channel, const std::string& word) {
                           channel));
 }
 
-Result<Leaving> find_leaving(ObjectStore& store, const std::string& channel, const std::vector<SealedSet>& shown,
+Result<Leaving> find_leaving(ObjectReader& store, const std::string& channel, const std::vector<SealedSet>& shown,
                              const std::vector<std::string>& what) {
   Leaving leaving;
   for (const auto& word : what) {
@@ -107,7 +108,7 @@ std::vector<registry::BlockedFile> gone(const std::vector<SealedSet>& shown, con
 
 } // namespace
 
-Result<Withdrawal> plan_withdrawal(ObjectStore& store, const std::string& channel,
+Result<Withdrawal> plan_withdrawal(ObjectReader& store, const std::string& channel,
                                    const std::vector<std::string>& what) {
   Withdrawal plan;
   TRY(plan.expected, registry::require_channel(store, channel));

@@ -17,7 +17,7 @@ struct Withdrawal {
 /// What leaves a channel. `what` are `set:DIGEST`, names of files, or their sha256. A set leaves with those of its
 /// files that are in no set that stays; a file leaves every set. not_found R015; O024 if the channel shows nothing of
 /// one of them. Reads the view and two records for each of its sets; writes nothing.
-Result<Withdrawal> plan_withdrawal(store::ObjectStore& store, const std::string& channel,
+Result<Withdrawal> plan_withdrawal(store::ObjectReader& store, const std::string& channel,
                                    const std::vector<std::string>& what);
 /// Moves the channel, writes its pages, and returns what it is now. precondition_failed R003 when somebody else moved
 /// it since it was planned: then nothing was changed.

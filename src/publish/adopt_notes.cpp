@@ -9,6 +9,7 @@ namespace quarry::publish {
 
 using registry::HistoryFile;
 using store::ObjectInfo;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -30,7 +31,7 @@ const HistoryFile* AdoptNotes::find(const ObjectInfo& object) const {
   return at != files_.end() && is_same_object(at->second, object) ? &at->second : nullptr;
 }
 
-Result<AdoptNotes> read_adopt_notes(ObjectStore& store, const std::string& directory) {
+Result<AdoptNotes> read_adopt_notes(ObjectReader& store, const std::string& directory) {
   std::map<std::string, HistoryFile> files;
   TRY(auto objects, store.list(notes_prefix(directory)));
   for (const auto& object : objects) {

@@ -23,7 +23,7 @@ private:
 bool is_same_object(const registry::HistoryFile& file, const store::ObjectInfo& object);
 
 /// A note that cannot be read, or whose name is not its digest, counts for nothing. One listing, and a read per note.
-Result<AdoptNotes> read_adopt_notes(store::ObjectStore& store, const std::string& directory);
+Result<AdoptNotes> read_adopt_notes(store::ObjectReader& store, const std::string& directory);
 /// Writes nothing for no files.
 Result<void> write_adopt_note(store::ObjectStore& store, const std::string& directory,
                               std::vector<registry::HistoryFile> files);

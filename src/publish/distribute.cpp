@@ -20,6 +20,7 @@
 namespace quarry::publish {
 
 using registry::FileRecord;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -67,7 +68,7 @@ bool belongs_to_a_repository(const std::string& rest) {
   return !package_at(rest.ends_with(k_sidecar) ? rest.substr(0, rest.size() - k_sidecar.size()) : rest).empty();
 }
 
-Unexpected nested(ObjectStore& target, const std::string& directory, const std::string& what) {
+Unexpected nested(ObjectReader& target, const std::string& directory, const std::string& what) {
   return fail(
       ErrorKind::already_exists, "P052",
       fmt::format("{} cannot be a repository in {}: {}", directory, target.describe(), what),
@@ -99,7 +100,7 @@ std::vector<Copy> copies_of(const Distributed& set) {
 
 } // namespace
 
-Result<std::vector<store::ObjectInfo>> check_place(ObjectStore& target, const std::string& directory) {
+Result<std::vector<store::ObjectInfo>> check_place(ObjectReader& target, const std::string& directory) {
   for (auto end = directory.rfind('/'); end != directory.npos;
        end = end == 0 ? directory.npos : directory.rfind('/', end - 1)) {
     auto parent = directory.substr(0, end);
@@ -113,7 +114,7 @@ Result<std::vector<store::ObjectInfo>> check_place(ObjectStore& target, const st
   return objects;
 }
 
-Result<std::vector<registry::SetDigest>> not_there_yet(ObjectStore& target, const std::vector<Distributed>& sets) {
+Result<std::vector<registry::SetDigest>> not_there_yet(ObjectReader& target, const std::vector<Distributed>& sets) {
   std::map<std::string, std::set<registry::SetDigest>> shown; // by directory
   for (const auto& set : sets) {
     auto [known, is_new] = shown.try_emplace(set.set.directory);

@@ -41,13 +41,13 @@ Result<std::vector<Distributed>> plan_distribution(const std::vector<registry::S
 
 /// Returns the `source` of those sets that the other store does not show yet. What registry::read_distribution() costs,
 /// for each directory.
-Result<std::vector<registry::SetDigest>> not_there_yet(store::ObjectStore& target,
+Result<std::vector<registry::SetDigest>> not_there_yet(store::ObjectReader& target,
                                                        const std::vector<Distributed>& sets);
 
 /// Returns all objects below a directory that is a repository or can become one. In another one, or around one, it
 /// would overwrite its pages: fails with already_exists P052, also if the directory holds something else. One head for
 /// each directory above it, and one listing.
-Result<std::vector<store::ObjectInfo>> check_place(store::ObjectStore& target, const std::string& directory);
+Result<std::vector<store::ObjectInfo>> check_place(store::ObjectReader& target, const std::string& directory);
 
 /// Checks, before anything is moved, whether distribute() would succeed, and plans what it would take over of other
 /// tools' packages, for each directory that has some; writes nothing. Fails with R009 if a name that

@@ -34,7 +34,7 @@ void add_said(Said& said, const index::PageFile& link) {
   said.yank_reason = link.yank_reason;
 }
 
-Result<UnshownByName> on_page(store::ObjectStore& target, const std::string& key, const FileNames& known,
+Result<UnshownByName> on_page(store::ObjectReader& target, const std::string& key, const FileNames& known,
                               bool is_repository) {
   UnshownByName found;
   TRY(auto bytes, target.get(key, pages::k_page_bytes_max));
@@ -68,7 +68,7 @@ bool is_package(const std::string& name) {
   return dist::DistributionName::parse(name).has_value() || name.ends_with(".whl") || name.ends_with(".egg");
 }
 
-Result<UnshownByName> unshown_packages(store::ObjectStore& target, const ForeignPlace& place, unsigned transfers) {
+Result<UnshownByName> unshown_packages(store::ObjectReader& target, const ForeignPlace& place, unsigned transfers) {
   UnshownByName unshown;
   if (place.objects.empty()) return unshown;
   TRY(auto pointer, target.head(registry::distribution_key(place.directory)));

@@ -42,6 +42,6 @@ struct ForeignPlace {
 /// pointer, such packages without a page: a web server that lists directories, or the next run of the other tool, shows
 /// them until our page hides them. Pages with our mark are trusted where our pointer is: `index build` writes the mark,
 /// too. Costs one request for each page, `transfers` at the same time.
-Result<UnshownByName> unshown_packages(store::ObjectStore& target, const ForeignPlace& place, unsigned transfers);
+Result<UnshownByName> unshown_packages(store::ObjectReader& target, const ForeignPlace& place, unsigned transfers);
 
 } // namespace quarry::publish

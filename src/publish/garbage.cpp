@@ -11,6 +11,7 @@
 namespace quarry::publish {
 
 using store::ObjectInfo;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -27,7 +28,7 @@ bool is_record(const std::string& key, std::string_view prefix) { return digest_
 
 /// Whether a set is sealed: from its own record, which says where its seal is. A record that cannot be read does not
 /// tell, so it is kept. So is that of a set whose seal retention took away: records outlive the files.
-Result<bool> may_be_sealed(ObjectStore& store, const registry::SetDigest& digest) {
+Result<bool> may_be_sealed(ObjectReader& store, const registry::SetDigest& digest) {
   auto set = registry::load_set(store, digest);
   if (!set && set.error().kind == ErrorKind::not_found) return false; // removed meanwhile
   if (!set && set.error().kind == ErrorKind::corrupt) return true;
@@ -39,7 +40,7 @@ Result<bool> may_be_sealed(ObjectStore& store, const registry::SetDigest& digest
 }
 
 /// The records that nothing names, with a known time.
-Result<std::vector<ObjectInfo>> unreachable(ObjectStore& store, const Reachable& reached) {
+Result<std::vector<ObjectInfo>> unreachable(ObjectReader& store, const Reachable& reached) {
   std::vector<ObjectInfo> found;
   for (const std::string prefix : {"views/", "ledger/", "sets/"}) {
     TRY(auto objects, store.list(prefix));

@@ -21,6 +21,7 @@ namespace quarry::publish {
 
 using registry::HistoryFile;
 using store::ObjectInfo;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -36,7 +37,7 @@ struct Candidate {
   const Said* said = nullptr;
 };
 
-Result<FileNames> shown_already(ObjectStore& target, const Planned& planned) {
+Result<FileNames> shown_already(ObjectReader& target, const Planned& planned) {
   FileNames known;
   for (const auto& file : planned.files) known.insert(file.filename);
   TRY(auto sets, registry::sealed_sets_below(target, planned.directory));
@@ -70,7 +71,7 @@ std::vector<Candidate> candidates_of(const Planned& planned, const UnshownByName
 }
 
 /// A metadata file that is there already: offered if it is METADATA of the wheel.
-Result<void> compare_sidecar(ObjectStore& target, Looked& looked, HistoryPlan& plan, std::mutex& mutex) {
+Result<void> compare_sidecar(ObjectReader& target, Looked& looked, HistoryPlan& plan, std::mutex& mutex) {
   auto key = looked.file.key + ".metadata";
   TRY(auto there, target.get(key, dist::k_metadata_bytes_max));
   std::lock_guard lock(mutex);
@@ -145,7 +146,7 @@ bool is_named(const std::string& name, const std::vector<std::string>& let_go, s
   return false;
 }
 
-Unexpected would_be_lost(const ObjectStore& target, const std::string& directory, std::vector<std::string> lines) {
+Unexpected would_be_lost(const ObjectReader& target, const std::string& directory, std::vector<std::string> lines) {
   constexpr std::size_t k_shown = 10;
   auto count = lines.size();
   auto error =
@@ -159,7 +160,7 @@ Unexpected would_be_lost(const ObjectStore& target, const std::string& directory
 }
 
 /// What is still lost after all that can be taken over was: an error, unless it was given up by name.
-Result<void> judge_losses(const ObjectStore& target, const UnshownByName& unshown, const Reasons& reasons,
+Result<void> judge_losses(const ObjectReader& target, const UnshownByName& unshown, const Reasons& reasons,
                           const std::vector<std::string>& let_go, HistoryPlan& plan) {
   std::vector<std::string> lines;
   std::set<std::string> used;
@@ -181,7 +182,7 @@ Result<void> judge_losses(const ObjectStore& target, const UnshownByName& unshow
 }
 
 /// The files whose notes fit leave `candidates`.
-Result<void> take_noted(ObjectStore& target, std::vector<Candidate>& candidates, HistoryPlan& plan) {
+Result<void> take_noted(ObjectReader& target, std::vector<Candidate>& candidates, HistoryPlan& plan) {
   TRY(auto notes, read_adopt_notes(target, plan.directory));
   std::erase_if(candidates, [&](const Candidate& candidate) {
     const auto* noted = notes.find(*candidate.object);
@@ -192,7 +193,7 @@ Result<void> take_noted(ObjectStore& target, std::vector<Candidate>& candidates,
   return {};
 }
 
-Result<void> still_as_planned(ObjectStore& target, const HistoryPlan& plan) {
+Result<void> still_as_planned(ObjectReader& target, const HistoryPlan& plan) {
   TRY(auto objects, target.list(plan.directory + "/"));
   std::map<std::string, const ObjectInfo*> now;
   for (const auto& object : objects) now[object.key] = &object;

@@ -78,7 +78,7 @@ private:
 class HugePrefix : public store::testing::FaultyStore {
 public:
   HugePrefix(store::ObjectStore& inner, std::atomic<std::uint64_t>& read) : FaultyStore(inner), read_(read) {}
-  Result<content::Rope> open(const std::string& key) override {
+  Result<content::Rope> do_open(const std::string& key) override {
     auto number = key.substr(key.find("1.") + 2);
     return content::Rope::of(std::make_shared<CountingSource>(huge_wheel(std::stoul(number)).bytes, read_));
   }

@@ -12,7 +12,7 @@
 namespace quarry::publish {
 
 using registry::HistoryFile;
-using store::ObjectStore;
+using store::ObjectReader;
 
 namespace {
 
@@ -38,7 +38,7 @@ std::string readable_requirement(const std::string& requires_python) {
   return dist::Specifiers::parse(requires_python) ? requires_python : std::string();
 }
 
-Result<void> look_at_wheel(ObjectStore& target, Looked& looked) {
+Result<void> look_at_wheel(ObjectReader& target, Looked& looked) {
   auto& file = looked.file;
   TRY(auto rope, target.open(file.key));
   TRY(auto found, wheel::look_at_metadata(rope, file.filename));
@@ -50,7 +50,7 @@ Result<void> look_at_wheel(ObjectStore& target, Looked& looked) {
   return {};
 }
 
-Result<void> look_at_sdist(ObjectStore& target, const std::string& temporary, Looked& looked) {
+Result<void> look_at_sdist(ObjectReader& target, const std::string& temporary, Looked& looked) {
   auto& file = looked.file;
   TRY(auto local, index::fetched(target, file.key, temporary));
   TRY(auto described, index::describe(local.path(), 1));
@@ -71,7 +71,7 @@ bool is_of_the_package(const Error& error) {
          error.kind == ErrorKind::invalid_argument || error.kind == ErrorKind::resource_exhausted;
 }
 
-Result<Looked> look_at_found(ObjectStore& target, const LookAt& look) {
+Result<Looked> look_at_found(ObjectReader& target, const LookAt& look) {
   TRY(auto info, target.head(look.object.key));
   if (!info) return is_gone(look.object.key);
   Looked looked;

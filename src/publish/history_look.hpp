@@ -21,7 +21,7 @@ struct LookAt {
 /// The end, the central directory and METADATA of a wheel, by ranges; a source distribution whole. Fails with corrupt,
 /// failed or invalid_argument and the code of what is wrong with the file, P114 if two digests that the store or
 /// pages name differ, P111 if it is gone.
-Result<Looked> look_at_found(store::ObjectStore& target, const LookAt& look);
+Result<Looked> look_at_found(store::ObjectReader& target, const LookAt& look);
 
 /// Whether an error is about the package, not about the store. Pure.
 bool is_of_the_package(const Error& error);

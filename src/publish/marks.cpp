@@ -9,6 +9,7 @@
 
 namespace quarry::publish {
 
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -27,7 +28,7 @@ Result<void> write_record(ObjectStore& store, const Named& record, store::Precon
 
 } // namespace
 
-Result<Marks> read_marks(ObjectStore& store) {
+Result<Marks> read_marks(ObjectReader& store) {
   Marks marks;
   TRY(auto bytes, store.get(k_marks_key, registry::k_record_bytes_max));
   if (!bytes) return marks;

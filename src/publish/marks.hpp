@@ -22,7 +22,7 @@ using Marks = std::map<std::string, Mark>; ///< by key
 
 /// Returns no marks if the object is missing or invalid: then everything is marked again, which only takes longer.
 /// Fails with the errors of the store.
-Result<Marks> read_marks(store::ObjectStore& store);
+Result<Marks> read_marks(store::ObjectReader& store);
 /// Removes the object if there are no marks.
 Result<void> write_marks(store::ObjectStore& store, const Marks& marks);
 

@@ -72,7 +72,7 @@ Unexpected always_overtaken(const std::string& channel) {
 }
 
 /// What the channel shows, without the shards: they are there.
-Result<registry::View> same_view(store::ObjectStore& store, const std::optional<Channel>& now) {
+Result<registry::View> same_view(store::ObjectReader& store, const std::optional<Channel>& now) {
   if (!now) return registry::make_view({});
   registry::View view;
   view.digest = now->record.view;

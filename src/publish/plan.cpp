@@ -20,7 +20,7 @@ namespace quarry::publish {
 
 using registry::FileRecord;
 using registry::SealedSet;
-using store::ObjectStore;
+using store::ObjectReader;
 
 std::uint64_t Plan::bytes_to_write() const {
   std::uint64_t bytes = 0;
@@ -45,7 +45,7 @@ Unexpected other_bytes(const std::string& key, const Sha256& published, const Sh
 }
 
 /// Retention is about to remove files here that look as if nobody needed them; `keys` are those of the directory.
-Result<void> refuse_leaving(ObjectStore& store, const std::string& directory, const std::set<std::string>& keys) {
+Result<void> refuse_leaving(ObjectReader& store, const std::string& directory, const std::set<std::string>& keys) {
   auto first = keys.lower_bound(directory + "/retired/");
   if (first == keys.end() || !first->starts_with(directory + "/retired/")) return {};
   TRY(auto leaving, registry::leaving_from(store, directory));
@@ -57,7 +57,7 @@ Result<void> refuse_leaving(ObjectStore& store, const std::string& directory, co
 }
 
 /// The sets sealed in exactly this directory.
-Result<std::vector<SealedSet>> sets_of(ObjectStore& store, const std::string& directory) {
+Result<std::vector<SealedSet>> sets_of(ObjectReader& store, const std::string& directory) {
   TRY(auto below, registry::sealed_sets_below(store, directory));
   std::erase_if(below, [&](const SealedSet& sealed) { return sealed.set.directory != directory; });
   return below;
@@ -109,7 +109,7 @@ bool is_sealed(const std::vector<SealedSet>& sets, const FileRecord& file) {
 }
 
 /// Other bytes of a name that no seal has. Nobody was shown them, so they may go once the job that wrote them is over.
-Result<void> replace_unsealed(ObjectStore& store, const Sha256& published, std::int64_t before_us, PlannedFile& file,
+Result<void> replace_unsealed(ObjectReader& store, const Sha256& published, std::int64_t before_us, PlannedFile& file,
                               Findings& notes) {
   const auto& key = file.file.key;
   TRY(auto info, store.head(key));
@@ -128,7 +128,8 @@ Result<void> replace_unsealed(ObjectStore& store, const Sha256& published, std::
 }
 
 /// What the store holds under the names that we want. The bytes are hashed: a size says nothing.
-Result<void> look_at_names(ObjectStore& store, const std::vector<SealedSet>& sets, std::int64_t before_us, Plan& plan) {
+Result<void> look_at_names(ObjectReader& store, const std::vector<SealedSet>& sets, std::int64_t before_us,
+                           Plan& plan) {
   std::set<std::string> taken;
   TRY(auto objects, store.list(plan.directory + "/"));
   for (auto& object : objects) taken.insert(std::move(object.key));
@@ -146,7 +147,7 @@ Result<void> look_at_names(ObjectStore& store, const std::vector<SealedSet>& set
   return {};
 }
 
-Result<void> look_at_channel(ObjectStore& store, const std::string& name, const registry::SetRecord& set) {
+Result<void> look_at_channel(ObjectReader& store, const std::string& name, const registry::SetRecord& set) {
   TRY(auto channel, registry::read_channel(store, name));
   if (!channel) return {};
   std::vector<SealedSet> added{{registry::digest_of(set), set, {}}};
@@ -177,7 +178,7 @@ registry::PlanDigest digest_of(const Plan& plan) {
   return registry::PlanDigest(sha256(json.dump()));
 }
 
-Result<Plan> finish(ObjectStore& store, Plan plan, const sys::Timestamp& now, std::int64_t replace_before_us,
+Result<Plan> finish(ObjectReader& store, Plan plan, const sys::Timestamp& now, std::int64_t replace_before_us,
                     bool several_versions) {
   std::sort(plan.files.begin(), plan.files.end(),
             [](const auto& a, const auto& b) { return a.file.filename < b.file.filename; });
@@ -202,7 +203,7 @@ Result<Plan> finish(ObjectStore& store, Plan plan, const sys::Timestamp& now, st
   return plan;
 }
 
-Unexpected name_of_the_base_index(ObjectStore& store, const std::string& project, const std::string& page,
+Unexpected name_of_the_base_index(ObjectReader& store, const std::string& project, const std::string& page,
                                   const pages::Offer& ours) {
   auto error = Error::of(ErrorKind::already_exists, "P017",
                          fmt::format("{} is a project of {} and of the base index, {}: one name must have one owner",
@@ -220,7 +221,7 @@ Unexpected name_of_the_base_index(ObjectStore& store, const std::string& project
 
 // An installer that is given both indexes takes the newer version, whoever published it (dependency confusion). The
 // mirror refuses our names; here is the other direction.
-Result<void> refuse_names_of_the_base_index(ObjectStore& store, const registry::SetRecord& set) {
+Result<void> refuse_names_of_the_base_index(ObjectReader& store, const registry::SetRecord& set) {
   std::map<std::string, pages::Offer> offers;
   for (const auto& file : set.files) {
     auto& offer = offers[file.project];
@@ -242,7 +243,7 @@ Result<void> check_target(const Target& target) {
   return {};
 }
 
-Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected collected, const sys::Timestamp& now) {
+Result<Plan> make_plan(ObjectReader& store, const Target& target, Collected collected, const sys::Timestamp& now) {
   TRY_DO(check_target(target));
   std::vector<std::string> names;
   for (const auto& candidate : collected.candidates) names.push_back(candidate.file.filename);
@@ -265,7 +266,7 @@ Result<Plan> make_plan(ObjectStore& store, const Target& target, Collected colle
   return finish(store, std::move(plan), now, target.replace_unsealed_before_us, target.several_versions);
 }
 
-Result<Plan> plan_adoption(ObjectStore& store, const std::string& directory, registry::Origin origin,
+Result<Plan> plan_adoption(ObjectReader& store, const std::string& directory, registry::Origin origin,
                            std::vector<PlannedFile> files, const sys::Timestamp& now) {
   Plan plan;
   plan.directory = directory;

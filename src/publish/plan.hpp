@@ -51,7 +51,7 @@ struct Plan {
 
 /// Fails with already_exists P017 if a file of the set is of a project of this store's base index. One head for each
 /// project.
-Result<void> refuse_names_of_the_base_index(store::ObjectStore& store, const registry::SetRecord& set);
+Result<void> refuse_names_of_the_base_index(store::ObjectReader& store, const registry::SetRecord& set);
 
 /// Checks the names of the channel and the directory: R016, L020, and P062 for an area that does not exist for the
 /// platform. Reads nothing, so it can be called before the packages are verified. Pure.
@@ -69,11 +69,12 @@ Result<void> check_target(const Target& target);
 ///   invalid_argument  P062 a package does not exist for the platform; R005 a name cannot be a key
 /// Costs a listing of the directory, two reads for each set at or below it, a head for each project, and reading every
 /// file that exists there under one of the names. One request at a time.
-Result<Plan> make_plan(store::ObjectStore& store, const Target& target, Collected collected, const sys::Timestamp& now);
+Result<Plan> make_plan(store::ObjectReader& store, const Target& target, Collected collected,
+                       const sys::Timestamp& now);
 
 /// The same for files that are in the store already, at `directory` (set adopt), without a channel. `files` have their
 /// keys. Several versions are allowed, and nothing is replaced.
-Result<Plan> plan_adoption(store::ObjectStore& store, const std::string& directory, registry::Origin origin,
+Result<Plan> plan_adoption(store::ObjectReader& store, const std::string& directory, registry::Origin origin,
                            std::vector<PlannedFile> files, const sys::Timestamp& now);
 
 } // namespace quarry::publish

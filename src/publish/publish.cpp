@@ -16,6 +16,7 @@
 
 namespace quarry::publish {
 
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -106,7 +107,7 @@ Result<void> store_content(ObjectStore& store, const Plan& plan, const ExecuteOp
 }
 
 /// Two publishes of one directory at once: the other has sealed the bytes that this one replaced.
-Result<void> check_replaced(ObjectStore& store, const Plan& plan) {
+Result<void> check_replaced(ObjectReader& store, const Plan& plan) {
   bool replaced =
       std::any_of(plan.files.begin(), plan.files.end(), [](const auto& f) { return f.replaces.has_value(); });
   if (!replaced) return {};

@@ -12,7 +12,7 @@ namespace quarry::publish {
 /// The records that the channels' ledgers name, as keys. Grows when a channel moves; a move is never taken back.
 class Reachable {
 public:
-  explicit Reachable(store::ObjectStore& store) : store_(store) {}
+  explicit Reachable(store::ObjectReader& store) : store_(store) {}
 
   /// Follows the channels that have moved since the last call. Warning P080 for an earlier view that is lost. Fails
   /// with R010, R011 or R017 if a ledger or the current view of a channel is: what it names is not known. Costs a read
@@ -28,7 +28,7 @@ private:
   Result<void> follow(const registry::ChannelRecord& channel, Findings& notes);
   void add(const registry::ViewRecord& view, const std::string& channel);
 
-  store::ObjectStore& store_;
+  store::ObjectReader& store_;
   std::map<std::string, std::string> keys_;               ///< with the channel that was first seen to name it
   std::map<std::string, registry::LedgerDigest> ledgers_; ///< by channel: the entry up to which it was followed
 };

@@ -13,6 +13,7 @@ namespace quarry::publish {
 using registry::FileRecord;
 using registry::HistoryFile;
 using store::ObjectInfo;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -36,7 +37,7 @@ HistoryFile note_of(const FileRecord& file, const ObjectInfo& object) {
 }
 
 /// What the note says, with METADATA from the wheel itself, by ranges; nullopt if the note does not fit the wheel.
-Result<std::optional<ReadWhole>> from_note(ObjectStore& store, const HistoryFile& note) {
+Result<std::optional<ReadWhole>> from_note(ObjectReader& store, const HistoryFile& note) {
   ReadWhole read;
   read.planned.file = registry::shown_file(note);
   read.planned.file.tags = tags_of(note.filename);

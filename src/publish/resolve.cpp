@@ -11,7 +11,7 @@
 namespace quarry::publish {
 
 using registry::Resolved;
-using store::ObjectStore;
+using store::ObjectReader;
 
 namespace {
 
@@ -22,12 +22,12 @@ std::string without_slash(std::string text) {
   return text;
 }
 
-bool is_on_disk(const ObjectStore& store) { return store.url("x").starts_with(k_file_url); }
+bool is_on_disk(const ObjectReader& store) { return store.url("x").starts_with(k_file_url); }
 
 using Kind = run::LocatorKind;
 const std::vector<Kind> k_in_a_store{Kind::run, Kind::set, Kind::channel};
 
-Unexpected not_inside(const ObjectStore& store, const std::string& place) {
+Unexpected not_inside(const ObjectReader& store, const std::string& place) {
   if (!run::bare_word_meanings(place, k_in_a_store).empty())
     return fail(ErrorKind::invalid_argument, "P012", fmt::format("`{}` is not a locator", place),
                 "the forms are run:ID, set:DIGEST, channel:NAME, or a directory in the store");
@@ -35,7 +35,7 @@ Unexpected not_inside(const ObjectStore& store, const std::string& place) {
               "publish it first: `quarry publish`");
 }
 
-bool exists(ObjectStore& store, const std::string& meaning) {
+bool exists(ObjectReader& store, const std::string& meaning) {
   auto locator = run::parse_locator(meaning);
   if (!locator) return false;
   if (locator->kind == Kind::channel) {
@@ -47,7 +47,7 @@ bool exists(ObjectStore& store, const std::string& meaning) {
 }
 
 /// What the store has decides which locator a bare word was meant for. A word that it lacks is never called a channel.
-Error with_meaning(ObjectStore& store, const std::string& word, Error error) {
+Error with_meaning(ObjectReader& store, const std::string& word, Error error) {
   auto meanings = run::bare_word_meanings(word, k_in_a_store);
   if (!error.is(codes::path_outside_store) || meanings.empty()) return error;
   auto meant = meanings;
@@ -58,7 +58,7 @@ Error with_meaning(ObjectStore& store, const std::string& word, Error error) {
 }
 
 /// "s3://bucket/prefix/1-linux/python/g", or "1-linux/python/g" below it.
-Result<std::string> key_of_place(const ObjectStore& store, std::string place) {
+Result<std::string> key_of_place(const ObjectReader& store, std::string place) {
   auto root = without_slash(store.describe()) + "/";
   if (place.find("://") != place.npos) {
     if (!place.starts_with(root)) return not_inside(store, place);
@@ -70,7 +70,7 @@ Result<std::string> key_of_place(const ObjectStore& store, std::string place) {
   return key;
 }
 
-Result<Resolved> resolve_directory(ObjectStore& store, const run::Locator& locator) {
+Result<Resolved> resolve_directory(ObjectReader& store, const run::Locator& locator) {
   bool path = locator.kind == run::LocatorKind::path;
   auto found = path ? key_of_path(store, locator.path) : key_of_place(store, locator.url);
   if (!found) return fail(with_meaning(store, locator.text, std::move(found).error()));
@@ -82,7 +82,7 @@ Result<Resolved> resolve_directory(ObjectStore& store, const run::Locator& locat
 
 } // namespace
 
-Result<std::string> path_of_key(const ObjectStore& store, const std::string& key) {
+Result<std::string> path_of_key(const ObjectReader& store, const std::string& key) {
   auto url = store.url(key);
   if (url.starts_with(k_file_url)) return text::percent_decode(url.substr(k_file_url.size()));
   return fail(ErrorKind::unsupported, "P012",
@@ -90,7 +90,7 @@ Result<std::string> path_of_key(const ObjectStore& store, const std::string& key
               "copy it to a disk first, for instance with `quarry store get`");
 }
 
-Result<std::string> key_of_path(const ObjectStore& store, const std::string& path) {
+Result<std::string> key_of_path(const ObjectReader& store, const std::string& path) {
   if (!is_on_disk(store)) return key_of_place(store, path);
   TRY(auto absolute, sys::absolute(path));
   TRY(auto inside, path_of_key(store, "x"));
@@ -106,7 +106,7 @@ Result<std::string> key_of_path(const ObjectStore& store, const std::string& pat
   return key.substr(root.size());
 }
 
-Result<Resolved> resolve(ObjectStore& store, const run::Locator& locator) {
+Result<Resolved> resolve(ObjectReader& store, const run::Locator& locator) {
   TRY_DO(run::require_kind(locator,
                            {Kind::set, Kind::run, Kind::channel, Kind::path, Kind::s3, Kind::http, Kind::release},
                            "find sealed sets in"));

@@ -9,6 +9,7 @@
 namespace quarry::publish {
 
 using registry::ShownSet;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -34,7 +35,7 @@ void forget_just_sealed(registry::Distribution& now, const std::vector<ShownSet>
   }
 }
 
-Result<void> refuse_if_blocked(ObjectStore& store, const registry::DistributionRecord& record,
+Result<void> refuse_if_blocked(ObjectReader& store, const registry::DistributionRecord& record,
                                const std::vector<ShownSet>& fresh) {
   if (record.shown.blocked.empty()) return {};
   std::vector<registry::SealedSet> sets;
@@ -47,7 +48,7 @@ Result<void> refuse_if_blocked(ObjectStore& store, const registry::DistributionR
 
 } // namespace
 
-std::string address_of(const ObjectStore& store, const std::string& directory) {
+std::string address_of(const ObjectReader& store, const std::string& directory) {
   return fmt::format("{}/{}", store.describe(), directory);
 }
 

@@ -8,7 +8,7 @@
 namespace quarry::publish {
 
 /// How commands name a distribution: its directory in its store, "s3://BUCKET/v2/gfx94X-dcgpu".
-std::string address_of(const store::ObjectStore& store, const std::string& directory);
+std::string address_of(const store::ObjectReader& store, const std::string& directory);
 
 /// Adds sealed sets to what a claimed directory shows; those that it shows already stay where they are. Returns whether
 /// it moved. Starts over if other writers are faster, `k_rebase_max` times, then precondition_failed P010. held R022 if

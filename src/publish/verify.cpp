@@ -21,6 +21,7 @@
 namespace quarry::publish {
 
 using registry::FileRecord;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -36,7 +37,7 @@ Finding defect(const std::string& code, const std::string& key, std::string mess
 }
 
 /// From the bytes, or from what the store recorded when it checked them.
-Result<std::optional<Sha256>> digest_at(ObjectStore& store, const std::string& key, bool recorded_is_enough,
+Result<std::optional<Sha256>> digest_at(ObjectReader& store, const std::string& key, bool recorded_is_enough,
                                         std::optional<std::uint64_t> size) {
   if (recorded_is_enough) {
     TRY(auto info, store.head(key));
@@ -46,7 +47,7 @@ Result<std::optional<Sha256>> digest_at(ObjectStore& store, const std::string& k
   return store::digest_of(store, key);
 }
 
-Result<Findings> verify_file(ObjectStore& store, const FileRecord& file, bool recorded_is_enough) {
+Result<Findings> verify_file(ObjectReader& store, const FileRecord& file, bool recorded_is_enough) {
   Findings found;
   TRY(auto digest, digest_at(store, file.key, recorded_is_enough, file.size));
   if (!digest)
@@ -80,7 +81,7 @@ bool in_package_area(const std::string& key) {
 
 using Objects = std::vector<store::ObjectInfo>;
 
-Result<std::map<std::string, Objects>> distributions_below(ObjectStore& store, const std::string& prefix) {
+Result<std::map<std::string, Objects>> distributions_below(ObjectReader& store, const std::string& prefix) {
   std::map<std::string, Objects> directories;
   TRY(auto objects, store.list(prefix + "/"));
   for (auto& object : objects)
@@ -105,7 +106,7 @@ registry::Origin origin_of(const std::string& directory, const std::string& tool
 }
 
 /// For a hint; the key itself for a store that is not on this machine.
-std::string directory_on_disk(const ObjectStore& store, const std::string& key) {
+std::string directory_on_disk(const ObjectReader& store, const std::string& key) {
   auto path = path_of_key(store, key);
   return std::string(path::dirname(path ? *path : key));
 }
@@ -120,7 +121,7 @@ struct Amount {
 };
 
 /// Notes lie in the directory of the files, which may be below the package directory.
-Result<AdoptNotes> notes_of(ObjectStore& store, const Objects& objects) {
+Result<AdoptNotes> notes_of(ObjectReader& store, const Objects& objects) {
   if (path_of_key(store, "x")) return AdoptNotes({}); // reading a disk again is cheap
   return read_adopt_notes(store, std::string(path::dirname(objects.front().key)));
 }
@@ -160,7 +161,7 @@ Result<Plan> plan_adoption_of(ObjectStore& store, const Adopting& adopting, cons
 }
 
 /// What was read must be what a seal names: another tool may have replaced or removed a file meanwhile.
-Result<void> still_as_read(ObjectStore& store, const Plan& plan) {
+Result<void> still_as_read(ObjectReader& store, const Plan& plan) {
   TRY(auto listed, store.children(plan.directory + "/"));
   std::map<std::string, const store::ObjectInfo*> now;
   for (const auto& object : listed.objects) now[object.key] = &object;
@@ -175,7 +176,7 @@ Result<void> still_as_read(ObjectStore& store, const Plan& plan) {
 
 } // namespace
 
-Result<Findings> verify_sets(ObjectStore& store, const std::vector<registry::SealedSet>& sets,
+Result<Findings> verify_sets(ObjectReader& store, const std::vector<registry::SealedSet>& sets,
                              const VerifyOptions& options) {
   TRY(auto files, registry::union_of(sets));
   std::vector<Findings> found(files.size());
@@ -193,7 +194,7 @@ Result<Findings> verify_sets(ObjectStore& store, const std::vector<registry::Sea
   return all;
 }
 
-Result<std::vector<std::string>> package_directories(ObjectStore& store, const std::string& prefix) {
+Result<std::vector<std::string>> package_directories(ObjectReader& store, const std::string& prefix) {
   TRY(auto directories, distributions_below(store, prefix));
   std::vector<std::string> names;
   for (const auto& [directory, keys] : directories) names.push_back(directory);

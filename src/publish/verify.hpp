@@ -17,12 +17,12 @@ struct VerifyOptions {
 /// Reads every file and sidecar of the sets, `workers` files at a time, and compares them with their records. Returns
 /// findings by file name: P020 (a file is missing), P021 (other bytes), P022 (a sidecar is missing or other). Fails
 /// only with what stops the reading itself, and with R018 if two sets disagree about a file.
-Result<Findings> verify_sets(store::ObjectStore& store, const std::vector<registry::SealedSet>& sets,
+Result<Findings> verify_sets(store::ObjectReader& store, const std::vector<registry::SealedSet>& sets,
                              const VerifyOptions& options);
 
 /// Returns the directories at or below a key prefix that hold distributions, in python/, pytorch/ or jax/ of a run:
 /// "…/python/g" for "…/python/g/dist/x.whl". Costs one listing of everything below.
-Result<std::vector<std::string>> package_directories(store::ObjectStore& store, const std::string& prefix);
+Result<std::vector<std::string>> package_directories(store::ObjectReader& store, const std::string& prefix);
 
 struct AdoptOptions {
   Describe describe;

@@ -16,6 +16,7 @@
 namespace quarry::publish {
 
 using registry::FileRecord;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -38,7 +39,7 @@ Finding missing_or_cut(const Claimed& claimed, const std::optional<std::uint64_t
                   : std::string("restore the file from a copy, or roll the channel back")};
 }
 
-Result<Findings> check_sizes(ObjectStore& store, const std::vector<FileRecord>& files) {
+Result<Findings> check_sizes(ObjectReader& store, const std::vector<FileRecord>& files) {
   std::map<std::string, std::vector<Claimed>> by_directory;
   for (const auto& file : files) {
     auto& in_it = by_directory[std::string(path::dirname(file.key))];
@@ -77,7 +78,7 @@ Promises promises_of(const std::vector<FileRecord>& files) {
   return promises;
 }
 
-Result<std::optional<std::string>> defect_of_page(ObjectStore& store, const std::string& key, const Promises& wanted) {
+Result<std::optional<std::string>> defect_of_page(ObjectReader& store, const std::string& key, const Promises& wanted) {
   TRY(auto bytes, store.get(key, index::k_page_bytes_max));
   if (!bytes) return std::optional<std::string>("is missing");
   auto page = index::read_page(*bytes, key);
@@ -131,7 +132,7 @@ std::vector<ClaimedPage> copies_of(const std::vector<ClaimedPage>& pages) {
 }
 
 /// Pages of projects that the view lacks: installers would take what nothing vouches for.
-Result<Findings> check_stale(ObjectStore& store, const std::string& channel, const std::vector<ClaimedPage>& pages) {
+Result<Findings> check_stale(ObjectReader& store, const std::string& channel, const std::vector<ClaimedPage>& pages) {
   std::set<std::string> current;
   for (const auto& page : pages) current.insert(page.key);
   TRY(auto stale, pages::stale_pages(store, registry::channel_directory(channel),
@@ -174,7 +175,7 @@ struct Moment {
   }
 };
 
-Result<Moment> moment_of(ObjectStore& store, const std::string& name) {
+Result<Moment> moment_of(ObjectReader& store, const std::string& name) {
   TRY(auto channel, registry::require_channel(store, name));
   TRY(auto pages, pages::projected_generation(store, name));
   return Moment{std::move(channel.record), pages};

@@ -64,13 +64,13 @@ Result<Sha256> put_attempt(ObjectStore& store, const AttemptRecord& record) {
   return digest;
 }
 
-Result<std::vector<AttemptRecord>> list_attempts(ObjectStore& store, const std::vector<SetDigest>& sets,
+Result<std::vector<AttemptRecord>> list_attempts(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                  Findings& skipped) {
   TRY(auto about, list_about(store, sets));
   return read_attempts(store, about.attempts, skipped);
 }
 
-Result<std::vector<AttemptRecord>> read_attempts(ObjectStore& store, const std::map<Sha256, std::string>& keys,
+Result<std::vector<AttemptRecord>> read_attempts(ObjectReader& store, const std::map<Sha256, std::string>& keys,
                                                  Findings& skipped) {
   std::vector<std::pair<Sha256, std::string>> objects(keys.begin(), keys.end());
   std::vector<std::optional<AttemptRecord>> records(objects.size());

@@ -38,10 +38,10 @@ Result<AttemptRecord> parse_attempt(std::string_view text);
 Result<Sha256> put_attempt(ObjectStore& store, const AttemptRecord& record);
 /// All attempts to test these sets, each once, sorted by time. Junk is told in `skipped` (R021) and counts for nothing.
 /// One listing for each set and a read for each record.
-Result<std::vector<AttemptRecord>> list_attempts(ObjectStore& store, const std::vector<SetDigest>& sets,
+Result<std::vector<AttemptRecord>> list_attempts(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                  Findings& skipped);
 /// The same by the keys of their objects. One read for each.
-Result<std::vector<AttemptRecord>> read_attempts(ObjectStore& store, const std::map<Sha256, std::string>& keys,
+Result<std::vector<AttemptRecord>> read_attempts(ObjectReader& store, const std::map<Sha256, std::string>& keys,
                                                  Findings& skipped);
 
 } // namespace quarry::registry

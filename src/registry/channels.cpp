@@ -22,7 +22,7 @@ Unexpected broken(const std::string& channel, const std::string& why) {
 
 // Whether the move to `next` happened: the channel names its ledger entry, or later entries lead back to it. Returns
 // false if an entry on the way cannot be read.
-bool was_done(ObjectStore& store, const std::optional<Channel>& now, const ChannelRecord& next) {
+bool was_done(ObjectReader& store, const std::optional<Channel>& now, const ChannelRecord& next) {
   if (!now || now->record.generation < next.generation) return false;
   if (now->record.generation - next.generation > k_overtaken_max) return false;
   auto digest = now->record.ledger;
@@ -51,7 +51,7 @@ Result<void> check_channel_name(const std::string& name) {
       "use lower-case letters, digits, `.`, `_` and `-`, a letter or digit first: `stable`, `nightly`, `rocm-7.2`");
 }
 
-Result<std::optional<Channel>> read_channel(ObjectStore& store, const std::string& name) {
+Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::string& name) {
   TRY_DO(check_channel_name(name));
   Channel channel;
   TRY(auto bytes, store.get(channel_key(name), k_record_bytes_max, &channel.etag));
@@ -63,7 +63,7 @@ Result<std::optional<Channel>> read_channel(ObjectStore& store, const std::strin
   return std::optional(std::move(channel));
 }
 
-Result<Channel> require_channel(ObjectStore& store, const std::string& name) {
+Result<Channel> require_channel(ObjectReader& store, const std::string& name) {
   TRY(auto channel, read_channel(store, name));
   if (channel) return std::move(*channel);
   TRY(auto names, list_channels(store));
@@ -132,7 +132,7 @@ Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<Seal
   return refuse_blocked(Blocking{"channel " + channel.name, channel.name, channel.guard.blocked}, sets);
 }
 
-Result<std::vector<std::string>> list_channels(ObjectStore& store) {
+Result<std::vector<std::string>> list_channels(ObjectReader& store) {
   TRY(auto found, store.children(std::string(k_channels))); // not their pages, which are many
   std::vector<std::string> names;
   for (const auto& object : found.objects) {
@@ -142,7 +142,7 @@ Result<std::vector<std::string>> list_channels(ObjectStore& store) {
   return names;
 }
 
-Result<Resolved> resolve_channel(ObjectStore& store, const std::string& name) {
+Result<Resolved> resolve_channel(ObjectReader& store, const std::string& name) {
   TRY(auto channel, require_channel(store, name));
   TRY(auto view, load_whole_view(store, channel.record.view), "while reading channel " + name);
   Resolved resolved{"channel:" + name, {}, files_of(view), view.digest, channel.record.generation};
@@ -150,7 +150,7 @@ Result<Resolved> resolve_channel(ObjectStore& store, const std::string& name) {
   return resolved;
 }
 
-Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectStore& store, const ChannelRecord& channel) {
+Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel) {
   std::vector<Stored<LedgerRecord>> chain;
   auto digest = channel.ledger;
   auto view = channel.view;

@@ -81,7 +81,7 @@ Result<void> put_derivation(ObjectStore& store, const SetDigest& set, const std:
   return fail(std::move(error));
 }
 
-Result<std::optional<DerivationRecord>> load_derivation(ObjectStore& store, const SetDigest& set) {
+Result<std::optional<DerivationRecord>> load_derivation(ObjectReader& store, const SetDigest& set) {
   auto key = derivation_key(set);
   TRY(auto bytes, store.get(key, k_record_bytes_max));
   if (!bytes) return std::optional<DerivationRecord>();

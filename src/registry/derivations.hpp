@@ -33,6 +33,6 @@ Result<DerivationRecord> parse_derivation(std::string_view text);
 /// already_exists (R009) if the set has another one. Costs a write, or a read if it is there.
 Result<void> put_derivation(ObjectStore& store, const SetDigest& set, const std::string& bytes);
 /// nullopt: the set was not made of another one. One request. Fails as parse_derivation() does, and with R007.
-Result<std::optional<DerivationRecord>> load_derivation(ObjectStore& store, const SetDigest& set);
+Result<std::optional<DerivationRecord>> load_derivation(ObjectReader& store, const SetDigest& set);
 
 } // namespace quarry::registry

@@ -20,7 +20,7 @@ constexpr const char* k_found_hint = "`quarry promote … --to-store` makes one;
                                      "s3://BUCKET/v2/gfx94X-dcgpu";
 constexpr std::uint64_t k_overtaken_by_max = 1024; // moves of others while one write was on its way
 
-Result<DistributionView> load_view_of(ObjectStore& store, const std::string& directory,
+Result<DistributionView> load_view_of(ObjectReader& store, const std::string& directory,
                                       const DistributionViewDigest& digest) {
   auto key = distribution_view_key(directory, digest);
   TRY(auto bytes, store.get(key, k_record_bytes_max));
@@ -50,7 +50,7 @@ store::PutOptions pointer_options(store::Precondition precondition) {
 }
 
 /// Sets that are sealed in the directory and that the pointer does not name yet, by digest.
-Result<void> add_sealed(ObjectStore& store, DistributionRecord& record) {
+Result<void> add_sealed(ObjectReader& store, DistributionRecord& record) {
   auto place = record.directory + "/seals/";
   TRY(auto listed, store.children(place));
   for (const auto& object : listed.objects) {
@@ -65,7 +65,7 @@ Result<void> add_sealed(ObjectStore& store, DistributionRecord& record) {
 }
 
 /// Whether the move to `next` happened: the pointer names its record, or later records lead back to it.
-bool has_moved_to(ObjectStore& store, const DistributionRecord& now, const DistributionRecord& next) {
+bool has_moved_to(ObjectReader& store, const DistributionRecord& now, const DistributionRecord& next) {
   if (now.generation < next.generation || now.generation - next.generation > k_overtaken_by_max) return false;
   auto digest = now.view;
   for (auto generation = now.generation; generation > next.generation && !digest.empty(); --generation) {
@@ -94,7 +94,7 @@ std::string distribution_view_key(const std::string& directory, const Distributi
   return fmt::format("{}/views/{}{}", directory, digest.hex(), k_json);
 }
 
-Result<std::string> directory_of_distribution(ObjectStore& place) {
+Result<std::string> directory_of_distribution(ObjectReader& place) {
   std::string key(k_pointer_name);
   TRY(auto bytes, place.get(key, k_record_bytes_max));
   if (!bytes) return std::string();
@@ -102,7 +102,7 @@ Result<std::string> directory_of_distribution(ObjectStore& place) {
   return record.directory;
 }
 
-Result<std::optional<Distribution>> read_distribution(ObjectStore& store, const std::string& directory) {
+Result<std::optional<Distribution>> read_distribution(ObjectReader& store, const std::string& directory) {
   Distribution found;
   auto key = distribution_key(directory);
   TRY(auto bytes, store.get(key, k_record_bytes_max, &found.etag));
@@ -115,7 +115,7 @@ Result<std::optional<Distribution>> read_distribution(ObjectStore& store, const 
   return std::optional(std::move(found));
 }
 
-Result<Distribution> require_distribution(ObjectStore& store, const std::string& directory) {
+Result<Distribution> require_distribution(ObjectReader& store, const std::string& directory) {
   TRY(auto found, read_distribution(store, directory));
   if (found) return std::move(*found);
   return fail(ErrorKind::not_found, "P120", fmt::format("{} holds no distribution {}", store.describe(), directory),
@@ -160,7 +160,7 @@ Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribut
               "run the command again: it starts from the new state");
 }
 
-Result<std::vector<DistributionView>> distribution_moves(ObjectStore& store, const DistributionRecord& record,
+Result<std::vector<DistributionView>> distribution_moves(ObjectReader& store, const DistributionRecord& record,
                                                          std::size_t at_most) {
   std::vector<DistributionView> moves;
   auto digest = record.view;
@@ -176,7 +176,7 @@ Result<std::vector<DistributionView>> distribution_moves(ObjectStore& store, con
   return moves;
 }
 
-Result<std::vector<SealedSet>> sealed_of(ObjectStore& store, const Shown& shown) {
+Result<std::vector<SealedSet>> sealed_of(ObjectReader& store, const Shown& shown) {
   std::vector<std::optional<SealedSet>> found(shown.sets.size());
   TRY_DO(parallel_for(found.size(), k_requests, [&](std::size_t i) -> Result<void> {
     auto sealed = load_sealed(store, shown.sets[i].set);
@@ -190,7 +190,7 @@ Result<std::vector<SealedSet>> sealed_of(ObjectStore& store, const Shown& shown)
   return sets;
 }
 
-Result<Resolved> resolve_directory(ObjectStore& store, const std::string& directory) {
+Result<Resolved> resolve_directory(ObjectReader& store, const std::string& directory) {
   TRY_DO(store::check_key(directory));
   TRY(auto distribution, read_distribution(store, directory));
   if (!distribution) return resolve_run(store, directory);

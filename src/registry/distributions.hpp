@@ -60,7 +60,7 @@ std::string distribution_key(const std::string& directory);
 std::string distribution_view_key(const std::string& directory, const DistributionViewDigest& digest);
 /// Reads the pointer at the root of the store `place` and returns the directory that it names; "" if there is no
 /// pointer. One read. B002 to B004; corrupt R011, R012.
-Result<std::string> directory_of_distribution(ObjectStore& place);
+Result<std::string> directory_of_distribution(ObjectReader& place);
 
 struct Distribution {
   DistributionRecord record;
@@ -71,9 +71,9 @@ struct Distribution {
 /// Returns what a distribution shows; nullopt if the directory is not one. A pointer of `quarry.distribution/1` was
 /// written after the pages of all sets sealed in the directory, so it shows all of them. One read, and a listing for
 /// such a pointer. B002 to B004; corrupt R011, R012.
-Result<std::optional<Distribution>> read_distribution(ObjectStore& store, const std::string& directory);
+Result<std::optional<Distribution>> read_distribution(ObjectReader& store, const std::string& directory);
 /// The same; not_found P120 if the directory is not a distribution.
-Result<Distribution> require_distribution(ObjectStore& store, const std::string& directory);
+Result<Distribution> require_distribution(ObjectReader& store, const std::string& directory);
 /// Makes `directory` a distribution: writes a pointer without sets, if-absent, before the first file is copied. From
 /// then on the files in the directory are known to be ours, even if the writer is killed or two writers begin together.
 /// Succeeds if a pointer exists already. Fails with R004 if the write may have happened, and with corrupt R010 if the
@@ -87,14 +87,14 @@ Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribut
                                              const DistributionMove& move);
 /// Returns the recorded moves, newest first, `at_most` of them. corrupt R017 if one does not fit the one after it; R010
 /// to R012 of a record. One read for each.
-Result<std::vector<DistributionView>> distribution_moves(ObjectStore& store, const DistributionRecord& record,
+Result<std::vector<DistributionView>> distribution_moves(ObjectReader& store, const DistributionRecord& record,
                                                          std::size_t at_most);
 /// Returns these sets with their seals, eight at the same time. A set whose record or seal is gone was withdrawn by
 /// hand: it is left out. corrupt R011, R014. Two reads for each.
-Result<std::vector<SealedSet>> sealed_of(ObjectStore& store, const Shown& shown);
+Result<std::vector<SealedSet>> sealed_of(ObjectReader& store, const Shown& shown);
 /// What a directory holds for installers: the sets that a distribution shows, else as resolve_run(). not_found R013 if
 /// there are none.
-Result<Resolved> resolve_directory(ObjectStore& store, const std::string& directory);
+Result<Resolved> resolve_directory(ObjectReader& store, const std::string& directory);
 /// Fails with held R022 if the distribution blocks a file of these sets. Pure.
 Result<void> refuse_blocked(const DistributionRecord& record, const std::vector<SealedSet>& sets,
                             const std::string& address);

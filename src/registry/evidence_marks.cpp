@@ -42,7 +42,7 @@ Result<void> write_marks(ObjectStore& store, const EvidenceDigest& digest, const
 
 std::string about_directory(const SetDigest& set) { return fmt::format("{}{}/", k_about, set.hex()); }
 
-Result<About> list_about(ObjectStore& store, const std::vector<SetDigest>& sets) {
+Result<About> list_about(ObjectReader& store, const std::vector<SetDigest>& sets) {
   std::vector<About> found(sets.size());
   TRY_DO(parallel_for(sets.size(), k_evidence_requests, [&](std::size_t i) -> Result<void> {
     auto directory = about_directory(sets[i]);
@@ -68,7 +68,7 @@ Result<About> list_about(ObjectStore& store, const std::vector<SetDigest>& sets)
   return all;
 }
 
-Result<bool> all_evidence_is_marked(ObjectStore& store) {
+Result<bool> all_evidence_is_marked(ObjectReader& store) {
   auto bytes = store.get(std::string(k_marked), k_marked_bytes_max);
   if (!bytes && bytes.error().kind == ErrorKind::resource_exhausted) return false; // junk says nothing
   if (!bytes) return fail(std::move(bytes).error());
@@ -82,7 +82,7 @@ struct Names {
   bool all = false; ///< the evidence is that of the whole store
 };
 
-Result<Names> names_about(ObjectStore& store, const std::vector<SetDigest>& sets) {
+Result<Names> names_about(ObjectReader& store, const std::vector<SetDigest>& sets) {
   TRY(bool marked, all_evidence_is_marked(store));
   Names names;
   TRY(names.about, list_about(store, sets));
@@ -100,7 +100,7 @@ std::vector<std::string> keys_of(const std::vector<EvidenceDigest>& digests) {
 }
 } // namespace
 
-Result<Recorded> recorded_about(ObjectStore& store, const std::vector<SetDigest>& sets, Findings& skipped) {
+Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest>& sets, Findings& skipped) {
   TRY(auto names, names_about(store, sets));
   Recorded found;
   found.all = names.all;
@@ -110,7 +110,7 @@ Result<Recorded> recorded_about(ObjectStore& store, const std::vector<SetDigest>
   return found;
 }
 
-Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectStore& store, const std::vector<SetDigest>& sets) {
+Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets) {
   TRY(auto names, names_about(store, sets));
   auto keys = keys_of(names.about.evidence);
   TRY(auto more, waiver_keys(store));

@@ -21,10 +21,10 @@ struct About {
   std::vector<EvidenceDigest> evidence;   ///< that is marked, sorted, each once; whether the records exist is open
   std::map<Sha256, std::string> attempts; ///< keys of attempts by the digest in their names
 };
-Result<About> list_about(ObjectStore& store, const std::vector<SetDigest>& sets);
+Result<About> list_about(ObjectReader& store, const std::vector<SetDigest>& sets);
 
 /// Whether every record of the store that names a set has its marks. One request.
-Result<bool> all_evidence_is_marked(ObjectStore& store);
+Result<bool> all_evidence_is_marked(ObjectReader& store);
 
 /// What is recorded about sets: results, and attempts to get them.
 struct Recorded {
@@ -36,10 +36,10 @@ struct Recorded {
 /// Reads what a verdict on these sets needs. Junk is told in `skipped` (R021) and counts for nothing. One request, one
 /// listing for each set, and one read for each record about them; where evidence is not all marked, one listing and
 /// one read for each record of the store.
-Result<Recorded> recorded_about(ObjectStore& store, const std::vector<SetDigest>& sets, Findings& skipped);
+Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest>& sets, Findings& skipped);
 /// The keys of the evidence that recorded_about() reads, and of all waivers and revocations, sorted, whatever the
 /// objects hold: a second look finds what came or went since. Three requests and one listing for each set.
-Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectStore& store, const std::vector<SetDigest>& sets);
+Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets);
 
 /// Before the record itself is written: a mark without a record does no harm, a record without one would not be seen.
 /// In a store without any evidence it also says that all is marked.

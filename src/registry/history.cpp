@@ -32,7 +32,7 @@ Result<void> check_history(std::string_view what, const HistoryRecord& record) {
   return {};
 }
 
-Result<std::vector<std::string>> history_keys(ObjectStore& store, const std::string& directory) {
+Result<std::vector<std::string>> history_keys(ObjectReader& store, const std::string& directory) {
   TRY(auto listed, store.children(history_prefix(directory)));
   std::vector<std::string> keys;
   for (const auto& object : listed.objects) {
@@ -44,7 +44,7 @@ Result<std::vector<std::string>> history_keys(ObjectStore& store, const std::str
 }
 
 /// The name of a record is the sha256 of its canonical bytes.
-Result<HistoryRecord> load_history(ObjectStore& store, const std::string& key) {
+Result<HistoryRecord> load_history(ObjectReader& store, const std::string& key) {
   TRY(auto record, read_history(store, key));
   auto name = path::basename(key);
   if (sha256(to_json(record)).hex() == name.substr(0, name.size() - k_json.size())) return record;
@@ -85,7 +85,7 @@ std::string to_json(const HistoryRecord& record) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-Result<HistoryRecord> read_history(ObjectStore& store, const std::string& key) {
+Result<HistoryRecord> read_history(ObjectReader& store, const std::string& key) {
   std::string_view what = key;
   TRY(auto bytes, store.get(key, k_record_bytes_max));
   if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));
@@ -125,7 +125,7 @@ FileRecord shown_file(const HistoryFile& file) {
   return shown;
 }
 
-Result<History> history_of(ObjectStore& store, const std::string& directory) {
+Result<History> history_of(ObjectReader& store, const std::string& directory) {
   TRY(auto keys, history_keys(store, directory));
   History history;
   std::map<std::string, HistoryFile> files;
@@ -149,7 +149,7 @@ std::vector<FileRecord> with_history(std::vector<FileRecord> files, const Histor
   return files;
 }
 
-Result<std::string> history_token(ObjectStore& store, const std::string& directory) {
+Result<std::string> history_token(ObjectReader& store, const std::string& directory) {
   TRY(auto keys, history_keys(store, directory));
   std::string token;
   for (const auto& key : keys) token += key;

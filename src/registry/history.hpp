@@ -44,7 +44,7 @@ using HistoryDigest = DigestOf<HistoryRecord>;
 std::string to_json(const HistoryRecord& record);
 /// Reads a record of this form, whatever its key says. Fails with not_found R010, B002 to B004, and corrupt R012 for
 /// invalid fields. One read.
-Result<HistoryRecord> read_history(ObjectStore& store, const std::string& key);
+Result<HistoryRecord> read_history(ObjectReader& store, const std::string& key);
 /// `{directory}/history/`, below which the records are.
 std::string history_prefix(const std::string& directory);
 /// Writes the record, unless read_history() would refuse it: R012. Cost and other errors as put_set() of registry.hpp.
@@ -59,10 +59,10 @@ struct History {
   std::string token;              ///< changes with the records
 };
 /// Returns what was taken over in a directory. Fails with corrupt (R011, R012). One listing, and a read per record.
-Result<History> history_of(ObjectStore& store, const std::string& directory);
+Result<History> history_of(ObjectReader& store, const std::string& directory);
 /// `files`, then those of the history whose names none of them has: a sealed set counts before the history. Pure.
 std::vector<FileRecord> with_history(std::vector<FileRecord> files, const History& history);
 /// Only the token: one listing.
-Result<std::string> history_token(ObjectStore& store, const std::string& directory);
+Result<std::string> history_token(ObjectReader& store, const std::string& directory);
 
 } // namespace quarry::registry

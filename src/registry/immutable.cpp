@@ -52,7 +52,7 @@ template <class R> Result<DigestOf<R>> put_record(ObjectStore& store, std::strin
 }
 
 template <class R, class Parse>
-Result<R> load_record(ObjectStore& store, std::string_view prefix, const DigestOf<R>& digest, Parse parse) {
+Result<R> load_record(ObjectReader& store, std::string_view prefix, const DigestOf<R>& digest, Parse parse) {
   if (digest.empty())
     return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record without a digest", store.describe()));
   auto key = key_of(prefix, digest);
@@ -72,7 +72,7 @@ template <class R> std::optional<DigestOf<R>> digest_in(const std::string& key, 
 }
 
 /// The digests in the names below `prefix`, whatever the objects hold; not the logs below evidence/.
-template <class R> Result<std::vector<DigestOf<R>>> digests_below(ObjectStore& store, std::string_view prefix) {
+template <class R> Result<std::vector<DigestOf<R>>> digests_below(ObjectReader& store, std::string_view prefix) {
   TRY(auto listed, store.children(std::string(prefix)));
   std::vector<DigestOf<R>> digests;
   for (const auto& object : listed.objects)
@@ -82,7 +82,7 @@ template <class R> Result<std::vector<DigestOf<R>>> digests_below(ObjectStore& s
 
 /// The records of these names. One that is gone is left out, junk is told, too.
 template <class R, class Load>
-Result<std::vector<Stored<R>>> read_records(ObjectStore& store, std::string_view prefix,
+Result<std::vector<Stored<R>>> read_records(ObjectReader& store, std::string_view prefix,
                                             const std::vector<DigestOf<R>>& digests, Load load, Findings& skipped) {
   std::vector<std::optional<R>> records(digests.size());
   std::vector<std::string> defects(digests.size());
@@ -133,7 +133,7 @@ std::string policy_key(const PolicyDigest& digest) { return key_of(k_policies, d
 
 namespace {
 template <class R>
-Result<DigestOf<R>> complete_digest(ObjectStore& store, const std::string& prefix, const std::string& digits) {
+Result<DigestOf<R>> complete_digest(ObjectReader& store, const std::string& prefix, const std::string& digits) {
   if (auto whole = DigestOf<R>::parse(digits)) return *whole;
   if (digits.size() < k_digest_digits_min || digits.size() > DigestOf<R>::k_digits || !is_hex(digits))
     return fail(ErrorKind::invalid_argument, "R020",
@@ -155,73 +155,73 @@ Result<DigestOf<R>> complete_digest(ObjectStore& store, const std::string& prefi
 }
 } // namespace
 
-Result<SetDigest> complete_set_digest(ObjectStore& store, const std::string& digits) {
+Result<SetDigest> complete_set_digest(ObjectReader& store, const std::string& digits) {
   return complete_digest<SetRecord>(store, std::string(k_sets), digits);
 }
-Result<EvidenceDigest> complete_evidence_digest(ObjectStore& store, const std::string& digits) {
+Result<EvidenceDigest> complete_evidence_digest(ObjectReader& store, const std::string& digits) {
   return complete_digest<EvidenceRecord>(store, std::string(k_evidence), digits);
 }
-Result<WaiverDigest> complete_waiver_digest(ObjectStore& store, const std::string& digits) {
+Result<WaiverDigest> complete_waiver_digest(ObjectReader& store, const std::string& digits) {
   return complete_digest<WaiverRecord>(store, std::string(k_waivers), digits);
 }
-Result<ReleaseDigest> complete_release_digest(ObjectStore& store, const std::string& digits) {
+Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::string& digits) {
   return complete_digest<ReleaseRecord>(store, std::string(k_releases), digits);
 }
 
 Result<SetDigest> put_set(ObjectStore& s, const SetRecord& r) { return put_record(s, k_sets, r); }
-Result<SetRecord> load_set(ObjectStore& s, const SetDigest& d) {
+Result<SetRecord> load_set(ObjectReader& s, const SetDigest& d) {
   return load_record<SetRecord>(s, k_sets, d, parse_set);
 }
 Result<ViewDigest> put_view(ObjectStore& s, const ViewRecord& r) { return put_record(s, k_views, r); }
-Result<ViewRecord> load_view(ObjectStore& s, const ViewDigest& d) {
+Result<ViewRecord> load_view(ObjectReader& s, const ViewDigest& d) {
   return load_record<ViewRecord>(s, k_views, d, parse_view);
 }
 Result<ShardDigest> put_shard(ObjectStore& s, const ShardRecord& r) { return put_record(s, k_shards, r); }
-Result<ShardRecord> load_shard(ObjectStore& s, const ShardDigest& d) {
+Result<ShardRecord> load_shard(ObjectReader& s, const ShardDigest& d) {
   return load_record<ShardRecord>(s, k_shards, d, parse_shard);
 }
 Result<LedgerDigest> put_ledger(ObjectStore& s, const LedgerRecord& r) { return put_record(s, k_ledger, r); }
-Result<LedgerRecord> load_ledger(ObjectStore& s, const LedgerDigest& d) {
+Result<LedgerRecord> load_ledger(ObjectReader& s, const LedgerDigest& d) {
   return load_record<LedgerRecord>(s, k_ledger, d, parse_ledger);
 }
 Result<EvidenceDigest> put_evidence(ObjectStore& s, const EvidenceRecord& r) {
   TRY_DO(mark_evidence(s, digest_of(r), r));
   return put_record(s, k_evidence, r);
 }
-Result<EvidenceRecord> load_evidence(ObjectStore& s, const EvidenceDigest& d) {
+Result<EvidenceRecord> load_evidence(ObjectReader& s, const EvidenceDigest& d) {
   return load_record<EvidenceRecord>(s, k_evidence, d, parse_evidence);
 }
 Result<WaiverDigest> put_waiver(ObjectStore& s, const WaiverRecord& r) { return put_record(s, k_waivers, r); }
-Result<WaiverRecord> load_waiver(ObjectStore& s, const WaiverDigest& d) {
+Result<WaiverRecord> load_waiver(ObjectReader& s, const WaiverDigest& d) {
   return load_record<WaiverRecord>(s, k_waivers, d, parse_waiver);
 }
 Result<VerdictDigest> put_verdict(ObjectStore& s, const std::string& document) {
   return put_record(s, k_verdicts, VerdictRecord{document});
 }
-Result<VerdictRecord> load_verdict(ObjectStore& s, const VerdictDigest& d) {
+Result<VerdictRecord> load_verdict(ObjectReader& s, const VerdictDigest& d) {
   return load_record<VerdictRecord>(s, k_verdicts, d, parse_verdict_record);
 }
 Result<PolicyDigest> put_policy(ObjectStore& s, const PolicyRecord& r) { return put_record(s, k_policies, r); }
-Result<PolicyRecord> load_policy(ObjectStore& s, const PolicyDigest& d) {
+Result<PolicyRecord> load_policy(ObjectReader& s, const PolicyDigest& d) {
   return load_record<PolicyRecord>(s, k_policies, d, parse_policy_record);
 }
 Result<ReleaseDigest> put_release(ObjectStore& s, const ReleaseRecord& r) { return put_record(s, k_releases, r); }
-Result<ReleaseRecord> load_release(ObjectStore& s, const ReleaseDigest& d) {
+Result<ReleaseRecord> load_release(ObjectReader& s, const ReleaseDigest& d) {
   return load_record<ReleaseRecord>(s, k_releases, d, parse_release);
 }
 
-Result<std::vector<EvidenceDigest>> evidence_digests(ObjectStore& s) {
+Result<std::vector<EvidenceDigest>> evidence_digests(ObjectReader& s) {
   return digests_below<EvidenceRecord>(s, k_evidence);
 }
-Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& s, Findings& skipped) {
+Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectReader& s, Findings& skipped) {
   TRY(auto digests, evidence_digests(s));
   return read_evidence(s, digests, skipped);
 }
-Result<std::vector<Stored<EvidenceRecord>>> read_evidence(ObjectStore& s, const std::vector<EvidenceDigest>& digests,
+Result<std::vector<Stored<EvidenceRecord>>> read_evidence(ObjectReader& s, const std::vector<EvidenceDigest>& digests,
                                                           Findings& skipped) {
   return read_records<EvidenceRecord>(s, k_evidence, digests, load_evidence, skipped);
 }
-Result<std::vector<std::string>> waiver_keys(ObjectStore& s) {
+Result<std::vector<std::string>> waiver_keys(ObjectReader& s) {
   TRY(auto digests, digests_below<WaiverRecord>(s, k_waivers));
   std::vector<std::string> keys;
   for (const auto& digest : digests) keys.push_back(waiver_key(digest));
@@ -229,7 +229,7 @@ Result<std::vector<std::string>> waiver_keys(ObjectStore& s) {
   for (const auto& waiver : revoked) keys.push_back(revocation_key(waiver));
   return keys;
 }
-Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& s, Findings& skipped) {
+Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectReader& s, Findings& skipped) {
   TRY(auto digests, digests_below<WaiverRecord>(s, k_waivers));
   return read_records<WaiverRecord>(s, k_waivers, digests, load_waiver, skipped);
 }

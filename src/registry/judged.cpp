@@ -39,7 +39,7 @@ std::vector<std::string> read_by(const VerdictRecord& verdict) {
 }
 
 /// The verdicts on each of these sets, with the first of them.
-Result<std::map<VerdictDigest, SetDigest>> verdicts_on(ObjectStore& store, const std::vector<SetDigest>& sets) {
+Result<std::map<VerdictDigest, SetDigest>> verdicts_on(ObjectReader& store, const std::vector<SetDigest>& sets) {
   std::vector<std::vector<VerdictDigest>> found(sets.size());
   TRY_DO(parallel_for(sets.size(), k_requests, [&](std::size_t i) -> Result<void> {
     auto prefix = marks_of(sets[i]);
@@ -56,7 +56,7 @@ Result<std::map<VerdictDigest, SetDigest>> verdicts_on(ObjectStore& store, const
 }
 /// A verdict on several sets has read evidence of each. What is about none of `sets` was not looked at by now, so it is
 /// read here.
-Result<std::vector<Disappeared>> without_other_sets(ObjectStore& store, const std::vector<SetDigest>& sets,
+Result<std::vector<Disappeared>> without_other_sets(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                     std::vector<Disappeared> gone) {
   auto asked = [&](const SetDigest& set) { return std::find(sets.begin(), sets.end(), set) != sets.end(); };
   std::vector<char> there(gone.size());
@@ -88,7 +88,7 @@ Result<void> mark_judged(ObjectStore& store, const VerdictDigest& verdict, const
   });
 }
 
-Result<std::vector<Disappeared>> find_disappeared(ObjectStore& store, const std::vector<SetDigest>& sets,
+Result<std::vector<Disappeared>> find_disappeared(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                   const std::vector<std::string>& present) {
   TRY(auto verdicts, verdicts_on(store, each_once(sets)));
   std::vector<std::pair<VerdictDigest, SetDigest>> list(verdicts.begin(), verdicts.end());
@@ -111,7 +111,7 @@ Result<std::vector<Disappeared>> find_disappeared(ObjectStore& store, const std:
   return without_other_sets(store, sets, std::move(found));
 }
 
-Result<void> refuse_disappeared(ObjectStore& store, const std::vector<SetDigest>& sets,
+Result<void> refuse_disappeared(ObjectReader& store, const std::vector<SetDigest>& sets,
                                 const std::vector<std::string>& present) {
   TRY(auto gone, find_disappeared(store, sets, present));
   if (gone.empty()) return {};

@@ -20,10 +20,10 @@ struct Disappeared {
 /// verdict that name it. `present` are the keys of the evidence about these sets and of all waivers and revocations
 /// that can be read, sorted. Evidence about other sets is looked at here. A verdict that is gone itself, or cannot be
 /// read, names nothing. One listing for each set, and one read for each verdict and each record that `present` lacks.
-Result<std::vector<Disappeared>> find_disappeared(ObjectStore& store, const std::vector<SetDigest>& sets,
+Result<std::vector<Disappeared>> find_disappeared(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                   const std::vector<std::string>& present);
 /// held O029, which names the first of them, if there is one.
-Result<void> refuse_disappeared(ObjectStore& store, const std::vector<SetDigest>& sets,
+Result<void> refuse_disappeared(ObjectReader& store, const std::vector<SetDigest>& sets,
                                 const std::vector<std::string>& present);
 
 } // namespace quarry::registry

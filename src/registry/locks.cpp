@@ -39,7 +39,7 @@ Result<LockDigest> put_lock(ObjectStore& store, const LockRecord& record) {
   return digest;
 }
 
-Result<std::vector<Stored<LockRecord>>> list_locks(ObjectStore& store) {
+Result<std::vector<Stored<LockRecord>>> list_locks(ObjectReader& store) {
   TRY(auto objects, store.list(std::string(k_locks)));
   std::vector<std::optional<Stored<LockRecord>>> read(objects.size());
   TRY_DO(parallel_for(objects.size(), k_requests, [&](std::size_t i) -> Result<void> {

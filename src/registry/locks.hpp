@@ -24,6 +24,6 @@ std::string to_json(const LockRecord& record);
 Result<LockDigest> put_lock(ObjectStore& store, const LockRecord& record);
 /// All locks of the store, sorted by digest. What cannot be read may keep any set, so it is an error: B002 to B004,
 /// R012. One listing, and a read for each.
-Result<std::vector<Stored<LockRecord>>> list_locks(ObjectStore& store);
+Result<std::vector<Stored<LockRecord>>> list_locks(ObjectReader& store);
 
 } // namespace quarry::registry

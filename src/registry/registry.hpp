@@ -22,6 +22,7 @@
 
 namespace quarry::registry {
 
+using store::ObjectReader;
 using store::ObjectStore;
 
 /// A set of 100,000 files has 40 MB. Reading or writing a larger record fails with R007.
@@ -45,10 +46,10 @@ Result<void> check_channel_name(const std::string& name);
 /// Completes a digest of which at least the first 8 digits are given, from the store's records of that kind. A full
 /// digest costs nothing: it is returned without a check that the record exists. A shorter one costs a listing. Fails
 /// with not_found (R010), or invalid_argument (R020) if `digits` is not a digest or fits several records.
-Result<SetDigest> complete_set_digest(ObjectStore& store, const std::string& digits);
-Result<EvidenceDigest> complete_evidence_digest(ObjectStore& store, const std::string& digits);
-Result<WaiverDigest> complete_waiver_digest(ObjectStore& store, const std::string& digits);
-Result<ReleaseDigest> complete_release_digest(ObjectStore& store, const std::string& digits);
+Result<SetDigest> complete_set_digest(ObjectReader& store, const std::string& digits);
+Result<EvidenceDigest> complete_evidence_digest(ObjectReader& store, const std::string& digits);
+Result<WaiverDigest> complete_waiver_digest(ObjectReader& store, const std::string& digits);
+Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::string& digits);
 
 // Immutable records. put_… writes a record and returns its digest. It reads first: a record that exists costs one read,
 // a new one also one write. It fails with R011 if other bytes are stored under the digest, and with R007. A record that
@@ -56,22 +57,22 @@ Result<ReleaseDigest> complete_release_digest(ObjectStore& store, const std::str
 // (publish/marks.hpp). load_… reads a record and checks its hash. It costs one read, and fails with R010 (also for an
 // empty digest), R011, R012, R007 and B002 to B004.
 Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
-Result<SetRecord> load_set(ObjectStore& store, const SetDigest& digest);
+Result<SetRecord> load_set(ObjectReader& store, const SetDigest& digest);
 Result<ViewDigest> put_view(ObjectStore& store, const ViewRecord& record);
-Result<ViewRecord> load_view(ObjectStore& store, const ViewDigest& digest);
+Result<ViewRecord> load_view(ObjectReader& store, const ViewDigest& digest);
 Result<ShardDigest> put_shard(ObjectStore& store, const ShardRecord& record);
-Result<ShardRecord> load_shard(ObjectStore& store, const ShardDigest& digest);
+Result<ShardRecord> load_shard(ObjectReader& store, const ShardDigest& digest);
 Result<LedgerDigest> put_ledger(ObjectStore& store, const LedgerRecord& record);
-Result<LedgerRecord> load_ledger(ObjectStore& store, const LedgerDigest& digest);
+Result<LedgerRecord> load_ledger(ObjectReader& store, const LedgerDigest& digest);
 Result<EvidenceDigest> put_evidence(ObjectStore& store, const EvidenceRecord& record);
-Result<EvidenceRecord> load_evidence(ObjectStore& store, const EvidenceDigest& digest);
+Result<EvidenceRecord> load_evidence(ObjectReader& store, const EvidenceDigest& digest);
 Result<WaiverDigest> put_waiver(ObjectStore& store, const WaiverRecord& record);
-Result<WaiverRecord> load_waiver(ObjectStore& store, const WaiverDigest& digest);
+Result<WaiverRecord> load_waiver(ObjectReader& store, const WaiverDigest& digest);
 /// The decision of a gate (docs/formats/policy.md), as its caller wrote it.
 Result<VerdictDigest> put_verdict(ObjectStore& store, const std::string& document);
-Result<VerdictRecord> load_verdict(ObjectStore& store, const VerdictDigest& digest);
+Result<VerdictRecord> load_verdict(ObjectReader& store, const VerdictDigest& digest);
 Result<PolicyDigest> put_policy(ObjectStore& store, const PolicyRecord& record);
-Result<PolicyRecord> load_policy(ObjectStore& store, const PolicyDigest& digest);
+Result<PolicyRecord> load_policy(ObjectReader& store, const PolicyDigest& digest);
 
 template <class R> struct Stored {
   DigestOf<R> digest;
@@ -80,17 +81,17 @@ template <class R> struct Stored {
 /// Returns all records, sorted by digest. Objects whose names are not digests are ignored. Any other object that does
 /// not match its name, or is not a valid record, is left out and reported as warning R021 in `skipped`, so that one
 /// junk object does not block every channel. Costs one listing and one read per record, sixteen at the same time.
-Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectStore& store, Findings& skipped);
-Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectStore& store, Findings& skipped);
+Result<std::vector<Stored<EvidenceRecord>>> list_evidence(ObjectReader& store, Findings& skipped);
+Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectReader& store, Findings& skipped);
 
 /// The records of these names, as list_evidence() returns them; one that is gone is left out. One read for each,
 /// sixteen at the same time.
 Result<std::vector<Stored<EvidenceRecord>>>
-read_evidence(ObjectStore& store, const std::vector<EvidenceDigest>& digests, Findings& skipped);
+read_evidence(ObjectReader& store, const std::vector<EvidenceDigest>& digests, Findings& skipped);
 /// The names of all evidence, sorted, whatever the objects hold. One listing.
-Result<std::vector<EvidenceDigest>> evidence_digests(ObjectStore& store);
+Result<std::vector<EvidenceDigest>> evidence_digests(ObjectReader& store);
 /// The keys of all waivers and revocations, whatever the objects hold. Two listings.
-Result<std::vector<std::string>> waiver_keys(ObjectStore& store);
+Result<std::vector<std::string>> waiver_keys(ObjectReader& store);
 /// Whether a record is not what its name says, as opposed to one that is gone or a store that cannot be read. Pure.
 inline bool is_junk(const Error& error) {
   return error.kind == ErrorKind::corrupt || error.kind == ErrorKind::resource_exhausted ||
@@ -111,17 +112,17 @@ struct SealedSet {
   SealRecord seal;
 };
 /// Returns a set with its seal. Fails with not_found (R010, R013) or corrupt (R011, R012, R014). Two requests.
-Result<SealedSet> load_sealed(ObjectStore& store, const SetDigest& digest);
+Result<SealedSet> load_sealed(ObjectReader& store, const SetDigest& digest);
 /// The same by a digest or its first 8 or more digits, as people write it: also R020, and a listing for a short digest.
-Result<SealedSet> load_sealed(ObjectStore& store, const std::string& digits);
+Result<SealedSet> load_sealed(ObjectReader& store, const std::string& digits);
 /// Returns these sets with their seals, in this order. Two requests per set, eight sets at the same time.
-Result<std::vector<SealedSet>> load_all_sealed(ObjectStore& store, const std::vector<SetDigest>& digests);
+Result<std::vector<SealedSet>> load_all_sealed(ObjectReader& store, const std::vector<SetDigest>& digests);
 /// Returns all sealed sets at or below a directory ("42-linux", "42-linux/python/g"), sorted by the time of the seal,
 /// then by digest; an empty list if there are none. `directory` must not be empty, and has no slash at its end:
 /// "42-linux" does not match "42-linux-x/python". Fails with R010, R011, R012, and with R014, also for a seal in
 /// another place than its set names. Costs one listing of everything below, then two reads per set, one after the
 /// other.
-Result<std::vector<SealedSet>> sealed_sets_below(ObjectStore& store, const std::string& directory);
+Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std::string& directory);
 
 /// What a locator refers to.
 struct Resolved {
@@ -133,19 +134,19 @@ struct Resolved {
   ReleaseDigest release = {};    ///< of a release; its sets may be for several channels, so `files` may be empty
 };
 /// Costs and errors of load_sealed().
-Result<Resolved> resolve_set(ObjectStore& store, const std::string& digits);
+Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits);
 /// `prefix` is that of a run's outputs ("42-linux", run::Layout). Costs and errors of sealed_sets_below(); also
 /// not_found (R013) if no set below it is sealed, and R018.
-Result<Resolved> resolve_run(ObjectStore& store, const std::string& prefix);
+Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix);
 /// The sets of one group of a run. Costs of sealed_sets_below(); not_found (R013) if the group has no sealed set.
 struct RunGroup {
   std::string prefix; ///< as for resolve_run()
   std::string group;  ///< "gfx94X-dcgpu"; empty: all of the run
 };
-Result<Resolved> resolve_group(ObjectStore& store, const RunGroup& place);
+Result<Resolved> resolve_group(ObjectReader& store, const RunGroup& place);
 /// Fails with R015, and with the errors of load_whole_view() and load_all_sealed(). Costs two reads for each set, one
 /// for each project, and two more.
-Result<Resolved> resolve_channel(ObjectStore& store, const std::string& name);
+Result<Resolved> resolve_channel(ObjectReader& store, const std::string& name);
 /// Returns the union of the sets' files, sorted by filename. Fails with already_exists (R018) if two sets have the same
 /// file name with different content. Pure.
 Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets);
@@ -168,13 +169,13 @@ Result<void> check_extension(const View& base, const std::vector<SealedSet>& set
 /// Writes the shards that `view` has, then the view record. A record that exists costs one read.
 Result<void> put_view(ObjectStore& store, const View& view);
 /// Reads a view and all its shards, eight at the same time.
-Result<View> load_whole_view(ObjectStore& store, const ViewDigest& digest);
+Result<View> load_whole_view(ObjectReader& store, const ViewDigest& digest);
 /// Reads a view and only the shards of the projects in `sets`, so that the cost of adding a set does not grow with the
 /// number of other projects.
-Result<View> load_view_for(ObjectStore& store, const ViewDigest& digest, const std::vector<SealedSet>& sets);
+Result<View> load_view_for(ObjectReader& store, const ViewDigest& digest, const std::vector<SealedSet>& sets);
 /// Reads one project's shard of a view; nullopt if the view does not show that project. Fails with corrupt (R012) if
 /// the shard is that of another project.
-Result<std::optional<ShardRecord>> load_shard_of(ObjectStore& store, const ViewRecord& view,
+Result<std::optional<ShardRecord>> load_shard_of(ObjectReader& store, const ViewRecord& view,
                                                  const std::string& project);
 std::vector<FileRecord> files_of(const View& view); ///< of the shards at hand, sorted by filename
 
@@ -184,9 +185,9 @@ struct Channel {
   std::string etag;
 };
 /// Reads a channel and the ETag for swap_channel(); nullopt if it does not exist. R011, R012, R016. One request.
-Result<std::optional<Channel>> read_channel(ObjectStore& store, const std::string& name);
+Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::string& name);
 /// The same, but fails with not_found (R015, naming the existing channels) if the channel does not exist.
-Result<Channel> require_channel(ObjectStore& store, const std::string& name);
+Result<Channel> require_channel(ObjectReader& store, const std::string& name);
 /// Fails with unsupported (R031) if the store ignores conditional writes: a channel has several writers, so its store
 /// must be able to compare and swap.
 Result<void> require_swappable(ObjectStore& store, const std::string& name);
@@ -213,11 +214,11 @@ Result<void> refuse_blocked(const Blocking& blocking, const std::vector<SealedSe
 Result<void> refuse_blocked(const ChannelRecord& channel, const std::vector<SealedSet>& sets);
 /// Returns the names NAME of all objects `channels/NAME.json`, valid or not. Costs one listing of `channels/`, without
 /// the pages of channels.
-Result<std::vector<std::string>> list_channels(ObjectStore& store);
+Result<std::vector<std::string>> list_channels(ObjectReader& store);
 
 /// Returns all moves of a channel, newest first. Checks that each entry fits the one after it: hash, channel,
 /// generation and view; corrupt (R017). Also fails with R010, R011 and R012 of an entry. Costs one read per move; all
 /// entries are in memory.
-Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectStore& store, const ChannelRecord& channel);
+Result<std::vector<Stored<LedgerRecord>>> ledger_chain(ObjectReader& store, const ChannelRecord& channel);
 
 } // namespace quarry::registry

@@ -74,7 +74,7 @@ Unexpected may_be_another(const std::string& name, const Findings& skipped) {
   return fail(std::move(error));
 }
 
-Result<ReleaseDigest> release_called(ObjectStore& store, const std::string& name) {
+Result<ReleaseDigest> release_called(ObjectReader& store, const std::string& name) {
   Findings skipped;
   TRY(auto releases, list_releases(store, skipped));
   std::vector<std::string> found;
@@ -92,7 +92,7 @@ Result<ReleaseDigest> release_called(ObjectStore& store, const std::string& name
 }
 } // namespace
 
-Result<std::vector<Stored<ReleaseRecord>>> list_releases(ObjectStore& store, Findings& skipped) {
+Result<std::vector<Stored<ReleaseRecord>>> list_releases(ObjectReader& store, Findings& skipped) {
   TRY(auto listed, store.children(std::string(k_releases_prefix)));
   std::vector<ReleaseDigest> digests;
   for (const auto& object : listed.objects)
@@ -133,7 +133,7 @@ Result<void> check_release_name(const std::string& name) {
   return {};
 }
 
-Result<ReleaseDigest> find_release(ObjectStore& store, const std::string& word) {
+Result<ReleaseDigest> find_release(ObjectReader& store, const std::string& word) {
   if (!may_be_digits(word)) return release_called(store, word);
   auto digest = complete_release_digest(store, word);
   if (digest || digest.error().kind != ErrorKind::not_found) return digest;
@@ -142,7 +142,7 @@ Result<ReleaseDigest> find_release(ObjectStore& store, const std::string& word) 
   return meant ? std::move(called) : std::move(digest);
 }
 
-Result<Resolved> resolve_release(ObjectStore& store, const std::string& word) {
+Result<Resolved> resolve_release(ObjectReader& store, const std::string& word) {
   TRY(auto digest, find_release(store, word));
   TRY(auto record, load_release(store, digest));
   Resolved resolved;

@@ -51,7 +51,7 @@ Result<RetiredRecord> parse_retired(std::string_view text, std::string_view what
 }
 } // namespace
 
-Result<std::optional<Retired>> read_retired(ObjectStore& store, const std::string& directory, const SetDigest& set) {
+Result<std::optional<Retired>> read_retired(ObjectReader& store, const std::string& directory, const SetDigest& set) {
   auto key = retired_key(directory, set);
   Retired retired;
   TRY(auto bytes, store.get(key, k_record_bytes_max, &retired.etag));
@@ -81,7 +81,7 @@ Result<void> swap_retired(ObjectStore& store, const std::optional<Retired>& expe
   return fail(std::move(put).error());
 }
 
-Result<std::vector<RetiredRecord>> leaving_from(ObjectStore& store, const std::string& directory) {
+Result<std::vector<RetiredRecord>> leaving_from(ObjectReader& store, const std::string& directory) {
   TRY(auto objects, store.list(directory + std::string(k_retired)));
   std::vector<std::optional<RetiredRecord>> read(objects.size());
   TRY_DO(parallel_for(objects.size(), k_requests, [&](std::size_t i) -> Result<void> {

@@ -33,11 +33,11 @@ std::string retired_key(const std::string& directory, const SetDigest& set);
 std::string to_json(const RetiredRecord& record);
 /// nullopt: retention has never touched the set. Fails with B002 to B004, and with R012 for another set's record. One
 /// read.
-Result<std::optional<Retired>> read_retired(ObjectStore& store, const std::string& directory, const SetDigest& set);
+Result<std::optional<Retired>> read_retired(ObjectReader& store, const std::string& directory, const SetDigest& set);
 /// Replaces `expected` by `next`; nullopt: there must be none yet. A lost reply is looked up. Fails with
 /// precondition_failed R003 if another writer was faster, and R004 if the write may still arrive. One write.
 Result<void> swap_retired(ObjectStore& store, const std::optional<Retired>& expected, const RetiredRecord& next);
 /// What is about to leave a directory: tombstoned or being purged. One listing, and a read for each record there.
-Result<std::vector<RetiredRecord>> leaving_from(ObjectStore& store, const std::string& directory);
+Result<std::vector<RetiredRecord>> leaving_from(ObjectReader& store, const std::string& directory);
 
 } // namespace quarry::registry

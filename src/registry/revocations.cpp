@@ -41,7 +41,7 @@ Result<bool> revoke(ObjectStore& store, const RevocationRecord& record) {
   return fail(std::move(put).error());
 }
 
-Result<std::vector<WaiverDigest>> list_revoked(ObjectStore& store) {
+Result<std::vector<WaiverDigest>> list_revoked(ObjectReader& store) {
   TRY(auto listed, store.children(std::string(k_revoked)));
   std::vector<WaiverDigest> revoked;
   for (const auto& object : listed.objects) {
@@ -54,7 +54,7 @@ Result<std::vector<WaiverDigest>> list_revoked(ObjectStore& store) {
   return revoked;
 }
 
-Result<std::map<WaiverDigest, RevocationRecord>> load_revocations(ObjectStore& store) {
+Result<std::map<WaiverDigest, RevocationRecord>> load_revocations(ObjectReader& store) {
   TRY(auto revoked, list_revoked(store));
   std::vector<RevocationRecord> records(revoked.size());
   TRY_DO(parallel_for(revoked.size(), k_requests, [&](std::size_t i) -> Result<void> {

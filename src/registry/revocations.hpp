@@ -21,8 +21,8 @@ std::string revocation_key(const WaiverDigest& waiver);
 /// exist (R010). Two requests.
 Result<bool> revoke(ObjectStore& store, const RevocationRecord& record);
 /// The waivers that are revoked, sorted. One listing.
-Result<std::vector<WaiverDigest>> list_revoked(ObjectStore& store);
+Result<std::vector<WaiverDigest>> list_revoked(ObjectReader& store);
 /// The same with what the records say; a record that cannot be read has only `waiver`. One more request for each.
-Result<std::map<WaiverDigest, RevocationRecord>> load_revocations(ObjectStore& store);
+Result<std::map<WaiverDigest, RevocationRecord>> load_revocations(ObjectReader& store);
 
 } // namespace quarry::registry

@@ -34,7 +34,7 @@ Result<SealRecord> fitting_seal(const std::string& bytes, const std::string& key
   return record;
 }
 
-Unexpected not_sealed(ObjectStore& store, const SetRecord& set, const SetDigest& digest) {
+Unexpected not_sealed(ObjectReader& store, const SetRecord& set, const SetDigest& digest) {
   auto retired = read_retired(store, set.directory, digest);
   if (!retired || !*retired)
     return fail(ErrorKind::not_found, "R013",
@@ -53,7 +53,7 @@ Unexpected not_sealed(ObjectStore& store, const SetRecord& set, const SetDigest&
 
 } // namespace
 
-Result<SealedSet> load_sealed(ObjectStore& store, const SetDigest& digest) {
+Result<SealedSet> load_sealed(ObjectReader& store, const SetDigest& digest) {
   TRY(auto set, load_set(store, digest));
   auto key = seal_key(set.directory, digest);
   TRY(auto bytes, store.get(key, k_record_bytes_max));
@@ -105,12 +105,12 @@ Result<bool> seal(ObjectStore& store, const SetDigest& set, const Timestamp& tim
   return !sealed_by_another && *put;
 }
 
-Result<SealedSet> load_sealed(ObjectStore& store, const std::string& digits) {
+Result<SealedSet> load_sealed(ObjectReader& store, const std::string& digits) {
   TRY(auto digest, complete_set_digest(store, digits));
   return load_sealed(store, digest);
 }
 
-Result<std::vector<SealedSet>> load_all_sealed(ObjectStore& store, const std::vector<SetDigest>& digests) {
+Result<std::vector<SealedSet>> load_all_sealed(ObjectReader& store, const std::vector<SetDigest>& digests) {
   std::vector<SealedSet> sets(digests.size());
   TRY_DO(parallel_for(digests.size(), k_requests, [&](std::size_t i) -> Result<void> {
     TRY(sets[i], load_sealed(store, digests[i]));
@@ -119,7 +119,7 @@ Result<std::vector<SealedSet>> load_all_sealed(ObjectStore& store, const std::ve
   return sets;
 }
 
-Result<std::vector<SealedSet>> sealed_sets_below(ObjectStore& store, const std::string& directory) {
+Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std::string& directory) {
   TRY(auto objects, store.list(directory + "/"));
   std::vector<SealedSet> found;
   for (const auto& object : objects) {
@@ -156,7 +156,7 @@ Result<std::vector<FileRecord>> union_of(const std::vector<SealedSet>& sets) {
   return sorted;
 }
 
-Result<Resolved> resolve_set(ObjectStore& store, const std::string& digits) {
+Result<Resolved> resolve_set(ObjectReader& store, const std::string& digits) {
   TRY(auto sealed, load_sealed(store, digits));
   Resolved resolved{"set:" + sealed.digest.hex(), {}, sealed.set.files, {}, 0};
   resolved.sets.push_back(std::move(sealed));
@@ -177,11 +177,11 @@ Error naming_groups(const std::string& prefix, const std::vector<SealedSet>& set
 }
 } // namespace
 
-Result<Resolved> resolve_run(ObjectStore& store, const std::string& prefix) {
+Result<Resolved> resolve_run(ObjectReader& store, const std::string& prefix) {
   return resolve_group(store, {prefix, ""});
 }
 
-Result<Resolved> resolve_group(ObjectStore& store, const RunGroup& place) {
+Result<Resolved> resolve_group(ObjectReader& store, const RunGroup& place) {
   TRY_DO(store::check_key(place.prefix));
   TRY(auto sets, sealed_sets_below(store, place.prefix));
   if (!place.group.empty())

@@ -104,7 +104,7 @@ Result<void> put_view(ObjectStore& store, const View& view) {
   return {};
 }
 
-Result<std::optional<ShardRecord>> load_shard_of(ObjectStore& store, const ViewRecord& view,
+Result<std::optional<ShardRecord>> load_shard_of(ObjectReader& store, const ViewRecord& view,
                                                  const std::string& project) {
   auto digest = view.shards.find(project);
   if (digest == view.shards.end()) return std::optional<ShardRecord>();
@@ -116,7 +116,7 @@ Result<std::optional<ShardRecord>> load_shard_of(ObjectStore& store, const ViewR
 }
 
 namespace {
-Result<View> load_with_shards(ObjectStore& store, const ViewDigest& digest, ViewRecord record,
+Result<View> load_with_shards(ObjectReader& store, const ViewDigest& digest, ViewRecord record,
                               const std::set<std::string>& projects) {
   View view{digest, std::move(record), {}};
   std::vector<std::string> names(projects.begin(), projects.end());
@@ -131,14 +131,14 @@ Result<View> load_with_shards(ObjectStore& store, const ViewDigest& digest, View
 }
 } // namespace
 
-Result<View> load_whole_view(ObjectStore& store, const ViewDigest& digest) {
+Result<View> load_whole_view(ObjectReader& store, const ViewDigest& digest) {
   TRY(auto record, load_view(store, digest));
   std::set<std::string> projects;
   for (const auto& [project, shard] : record.shards) projects.insert(project);
   return load_with_shards(store, digest, std::move(record), projects);
 }
 
-Result<View> load_view_for(ObjectStore& store, const ViewDigest& digest, const std::vector<SealedSet>& sets) {
+Result<View> load_view_for(ObjectReader& store, const ViewDigest& digest, const std::vector<SealedSet>& sets) {
   TRY(auto record, load_view(store, digest));
   std::set<std::string> projects;
   for (const auto& sealed : sets)

@@ -14,6 +14,7 @@ namespace quarry::release {
 using promote::DistributionPlan;
 using registry::SetDigest;
 using registry::ShownSet;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -26,7 +27,7 @@ std::vector<SetDigest> lacking(const std::vector<SetDigest>& these, const std::v
   return found;
 }
 
-Result<SetsMoved> between(ObjectStore& store, const std::vector<SetDigest>& from, const std::vector<SetDigest>& to) {
+Result<SetsMoved> between(ObjectReader& store, const std::vector<SetDigest>& from, const std::vector<SetDigest>& to) {
   SetsMoved moved;
   TRY(moved.leave, registry::load_all_sealed(store, lacking(from, to)), "while reading what leaves");
   TRY(moved.back, registry::load_all_sealed(store, lacking(to, from)), "while reading what comes back");
@@ -34,7 +35,7 @@ Result<SetsMoved> between(ObjectStore& store, const std::vector<SetDigest>& from
 }
 
 /// What the last rollback of the channel took out and brought back; nothing if its last change of view was not one.
-Result<SetsMoved> by_last_rollback(ObjectStore& store, const std::string& channel) {
+Result<SetsMoved> by_last_rollback(ObjectReader& store, const std::string& channel) {
   TRY(auto last, promote::last_rollback(store, channel));
   if (!last) return SetsMoved();
   TRY(auto from, registry::load_view(store, last->from_view), "which the channel showed before its rollback");

@@ -9,9 +9,9 @@
 
 namespace quarry::release {
 
-using store::ObjectStore;
+using store::ObjectReader;
 
-Result<std::vector<registry::SealedSet>> promoted_sets(ObjectStore& store, const Moved& moved) {
+Result<std::vector<registry::SealedSet>> promoted_sets(ObjectReader& store, const Moved& moved) {
   std::set<registry::SetDigest> asked;
   for (const auto& sealed : moved.request.source.sets) asked.insert(sealed.digest);
   auto is_asked = [&](const registry::SealedSet& s) {
@@ -30,7 +30,7 @@ Result<std::vector<registry::SealedSet>> promoted_sets(ObjectStore& store, const
   return sets;
 }
 
-Result<Findings> judge_delivery(ObjectStore& store, const Moved& moved, const Destination& to,
+Result<Findings> judge_delivery(ObjectReader& store, const Moved& moved, const Destination& to,
                                 const std::vector<registry::SealedSet>& sets) {
   const auto& request = moved.request;
   constexpr std::size_t k_shown = 5;

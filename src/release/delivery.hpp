@@ -27,12 +27,12 @@ struct Moved {
 
 /// What the channel shows of the source's sets, whole or in part: the plan's new ones, and those of an earlier run that
 /// died. A few requests, and two for each set of the channel.
-Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectStore& store, const Moved& moved);
+Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectReader& store, const Moved& moved);
 /// Whether the gate lets everything go that the other store lacks. What the plan moves was judged with it; what the
 /// channel showed before may have come there without a verdict. held O017, which names the cells;
 /// O029 as gate::load_for_policy(). Returns what counted for nothing (R021, G024) and suspect machines (G030), without
 /// what the plan has noted.
-Result<Findings> judge_delivery(store::ObjectStore& store, const Moved& moved, const Destination& to,
+Result<Findings> judge_delivery(store::ObjectReader& store, const Moved& moved, const Destination& to,
                                 const std::vector<registry::SealedSet>& sets);
 
 } // namespace quarry::release

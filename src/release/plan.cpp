@@ -12,6 +12,7 @@
 namespace quarry::release {
 
 using registry::SealedSet;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -102,7 +103,7 @@ Result<std::vector<Part>> parts_of(const Request& request) {
   return parts;
 }
 
-Result<void> plan_part(ObjectStore& store, Part& part) {
+Result<void> plan_part(ObjectReader& store, Part& part) {
   TRY(part.plan, promote::plan_promotion(store, part.request), "in channel " + part.request.channel);
   part.digest = part.plan->digest;
   return {};
@@ -122,7 +123,7 @@ StoredPlan stored_of(const Request& request, const std::vector<Part>& parts) {
 
 } // namespace
 
-Result<Plan> plan_all(ObjectStore& store, const Request& request) {
+Result<Plan> plan_all(ObjectReader& store, const Request& request) {
   Plan planned;
   TRY(planned.parts, parts_of(request));
   for (auto& part : planned.parts) {
@@ -185,7 +186,7 @@ Result<void> check_reviewed(const Plan& planned, const std::string& digits) {
 
 /// Whether the channel has moved by this part; a run may die, or lose the reply, after its swap. A ledger that cannot
 /// be read now tells nothing.
-bool has_moved(ObjectStore& store, const Part& part) {
+bool has_moved(ObjectReader& store, const Part& part) {
   if (part.receipt) return part.receipt->moved || part.receipt->completed;
   auto generation = part.plan->expected ? part.plan->expected->record.generation : 0;
   auto moved = moved_since(store, {part.request.channel, part.digest, {}, generation, true});
@@ -193,7 +194,7 @@ bool has_moved(ObjectStore& store, const Part& part) {
 }
 
 /// Names the channels that have moved and those that have not.
-Error half_moved(ObjectStore& store, const Plan& planned, Error error) {
+Error half_moved(ObjectReader& store, const Plan& planned, Error error) {
   std::vector<std::string> moved, waiting;
   for (const auto& part : planned.parts) {
     if (has_moved(store, part))

@@ -52,7 +52,7 @@ struct Plan {
 };
 
 /// Plans every channel: errors and cost of promote::plan_promotion() for each of them.
-Result<Plan> plan_all(store::ObjectStore& store, const Request& request);
+Result<Plan> plan_all(store::ObjectReader& store, const Request& request);
 
 struct Options {
   promote::Options each; ///< `execute` and `dry_run` count for the whole
@@ -76,6 +76,6 @@ struct Unfinished {
 /// Returns the plans that moved some of their channels and can still be completed. A channel that another move has
 /// changed since does not count as waiting. A plan is left out if one of its channels was rolled back. Costs a listing
 /// of `plans/`, one read for each plan, and one for each of the last 64 moves of the channels that they name.
-Result<std::vector<Unfinished>> unfinished(store::ObjectStore& store);
+Result<std::vector<Unfinished>> unfinished(store::ObjectReader& store);
 
 } // namespace quarry::release

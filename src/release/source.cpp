@@ -10,7 +10,7 @@ namespace quarry::release {
 
 namespace {
 
-Result<void> add_expectation(store::ObjectStore& store, const registry::ReleaseDigest& release, Source& source) {
+Result<void> add_expectation(store::ObjectReader& store, const registry::ReleaseDigest& release, Source& source) {
   if (release.empty()) return {};
   TRY(auto record, registry::load_release(store, release));
   const auto& expect = record.expect;
@@ -21,7 +21,7 @@ Result<void> add_expectation(store::ObjectStore& store, const registry::ReleaseD
 
 } // namespace
 
-Result<Source> resolve(store::ObjectStore& store, const std::vector<std::string>& locators) {
+Result<Source> resolve(store::ObjectReader& store, const std::vector<std::string>& locators) {
   Source source;
   std::vector<std::string> names;
   for (const auto& text : locators) {

@@ -16,6 +16,6 @@ struct Source {
 /// Returns the sealed sets of all locators in the given order, each set once. With one locator, the result has its view
 /// and generation; with several, `resolved.source` lists them, separated by ", ". `resolved.files` is empty if two sets
 /// have a file of one name with different content. Errors and cost are those of publish::resolve().
-Result<Source> resolve(store::ObjectStore& store, const std::vector<std::string>& locators);
+Result<Source> resolve(store::ObjectReader& store, const std::vector<std::string>& locators);
 
 } // namespace quarry::release

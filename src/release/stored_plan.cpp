@@ -11,6 +11,7 @@
 
 namespace quarry::release {
 
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -55,7 +56,7 @@ Result<StoredPlan> parse_plan(const std::string& bytes, const std::string& what)
   return plan;
 }
 
-Result<FoundPlan> load_plan(ObjectStore& store, const registry::PlanDigest& digest) {
+Result<FoundPlan> load_plan(ObjectReader& store, const registry::PlanDigest& digest) {
   auto key = plan_key(digest);
   TRY(auto bytes, store.get(key, k_plan_bytes_max));
   if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));
@@ -97,7 +98,7 @@ Result<void> put_plan(ObjectStore& store, const std::string& document) {
   return {};
 }
 
-Result<std::optional<FoundPlan>> find_plan(ObjectStore& store, const std::string& digits) {
+Result<std::optional<FoundPlan>> find_plan(ObjectReader& store, const std::string& digits) {
   bool hex = digits.find_first_not_of("0123456789abcdef") == digits.npos;
   if (digits.size() < registry::k_plan_digits_min || digits.size() > registry::PlanDigest::k_digits || !hex)
     return fail(
@@ -113,7 +114,7 @@ Result<std::optional<FoundPlan>> find_plan(ObjectStore& store, const std::string
   return std::optional<FoundPlan>();
 }
 
-Result<std::vector<FoundPlan>> list_plans(ObjectStore& store) {
+Result<std::vector<FoundPlan>> list_plans(ObjectReader& store) {
   TRY(auto listed, store.children(std::string(k_plans)));
   std::vector<std::optional<FoundPlan>> found(listed.objects.size());
   TRY_DO(parallel_for(found.size(), k_reads, [&](std::size_t i) -> Result<void> {

@@ -35,10 +35,10 @@ const StoredChannel* channel_of(const StoredPlan& plan, const std::string& name)
 Result<void> put_plan(store::ObjectStore& store, const std::string& document);
 /// Returns the plan whose digest begins with `digits`, at least 16 of them; nullopt if the store does not have it.
 /// Fails with corrupt R011 if the stored plan was altered, and invalid_argument O005 if `digits` is not a digest.
-Result<std::optional<FoundPlan>> find_plan(store::ObjectStore& store, const std::string& digits);
+Result<std::optional<FoundPlan>> find_plan(store::ObjectReader& store, const std::string& digits);
 /// Whether one of the channel's last 64 moves, after the planned generation, was made by this plan.
-Result<bool> moved_since(store::ObjectStore& store, const StoredChannel& planned);
+Result<bool> moved_since(store::ObjectReader& store, const StoredChannel& planned);
 /// All plans; objects that are not plans are left out. One read for each.
-Result<std::vector<FoundPlan>> list_plans(store::ObjectStore& store);
+Result<std::vector<FoundPlan>> list_plans(store::ObjectReader& store);
 
 } // namespace quarry::release

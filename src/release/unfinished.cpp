@@ -5,7 +5,7 @@
 
 namespace quarry::release {
 
-using store::ObjectStore;
+using store::ObjectReader;
 
 namespace {
 
@@ -20,7 +20,7 @@ struct Moves {
   std::optional<registry::ViewRecord> view;    ///< that it shows; read when it is needed
 };
 
-Result<Moves> moves_of(ObjectStore& store, const std::string& channel, std::uint64_t since) {
+Result<Moves> moves_of(ObjectReader& store, const std::string& channel, std::uint64_t since) {
   Moves moves;
   TRY(auto now, registry::read_channel(store, channel));
   if (!now) return moves;
@@ -36,7 +36,7 @@ Result<Moves> moves_of(ObjectStore& store, const std::string& channel, std::uint
 }
 
 /// Whether the channel still shows the sets that this move brought; a rollback or a yank takes them out.
-Result<bool> still_shown(ObjectStore& store, Moves& moves, const registry::LedgerRecord& move) {
+Result<bool> still_shown(ObjectReader& store, Moves& moves, const registry::LedgerRecord& move) {
   if (moves.generation == move.generation) return true;
   if (!moves.view) {
     TRY(moves.view, registry::load_view(store, moves.entries.front().to_view));
@@ -54,7 +54,7 @@ const registry::LedgerRecord* move_by(const Moves& moves, const StoredChannel& p
   return nullptr;
 }
 
-Result<State> state_of(ObjectStore& store, const StoredChannel& planned, Moves& moves) {
+Result<State> state_of(ObjectReader& store, const StoredChannel& planned, Moves& moves) {
   if (const auto* move = move_by(moves, planned)) {
     TRY(bool shown, still_shown(store, moves, *move));
     return shown ? State::moved : State::overtaken;
@@ -64,12 +64,12 @@ Result<State> state_of(ObjectStore& store, const StoredChannel& planned, Moves& 
 
 } // namespace
 
-Result<bool> moved_since(ObjectStore& store, const StoredChannel& planned) {
+Result<bool> moved_since(ObjectReader& store, const StoredChannel& planned) {
   TRY(auto moves, moves_of(store, planned.name, planned.generation));
   return move_by(moves, planned) != nullptr;
 }
 
-Result<std::vector<Unfinished>> unfinished(ObjectStore& store) {
+Result<std::vector<Unfinished>> unfinished(ObjectReader& store) {
   TRY(auto plans, list_plans(store));
   std::map<std::string, std::uint64_t> since; // what no plan knows need not be read
   for (const auto& [digest, plan] : plans)

@@ -15,6 +15,7 @@ namespace quarry::retain {
 
 using registry::Retirement;
 using registry::SetDigest;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -138,12 +139,12 @@ Result<std::int64_t> time_for_retention(ObjectStore& store) {
               "`quarry doctor --store` says what the server honours");
 }
 
-Result<bool> was_begun(ObjectStore& store, const registry::PlanDigest& digest) {
+Result<bool> was_begun(ObjectReader& store, const registry::PlanDigest& digest) {
   TRY(auto there, store.head(plan_key(digest)));
   return there.has_value();
 }
 
-Result<Plan> rest_of(ObjectStore& store, const registry::PlanDigest& digest, const Plan& now) {
+Result<Plan> rest_of(ObjectReader& store, const registry::PlanDigest& digest, const Plan& now) {
   auto key = plan_key(digest);
   TRY(auto bytes, store.get(key, registry::k_record_bytes_max));
   if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));

@@ -24,9 +24,9 @@ struct Applied {
 Result<std::int64_t> time_for_retention(store::ObjectStore& store);
 
 /// Whether a plan of this digest was begun, here or by a run that was killed. One head.
-Result<bool> was_begun(store::ObjectStore& store, const registry::PlanDigest& digest);
+Result<bool> was_begun(store::ObjectReader& store, const registry::PlanDigest& digest);
 /// The plan as it is now, without what the one that was begun does not hold: what is left of it. Fails with R010.
-Result<Plan> rest_of(store::ObjectStore& store, const registry::PlanDigest& digest, const Plan& now);
+Result<Plan> rest_of(store::ObjectReader& store, const registry::PlanDigest& digest, const Plan& now);
 
 /// In this order: the plan is stored (`retention/plans/{digest}.json`); seals of `tombstone` go, after a record that
 /// holds them; those of `restore` come back; pages of the directories follow; then files of `purge` go, unless

@@ -12,6 +12,7 @@
 namespace quarry::retain {
 
 using registry::SetDigest;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -31,7 +32,7 @@ bool is_damage(const Error& error) {
 }
 
 /// nullopt: the set is not sealed and was never taken away, so a publish is at work, or garbage collection will be.
-Result<std::optional<Entry>> read_entry(ObjectStore& store, const SetDigest& digest, std::int64_t written_us) {
+Result<std::optional<Entry>> read_entry(ObjectReader& store, const SetDigest& digest, std::int64_t written_us) {
   Entry entry;
   entry.digest = digest;
   auto set = registry::load_set(store, digest);
@@ -54,7 +55,7 @@ Result<std::optional<Entry>> read_entry(ObjectStore& store, const SetDigest& dig
   return std::optional(std::move(entry));
 }
 
-Result<std::vector<Entry>> read_entries(ObjectStore& store, Findings& notes) {
+Result<std::vector<Entry>> read_entries(ObjectReader& store, Findings& notes) {
   constexpr std::string_view k_sets = "sets/";
   TRY(auto objects, store.list(std::string(k_sets)));
   std::vector<std::optional<Entry>> read(objects.size());
@@ -81,7 +82,7 @@ Result<std::vector<Entry>> read_entries(ObjectStore& store, Findings& notes) {
 }
 
 /// The candidates of sets that are still sealed: a policy may ask for the proof, which reads their bytes.
-Result<void> name_candidates(ObjectStore& store, Inventory& inventory) {
+Result<void> name_candidates(ObjectReader& store, Inventory& inventory) {
   TRY(auto objects, store.list("derivations/"));
   for (const auto& object : objects) {
     auto made = digest_in_key(object.key, "derivations/");
@@ -107,7 +108,7 @@ void name_those_with_the_same_files(Inventory& inventory) {
       if (auto found = keys.find(file.key); found != keys.end()) inventory.named.emplace(entry.digest, found->second);
 }
 
-Result<Packages> packages_of(ObjectStore& store, const Inventory& inventory, Findings& notes) {
+Result<Packages> packages_of(ObjectReader& store, const Inventory& inventory, Findings& notes) {
   struct Wanted {
     SetDigest set;
     const registry::FileRecord* file;
@@ -160,7 +161,7 @@ Result<Inventory> look(ObjectStore& store, std::int64_t now_us) {
   return inventory;
 }
 
-Result<Plan> plan_retention(ObjectStore& store, const Inventory& inventory, const Rules& rules, std::int64_t now_us) {
+Result<Plan> plan_retention(ObjectReader& store, const Inventory& inventory, const Rules& rules, std::int64_t now_us) {
   auto plan = make_plan(inventory, rules, now_us);
   if (plan.tombstone.empty()) return plan;
   TRY(auto packages, packages_of(store, inventory, plan.notes));

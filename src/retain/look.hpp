@@ -17,7 +17,7 @@ Result<Inventory> look(store::ObjectStore& store, std::int64_t now_us);
 /// What would be done now: make_plan(), without the sets that others need. `now_us` 0: by the clock of this machine
 /// nothing is known, so the store has none either.
 /// Besides what look() costs, reads the METADATA of every sealed set if one would leave.
-Result<Plan> plan_retention(store::ObjectStore& store, const Inventory& inventory, const Rules& rules,
+Result<Plan> plan_retention(store::ObjectReader& store, const Inventory& inventory, const Rules& rules,
                             std::int64_t now_us);
 
 } // namespace quarry::retain

@@ -8,6 +8,7 @@ namespace quarry::retain {
 using registry::Retired;
 using registry::RetiredRecord;
 using registry::Retirement;
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -21,7 +22,7 @@ RetiredRecord stepped(RetiredRecord record, Retirement::Kind state, const Change
 }
 
 /// What is there now: this command may have changed it since it looked.
-Result<Retired> present(ObjectStore& store, const Entry& entry) {
+Result<Retired> present(ObjectReader& store, const Entry& entry) {
   TRY(auto now, registry::read_retired(store, entry.set.directory, entry.digest));
   if (now) return std::move(*now);
   return fail(ErrorKind::precondition_failed, "R003",

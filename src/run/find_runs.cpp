@@ -17,13 +17,13 @@ bool fits(const Layout& run, const Locator& wanted) {
 }
 
 /// A directory store may hold an empty directory of that name.
-Result<bool> holds_anything(store::ObjectStore& store, const Layout& run) {
+Result<bool> holds_anything(store::ObjectReader& store, const Layout& run) {
   TRY(auto found, store.children(run.prefix()));
   return !found.objects.empty() || !found.directories.empty();
 }
 
 /// The run whose prefix is what the user wrote; then nothing else is meant, and nothing else is listed.
-Result<std::optional<Layout>> exact_run(store::ObjectStore& store, const Locator& locator) {
+Result<std::optional<Layout>> exact_run(store::ObjectReader& store, const Locator& locator) {
   if (locator.platform.empty() || !locator.repository.empty()) return std::optional<Layout>();
   TRY(auto layout, Layout::create({locator.external_repo, locator.run_id, locator.platform}));
   TRY(bool present, holds_anything(store, layout), "while looking for " + locator.text);
@@ -32,7 +32,7 @@ Result<std::optional<Layout>> exact_run(store::ObjectStore& store, const Locator
 
 /// The runs directly below `directory` ("" or "owner-repo/"). Their number and size do not matter: one level is listed,
 /// of names that begin with the run's number.
-Result<void> add_runs(store::ObjectStore& store, const std::string& directory, const Locator& wanted,
+Result<void> add_runs(store::ObjectReader& store, const std::string& directory, const Locator& wanted,
                       std::vector<Layout>& runs) {
   TRY(auto found, store.children(directory + wanted.run_id + "-"), "while looking for " + wanted.text);
   for (const auto& name : found.directories) {
@@ -45,14 +45,14 @@ Result<void> add_runs(store::ObjectStore& store, const std::string& directory, c
 }
 
 /// Where runs of other repositories may be: the directories at the root that are not runs themselves.
-Result<std::vector<std::string>> repositories(store::ObjectStore& store, const Locator& wanted) {
+Result<std::vector<std::string>> repositories(store::ObjectReader& store, const Locator& wanted) {
   TRY(auto root, store.children(""), "while looking for " + wanted.text);
   std::erase_if(root.directories, [](const std::string& name) { return Layout::parse(name).has_value(); });
   return std::move(root.directories);
 }
 } // namespace
 
-Result<std::vector<Layout>> find_runs(store::ObjectStore& store, const Locator& locator) {
+Result<std::vector<Layout>> find_runs(store::ObjectReader& store, const Locator& locator) {
   TRY_DO(require_kind(locator, {LocatorKind::run}, "look for"));
   std::vector<Layout> runs;
   std::vector<std::string> directories = {locator.external_repo};
@@ -65,7 +65,7 @@ Result<std::vector<Layout>> find_runs(store::ObjectStore& store, const Locator& 
   return runs;
 }
 
-Result<Layout> find_run(store::ObjectStore& store, const Locator& locator) {
+Result<Layout> find_run(store::ObjectReader& store, const Locator& locator) {
   TRY_DO(require_kind(locator, {LocatorKind::run}, "look for"));
   TRY(auto exact, exact_run(store, locator));
   if (exact) return std::move(*exact);

@@ -46,23 +46,23 @@ class Shallow final : public store::ObjectStore {
 public:
   explicit Shallow(store::ObjectStore& inner) : inner_(inner) {}
   std::string describe() const override { return inner_.describe(); }
-  Result<std::optional<store::ObjectInfo>> head(const std::string& key) override { return inner_.head(key); }
-  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t most, std::string* etag) override {
+  Result<std::optional<store::ObjectInfo>> do_head(const std::string& key) override { return inner_.head(key); }
+  Result<std::optional<std::string>> do_get(const std::string& key, std::uint64_t most, std::string* etag) override {
     return inner_.get(key, most, etag);
   }
-  Result<content::Rope> open(const std::string& key) override { return inner_.open(key); }
-  Result<store::ObjectInfo> put(const std::string& key, const content::Rope& content,
-                                const store::PutOptions& options) override {
+  Result<content::Rope> do_open(const std::string& key) override { return inner_.open(key); }
+  Result<store::ObjectInfo> do_put(const std::string& key, const content::Rope& content,
+                                   const store::PutOptions& options) override {
     return inner_.put(key, content, options);
   }
-  Result<void> copy(const std::string& from, const std::string& to, const store::PutOptions& options) override {
-    return inner_.copy(from, to, options);
+  Result<void> do_copy(const store::CopyRequest& asked) override {
+    return inner_.copy(asked.from, asked.to, asked.options);
   }
-  Result<void> remove(const std::string& key) override { return inner_.remove(key); }
-  Result<std::vector<store::ObjectInfo>> list(const std::string& prefix) override {
+  Result<void> do_remove(const std::string& key) override { return inner_.remove(key); }
+  Result<std::vector<store::ObjectInfo>> do_list(const std::string& prefix) override {
     return fail(ErrorKind::internal, "R099", "everything below `" + prefix + "` was listed");
   }
-  Result<store::Children> children(const std::string& prefix) override { return inner_.children(prefix); }
+  Result<store::Children> do_children(const std::string& prefix) override { return inner_.children(prefix); }
   store::Counters counters() const override { return inner_.counters(); }
   std::string url(const std::string& key) const override { return inner_.url(key); }
 

@@ -7,6 +7,7 @@
 
 namespace quarry::signature {
 
+using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
@@ -30,7 +31,7 @@ Result<std::string> sign(ObjectStore& store, const Subject& subject, const Ed255
               "find out who wrote it; remove it, and sign again");
 }
 
-Result<Envelopes> load(ObjectStore& store, const std::set<Sha256>& records) {
+Result<Envelopes> load(ObjectReader& store, const std::set<Sha256>& records) {
   std::vector<Sha256> wanted(records.begin(), records.end());
   std::vector<std::vector<std::string>> found(wanted.size());
   TRY_DO(parallel_for(wanted.size(), k_looks, [&](std::size_t i) -> Result<void> {

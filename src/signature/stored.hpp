@@ -17,6 +17,6 @@ Result<std::string> sign(store::ObjectStore& store, const Subject& subject, cons
 /// The envelopes of these records, as they are stored, by the record's digest. One listing of each record's place and a
 /// read for each envelope, eight at the same time. An object of more than 16 KiB is left out.
 using Envelopes = std::map<Sha256, std::vector<std::string>>;
-Result<Envelopes> load(store::ObjectStore& store, const std::set<Sha256>& records);
+Result<Envelopes> load(store::ObjectReader& store, const std::set<Sha256>& records);
 
 } // namespace quarry::signature

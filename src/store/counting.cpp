@@ -5,13 +5,13 @@
 
 namespace quarry::store {
 
-Unexpected absent(const ObjectStore& store, const std::string& key) {
+Unexpected absent(const ObjectReader& store, const std::string& key) {
   return fail(ErrorKind::not_found, "R001", fmt::format("{} holds no `{}`", store.describe(), key));
 }
-Unexpected taken(const ObjectStore& store, const std::string& key) {
+Unexpected taken(const ObjectReader& store, const std::string& key) {
   return fail(ErrorKind::already_exists, "R002", fmt::format("{} already holds `{}`", store.describe(), key));
 }
-Unexpected moved_on(const ObjectStore& store, const std::string& key) {
+Unexpected moved_on(const ObjectReader& store, const std::string& key) {
   return fail(ErrorKind::precondition_failed, "R003",
               fmt::format("`{}` in {} changed since it was read", key, store.describe()),
               "somebody else moved it: run the command again, it starts from the new state");
@@ -25,16 +25,6 @@ Unexpected other_bytes(const std::string& key, const Sha256& expected, const Sha
                    .with_hint("something changed the source while it was read: check it, then run the command again");
   error.details = {"expected  sha256 " + expected.hex(), "read      sha256 " + found.hex()};
   return fail(std::move(error));
-}
-
-Result<void> check_put_key(ObjectStore& store, const std::string& key) {
-  TRY_DO(check_key(key, SlashKeys::allowed));
-  if (!key.ends_with('/')) return {};
-  TRY(bool can, store.slash_keys());
-  if (can) return {};
-  return fail(ErrorKind::invalid_argument, "R005",
-              fmt::format("`{}` cannot be a key in {}: it keeps no object under a name that ends in a slash", key,
-                          store.describe()));
 }
 
 bool is_marker(const std::string& key, std::uint64_t size) { return size == 0 && key.ends_with('/'); }

@@ -1,7 +1,7 @@
 #pragma once
 // Private to the room.
 // Counters, errors and checks that all backends share. Private to the backends. Thread-safe.
-#include "store/object_store.hpp"
+#include "store/object_reader.hpp"
 #include <atomic>
 
 namespace quarry::store {
@@ -13,13 +13,11 @@ struct AtomicCounters {
 };
 
 // Errors that have the same words in every backend.
-Unexpected absent(const ObjectStore& store, const std::string& key);                       ///< not_found R001
-Unexpected taken(const ObjectStore& store, const std::string& key);                        ///< already_exists R002
-Unexpected moved_on(const ObjectStore& store, const std::string& key);                     ///< precondition_failed R003
+Unexpected absent(const ObjectReader& store, const std::string& key);                      ///< not_found R001
+Unexpected taken(const ObjectReader& store, const std::string& key);                       ///< already_exists R002
+Unexpected moved_on(const ObjectReader& store, const std::string& key);                    ///< precondition_failed R003
 Unexpected too_large(const std::string& key, std::uint64_t size, std::uint64_t max_bytes); ///< resource_exhausted R007
 Unexpected other_bytes(const std::string& key, const Sha256& expected, const Sha256& found); ///< corrupt R008
-/// Checks a key before a write: check_key(), and a slash at its end only if slash_keys() allows it. R005.
-Result<void> check_put_key(ObjectStore& store, const std::string& key);
 /// Refuses an empty object under a key that ends in a slash, which consoles would show as a directory. R005.
 Result<void> check_not_marker(const std::string& key, std::uint64_t size);
 /// Whether an object is one that consoles write to show a directory.

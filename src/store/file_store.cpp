@@ -44,16 +44,16 @@ public:
 
   std::string describe() const override { return "file:" + name_; }
   std::string url(const std::string& key) const override { return "file://" + text::percent_encode(path_of(key)); }
-  Counters counters() const override { return counters_.snapshot(); }
 
-  Result<std::optional<ObjectInfo>> head(const std::string& key) override;
-  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag) override;
-  Result<content::Rope> open(const std::string& key) override;
-  Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) override;
-  Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) override;
-  Result<void> remove(const std::string& key) override;
-  Result<std::vector<ObjectInfo>> list(const std::string& prefix) override;
-  Result<Children> children(const std::string& prefix) override;
+  Result<std::optional<ObjectInfo>> do_head(const std::string& key) override;
+  Result<std::optional<std::string>> do_get(const std::string& key, std::uint64_t max_bytes,
+                                            std::string* etag) override;
+  Result<content::Rope> do_open(const std::string& key) override;
+  Result<ObjectInfo> do_put(const std::string& key, const content::Rope& content, const PutOptions& options) override;
+  Result<void> do_copy(const CopyRequest& request) override;
+  Result<void> do_remove(const std::string& key) override;
+  Result<std::vector<ObjectInfo>> do_list(const std::string& prefix) override;
+  Result<Children> do_children(const std::string& prefix) override;
   Result<std::uint64_t> remove_leftovers(std::int64_t before_us) override;
 
 private:
@@ -70,12 +70,10 @@ private:
   Result<Children> level(const std::string& directory, const std::string& prefix) const;
 
   std::string name_, root_;
-  AtomicCounters counters_;
 };
 
-// Only a regular file is an object; a directory of that name counts as absent.
+// Only a regular file is an object; a directory of that name counts as absent, and so does "file/", which is ENOTDIR.
 Result<std::optional<struct stat>> FileStore::look(const std::string& key) const {
-  TRY_DO(check_key(key, SlashKeys::allowed)); // stat("file/") is ENOTDIR
   struct stat status{};
   if (::stat(path_of(key).c_str(), &status) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::optional<struct stat>();
@@ -85,15 +83,14 @@ Result<std::optional<struct stat>> FileStore::look(const std::string& key) const
   return std::optional(status);
 }
 
-Result<std::optional<ObjectInfo>> FileStore::head(const std::string& key) {
-  ++counters_.heads;
+Result<std::optional<ObjectInfo>> FileStore::do_head(const std::string& key) {
   TRY(auto status, look(key));
   if (!status) return std::optional<ObjectInfo>();
   return std::optional(ObjectInfo{key, static_cast<std::uint64_t>(status->st_size), {}, modified_us(*status)});
 }
 
-Result<std::optional<std::string>> FileStore::get(const std::string& key, std::uint64_t max_bytes, std::string* etag) {
-  ++counters_.gets;
+Result<std::optional<std::string>> FileStore::do_get(const std::string& key, std::uint64_t max_bytes,
+                                                     std::string* etag) {
   TRY(auto status, look(key));
   if (!status) return std::optional<std::string>();
   auto size = static_cast<std::uint64_t>(status->st_size);
@@ -103,16 +100,14 @@ Result<std::optional<std::string>> FileStore::get(const std::string& key, std::u
     return std::optional<std::string>(); // removed since we looked
   if (!bytes) return fail(std::move(bytes).error());
   if (etag) *etag = sha256(*bytes).hex();
-  counters_.bytes_read += bytes->size();
   return std::optional(std::move(*bytes));
 }
 
-Result<content::Rope> FileStore::open(const std::string& key) {
-  ++counters_.gets;
+Result<content::Rope> FileStore::do_open(const std::string& key) {
   TRY(auto status, look(key));
   if (!status) return absent(*this, key);
   auto size = static_cast<std::uint64_t>(status->st_size);
-  counters_.bytes_read += size;
+  tally()->bytes_read += size;
   return content::Rope::file(path_of(key), size);
 }
 
@@ -190,8 +185,7 @@ Result<sys::FileLock> FileStore::lock(const std::string& key) const {
   return sys::FileLock::acquire(path::join(directory, sha256(key).hex().substr(0, k_lock_digits)));
 }
 
-Result<ObjectInfo> FileStore::put(const std::string& key, const content::Rope& content, const PutOptions& options) {
-  TRY_DO(check_put_key(*this, key));
+Result<ObjectInfo> FileStore::do_put(const std::string& key, const content::Rope& content, const PutOptions& options) {
   bool if_absent = options.precondition.kind == Precondition::Kind::if_absent;
   if (if_absent) { // saves writing the bytes in vain; link(2) decides in the end
     TRY(auto status, look(key));
@@ -201,20 +195,16 @@ Result<ObjectInfo> FileStore::put(const std::string& key, const content::Rope& c
   TRY_DO(make_directory(path::dirname(path_of(key))), "while storing " + key);
   ObjectInfo info{key, temporary.size, temporary.sha256.hex(), 0};
   TRY_DO(if_absent ? appear_new(temporary, key) : appear_over(temporary, key, options.precondition));
-  ++counters_.puts;
-  counters_.bytes_written += info.size;
   return info;
 }
 
-Result<void> FileStore::copy(const std::string& from, const std::string& to, const PutOptions& options) {
-  TRY(auto content, open(from));
-  TRY_DO(put(to, content, options));
-  ++counters_.copies;
+Result<void> FileStore::do_copy(const CopyRequest& request) {
+  TRY(auto content, open(request.from));
+  TRY_DO(put(request.to, content, request.options));
   return {};
 }
 
-Result<void> FileStore::remove(const std::string& key) {
-  ++counters_.removes;
+Result<void> FileStore::do_remove(const std::string& key) {
   TRY(auto status, look(key));
   if (!status) return {};
   TRY(auto held, lock(key));
@@ -248,8 +238,7 @@ std::string directory_of(const std::string& prefix) {
   return slash == std::string::npos ? std::string() : prefix.substr(0, slash + 1);
 }
 
-Result<std::vector<ObjectInfo>> FileStore::list(const std::string& prefix) {
-  ++counters_.lists;
+Result<std::vector<ObjectInfo>> FileStore::do_list(const std::string& prefix) {
   std::vector<ObjectInfo> found;
   std::vector<std::string> open = {directory_of(prefix)};
   while (!open.empty()) {
@@ -266,8 +255,7 @@ Result<std::vector<ObjectInfo>> FileStore::list(const std::string& prefix) {
   return found;
 }
 
-Result<Children> FileStore::children(const std::string& prefix) {
-  ++counters_.lists;
+Result<Children> FileStore::do_children(const std::string& prefix) {
   TRY(auto found, level(directory_of(prefix), prefix));
   std::erase_if(found.directories, [&](const std::string& directory) { return !directory.starts_with(prefix); });
   std::sort(found.directories.begin(), found.directories.end());

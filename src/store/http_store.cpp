@@ -19,9 +19,9 @@ namespace {
 struct Web { ///< shared by the store and the ropes from open(), which may outlive the store
   std::shared_ptr<net::Transport> transport;
   const sys::Clock& clock;
-  std::string temporary; ///< a directory for what cannot be read in ranges
-  AtomicCounters counters;
-  std::atomic<bool> rangeless = false; ///< the server answered a range request with the whole object
+  std::string temporary;                    ///< a directory for what cannot be read in ranges
+  std::shared_ptr<AtomicCounters> counters; ///< of the store
+  std::atomic<bool> rangeless = false;      ///< the server answered a range request with the whole object
   std::shared_ptr<RangeShare> ranges = std::make_shared<RangeShare>();
 };
 
@@ -57,25 +57,28 @@ Unexpected bad_status(const std::string& url, int status) {
 
 class HttpStore final : public ObjectStore {
 public:
-  HttpStore(net::Url base, std::shared_ptr<Web> web) : base_(std::move(base)), web_(std::move(web)) {}
+  HttpStore(net::Url base, std::shared_ptr<net::Transport> transport, const sys::Clock& clock, std::string temporary)
+      : base_(std::move(base)),
+        web_(std::make_shared<Web>(std::move(transport), clock, std::move(temporary), tally())) {}
 
   std::string describe() const override { return base_.text(); }
   std::string url(const std::string& key) const override { return place_of(key).text(); }
-  Counters counters() const override { return web_->counters.snapshot(); }
   Result<bool> conditional_writes() override { return false; }
 
-  Result<std::optional<ObjectInfo>> head(const std::string& key) override {
-    ++web_->counters.heads;
+  Result<std::optional<ObjectInfo>> do_head(const std::string& key) override {
     TRY(auto found, look(key));
     return found ? std::optional(found->info) : std::nullopt;
   }
-  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag) override;
-  Result<content::Rope> open(const std::string& key) override;
+  Result<std::optional<std::string>> do_get(const std::string& key, std::uint64_t max_bytes,
+                                            std::string* etag) override;
+  Result<content::Rope> do_open(const std::string& key) override;
 
-  Result<ObjectInfo> put(const std::string&, const content::Rope&, const PutOptions&) override { return read_only(); }
-  Result<void> copy(const std::string&, const std::string&, const PutOptions&) override { return read_only(); }
-  Result<void> remove(const std::string&) override { return read_only(); }
-  Result<std::vector<ObjectInfo>> list(const std::string&) override {
+  Result<ObjectInfo> do_put(const std::string&, const content::Rope&, const PutOptions&) override {
+    return read_only();
+  }
+  Result<void> do_copy(const CopyRequest&) override { return read_only(); }
+  Result<void> do_remove(const std::string&) override { return read_only(); }
+  Result<std::vector<ObjectInfo>> do_list(const std::string&) override {
     return fail(ErrorKind::invalid_argument, "R030", fmt::format("{} is a web server: it cannot be listed", describe()),
                 "to read, name the set by its digest or its channel; to write, use the store itself");
   }
@@ -99,7 +102,6 @@ private:
 };
 
 Result<std::optional<Found>> HttpStore::look(const std::string& key) {
-  TRY_DO(check_key(key, SlashKeys::allowed));
   net::Request request;
   request.method = "HEAD";
   request.url = place_of(key);
@@ -125,9 +127,8 @@ Result<std::optional<Found>> HttpStore::look(const std::string& key) {
   return std::optional(std::move(found));
 }
 
-Result<std::optional<std::string>> HttpStore::get(const std::string& key, std::uint64_t max_bytes, std::string* etag) {
-  TRY_DO(check_key(key, SlashKeys::allowed));
-  ++web_->counters.gets;
+Result<std::optional<std::string>> HttpStore::do_get(const std::string& key, std::uint64_t max_bytes,
+                                                     std::string* etag) {
   net::Request request;
   request.url = place_of(key);
   std::string bytes;
@@ -141,7 +142,6 @@ Result<std::optional<std::string>> HttpStore::get(const std::string& key, std::u
   if (response.status == 404 || response.status == 410) return std::optional<std::string>();
   if (!response.ok()) return bad_status(request.url.shown(), response.status);
   if (etag) *etag = s3::unquoted(net::header(response.headers, "etag"));
-  web_->counters.bytes_read += bytes.size();
   TRY_DO(check_record(key, bytes, request.url.shown()));
   return std::optional(std::move(bytes));
 }
@@ -176,7 +176,7 @@ Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, st
       return {};
     };
     auto before = filled;
-    ++web.counters.ranges;
+    ++web.counters->ranges;
     auto response = net::fetch(*web.transport, request, {}, web.clock);
     bool cut = !response && !response.error().is(codes::wrong_range) && !response.error().is(codes::object_replaced) &&
                filled > before;
@@ -187,7 +187,7 @@ Result<void> fetch_range(Web& web, const Found& object, std::uint64_t offset, st
     if (filled != into.size() && filled == before)
       return fail(ErrorKind::corrupt, "K021", fmt::format("{} gives nothing for a range", request.url.shown()));
   }
-  web.counters.bytes_read += into.size();
+  web.counters->bytes_read += into.size();
   return {};
 }
 
@@ -205,9 +205,9 @@ Result<sys::File> fetch_whole(Web& web, const Found& object) {
       written += piece.size();
       return {};
     };
-    ++web.counters.ranges;
+    ++web.counters->ranges;
     auto response = net::fetch(*web.transport, request, {}, web.clock);
-    web.counters.bytes_read += written;
+    web.counters->bytes_read += written;
     bool cut = !response && written > 0 && traits(response.error().kind).retry;
     if (cut && attempt < k_continued_max) continue;
     if (!response) return fail(std::move(response).error());
@@ -234,8 +234,7 @@ Result<content::Rope> HttpStore::open_unpinned(const Found& object) {
   return content::Rope::literal(std::move(*bytes));
 }
 
-Result<content::Rope> HttpStore::open(const std::string& key) {
-  ++web_->counters.gets;
+Result<content::Rope> HttpStore::do_open(const std::string& key) {
   TRY(auto found, look(key));
   if (!found) return absent(*this, key);
   auto size = found->info.size;
@@ -264,8 +263,8 @@ Result<std::unique_ptr<ObjectStore>> open_http_store(const std::string& url, con
   auto transport = net::make_client(std::move(settings));
   auto said = surroundings.environment.find("TMPDIR");
   bool none = said == surroundings.environment.end() || said->second.empty();
-  return std::unique_ptr<ObjectStore>(std::make_unique<HttpStore>(
-      base, std::make_shared<Web>(transport, surroundings.clock, none ? std::string("/tmp") : said->second)));
+  return std::unique_ptr<ObjectStore>(
+      std::make_unique<HttpStore>(base, transport, surroundings.clock, none ? std::string("/tmp") : said->second));
 }
 
 } // namespace quarry::store

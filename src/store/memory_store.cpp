@@ -18,45 +18,36 @@ public:
 
   std::string describe() const override { return "memory:"; }
   std::string url(const std::string& key) const override { return "memory:/" + text::percent_encode(key); }
-  Counters counters() const override { return counters_.snapshot(); }
   Result<bool> slash_keys() override { return slash_keys_ == SlashKeys::allowed; }
 
-  Result<std::optional<ObjectInfo>> head(const std::string& key) override {
-    TRY_DO(check_key(key, SlashKeys::allowed));
-    ++counters_.heads;
+  Result<std::optional<ObjectInfo>> do_head(const std::string& key) override {
     std::lock_guard lock(mutex_);
     auto it = objects_.find(key);
     if (it == objects_.end()) return std::optional<ObjectInfo>();
     return std::optional(it->second.info);
   }
 
-  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag) override {
-    TRY_DO(check_key(key, SlashKeys::allowed));
-    ++counters_.gets;
+  Result<std::optional<std::string>> do_get(const std::string& key, std::uint64_t max_bytes,
+                                            std::string* etag) override {
     std::lock_guard lock(mutex_);
     auto it = objects_.find(key);
     if (it == objects_.end()) return std::optional<std::string>();
     const auto& object = it->second;
     if (object.info.size > max_bytes) return too_large(key, object.info.size, max_bytes);
     if (etag) *etag = object.info.etag;
-    counters_.bytes_read += object.info.size;
     TRY(auto bytes, object.bytes.read_all(max_bytes));
     return std::optional(std::move(bytes));
   }
 
-  Result<content::Rope> open(const std::string& key) override {
-    TRY_DO(check_key(key, SlashKeys::allowed));
-    ++counters_.gets;
+  Result<content::Rope> do_open(const std::string& key) override {
     std::lock_guard lock(mutex_);
     auto it = objects_.find(key);
     if (it == objects_.end()) return absent(*this, key);
-    counters_.bytes_read += it->second.info.size;
+    tally()->bytes_read += it->second.info.size;
     return it->second.bytes;
   }
 
-  Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) override {
-    TRY_DO(check_put_key(*this, key));
-    TRY_DO(check_not_marker(key, content.size()));
+  Result<ObjectInfo> do_put(const std::string& key, const content::Rope& content, const PutOptions& options) override {
     TRY(auto bytes, content.read_all(k_object_bytes_max), "while storing " + key);
     auto digest = sha256(bytes);
     if (options.sha256 && *options.sha256 != digest) return other_bytes(key, *options.sha256, digest);
@@ -64,29 +55,23 @@ public:
     std::lock_guard lock(mutex_);
     TRY_DO(check(key, options.precondition));
     ObjectInfo info{key, bytes.size(), digest.hex(), clock_ ? clock_->now_us() : 0};
-    ++counters_.puts;
-    counters_.bytes_written += info.size;
     objects_[key] = {info, content::Rope::literal(std::move(bytes))};
     return info;
   }
 
-  Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) override {
-    TRY(auto content, open(from));
-    TRY_DO(put(to, content, options));
-    ++counters_.copies;
+  Result<void> do_copy(const CopyRequest& request) override {
+    TRY(auto content, open(request.from));
+    TRY_DO(put(request.to, content, request.options));
     return {};
   }
 
-  Result<void> remove(const std::string& key) override {
-    TRY_DO(check_key(key, SlashKeys::allowed));
-    ++counters_.removes;
+  Result<void> do_remove(const std::string& key) override {
     std::lock_guard lock(mutex_);
     objects_.erase(key);
     return {};
   }
 
-  Result<std::vector<ObjectInfo>> list(const std::string& prefix) override {
-    ++counters_.lists;
+  Result<std::vector<ObjectInfo>> do_list(const std::string& prefix) override {
     std::lock_guard lock(mutex_);
     std::vector<ObjectInfo> found;
     for (auto it = objects_.lower_bound(prefix); it != objects_.end() && it->first.starts_with(prefix); ++it)
@@ -113,7 +98,6 @@ private:
   SlashKeys slash_keys_;
   std::mutex mutex_;
   std::map<std::string, Object> objects_;
-  AtomicCounters counters_;
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 #pragma once
 // An object store as S3 defines it: keys, bytes, ETags and conditional writes. Backends: memory, file, s3, and http,
 // which only reads. All pass object_store_test.cpp. docs/concurrency.md says what is guaranteed and how it is used.
+// The interface grows in three steps: ObjectReader, ObjectWriter, and ObjectStore, which also copies on the server.
 //
 // Guarantees: a reader finds no object, the complete old one, or the complete new one. When put() returns, the object
 // is on the disk, or the server has confirmed it. If put() fails with outcome_unknown, the write may have happened. A
@@ -14,6 +15,7 @@
 //   D00x of the machine, H00x of the network, K0xx of an S3 server
 #include "base/result.hpp"
 #include "content/rope.hpp"
+#include "store/object_reader.hpp"
 #include "sys/clock.hpp"
 #include <cstdint>
 #include <functional>
@@ -22,40 +24,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace quarry::store {
-
-/// Whether a key may end in one slash. Installers request `…/simple/rocm/`: in S3 that can be the key of an object, on
-/// a disk it is a directory.
-enum class SlashKeys : std::uint8_t { refused, allowed };
-
-/// Checks a key; fails with invalid_argument (R005). A valid key has components separated by '/', none of them empty,
-/// "." or ".."; no control characters; at most 1024 bytes (S3) and 255 per component (Linux). Its first component is
-/// not ".quarry": backends keep their own objects there. With SlashKeys::allowed it may end in one slash. Pure.
-Result<void> check_key(std::string_view key, SlashKeys slash_keys = SlashKeys::refused);
-
-struct ObjectInfo {
-  std::string key;
-  std::uint64_t size = 0;
-  /// Opaque; changes with the bytes. In the file and memory stores it is the sha256 of the content. head() and list()
-  /// of the file store do not read the content, so they leave it empty: take the ETag for if_match() from get() or
-  /// put().
-  std::string etag;
-  std::int64_t modified_us = 0; ///< UTC, when it was last written; 0: unknown
-  /// The headers that readers get. Only head() of s3 and http fills them.
-  std::string content_type = {}, cache_control = {}, content_encoding = {};
-  /// The digest that was promised and checked when the object was written (PutOptions::sha256). Only head() of s3 fills
-  /// it.
-  std::optional<Sha256> recorded_sha256 = {};
-};
-
-/// One level of a listing: what S3 returns for a listing with the delimiter '/'.
-struct Children {
-  std::vector<ObjectInfo> objects;      ///< keys with the prefix and without a further '/'; sorted bytewise
-  std::vector<std::string> directories; ///< keys with the prefix, cut behind the next '/': "42-linux/"; sorted, unique.
-                                        ///< In the file store they may be empty.
-};
 
 /// A condition that a write has to meet; evaluated atomically with the write if conditional_writes() is true.
 /// Exception: an s3 object above 5 GiB, on a server that does not check conditions at the end of an upload
@@ -77,64 +47,28 @@ struct PutOptions {
   std::optional<Sha256> sha256 = {};
 };
 
-/// Counts of calls since the store was opened, for `writes` in JSON and for tests: puts and copies that succeeded, and
-/// all other calls. A copy may also count as a get and a put. Retries and looks of the store itself are not counted.
-struct Counters {
-  std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
-  std::uint64_t ranges = 0; ///< requests for ranges of objects from open(); s3 and http
+/// What a backend is asked to copy.
+struct CopyRequest {
+  const std::string &from, &to;
+  const PutOptions& options;
 };
 
-class ObjectStore {
+/// What can be read and written. A writer also reads: a compare-and-swap begins with the ETag that was read, and after
+/// a lost reply the stored object is read back.
+class ObjectWriter : public ObjectReader {
 public:
-  virtual ~ObjectStore() = default;
-  virtual std::string describe() const = 0; ///< "file:/srv/store", for messages
-  /// Returns what is known of an object without its bytes; nullopt if it does not exist. A server that hides absent
-  /// objects denies access instead (store/denied.hpp). One request, or a stat.
-  virtual Result<std::optional<ObjectInfo>> head(const std::string& key) = 0;
-  /// Returns the bytes of an object, and its ETag in `etag`; nullopt if it does not exist. Fails with
-  /// resource_exhausted (R007) if the object has more than `max_bytes`, and in s3 and http with corrupt (K020) if a
-  /// `.json` object begins with '<': a proxy answered. One request; the bytes are in memory.
-  virtual Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes,
-                                                 std::string* etag = nullptr) = 0;
-  /// Returns the content of an object, which is read when the rope is read: for large objects. The rope may outlive the
-  /// store, but not the store's clock. Fails with not_found (R001). Costs a head(); in s3 and http reading then costs
-  /// one request per range. Bytes of two versions are never mixed: if the object is replaced meanwhile, reading fails
-  /// with corrupt (K022; D008 in the file store, which may also still have the old version open).
-  virtual Result<content::Rope> open(const std::string& key) = 0;
   /// Writes an object if the precondition holds, and returns its size and its ETag, which is empty if another writer
   /// has already replaced the object or the server gave none. Fails with outcome_unknown (R004) if the write may have
   /// happened. After any other error nothing has changed: R002, R003 (also for if-match when the object does not
-  /// exist), R005, R008. Costs one request, or in s3 above 8 MiB one per part and two more; there the first write with
-  /// a condition, of more than 8 MiB or to a key with a slash at its end also costs what conditional_writes() does. For
-  /// if-match the file store reads and hashes the old object.
-  virtual Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) = 0;
-  /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001), and corrupt
-  /// (K022) if the source is replaced meanwhile. s3 copies on the server if the server can evaluate the precondition
-  /// there and has recorded the digest in `options.sha256`, if that is set; otherwise the bytes pass through this
-  /// machine. s3 keeps the source's content type and cache control where `options` has none.
-  virtual Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) = 0;
-  /// Copies an object of another store to `to` here, on the server, with the headers that `options` has. Returns true
-  /// if it did; false if these two stores cannot do that, in which case nothing was written and the caller must send
-  /// the bytes itself. Only s3 can, between stores of one service, if the server evaluates if-absent there; if-match
-  /// always gives false. If `options.sha256` is set, only an object with exactly this recorded digest is copied; for
-  /// another one it returns false. Costs a head and the copy. Fails with not_found (R001), already_exists (R002),
-  /// outcome_unknown (R004) and corrupt (K022), if the source is replaced meanwhile.
-  virtual Result<bool> copy_from(ObjectStore& source, const std::string& from, const std::string& to,
-                                 const PutOptions& options) {
-    static_cast<void>(source), static_cast<void>(from), static_cast<void>(to), static_cast<void>(options);
-    return false;
-  }
+  /// exist), R005, R008. Costs one PUT request, or in s3 above 8 MiB one per part and two more, and all bytes; there
+  /// the first write with a condition, of more than 8 MiB or to a key with a slash at its end also costs what
+  /// conditional_writes() does. In the file store the bytes, two fsyncs and a rename or link; for if-match it also
+  /// reads and hashes the old object.
+  Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options);
   /// Removes an object. Succeeds if it does not exist. It takes no precondition, so it may remove what another writer
-  /// has just written; the caller must look afterwards if that matters. One request.
-  virtual Result<void> remove(const std::string& key) = 0;
-  /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. One request per
-  /// 1000 objects. The listing is not a snapshot: objects that are written meanwhile may be included or not.
-  virtual Result<std::vector<ObjectInfo>> list(const std::string& prefix) = 0;
-  /// Returns one level: the objects and directories whose keys begin with `prefix`. The prefix need not end at a slash:
-  /// "42-" finds "42-linux/". One request per 1000 entries of this level, however much lies below; a backend without
-  /// support uses list().
-  virtual Result<Children> children(const std::string& prefix);
-  virtual Counters counters() const = 0;
+  /// has just written; the caller must look afterwards if that matters. Costs one DELETE request; in the file store a
+  /// stat, an unlink and an fsync.
+  Result<void> remove(const std::string& key);
   /// Whether preconditions are evaluated atomically with the write. If false, the store looks before it writes, which
   /// is safe for one writer and not for several; or it can only be read. Free, except in s3: the first call on each
   /// opened store reads what is known of the server, or probes it with about 20 requests (s3/capabilities.hpp); it
@@ -145,16 +79,44 @@ public:
   /// pages of some stores (consoles) write an empty object `a/` to show a directory: list() omits such objects, and
   /// put() refuses to write one (R005). Costs the same as conditional_writes().
   virtual Result<bool> slash_keys() { return false; }
-  /// Returns the URL under which a plain client finds `key`, percent-encoded: "file:///srv/store/k". No I/O.
-  virtual std::string url(const std::string& key) const = 0;
   /// Removes what killed writers left behind: multipart uploads that were begun before `before_us`, and temporary files
   /// that were last written before it, in microseconds since 1970, UTC, by the clock of the server or disk. A writer
   /// that still works on one of them then fails. Objects of a killed probe (s3/capabilities.hpp) stay. Returns how many
-  /// were removed. One listing, and one request for each.
-  virtual Result<std::uint64_t> remove_leftovers(std::int64_t before_us) {
-    static_cast<void>(before_us);
-    return std::uint64_t{0};
-  }
+  /// were removed. Costs one listing, and one request or unlink for each.
+  virtual Result<std::uint64_t> remove_leftovers(std::int64_t before_us);
+
+protected:
+  /// Checks a key before a write: check_key(), and a slash at its end only if slash_keys() allows it. R005.
+  Result<void> check_write(const std::string& key);
+
+private:
+  virtual Result<ObjectInfo> do_put(const std::string& key, const content::Rope& content,
+                                    const PutOptions& options) = 0;
+  virtual Result<void> do_remove(const std::string& key) = 0;
+};
+
+/// A whole store: reads, writes, and copies without sending the bytes, where the server can.
+class ObjectStore : public ObjectWriter {
+public:
+  /// Copies an object inside this store, with the precondition and errors of put(); also not_found (R001), and corrupt
+  /// (K022) if the source is replaced meanwhile. s3 copies on the server if the server can evaluate the precondition
+  /// there and has recorded the digest in `options.sha256`, if that is set; otherwise the bytes pass through this
+  /// machine. s3 keeps the source's content type and cache control where `options` has none. Costs a HEAD and one COPY
+  /// request, or one per part of a large object; otherwise, and in the file store, an open() and a put().
+  Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options);
+  /// Copies an object of another store to `to` here, on the server, with the headers that `options` has. Returns true
+  /// if it did; false if these two stores cannot do that, in which case nothing was written and the caller must send
+  /// the bytes itself. Only s3 can, between stores of one service, if the server evaluates if-absent there; if-match
+  /// always gives false. If `options.sha256` is set, only an object with exactly this recorded digest is copied; for
+  /// another one it returns false. Fails with not_found (R001), already_exists (R002), outcome_unknown (R004) and
+  /// corrupt (K022), if the source is replaced meanwhile. Costs a HEAD and the copy; nothing where only false is
+  /// possible.
+  Result<bool> copy_from(ObjectReader& source, const std::string& from, const std::string& to,
+                         const PutOptions& options);
+
+private:
+  virtual Result<void> do_copy(const CopyRequest& request) = 0;
+  virtual Result<bool> do_copy_from(ObjectReader& source, const CopyRequest& request);
 };
 
 /// What a store gets from the process; the clock must outlive the store and the ropes from open().

@@ -566,10 +566,9 @@ class LosesCopies final : public testing::FaultyStore {
 public:
   using FaultyStore::FaultyStore;
   bool arrives = true;
-  Result<bool> copy_from(ObjectStore& source, const std::string& from, const std::string& to,
-                         const PutOptions& options) override {
-    TRY(auto bytes, source.open(from));
-    if (arrives) TRY_DO(put(to, bytes, options));
+  Result<bool> do_copy_from(ObjectReader& source, const CopyRequest& asked) override {
+    TRY(auto bytes, source.open(asked.from));
+    if (arrives) TRY_DO(put(asked.to, bytes, asked.options));
     return fail(ErrorKind::outcome_unknown, "R004", "the reply was lost");
   }
 };

@@ -18,7 +18,7 @@ std::optional<Sha256> recorded_at(const ObjectInfo& info, std::optional<std::uin
   return !size || info.size == *size ? info.recorded_sha256 : std::nullopt;
 }
 
-Result<std::optional<Sha256>> digest_of(ObjectStore& store, const std::string& key) {
+Result<std::optional<Sha256>> digest_of(ObjectReader& store, const std::string& key) {
   auto content = store.open(key);
   if (!content && content.error().kind == ErrorKind::not_found) return std::optional<Sha256>();
   if (!content) return fail(std::move(content).error());
@@ -26,7 +26,7 @@ Result<std::optional<Sha256>> digest_of(ObjectStore& store, const std::string& k
   return std::optional(digest);
 }
 
-Result<bool> put_once(ObjectStore& store, const std::string& key, const Once& once) {
+Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& once) {
   PutOptions options{Precondition::if_absent(), once.content_type, once.cache_control, once.on_progress, once.sha256};
   auto written = store.put(key, once.content, options);
   if (written) return true;
@@ -40,7 +40,7 @@ Result<bool> put_once(ObjectStore& store, const std::string& key, const Once& on
   return other_bytes_there(key, *found, once.sha256);
 }
 
-Result<bool> copy_once(ObjectStore& source, const std::string& from, ObjectStore& target, const std::string& to,
+Result<bool> copy_once(ObjectReader& source, const std::string& from, ObjectStore& target, const std::string& to,
                        const Once& once) {
   TRY(auto present, target.head(to));
   if (present && recorded_at(*present, once.size) == once.sha256) return false;

@@ -20,13 +20,13 @@ struct Once {
 /// was lost and the object is absent, with R002 if the object disappeared before it was read, and with R008. Costs one
 /// write; if the key exists or the reply was lost, also reading the stored object. In s3 the parts of a large object
 /// may be sent before the server says that the key exists: look first (head, copy_once).
-Result<bool> put_once(ObjectStore& store, const std::string& key, const Once& once);
+Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& once);
 
 /// Does what put_once() does, with the content of an object of another store; also fails with not_found (R001). The
 /// server copies it if the two stores can do that (ObjectStore::copy_from); otherwise the bytes pass through this
 /// machine. `once.content` is not used. Costs a head first, so an object that exists with the right recorded digest is
 /// not read.
-Result<bool> copy_once(ObjectStore& source, const std::string& from, ObjectStore& target, const std::string& to,
+Result<bool> copy_once(ObjectReader& source, const std::string& from, ObjectStore& target, const std::string& to,
                        const Once& once);
 
 /// Returns the sha256 that the store recorded when the object was written; nullopt if none was recorded, or if `size`
@@ -35,6 +35,6 @@ Result<bool> copy_once(ObjectStore& source, const std::string& from, ObjectStore
 std::optional<Sha256> recorded_at(const ObjectInfo& info, std::optional<std::uint64_t> size);
 
 /// Reads a stored object and returns its sha256; nullopt if it does not exist. Costs reading all its bytes.
-Result<std::optional<Sha256>> digest_of(ObjectStore& store, const std::string& key);
+Result<std::optional<Sha256>> digest_of(ObjectReader& store, const std::string& key);
 
 } // namespace quarry::store

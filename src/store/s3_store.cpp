@@ -23,7 +23,6 @@ struct Connection {
              std::shared_ptr<s3::CredentialCache> credentials, const sys::Clock& clock, const S3Tuning& tuning)
       : bucket(std::move(location), std::move(transport), std::move(credentials), clock, tuning.retry) {}
   s3::Bucket bucket;
-  AtomicCounters counters;
   std::shared_ptr<RangeShare> ranges = std::make_shared<RangeShare>();
 };
 
@@ -55,7 +54,6 @@ public:
   std::string url(const std::string& key) const override {
     return s3::url_of(bucket().location(), in_bucket(key)).text();
   }
-  Counters counters() const override { return count().snapshot(); }
   Result<bool> conditional_writes() override {
     TRY(auto capabilities, writing_.capabilities.get());
     return capabilities.conditional_writes();
@@ -65,22 +63,21 @@ public:
     return capabilities.slash_keys;
   }
 
-  Result<std::optional<ObjectInfo>> head(const std::string& key) override;
-  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag) override;
-  Result<content::Rope> open(const std::string& key) override;
-  Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) override;
-  Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) override;
-  Result<bool> copy_from(ObjectStore& source, const std::string& from, const std::string& to,
-                         const PutOptions& options) override;
-  Result<void> remove(const std::string& key) override;
-  Result<std::vector<ObjectInfo>> list(const std::string& prefix) override;
-  Result<Children> children(const std::string& prefix) override;
+  Result<std::optional<ObjectInfo>> do_head(const std::string& key) override;
+  Result<std::optional<std::string>> do_get(const std::string& key, std::uint64_t max_bytes,
+                                            std::string* etag) override;
+  Result<content::Rope> do_open(const std::string& key) override;
+  Result<ObjectInfo> do_put(const std::string& key, const content::Rope& content, const PutOptions& options) override;
+  Result<void> do_copy(const CopyRequest& asked) override;
+  Result<bool> do_copy_from(ObjectReader& source, const CopyRequest& asked) override;
+  Result<void> do_remove(const std::string& key) override;
+  Result<std::vector<ObjectInfo>> do_list(const std::string& prefix) override;
+  Result<Children> do_children(const std::string& prefix) override;
   Result<std::uint64_t> remove_leftovers(std::int64_t before_us) override;
 
 private:
   s3::Bucket& bucket() const { return connection_->bucket; }
   s3::BucketKey in_bucket(const std::string& key) const { return s3::BucketKey(root_ + key); }
-  AtomicCounters& count() const { return connection_->counters; }
   s3::PutRequest request_of(const std::string& key, const content::Rope& content, const PutOptions& options);
   Result<ObjectInfo> stored(const std::string& key, s3::PutOutcome outcome, const Precondition& precondition);
   Result<std::optional<s3::Done>> look(const std::string& key);
@@ -107,15 +104,13 @@ ObjectInfo info_of(const std::string& key, const net::Headers& headers) {
 }
 
 Result<std::optional<s3::Done>> S3Store::look(const std::string& key) {
-  TRY_DO(check_key(key, SlashKeys::allowed));
   auto done = bucket().call({.action = fmt::format("look at `{}`", key), .method = "HEAD", .key = in_bucket(key)});
   if (done) return std::optional(std::move(*done));
   if (is_absent(done.error())) return std::optional<s3::Done>();
   return fail(std::move(done.error().error));
 }
 
-Result<std::optional<ObjectInfo>> S3Store::head(const std::string& key) {
-  ++count().heads;
+Result<std::optional<ObjectInfo>> S3Store::do_head(const std::string& key) {
   TRY(auto done, look(key));
   if (!done) return std::optional<ObjectInfo>();
   auto info = info_of(key, done->response.headers);
@@ -123,9 +118,7 @@ Result<std::optional<ObjectInfo>> S3Store::head(const std::string& key) {
   return std::optional(info);
 }
 
-Result<std::optional<std::string>> S3Store::get(const std::string& key, std::uint64_t max_bytes, std::string* etag) {
-  TRY_DO(check_key(key, SlashKeys::allowed));
-  ++count().gets;
+Result<std::optional<std::string>> S3Store::do_get(const std::string& key, std::uint64_t max_bytes, std::string* etag) {
   std::string bytes;
   s3::Call call{.action = fmt::format("read `{}`", key), .key = in_bucket(key)};
   call.on_start = [&] { bytes.clear(); };
@@ -141,20 +134,19 @@ Result<std::optional<std::string>> S3Store::get(const std::string& key, std::uin
   auto found = s3::unquoted(net::header(done->response.headers, "etag"));
   lineages_.keep(key, found, net::header(done->response.headers, s3::k_lineage));
   if (etag) *etag = found;
-  count().bytes_read += bytes.size();
   TRY_DO(check_record(key, bytes, url(key)));
   return std::optional(std::move(bytes));
 }
 
-Result<content::Rope> S3Store::open(const std::string& key) {
-  ++count().gets;
+Result<content::Rope> S3Store::do_open(const std::string& key) {
   TRY(auto found, look(key));
   if (!found) return absent(*this, key);
   auto object = info_of(key, found->response.headers);
   return content::Rope::of(make_ranged_source(
       object.size,
-      [connection = connection_, full = in_bucket(key), object](std::uint64_t offset, std::span<std::byte> into) {
-        return fetch_range(connection->bucket, connection->counters, {full, object}, offset, into);
+      [connection = connection_, counters = tally(), full = in_bucket(key), object](std::uint64_t offset,
+                                                                                    std::span<std::byte> into) {
+        return fetch_range(connection->bucket, *counters, {full, object}, offset, into);
       },
       connection_->ranges));
 }
@@ -188,7 +180,7 @@ s3::PutRequest S3Store::request_of(const std::string& key, const content::Rope& 
 }
 
 /// The error of a write that was refused, or whose outcome is unknown.
-Unexpected not_stored(const ObjectStore& store, const std::string& key, s3::Refusal refusal,
+Unexpected not_stored(const ObjectReader& store, const std::string& key, s3::Refusal refusal,
                       const Precondition& precondition) {
   if (refusal.ambiguous) {
     auto details = refusal.error.details;
@@ -205,20 +197,16 @@ Unexpected not_stored(const ObjectStore& store, const std::string& key, s3::Refu
 
 Result<ObjectInfo> S3Store::stored(const std::string& key, s3::PutOutcome outcome, const Precondition& precondition) {
   if (!outcome) return not_stored(*this, key, std::move(outcome.error()), precondition);
-  ++count().puts;
-  count().bytes_written += outcome->size;
   lineages_.keep(key, outcome->etag, outcome->lineage);
   return ObjectInfo{key, outcome->size, outcome->etag, 0};
 }
 
-Result<ObjectInfo> S3Store::put(const std::string& key, const content::Rope& content, const PutOptions& options) {
-  TRY_DO(check_put_key(*this, key));
-  TRY_DO(check_not_marker(key, content.size()));
+Result<ObjectInfo> S3Store::do_put(const std::string& key, const content::Rope& content, const PutOptions& options) {
   return stored(key, s3::put_object(writing_.tools, request_of(key, content, options)), options.precondition);
 }
 
-Result<void> S3Store::copy(const std::string& from, const std::string& to, const PutOptions& options) {
-  TRY_DO(check_put_key(*this, to));
+Result<void> S3Store::do_copy(const CopyRequest& asked) {
+  const auto& [from, to, options] = asked;
   TRY(auto found, look(from));
   if (!found) return absent(*this, from);
   const auto& headers = found->response.headers;
@@ -238,23 +226,22 @@ Result<void> S3Store::copy(const std::string& from, const std::string& to, const
   if (proved && atomic) {
     if (known) request.sha256 = known;
     auto outcome = s3::copy_object(writing_.tools, {in_bucket(from), source.etag, source.size, request});
-    if (outcome) outcome->size = 0; // nothing went through us
     TRY_DO(stored(to, std::move(outcome), options.precondition));
-    ++count().copies;
+    ++tally()->puts;
     return {};
   }
   TRY(request.content, open(from));
-  TRY_DO(stored(to, s3::put_object(writing_.tools, request), options.precondition));
-  ++count().copies;
+  TRY(auto info, stored(to, s3::put_object(writing_.tools, request), options.precondition));
+  ++tally()->puts;
+  tally()->bytes_written += info.size;
   return {};
 }
 
 // Copies on the server only if the server evaluates the condition. CopyObject, for up to 5 GiB, has no condition on the
 // target; a copy in parts has one at its end. Otherwise the bytes pass through us in a conditional PUT. Without the
 // condition, two jobs that copy different bytes to one key would both succeed.
-Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, const std::string& to,
-                                const PutOptions& options) {
-  TRY_DO(check_put_key(*this, to));
+Result<bool> S3Store::do_copy_from(ObjectReader& source, const CopyRequest& asked) {
+  const auto& [from, to, options] = asked;
   auto* other = dynamic_cast<S3Store*>(&source);
   auto here = bucket().location(), there = other ? other->bucket().location() : here;
   bool same_service = other && (here.is_aws ? there.is_aws : here.endpoint == there.endpoint);
@@ -271,15 +258,12 @@ Result<bool> S3Store::copy_from(ObjectStore& source, const std::string& from, co
   }
   auto outcome =
       s3::copy_object(writing_.tools, {other->in_bucket(from), object.etag, object.size, request, there.bucket});
-  if (outcome) outcome->size = 0; // nothing went through us
   TRY_DO(stored(to, std::move(outcome), options.precondition));
-  ++count().copies;
+  ++tally()->puts;
   return true;
 }
 
-Result<void> S3Store::remove(const std::string& key) {
-  TRY_DO(check_key(key, SlashKeys::allowed));
-  ++count().removes;
+Result<void> S3Store::do_remove(const std::string& key) {
   if (key.ends_with('/')) { // a server that keeps objects as files might remove a directory
     TRY(bool can, slash_keys());
     if (!can) return {};
@@ -290,18 +274,17 @@ Result<void> S3Store::remove(const std::string& key) {
 }
 
 Result<Children> S3Store::listed(const std::string& prefix, bool one_level) {
-  ++count().lists;
   TRY(auto found, list_bucket(bucket(), {root_, prefix, one_level, describe()}));
   sort_children(found);
   return found;
 }
 
-Result<std::vector<ObjectInfo>> S3Store::list(const std::string& prefix) {
+Result<std::vector<ObjectInfo>> S3Store::do_list(const std::string& prefix) {
   TRY(auto found, listed(prefix, false));
   return std::move(found.objects);
 }
 
-Result<Children> S3Store::children(const std::string& prefix) { return listed(prefix, true); }
+Result<Children> S3Store::do_children(const std::string& prefix) { return listed(prefix, true); }
 
 Result<std::uint64_t> S3Store::remove_leftovers(std::int64_t before_us) {
   std::uint64_t removed = 0;

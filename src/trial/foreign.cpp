@@ -134,7 +134,7 @@ private:
   std::string what_;
 };
 
-Result<venv::Source> sealed_source(const RecordOptions& options, store::ObjectStore& store) {
+Result<venv::Source> sealed_source(const RecordOptions& options, store::ObjectReader& store) {
   venv::SourceRequest request;
   request.locator = options.locator;
   request.store = &store;
@@ -148,7 +148,7 @@ Result<venv::Source> sealed_source(const RecordOptions& options, store::ObjectSt
 
 /// Fetches from a remote store only the files that the report names: a run has packages of other families, too.
 Result<void> bring_here(venv::Source& source, const ForeignReport& report, const RecordOptions& options,
-                        store::ObjectStore& store, venv::VerifiedPaths& verified) {
+                        store::ObjectReader& store, venv::VerifiedPaths& verified) {
   std::set<std::string> claimed;
   for (const auto& claim : report.claims) claimed.insert(claim.project);
   std::erase_if(source.files,

@@ -59,7 +59,7 @@ Result<registry::EvidenceDigest> store_or_keep(store::ObjectStore& store, const 
 }
 
 namespace {
-Result<void> check_about(const registry::EvidenceRecord& evidence, const About& about, store::ObjectStore& store) {
+Result<void> check_about(const registry::EvidenceRecord& evidence, const About& about, store::ObjectReader& store) {
   auto another = [](const std::string& what) {
     return fail(ErrorKind::corrupt, "X021", "the kept evidence is about " + what,
                 "nothing was recorded: look at the job that made it");

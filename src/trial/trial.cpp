@@ -59,7 +59,7 @@ struct Subject {
   std::optional<venv::Receipt> receipt;  // or against what was noted when they were installed
 };
 
-Result<Subject> prove_against(const venv::Environment& environment, venv::Source source, store::ObjectStore& store,
+Result<Subject> prove_against(const venv::Environment& environment, venv::Source source, store::ObjectReader& store,
                               unsigned workers) {
   venv::VerifiedPaths verified;
   TRY(auto work, venv::Workplace::create(environment)); // files of a store elsewhere are brought here to be compared
@@ -77,7 +77,7 @@ Result<Subject> prove_against(const venv::Environment& environment, venv::Source
 }
 
 /// The sealed sets that the receipt names, from the store that the evidence goes to.
-Result<venv::Source> source_of_receipt(const venv::Receipt& receipt, store::ObjectStore& store) {
+Result<venv::Source> source_of_receipt(const venv::Receipt& receipt, store::ObjectReader& store) {
   std::optional<venv::Source> all;
   for (const auto& digest : receipt.sets) {
     venv::SourceRequest request;
@@ -103,7 +103,7 @@ Result<venv::Source> source_of_receipt(const venv::Receipt& receipt, store::Obje
 }
 
 Result<Subject> subject_of_receipt(const venv::Environment& environment, venv::Receipt receipt,
-                                   store::ObjectStore& store, unsigned workers) {
+                                   store::ObjectReader& store, unsigned workers) {
   if (receipt.sealed) {
     TRY(auto source, source_of_receipt(receipt, store));
     return prove_against(environment, std::move(source), store, workers);
@@ -118,7 +118,7 @@ Result<Subject> subject_of_receipt(const venv::Environment& environment, venv::R
 }
 
 Result<Subject> find_subject(const TrialOptions& options, const venv::Environment& environment,
-                             store::ObjectStore& store) {
+                             store::ObjectReader& store) {
   if (!options.locator.empty()) {
     venv::SourceRequest request;
     request.locator = options.locator;

@@ -364,17 +364,17 @@ class Unasked final : public store::ObjectStore {
 public:
   explicit Unasked(store::ObjectStore& inner) : inner_(inner) {}
   std::string describe() const override { return inner_.describe(); }
-  Result<std::optional<store::ObjectInfo>> head(const std::string& key) override { return inner_.head(key); }
-  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t most, std::string* etag) override {
+  Result<std::optional<store::ObjectInfo>> do_head(const std::string& key) override { return inner_.head(key); }
+  Result<std::optional<std::string>> do_get(const std::string& key, std::uint64_t most, std::string* etag) override {
     return inner_.get(key, most, etag);
   }
-  Result<content::Rope> open(const std::string& key) override { return inner_.open(key); }
-  Result<store::ObjectInfo> put(const std::string&, const content::Rope&, const store::PutOptions&) override {
+  Result<content::Rope> do_open(const std::string& key) override { return inner_.open(key); }
+  Result<store::ObjectInfo> do_put(const std::string&, const content::Rope&, const store::PutOptions&) override {
     return denied();
   }
-  Result<void> copy(const std::string&, const std::string&, const store::PutOptions&) override { return denied(); }
-  Result<void> remove(const std::string&) override { return denied(); }
-  Result<std::vector<store::ObjectInfo>> list(const std::string& prefix) override { return inner_.list(prefix); }
+  Result<void> do_copy(const store::CopyRequest&) override { return denied(); }
+  Result<void> do_remove(const std::string&) override { return denied(); }
+  Result<std::vector<store::ObjectInfo>> do_list(const std::string& prefix) override { return inner_.list(prefix); }
   store::Counters counters() const override { return inner_.counters(); }
   Result<bool> conditional_writes() override { return denied(); }
   std::string url(const std::string& key) const override { return inner_.url(key); }

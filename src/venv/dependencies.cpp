@@ -28,7 +28,7 @@ bool fits_python(std::string_view tag, std::string_view abi, std::uint64_t minor
 
 class Closure {
 public:
-  Closure(const Source& source, const Environment& environment, store::ObjectStore& store)
+  Closure(const Source& source, const Environment& environment, store::ObjectReader& store)
       : source_(source), minor_(environment.minor()), store_(store) {}
 
   Result<std::vector<Offered>> run(const std::vector<std::string>& packages) {
@@ -92,7 +92,7 @@ private:
 
   const Source& source_;
   std::string minor_;
-  store::ObjectStore& store_;
+  store::ObjectReader& store_;
   std::multimap<std::string, registry::FileRecord> base_; // by project
   std::set<std::string> seen_;
   std::vector<std::string> wanted_;
@@ -112,7 +112,7 @@ bool fits_environment(const std::string& filename, const std::string& minor) {
 }
 
 Result<std::vector<Offered>> find_dependencies(const Source& source, const Environment& environment,
-                                               const std::vector<std::string>& packages, store::ObjectStore* store) {
+                                               const std::vector<std::string>& packages, store::ObjectReader* store) {
   if (!source.sealed || !store) return std::vector<Offered>();
   return Closure(source, environment, *store).run(packages);
 }

@@ -14,7 +14,7 @@ namespace quarry::venv {
 /// take, and none of a project that the source has itself. Empty for sources without a store and stores without a base
 /// index. Costs one list and, per named file, one small read. R0xx.
 Result<std::vector<Offered>> find_dependencies(const Source& source, const Environment& environment,
-                                               const std::vector<std::string>& packages, store::ObjectStore* store);
+                                               const std::vector<std::string>& packages, store::ObjectReader* store);
 
 /// Whether a wheel's tags fit CPython `minor` ("3.11") on Linux of any architecture.
 bool fits_environment(const std::string& filename, const std::string& minor);

@@ -33,12 +33,12 @@ Unexpected not_sealed(const std::string& place, std::string_view why) {
 }
 
 /// Empty: the file is not on this machine.
-std::string local_path(const store::ObjectStore& store, const std::string& key) {
+std::string local_path(const store::ObjectReader& store, const std::string& key) {
   auto url = store.url(key);
   return url.starts_with("file://") ? text::percent_decode(std::string_view(url).substr(7)) : std::string();
 }
 
-Result<Source> sealed_source(store::ObjectStore& store, registry::Resolved resolved, const std::string& locator) {
+Result<Source> sealed_source(store::ObjectReader& store, registry::Resolved resolved, const std::string& locator) {
   Source source;
   source.locator = locator;
   source.description = resolved.source;
@@ -216,7 +216,7 @@ struct ForeignRun {
 };
 
 /// Fails if one of the packages is where only Quarry puts them: its publishing has not finished.
-Result<ForeignRun> packages_of_run(store::ObjectStore& store, const run::Layout& layout, const run::Locator& locator) {
+Result<ForeignRun> packages_of_run(store::ObjectReader& store, const run::Layout& layout, const run::Locator& locator) {
   ForeignRun found;
   TRY(auto objects, store.list(layout.prefix() + "python/"));
   for (auto& object : objects) {
@@ -258,7 +258,7 @@ Result<Source> remote_run(const ForeignRun& found, const run::Layout& layout, co
 }
 
 /// A run without any seal: ours, not finished yet, or laid out by the incumbent's scripts, which know no seals.
-Result<Source> unsealed_run(store::ObjectStore& store, const run::Layout& layout, const run::Locator& locator,
+Result<Source> unsealed_run(store::ObjectReader& store, const run::Layout& layout, const run::Locator& locator,
                             Error error) {
   TRY(auto found, packages_of_run(store, layout, locator));
   if (found.packages.empty()) return fail(std::move(error));
@@ -268,7 +268,7 @@ Result<Source> unsealed_run(store::ObjectStore& store, const run::Layout& layout
   return plain_directory(paths, locator.text, "run:" + layout.prefix());
 }
 
-Result<Source> from_run(store::ObjectStore& store, const run::Locator& locator) {
+Result<Source> from_run(store::ObjectReader& store, const run::Locator& locator) {
   TRY(auto layout, run::find_run(store, locator));
   auto prefix = layout.prefix();
   if (prefix.ends_with('/')) prefix.pop_back();

@@ -39,10 +39,10 @@ struct Source {
 struct SourceRequest {
   std::string locator; ///< empty: the three below
   std::optional<std::string> index_url;
-  std::vector<std::string> find_links; ///< pages or directories with links
-  std::string index_name;              ///< stable, prerelease, nightly, dev
-  std::string index_subdir;            ///< a family's directory below the index of the name or the URL
-  store::ObjectStore* store = nullptr; ///< null: none was named
+  std::vector<std::string> find_links;  ///< pages or directories with links
+  std::string index_name;               ///< stable, prerelease, nightly, dev
+  std::string index_subdir;             ///< a family's directory below the index of the name or the URL
+  store::ObjectReader* store = nullptr; ///< null: none was named
 };
 
 /// invalid_argument V005 (nothing, or too much, was named), not_found R013 (not sealed yet), L00x, R0xx, unsupported

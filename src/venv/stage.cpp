@@ -18,7 +18,7 @@ constexpr unsigned k_downloads = 4; // each reads ahead by itself
 /// A file of an unsealed source is hashed when it is brought here.
 bool is_hashed(const Offered& offered) { return offered.file.sha256 != Sha256(); }
 
-Result<void> download(store::ObjectStore& store, Offered& offered, const std::string& path) {
+Result<void> download(store::ObjectReader& store, Offered& offered, const std::string& path) {
   TRY(auto content, store.open(offered.file.key));
   TRY(auto file, sys::File::create_new(path));
   Sha256Hasher hasher;
@@ -42,7 +42,7 @@ Result<void> download(store::ObjectStore& store, Offered& offered, const std::st
 
 } // namespace
 
-Result<void> stage_files(Source& source, store::ObjectStore* store, const std::string& directory, unsigned workers,
+Result<void> stage_files(Source& source, store::ObjectReader* store, const std::string& directory, unsigned workers,
                          VerifiedPaths& verified) {
   std::vector<Offered*> absent;
   for (auto* files : {&source.files, &source.dependencies})

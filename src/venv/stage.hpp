@@ -31,7 +31,7 @@ private:
 /// Downloads every offered file that has no path into `directory`, hashing in the same pass, and notes those in
 /// `verified`; those of an unsealed source get their sha256 and are not noted. corrupt V007 (not the file that was
 /// sealed), unsupported V006 (no store was given), R0xx, D00x.
-Result<void> stage_files(Source& source, store::ObjectStore* store, const std::string& directory, unsigned workers,
+Result<void> stage_files(Source& source, store::ObjectReader* store, const std::string& directory, unsigned workers,
                          VerifiedPaths& verified);
 
 } // namespace quarry::venv

@@ -141,7 +141,7 @@ Result<void> take_over_directory(Context& context, const Arguments& arguments, c
 }
 
 /// Whether packages lie in the directory itself.
-Result<bool> holds_packages(store::ObjectStore& store, const std::string& directory) {
+Result<bool> holds_packages(store::ObjectReader& store, const std::string& directory) {
   TRY(auto listed, store.children(directory + "/"));
   return std::ranges::any_of(listed.objects, [&](const store::ObjectInfo& object) {
     return publish::is_distribution(object.key.substr(directory.size() + 1));

@@ -143,7 +143,7 @@ Unexpected no_generation(const std::string& name, const std::string& said) {
 }
 
 /// "stable": as it is; "stable@3": as its third move left it.
-Result<ShownState> state_at(store::ObjectStore& store, const std::string& text) {
+Result<ShownState> state_at(store::ObjectReader& store, const std::string& text) {
   auto at = text.find('@');
   ShownState state{text.substr(0, at), 0, {}};
   TRY(auto channel, registry::require_channel(store, state.name));

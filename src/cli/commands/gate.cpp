@@ -43,7 +43,7 @@ struct JudgedSource {
   gate::Proofs proofs = {};
 };
 
-Result<Judged> judge_channel(Context& context, const Arguments& arguments, store::ObjectStore& store,
+Result<Judged> judge_channel(Context& context, const Arguments& arguments, store::ObjectReader& store,
                              JudgedSource& from, const release::ChannelSets& to) {
   Judged judged;
   judged.channel = to.channel;
@@ -161,7 +161,7 @@ Result<std::int64_t> expiry(const std::string& text, std::int64_t now_us) {
 
 /// A name that nothing has is a mistake or early: the waiver counts for nothing until it exists. Best effort: what
 /// cannot be looked up is not mentioned.
-Findings unknown_names(const Context& context, store::ObjectStore& store, const registry::WaiverRecord& waiver) {
+Findings unknown_names(const Context& context, store::ObjectReader& store, const registry::WaiverRecord& waiver) {
   Findings found;
   auto channels = registry::list_channels(store);
   if (channels && std::find(channels->begin(), channels->end(), waiver.channel) == channels->end())
@@ -195,7 +195,7 @@ Result<void> check_signature(const gate::Policy& policy, const registry::WaiverR
                       fmt::format("sign it: --sign KEY, with a key of {}", waiver.approver));
 }
 
-Result<void> check_waiver(Context& context, const Arguments& arguments, store::ObjectStore& store,
+Result<void> check_waiver(Context& context, const Arguments& arguments, store::ObjectReader& store,
                           const registry::WaiverRecord& waiver) {
   auto now_us = context.clock.now_us();
   if (text::trim(waiver.reason).empty() || text::trim(waiver.approver).empty())
@@ -226,7 +226,7 @@ Result<void> check_waiver(Context& context, const Arguments& arguments, store::O
 }
 
 Result<registry::WaiverRecord> make_waiver(const Context& context, const Arguments& arguments,
-                                           store::ObjectStore& store) {
+                                           store::ObjectReader& store) {
   auto now_us = context.clock.now_us();
   registry::WaiverRecord waiver;
   waiver.channel = arguments.get("--to");

@@ -66,7 +66,7 @@ Unexpected several_keys(const std::string& name, const std::vector<gate::Signer*
 }
 
 /// The channel's policy with this key marked; its name, its id or the key itself names it.
-Result<Revoking> without_key(store::ObjectStore& store, const std::string& channel, const std::string& word,
+Result<Revoking> without_key(store::ObjectReader& store, const std::string& channel, const std::string& word,
                              const std::string& reason) {
   TRY_DO(registry::require_channel(store, channel));
   TRY(auto policy, promote::policy_of(store, channel));

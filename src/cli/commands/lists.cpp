@@ -86,7 +86,7 @@ std::string main_package(const registry::SetRecord& set) {
 }
 
 /// Set digest -> names of the channels that show it.
-Result<std::map<registry::SetDigest, std::vector<std::string>>> channels_of_sets(store::ObjectStore& store) {
+Result<std::map<registry::SetDigest, std::vector<std::string>>> channels_of_sets(store::ObjectReader& store) {
   std::map<registry::SetDigest, std::vector<std::string>> channels;
   TRY(auto names, registry::list_channels(store));
   for (const auto& name : names) {
@@ -104,7 +104,7 @@ struct ListedSet {
 };
 
 /// The sealed sets, newest first. A record without a seal belongs to a publish that has not finished.
-Result<std::vector<ListedSet>> sealed_sets(store::ObjectStore& store) {
+Result<std::vector<ListedSet>> sealed_sets(store::ObjectReader& store) {
   constexpr std::string_view k_sets = "sets/", k_suffix = ".json";
   TRY(auto objects, store.list(std::string(k_sets)));
   std::vector<ListedSet> sets;

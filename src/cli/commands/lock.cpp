@@ -35,12 +35,12 @@ struct Shelves {
   std::map<std::string, std::string> requires_python;
 };
 
-closure::LockedFile locked_file(const pages::PublicUrl& public_url, const store::ObjectStore& store,
+closure::LockedFile locked_file(const pages::PublicUrl& public_url, const store::ObjectReader& store,
                                 const FileRecord& file) {
   return {file.filename, public_url.of(store, file.key), file.sha256.hex(), file.size};
 }
 
-Result<Shelves> shelves_of(store::ObjectStore& store, const pages::PublicUrl& public_url,
+Result<Shelves> shelves_of(store::ObjectReader& store, const pages::PublicUrl& public_url,
                            const std::vector<FileRecord>& files) {
   std::vector<std::optional<closure::Package>> read(files.size());
   TRY_DO(parallel_for(files.size(), k_lock_reads, [&](std::size_t i) -> Result<void> {
@@ -83,7 +83,7 @@ Unexpected cannot_lock(const Findings& gaps, const mirror::Target& target) {
 /// Files of the base index: far away by their URLs, else in the store that holds it.
 class UpstreamFiles {
 public:
-  UpstreamFiles(const pages::PublicUrl& public_url, store::ObjectStore& store)
+  UpstreamFiles(const pages::PublicUrl& public_url, store::ObjectReader& store)
       : public_url_(public_url), store_(store) {}
   Result<closure::LockedFile> locked(const index::PageFile& file) {
     auto digest = file.sha256();
@@ -104,7 +104,7 @@ public:
 
 private:
   const pages::PublicUrl& public_url_;
-  store::ObjectStore& store_;
+  store::ObjectReader& store_;
   std::map<std::string, FileRecord> mirrored_;
 };
 
@@ -186,7 +186,7 @@ struct Made {
   std::vector<registry::SetDigest> sets;
 };
 
-Result<Made> make_lock(Context& context, const Arguments& arguments, store::ObjectStore& store) {
+Result<Made> make_lock(Context& context, const Arguments& arguments, store::ObjectReader& store) {
   TRY(auto public_url, public_url_of(arguments));
   TRY(auto locator, run::parse_locator(arguments.get("--from")));
   TRY(auto source, publish::resolve(store, locator));

@@ -137,7 +137,7 @@ struct There {
   std::map<std::string, std::string> owned;          ///< names that the store publishes itself
 };
 /// A dry run goes on without them where it may not look, and says so.
-Result<There> what_is_there(store::ObjectStore& store, bool dry_run, Findings& notes) {
+Result<There> what_is_there(store::ObjectReader& store, bool dry_run, Findings& notes) {
   There there;
   auto known = mirror::mirrored_files(store);
   if (!known && dry_run && could_not_look(known.error())) {

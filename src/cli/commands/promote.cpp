@@ -25,7 +25,7 @@ constexpr int k_exit_held = 10;
 // ---- promote
 
 Result<promote::Request> promote_request_of(Context& context, const Arguments& arguments, const Destination& to,
-                                            store::ObjectStore& store) {
+                                            store::ObjectReader& store) {
   TRY(auto policy, policy_for(context, arguments, store, arguments.get("--to")));
   TRY(auto source, source_of(arguments, store));
   return promote::Request{std::move(source.resolved),

@@ -130,7 +130,7 @@ std::string next_step(const Context& context, const Arguments& arguments, const 
                         .text();
 }
 
-Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, store::ObjectStore& store,
+Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, store::ObjectReader& store,
                               const ProverPointer& prover) {
   TRY(auto target, target_of(arguments));
   // Before a byte is read: verifying packages takes minutes, and none of these needs them.
@@ -152,7 +152,7 @@ Result<publish::Plan> plan_of(Context& context, const Arguments& arguments, stor
   return plan;
 }
 
-Result<int> end_dry_run(Context& context, const Arguments& arguments, store::ObjectStore& store,
+Result<int> end_dry_run(Context& context, const Arguments& arguments, store::ObjectReader& store,
                         const publish::Plan& plan, const pages::PublicUrl& public_url) {
   TRY(auto receipt, expected_receipt(store, plan, public_url));
   TRY_DO(tell_github_of_publish(context, plan, receipt));

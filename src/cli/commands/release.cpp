@@ -24,7 +24,7 @@ constexpr std::uint64_t k_notes_bytes_max = 1u << 20; // what people write; a re
 
 // ---- release create
 
-Result<registry::ReleaseRecord> release_of(const Arguments& arguments, store::ObjectStore& store) {
+Result<registry::ReleaseRecord> release_of(const Arguments& arguments, store::ObjectReader& store) {
   std::vector<std::string> locators;
   for (const auto& set : arguments.list("--set")) locators.push_back(set.starts_with("set:") ? set : "set:" + set);
   for (const auto& from : arguments.list("--from")) locators.push_back(from);
@@ -56,7 +56,7 @@ Result<registry::ReleaseRecord> release_of(const Arguments& arguments, store::Ob
 }
 
 /// Another release may have the name: that is allowed, and `release:NAME` then names neither.
-Result<void> note_name_in_use(Context& context, store::ObjectStore& store, const std::string& name,
+Result<void> note_name_in_use(Context& context, store::ObjectReader& store, const std::string& name,
                               const registry::ReleaseDigest& own) {
   if (name.empty()) return {};
   Findings skipped;

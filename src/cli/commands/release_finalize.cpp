@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t k_occurrences_shown = 20; // the JSON document has all of them
 
 /// The sets of `release:DIGEST`, or of any other locator.
-Result<derive::FinalizePlan> planned_release(const Arguments& arguments, store::ObjectStore& store,
+Result<derive::FinalizePlan> planned_release(const Arguments& arguments, store::ObjectReader& store,
                                              registry::ReleaseDigest& release) {
   TRY(auto source, release::resolve(store, {arguments.operands.at(0)}));
   release = source.resolved.release;

@@ -108,7 +108,7 @@ Result<int> run_plan(Context& context, const Arguments& arguments) {
 
 /// The plan that a killed run had begun, as far as it is not done; else the one that is made now, if it is the reviewed
 /// one.
-Result<retain::Plan> plan_to_apply(store::ObjectStore& store, const Arguments& arguments, retain::Plan now) {
+Result<retain::Plan> plan_to_apply(store::ObjectReader& store, const Arguments& arguments, retain::Plan now) {
   auto asked = registry::PlanDigest::parse(arguments.get("--execute"));
   if (asked && *asked != now.digest) {
     TRY(bool begun, retain::was_begun(store, *asked));
@@ -151,7 +151,7 @@ Result<int> run_apply(Context& context, const Arguments& arguments) {
   return std::ranges::any_of(applied.notes, [](const Finding& f) { return f.severity == Severity::error; }) ? 1 : 0;
 }
 
-Result<retain::Undo> asked_to_undo(store::ObjectStore& store, const std::vector<std::string>& words) {
+Result<retain::Undo> asked_to_undo(store::ObjectReader& store, const std::vector<std::string>& words) {
   retain::Undo undo;
   constexpr std::string_view k_set = "set:";
   for (const auto& word : words) {

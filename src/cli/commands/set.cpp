@@ -31,7 +31,7 @@ Json set_json(const registry::SealedSet& sealed) {
 }
 
 /// What all the locators mean together, each set once.
-Result<registry::Resolved> resolve(store::ObjectStore& store, const std::vector<std::string>& locators) {
+Result<registry::Resolved> resolve(store::ObjectReader& store, const std::vector<std::string>& locators) {
   registry::Resolved all;
   for (const auto& text : locators) {
     TRY(auto locator, run::parse_locator(text));

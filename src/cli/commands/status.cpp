@@ -46,13 +46,13 @@ struct ChannelStatus {
 };
 
 /// The newest sets of the view.
-Result<std::vector<registry::SealedSet>> newest_sets(store::ObjectStore& store, const registry::ViewRecord& view) {
+Result<std::vector<registry::SealedSet>> newest_sets(store::ObjectReader& store, const registry::ViewRecord& view) {
   auto count = std::min(view.sets.size(), k_sets_judged);
   return registry::load_all_sealed(store, {view.sets.end() - static_cast<std::ptrdiff_t>(count), view.sets.end()});
 }
 
 /// A protected channel is judged by its own policy, and `--policy` is for the others.
-Result<gate::Policy> policy_of_status(Context& context, const Arguments& arguments, store::ObjectStore& store,
+Result<gate::Policy> policy_of_status(Context& context, const Arguments& arguments, store::ObjectReader& store,
                                       const std::string& channel) {
   TRY(auto bound, promote::policy_of(store, channel));
   if (bound) return std::move(*bound);
@@ -60,7 +60,7 @@ Result<gate::Policy> policy_of_status(Context& context, const Arguments& argumen
 }
 
 /// Judges again what the channel shows: a failure that came in since, a result that is too old by now.
-Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, store::ObjectStore& store,
+Result<ChannelStatus> status_of(Context& context, const Arguments& arguments, store::ObjectReader& store,
                                 const std::string& name) {
   ChannelStatus status;
   TRY(auto channel, registry::require_channel(store, name));
@@ -175,7 +175,7 @@ Findings add_new(Findings& notes, const Findings& more) {
 }
 
 /// What of `--from` is held for the channel, and what would help. Returns the verdict's JSON.
-Result<Json> print_candidate(Context& context, const Arguments& arguments, store::ObjectStore& store,
+Result<Json> print_candidate(Context& context, const Arguments& arguments, store::ObjectReader& store,
                              const std::string& channel, Findings& notes) {
   TRY(auto source, source_of(arguments, store));
   TRY(auto policy, policy_of_status(context, arguments, store, channel));

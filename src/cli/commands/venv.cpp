@@ -131,7 +131,7 @@ Result<void> check_packages(const std::vector<std::string>& packages) {
   return {};
 }
 
-Result<venv::InstallOptions> install_options(Context& context, const Arguments& arguments, store::ObjectStore* store) {
+Result<venv::InstallOptions> install_options(Context& context, const Arguments& arguments, store::ObjectReader* store) {
   venv::InstallOptions options;
   options.directory = arguments.operands.at(0);
   options.workers = context.jobs;

@@ -13,7 +13,7 @@ namespace quarry::publish::testing {
 
 using Snapshot = std::map<std::string, std::string>;
 
-inline Snapshot snapshot(store::ObjectStore& store) {
+inline Snapshot snapshot(store::ObjectReader& store) {
   Snapshot all;
   auto objects = store.list("");
   EXPECT_TRUE(objects) << render(objects.error());
@@ -87,7 +87,7 @@ inline std::string broken_copies(const Snapshot& store) {
 }
 
 /// A seal stands only over complete content, a channel only over records that are there.
-inline std::string broken_records(store::ObjectStore& store, const Snapshot& all) {
+inline std::string broken_records(store::ObjectReader& store, const Snapshot& all) {
   std::string text;
   for (const auto& [key, bytes] : all) {
     if (key.find("/seals/") == std::string::npos) continue;
@@ -114,7 +114,7 @@ inline std::string broken_records(store::ObjectStore& store, const Snapshot& all
   return text;
 }
 
-inline std::string violations(store::ObjectStore& store) {
+inline std::string violations(store::ObjectReader& store) {
   auto all = snapshot(store);
   return broken_links(all) + broken_records(store, all);
 }

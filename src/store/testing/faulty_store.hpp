@@ -41,25 +41,26 @@ public:
   Counters counters() const override { return inner_.counters(); }
   Result<bool> conditional_writes() override { return inner_.conditional_writes(); }
   Result<bool> slash_keys() override { return inner_.slash_keys(); }
-  Result<std::optional<ObjectInfo>> head(const std::string& key) override {
+  Result<std::optional<ObjectInfo>> do_head(const std::string& key) override {
     return run("head " + key, false, [&] { return inner_.head(key); });
   }
-  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag) override {
+  Result<std::optional<std::string>> do_get(const std::string& key, std::uint64_t max_bytes,
+                                            std::string* etag) override {
     return run("get " + key, false, [&] { return inner_.get(key, max_bytes, etag); });
   }
-  Result<content::Rope> open(const std::string& key) override {
+  Result<content::Rope> do_open(const std::string& key) override {
     return run("open " + key, false, [&] { return inner_.open(key); });
   }
-  Result<ObjectInfo> put(const std::string& key, const content::Rope& content, const PutOptions& options) override {
+  Result<ObjectInfo> do_put(const std::string& key, const content::Rope& content, const PutOptions& options) override {
     return run("put " + key, true, [&] { return inner_.put(key, content, options); });
   }
-  Result<void> copy(const std::string& from, const std::string& to, const PutOptions& options) override {
-    return run("copy " + to, true, [&] { return inner_.copy(from, to, options); });
+  Result<void> do_copy(const CopyRequest& asked) override {
+    return run("copy " + asked.to, true, [&] { return inner_.copy(asked.from, asked.to, asked.options); });
   }
-  Result<void> remove(const std::string& key) override {
+  Result<void> do_remove(const std::string& key) override {
     return run("remove " + key, true, [&] { return inner_.remove(key); });
   }
-  Result<std::vector<ObjectInfo>> list(const std::string& prefix) override {
+  Result<std::vector<ObjectInfo>> do_list(const std::string& prefix) override {
     return run("list " + prefix, false, [&] { return inner_.list(prefix); });
   }
   Result<std::uint64_t> remove_leftovers(std::int64_t older_than_us) override {

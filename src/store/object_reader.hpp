@@ -1,0 +1,112 @@
+#pragma once
+// Reading an object store: looking at objects, reading them, listing them. Functions that only read take an
+// ObjectReader; object_store.hpp has the rest of the store, and the errors of all its functions.
+//
+// Each function says what it costs: requests to a server, bytes that are read, or system calls in the file store. The
+// store in memory costs neither. Checking a key costs nothing; an invalid one fails with R005 before anything is sent.
+#include "base/result.hpp"
+#include "content/rope.hpp"
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace quarry::store {
+
+/// Whether a key may end in one slash. Installers request `…/simple/rocm/`: in S3 that can be the key of an object, on
+/// a disk it is a directory.
+enum class SlashKeys : std::uint8_t { refused, allowed };
+
+/// Checks a key; fails with invalid_argument (R005). A valid key has components separated by '/', none of them empty,
+/// "." or ".."; no control characters; at most 1024 bytes (S3) and 255 per component (Linux). Its first component is
+/// not ".quarry": backends keep their own objects there. With SlashKeys::allowed it may end in one slash. Pure.
+Result<void> check_key(std::string_view key, SlashKeys slash_keys = SlashKeys::refused);
+
+struct ObjectInfo {
+  std::string key;
+  std::uint64_t size = 0;
+  /// Opaque; changes with the bytes. In the file and memory stores it is the sha256 of the content. head() and list()
+  /// of the file store do not read the content, so they leave it empty: take the ETag for if_match() from get() or
+  /// put().
+  std::string etag;
+  std::int64_t modified_us = 0; ///< UTC, when it was last written; 0: unknown
+  /// The headers that readers get. Only head() of s3 and http fills them.
+  std::string content_type = {}, cache_control = {}, content_encoding = {};
+  /// The digest that was promised and checked when the object was written (PutOptions::sha256). Only head() of s3 fills
+  /// it.
+  std::optional<Sha256> recorded_sha256 = {};
+};
+
+/// One level of a listing: what S3 returns for a listing with the delimiter '/'.
+struct Children {
+  std::vector<ObjectInfo> objects;      ///< keys with the prefix and without a further '/'; sorted bytewise
+  std::vector<std::string> directories; ///< keys with the prefix, cut behind the next '/': "42-linux/"; sorted, unique.
+                                        ///< In the file store they may be empty.
+};
+
+/// Counts of calls since the store was opened, for `writes` in JSON and for tests: puts and copies that succeeded, and
+/// all other calls. A copy may also count as a get and a put. Retries and looks of the store itself are not counted.
+struct Counters {
+  std::uint64_t puts = 0, gets = 0, heads = 0, lists = 0, removes = 0, copies = 0, bytes_written = 0, bytes_read = 0;
+  std::uint64_t ranges = 0; ///< requests for ranges of objects from open(); s3 and http
+};
+
+struct AtomicCounters; // counting.hpp
+
+/// What can be read of a store. The public functions check the key and count the call, once for all backends; a backend
+/// implements the private `do_` functions. Thread-safe; the functions may wait for the disk or the network.
+class ObjectReader {
+public:
+  ObjectReader();
+  ObjectReader(const ObjectReader&) = delete;
+  ObjectReader& operator=(const ObjectReader&) = delete;
+  virtual ~ObjectReader();
+
+  virtual std::string describe() const = 0; ///< "file:/srv/store", for messages; no I/O
+  /// Returns the URL under which a plain client finds `key`, percent-encoded: "file:///srv/store/k". No I/O.
+  virtual std::string url(const std::string& key) const = 0;
+  virtual Counters counters() const; ///< no I/O
+
+  /// Returns what is known of an object without its bytes; nullopt if it does not exist. A server that hides absent
+  /// objects denies access instead (store/denied.hpp). Costs one HEAD request and no bytes; in the file store one stat,
+  /// whatever the size of the file: it is not read, so its ETag and digest stay unknown.
+  Result<std::optional<ObjectInfo>> head(const std::string& key);
+  /// Returns the bytes of an object, and its ETag in `etag`; nullopt if it does not exist. Fails with
+  /// resource_exhausted (R007) if the object has more than `max_bytes`, and in s3 and http with corrupt (K020) if a
+  /// `.json` object begins with '<': a proxy answered. Costs one GET request and all bytes, which are then in memory;
+  /// a larger object costs the first piece of its bytes. In the file store one stat and reading the file, which is also
+  /// hashed if `etag` is given.
+  Result<std::optional<std::string>> get(const std::string& key, std::uint64_t max_bytes, std::string* etag = nullptr);
+  /// Returns the content of an object, which is read when the rope is read: for large objects. The rope may outlive the
+  /// store, but not the store's clock. Fails with not_found (R001). Costs what head() costs; reading then costs one
+  /// request per range in s3 and http, and only the bytes that are read. Bytes of two versions are never mixed: if the
+  /// object is replaced meanwhile, reading fails with corrupt (K022; D008 in the file store, which may also still have
+  /// the old version open).
+  Result<content::Rope> open(const std::string& key);
+  /// Returns all objects whose keys begin with `prefix`, sorted bytewise; their ETags may be empty. The listing is not
+  /// a snapshot: objects that are written meanwhile may be included or not. Costs one request per 1000 objects; in the
+  /// file store one readdir per directory below the prefix and one stat per file. All entries are in memory.
+  Result<std::vector<ObjectInfo>> list(const std::string& prefix);
+  /// Returns one level: the objects and directories whose keys begin with `prefix`. The prefix need not end at a slash:
+  /// "42-" finds "42-linux/". Costs one request per 1000 entries of this level, however much lies below; in the file
+  /// store the readdir of one directory. A backend without support pays for list().
+  Result<Children> children(const std::string& prefix);
+
+protected:
+  /// Counted by the public functions, except the bytes and ranges of ropes from do_open(), which may outlive the store.
+  const std::shared_ptr<AtomicCounters>& tally() const { return tally_; }
+
+private:
+  virtual Result<std::optional<ObjectInfo>> do_head(const std::string& key) = 0;
+  virtual Result<std::optional<std::string>> do_get(const std::string& key, std::uint64_t max_bytes,
+                                                    std::string* etag) = 0;
+  virtual Result<content::Rope> do_open(const std::string& key) = 0;
+  virtual Result<std::vector<ObjectInfo>> do_list(const std::string& prefix) = 0;
+  virtual Result<Children> do_children(const std::string& prefix); ///< by do_list()
+
+  std::shared_ptr<AtomicCounters> tally_;
+};
+
+} // namespace quarry::store
