@@ -992,17 +992,43 @@ def test_every_script_of_the_workflows_is_answered():
     assert all(reason for _, _, reason in rows)
 
 
-def test_the_table_of_calls_is_true():
-    """Every script that a workflow of either month calls, how often, and what takes its place."""
-    instead = {name: reason for _, name, reason in dist_facts.read_allowed(ROOT / "docs/differences.tsv", "cli")}
-    calls = {(fact["name"], fact["era"]): fact["calls"] for fact in FACTS}
-    expected = []
-    for name in sorted({name for (name, _), count in calls.items() if count}):
-        cells = [str(calls.get((name, era)) or "") for era in ERAS]
-        expected.append(f"| {name} | {cells[0]} | {cells[1]} | {instead.get(name, f'`quarry compat {name}`')} |")
-        assert name in instead or name in scripts()
+JAX_CALLS = json.loads((ROOT / "tests/data/jax-calls.json").read_text())["calls"]
+
+
+def tables_of_calls() -> list[list[list[str]]]:
+    """The rows of each table of the page, cell by cell."""
     page = (ROOT / "docs/guides/script-calls.md").read_text()
-    assert [line for line in page.splitlines() if line.startswith("| ") and "script" not in line.split("|")[1].split()[:1]] == expected
+    return [[[cell.strip() for cell in line.strip("|").split("|")] for line in part.splitlines() if line.startswith("| ")][1:] for part in page.split("\n## ")[1:]]
+
+
+@pytest.mark.parametrize(("number", "topic", "facts"), [(0, "cli", FACTS), (1, "jax", JAX_CALLS)])
+def test_the_tables_of_calls_are_true(number: int, topic: str, facts: list):
+    """Every script that a workflow of either month calls, how often, and what takes its place."""
+    instead = {name: reason for _, name, reason in dist_facts.read_allowed(ROOT / "docs/differences.tsv", topic)}
+    calls = {(fact["name"], fact["era"]): fact["calls"] for fact in facts}
+    called = sorted({name for (name, _), count in calls.items() if count})
+    expected = [[name, *(str(calls.get((name, era)) or "") for era in ERAS), instead.get(name, f"`quarry compat {name}`")] for name in called]
+    assert [row[:4] for row in tables_of_calls()[number]] == expected
+    assert [name for name in called if name not in instead and name not in scripts()] == []
+    total = [sum(count for (_, of), count in calls.items() if of == era) for era in ERAS]
+    assert f"\n{total[0]} calls in February, {total[1]} in August." in (ROOT / "docs/guides/script-calls.md").read_text()
+
+
+@pytest.mark.parametrize("row", [row for table in tables_of_calls() for row in table], ids=lambda row: row[0].replace(" ", "-"))
+def test_every_call_with_a_form_of_ours_names_its_test(row: list):
+    """The named test exists, and its file runs the command; work that stays with the scripts has none."""
+    form, named = row[3], row[4].strip("`")
+    commands = re.findall(r"`(?:quarry )?([^`]+)`", form)
+    assert bool(named) == bool(commands)
+    if not named:
+        return
+    file, _, test = named.partition("::")
+    text = (ROOT / "tests" / file).read_text()
+    assert f"def {test}(" in text
+    guide_of_lines = (ROOT / "docs/guides/local-procedure.md").read_text() if "local_procedure" in file else ""
+    words = [word for word in commands[0].split() if word.isalpha() or "_" in word or word.startswith("--")]
+    missing = [word for word in words[:3] if word not in text + guide_of_lines]
+    assert missing == [], f"{named} does not run {commands[0]}"
 
 
 def rows() -> list[tuple[str, str, str, str]]:
