@@ -180,6 +180,48 @@ def test_the_first_review(first, tmp_path):
     assert f"from `{OLD_REF}` to `{NEW_REF}`" in right
 
 
+TWICE = """\
+on: push
+jobs:
+  packages:
+    runs-on: ubuntu-24.04
+    timeout-minutes: 5
+    steps:
+""" + "".join(
+    f"""\
+      - uses: benc-uk/workflow-dispatch@31e2b3319479a63f0ab15bf800eff9e913504e26
+        with:
+          workflow: native.yml
+          inputs: '{{ "kind": "{kind}", "suffix": "x" }}'
+"""
+    for kind in ("rpm", "deb")
+)
+NATIVE = "on:\n  workflow_dispatch:\n    inputs:\n      kind: {type: string}\n      suffix: {type: string}\njobs: {}\n"
+
+
+def test_a_job_that_dispatches_one_workflow_twice(tmp_path):
+    repository = Repository(tmp_path / "twice")
+    repository.commit("Begin", packages=TWICE, native=NATIVE)
+    repository.git("switch", "-q", "-c", "change")
+    repository.commit("Say more", packages=TWICE, native=NATIVE + "# more\n")
+    assert repository.review("--base", "main", code=0)["changes"] == []
+    repository.commit("Pass another suffix for deb packages", packages=TWICE.replace('"deb", "suffix": "x"', '"deb", "suffix": "y"'), native=NATIVE)
+    changes = repository.review("--base", "main", code=0)["changes"]
+    assert [(change["name"], change["before"], change["after"]) for change in changes] == [("suffix", "x", "y")]
+
+
+def test_a_title_that_names_a_part_of_a_changed_name(tmp_path):
+    repository = Repository(tmp_path / "title")
+    matrix = "on: push\njobs:\n  a:\n    strategy: {{matrix: {{python_version: [{}], torch_ref: [{}]}}}}\n    runs-on: x\n    timeout-minutes: 5\n    steps: [{{run: echo}}]\n"
+    repository.commit("Begin", jax=matrix.format('"3.12"', "release/2.7, release/2.8"), python_packages="on: push\njobs: {}\n", torch="on: push\njobs: {}\n")
+    repository.git("switch", "-q", "-c", "change")
+    repository.commit("Add python 3.14 for jax", jax=matrix.format('"3.12", "3.14"', "release/2.7, release/2.8"))
+    assert not of(repository.review("--base", "main", code=0), "Y162")
+    repository.commit("Drop support for torch 2.7", jax=matrix.format('"3.12", "3.14"', "release/2.8"))
+    review = repository.review("--base", "main", code=0)
+    assert not of(review, "Y163") and not of(review, "Y162")  # 2.7 is the end of `release/2.7`
+
+
 def test_the_report_as_markdown(first, tmp_path):
     done = quarry("workflow", "review", first.directory, "--base", "main", "--description", tmp_path / "body.md", "--format", "markdown")
     assert done.code == 1

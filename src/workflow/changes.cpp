@@ -6,6 +6,7 @@
 #include "workflow/values.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <set>
 
 namespace quarry::workflow {
@@ -25,6 +26,50 @@ std::string values_of(const Node& column) {
   std::vector<std::string> values;
   for (const auto& item : column.items) values.push_back(item.is_scalar() ? item.text : "…");
   return column.is_scalar() ? column.text : text::join(values, ", ");
+}
+
+const std::string& job_of(const File& file, const Call& call) {
+  return file.jobs[static_cast<std::size_t>(call.job)].id;
+}
+
+bool same_arguments(const Call& a, const Call& b) {
+  if (a.arguments.size() != b.arguments.size()) return false;
+  return std::all_of(a.arguments.begin(), a.arguments.end(), [&](const auto& argument) {
+    const auto* other = b.find(argument.name);
+    return other && canonical(other->value) == canonical(argument.value);
+  });
+}
+
+/// The calls of the old state by those of the new one: same target, job and arguments, else the same target and job
+/// in their order, else the only one left with this target. A job may dispatch one workflow twice, for rpm and deb.
+std::map<const Call*, const Call*> partners(const File& before, const File& after) {
+  std::map<const Call*, const Call*> found;
+  std::set<const Call*> taken;
+  auto pair_up = [&](auto fits) {
+    for (const auto& now : after.calls) {
+      if (found.contains(&now)) continue;
+      for (const auto& old : before.calls) {
+        bool same = old.target == now.target && old.kind == now.kind && !taken.contains(&old);
+        if (!same || !fits(old, now)) continue;
+        found[&now] = &old;
+        taken.insert(&old);
+        break;
+      }
+    }
+  };
+  auto same_job = [&](const Call& old, const Call& now) { return job_of(before, old) == job_of(after, now); };
+  pair_up([&](const Call& old, const Call& now) { return same_job(old, now) && same_arguments(old, now); });
+  pair_up(same_job);
+  auto left = [](const File& file, const Call& call, const auto& is_taken) {
+    return std::count_if(file.calls.begin(), file.calls.end(), [&](const Call& one) {
+      return one.target == call.target && one.kind == call.kind && !is_taken(one);
+    });
+  };
+  pair_up([&](const Call& old, const Call& now) {
+    return left(before, old, [&](const Call& one) { return taken.contains(&one); }) == 1 &&
+           left(after, now, [&](const Call& one) { return found.contains(&one); }) == 1;
+  });
+  return found;
 }
 
 class Comparer {
@@ -86,30 +131,19 @@ private:
       if (!now.find(one.key)) add(kind, What::removed, {1, 1}, one.key, "workflow_call");
   }
 
-  /// The call of `other` that corresponds: same target and job, else the only one with this target.
-  static const Call* partner(const File& file, const Call& call, const File& other) {
-    const Call* found = nullptr;
-    std::size_t count = 0;
-    for (const auto& one : other.calls) {
-      if (one.target != call.target || one.kind != call.kind) continue;
-      ++count;
-      bool same_job =
-          file.jobs[static_cast<std::size_t>(call.job)].id == other.jobs[static_cast<std::size_t>(one.job)].id;
-      if (same_job) return &one;
-      found = &one;
-    }
-    return count == 1 ? found : nullptr;
-  }
-
   static std::string where_of(const File& file, const Call& call) {
     return fmt::format("{} of {} in job `{}`", call.kind == Call::Kind::dispatch ? "dispatch" : "call", call.target,
                        file.jobs[static_cast<std::size_t>(call.job)].id);
   }
 
   void calls() {
+    auto pairs = partners(before_, after_);
+    std::set<const Call*> kept;
     for (const auto& call : after_.calls) {
-      const auto* was = partner(after_, call, before_);
+      auto pair = pairs.find(&call);
       auto where = where_of(after_, call);
+      const auto* was = pair == pairs.end() ? nullptr : pair->second;
+      kept.insert(was);
       if (!was) {
         add(ChangeKind::call, What::added, call.at, call.target, where);
         continue;
@@ -126,8 +160,7 @@ private:
         if (!call.find(argument.name)) add(ChangeKind::argument, What::removed, call.at, argument.name, where);
     }
     for (const auto& call : before_.calls)
-      if (!partner(before_, call, after_))
-        add(ChangeKind::call, What::removed, {1, 1}, call.target, where_of(before_, call));
+      if (!kept.contains(&call)) add(ChangeKind::call, What::removed, {1, 1}, call.target, where_of(before_, call));
   }
 
   void matrices() {
@@ -195,7 +228,10 @@ std::string_view kind_name(ChangeKind kind) {
 std::string sentence(const Change& change) {
   auto subject =
       change.kind == ChangeKind::file ? change.name : fmt::format("{} `{}`", kind_name(change.kind), change.name);
-  if (!change.where.empty()) subject += fmt::format(" ({})", change.where);
+  if (change.kind == ChangeKind::call)
+    subject = change.where; // which names the target
+  else if (!change.where.empty())
+    subject += fmt::format(" ({})", change.where);
   if (change.what != What::changed) return subject + (change.what == What::added ? " added" : " removed");
   auto shown = [](const std::string& value) { return value.empty() ? std::string("empty") : "`" + value + "`"; };
   return fmt::format("{}: {} {} is now {}", subject, change.detail, shown(change.before), shown(change.after));

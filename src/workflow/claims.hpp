@@ -17,7 +17,7 @@ struct Claim {
   enum class Verb : std::uint8_t { added, removed, changed };
   Verb verb = Verb::changed;
   bool missing = false;           ///< "added missing …": about what existed, not about new files
-  std::vector<std::string> names; ///< in back quotes, or words with an underscore
+  std::vector<std::string> names; ///< in back quotes, or words with an underscore; not those that say where
   std::vector<std::string> files; ///< names that end like a file's: where the change is said to be
   std::string from, to;           ///< of "from `a` to `b`"
   std::string text;               ///< the statement
@@ -25,12 +25,17 @@ struct Claim {
 };
 
 /// One claim for each statement (a line, a list item, a sentence) that says what was done. Statements with "not",
-/// "will", "should" and unticked boxes do not count.
+/// "will", "should", those about another numbered pull request, and unticked boxes do not count.
 std::vector<Claim> read_claims(std::string_view text);
 /// The words of names and paths: "release_portable_linux_jax_wheels.yml" -> jax, among others.
 std::set<std::string> topics_of(std::string_view path);
 /// Whether `word` stands in `text` with no letter, digit, dash or underscore beside it. Case does not matter.
 bool has_word(std::string_view text, std::string_view word);
+/// Part of a name: `python_version` has the topic python.
+struct Topic {
+  std::string_view word;
+};
+bool has_word(std::string_view text, Topic topic);
 
 struct Judged {
   std::vector<std::string> holds;  ///< names with a change behind them

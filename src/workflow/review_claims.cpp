@@ -7,6 +7,7 @@
 #include <array>
 #include <fmt/core.h>
 #include <set>
+#include <utility>
 
 namespace quarry::workflow {
 
@@ -82,7 +83,7 @@ private:
 
   bool on_changed_line(const std::string& word) const {
     for (const auto& file : review_.history.files) {
-      auto has = [&](const ChangedLine& line) { return has_word(line.text, word); };
+      auto has = [&](const ChangedLine& line) { return has_word(line.text, Topic{word}); };
       if (std::any_of(file.added.begin(), file.added.end(), has)) return true;
       if (std::any_of(file.removed.begin(), file.removed.end(), has)) return true;
     }
@@ -114,13 +115,21 @@ private:
     }
   }
 
+  /// "Drop pytorch 2.7" names `release/2.7`.
+  static bool names_value(const std::string& said, const std::string& value) {
+    constexpr std::size_t k_value_min = 3; // `1` or `no` would be found in any text
+    auto last = value.substr(value.rfind('/') + 1);
+    return value.size() >= k_value_min &&
+           (has_word(said, value) || (last.size() >= k_value_min && has_word(said, last)));
+  }
+
   bool is_mentioned(const std::string& said, const Change& change) const {
     const auto* file = sides_.after.find(change.file);
     auto name = file ? file->basename() : change.file;
     if (change.kind == Change::Kind::file) return said.find(name.substr(0, name.find('.'))) != std::string::npos;
-    if (change.kind == Change::Kind::matrix)
-      for (const auto& value : text::split_any(change.after, ", "))
-        if (!has_word(change.before, value) && has_word(said, value)) return true;
+    for (const auto& [values, others] : {std::pair(change.after, change.before), {change.before, change.after}})
+      for (const auto& value : text::split_any(values, ", "))
+        if (!has_word(others, value) && names_value(said, value)) return true;
     auto target = change.name.substr(change.name.rfind('/') + 1);
     return has_word(said, change.name) || has_word(said, target.substr(0, target.find('.')));
   }
