@@ -161,28 +161,61 @@ def test_suppressions_end_and_must_fit(broken, tmp_path):
     refused("C006", 2, "publish", broken, "--store", f"file:{tmp_path}/store", "--channel", "")
 
 
+def test_one_file_of_suppressions_serves_several_commands(broken, tmp_path):
+    accepted = suppressions(tmp_path, "2999-01-01", "Q411")
+    done = quarry("wheel", "check", broken, "--suppressions", accepted, "--json").json
+    assert "Q252" not in codes(done["findings"])  # `wheel check` has no such rule
+    accepted.write_text(accepted.read_text().replace("Q411", "G104"))
+    assert "Q252" not in codes(quarry("wheel", "check", broken, "--suppressions", accepted, "--json").json["findings"])
+    family = ("--amdgpu-family", "gfx120X-all")
+    assert "Q252" in codes(quarry("wheel", "check", broken, "--suppressions", accepted, *family, "--json").json["findings"])
+    accepted.write_text(accepted.read_text().replace("G104", "Q402").replace("torch-*", "*/torch*"))
+    done = quarry("set", "check", broken, "--suppressions", accepted)
+    assert "this run has 1 of Q402, such as torch-2.10.0-py3-none-any.whl" in done.err and 'place = "torch-2.10.0-py3-none-any.whl"' in done.err
+
+
 def test_a_baseline_hides_what_was_known(broken, tmp_path):
     baseline = tmp_path / "baseline.json"
     baseline.write_text(quarry("set", "check", broken, "--json").out)
     done = good("set", "check", broken, "--baseline", baseline, "--json").json
     assert done["findings"] == [] and done["known"] == 2
-    baseline.write_text("[]")
-    refused("Q012", 6, "set", "check", broken, "--baseline", baseline)
+    for text in ("[]", "[1", '{"schema": "quarry.set-check/1"}', '{"findings": []}', '{"schema": "quarry.set-check/2", "findings": []}'):
+        baseline.write_text(text)
+        refused("Q012", 6, "set", "check", broken, "--baseline", baseline)
+    baseline.write_text(quarry("wheel", "check", broken, "--json").out)
+    done = refused("Q012", 6, "set", "check", broken, "--baseline", baseline)
+    assert "it is a quarry.wheel-check/1 document, not quarry.set-check/1" in done.err
 
 
 def test_formats(broken, tmp_path):
     summary = tmp_path / "summary"
     github = quarry("set", "check", broken, "--format", "github", environment=clean_environment(GITHUB_STEP_SUMMARY=str(summary)))
     assert github.code == 1 and "::error file=torch-2.10.0-py3-none-any.whl,line=1,col=1,title=Q402::" in github.out
-    assert "| Q401 | error |" in summary.read_text()
+    assert "| Q401 | error |" in summary.read_text() and "<br>fix: " in summary.read_text()
+    assert "%0A" in github.out  # each annotation says what to do
+    github = quarry("set", "check", broken, "--format", "github", "--suppressions", suppressions(tmp_path, "2020-01-01"))
+    assert f"::error file={tmp_path}/accepted.toml,line=2,col=1,title=Q251::" in github.out
     sarif = json.loads(quarry("set", "check", broken, "--format", "sarif").out)
     assert sarif["version"] == "2.1.0" and {rule["id"] for rule in sarif["runs"][0]["tool"]["driver"]["rules"]} == {"Q401", "Q402"}
+    assert all(rule[text]["text"] for rule in sarif["runs"][0]["tool"]["driver"]["rules"] for text in ("shortDescription", "fullDescription", "help"))
     suite = ElementTree.fromstring(quarry("wheel", "check", broken, "--format", "junit").out.encode())[0]
     assert suite.get("failures") == str(sum(1 for case in suite if case.find("failure") is not None))
     suite = ElementTree.fromstring(quarry("set", "check", broken, "--format", "junit").out.encode())[0]
     assert (suite.get("tests"), suite.get("failures")) == ("3", "2")
     assert json.loads(quarry("set", "check", broken, "--format", "json").out)["schema"] == "quarry.set-check/1"
     assert good("set", "check", broken, "--profile", "store").out.strip() == "2 packages: 0 errors, 2 warnings"
+
+
+def test_annotations_beyond_ten_are_counted(tmp_path):
+    place = tmp_path / "set"
+    place.mkdir()
+    for i in range(13):
+        distributions.wheel(place, f"part{i}", "1.0", requires=("missing",))
+    summary = tmp_path / "summary"
+    shown = quarry("set", "check", place, "--format", "github", environment=clean_environment(GITHUB_STEP_SUMMARY=str(summary))).out
+    assert shown.count("::error ") == 10 and "3 more: in the step summary" in shown
+    assert summary.read_text().count("| Q401 | error |") == 13
+    assert "3 more: shown with `--format text`" in quarry("set", "check", place, "--format", "github", environment=clean_environment()).out
 
 
 def test_what_two_wheels_differ_in(tmp_path):

@@ -5,13 +5,18 @@
 #include <fmt/core.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace quarry::cli {
 
 namespace {
+constexpr std::uint64_t k_line_max = 1'000'000'000; // beyond, a number behind a colon is not a line
+
 std::string_view workflow_command(Severity severity) {
   return severity == Severity::note ? "notice" : to_string(severity);
 }
+
+std::string with_fix(const PlacedFinding& one) { return one.fix.empty() ? one.message : one.message + "\n" + one.fix; }
 
 /// Workflow commands end at a line break and escape by percent; values of properties also have `:` and `,`.
 std::string escaped_data(std::string_view text, bool property) {
@@ -31,11 +36,17 @@ std::string xml_text(std::string_view text) {
 
 std::vector<PlacedFinding> placed(const Findings& findings) {
   std::vector<PlacedFinding> out;
-  for (const auto& one : findings) out.push_back({one.code, one.severity, one.place, 0, 0, one.message, one.fix});
+  for (const auto& one : findings) {
+    auto colon = one.place.rfind(':');
+    auto line = colon == one.place.npos ? std::nullopt : text::parse_u64(std::string_view(one.place).substr(colon + 1));
+    bool has_line = line && *line <= k_line_max;
+    out.push_back({one.code, one.severity, has_line ? one.place.substr(0, colon) : one.place,
+                   has_line ? static_cast<unsigned>(*line) : 0, 0, one.message, one.fix});
+  }
   return out;
 }
 
-std::string annotations(const std::vector<PlacedFinding>& findings) {
+std::string annotations(const std::vector<PlacedFinding>& findings, std::string_view rest) {
   std::map<std::string_view, std::size_t> total, shown;
   for (const auto& one : findings) ++total[workflow_command(one.severity)];
   std::string lines;
@@ -43,9 +54,9 @@ std::string annotations(const std::vector<PlacedFinding>& findings) {
     auto command = workflow_command(one.severity);
     auto number = ++shown[command];
     if (number > k_annotations_max) continue;
-    auto message = one.message;
+    auto message = with_fix(one);
     if (number == k_annotations_max && total[command] > number)
-      message += fmt::format("\n{} more are in the log", total[command] - number);
+      message += fmt::format("\n{} more: {}", total[command] - number, rest);
     lines += fmt::format("::{} file={},line={},col={},title={}::{}\n", command, escaped_data(one.file, true),
                          std::max(one.line, 1u), std::max(one.column, 1u), one.code, escaped_data(message, false));
   }
@@ -54,15 +65,18 @@ std::string annotations(const std::vector<PlacedFinding>& findings) {
 
 Json sarif(const std::vector<PlacedFinding>& findings, const std::vector<Rule>& rules, const SarifTool& tool) {
   Json rule_list = Json::array(), results = Json::array();
-  for (const auto& rule : rules) rule_list.push_back({{"id", rule.code}, {"shortDescription", {{"text", rule.title}}}});
+  for (const auto& rule : rules)
+    rule_list.push_back({{"id", rule.code},
+                         {"shortDescription", {{"text", rule.title}}},
+                         {"fullDescription", {{"text", rule.about}}},
+                         {"help", {{"text", rule.fix}}}});
   for (const auto& one : findings) {
-    auto message = one.fix.empty() ? one.message : one.message + "\n" + one.fix;
     Json region = {{"startLine", std::max(one.line, 1u)}, {"startColumn", std::max(one.column, 1u)}};
     Json location = {
         {"physicalLocation", {{"artifactLocation", {{"uri", text::percent_encode(one.file)}}}, {"region", region}}}};
     results.push_back({{"ruleId", one.code},
                        {"level", to_string(one.severity)},
-                       {"message", {{"text", message}}},
+                       {"message", {{"text", with_fix(one)}}},
                        {"locations", Json::array({location})}});
   }
   Json driver = {{"name", tool.name}, {"version", tool.version}, {"rules", rule_list}};

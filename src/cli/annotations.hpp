@@ -4,6 +4,7 @@
 #include "base/finding.hpp"
 #include "base/json.hpp"
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quarry::cli {
@@ -20,15 +21,17 @@ struct PlacedFinding {
   unsigned line = 0, column = 0;
   std::string message, fix;
 };
+/// A place such as `accepted.toml:12` is a file and a line.
 std::vector<PlacedFinding> placed(const Findings& findings);
 
-/// `::error file=…,line=…,col=…,title=Y125::message`, at most k_annotations_max of each kind; the last of a kind that
-/// has more says how many are not shown.
-std::string annotations(const std::vector<PlacedFinding>& findings);
+/// `::error file=…,line=…,col=…,title=Y125::message and fix`, at most k_annotations_max of each kind; the last of a
+/// kind that has more says how many are left, and where they are (`rest`: "in the step summary").
+std::string annotations(const std::vector<PlacedFinding>& findings, std::string_view rest);
 
-/// A SARIF 2.1.0 log with one run: each code is a rule with its title, each finding a result.
+/// A SARIF 2.1.0 log with one run: each code is a rule with what `quarry explain` says of it (code scanning wants a
+/// short and a full description and a help text), each finding a result.
 struct Rule {
-  std::string code, title;
+  std::string code, title, about, fix;
 };
 struct SarifTool {
   std::string name, version; ///< "quarry workflow lint"

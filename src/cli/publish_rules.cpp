@@ -117,7 +117,8 @@ Result<void> add_findings_of_rules(Context& context, const Arguments& arguments,
     TRY(auto inside, findings_inside(context, arguments, plan));
     std::ranges::move(inside, std::back_inserter(findings));
   }
-  TRY(auto report, judged_by_rules(context, arguments, std::move(findings)));
+  auto looks_for = [&](const std::string& code) { return profile.wheels || is_rule_of_sets(code); };
+  TRY(auto report, judged_by_rules(context, arguments, {std::move(findings), {}, looks_for}));
   if (has_errors(report.findings)) return refused(report, profile.name);
   std::ranges::move(report.findings, std::back_inserter(plan.notes));
   return {};

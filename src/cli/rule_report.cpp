@@ -2,18 +2,15 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
-#include "cli/annotations.hpp"
 #include "cli/codes.hpp"
+#include "cli/finding_formats.hpp"
 #include "cli/grouped.hpp"
-#include "cli/job_files.hpp"
 #include "cli/records.hpp"
 #include "cli/table.hpp"
-#include "cli/version.hpp"
 #include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
-#include <set>
 
 namespace quarry::cli {
 
@@ -22,7 +19,7 @@ constexpr std::uint64_t k_rule_file_bytes_max = 1u << 20;  // a few thousand sup
 constexpr std::uint64_t k_baseline_bytes_max = 256u << 20; // a document of half a million findings
 constexpr std::string_view k_profiles = "data/profiles/";
 
-Result<Findings> findings_of_document(const std::string& file) {
+Result<Findings> findings_of_document(const std::string& file, const std::string& schema) {
   auto no_document = [&](const std::string& why) {
     return fail(ErrorKind::corrupt, "Q012", fmt::format("--baseline {}: {}", file, why),
                 "write one with `--json > FILE` of the same command");
@@ -30,8 +27,11 @@ Result<Findings> findings_of_document(const std::string& file) {
   TRY(auto text, sys::read_file(file, k_baseline_bytes_max), "while reading --baseline");
   auto document = json::parse(text, file);
   if (!document) return no_document(document.error().message);
-  if (!document->is_object() || !document->contains("findings") || !(*document)["findings"].is_array())
-    return no_document("it has no findings");
+  auto written = document->is_object() ? json::string_or(*document, "schema", "") : std::string();
+  if (written != schema)
+    return no_document(written.empty() ? fmt::format("it is not a {} document", schema)
+                                       : fmt::format("it is a {} document, not {}", written, schema));
+  if (!document->contains("findings") || !(*document)["findings"].is_array()) return no_document("it has no findings");
   Findings findings;
   for (const auto& each : (*document)["findings"]) {
     if (!each.is_object()) return no_document("a finding is not an object");
@@ -46,29 +46,6 @@ Result<Findings> findings_of_document(const std::string& file) {
 
 std::size_t count_of(const Findings& findings, Severity severity) {
   return static_cast<std::size_t>(std::ranges::count(findings, severity, &Finding::severity));
-}
-
-Result<std::vector<Rule>> rules_of(const Context& context, const Findings& findings) {
-  TRY(auto codes, load_codes(context.resources));
-  std::set<std::string> used;
-  for (const auto& one : findings) used.insert(one.code);
-  std::vector<Rule> rules;
-  for (const auto& code : used) {
-    auto known = codes.find(code);
-    rules.push_back({code, known == codes.end() ? std::string() : known->second.title});
-  }
-  return rules;
-}
-
-/// GitHub shows ten annotations of a kind; the summary has all findings.
-std::string markdown_of(const RuleReport& report, const std::string& suite) {
-  if (report.findings.empty()) return {};
-  auto text =
-      fmt::format("### {}: {}\n\n| code | severity | place | finding |\n|---|---|---|---|\n", suite, counts_of(report));
-  for (const auto& one : report.findings)
-    text += fmt::format("| {} | {} | {} | {} |\n", one.code, to_string(one.severity), table_cell(one.place),
-                        table_cell(one.message));
-  return text;
 }
 
 Json suppressed_json(const RuleReport& report) {
@@ -89,6 +66,23 @@ void print_text(Context& context, const RuleReport& report, const ReportWords& w
   auto tone = errors ? Tone::bad : warnings ? Tone::doubtful : Tone::good;
   context.out.data(
       fmt::format("{}: {}\n", words.summary, painted(counts_of(report), tone, context.out.data_look().color)));
+}
+
+/// A sentence as the other hints are written: "link with …".
+std::string as_hint(std::string text) {
+  auto is_upper = [&](std::size_t i) { return i < text.size() && text[i] >= 'A' && text[i] <= 'Z'; };
+  if (is_upper(0) && !is_upper(1)) text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+Result<void> add_fixes(const Context& context, Findings& findings) {
+  auto lacks = [](const Finding& each) { return each.fix.empty(); };
+  if (std::ranges::none_of(findings, lacks)) return {};
+  TRY(auto codes, load_codes(context.resources));
+  for (auto& each : findings)
+    if (auto known = codes.find(each.code); lacks(each) && known != codes.end()) each.fix = as_hint(known->second.fix);
+  return {};
 }
 } // namespace
 
@@ -126,7 +120,9 @@ Result<inspect::RuleProfile> rule_profile_of(const Context& context, const Argum
   return inspect::parse_rule_profile({*text, said});
 }
 
-Result<RuleReport> judged_by_rules(const Context& context, const Arguments& arguments, Findings findings) {
+Result<RuleReport> judged_by_rules(const Context& context, const Arguments& arguments, FoundByRules found) {
+  auto findings = std::move(found.findings);
+  TRY_DO(add_fixes(context, findings));
   if (!arguments.get("--profile").empty()) {
     TRY(auto profile, rule_profile_of(context, arguments));
     inspect::apply_profile(profile, findings);
@@ -138,12 +134,12 @@ Result<RuleReport> judged_by_rules(const Context& context, const Arguments& argu
     auto exists = [&](const std::string& code) { return codes.contains(code); };
     TRY(auto suppressions, inspect::parse_suppressions({text, *file}, exists));
     auto judged = inspect::apply_suppressions(std::move(findings), suppressions,
-                                              sys::rfc3339(context.clock.now_us()).substr(0, 10));
+                                              {sys::rfc3339(context.clock.now_us()).substr(0, 10), found.looks_for});
     findings = std::move(judged.findings);
     report.suppressed = std::move(judged.suppressed);
   }
   if (auto file = arguments.fallbacks.contains("--baseline") ? arguments.find("--baseline") : std::nullopt) {
-    TRY(auto before, findings_of_document(*file));
+    TRY(auto before, findings_of_document(*file, found.schema));
     auto count = findings.size();
     findings = inspect::without_known(std::move(findings), {std::move(before)});
     report.known = count - findings.size();
@@ -172,17 +168,7 @@ Result<void> print_rule_report(Context& context, const Arguments& arguments, con
   document["known"] = report.known;
   if (format == "text") print_text(context, report, words);
   if (format == "json") context.out.data(json::pretty(document));
-  if (format == "github") {
-    context.out.data(annotations(placed(report.findings)));
-    TRY_DO(append_for_job("GITHUB_STEP_SUMMARY", context.variable("GITHUB_STEP_SUMMARY"),
-                          markdown_of(report, words.suite)));
-  }
-  if (format == "sarif" || format == "junit") {
-    TRY(auto rules, rules_of(context, report.findings));
-    context.out.data(format == "sarif" ? json::pretty(sarif(placed(report.findings), rules,
-                                                            {words.suite, std::string(program_version())}))
-                                       : junit(placed(report.findings), rules, words.suite));
-  }
+  TRY_DO(print_for_programs(context, placed(report.findings), {format, words.suite, counts_of(report)}));
   context.out.document(document);
   return {};
 }

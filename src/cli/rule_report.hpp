@@ -23,14 +23,20 @@ struct RuleReport {
 /// The profile that `--profile` names: of data/profiles, or a file. Fails with Q011; not_found Q013 if there is
 /// neither.
 Result<inspect::RuleProfile> rule_profile_of(const Context& context, const Arguments& arguments);
-/// Applies the flags. Fails with the errors of rule_profile_of(), Q011 for suppressions, and corrupt Q012 for a
-/// baseline that is not a document with findings.
-Result<RuleReport> judged_by_rules(const Context& context, const Arguments& arguments, Findings findings);
+/// What a command finds.
+struct FoundByRules {
+  Findings findings;
+  std::string schema;        ///< of the command's --json document, which is what --baseline takes
+  inspect::IsCode looks_for; ///< the codes that this run could have found
+};
+/// Applies the flags, and gives findings without a fix the one that `quarry explain` names. Fails with the errors of
+/// rule_profile_of(), Q011 for suppressions, and corrupt Q012 for a baseline that is not such a document.
+Result<RuleReport> judged_by_rules(const Context& context, const Arguments& arguments, FoundByRules found);
 
 /// Whether the command writes text, so that it may add lines of its own.
 bool writes_text(const Arguments& arguments);
 /// Writes the findings in the format that was asked for. `document` gets `findings`, `suppressed` and `known`, and is
-/// what --json and `--format json` print. In a GitHub job, `--format github` adds all findings to the step summary.
+/// what --json and `--format json` print.
 struct ReportWords {
   std::string suite;         ///< "quarry set check"
   std::string summary;       ///< what the last line of text is about: "12 packages"

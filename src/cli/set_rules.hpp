@@ -8,12 +8,16 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace quarry::cli {
 
 /// `--allow-missing PROJECT`, repeated.
 Flag allow_missing_flag();
+
+/// Q4xx: what `set check` and `publish` look for, and `wheel check` does not.
+inline bool is_rule_of_sets(std::string_view code) { return code.starts_with("Q4"); }
 
 struct SetRules {
   std::string pythons;                  ///< a list with commas; empty: as the tags say

@@ -1,11 +1,9 @@
 #include "cli/workflow_trees.hpp"
 
-#include "cli/annotations.hpp"
 #include "sys/file.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
-#include <set>
 
 namespace quarry::cli {
 
@@ -90,14 +88,6 @@ std::size_t count_of(const std::vector<workflow::Located>& findings, Severity se
 std::string title_of(const std::map<std::string, Explanation>& codes, const std::string& code) {
   auto found = codes.find(code);
   return found == codes.end() ? std::string() : found->second.title;
-}
-
-Json sarif_of(const std::vector<workflow::Located>& findings, const std::map<std::string, Explanation>& codes) {
-  std::set<std::string> used;
-  for (const auto& one : findings) used.insert(one.code);
-  std::vector<Rule> rules;
-  for (const auto& code : used) rules.push_back({code, title_of(codes, code)});
-  return sarif(placed(findings), rules, {"quarry workflow lint", "1"});
 }
 
 } // namespace quarry::cli

@@ -35,7 +35,5 @@ std::vector<PlacedFinding> placed(const std::vector<workflow::Located>& findings
 std::size_t count_of(const std::vector<workflow::Located>& findings, Severity severity);
 /// Empty when nothing explains the code.
 std::string title_of(const std::map<std::string, Explanation>& codes, const std::string& code);
-/// SARIF with the titles of the codes that occur.
-Json sarif_of(const std::vector<workflow::Located>& findings, const std::map<std::string, Explanation>& codes);
 
 } // namespace quarry::cli

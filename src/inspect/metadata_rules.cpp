@@ -298,7 +298,7 @@ void check_names(MetadataReport& report) {
   for (const auto& platform : text::split(name.tags.platform, '.'))
     if (platform.starts_with("linux_") && platform != "linux_armv6l" && platform != "linux_armv7l")
       report.add("Q215", Severity::note, fmt::format("{} promises nothing about the system's libraries", platform),
-                 "`quarry wheel retag` sets the manylinux tag that `quarry wheel check` finds");
+                 "if `quarry wheel check` names a manylinux tag that holds, set it with `quarry wheel retag`");
 }
 
 std::string dist_info_of(const WheelContents& wheel) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <fmt/core.h>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -73,6 +74,24 @@ std::string place_of(const Suppressions& all, const Suppression& row) {
 std::string name_of(const Suppression& row) {
   return fmt::format("the suppression of {} ({}, for {})", row.code, row.reason, row.owner);
 }
+
+/// `left` are the findings that no suppression accepts. Where the code fits and place or message do not, the file most
+/// likely has a mistake.
+Finding unneeded(const Suppressions& all, const Suppression& row, const Findings& left) {
+  Finding finding{"Q252", Severity::warning, place_of(all, row), fmt::format("{} fits no finding", name_of(row)),
+                  "remove it: it would hide the next defect of this kind"};
+  auto same = [&](const Finding& each) { return each.code == row.code; };
+  auto first = std::ranges::find_if(left, same);
+  if (first == left.end()) return finding;
+  finding.message += fmt::format("; this run has {} of {}, such as {}: {}", std::ranges::count_if(left, same), row.code,
+                                 first->place, first->message);
+  // A `*` matches no slash, so people write a pattern that stops at the first directory.
+  auto name = first->place.substr(first->place.find_last_of('/') + 1);
+  finding.fix = first->place.find('/') == first->place.npos
+                    ? fmt::format("if it is meant: place = \"{}\", and a message that is a part of it", first->place)
+                    : fmt::format("if it is meant: place = \"**/{}\"; `*` does not match `/`", name);
+  return finding;
+}
 } // namespace
 
 Result<RuleProfile> parse_rule_profile(const DataText& data) {
@@ -117,9 +136,10 @@ void apply_profile(const RuleProfile& profile, Findings& findings) {
   }
 }
 
-SiftedFindings apply_suppressions(Findings findings, const Suppressions& suppressions, const std::string& today) {
+SiftedFindings apply_suppressions(Findings findings, const Suppressions& suppressions, const SuppressedRun& run) {
   SiftedFindings judged;
   std::vector<bool> needed(suppressions.rows.size());
+  const auto& today = run.today;
   for (auto& finding : findings) {
     const Suppression* by = nullptr;
     for (std::size_t i = 0; i < suppressions.rows.size(); ++i) {
@@ -133,17 +153,17 @@ SiftedFindings apply_suppressions(Findings findings, const Suppressions& suppres
     else
       judged.findings.push_back(std::move(finding));
   }
+  Findings about;
   for (std::size_t i = 0; i < suppressions.rows.size(); ++i) {
     const auto& row = suppressions.rows[i];
     if (row.until < today)
-      judged.findings.push_back({"Q251", Severity::error, place_of(suppressions, row),
-                                 fmt::format("{} ended on {}", name_of(row), row.until),
-                                 "correct the defect, or let the owner decide on a later day"});
-    else if (!needed[i])
-      judged.findings.push_back({"Q252", Severity::warning, place_of(suppressions, row),
-                                 fmt::format("{} fits no finding", name_of(row)),
-                                 "remove it: it would hide the next defect of this kind"});
+      about.push_back({"Q251", Severity::error, place_of(suppressions, row),
+                       fmt::format("{} ended on {}", name_of(row), row.until),
+                       "correct the defect, or let the owner decide on a later day"});
+    else if (!needed[i] && run.looks_for(row.code))
+      about.push_back(unneeded(suppressions, row, judged.findings));
   }
+  std::ranges::move(about, std::back_inserter(judged.findings));
   return judged;
 }
 

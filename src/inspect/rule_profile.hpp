@@ -50,9 +50,15 @@ struct SiftedFindings {
   Findings findings; ///< those that count, then Q251 and Q252 of suppressions that do not
   std::vector<SuppressedFinding> suppressed;
 };
-/// Takes out the findings that a suppression accepts. One whose last day is before `today` ("2026-11-23") accepts
-/// nothing any more (error Q251); one that no finding needs is a warning (Q252): it would hide the next defect.
-SiftedFindings apply_suppressions(Findings findings, const Suppressions& suppressions, const std::string& today);
+/// The run that suppressions are applied to.
+struct SuppressedRun {
+  std::string today; ///< "2026-11-23"
+  IsCode looks_for;  ///< whether the run has the rule; one file may serve commands with different rules
+};
+/// Takes out the findings that a suppression accepts. One whose last day is before `today` accepts nothing any more
+/// (error Q251). One that no finding needs, of a rule that the run looks for, is a warning (Q252): it would hide the
+/// next defect. If findings have its code and another place, the warning says which place to write.
+SiftedFindings apply_suppressions(Findings findings, const Suppressions& suppressions, const SuppressedRun& run);
 
 /// The findings that `before` does not have: same code, place and message, as many of equal ones as there were.
 struct Baseline {

@@ -1,4 +1,6 @@
 #include "inspect/rule_profile.hpp"
+
+#include "base/text.hpp"
 #include "sys/file.hpp"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -50,11 +52,11 @@ TEST(Suppression, AcceptsUpToItsLastDay) {
   ASSERT_TRUE(rows) << render(rows.error());
   Findings findings{finding("Q424", "x-1.whl", "the last good set had x"), finding("Q424", "y-1.whl", "had y"),
                     finding("Q423", "x-1.whl", "had")};
-  auto judged = apply_suppressions(findings, *rows, "2026-11-23");
+  auto judged = apply_suppressions(findings, *rows, {"2026-11-23", every_code});
   ASSERT_EQ(judged.suppressed.size(), 1u);
   EXPECT_EQ(judged.suppressed[0].by.owner, "build team");
   EXPECT_EQ(judged.findings.size(), 2u);
-  auto later = apply_suppressions(findings, *rows, "2026-11-24");
+  auto later = apply_suppressions(findings, *rows, {"2026-11-24", every_code});
   EXPECT_THAT(later.suppressed, IsEmpty());
   ASSERT_EQ(later.findings.size(), 4u);
   EXPECT_TRUE(later.findings[3].is("Q251"));
@@ -63,10 +65,27 @@ TEST(Suppression, AcceptsUpToItsLastDay) {
 
 TEST(Suppression, OneThatFitsNothingIsAFinding) {
   auto rows = *parse_suppressions({k_row, "s.toml"}, every_code);
-  auto judged = apply_suppressions({finding("Q424", "y-1.whl", "had y")}, rows, "2026-11-23");
+  auto judged = apply_suppressions({finding("Q424", "y-1.whl", "had y")}, rows, {"2026-11-23", every_code});
   ASSERT_EQ(judged.findings.size(), 2u);
   EXPECT_TRUE(judged.findings[1].is("Q252"));
   EXPECT_EQ(judged.findings[1].place, "s.toml:2");
+  EXPECT_THAT(judged.findings[1].message, HasSubstr("this run has 1 of Q424, such as y-1.whl: had y"));
+  EXPECT_THAT(judged.findings[1].fix, HasSubstr("place = \"y-1.whl\""));
+  judged = apply_suppressions({finding("Q424", "y-1.whl!a/b/c.so", "had y")}, rows, {"2026-11-23", every_code});
+  EXPECT_THAT(judged.findings[1].fix, HasSubstr("place = \"**/c.so\""));
+  EXPECT_TRUE(text::glob_match("**/c.so", "y-1.whl!a/b/c.so"));
+  judged = apply_suppressions({}, rows, {"2026-11-23", every_code});
+  ASSERT_EQ(judged.findings.size(), 1u);
+  EXPECT_THAT(judged.findings[0].fix, HasSubstr("remove it"));
+}
+
+TEST(Suppression, OfARuleThatTheRunDoesNotHaveIsForAnotherCommand) {
+  auto rows = *parse_suppressions({k_row, "s.toml"}, every_code);
+  auto no_set_rules = [](const std::string& code) { return !code.starts_with("Q4"); };
+  EXPECT_THAT(apply_suppressions({}, rows, {"2026-11-23", no_set_rules}).findings, IsEmpty());
+  auto ended = apply_suppressions({}, rows, {"2026-11-24", no_set_rules}).findings;
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_TRUE(ended[0].is("Q251"));
 }
 
 TEST(Suppression, NeedsReasonOwnerAndDay) {

@@ -44,7 +44,7 @@ Result<int> run_set_check(Context& context, const Arguments& arguments) {
   TRY(auto targets, findings_of_claimed_targets(context, rules, set.paths));
   std::ranges::move(targets, std::back_inserter(findings));
   std::ranges::move(set.findings, std::back_inserter(findings));
-  TRY(auto report, judged_by_rules(context, arguments, std::move(findings)));
+  TRY(auto report, judged_by_rules(context, arguments, {std::move(findings), "quarry.set-check/1", is_rule_of_sets}));
   Json document = {{"schema", "quarry.set-check/1"},
                    {"packages", packages_json(set.packages)},
                    {"base_index", base ? Json(base->name()) : Json(nullptr)}};

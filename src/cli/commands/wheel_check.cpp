@@ -5,6 +5,7 @@
 #include "cli/inspected.hpp"
 #include "cli/records.hpp"
 #include "cli/rule_report.hpp"
+#include "cli/set_rules.hpp"
 #include "cli/table.hpp"
 #include "cli/wheel_operands.hpp"
 #include "cli/wheel_rules.hpp"
@@ -90,9 +91,12 @@ Result<int> run_check(Context& context, const Arguments& arguments) {
   TRY(auto refusals, inspect::parse_refusals(context.resources.read(k_refusals).value_or(""), k_refusals));
   TRY(auto paths, wheels_of(context, arguments.operands));
   TRY(auto wheels, inspect_wheels(context, tables, paths));
-  TRY(auto report,
-      judged_by_rules(context, arguments,
-                      findings_of_wheels(wheels, tables, {asked, windows, arguments.list("--allow-library")})));
+  auto found = findings_of_wheels(wheels, tables, {asked, windows, arguments.list("--allow-library")});
+  auto looks_for = [&](const std::string& code) {
+    bool about_family = code == "G103" || code == "G104";
+    return !is_rule_of_sets(code) && (!about_family || !asked.targets.empty());
+  };
+  TRY(auto report, judged_by_rules(context, arguments, {std::move(found), "quarry.wheel-check/1", looks_for}));
   const auto& findings = report.findings;
   if (writes_text(arguments)) {
     context.out.findings(with_refusals(grouped(findings), refusals));

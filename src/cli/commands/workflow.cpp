@@ -1,5 +1,5 @@
-#include "cli/annotations.hpp"
 #include "cli/commands.hpp"
+#include "cli/finding_formats.hpp"
 #include "cli/table.hpp"
 #include "cli/workflow_trees.hpp"
 
@@ -62,6 +62,12 @@ Json workflow_document_of(const Linted& linted, const std::string& directory) {
           {"suppressed", suppressed}};
 }
 
+std::string counts_text(const workflow::Report& report) {
+  return fmt::format("{}, {}, {}", units::things(count_of(report.findings, Severity::error), "error"),
+                     units::things(count_of(report.findings, Severity::warning), "warning"),
+                     units::things(count_of(report.findings, Severity::note), "note"));
+}
+
 using Codes = std::map<std::string, Explanation>;
 
 std::string workflow_summary(const Linted& linted, const Codes& codes, Look look) {
@@ -75,12 +81,10 @@ std::string workflow_summary(const Linted& linted, const Codes& codes, Look look
     rows.push_back({code, units::count(count), Cell(std::string(to_string(severity)), tone), title_of(codes, code)});
   }
   auto text = table({k_text, k_number, k_text, k_name}, rows, look);
-  text += fmt::format("{}, {}, {}, {}: {}, {}, {}\n", units::things(report.workflows, "workflow"),
+  text += fmt::format("{}, {}, {}, {}: {}\n", units::things(report.workflows, "workflow"),
                       units::things(report.actions, "action"), units::things(report.calls, "call"),
                       report.dispatches == 1 ? "1 dispatch" : units::count(report.dispatches) + " dispatches",
-                      units::things(count_of(report.findings, Severity::error), "error"),
-                      units::things(count_of(report.findings, Severity::warning), "warning"),
-                      units::things(count_of(report.findings, Severity::note), "note"));
+                      counts_text(report));
   if (linted.known > 0) text += fmt::format("{} existed in the baseline\n", units::things(linted.known, "finding"));
   if (!linted.fixed.empty()) text += fmt::format("{} fixed\n", units::things(linted.fixed.size(), "finding"));
   if (!report.suppressed.empty())
@@ -107,8 +111,7 @@ Result<void> print_workflow(Context& context, const Arguments& arguments, const 
   auto format = arguments.get("--format");
   TRY(auto codes, load_codes_of(context.resources, "workflow"));
   if (format == "json") context.out.data(json::pretty(workflow_document_of(linted, workflow_root(arguments))));
-  if (format == "github") context.out.data(annotations(placed(report.findings)));
-  if (format == "sarif") context.out.data(json::pretty(sarif_of(report.findings, codes)));
+  TRY_DO(print_for_programs(context, placed(report.findings), {format, "quarry workflow lint", counts_text(report)}));
   if (format == "text" || format == "github") {
     Findings shown;
     for (const auto& one : report.findings)

@@ -4,6 +4,7 @@
 #include "buildlog/tests.hpp"
 #include "buildlog/times.hpp"
 #include "cli/commands.hpp"
+#include "cli/finding_formats.hpp"
 #include "cli/log_rules.hpp"
 #include "cli/review_report.hpp"
 #include "cli/workflow_trees.hpp"
@@ -129,10 +130,9 @@ Result<void> print_review(Context& context, const Arguments& arguments, const Re
     TRY(auto page, review_markdown(report));
     context.out.data(page);
   }
-  if (format == "sarif") {
-    TRY(auto codes, load_codes(context.resources));
-    context.out.data(json::pretty(sarif_of(for_scanning(report.review, tree), codes)));
-  }
+  if (format == "sarif")
+    TRY_DO(
+        print_for_programs(context, placed(for_scanning(report.review, tree)), {format, "quarry workflow review", ""}));
   if (format == "text") {
     context.out.findings(for_people(report.review));
     context.out.data(review_text(report, context.out.data_look()));
