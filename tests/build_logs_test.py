@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import zipfile
 from functools import cache
@@ -11,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 from support import review_logs as review  # noqa: E402
-from support.quarry import good, quarry, refused  # noqa: E402
+from support.quarry import clean_environment, good, quarry, refused  # noqa: E402
 
 VARIANTS = list(review.JOB_MINUTES)
 
@@ -159,6 +160,21 @@ def test_a_zip_of_a_run(logs, tmp_path):
     with zipfile.ZipFile(tmp_path / "empty.zip", "w") as zipped:
         zipped.writestr("image.png", b"x")
     refused("X502", 2, "log", "report", tmp_path / "empty.zip")
+
+
+def test_findings_of_a_matrix_for_programs(logs, tmp_path):
+    variants = sorted(logs.glob("py3.*.log"))
+    assert len(variants) == 4
+    words = ("log", "report", *variants, "--today", review.TODAY)
+    found = read(*map(str, words))["findings"]
+    assert [f["code"] for f in found if "all 4 logs" in f["message"]] == ["X512", "X513", "X513", "X513", "X515"]
+    assert len(found) == 6 and "8 times in 4 logs" in found[0]["message"]
+    summary = tmp_path / "summary"
+    shown = good(*words, "--format", "github", environment=clean_environment(GITHUB_STEP_SUMMARY=str(summary))).out
+    assert shown.count("::warning ") == 5 and shown.count("::notice ") == 1 and f"::warning file={variants[0]},line=" in shown
+    assert summary.read_text().startswith("### quarry log report: 0 errors, 5 warnings, 1 note")
+    run = json.loads(good(*words, "--format", "sarif").out)["runs"][0]
+    assert run["tool"]["driver"]["name"] == "quarry log report" and [result["ruleId"] for result in run["results"]] == [f["code"] for f in found]
 
 
 def test_the_first_failure_and_what_is_new_in_a_bad_log(logs, tmp_path):

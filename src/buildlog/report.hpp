@@ -61,7 +61,8 @@ struct FindingOptions {
   std::int64_t fail_within = -1; ///< days; -1: a deadline never fails
 };
 /// What somebody should act on: X510 (deadline), X511 (insecure requests), X512 (one verbose call), X513 (wheel twice),
-/// X514 (warning of passing tests), X515 (noise), X517 (first failure, an error).
+/// X514 (warning of passing tests), X515 (noise), X517 (first failure, an error). What several logs have, such as those
+/// of a matrix, is one finding at the place of the first; its message counts over all of them and names the logs.
 Findings findings_of(const std::vector<LogReport>& reports, const Rules& rules, const FindingOptions& options);
 
 } // namespace quarry::buildlog

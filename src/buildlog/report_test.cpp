@@ -11,6 +11,7 @@
 namespace quarry::buildlog {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -202,6 +203,37 @@ TEST(Tools, OneVerboseCall) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].message, "auditwheel is verbose for a and not for b: 4 lines"); // each name once
   EXPECT_TRUE(codes(report(quiet + quiet)).empty());
+}
+
+TEST(Findings, OfSeveralLogsAreOne) {
+  auto named = [](std::string variant, const std::string& text) {
+    auto read = report(text);
+    read.name = read.variant = std::move(variant);
+    return read;
+  };
+  auto messages_of = [](const std::vector<LogReport>& reports) {
+    std::vector<std::string> messages;
+    for (const auto& each : findings_of(reports, rules(), {})) messages.push_back(each.place + " " + each.message);
+    return messages;
+  };
+  const std::string failed = "INFO:auditwheel.main_repair:Repairing b-1-py3-none-linux_x86_64.whl\n"
+                             "INFO:auditwheel.main_repair:Repairing a-1-py3-none-linux_x86_64.whl\n"
+                             "DEBUG:auditwheel.x:1\nx.c:3:1: error: expected ';'\n"
+                             "##[error]Process completed with exit code 2.\n";
+  auto first = named("py3.11", failed), second = named("py3.12", "one more line\n" + failed);
+  EXPECT_THAT(
+      messages_of({first, second, named("tests", "nothing\n")}),
+      ElementsAre("py3.11:4 compiler error: x.c:3:1: error: expected ';', in 2 of 3 logs: py3.11, py3.12",
+                  "py3.11:2 auditwheel is verbose for a and not for b: 2 lines, in 2 of 3 logs: py3.11, py3.12"));
+  EXPECT_THAT(messages_of({first, second})[0], HasSubstr("expected ';', in all 2 logs"));
+  EXPECT_EQ(messages_of({first})[0], "py3.11:4 compiler error: x.c:3:1: error: expected ';'");
+  auto copies = [&](const std::string& python) {
+    return named(python, "Processing dist/a-1-" + python + "-linux_x86_64.whl\nProcessing ./dist/a-1-" + python +
+                             "-manylinux_2_28_x86_64.whl\n");
+  };
+  EXPECT_THAT(messages_of({copies("cp311-cp311"), copies("cp312-cp312")}),
+              ElementsAre(AllOf(HasSubstr("a has two files in one directory: a-1-cp311-cp311-linux_x86_64.whl"),
+                                HasSubstr(", in all 2 logs"))));
 }
 
 TEST(Wheels, CopiesInOneDirectory) {

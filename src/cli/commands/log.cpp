@@ -3,6 +3,7 @@
 #include "buildlog/difference.hpp"
 #include "buildlog/report.hpp"
 #include "cli/commands.hpp"
+#include "cli/finding_formats.hpp"
 #include "cli/log_rules.hpp"
 #include "cli/records.hpp"
 #include "sys/clock.hpp"
@@ -25,6 +26,14 @@ std::string share(std::uint64_t part, std::uint64_t whole) {
 double seconds_of(std::int64_t us) { return static_cast<double>(us) / 1e6; }
 
 // log report
+
+std::string counts_text(const Findings& findings) {
+  auto count = [&](Severity severity, std::string_view word) {
+    return units::things(static_cast<std::size_t>(std::ranges::count(findings, severity, &Finding::severity)), word);
+  };
+  return fmt::format("{}, {}, {}", count(Severity::error, "error"), count(Severity::warning, "warning"),
+                     count(Severity::note, "note"));
+}
 
 Result<buildlog::FindingOptions> finding_options(const Context& context, const Arguments& arguments) {
   auto today = arguments.find("--today").value_or(sys::rfc3339(context.clock.now_us()).substr(0, 10));
@@ -192,7 +201,9 @@ Result<int> run_report(Context& context, const Arguments& arguments) {
     for (auto& section : log_sections_of(report, options.today)) sections.push_back(std::move(section));
     if (context.out.json()) list.push_back(log_json(report, options.today));
   }
-  print_report(context, arguments, sections, findings);
+  auto format = arguments.get("--format");
+  if (format == "text" || format == "markdown") print_report(context, arguments, sections, findings);
+  TRY_DO(print_for_programs(context, placed(findings), {format, "quarry log report", counts_text(findings)}));
   context.out.document({{"schema", "quarry.log-report/1"}, {"logs", list}, {"findings", findings_json(findings)}});
   return has_errors(findings) ? traits(ErrorKind::failed).exit_code : 0;
 }
@@ -212,7 +223,9 @@ Command report_command() {
           "and "
           "not in the others, a wheel that is in one directory before and after auditwheel, and the first failure of "
           "a "
-          "job that failed. A line that says `error` is a failure only if another line proves that the job failed.\n\n"
+          "job that failed. A line that says `error` is a failure only if another line proves that the job failed. "
+          "What "
+          "several logs have, such as those of a matrix, is one finding that names them; its place is in the first.\n\n"
           "A FILE is a log, a zip of a run's logs as GitHub gives it, or a directory; `LABEL=FILE` names it. Stamps of "
           "GitHub, teatime and docker and ANSI escapes are removed. What lines mean is data: "
           "docs/formats/log-rules.md.",
@@ -222,10 +235,16 @@ Command report_command() {
       .flags = {{"--fail-within", "DAYS",
                  "exit 1 if a deprecation's deadline is at most so many days away, such as 60d"},
                 {"--today", "DATE", "the day that deadlines are counted from, such as 2026-02-24 (default: today)"},
-                format_flag(),
+                {"--format",
+                 "F",
+                 "the report as text or Markdown, or its findings for programs",
+                 {"text", "markdown", "github", "sarif"},
+                 "text"},
                 log_rules_flag()},
       .examples = {{"quarry log report logs.zip --fail-within 60d", "all jobs of a run, as a check"},
-                   {"quarry log report build.log --format markdown", "for a pull request"}},
+                   {"quarry log report build.log --format markdown", "for a pull request"},
+                   {"quarry log report py3.11.log py3.12.log --format github",
+                    "in a GitHub job: annotations, and all findings in the step summary"}},
       .exit_codes = {{1, "a job failed, or a deadline is near"}, {6, "a zip is broken"}},
       .schema = "quarry.log-report/1",
       .run = run_report};
