@@ -76,3 +76,18 @@ def report_only_policy(tmp_path) -> Path:
     text = (Path(__file__).resolve().parents[2] / "data/policies/demo.toml").read_text()
     path.write_text(text.replace('name = "demo"\n', 'name = "demo"\nmode = "report_only"\n', 1))
     return path
+
+
+@pytest.fixture
+def rules(tmp_path) -> Path:
+    """Rules of retention by which everything that nothing names leaves at once, with a day to bring it back."""
+    path = tmp_path / "rules.toml"
+    path.write_text("""
+schema = "quarry.retention/1"
+name = "at-once"
+grace = "24h"
+[[rule]]
+name = "everything"
+keep = "0s"
+""")
+    return path

@@ -19,15 +19,6 @@ from support.quarry import clean_environment, good, quarry, refused  # noqa: E40
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 WHEELS = ("rocm-sdk-core",)
 
-RULES = """
-schema = "quarry.retention/1"
-name = "at-once"
-grace = "24h"
-[[rule]]
-name = "everything"
-keep = "0s"
-"""
-
 
 def lock(store: Path, out: Path, *words: str, source: str = "channel:staging") -> dict:
     done = good("lock", *words, "--from", source, "--python", PYTHON, "--output", out, "--store", f"file:{store}", "--json")
@@ -89,10 +80,8 @@ def test_an_altered_file_is_not_installed(store, tmp_path, environment):
     assert done.returncode != 0 and "hash" in done.stderr.lower()
 
 
-def test_a_kept_lock_keeps_its_files(store, next_packages, tmp_path):
+def test_a_kept_lock_keeps_its_files(store, next_packages, rules, tmp_path):
     publish(next_packages, store, "2")
-    rules = tmp_path / "rules.toml"
-    rules.write_text(RULES)
     digest = json.loads(good("set", "show", "run:2-linux", "--store", f"file:{store}", "--json").out)["sets"][0]["set"]
 
     def plan() -> dict:

@@ -15,22 +15,6 @@ from support.quarry import good, quarry, refused  # noqa: E402
 
 from conftest import publish  # noqa: E402
 
-RULES = """
-schema = "quarry.retention/1"
-name = "at-once"
-grace = "24h"
-[[rule]]
-name = "everything"
-keep = "0s"
-"""
-
-
-@pytest.fixture
-def rules(tmp_path) -> Path:
-    path = tmp_path / "rules.toml"
-    path.write_text(RULES)
-    return path
-
 
 @pytest.fixture
 def line(store, next_packages, rules):
@@ -101,6 +85,6 @@ def test_the_shipped_rules_keep_releases(store):
 
 
 def test_rules_with_an_error_are_refused(line, store, rules):
-    rules.write_text(RULES.replace('"24h"', '"1h"'))
+    rules.write_text(rules.read_text().replace('"24h"', '"1h"'))
     done = line("retain", "plan", code=2)
     assert "O200" in done.err and "rules.toml:4" in done.err
