@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 namespace quarry::registry {
@@ -33,19 +32,10 @@ template <class V, Either<AttemptRecord> R> void fields(V& v, R& r) {
   v.time("time", r.time);
 }
 
-std::string to_json(const AttemptRecord& record) {
-  Json object;
-  Writer::write(object, record);
-  object["schema"] = k_attempt_schema;
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string to_json(const AttemptRecord& record) { return write_document(k_attempt_schema, record); }
 
 Result<AttemptRecord> parse_attempt(std::string_view text) {
-  constexpr std::string_view what = "an attempt";
-  TRY(auto object, json::parse(text, what));
-  TRY_DO(json::require_schema(object, k_attempt_schema, what));
-  AttemptRecord record;
-  TRY_DO(Reader::read(object, Place{what}, record));
+  TRY(auto record, read_document<AttemptRecord>(text, Place{"an attempt"}, k_attempt_schema));
   if (record.sets.empty()) return fail(ErrorKind::corrupt, "R012", "an attempt names no set");
   return record;
 }

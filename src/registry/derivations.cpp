@@ -5,7 +5,6 @@
 #include "store/put_once.hpp"
 #include <algorithm>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 namespace quarry::registry {
 
@@ -32,19 +31,11 @@ template <class V, Either<DerivationRecord> R> void fields(V& v, R& r) {
 
 std::string derivation_key(const SetDigest& set) { return fmt::format("{}{}{}", k_derivations, set.hex(), k_json); }
 
-std::string to_json(const DerivationRecord& record) {
-  Json object;
-  Writer::write(object, record);
-  object["schema"] = k_derivation_schema;
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string to_json(const DerivationRecord& record) { return write_document(k_derivation_schema, record); }
 
 Result<DerivationRecord> parse_derivation(std::string_view text) {
   constexpr std::string_view what = "a derivation";
-  TRY(auto object, json::parse(text, what));
-  TRY_DO(json::require_schema(object, k_derivation_schema, what));
-  DerivationRecord record;
-  TRY_DO(Reader::read(object, Place{what}, record));
+  TRY(auto record, read_document<DerivationRecord>(text, Place{what}, k_derivation_schema));
   auto unsorted =
       std::adjacent_find(record.files.begin(), record.files.end(),
                          [](const DerivedFile& a, const DerivedFile& b) { return a.filename >= b.filename; });

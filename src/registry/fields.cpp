@@ -171,4 +171,18 @@ std::string Reader::unknown() const {
   return rest.empty() ? std::string() : rest.dump();
 }
 
+std::string write_object(const char* schema, const std::function<void(Json&)>& write) {
+  Json object;
+  write(object);
+  object["schema"] = schema;
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<void> read_object(std::string_view text, const Place& place, const char* schema,
+                         const std::function<Result<void>(const Json&)>& read) {
+  TRY(auto object, json::parse(text, place.what));
+  TRY_DO(json::require_schema(object, schema, place.what));
+  return read(object);
+}
+
 } // namespace quarry::registry

@@ -175,4 +175,19 @@ private:
   std::optional<Error> error_;
 };
 
+/// A record as canonical JSON with its schema. What is not UTF-8 becomes U+FFFD: test output may hold any bytes.
+std::string write_object(const char* schema, const std::function<void(Json&)>& write);
+template <class R> std::string write_document(const char* schema, const R& record) {
+  return write_object(schema, [&](Json& object) { Writer::write(object, record); });
+}
+
+/// Reads such a record; `what` names it in errors. corrupt B002 to B004 if it is not JSON of this schema, R012.
+Result<void> read_object(std::string_view text, const Place& place, const char* schema,
+                         const std::function<Result<void>(const Json&)>& read);
+template <class R> Result<R> read_document(std::string_view text, const Place& place, const char* schema) {
+  R record;
+  TRY_DO(read_object(text, place, schema, [&](const Json& object) { return Reader::read(object, place, record); }));
+  return record;
+}
+
 } // namespace quarry::registry

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <fmt/core.h>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 namespace quarry::registry {
@@ -78,21 +77,13 @@ template <class V, Either<HistoryRecord> R> void fields(V& v, R& r) {
   v.text("tool", r.tool, Need::optional);
 }
 
-std::string to_json(const HistoryRecord& record) {
-  Json object;
-  Writer::write(object, record);
-  object["schema"] = k_history_schema;
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string to_json(const HistoryRecord& record) { return write_document(k_history_schema, record); }
 
 Result<HistoryRecord> read_history(ObjectReader& store, const std::string& key) {
   std::string_view what = key;
   TRY(auto bytes, store.get(key, k_record_bytes_max));
   if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));
-  TRY(auto object, json::parse(*bytes, what));
-  TRY_DO(json::require_schema(object, k_history_schema, what));
-  HistoryRecord record;
-  TRY_DO(Reader::read(object, Place{what}, record));
+  TRY(auto record, read_document<HistoryRecord>(*bytes, Place{what}, k_history_schema));
   TRY_DO(check_history(what, record));
   return record;
 }

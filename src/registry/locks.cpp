@@ -5,7 +5,6 @@
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 namespace quarry::registry {
 
@@ -23,12 +22,7 @@ template <class V, Either<LockRecord> R> void fields(V& v, R& r) {
   v.text("why", r.why, Need::optional);
 }
 
-std::string to_json(const LockRecord& record) {
-  Json object;
-  Writer::write(object, record);
-  object["schema"] = k_lock_schema;
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string to_json(const LockRecord& record) { return write_document(k_lock_schema, record); }
 
 Result<LockDigest> put_lock(ObjectStore& store, const LockRecord& record) {
   auto bytes = to_json(record);
@@ -50,11 +44,8 @@ Result<std::vector<Stored<LockRecord>>> list_locks(ObjectReader& store) {
     if (!digest) return {};
     TRY(auto bytes, store.get(objects[i].key, k_record_bytes_max));
     if (!bytes) return {};
-    TRY(auto object, json::parse(*bytes, objects[i].key));
-    TRY_DO(json::require_schema(object, k_lock_schema, objects[i].key));
-    Stored<LockRecord> lock{*digest, {}};
-    TRY_DO(Reader::read(object, Place{objects[i].key}, lock.record));
-    read[i] = std::move(lock);
+    TRY(auto record, read_document<LockRecord>(*bytes, Place{objects[i].key}, k_lock_schema));
+    read[i] = Stored<LockRecord>{*digest, std::move(record)};
     return {};
   }));
   std::vector<Stored<LockRecord>> locks;

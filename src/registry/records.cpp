@@ -261,11 +261,6 @@ template <class R> Json object_of(const R& record, const char* schema) {
   return object;
 }
 
-// Test output may hold any bytes; a record holds text, so what is not UTF-8 becomes U+FFFD.
-template <class R> std::string write(const R& record, const char* schema) {
-  return object_of(record, schema).dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 template <class R> Result<R> record_of(const Json& object, std::string_view what) {
   R record;
   TRY_DO(Reader::read(object, Place{what}, record));
@@ -273,10 +268,12 @@ template <class R> Result<R> record_of(const Json& object, std::string_view what
   return record;
 }
 
+template <class R> std::string write(const R& record, const char* schema) { return write_document(schema, record); }
+
 template <class R> Result<R> read(std::string_view text, std::string_view what, const char* schema) {
-  TRY(auto object, json::parse(text, what));
-  TRY_DO(json::require_schema(object, schema, what));
-  return record_of<R>(object, what);
+  TRY(auto record, read_document<R>(text, Place{what}, schema));
+  TRY_DO(check(record, what));
+  return record;
 }
 
 template <class R> std::string write_proven(const R& record, const char* schema) {

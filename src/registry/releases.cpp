@@ -7,7 +7,6 @@
 #include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 namespace quarry::registry {
 
@@ -30,18 +29,10 @@ template <class V, Either<ReleaseRecord> R> void fields(V& v, R& r) {
   v.text("notes", r.notes, Need::optional);
 }
 
-std::string to_json(const ReleaseRecord& record) {
-  Json object;
-  Writer::write(object, record);
-  object["schema"] = k_release_schema;
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string to_json(const ReleaseRecord& record) { return write_document(k_release_schema, record); }
 
 Result<ReleaseRecord> parse_release(std::string_view text, std::string_view what) {
-  TRY(auto object, json::parse(text, what));
-  TRY_DO(json::require_schema(object, k_release_schema, what));
-  ReleaseRecord record;
-  TRY_DO(Reader::read(object, Place{what}, record));
+  TRY(auto record, read_document<ReleaseRecord>(text, Place{what}, k_release_schema));
   auto unsorted = std::adjacent_find(record.sets.begin(), record.sets.end(),
                                      [](const SetDigest& a, const SetDigest& b) { return !(a < b); });
   if (record.expect.platforms.empty() && !record.expect.empty())

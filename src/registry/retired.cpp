@@ -6,7 +6,6 @@
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
 #include <fmt/core.h>
-#include <nlohmann/json.hpp>
 
 namespace quarry::registry {
 
@@ -34,29 +33,14 @@ std::string retired_key(const std::string& directory, const SetDigest& set) {
   return fmt::format("{}{}{}{}", directory, k_retired, set.hex(), k_json);
 }
 
-std::string to_json(const RetiredRecord& record) {
-  Json object;
-  Writer::write(object, record);
-  object["schema"] = k_retired_schema;
-  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-namespace {
-Result<RetiredRecord> parse_retired(std::string_view text, std::string_view what) {
-  TRY(auto object, json::parse(text, what));
-  TRY_DO(json::require_schema(object, k_retired_schema, what));
-  RetiredRecord record;
-  TRY_DO(Reader::read(object, Place{what}, record));
-  return record;
-}
-} // namespace
+std::string to_json(const RetiredRecord& record) { return write_document(k_retired_schema, record); }
 
 Result<std::optional<Retired>> read_retired(ObjectReader& store, const std::string& directory, const SetDigest& set) {
   auto key = retired_key(directory, set);
   Retired retired;
   TRY(auto bytes, store.get(key, k_record_bytes_max, &retired.etag));
   if (!bytes) return std::optional<Retired>();
-  TRY(retired.record, parse_retired(*bytes, key));
+  TRY(retired.record, read_document<RetiredRecord>(*bytes, Place{key}, k_retired_schema));
   if (retired.record.set != set || retired.record.directory != directory)
     return fail(ErrorKind::corrupt, "R012", fmt::format("{} says that it is about another set", key),
                 "remove it, or restore it from a copy of the store");
@@ -87,7 +71,7 @@ Result<std::vector<RetiredRecord>> leaving_from(ObjectReader& store, const std::
   TRY_DO(parallel_for(objects.size(), k_requests, [&](std::size_t i) -> Result<void> {
     TRY(auto bytes, store.get(objects[i].key, k_record_bytes_max));
     if (!bytes) return {};
-    TRY(read[i], parse_retired(*bytes, objects[i].key));
+    TRY(read[i], read_document<RetiredRecord>(*bytes, Place{objects[i].key}, k_retired_schema));
     return {};
   }));
   std::vector<RetiredRecord> leaving;

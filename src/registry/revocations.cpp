@@ -28,13 +28,10 @@ std::string revocation_key(const WaiverDigest& waiver) {
 
 Result<bool> revoke(ObjectStore& store, const RevocationRecord& record) {
   TRY_DO(load_waiver(store, record.waiver));
-  Json object;
-  Writer::write(object, record);
-  object["schema"] = k_revocation_schema;
   store::PutOptions options;
   options.precondition = store::Precondition::if_absent();
   options.content_type = "application/json";
-  auto bytes = object.dump(-1, ' ', false, Json::error_handler_t::replace);
+  auto bytes = write_document(k_revocation_schema, record);
   auto put = store.put(revocation_key(record.waiver), content::Rope::literal(bytes), options);
   if (put) return true;
   if (put.error().is(codes::object_exists)) return false;
