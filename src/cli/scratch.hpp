@@ -15,6 +15,12 @@ public:
     TRY(auto path, sys::make_temporary_directory(below.empty() ? "/tmp" : below, "quarry-"));
     return Scratch(std::move(path));
   }
+  /// Hidden in a directory that is written to anyway: for gigabytes, which TMPDIR may not hold.
+  static Result<Scratch> make_in(const std::string& directory) {
+    TRY_DO(sys::make_directories(directory));
+    TRY(auto path, sys::make_temporary_directory(directory, ".quarry-scratch-"));
+    return Scratch(std::move(path));
+  }
   Scratch(Scratch&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   Scratch& operator=(Scratch&&) = delete;
   ~Scratch() {

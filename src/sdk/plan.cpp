@@ -25,9 +25,10 @@ struct Prepared {
 Result<Prepared> prepare(const BuildRequest& request, const Recipe& recipe, const Resources& resources,
                          ArtifactTrees& trees) {
   if (trees.names().empty())
-    return fail(ErrorKind::not_found, "S004", fmt::format("{} holds no artifact", request.artifact_dir),
-                "an artifact is a directory or archive {name}_{component}_{target}; fetch some with `quarry artifact "
-                "fetch`");
+    return fail(
+        ErrorKind::not_found, "S004", fmt::format("{} holds no artifact", request.artifact_dir),
+        "an artifact is a directory or archive {name}_{component}_{target}, not a tarball of a whole SDK; fetch "
+        "some with `quarry artifact fetch`");
   TRY_DO(check_files(recipe, resources));
   TRY_DO(check_other_families(request));
   TRY(auto tag, platform_tag(request, resources));

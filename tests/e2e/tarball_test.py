@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -13,7 +14,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from support import small_artifacts  # noqa: E402
-from support.quarry import good, refused  # noqa: E402
+from support.quarry import good, quarry, refused  # noqa: E402
 
 FAMILY = small_artifacts.FAMILY
 NAME = f"therock-dist-linux-{FAMILY}-7.2.0.tar.gz"
@@ -62,6 +63,36 @@ def test_a_tarball_is_what_a_fetch_takes(artifacts, tmp_path):
     good(*words(artifacts, tmp_path / "out"))
     good("artifact", "fetch", "--from", tmp_path / "out" / NAME, "--output-dir", tmp_path / "tree", "--flatten")
     assert (tmp_path / "tree/lib/libhipblas.so.2").exists() and (tmp_path / "tree/include/hip/hip_runtime.h").exists()
+
+
+def test_of_a_run(archives, artifacts, tmp_path):
+    """The archives of a run in a store give the bytes that its artifacts give; what was fetched does not stay."""
+    shutil.copytree(archives, tmp_path / "store/42-linux")
+    run = ["artifact", "tarball", "--from", "run:42", "--store", f"file:{tmp_path / 'store'}", "--family", FAMILY, "--version", "7.2.0", "--output-dir"]
+    good(*run, tmp_path / "out")
+    good(*words(artifacts, tmp_path / "local"))
+    assert (tmp_path / "out" / NAME).read_bytes() == (tmp_path / "local" / NAME).read_bytes()
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {NAME, NAME + ".sha256sum", "index.html"}
+    next((tmp_path / "store/42-linux").glob("blas_lib_*.sha256sum")).write_text("0" * 64)
+    assert quarry(*run, tmp_path / "damaged").code == 6
+    assert [path for path in (tmp_path / "damaged").iterdir() if path.name.startswith(("therock", ".quarry-scratch"))] == []
+    refused("A022", 3, *[word if word != FAMILY else "gfx906" for word in run], tmp_path / "none")
+
+
+def test_a_tarball_is_a_source_of_rocm_and_not_of_packages(own_artifacts, tmp_path):
+    """A build against ROCm uses the tree of it; packages are made from artifacts (decision 41)."""
+    good(*words(own_artifacts, tmp_path / "out"))
+    refused("S004", 3, "sdk", "build", "--artifact-dir", tmp_path / "out", "--dest-dir", tmp_path / "packages", "--version", "7.2.0")
+    assert not (tmp_path / "packages").exists()
+    shutil.copy(tmp_path / "out" / NAME, own_artifacts)
+    done = good("sdk", "build", "--artifact-dir", own_artifacts, "--dest-dir", tmp_path / "packages", "--version", "7.2.0")
+    assert "A028" in done.err
+    good("artifact", "fetch", "--from", tmp_path / "out" / NAME, "--output-dir", tmp_path / "rocm", "--flatten")
+    (tmp_path / "program.c").write_text("#include <hip/hip_runtime.h>\nint main(void) { return 0; }\n")
+    rocm = tmp_path / "rocm"
+    subprocess.run(["gcc", tmp_path / "program.c", "-I", rocm / "include", "-Wl,--no-as-needed", rocm / "lib/libamdhip64.so.5", f"-Wl,-rpath,{rocm / 'lib'}", "-Wl,--unresolved-symbols=ignore-all", "-o", tmp_path / "program"], check=True)
+    loaded = subprocess.run(["readelf", "-d", tmp_path / "program"], capture_output=True, text=True, check=True).stdout
+    assert "libamdhip64.so.5" in loaded
 
 
 def test_split_artifacts_of_a_family(tmp_path):

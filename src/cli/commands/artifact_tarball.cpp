@@ -2,10 +2,13 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/artifacts.hpp"
+#include "cli/delegate.hpp"
 #include "cli/families.hpp"
 #include "cli/records.hpp"
+#include "cli/scratch.hpp"
 #include "dist/version.hpp"
 #include "index/listing.hpp"
+#include "run/locator.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
 #include "sys/tree.hpp"
@@ -13,6 +16,7 @@
 #include <fmt/core.h>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 namespace quarry::cli {
 
@@ -83,10 +87,32 @@ Result<void> write_tarball_page(const std::string& directory, Findings& findings
   return sys::write_file(page, index::listing_page("Tarballs", std::move(entries), index::Parent::none));
 }
 
+/// The archives of a run that the tarball can take, as they are, in a directory.
+Result<void> fetch_archives(Context& context, const Arguments& arguments, const std::string& directory) {
+  TRY(auto families, load_families(context, arguments.get("--families-file")));
+  auto targets = families.targets_of(arguments.get("--family"));
+  targets.insert(targets.end(), {"generic", arguments.get("--family")});
+  Words words{"artifact", "fetch", "--from", arguments.get("--from"), "--no-extract", "--output-dir", directory};
+  if (auto store = arguments.get("--store"); !store.empty()) words.insert(words.end(), {"--store", store});
+  if (arguments.has("--allow-unverified")) words.emplace_back("--allow-unverified");
+  words.insert(words.end(), {"--", fmt::format("_({})(:[^_]*)?$", text::join(targets, "|"))});
+  TRY(auto fetched, ask_words(context, words));
+  return {};
+}
+
 Result<int> run_artifact_tarball(Context& context, const Arguments& arguments) {
-  const auto &from = arguments.get("--from"), &output = arguments.get("--output-dir");
+  auto from = arguments.get("--from");
+  const auto& output = arguments.get("--output-dir");
   TRY_DO(refuse_same_directory(from, output));
   TRY(auto version, dist::Version::parse(arguments.get("--version")), "while reading --version");
+  std::optional<Scratch> scratch;
+  TRY(auto locator, run::parse_locator(from));
+  if (locator.kind != run::LocatorKind::path) {
+    TRY(auto made, Scratch::make_in(output));
+    scratch.emplace(std::move(made));
+    TRY_DO(fetch_archives(context, arguments, scratch->path()));
+    from = scratch->path();
+  }
   TRY(auto catalogue, artifact::open_catalogue(from));
   context.out.findings(catalogue.findings);
   for (const auto& finding : catalogue.findings)
@@ -132,7 +158,7 @@ Result<int> run_artifact_tarball(Context& context, const Arguments& arguments) {
 
 Command artifact_tarball_command() {
   std::vector<Flag> flags = {
-      {.name = "--from", .value = "DIR", .help = "a directory of artifacts, exploded or as archives", .required = true},
+      {.name = "--from", .value = "LOCATOR", .help = std::string(k_artifact_locator_help), .required = true},
       {.name = "--family", .value = "F", .help = "the family, such as gfx94X-dcgpu", .required = true},
       {.name = "--version", .value = "V", .help = "version in the name of the tarball", .required = true},
       {.name = "--output-dir", .value = "OUT", .help = "where the tarball goes", .required = true},
@@ -142,6 +168,10 @@ Command artifact_tarball_command() {
        .choices = {"linux", "windows"},
        .fallback = "linux"},
       {.name = "--tests", .value = "", .help = "with the `test` artifacts and fftw3, named F-tests"},
+      {.name = "--store",
+       .value = "LOCATOR",
+       .help = "the store that `run:ID` is looked for in",
+       .environment = "QUARRY_STORE"},
       families_file_flag()};
   return {
       .path = {"artifact", "tarball"},
@@ -151,12 +181,18 @@ Command artifact_tarball_command() {
           "`therock-dist-PLATFORM-FAMILY-VERSION.tar.gz` with its checksum file. Where the artifacts are named by "
           "target, those of the family's targets are taken. Nothing is unpacked; two artifacts that bring one path "
           "are refused. `index.html` of OUT then lists the tarballs there, for people and for `artifact fetch`.\n\n"
+          "The archives of a run are fetched and verified first, into a hidden directory below OUT that is removed "
+          "again.\n\n"
           "The same artifacts give the same bytes on every machine, for any number of processors.",
       .operands = {},
       .flags = joined({std::move(flags), artifact_trust_flags()}),
       .examples = {{"quarry artifact tarball --from artifacts --family gfx94X-dcgpu --version 7.2.0 --output-dir out",
-                    "out/therock-dist-linux-gfx94X-dcgpu-7.2.0.tar.gz"}},
-      .exit_codes = {{3, "DIR has no artifact for the family"}, {6, "an artifact is defective, or two bring one path"}},
+                    "out/therock-dist-linux-gfx94X-dcgpu-7.2.0.tar.gz"},
+                   {"quarry artifact tarball --from run:42 --store file:store --family gfx94X-dcgpu --version 7.2.0 "
+                    "--output-dir out",
+                    "of a run"}},
+      .exit_codes = {{3, "there is no artifact for the family"},
+                     {6, "an artifact is defective, or two bring one path"}},
       .schema = "quarry.artifact-tarball/1",
       .run = run_artifact_tarball};
 }
