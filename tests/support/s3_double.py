@@ -5,7 +5,7 @@ verifies checksums, and misbehaves on request.
 
 prints one line of JSON (endpoint, access_key, secret_key, bucket) and serves until its input ends. Objects can also be read
 without a signature below /public/BUCKET/. /_control: POST {"faults": [...]} arms faults ("age": objects
-were written so many seconds earlier), GET gives the ledger of requests,
+were written so many seconds earlier; "objects": {"prefix", "count"} makes that many objects), GET gives the ledger of requests,
 DELETE forgets both. A fault is {"method", "key" (glob), "query" (a name), "skip", "times", "action"}; see `Fault`.
 """
 
@@ -518,6 +518,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 self.state.lifecycle = json.loads(body).get("lifecycle", self.state.lifecycle)
                 for stored in self.state.objects.values():
                     stored.modified -= json.loads(body).get("age", 0)
+                if many := json.loads(body).get("objects"):  # more than requests could put
+                    self.state.objects |= {f"{many['prefix']}{number:06}": Stored(b"x", "9dd4e461268c8034f5c8564e155c67a6", {}) for number in range(many["count"])}
             if self.command == "DELETE":
                 self.state.faults.clear()
                 self.state.ledger.clear()
