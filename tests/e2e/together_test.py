@@ -127,3 +127,33 @@ def test_what_channels_show_is_judged_again(both, tmp_path):
     assert "FAILS" in said.out and "next: quarry evidence log" in said.err
     candidate = good("status", "stable", "--from", "channel:staging", "--policy", policy, *at, "--json").json["candidate"]
     assert candidate["cells"] == [], "stable has all of it"
+
+
+def test_the_support_page_has_rows_of_the_framework(both, tmp_path):
+    """A row for ROCm and one for torch, each with its own version, Python and state; the HTML page says the same."""
+    store, env = both
+    policy = tmp_path / "both.toml"
+    policy.write_text(POLICY)
+    at = ("--store", f"file:{store}")
+
+    def rows(*more: str) -> dict[tuple[str, str], dict]:
+        done = good("support", "--channel", "staging", "--policy", policy, *at, "--json", *more).json
+        return {(row["project"], row["family"].lower()): row for row in done["rows"] if row["state"] != "not released"}
+
+    family = small_artifacts.FAMILY.lower()
+    good("test", "--venv", env, *at)
+    before = rows()
+    assert before["rocm", family]["state"] == "tested" and before["rocm", family]["version"] == "7.2.0"
+    (torch,) = [row for (project, _), row in before.items() if project == "torch"]
+    assert (torch["version"], torch["platform"], torch["state"]) == ("2.9.0", "linux", "not tested") and torch["note"]
+    good("test", "--venv", env, "--framework", "torch", "--suite", "torch-smoke", *at, "--", env / "bin/python", "-c", "import torch")
+    (torch,) = [row for (project, _), row in rows().items() if project == "torch"]
+    assert torch["state"] == "tested" and torch["note"][:2] == "20"
+    page = good("support", "--channel", "staging", "--policy", policy, *at).out
+    assert "| torch | 2.9.0 | linux |" in page and "| rocm | 7.2.0 | linux |" in page
+    html = good("support", "--channel", "staging", "--policy", policy, *at, "--format", "html").out
+    assert "torch" in html and "2.9.0" in html
+    bad = quarry("test", "--venv", env, "--framework", "torch", "--suite", "torch-smoke", *at, "--", env / "bin/python", "-c", "raise SystemExit(1)")
+    assert bad.code != 0
+    (torch,) = [row for (project, _), row in rows().items() if project == "torch"]
+    assert torch["state"] == "fails"
