@@ -26,20 +26,25 @@ Result<std::optional<Existing>> look(ObjectStore& store, const std::string& key)
   return std::optional(std::move(existing));
 }
 
-/// Returns the new ETag, or nullopt if another writer was faster.
-Result<std::optional<std::string>> replace(ObjectStore& store, const std::string& key, const index::Page& page,
-                                           const std::optional<Existing>& existing) {
+struct Replaced {
+  enum class Outcome : std::uint8_t { written, lost, unknown } outcome; ///< lost: another writer was faster
+  std::string etag;
+  bool written() const { return outcome == Outcome::written; }
+};
+
+Result<Replaced> replace(ObjectStore& store, const std::string& key, const index::Page& page,
+                         const std::optional<Existing>& existing) {
   store::PutOptions options;
   options.precondition = existing ? store::Precondition::if_match(existing->etag) : store::Precondition::if_absent();
   options.content_type = page.content_type;
   options.cache_control = k_page_cache;
   auto put = store.put(key, content::Rope::literal(page.bytes), options);
-  if (put) return std::optional(std::move(put->etag));
+  if (put) return Replaced{Replaced::Outcome::written, std::move(put->etag)};
   auto kind = put.error().kind;
+  if (kind == ErrorKind::precondition_failed || put.error().is(codes::object_exists))
+    return Replaced{Replaced::Outcome::lost, {}};
   // After a lost reply the write may have happened. A new round reads the page again, as after a lost race.
-  if (kind == ErrorKind::precondition_failed || put.error().is(codes::object_exists) ||
-      kind == ErrorKind::outcome_unknown)
-    return std::optional<std::string>();
+  if (kind == ErrorKind::outcome_unknown) return Replaced{Replaced::Outcome::unknown, {}};
   return fail(std::move(put).error());
 }
 
@@ -97,8 +102,8 @@ Result<Round> look_at_pages(ObjectStore& store, const PageSource& source, std::v
   return round;
 }
 
-/// Returns false if another writer was faster. The copy is written after the page, so that a reader who finds the new
-/// copy finds the new page, too.
+/// Returns false if another writer was faster, or may have been. The copy is written after the page, so that a reader
+/// who finds the new copy finds the new page, too.
 Result<bool> put_all(ObjectStore& store, const PageSource& source, const Round& round, bool in_order, Tally& tally) {
   std::atomic<bool> lost_race = false;
   std::atomic<std::uint64_t> written = 0;
@@ -107,8 +112,8 @@ Result<bool> put_all(ObjectStore& store, const PageSource& source, const Round& 
       if (target.up_to_date) continue;
       if (lost_race) return {};
       TRY(auto replaced, replace(store, target.key, round[i].page, target.existing));
-      replaced ? void(++written) : void(lost_race = true);
-      if (!replaced) tally.foreign.lost(target.key);
+      replaced.written() ? void(++written) : void(lost_race = true);
+      if (replaced.outcome == Replaced::Outcome::lost) tally.foreign.lost(target.key);
     }
     return {};
   }));
@@ -155,10 +160,10 @@ Result<bool> remove_pages(ObjectStore& store, const PageSource& source, const st
 Result<bool> write_state(ObjectStore& store, const std::string& key, const index::Page& page,
                          std::optional<Existing>& state, Projected& done) {
   if (state && state->bytes == page.bytes) return true;
-  TRY(auto etag, replace(store, key, page, state));
-  if (!etag) return false;
+  TRY(auto replaced, replace(store, key, page, state));
+  if (!replaced.written()) return false;
   ++done.pages_written;
-  state = Existing{page.bytes, std::move(*etag)};
+  state = Existing{page.bytes, std::move(replaced.etag)};
   return true;
 }
 

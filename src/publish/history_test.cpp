@@ -251,7 +251,9 @@ TEST_F(UntestedHistory, APrefixThatChangesMeanwhileIsNotTakenOver) {
   EXPECT_THAT(**target_->get(k_dir + "/index.html", 1 << 20), k_foreign);
 }
 
-TEST_F(UntestedHistory, KilledAtAnyWriteItIsCompleted) {
+class UntestedHistoryFails : public UntestedHistory, public ::testing::WithParamInterface<FaultyStore::Fault> {};
+
+TEST_P(UntestedHistoryFails, AtAnyWriteItIsCompletedByTheNextRun) {
   auto fill = [](store::ObjectStore& store, const std::string& old) {
     ASSERT_TRUE(store.put(k_dir + "/demo-0.9-py3-none-any.whl", content::Rope::literal(old), {}));
     auto link = "<a href=\"demo-0.9-py3-none-any.whl#sha256=" + sha256(old).hex() + "\">demo</a>";
@@ -262,7 +264,7 @@ TEST_F(UntestedHistory, KilledAtAnyWriteItIsCompleted) {
   for (std::uint64_t at = 1;; ++at) {
     auto target = store::make_memory_store();
     fill(*target, old);
-    FaultyStore dying(*target, {FaultyStore::Fault::die_after, at, true});
+    FaultyStore dying(*target, {GetParam(), at, true});
     bool whole = copy(*check_distribution(*target, sets_, options), &dying).has_value() && !dying.fired();
     EXPECT_EQ(testing::broken_links(testing::snapshot(*target)), "") << at;
     auto again = check_distribution(*target, sets_, options);
@@ -275,6 +277,10 @@ TEST_F(UntestedHistory, KilledAtAnyWriteItIsCompleted) {
     if (whole) break;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Faults, UntestedHistoryFails,
+                         ::testing::Values(FaultyStore::Fault::die_after, FaultyStore::Fault::lose_request,
+                                           FaultyStore::Fault::lose_reply));
 
 TEST_F(UntestedHistory, ASealTakesTheFilesOutOfTheHistory) {
   const auto old = wheel_bytes("0.9");

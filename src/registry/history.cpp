@@ -94,7 +94,13 @@ Result<HistoryDigest> put_history(ObjectStore& store, const HistoryRecord& recor
   auto bytes = to_json(record);
   auto digest = sha256(bytes);
   auto key = fmt::format("{}{}{}", history_prefix(record.directory), digest.hex(), k_json);
-  TRY_DO(check_history(key, record)); // a record that nobody can read would make the directory unusable
+  // A record that nobody can read would make the directory unusable.
+  TRY_DO(check_history(key, record));
+  if (bytes.size() > k_record_bytes_max)
+    return fail(ErrorKind::resource_exhausted, "R007",
+                fmt::format("the history of {} would have {} bytes, more than the {} that are read at once",
+                            record.directory, bytes.size(), k_record_bytes_max),
+                "move files that nobody installs any more out of the directory, then run the command again");
   TRY_DO(store::put_once(
       store, key,
       {content::Rope::literal(std::move(bytes)), digest, "application/json", "public, max-age=31536000, immutable"}));

@@ -390,6 +390,23 @@ TEST_F(Registry, ChannelsAreListedWithoutTheirPages) {
   EXPECT_THAT(*list_channels(*store_), ElementsAre("c"));
 }
 
+TEST_F(Registry, ASealThatAppearsMeanwhileMustFit) {
+  auto other = sealed_sample(*store_, "2-linux/python/g", {{"b-1.0.tar.gz", "b", "1.0"}});
+  auto digest = put_sample_set(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  auto key = seal_key("1-linux/python/g", digest);
+  auto sealed_meanwhile = [&](const std::string& bytes) {
+    EXPECT_TRUE(store_->remove(key));
+    FaultyStore faulty(*store_);
+    faulty.after_call = [&](std::uint64_t) {
+      if (faulty.log().back().starts_with("get 1-linux/") && !*store_->head(key)) overwrite(key, bytes);
+    };
+    return seal(faulty, digest, k_time);
+  };
+  EXPECT_EQ(sealed_meanwhile(to_json(other.seal)).error().code, "R014");
+  auto earlier = to_json(SealRecord{digest, "1-linux/python/g", *Timestamp::parse("2026-11-20T10:00:00.000000Z")});
+  EXPECT_FALSE(*sealed_meanwhile(earlier));
+}
+
 TEST_F(Registry, ASetThatVanishesWhileItIsSealedIsWrittenAgain) {
   auto digest = put_sample_set(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
   FaultyStore faulty(*store_);

@@ -99,8 +99,13 @@ Result<bool> seal(ObjectStore& store, const SetDigest& set, const Timestamp& tim
       {content::Rope::literal(std::move(bytes)), digest, "application/json", "public, max-age=31536000, immutable"});
   // Another job sealed the same set a moment earlier, with its own time. The set is sealed, which is what was asked
   // for.
-  bool sealed_by_another = !put && put.error().kind == ErrorKind::already_exists;
+  bool sealed_by_another = !put && put.error().is(codes::other_bytes);
   if (!put && !sealed_by_another) return put;
+  if (sealed_by_another) {
+    TRY(auto theirs, store.get(key, k_record_bytes_max));
+    if (!theirs) return put; // it vanished again
+    TRY_DO(fitting_seal(*theirs, key, set, record.directory));
+  }
   TRY_DO(keep_set(store, set, record));
   return !sealed_by_another && *put;
 }

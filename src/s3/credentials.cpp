@@ -49,11 +49,11 @@ public:
     std::lock_guard lock(mutex_);
     auto now = clock_.now_us();
     const auto& kept = known_.credentials;
-    if (kept && (!kept->expires_us || now < *kept->expires_us - k_renew_before_us || now < known_.look_again_us))
-      return *kept;
+    bool still_good = kept && (!kept->expires_us || now < *kept->expires_us);
+    bool renew = kept && kept->expires_us && now >= *kept->expires_us - k_renew_before_us;
+    if (still_good && (!renew || now < known_.look_again_us)) return *kept;
     auto found = find_credentials({environment_, *transport_, clock_, region_}, files_);
     known_.look_again_us = now + k_look_again_us;
-    bool still_good = kept && kept->expires_us && now < *kept->expires_us;
     if (!found && still_good) return *kept; // the source does not answer at the moment
     if (found) known_.credentials = *found;
     return found;

@@ -394,6 +394,19 @@ TEST(CredentialCache, RenewsFiveMinutesBeforeTheEnd) {
   EXPECT_EQ(cache->get()->keys.access_key, "A2");
 }
 
+TEST(CredentialCache, EndedKeysAreNotGivenOut) {
+  auto fake = std::make_shared<Fake>();
+  sys::FixedClock clock(1369353600'000'000); // 2013-05-24T00:00:00Z
+  fake->answers.push_back(
+      {200, {}, R"({"AccessKeyId":"A0","SecretAccessKey":"S","Token":"T","Expiration":"2013-05-24T01:00:00Z"})"});
+  auto cache = make_credential_cache({{"AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "/c"}}, {}, fake, clock, "us-east-1");
+  ASSERT_TRUE(cache->get());
+  clock.advance_us((59 * 60 + 50) * 1'000'000ll);
+  EXPECT_EQ(cache->get()->keys.access_key, "A0"); // nobody answers, and they are good for ten seconds more
+  clock.advance_us(20 * 1'000'000ll);
+  EXPECT_FALSE(cache->get());
+}
+
 TEST(Capabilities, AreKeptForAWeekAndForOneEndpoint) {
   Capabilities ceph{true, true, false, false, false, true};
   std::int64_t now = 1369353600'000'000, week = 7ll * 24 * 3600 * 1'000'000;

@@ -149,7 +149,7 @@ Result<void> FileStore::sync_parent(const std::string& key) const {
   auto synced = sys::sync_directory(path::dirname(path_of(key)));
   if (synced) return {};
   return fail(Error::of(ErrorKind::outcome_unknown, "R004",
-                        fmt::format("`{}` was written, but {} did not confirm it", key, describe()))
+                        fmt::format("`{}` was changed, but {} did not confirm it", key, describe()))
                   .with_detail(synced.error().message)
                   .with_hint("run the same command again: it looks first"));
 }
