@@ -4,6 +4,8 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
   set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE}")
 endif()
+# __FILE__, which also OpenSSL's macros write into their callers, must not depend on the folder (tools/reproduce).
+add_compile_options($<$<CONFIG:Release>:-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=>)
 add_compile_options(-Wall -Wextra -Wshadow -Werror=return-type -fno-strict-aliasing -fstack-protector-strong)
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   add_compile_options(-Wno-deprecated-declarations) # libstdc++ 12's own stable_sort calls what it calls deprecated
