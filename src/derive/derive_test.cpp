@@ -123,6 +123,11 @@ TEST_F(Finalize, MakesProvenPackagesAndARecord) {
   auto proven = prove_derivation(*store_, release.set, made.record, 2);
   ASSERT_TRUE(proven) << render(proven.error());
   EXPECT_EQ(proven->digest, old.digest);
+  auto again = make(old);
+  ASSERT_TRUE(again) << render(again.error());
+  EXPECT_EQ(registry::to_json(again->at(0).record), registry::to_json(made.record))
+      << "made already: a run over several sets may have been killed later";
+  ASSERT_TRUE(sys::write_file(made.path + "/dist/rocm-7.2.0.tar.gz", "another"));
   EXPECT_EQ(make(old).error().code, "O103") << "packages of another run are there";
 }
 
@@ -140,6 +145,12 @@ TEST_F(Finalize, KeepsWhatARunHasFinished) {
   auto made = make(old).value().at(0);
   // As it looks to a run that saw the marker, and got the lock only when the other run was done.
   ASSERT_TRUE(sys::write_file(made.path + "/dist/" + dist::k_being_built, ""));
+  auto bytes = sys::read_file(made.path + "/dist/rocm-7.2.0.tar.gz").value();
+  EXPECT_TRUE(make(old));
+  EXPECT_FALSE(sys::exists(made.path + "/dist/" + dist::k_being_built)) << "the killed run could not remove it";
+  EXPECT_EQ(sys::read_file(made.path + "/dist/rocm-7.2.0.tar.gz").value(), bytes);
+  ASSERT_TRUE(sys::write_file(made.path + "/dist/" + dist::k_being_built, ""));
+  ASSERT_TRUE(sys::write_file(made.path + "/dist/foreign.whl", "somebody's"));
   EXPECT_EQ(make(old).error().code, "O103");
   EXPECT_TRUE(sys::exists(made.path + "/dist/rocm-7.2.0.tar.gz"));
   ASSERT_TRUE(sys::remove_tree(made.path + "/dist"));

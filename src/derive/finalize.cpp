@@ -63,9 +63,20 @@ PlannedSet planned_set(const registry::SealedSet& sealed, const dist::VersionCha
   return planned;
 }
 
-/// The packages that are in the way of a set's new ones; the leftovers of a run that was killed are not.
-Result<void> check_free(const std::string& path) {
+/// The record of the packages that lie in `path`, if they were made of this set for this version.
+std::optional<registry::DerivationRecord> record_in(const std::string& path, const PlannedSet& planned,
+                                                    const dist::VersionChange& change) {
+  auto text = sys::read_file(path::join(path, k_derivation_file), registry::k_record_bytes_max);
+  auto record = text ? registry::parse_derivation(*text) : Result<registry::DerivationRecord>(fail(text.error()));
+  bool same = record && record->candidate == planned.candidate.digest && record->version == change.release().str() &&
+              record->candidate_version == change.candidate().str();
+  return same ? std::optional(std::move(*record)) : std::nullopt;
+}
+
+/// The packages that are in the way of a set's new ones. What a run that was killed has left or made is not.
+Result<void> check_free(const std::string& path, const PlannedSet& planned, const dist::VersionChange& change) {
   auto dist = path::join(path, "dist");
+  if (record_in(path, planned, change)) return {}; // made_before() looks at the packages
   if (!sys::exists(dist) || sys::exists(path::join(dist, dist::k_being_built))) return {};
   TRY(auto present, sys::list_directory(dist));
   if (present.empty()) return {};
@@ -169,8 +180,50 @@ Result<Done> make_one(ObjectReader& store, const Job& job, unsigned workers) {
   return job.package.copied ? copy_package(job, old) : make_package(job, old, workers);
 }
 
+/// Whether `dist` holds exactly the files of the record.
+Result<bool> holds(const std::string& dist, const registry::DerivationRecord& record) {
+  if (!sys::exists(dist)) return false;
+  TRY(auto present, sys::list_directory(dist));
+  std::erase_if(present, [](const auto& entry) { return entry.path == dist::k_being_built; });
+  if (present.size() != record.files.size()) return false;
+  for (const auto& file : record.files) {
+    auto path = path::join(dist, file.filename);
+    if (!sys::exists(path)) return false;
+    TRY(auto bytes, content::Rope::file(path));
+    TRY(auto digest, content::sha256_of(bytes));
+    if (digest != file.sha256) return false;
+  }
+  return true;
+}
+
+/// What an earlier run has made of this set before it was killed; the record was written last. nullopt: it has not, or
+/// the packages are others.
+Result<std::optional<MadeSet>> made_before(const std::string& path, const PlannedSet& planned, const FinalizePlan& plan,
+                                           const Execution& execution) {
+  auto record = record_in(path, planned, plan.change);
+  if (!record || record->release != execution.release) return std::optional<MadeSet>();
+  auto dist = path::join(path, "dist");
+  TRY(bool whole, holds(dist, *record));
+  if (!whole) return std::optional<MadeSet>();
+  MadeSet made{path, std::move(*record), {}};
+  for (const auto& file : made.record.files) {
+    if (file.filename == file.candidate) continue; // a copy
+    TRY(auto bytes, content::Rope::file(path::join(dist, file.filename)));
+    TRY(auto findings,
+        find_occurrences({file.filename, std::move(bytes)}, {plan.change.candidate().str(), execution.workers}));
+    made.findings.insert(made.findings.end(), findings.begin(), findings.end());
+  }
+  auto marker = path::join(dist, dist::k_being_built);
+  if (!sys::exists(marker)) return std::optional(std::move(made));
+  TRY(auto lock, sys::FileLock::try_acquire(marker));
+  if (lock) TRY_DO(sys::remove_file(marker)); // it was killed before it could
+  return std::optional(std::move(made));
+}
+
 Result<MadeSet> make_set(ObjectReader& store, const PlannedSet& planned, const FinalizePlan& plan,
                          const Execution& execution) {
+  TRY(auto before, made_before(path::join(execution.output_dir, planned.directory), planned, plan, execution));
+  if (before) return std::move(*before);
   MadeSet made{path::join(execution.output_dir, planned.directory), {}, {}};
   TRY(auto shop, Workshop::open(made.path));
   made.record.candidate = planned.candidate.digest;
@@ -221,7 +274,8 @@ Result<FinalizePlan> plan_finalize(const FinalizeRequest& request) {
 }
 
 Result<void> check_output(const FinalizePlan& plan, const std::string& output_dir) {
-  for (const auto& planned : plan.sets) TRY_DO(check_free(path::join(output_dir, planned.directory)));
+  for (const auto& planned : plan.sets)
+    TRY_DO(check_free(path::join(output_dir, planned.directory), planned, plan.change));
   return {};
 }
 
