@@ -6,6 +6,7 @@
 #include "closure/resolve.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -161,10 +162,9 @@ private:
 
   std::vector<std::string> of_set(const Edition& edition) const {
     std::vector<std::string> files;
-    for (const auto* package : edition.packages) {
-      auto is_it = [&](const Package& one) { return &one == package; };
-      if (std::ranges::any_of(set_, is_it)) files.push_back(package->file);
-    }
+    std::less<> before; // packages of `beside` lie elsewhere
+    for (const auto* package : edition.packages)
+      if (!before(package, set_.data()) && before(package, set_.data() + set_.size())) files.push_back(package->file);
     return files;
   }
 
@@ -177,6 +177,7 @@ private:
       for (const auto* package : edition.packages) note_unreadable(*package, shelf.target());
       return {};
     }
+    if (needs->requirements.empty() && needs->extras.empty()) return {}; // it can be chosen, and asks for nothing
     TRY(auto told, ask({name, edition.version.str(), ""}, {}, shelf));
     if (!told) return {};
     if (needs->extras.size() > k_extras_max)

@@ -197,6 +197,8 @@ private:
 
   /// Both sources have files; or the directory's own sets are gone, and the merged index that shows them must follow.
   Result<bool> has_merged_index() {
+    TRY(tokens_.base, merge_.base.token());
+    if (tokens_.base.empty()) return false; // the usual case costs no look at the directory's own sets
     TRY_DO(token());
     if (tokens_.base.empty() || !tokens_.own.empty()) return !tokens_.base.empty();
     TRY(auto state, merge_.store.head(merge_.directory() + "/" + std::string(k_state_name)));

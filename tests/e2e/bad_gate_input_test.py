@@ -1,0 +1,230 @@
+"""Bad input of the gate and of promotions: wrong clocks, changed policies, damaged and crowded stores. Each gives a coded refusal or a
+warning; none gives a wrong verdict, and none leaves a channel that cannot move any more."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from support import distributions, evidence, s3_server  # noqa: E402
+from support.policies import smoke_policy  # noqa: E402
+from support.quarry import clean_environment, quarry  # noqa: E402
+
+DAY = timedelta(days=1)
+REASON = ("--reason", "a test")
+
+
+class Line:
+    """Packages of one project in a directory store, version N as run N, and a policy."""
+
+    def __init__(self, place: Path) -> None:
+        self.place, self.store, self.policy = place, place / "store", place / "own.toml"
+        self.policy.write_text(smoke_policy())
+
+    def __call__(self, *words, code: int = 0):
+        done = quarry(*words, "--store", f"file:{self.store}", "--json")
+        assert done.code == code, done.out + done.err
+        return done
+
+    def publish(self, version: str, *more) -> str:
+        dist = self.place / version
+        dist.mkdir()
+        distributions.wheel(dist, "demo", version)
+        return self("publish", dist, "--run-id", version.split(".")[0], "--platform", "linux", *more).json["set"]
+
+    def tested(self, sealed: str, **more) -> None:
+        files = json.loads((self.store / f"sets/{sealed}.json").read_text())["files"]
+        kept = evidence.keep(self.place / "kept.json", evidence.result(sealed, files, {"platform": "linux"}, "smoke", **more))
+        self("evidence", "record", "--kept", kept)
+
+    def promote(self, run: str, *more, code: int = 0):
+        return self("promote", "--from", f"run:{run}", "--to", "stable", *more, code=code)
+
+    def gate(self, run: str, code: int) -> str:
+        """The reason of the only cell."""
+        (cell,) = self("gate", "--from", f"run:{run}", "--to", "stable", "--policy", self.policy, code=code).json["cells"]
+        return cell["reasons"][0]
+
+    def shown(self) -> set[str]:
+        return {file["filename"].split("-")[1] for file in self("channel", "show", "stable").json["files"]}
+
+
+@pytest.fixture
+def line(tmp_path) -> Line:
+    return Line(tmp_path)
+
+
+# clocks and times
+
+
+def test_a_machine_whose_clock_is_a_day_ahead(line):
+    sealed = line.publish("1.0")
+    line.tested(sealed, ago=-DAY)
+    assert "from the future" in line.gate("1", 10)
+    line.tested(sealed)
+    assert line.gate("1", 0), "a good result opens the gate all the same"
+
+
+def test_a_machine_whose_clock_is_a_day_behind(line):
+    sealed = line.publish("1.0")
+    line.policy.write_text(smoke_policy().replace("14d", "20h"))
+    line.tested(sealed, ago=DAY)
+    assert "old" in line.gate("1", 10)
+
+
+def waiver(line: Line, created: timedelta, expires: timedelta) -> None:
+    """As a machine with another clock would write it."""
+    record = {"schema": "quarry.waiver/1", "channel": "stable", "reason": "r", "approver": "lead", "created": evidence.stamp(created), "expires": evidence.stamp(expires)}
+    written = evidence.text(record)
+    (line.store / "waivers").mkdir(exist_ok=True)
+    (line.store / f"waivers/{hashlib.sha256(written.encode()).hexdigest()}.json").write_text(written)
+
+
+@pytest.mark.parametrize(("created", "expires", "why"), [(-DAY, -2 * DAY, "from the future"), (2 * DAY, DAY, "expired"), (timedelta(), -60 * DAY, "")], ids=["not yet valid", "expired", "too long"])
+def test_a_waiver_outside_its_time(line, created, expires, why):
+    line.publish("1.0")
+    waiver(line, created, expires)
+    assert why in line.gate("1", 10)
+
+
+# policies
+
+
+def test_a_policy_that_changed_between_plan_and_execution(line):
+    line.tested(line.publish("1.0"))
+    plan = line.promote("1", "--policy", line.policy, "--dry-run").json["plan"]
+    line.policy.write_text(smoke_policy().replace("14d", "13d"))
+    assert "O002" in line.promote("1", "--policy", line.policy, "--execute", plan, code=7).err
+    assert line("channel", "list").json["channels"] == []
+    line.policy.write_text(smoke_policy() + "# a comment does not make another policy\n")
+    assert line.promote("1", "--policy", line.policy, "--execute", plan).json["moved"]
+
+
+def test_a_bound_policy_that_changed_between_plan_and_execution(line):
+    line.tested(line.publish("1.0"))
+    line("channel", "protect", "stable", "--policy", line.policy, *REASON)
+    plan = line.promote("1", "--dry-run").json["plan"]
+    line.policy.write_text(smoke_policy(suite="other"))
+    line("channel", "protect", "stable", "--policy", line.policy, *REASON)
+    held = line.promote("1", "--execute", plan, code=7)
+    assert "O002" in held.err and line.shown() == set()
+
+
+def test_two_policies(line, tmp_path):
+    line.tested(line.publish("1.0"))
+    strict = tmp_path / "strict.toml"
+    strict.write_text(smoke_policy(suite="other"))
+    assert "C00" in line.promote("1", "--policy", line.policy, "--policy", strict, code=2).err
+    line("channel", "protect", "stable", "--policy", strict, *REASON)
+    assert "O012" in line.promote("1", "--policy", line.policy, code=10).err, "of two policies the channel's own counts"
+    assert line.shown() == set()
+
+
+# stores that lost something
+
+
+@pytest.fixture
+def moved(line) -> Line:
+    """`stable` shows 1.0, then 1.0 and 2.0."""
+    for version in ("1.0", "2.0"):
+        line.tested(line.publish(version))
+        line.promote(version[0], "--policy", line.policy)
+    return line
+
+
+def test_a_view_that_lost_a_file_does_not_stop_the_channel(moved):
+    (lost,) = moved.store.glob("1-linux/**/demo-1.0-*.whl")
+    lost.unlink()
+    told = moved("channel", "verify", "stable", code=6)
+    assert lost.name in told.out + told.err
+    moved.tested(moved.publish("3.0"))
+    assert moved.promote("3", "--policy", moved.policy).json["moved"], "what is new does not depend on it"
+    moved("rollback", "stable")
+    assert moved.shown() == {"1.0", "2.0"}, "a view that does not change is not looked at"
+
+
+def test_a_rollback_does_not_bring_back_a_file_that_is_gone(moved):
+    (lost,) = moved.store.glob("2-linux/**/demo-2.0-*.whl")
+    moved("rollback", "stable")
+    lost.unlink()
+    assert "O003" in moved("rollback", "stable", "--to", "2", code=6).err
+    assert moved.shown() == {"1.0"}
+    moved.tested(moved.publish("3.0"))
+    moved.promote("3", "--policy", moved.policy)
+    assert moved.shown() == {"1.0", "3.0"}
+
+
+@pytest.mark.parametrize("kind", ["view", "shard"])
+def test_a_lost_record_of_the_view_is_named_and_left_behind(moved, kind):
+    channel = json.loads((moved.store / "channels/stable.json").read_text())
+    view = moved.store / f"views/{channel['view']}.json"
+    shard = moved.store / f"views/shards/{json.loads(view.read_text())['shards']['demo']}.json"
+    {"view": view, "shard": shard}[kind].unlink()
+    moved.tested(moved.publish("3.0"))
+    assert "R010" in moved.promote("3", "--policy", moved.policy, code=3).err, "a channel is not extended from what is not known"
+    moved("rollback", "stable")
+    assert moved.shown() == {"1.0"}, "and it is not stuck"
+    assert moved.promote("3", "--policy", moved.policy).json["moved"]
+
+
+# other stores
+
+
+def test_a_store_without_compare_and_swap(line, tmp_path):
+    dist = tmp_path / "dist"
+    dist.mkdir()
+    distributions.wheel(dist, "demo", "1.0")
+    with s3_server.serve("--without", "conditions") as server:
+        environment = clean_environment(**server.environment(), AWS_EC2_METADATA_DISABLED="true", NO_PROXY="127.0.0.1")
+        store = ("--store", f"s3://{server.bucket}")
+        run = lambda *words: quarry(*words, *store, environment=environment)  # noqa: E731
+        assert run("publish", dist, "--run-id", "1", "--platform", "linux").code == 0
+        line.policy.write_text(smoke_policy().replace("max_age", 'mode = "report_only"\nmax_age', 1))
+        assert run("gate", "--from", "run:1", "--to", "stable", "--policy", line.policy).code == 0
+        for words in (["promote", "--from", "run:1", "--to", "stable", "--policy", line.policy], ["channel", "protect", "stable", "--policy", "default", *REASON]):
+            refused = run(*words)
+            assert "error[R031]" in refused.err, refused.out + refused.err
+        assert not [key for key in s3_server.Client(server.endpoint, server.access, server.secret).list(server.bucket) if key.startswith("channels/")]
+
+
+# junk
+
+JUNK = 20_000
+
+
+def junk(directory: Path, suffix: str = ".json") -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    for number in range(JUNK):
+        (directory / (hashlib.sha256(str(number).encode()).hexdigest() + suffix)).write_bytes(b"junk")
+
+
+def test_junk_beside_marked_evidence_is_not_read(line):
+    sealed = line.publish("1.0")
+    line.tested(sealed)
+    junk(line.store / "evidence")
+    judged = line("gate", "--from", "run:1", "--to", "stable", "--policy", line.policy).json
+    assert judged["notes"] == [], "what is not about the set costs nothing"
+
+
+@pytest.mark.parametrize("where", ["evidence", "attempts", "marks", "waivers"])
+def test_junk_that_is_looked_at_is_a_warning(line, where):
+    """Somebody who may write evidence writes as much of it as he likes: the verdict is the same, and the warning can be read."""
+    sealed = line.publish("1.0")
+    line.tested(sealed)
+    about = line.store / "evidence/attempts"
+    if where == "evidence":
+        (about / "marked.json").unlink()  # as in a store of an earlier version: all evidence is read
+    junk({"evidence": line.store / "evidence", "attempts": about / sealed, "marks": about / sealed, "waivers": line.store / "waivers"}[where], "" if where == "marks" else ".json")
+    judged = quarry("gate", "--from", "run:1", "--to", "stable", "--policy", line.policy, "--store", f"file:{line.store}")
+    assert judged.code == 0, judged.out + judged.err
+    assert len(judged.err.splitlines()) < 100, f"{len(judged.err.splitlines())} lines"
+    if where != "marks":
+        assert "R021" in judged.err and "20,000" in judged.err
+    assert line.promote("1", "--policy", line.policy).json["moved"]
