@@ -50,4 +50,13 @@ std::string family_of_libraries(std::string_view project) {
   return family_of(project, {std::string(k_libraries_project)});
 }
 
+bool holds_libraries(std::string_view project) {
+  constexpr std::string_view k_of_all_families = "rocm-sdk-libraries";
+  return project == k_of_all_families || !family_of_libraries(project).empty();
+}
+
+std::string target_of_device_code(std::string_view project) {
+  return family_of(project, {std::string(k_device_project)});
+}
+
 } // namespace quarry::dist

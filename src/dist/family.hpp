@@ -7,8 +7,10 @@
 
 namespace quarry::dist {
 
-/// The libraries of one GPU family each: the name that the SDK's recipe gives to them, normalised.
+/// The names that the SDK's recipe gives to packages of one GPU family or target each, normalised: its libraries, and
+/// its device code.
 constexpr std::string_view k_libraries_project = "rocm-sdk-libraries-{family}";
+constexpr std::string_view k_device_project = "rocm-sdk-device-{family}";
 
 /// How families are compared: lower case, runs of - _ . as one '-' (a project's name keeps no more).
 std::string family_key(std::string_view family);
@@ -25,5 +27,9 @@ struct TargetOfFamily {
 bool belongs(const TargetOfFamily& pair);
 /// The family whose libraries this project is; empty: none.
 std::string family_of_libraries(std::string_view project);
+/// Whether the project is a package of libraries: those of one family, or of all in one package.
+bool holds_libraries(std::string_view project);
+/// The GPU target whose device code this project is; empty: none.
+std::string target_of_device_code(std::string_view project);
 
 } // namespace quarry::dist

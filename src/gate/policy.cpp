@@ -229,7 +229,7 @@ Result<void> read_waivers(TomlTable& root, Policy& policy) {
 }
 
 Result<void> read_family_projects(TomlTable& root, Policy& policy) {
-  policy.family_projects = {std::string(dist::k_libraries_project), "rocm-sdk-device-{family}"};
+  policy.family_projects = {std::string(dist::k_libraries_project), std::string(dist::k_device_project)};
   if (!root.has("family_projects")) return {};
   policy.family_projects.clear();
   TRY_DO(root.texts("family_projects", policy.family_projects));

@@ -20,17 +20,14 @@ bool has_prerelease(const std::vector<registry::FileRecord>& files) {
 
 /// Only the extras whose wheels exist: pip warns about an extra that it cannot satisfy, or fails.
 std::string rocm_requirement(const std::set<std::string>& projects) {
-  bool libraries = projects.contains("rocm-sdk-libraries") ||
-                   std::any_of(projects.begin(), projects.end(),
-                               [](const auto& project) { return !dist::family_of_libraries(project).empty(); });
+  bool libraries = std::any_of(projects.begin(), projects.end(), dist::holds_libraries);
   std::vector<std::string> extras;
   if (libraries) extras.emplace_back("libraries");
   if (projects.contains("rocm-sdk-devel")) extras.emplace_back("devel");
   // Whoever copies the line may have any of the GPUs; who knows better says device-gfx942.
-  constexpr std::string_view k_device = "rocm-sdk-device-";
   std::vector<std::string> targets;
   for (const auto& project : projects)
-    if (project.starts_with(k_device)) targets.push_back(project.substr(k_device.size()));
+    if (auto target = dist::target_of_device_code(project); !target.empty()) targets.push_back(std::move(target));
   if (!targets.empty()) extras.push_back(targets.size() == 1 ? "device-" + targets.front() : "device-all");
   return extras.empty() ? "rocm" : "\"rocm[" + text::join(extras, ",") + "]\"";
 }

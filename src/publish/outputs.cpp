@@ -2,6 +2,7 @@
 
 #include "base/text.hpp"
 #include "base/units.hpp"
+#include "dist/family.hpp"
 #include "pages/install_words.hpp"
 #include <fmt/core.h>
 
@@ -36,8 +37,8 @@ std::string line_of_links(const Plan& plan, const Receipt& receipt) {
 std::string device_note(const Plan& plan) {
   std::vector<std::string> extras;
   for (const auto& file : plan.set.files)
-    if (constexpr std::string_view k_device = "rocm-sdk-device-"; file.project.starts_with(k_device))
-      extras.push_back("`device-" + file.project.substr(k_device.size()) + "`");
+    if (auto target = dist::target_of_device_code(file.project); !target.empty())
+      extras.push_back("`device-" + target + "`");
   if (extras.size() < 2) return "";
   return fmt::format("In the place of `device-all`, name the GPU target that you have: {}.\n\n",
                      text::join(extras, ", "));

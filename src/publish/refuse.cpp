@@ -14,8 +14,6 @@ namespace quarry::publish {
 
 namespace {
 
-constexpr std::string_view k_all_libraries = "rocm-sdk-libraries"; // of every family in one package
-
 /// "x86_64" of "manylinux_2_28_x86_64", "manylinux2014_x86_64", "musllinux_1_2_x86_64"; empty for other tags.
 std::string repaired_architecture(std::string_view tag) {
   if (!tag.starts_with("manylinux") && !tag.starts_with("musllinux")) return {};
@@ -48,8 +46,7 @@ struct Pair {
 
 Result<void> refuse_libraries_without_library(const index::Described& described) {
   const auto& file = described.file;
-  bool of_libraries = file.project == k_all_libraries || !dist::family_of_libraries(file.project).empty();
-  if (!of_libraries || described.holds_library.value_or(true)) return {};
+  if (!dist::holds_libraries(file.project) || described.holds_library.value_or(true)) return {};
   return fail(
       ErrorKind::invalid_argument, "P060", fmt::format("{} holds no shared library", file.filename),
       "build it from the artifacts that hold the libraries: those of a split build need their generic artifacts "

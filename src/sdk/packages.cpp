@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "dist/family.hpp"
+#include "dist/unpacking.hpp"
 #include "sdk/windows.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -53,6 +54,10 @@ Result<std::vector<wheel::Member>> pure_members(const PackageInputs& inputs, con
 
 void append(std::vector<wheel::Member>& to, std::vector<wheel::Member> from) {
   std::move(from.begin(), from.end(), std::back_inserter(to));
+}
+
+wheel::Member unpacking_file(const dist::Unpacking& unpacking) {
+  return {std::string(dist::k_unpacking_file), content::Rope::literal(dist::render(unpacking)), false};
 }
 
 // `paths`: what is made of the wheel below site-packages; the paths of its members are added.
@@ -184,9 +189,11 @@ Result<PackagePlan> plan_device(const PackageInputs& inputs, const Instance& ins
   out.wheel.members.push_back(
       {fmt::format("{}/.devel_links/{}.json", root, target), content::Rope::literal(json::pretty(list)), false});
   out.files = out.wheel.members.size();
+  const auto* devel = devel_package(inputs.recipe);
+  if (devel) out.wheel.dist_info.push_back(unpacking_file({"", inputs.naming.platform(*devel, ""), {root}}));
   if (inputs.for_windows()) {
     std::vector<std::string> mirrored;
-    if (const auto* devel = devel_package(inputs.recipe))
+    if (devel)
       for (const auto& [path, file] : population.files)
         mirrored.push_back(inputs.naming.platform(*devel, "") + "/" + path);
     check_lengths(out, std::move(mirrored), findings);
@@ -222,6 +229,14 @@ Result<PackagePlan> plan_devel_wheel(const PackageInputs& inputs, const Instance
   TRY(auto payload, devel_tar(tree, platform), "while planning " + package.dist);
   auto name = naming.pure(package, family) + "/" + payload_name(package, inputs.request.payload);
   if (inputs.request.payload != codec::Compression::none) out.payload = name;
+  dist::Unpacking unpacking{name, platform, {}};
+  const auto* device = inputs.recipe.device();
+  for (const auto& linked : package.links_into) { // others have one place each, which the payload itself names
+    const auto* other = inputs.recipe.find(linked);
+    bool varies = other->per_family || (device && device->overlays == linked);
+    if (varies) unpacking.beside.push_back(naming.platform(*other, other->per_family ? "*" : ""));
+  }
+  out.wheel.dist_info.push_back(unpacking_file(unpacking));
   out.wheel.members.push_back({std::move(name), std::move(payload), false});
   for (const auto& [path, file] : tree.files) out.inside.push_back({path, file.data, file.executable});
   TRY(auto pure, pure_members(inputs, instance, {}));

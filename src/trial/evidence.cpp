@@ -9,13 +9,6 @@
 
 namespace quarry::trial {
 
-namespace {
-/// The GPU target of a package of device code; empty: the project is another one.
-std::string target_of_device_code(std::string_view project) {
-  return dist::family_of(project, {"rocm-sdk-device-{family}"});
-}
-} // namespace
-
 Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, const std::string& wanted) {
   std::vector<std::string> found, shown;
   for (const auto& file : files)
@@ -27,7 +20,7 @@ Result<std::string> family_of(const std::vector<venv::InstalledFile>& files, con
   // knows which of them ran.
   std::vector<std::string> targets;
   for (const auto& file : files)
-    if (auto target = target_of_device_code(file.project); !target.empty()) targets.push_back(std::move(target));
+    if (auto target = dist::target_of_device_code(file.project); !target.empty()) targets.push_back(std::move(target));
   if (found.empty() && (targets.size() == 1 || !wanted.empty())) found = shown = std::move(targets);
   if (!wanted.empty()) {
     auto key = dist::family_key(wanted);

@@ -2,6 +2,7 @@
 
 #include "dist/version.hpp"
 #include "sys/path.hpp"
+#include "venv/file_checks.hpp"
 #include "venv/packed.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -9,8 +10,6 @@
 namespace quarry::venv {
 
 namespace {
-
-constexpr std::string_view k_payload = "rocm_sdk_devel/_devel.tar", k_build_note = "rocm_sdk/_install_info.py";
 
 // std::map sorts by bytes, as the other side does.
 Sha256 digest_of(const std::map<std::string, std::string>& lines) {
@@ -29,7 +28,7 @@ Packed describe(const WheelContent& wheel) {
   std::map<std::string, std::string> lines;
   for (const auto& [path, expected] : wheel.files) {
     if (!expected.sha256 || path.starts_with("..")) continue;
-    if (path.starts_with(k_payload))
+    if (wheel.unpacking && wheel.unpacking->is_payload(path))
       out.payload = expected.sha256;
     else
       lines[path] = fmt::format("{},{}", expected.sha256->hex(), expected.size.value_or(0));
@@ -93,7 +92,7 @@ private:
     TRY(auto members, read_sdist(path));
     std::size_t own = 0;
     for (const auto& [name, digest] : claim.files) {
-      if (name == k_build_note || name.find(".dist-info/") != name.npos) continue;
+      if (is_place_of_build_note(name) || name.find(".dist-info/") != name.npos) continue;
       if (!members.contains(digest)) return false;
       ++own;
     }

@@ -18,10 +18,10 @@ std::string target_of(const std::string& path, const std::string& link) {
 }
 
 /// The directories of the libraries, one for each family or one for all targets.
-std::set<std::string> library_tops(const Proven& proven) {
+std::set<std::string> library_tops(const Distribution& distribution, const Proven& proven) {
   std::set<std::string> tops;
   for (const auto& [path, digest] : proven)
-    if (path.starts_with("_rocm_sdk_libraries")) tops.insert(path.substr(0, path.find('/')));
+    if (auto top = path.substr(0, path.find('/')); distribution.unpacking->may_stand_for(top)) tops.insert(top);
   return tops;
 }
 
@@ -68,7 +68,8 @@ bool is_expanded(const Distribution& distribution) {
 Comparison compare_with_payload(const Distribution& distribution, const DevelPayload& payload,
                                 const std::map<std::string, Sha256>& proven, const std::string& site_packages) {
   Comparison result;
-  auto tops = library_tops(proven);
+  if (!distribution.unpacking) return result;
+  auto tops = library_tops(distribution, proven);
   for (const auto& [path, row] : distribution.record) {
     if (!is_devel_expansion(distribution, path)) continue;
     if (auto file = payload.files.find(path); file != payload.files.end()) {

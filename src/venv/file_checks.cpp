@@ -109,12 +109,19 @@ Comparison compare_with_sdist(const Distribution& distribution, const SdistConte
     if (is_bytecode(path)) continue;
     if (row.sha256) result.checks.push_back({path, *row.sha256, row.size});
     bool metadata = path.starts_with(distribution.dist_info + "/") && path.find("..") == path.npos;
-    bool note = sdist.build_note && path == k_build_note_path;
+    bool note = sdist.build_notes.contains(path);
     if (metadata || note || is_script_of(sdist.scripts, path)) continue;
     if (!row.sha256 || !sdist.members.contains(*row.sha256))
       result.defects.push_back(fmt::format("{} is not a file of {}", path, sdist.filename));
   }
   return result;
+}
+
+bool is_place_of_build_note(std::string_view path) {
+  constexpr std::string_view k_name = "/_install_info.py";
+  if (!path.ends_with(k_name)) return false;
+  auto module = path.substr(0, path.size() - k_name.size());
+  return !module.empty() && module.find_first_of("/.") == module.npos;
 }
 
 bool is_build_note(const std::string& text) {

@@ -45,16 +45,17 @@ Comparison compare_with_wheel(const Distribution& distribution, const WheelConte
 /// What is known of an sdist from which a wheel was built on this machine.
 struct SdistContent {
   std::string filename;
-  std::set<Sha256> members;      ///< digests of its files
-  std::set<std::string> scripts; ///< names that entry points of the installed distribution give
-  bool build_note = false;       ///< the installed build note is one (is_build_note)
+  std::set<Sha256> members;               ///< digests of its files
+  std::set<std::string> scripts;          ///< names that entry points of the installed distribution give
+  std::set<std::string> build_notes = {}; ///< paths of those that are installed (is_build_note)
 };
 /// RECORD against the sdist. The wheel was built here, so its RECORD proves nothing by itself; but its files must be
 /// members of the sdist. Pure.
 Comparison compare_with_sdist(const Distribution& distribution, const SdistContent& sdist);
 
-/// The one file that the build of `rocm` adds: which family it was built for.
-inline constexpr std::string_view k_build_note_path = "rocm_sdk/_install_info.py";
+/// The one file that the build of the meta project adds to its module: which family it was built for.
+/// "rocm_sdk/_install_info.py": whether it may lie at this path, relative to site-packages. Pure.
+bool is_place_of_build_note(std::string_view path);
 /// Is this a build note: a docstring and the assignment, nothing else? Pure.
 bool is_build_note(const std::string& text);
 

@@ -68,14 +68,14 @@ TEST(CompareWithWheel, RowsMustBeThoseOfTheWheel) {
 }
 
 TEST(CompareWithSdist, FilesMustBeMembersOfIt) {
-  SdistContent sdist{"core-1.0.tar.gz", {sha256("core/a.py")}, {"tool"}, false};
+  SdistContent sdist{"core-1.0.tar.gz", {sha256("core/a.py")}, {"tool"}};
   auto built = core_with({"core/a.py", "core-1.0.dist-info/METADATA", "../../../bin/tool", "core/__pycache__/a.pyc"});
   EXPECT_THAT(compare_with_sdist(built, sdist).defects, IsEmpty());
-  auto noted = core_with({"core/a.py", std::string(k_build_note_path), "core-1.0.dist-info/../evil.py"});
+  auto noted = core_with({"core/a.py", "rocm_sdk/_install_info.py", "core-1.0.dist-info/../evil.py"});
   EXPECT_THAT(compare_with_sdist(noted, sdist).defects,
               ElementsAre("core-1.0.dist-info/../evil.py is not a file of core-1.0.tar.gz",
-                          std::string(k_build_note_path) + " is not a file of core-1.0.tar.gz"));
-  sdist.build_note = true;
+                          "rocm_sdk/_install_info.py is not a file of core-1.0.tar.gz"));
+  sdist.build_notes = {"rocm_sdk/_install_info.py"};
   EXPECT_THAT(compare_with_sdist(noted, sdist).defects,
               ElementsAre("core-1.0.dist-info/../evil.py is not a file of core-1.0.tar.gz"));
 }
@@ -90,7 +90,8 @@ TEST(BuildNote, HoldsOneAssignmentAndNothingElse) {
 }
 
 TEST(CompareWithPayload, FilesAreOfThePayloadAndLinksLeadToProvenFiles) {
-  Distribution devel{"rocm-sdk-devel", "1.0", "rocm_sdk_devel-1.0.dist-info", {}};
+  Distribution devel{
+      "rocm-sdk-devel", "1.0", "rocm_sdk_devel-1.0.dist-info", {}, dist::unpacking_unsaid("rocm-sdk-devel")};
   for (const char* path :
        {"_rocm_sdk_devel/include/a.h", "_rocm_sdk_devel/lib/liba.so", "_rocm_sdk_devel/lib/strange.so"})
     devel.record.emplace(path, row_of(path, ""));

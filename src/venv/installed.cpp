@@ -12,11 +12,18 @@ namespace quarry::venv {
 
 namespace {
 
-constexpr std::string_view k_device_projects = "rocm-sdk-device-"; // their code is linked into those files
-
 Unexpected installed_defect(const std::string& place, std::string_view why) {
   return fail(ErrorKind::corrupt, "V030", fmt::format("{}: {}", place, why),
               "make the environment from scratch: `quarry venv install … --clean`");
+}
+
+Result<std::optional<dist::Unpacking>> unpacking_of(const std::string& directory, const Distribution& found) {
+  auto file = path::join(directory, dist::k_unpacking_file);
+  if (!sys::exists(file)) return dist::unpacking_unsaid(found.project);
+  TRY(auto text, sys::read_file(file, dist::k_unpacking_bytes_max));
+  auto said = dist::parse_unpacking(text);
+  if (!said) return installed_defect(directory, said.error().message);
+  return std::optional(std::move(*said));
 }
 
 /// nullopt: a directory without METADATA, which pip leaves behind when an uninstall was interrupted and which nobody
@@ -38,6 +45,7 @@ Result<std::optional<Distribution>> read_distribution(const std::string& site, c
     auto path = row.path;
     found.record.insert_or_assign(std::move(path), std::move(row));
   }
+  TRY(found.unpacking, unpacking_of(directory, found));
   return std::optional(std::move(found));
 }
 
@@ -61,13 +69,11 @@ Result<std::vector<Distribution>> list_distributions(const Environment& environm
 }
 
 bool is_devel_expansion(const Distribution& distribution, const std::string& path) {
-  bool adds = distribution.project == k_devel_project || distribution.project.starts_with(k_device_projects);
-  return adds && path.starts_with("_rocm_sdk_devel") && path.find('/') != path.npos;
+  return distribution.unpacking && distribution.unpacking->makes(path);
 }
 
 bool is_devel_payload(const Distribution& distribution, const std::string& path) {
-  return distribution.project == k_devel_project && path.starts_with("rocm_sdk_devel/_devel.tar") &&
-         path.find('/', 15) == path.npos;
+  return distribution.unpacking && distribution.unpacking->is_payload(path);
 }
 
 Sha256 content_digest(const Distribution& distribution) {

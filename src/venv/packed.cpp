@@ -43,6 +43,14 @@ std::string installed_path(const std::string& path, const std::string& data, con
   return "../../../" + rest;
 }
 
+Result<std::optional<dist::Unpacking>> unpacking_of(zip::Reader& zip, const dist::WheelName& name) {
+  const auto* member = zip.find(fmt::format("{}/{}", name.dist_info(), dist::k_unpacking_file));
+  if (!member) return dist::unpacking_unsaid(name.project.str());
+  TRY(auto text, zip.read_all(*member, dist::k_unpacking_bytes_max));
+  TRY(auto said, dist::parse_unpacking(text), "while reading " + member->name);
+  return std::optional(std::move(said));
+}
+
 struct Hasher : tar::Visitor {
   DevelPayload found;
   std::string path;
@@ -98,6 +106,7 @@ Result<WheelContent> read_wheel(const std::string& path, const std::string& pyth
     TRY(auto points_text, zip.read_all(*points, dist::k_entry_points_bytes_max));
     TRY(content.scripts, script_names(points_text));
   }
+  TRY(content.unpacking, unpacking_of(zip, name));
   return content;
 }
 
@@ -116,8 +125,10 @@ Result<std::set<Sha256>> read_sdist(const std::string& path) {
 
 Result<DevelPayload> read_devel_payload(const std::string& wheel_path) {
   TRY(auto zip, open_zip(wheel_path));
+  TRY(auto name, dist::WheelName::parse(path::basename(wheel_path)));
+  TRY(auto unpacking, unpacking_of(zip, name));
   auto payload = std::find_if(zip.members().begin(), zip.members().end(),
-                              [](const auto& m) { return m.name.starts_with("rocm_sdk_devel/_devel.tar"); });
+                              [&](const auto& m) { return unpacking && unpacking->is_payload(m.name); });
   if (payload == zip.members().end()) return unreadable(wheel_path, "the devel payload is missing");
   Hasher hasher;
   tar::Reader reader(hasher, payload->name);

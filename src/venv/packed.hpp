@@ -3,6 +3,7 @@
 // What a wheel or sdist says it installs. The bytes were verified before.
 #include "base/result.hpp"
 #include "digest/sha256.hpp"
+#include "dist/unpacking.hpp"
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,6 +21,7 @@ struct WheelContent {
   std::map<std::string, Expected> files; ///< by path in site-packages ("../../../bin/x" for scripts); without RECORD
   std::set<std::string> scripts;         ///< names that entry points give
   std::string dist_info;
+  std::optional<dist::Unpacking> unpacking = {}; ///< nullopt: it unpacks nothing
 };
 /// corrupt V034 when the wheel cannot be read. `python_minor` decides where headers go.
 Result<WheelContent> read_wheel(const std::string& path, const std::string& python_minor);
@@ -27,7 +29,8 @@ Result<WheelContent> read_wheel(const std::string& path, const std::string& pyth
 /// The digests of an sdist's files. corrupt T0xx.
 Result<std::set<Sha256>> read_sdist(const std::string& path);
 
-/// The inner tar of the devel wheel: files by path with their digest, links by path with their text.
+/// The inner tar of a wheel that unpacks one (WheelContent::unpacking): files by path with their digest, links by path
+/// with their text.
 struct DevelPayload {
   struct File {
     Sha256 sha256;

@@ -86,9 +86,10 @@ Result<SdistContent> content_of_sdist(const std::string& site_packages, const Di
     TRY(auto text, sys::read_file(path, dist::k_entry_points_bytes_max));
     TRY(content.scripts, script_names(text));
   }
-  if (distribution.record.contains(std::string(k_build_note_path))) {
-    auto text = sys::read_file(path::join(site_packages, k_build_note_path), k_small_file_bytes_max);
-    content.build_note = text && is_build_note(*text);
+  for (const auto& [path, row] : distribution.record) {
+    if (!is_place_of_build_note(path)) continue;
+    auto text = sys::read_file(path::join(site_packages, path), k_small_file_bytes_max);
+    if (text && is_build_note(*text)) content.build_notes.insert(path);
   }
   return content;
 }
@@ -106,7 +107,7 @@ Result<Matched> match(const ProofInputs& inputs, const Distribution& distributio
     bool last = wheel == wheels.back() && sdists.empty();
     if (!last && !agrees(content, distribution)) continue;
     return Matched{installed(distribution, *wheel, FileKind::wheel), compare_with_wheel(distribution, content),
-                   distribution.project == k_devel_project ? wheel->path : ""};
+                   distribution.unpacking && !distribution.unpacking->payload.empty() ? wheel->path : ""};
   }
   const auto* sdist = sdists.front();
   TRY_DO(verify_files(inputs.source, {sdist}, 1, verified));
@@ -159,7 +160,7 @@ Result<Defects> expansion_defects(const ProofInputs& inputs, const std::vector<D
   for (const auto& distribution : distributions) {
     if (!is_expanded(distribution)) continue;
     DevelPayload payload; // device code is in no payload: it must be a file of its own package
-    if (distribution.project == k_devel_project) {
+    if (!distribution.unpacking->payload.empty()) {
       if (inventory.devel_wheel.empty()) continue;
       TRY(payload, read_devel_payload(inventory.devel_wheel));
     }
