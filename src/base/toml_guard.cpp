@@ -19,7 +19,7 @@ public:
       char c = text_[at_];
       if (c == '#')
         at_ = std::min(text_.find('\n', at_), text_.size());
-      else if ((c == '"' || c == '\'') && may_begin_string())
+      else if (c == '"' || c == '\'')
         skip_string(c);
       else
         step();
@@ -28,11 +28,6 @@ public:
   }
 
 private:
-  /// Behind any other character the parser reports an error and looks at what follows as it does outside of strings.
-  bool may_begin_string() const {
-    constexpr std::string_view k_before = " \t\r\n=[{,.";
-    return at_ == 0 || k_before.find(text_[at_ - 1]) != k_before.npos || text_.substr(0, at_) == k_byte_order_mark;
-  }
   bool is_foreign() const { return at_ < text_.size() && static_cast<unsigned char>(text_[at_]) >= 0x80; }
   void step() {
     stray_ = is_foreign();

@@ -28,11 +28,10 @@ struct Delivery {
   std::vector<std::string> find_links;         ///< of their pages of links, where nothing answers under `urls`
   std::vector<std::string> merged;             ///< of their merged indexes
 };
-/// Copies, or with `options.dry_run` looks whether it could. `without_looking`: a target that does not let this user
-/// look is a note (P072) instead of an error.
+/// Copies, or with `options.dry_run` looks whether it could; then a target that does not let this user look is a note
+/// (P072) instead of an error.
 Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Destination& to,
-                         const std::vector<registry::SealedSet>& sets, const promote::Options& options,
-                         bool without_looking = false);
+                         const std::vector<registry::SealedSet>& sets, const promote::Options& options);
 /// What would stop the copy, for before the channel moves; what it would take over of other tools goes to `to.found`.
 /// Reads no package of ours.
 Result<void> check_delivery(const Context& context, const Destination& to,

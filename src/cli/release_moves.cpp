@@ -166,7 +166,7 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
       for (const auto& part : done.parts)
         if (!plan_of(part).held) TRY_DO(check_part(context, asked, part));
     TRY(auto sets, all_sets_to_deliver(asked, done));
-    TRY(delivery, deliver(context, *asked.store, asked.to, sets, each, each.dry_run));
+    TRY(delivery, deliver(context, *asked.store, asked.to, sets, each));
     context.out.findings(delivery->receipt.notes);
     document["distribution"] = delivery_json(asked.to, *delivery);
   }

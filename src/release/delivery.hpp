@@ -1,5 +1,6 @@
 #pragma once
-// What a distribution, the store that people install from, gets of a promotion.
+// The second half of a promotion: the promoted sets are copied to a distribution, the store that people install from.
+// These functions say which sets that are, and whether they may be copied.
 #include "base/result.hpp"
 #include "promote/plan.hpp"
 #include "publish/history.hpp"
@@ -10,28 +11,28 @@
 
 namespace quarry::release {
 
-/// Where the promoted sets go besides; no store: nowhere.
+/// Where the promoted sets are copied to. Without a store they are not copied.
 struct Destination {
   std::string locator, prefix;
   std::shared_ptr<store::ObjectStore> store;
-  std::vector<std::string> let_go = {}; ///< packages of other tools whose links may be lost, by name
-  /// What the check before the move found of other tools, for the copy after it.
+  std::vector<std::string> let_go = {}; ///< names of packages of other tools whose links may be lost
+  /// The packages of other tools that the check found there before the channel moved. The copy afterwards uses them.
   std::shared_ptr<publish::Histories> found = std::make_shared<publish::Histories>();
 };
 
-/// What was asked for, and what came of it.
+/// A promotion: the request and its plan.
 struct Moved {
   const promote::Request& request;
   const promote::Plan& plan;
 };
 
-/// What the channel shows of the source's sets, whole or in part: the plan's new ones, and those of an earlier run that
-/// died. A few requests, and two for each set of the channel.
+/// Returns the sets of the source that the channel shows, whole or in part: those that this plan adds, and those that
+/// an earlier run added before it was killed. Costs a few requests, and two for each set of the channel.
 Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectReader& store, const Moved& moved);
-/// Whether the gate lets everything go that the other store lacks. What the plan moves was judged with it; what the
-/// channel showed before may have come there without a verdict. held O017, which names the cells;
-/// O029 as gate::load_for_policy(). Returns what counted for nothing (R021, G024) and suspect machines (G030), without
-/// what the plan has noted.
+/// Asks the gate about the sets that the other store lacks. The plan has judged the sets that it moves; a set that the
+/// channel showed before may have come there without a verdict. Returns findings that the plan does not have: evidence
+/// that does not count (R021, G024) and suspect machines (G030). Fails with held O017, which names the cells, and with
+/// O029 as gate::load_for_policy() does.
 Result<Findings> judge_delivery(store::ObjectReader& store, const Moved& moved, const Destination& to,
                                 const std::vector<registry::SealedSet>& sets);
 

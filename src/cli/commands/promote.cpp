@@ -82,7 +82,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
       if (judged) context.out.findings(*judged);
     }
     if (!checked && !options.dry_run) TRY_DO(check_delivery(context, to, sets)); // of a plan that was executed before
-    TRY(delivery, deliver(context, *store, to, sets, options, options.dry_run));
+    TRY(delivery, deliver(context, *store, to, sets, options));
     context.out.findings(delivery->receipt.notes);
     document["distribution"] = delivery_json(to, *delivery);
   }

@@ -160,7 +160,7 @@ std::vector<Command> shadow_commands() {
                      "copies on this machine, with outputs and verdicts"}},
        .exit_codes = {{0, "equal, or all differences are explained"},
                       {1, "a difference that nothing explains"},
-                      {3, "there is no run"},
+                      {3, "one of the two runs was not found"},
                       {6, "a package or page is broken"}},
        .schema = "quarry.shadow/1",
        .run = run_shadow}};

@@ -93,7 +93,7 @@ Result<Json> deliver_all(Context& context, store::ObjectStore& source, const std
                          const promote::Options& options) {
   auto documents = Json::array();
   for (const auto& each : publications) {
-    TRY(auto done, deliver(context, source, each.to, each.sets, options, options.dry_run));
+    TRY(auto done, deliver(context, source, each.to, each.sets, options));
     context.out.findings(done.receipt.notes);
     context.out.data(delivery_text(each.to, done, options.dry_run));
     documents.push_back(delivery_json(each.to, done));
