@@ -156,16 +156,16 @@ Result<Source> source_of_releases(const Context& context, const std::string& pla
 
 /// The newest run of the commit or pull request that has artifacts (for the group, if one is given).
 Result<Source> source_of_change(const Context& context, const run::Locator& locator, const Arguments& arguments) {
-  FindRequest request;
+  artifact::FindRequest request;
   request.repository = locator.repository.empty() ? repository_of(context, arguments) : locator.repository;
   request.commit = locator.commit;
   request.pull_request = locator.number;
   request.platform = Platform::read(arguments.get("--platform"));
-  request.groups = groups_of(arguments);
+  TRY(request.groups, groups_wanted(context, {groups_of(arguments), {}}));
   request.store = arguments.get("--store");
   request.release_type = context.variable("RELEASE_TYPE");
   TRY(auto result, find_artifacts(context, request));
-  if (!result.found) return fail(nothing_found(request, result));
+  if (!result.found) return fail(artifact::nothing_found(request, result));
   const auto& found = *result.found;
   context.out.note(fmt::format("note: {} is run {} of commit {} at {}", locator.text, found.run.facts.id,
                                found.run.commit.substr(0, 12), found.source.description));

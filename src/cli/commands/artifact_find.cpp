@@ -33,7 +33,7 @@ Result<void> check_which(const Arguments& arguments) {
 }
 
 /// A number, of --repo; or `[pr:]OWNER/REPO#N`.
-Result<void> read_pull_request(const std::string& said, FindRequest& request) {
+Result<void> read_pull_request(const std::string& said, artifact::FindRequest& request) {
   if (said.empty() || text::parse_u64(said)) {
     request.pull_request = said;
     return {};
@@ -44,9 +44,9 @@ Result<void> read_pull_request(const std::string& said, FindRequest& request) {
   return {};
 }
 
-Result<FindRequest> find_request_of(const Context& context, const Arguments& arguments) {
+Result<artifact::FindRequest> find_request_of(const Context& context, const Arguments& arguments) {
   TRY_DO(check_which(arguments));
-  FindRequest request;
+  artifact::FindRequest request;
   request.repository = repository_of(context, arguments);
   request.run_id = arguments.get("--run-id");
   request.commit = text::lower(arguments.get("--commit"));
@@ -56,11 +56,11 @@ Result<FindRequest> find_request_of(const Context& context, const Arguments& arg
   request.good = arguments.has("--latest-good");
   request.workflow = arguments.get("--workflow");
   request.platform = Platform::read(arguments.get("--platform"));
-  request.groups = arguments.list("--artifact-group");
-  request.targets = arguments.list("--amdgpu-target");
-  if (!request.targets.empty() && request.groups.empty())
+  GroupWords words{arguments.list("--artifact-group"), arguments.list("--amdgpu-target")};
+  if (!words.targets.empty() && words.groups.empty())
     return fail(ErrorKind::invalid_argument, "Y011", "--amdgpu-target needs --artifact-group",
                 "name the target itself as --artifact-group");
+  TRY(request.groups, groups_wanted(context, words));
   request.required = arguments.list("--require");
   TRY(request.limit, limit_of(arguments));
   TRY(request.era, run::parse_era(arguments.get("--era")));
@@ -70,14 +70,14 @@ Result<FindRequest> find_request_of(const Context& context, const Arguments& arg
   return request;
 }
 
-std::vector<std::string> targets_of(const Candidate& candidate) {
+std::vector<std::string> targets_of(const artifact::Candidate& candidate) {
   std::set<std::string> targets;
   for (const auto& item : candidate.source.items)
     if (!item.absent) targets.insert(item.name.target);
   return {targets.begin(), targets.end()};
 }
 
-Json files_of(const Candidate& candidate) {
+Json files_of(const artifact::Candidate& candidate) {
   Json files = Json::array();
   for (const auto& item : candidate.source.items)
     if (!item.absent) files.push_back({{"file", item.file}, {"target", item.name.target}});
@@ -88,7 +88,7 @@ std::string state_of(const forge::Run& run) {
   return run.conclusion.empty() ? run.status : fmt::format("{}, {}", run.status, run.conclusion);
 }
 
-Json found_json(const Candidate& candidate) {
+Json found_json(const artifact::Candidate& candidate) {
   const auto& run = candidate.run;
   const auto& location = candidate.located.location;
   return {{"run_id", run.facts.id},
@@ -112,7 +112,7 @@ Json found_json(const Candidate& candidate) {
           {"targets", targets_of(candidate)}};
 }
 
-std::string found_text(const Candidate& candidate) {
+std::string found_text(const artifact::Candidate& candidate) {
   const auto& run = candidate.run;
   return fmt::format("run        {}  {}  {}\n", run.facts.id, state_of(run), run.html_url) +
          fmt::format("built      {}  {} of {}  {}\n", run.commit.substr(0, 12), run.event, run.branch, run.workflow) +
@@ -124,7 +124,7 @@ std::string found_text(const Candidate& candidate) {
 Result<int> run_find(Context& context, const Arguments& arguments) {
   TRY(auto request, find_request_of(context, arguments));
   TRY(auto result, find_artifacts(context, request));
-  if (!result.found) return fail(nothing_found(request, result));
+  if (!result.found) return fail(artifact::nothing_found(request, result));
   Json passed_over = Json::array();
   for (const auto& candidate : result.passed_over) {
     context.out.note(
@@ -139,7 +139,7 @@ Result<int> run_find(Context& context, const Arguments& arguments) {
   context.out.document({{"schema", "quarry.artifact-find/1"},
                         {"repository", request.repository},
                         {"platform", request.platform},
-                        {"groups", request.groups},
+                        {"groups", arguments.list("--artifact-group")},
                         {"run", found_json(found)},
                         {"passed_over", passed_over}});
   context.out.note("next: " + NextCommand(context, "artifact fetch")
