@@ -123,16 +123,6 @@ Check gpu() {
 }
 } // namespace
 
-std::string_view to_string(Health health) {
-  switch (health) {
-  case Health::ok: return "ok";
-  case Health::note: return "note";
-  case Health::warning: return "warning";
-  case Health::failed: return "failed";
-  }
-  return "";
-}
-
 Check system_check() {
   return {"system", Health::ok, fmt::format("{}, Linux {}", sys::os_release(), sys::kernel_release()), ""};
 }

@@ -1,21 +1,12 @@
 #pragma once
 // What this machine lacks for Quarry's work, each with the command that fixes it. Reads only, but for a
 // temporary file.
+#include "base/check.hpp"
 #include "cli/command.hpp"
 #include <string>
 #include <vector>
 
 namespace quarry::cli {
-
-enum class Health : std::uint8_t { ok, note, warning, failed };
-std::string_view to_string(Health health);
-
-struct Check {
-  std::string name;
-  Health health = Health::ok;
-  std::string found; ///< "Python 3.11.7, /usr/bin/python3"
-  std::string next;  ///< the next command or step; empty when nothing is to be done
-};
 
 std::vector<Check> examine(const Context& context);
 /// The program itself and what it asks of this machine: libraries, C library, system calls, certificates, proxies.

@@ -1,6 +1,7 @@
 #include "cli/dry_run.hpp"
 
 #include "cli/records.hpp"
+#include "release/storage.hpp"
 #include <fmt/core.h>
 
 namespace quarry::cli {
@@ -48,6 +49,19 @@ Result<publish::Plan> plan_without_credentials(store::ObjectReader& store, const
   TRY(plan, publish::make_plan(*nothing, target, std::move(collected), now));
   plan->notes.push_back(std::move(unknown));
   return plan;
+}
+
+Result<void> refuse_what_expires(Context& context, const Moving& moving, store::ObjectReader& store,
+                                 const std::vector<release::ChannelSets>& channels) {
+  const store::Surroundings surroundings{context.environment, context.clock, tracer(context)};
+  auto findings = release::refuse_what_expires({moving.locator, surroundings, store}, channels);
+  if (findings) {
+    context.out.findings(*findings);
+    return {};
+  }
+  if (!moving.dry_run || !could_not_look(findings.error())) return fail(std::move(findings).error());
+  context.out.findings({not_looked(moving.locator, findings.error(), "whether the bucket deletes what is to move")});
+  return {};
 }
 
 } // namespace quarry::cli

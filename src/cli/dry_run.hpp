@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 #include "cli/command.hpp"
 #include "publish/publish.hpp"
+#include "release/plan.hpp"
 #include "store/object_store.hpp"
 #include <memory>
 #include <string>
@@ -18,6 +19,15 @@ Result<std::unique_ptr<store::ObjectStore>> open_unsigned(const Context& context
 
 /// P072, a warning: `unknown` is what the plan cannot know, such as "which names are there with other bytes".
 Finding not_looked(const std::string& store, const Error& error, const std::string& unknown);
+
+struct Moving {
+  std::string locator; ///< of the store
+  bool dry_run = false;
+};
+/// release::refuse_what_expires(), whose warnings are shown. A dry run that cannot look there says so instead of
+/// failing (P072).
+Result<void> refuse_what_expires(Context& context, const Moving& moving, store::ObjectReader& store,
+                                 const std::vector<release::ChannelSets>& channels);
 
 /// What publishing would give, as far as it is known before: without the digest of a set that is not sealed yet, and
 /// where the store cannot be asked, with the addresses of an index that answers.

@@ -3,10 +3,10 @@
 
 #include "base/units.hpp"
 #include "cli/delivery.hpp"
+#include "cli/dry_run.hpp"
 #include "cli/moves.hpp"
 #include "cli/next_command.hpp"
 #include "cli/records.hpp"
-#include "cli/storage_checks.hpp"
 #include "cli/verdict.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>

@@ -5,11 +5,12 @@
 #include "cli/families.hpp"
 #include "cli/help.hpp"
 #include "cli/parse.hpp"
+#include "cli/records.hpp"
 #include "cli/rule_pages.hpp"
 #include "cli/settings.hpp"
-#include "cli/storage_checks.hpp"
 #include "cli/table.hpp"
 #include "cli/version.hpp"
+#include "release/storage.hpp"
 
 #include "base/text.hpp"
 #include "matrix/page.hpp"
@@ -142,7 +143,9 @@ Result<int> run_doctor(Context& context, const Arguments& arguments) {
   if (store && self)
     return fail(ErrorKind::invalid_argument, "C042", "--store and --self exclude each other",
                 "run `quarry doctor` once for each");
-  auto checks = store ? examine_store(context, *store) : self ? examine_self(context) : examine(context);
+  auto checks = store  ? release::examine_store(*store, {context.environment, context.clock, tracer(context)})
+                : self ? examine_self(context)
+                       : examine(context);
   Json list = Json::array();
   Rows rows;
   bool quiet = arguments.has("--quiet");

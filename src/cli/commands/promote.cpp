@@ -10,7 +10,6 @@
 #include "cli/records.hpp"
 #include "cli/release_moves.hpp"
 #include "cli/shared_flags.hpp"
-#include "cli/storage_checks.hpp"
 #include "cli/verdict.hpp"
 #include "sys/clock.hpp"
 #include <fmt/core.h>

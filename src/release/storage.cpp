@@ -1,9 +1,7 @@
-#include "cli/storage_checks.hpp"
+#include "release/storage.hpp"
 
 #include "base/codes.hpp"
 #include "base/text.hpp"
-#include "cli/dry_run.hpp"
-#include "cli/records.hpp"
 #include "promote/expiry.hpp"
 #include "s3/capabilities.hpp"
 #include "s3/lifecycle.hpp"
@@ -15,7 +13,7 @@
 #include <cstdlib>
 #include <fmt/core.h>
 
-namespace quarry::cli {
+namespace quarry::release {
 
 namespace {
 
@@ -41,15 +39,15 @@ struct Connection {
   std::unique_ptr<s3::Bucket> bucket;
 };
 
-Result<Connection> connect(const Context& context, const std::string& locator) {
+Result<Connection> connect(const std::string& locator, const store::Surroundings& surroundings) {
   Connection made;
-  TRY(made.files, s3::read_shared_files(context.environment));
-  auto profile = s3::profile_of(made.files.config, made.files.credentials, s3::profile_name(context.environment));
-  TRY(made.location, s3::parse_location(locator, context.environment, profile));
-  made.transport = net::make_client(net::settings_from(context.environment));
-  auto credentials =
-      s3::make_credential_cache(context.environment, made.files, made.transport, context.clock, made.location.region);
-  made.bucket = std::make_unique<s3::Bucket>(made.location, made.transport, credentials, context.clock);
+  TRY(made.files, s3::read_shared_files(surroundings.environment));
+  auto profile = s3::profile_of(made.files.config, made.files.credentials, s3::profile_name(surroundings.environment));
+  TRY(made.location, s3::parse_location(locator, surroundings.environment, profile));
+  made.transport = net::make_client(net::settings_from(surroundings.environment));
+  auto credentials = s3::make_credential_cache(surroundings.environment, made.files, made.transport, surroundings.clock,
+                                               made.location.region);
+  made.bucket = std::make_unique<s3::Bucket>(made.location, made.transport, credentials, surroundings.clock);
   return made;
 }
 
@@ -60,8 +58,9 @@ Check place_check(const Connection& to) {
           ""};
 }
 
-Check credentials_check(const Context& context, const Connection& to) {
-  auto found = s3::find_credentials({context.environment, *to.transport, context.clock, to.location.region}, to.files);
+Check credentials_check(const store::Surroundings& surroundings, const Connection& to) {
+  auto found =
+      s3::find_credentials({surroundings.environment, *to.transport, surroundings.clock, to.location.region}, to.files);
   if (!found) return failed("credentials", found.error());
   if (found->keys.access_key.empty())
     return {"credentials", Health::warning, "none: requests are not signed", "unset QUARRY_S3_ANONYMOUS to write"};
@@ -69,10 +68,10 @@ Check credentials_check(const Context& context, const Connection& to) {
   return {"credentials", Health::ok, fmt::format("from {}{}", found->source, until), ""};
 }
 
-Check clock_check(const Context& context, const net::Headers& answer) {
+Check clock_check(const store::Surroundings& surroundings, const net::Headers& answer) {
   auto server = s3::time_of(net::header(answer, "date"));
   if (server == 0) return {"clock", Health::note, "the server does not tell its time", ""};
-  auto off = (context.clock.now_us() - server) / k_second_us;
+  auto off = (surroundings.clock.now_us() - server) / k_second_us;
   auto health = std::abs(off) >= k_skew_refused_s ? Health::failed
                 : std::abs(off) > k_skew_noted_s  ? Health::warning
                                                   : Health::ok;
@@ -81,12 +80,12 @@ Check clock_check(const Context& context, const net::Headers& answer) {
 }
 
 /// One page of the listing: whether we get in at all.
-bool reach(const Context& context, Connection& to, std::vector<Check>& checks) {
+bool reach(const store::Surroundings& surroundings, Connection& to, std::vector<Check>& checks) {
   s3::Call call{.action = "list objects"};
   call.query = {{"list-type", "2"}, {"max-keys", "1"}, {"prefix", to.location.prefix}};
   auto done = to.bucket->call(call);
   if (done) {
-    checks.push_back(clock_check(context, done->response.headers));
+    checks.push_back(clock_check(surroundings, done->response.headers));
     return true;
   }
   const auto& error = done.error().error;
@@ -95,9 +94,9 @@ bool reach(const Context& context, Connection& to, std::vector<Check>& checks) {
   return error.is(codes::access_denied); // it may be that only listing is not allowed
 }
 
-Check capabilities_check(const Context& context, Connection& to) {
+Check capabilities_check(const store::Surroundings& surroundings, Connection& to) {
   auto prefix = to.location.prefix.empty() ? std::string() : to.location.prefix + "/";
-  auto found = s3::CapabilityCache(*to.bucket, prefix, context.clock).get();
+  auto found = s3::CapabilityCache(*to.bucket, prefix, surroundings.clock).get();
   if (!found) return failed("conditions", found.error(), k_ask);
   auto checksums =
       fmt::format("{}; {}", found->crc64nvme ? "checksums of whole objects" : "no checksums of its own",
@@ -182,7 +181,7 @@ private:
 
 /// The check must not leave anything behind in a directory. If `place` is not a store yet, it is tried in a temporary
 /// directory within it, or within its nearest parent that exists.
-void directory_checks(const Context& context, store::ObjectStore& store, const std::string& place,
+void directory_checks(const store::Surroundings& surroundings, store::ObjectStore& store, const std::string& place,
                       std::vector<Check>& checks) {
   if (sys::exists(path::join(place, ".quarry"))) { // it is a store
     bool there = sys::exists(path::join(place, k_probes));
@@ -194,7 +193,7 @@ void directory_checks(const Context& context, store::ObjectStore& store, const s
   while (!sys::exists(parent) && path::dirname(parent) != parent) parent = path::dirname(parent);
   auto directory = sys::make_temporary_directory(parent, ".quarry-doctor-");
   if (!directory) return checks.push_back(failed("store", directory.error(), "name a directory that you may write to"));
-  if (auto probe = open_store_to_write(context, "file:" + *directory)) Permissions(**probe, checks).run();
+  if (auto probe = store::open_store("file:" + *directory, surroundings)) Permissions(**probe, checks).run();
   auto removed = sys::remove_tree(*directory);
   if (!removed) checks.push_back(failed("store", removed.error()));
   if (parent != place)
@@ -206,9 +205,9 @@ bool is_read_only(const std::string& locator) { return locator.starts_with("http
 
 } // namespace
 
-std::vector<Check> examine_store(const Context& context, const std::string& locator) {
+std::vector<Check> examine_store(const std::string& locator, const store::Surroundings& surroundings) {
   std::vector<Check> checks;
-  auto store = open_store_to_write(context, locator);
+  auto store = store::open_store(locator, surroundings);
   if (!store) return {failed("store", store.error())};
   if (is_read_only(locator)) {
     auto there = (*store)->head("quarry-asks-for-what-is-not-there");
@@ -217,49 +216,46 @@ std::vector<Check> examine_store(const Context& context, const std::string& loca
     return checks;
   }
   if (locator.starts_with("s3:")) {
-    auto to = connect(context, locator);
+    auto to = connect(locator, surroundings);
     if (!to) return {failed("store", to.error())};
     checks.push_back(place_check(*to));
-    checks.push_back(credentials_check(context, *to));
-    if (checks.back().health == Health::failed || !reach(context, *to, checks)) return checks;
-    checks.push_back(capabilities_check(context, *to));
+    checks.push_back(credentials_check(surroundings, *to));
+    if (checks.back().health == Health::failed || !reach(surroundings, *to, checks)) return checks;
+    checks.push_back(capabilities_check(surroundings, *to));
     checks.push_back(lifecycle_check(*to));
   }
   auto place = (*store)->url("");
   if (place.starts_with(k_file_url))
-    directory_checks(context, **store, text::percent_decode(place.substr(k_file_url.size())), checks);
+    directory_checks(surroundings, **store, text::percent_decode(place.substr(k_file_url.size())), checks);
   else
     Permissions(**store, checks).run();
   return checks;
 }
 
-Result<void> refuse_what_expires(Context& context, const Moving& moving, store::ObjectReader& store,
-                                 const std::vector<release::ChannelSets>& channels) {
-  if (!moving.locator.starts_with("s3:")) return {};
+Result<Findings> refuse_what_expires(const Bucketed& at, const std::vector<ChannelSets>& channels) {
+  if (!at.locator.starts_with("s3:")) return Findings();
   std::vector<registry::SealedSet> sets;
   bool is_protected = false;
   for (const auto& target : channels) {
-    TRY(auto channel, registry::read_channel(store, target.channel));
+    TRY(auto channel, registry::read_channel(at.store, target.channel));
     if (!channel || channel->record.guard.policy.empty()) continue;
     is_protected = true;
     sets.insert(sets.end(), target.sets.begin(), target.sets.end());
   }
-  if (!is_protected) return {};
-  TRY(auto to, connect(context, moving.locator));
+  if (!is_protected) return Findings();
+  TRY(auto to, connect(at.locator, at.surroundings));
   auto rules = s3::lifecycle_of(*to.bucket);
-  if (rules) return promote::refuse_expiring(sets, s3::rules_below(*rules, to.location.prefix));
+  if (rules) {
+    TRY_DO(promote::refuse_expiring(sets, s3::rules_below(*rules, to.location.prefix)));
+    return Findings();
+  }
   // An answer that got lost opens no gate.
   const auto& error = rules.error();
-  if (!error.is(codes::access_denied) && error.kind != ErrorKind::unsupported) {
-    if (!moving.dry_run || !could_not_look(error)) return fail(std::move(rules).error());
-    context.out.findings({not_looked(moving.locator, error, "whether the bucket deletes what is to move")});
-    return {};
-  }
-  context.out.findings(
-      {{"K023", Severity::warning, to.location.bucket,
-        "its lifecycle rules cannot be read, so nobody knows whether it deletes what is promoted: " + error.message,
-        "allow s3:GetLifecycleConfiguration to the role that promotes"}});
-  return {};
+  if (!error.is(codes::access_denied) && error.kind != ErrorKind::unsupported) return fail(std::move(rules).error());
+  return Findings{
+      {"K023", Severity::warning, to.location.bucket,
+       "its lifecycle rules cannot be read, so nobody knows whether it deletes what is promoted: " + error.message,
+       "allow s3:GetLifecycleConfiguration to the role that promotes"}};
 }
 
-} // namespace quarry::cli
+} // namespace quarry::release
