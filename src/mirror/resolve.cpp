@@ -49,7 +49,8 @@ std::vector<Version> versions_for(const index::IndexPage& page, const Target& ta
     }
   }
   std::vector<Version> versions;
-  for (auto& [_, version] : found) versions.insert(versions.begin(), std::move(version));
+  for (auto version = found.rbegin(); version != found.rend(); ++version)
+    versions.push_back(std::move(version->second));
   return versions;
 }
 

@@ -3,6 +3,7 @@
 #include "base/text.hpp"
 #include "base/toml.hpp"
 #include "pages/merged.hpp"
+#include "publish/content_type.hpp"
 #include "publish/placement.hpp"
 #include "publish/plan.hpp"
 #include "publish/publish.hpp"
@@ -75,10 +76,6 @@ Unexpected nested(ObjectReader& target, const std::string& directory, const std:
       "nothing was changed; a repository is a directory of its own: name another, such as `--prefix v2/{family}`");
 }
 
-std::string type_of(const std::string& filename) {
-  return filename.ends_with(".whl") ? "application/zip" : "application/gzip";
-}
-
 struct Copy {
   std::string from, to;
   store::Once once;
@@ -88,8 +85,9 @@ std::vector<Copy> copies_of(const Distributed& set) {
   std::vector<Copy> copies;
   for (std::size_t i = 0; i < set.set.files.size(); ++i) {
     const auto& file = set.set.files[i];
-    copies.push_back(
-        {set.from[i], file.key, {{}, file.sha256, type_of(file.filename), std::string(k_immutable), {}, file.size}});
+    copies.push_back({set.from[i],
+                      file.key,
+                      {{}, file.sha256, content_type_of(file.filename), std::string(k_immutable), {}, file.size}});
     if (file.metadata_sha256) // after its wheel, before any page
       copies.push_back({set.from[i] + ".metadata",
                         file.key + ".metadata",

@@ -3,6 +3,7 @@
 #include "base/codes.hpp"
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
+#include "publish/content_type.hpp"
 #include "publish/marks.hpp"
 #include "registry/derivations.hpp"
 #include "store/put_once.hpp"
@@ -20,10 +21,6 @@ using store::ObjectReader;
 using store::ObjectStore;
 
 namespace {
-
-std::string content_type_of(const std::string& filename) {
-  return filename.ends_with(".whl") ? "application/zip" : "application/gzip";
-}
 
 /// Adds up the bytes of files that are stored side by side.
 class Meter {

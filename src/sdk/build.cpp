@@ -109,36 +109,34 @@ Result<void> compress_payload(PackagePlan& package, const BuildRequest& request,
 }
 
 BuiltPackage described(const PackagePlan& package, std::string file_name, std::string path) {
-  return {package.logical,
-          package.family,
-          std::move(file_name),
-          std::move(path),
-          0,
-          package.input_bytes,
-          package.files,
-          {},
-          0};
+  return {.logical = package.logical,
+          .family = package.family,
+          .file_name = std::move(file_name),
+          .path = std::move(path),
+          .input_bytes = package.input_bytes,
+          .files = package.files};
 }
 
 Result<void> write_sdist_tree(const SdistPlan& plan, const std::string& directory) {
   for (const auto& [name, file] : plan.files) {
     auto path = path::join(directory, name);
     TRY_DO(sys::make_directories(path::dirname(path)));
-    TRY_DO(sys::write_file(path, file.first, file.second ? 0755 : 0644));
+    TRY_DO(sys::write_file(path, file.text, file.executable ? 0755 : 0644));
   }
   return {};
 }
 
-/// What the packages would hold, each as a directory called like the project; `wheel pack` takes those of wheels.
 /// "rocm-7.2.0" -> "rocm": a tree is named after its project.
 std::string project_of(const SdistPlan& sdist) { return sdist.top.substr(0, sdist.top.rfind('-')); }
 
+/// What the packages would hold, each as a directory called like the project; `wheel pack` takes those of wheels.
 Result<void> write_trees(BuildPlan& plan, const BuildRequest& request, const BuildEvents& events, BuildReport& report) {
   if (!plan.sdist.file_name.empty()) {
     auto project = project_of(plan.sdist);
     auto directory = path::join(request.dest_dir, project);
     TRY_DO(write_sdist_tree(plan.sdist, directory));
-    report.packages.push_back({"meta", "", project, directory, 0, 0, plan.sdist.files.size(), {}, 0});
+    report.packages.push_back(
+        {.logical = "meta", .file_name = project, .path = directory, .files = plan.sdist.files.size()});
   }
   for (auto& package : plan.packages) {
     TRY_DO(compress_payload(package, request, events));
@@ -168,7 +166,7 @@ Result<void> check_complete(const BuildReport& report) {
 Result<BuildReport> planned(BuildReport report, const BuildPlan& plan, bool trees) {
   if (!plan.sdist.file_name.empty()) {
     auto name = trees ? project_of(plan.sdist) : plan.sdist.file_name;
-    report.packages.push_back({"meta", "", std::move(name), "", 0, 0, plan.sdist.files.size(), {}, 0});
+    report.packages.push_back({.logical = "meta", .file_name = std::move(name), .files = plan.sdist.files.size()});
   }
   for (const auto& p : plan.packages) {
     TRY(auto name, wheel::file_name_of(p.wheel));

@@ -17,10 +17,10 @@ struct RecipeChoice {
 };
 
 struct BuiltPackage {
-  std::string logical, family, file_name, path;
+  std::string logical, family = {}, file_name, path = {};
   std::uint64_t size = 0, input_bytes = 0;
   std::size_t files = 0;
-  Sha256 sha256;
+  Sha256 sha256 = {};
   double seconds = 0;
 };
 

@@ -39,9 +39,13 @@ struct BuildRequest {
   std::shared_ptr<const wheel::Prover> prover = {}; ///< remembers each wheel as read back; null: none does
 };
 
+struct SdistFile {
+  std::string text;
+  bool executable = false;
+};
 struct SdistPlan {
-  std::string file_name, top;                                ///< "rocm-7.2.0.tar.gz", "rocm-7.2.0"
-  std::map<std::string, std::pair<std::string, bool>> files; ///< path below top -> text, executable
+  std::string file_name, top;             ///< "rocm-7.2.0.tar.gz", "rocm-7.2.0"
+  std::map<std::string, SdistFile> files; ///< by path below top
 };
 
 struct PackagePlan {
