@@ -38,6 +38,7 @@ type = "target-neutral"
 """
 RELEASE = {"TEST_RUNS_ON": "gpu", "BYPASS_TESTS_FOR_RELEASES": "", "GITHUB_REF_NAME": "main"}
 UPLOAD = ["--run-id", "42", "--output-dir", "{out}"]
+STAGED = ["--topology", "{in}/topology.toml", "--platform", "linux", "--local-staging-dir", "{out}/store"]
 PUBLISH = ["--release-type", "dev", "--dry-run"]
 BUILD = ["--artifact-dir", "{in}/artifacts", "--dest-dir", "{out}"]
 FAMILIES = ["--amdgpu-families", "gfx94X-dcgpu"]
@@ -51,6 +52,10 @@ CASES: list[tuple[str, tuple[str, ...], str, list[str], dict[str, str]]] = [
     ("artifact_manager", BOTH, "a stage", ["info", "--topology", "{in}/topology.toml", "--stage", "runtime"], {}),
     ("artifact_manager", BOTH, "no such stage", ["info", "--topology", "{in}/topology.toml", "--stage", "nothing"], {}),
     ("artifact_manager", BOTH, "no topology", ["list-stages", "--topology", "{in}/none.toml"], {}),
+    ("artifact_manager", BOTH, "a push", ["push", "--stage", "runtime", "--build-dir", "{in}/build", "--run-id", "42", *STAGED], {}),
+    ("artifact_manager", BOTH, "a push of nothing", ["push", "--stage", "runtime", "--build-dir", "{in}/empty", "--run-id", "42", *STAGED], {}),
+    ("artifact_manager", BOTH, "a fetch of nothing", ["fetch", "--stage", "all", "--output-dir", "{out}/build", "--run-id", "7", *STAGED], {}),
+    ("artifact_manager", AUG, "a copy of nothing", ["copy", "--stage", "runtime", "--source-run-id", "7", "--run-id", "8", *STAGED], {}),
     ("build_python_packages", BOTH, "no flags", [], {}),
     ("build_python_packages", BOTH, "an unknown flag", [*BUILD, "--nonsense"], {}),
     ("build_python_packages", BOTH, "no artifacts", ["--artifact-dir", "{in}/none", "--dest-dir", "{out}", "--version", "7.1.0"], {}),
@@ -177,6 +182,10 @@ def make_inputs(place: Path) -> None:
     (place / "topology.toml").write_text(TOPOLOGY)
     (place / "temp/job_summary.md").write_text("what was built\n")
     (place / "build/logs/rocBLAS_build.log").write_text("[1/1] Linking librocblas.so\n")
+    artifact = place / "build/artifacts/base_run_generic"
+    (artifact / "base/aux-overlay/stage/bin").mkdir(parents=True)
+    (artifact / "base/aux-overlay/stage/bin/rocm-env").write_text("#!/bin/sh\n")
+    (artifact / "artifact_manifest.txt").write_text("base/aux-overlay/stage\n")
     (place / "build/.ninja_log").write_text("# ninja log v5\n")
     (place / "build/base/aux-overlay/build/therock_manifest.json").write_text('{"the_rock_commit": "a"}\n')
 
