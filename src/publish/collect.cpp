@@ -163,9 +163,10 @@ Findings several_families(const std::vector<std::string>& names) {
   families.erase("");
   if (families.size() < 2) return {};
   std::vector<std::string> each(families.begin(), families.end());
-  return {{"P046", Severity::note, text::replace_all(dist::k_libraries_project, "{family}", "*"),
-           fmt::format("packages of {} families are published together: {}", each.size(), text::join(each, ", ")),
-           "one of them a leftover of an earlier build? `rm` it before you publish"}};
+  return {
+      {"P046", Severity::note, text::replace_all(dist::k_libraries_project, "{family}", "*"),
+       fmt::format("packages of {} families are published together: {}", each.size(), text::join(each, ", ")),
+       "one set for several families is fine; if one is a leftover of an earlier build, `rm` it before you publish"}};
 }
 
 // Below this, starting threads for the members of one wheel gains nothing.

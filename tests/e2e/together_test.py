@@ -157,3 +157,13 @@ def test_the_support_page_has_rows_of_the_framework(both, tmp_path):
     assert bad.code != 0
     (torch,) = [row for (project, _), row in rows().items() if project == "torch"]
     assert torch["state"] == "fails"
+
+
+def test_evidence_shows_the_tests_that_were_skipped(both, tmp_path):
+    store, env = both
+    at = ("--store", f"file:{store}")
+    report = tmp_path / "report.xml"
+    script = f"open({str(report)!r}, 'w').write('<testsuite><testcase classname=\"a\" name=\"runs\"/><testcase classname=\"a\" name=\"needs_gpu\"><skipped message=\"no GPU\"/></testcase></testsuite>')"
+    done = good("test", "--venv", env, "--suite", "own", "--junit", report, *at, "--json", "--", env / "bin/python", "-c", script).json
+    shown = good("evidence", "show", done["evidence"], *at).out
+    assert "1 passed, 1 skipped" in shown and "needs_gpu: no GPU" in shown and "skipped  " in shown

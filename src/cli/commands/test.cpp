@@ -65,20 +65,25 @@ Json subjects_json(const EvidenceRecord& e) {
 
 Tone outcome_tone_of(const Outcome& result) { return result == Outcome::passed ? Tone::good : Tone::bad; }
 
-std::string failures_text(const EvidenceRecord& e, Look look) {
+/// The tests of these outcomes, a line each with the first line of their message.
+std::string rows_text(const EvidenceRecord& e, const std::vector<Outcome>& outcomes, Look look) {
   std::string text;
-  std::size_t shown = 0, all = 0;
+  std::size_t all = 0;
   for (const auto& row : e.rows) {
-    if (row.outcome != Outcome::failed && row.outcome != Outcome::error) continue;
+    if (std::find(outcomes.begin(), outcomes.end(), row.outcome) == outcomes.end()) continue;
     if (++all > k_failures_shown) continue;
-    ++shown;
     auto message = text::lines(row.message);
-    text += fmt::format("  {}  {}{}\n",
-                        painted(row.outcome == Outcome::failed ? "FAILED" : "ERROR ", Tone::bad, look.color), row.name,
-                        message.empty() ? "" : ": " + message[0]);
+    auto word = row.outcome == Outcome::failed    ? painted("FAILED", Tone::bad, look.color)
+                : row.outcome == Outcome::skipped ? std::string("skipped")
+                                                  : painted("ERROR ", Tone::bad, look.color);
+    text += fmt::format("  {}  {}{}\n", word, row.name, message.empty() ? "" : ": " + message[0]);
   }
-  if (all > shown) text += fmt::format("  and {} more\n", all - shown);
+  if (all > k_failures_shown) text += fmt::format("  and {} more\n", all - k_failures_shown);
   return text;
+}
+
+std::string failures_text(const EvidenceRecord& e, Look look) {
+  return rows_text(e, {Outcome::failed, Outcome::error}, look);
 }
 
 // test
@@ -312,7 +317,7 @@ std::string evidence_text(const std::string& digest, const EvidenceRecord& e, Lo
   for (const auto& [key, value] : e.machine) text += fmt::format("machine   {:<12}  {}\n", key, value);
   for (const auto& [key, value] : e.tools) text += fmt::format("tool      {:<12}  {}\n", key, value);
   text += fmt::format("log       {}\n", e.log);
-  return text + failures_text(e, look);
+  return text + failures_text(e, look) + rows_text(e, {Outcome::skipped}, look);
 }
 
 Result<int> run_test_show(Context& context, const Arguments& arguments) {
