@@ -63,11 +63,15 @@ Result<Destination> destination_of(Context& context, const Arguments& arguments,
   return to;
 }
 
-Result<Destination> promotion_destination(Context& context, const Arguments& arguments) {
+Result<Destination> promotion_destination(Context& context, const Arguments& arguments, store::ObjectStore& source) {
   if (arguments.has("--replace") && !arguments.find("--to-store"))
     return fail(ErrorKind::invalid_argument, "O008", "--replace needs --to-store: it is about packages there",
                 "add `--to-store s3://BUCKET`");
-  TRY(auto to, destination_of(context, arguments, arguments.get("--to")));
+  auto channel = arguments.get("--to");
+  TRY(auto to, destination_of(context, arguments, channel));
+  if (to.store && registry::check_channel_name(channel)) {
+    TRY(to.hash_bytes, release::is_protected(source, channel));
+  }
   to.let_go = arguments.list("--replace");
   return to;
 }
@@ -86,7 +90,7 @@ Result<Delivery> deliver(Context& context, store::ObjectStore& source, const Des
       done.receipt.notes.push_back(
           not_looked(to.locator, checked.error(), "which names are there with other bytes or in its base index"));
   } else {
-    publish::DistributeOptions copying{options.when, std::max(4u, context.jobs)};
+    publish::DistributeOptions copying{options.when, std::max(4u, context.jobs), to.hash_bytes};
     for (const auto& [directory, history] : *to.found) copying.histories.push_back(history);
     copying.who = options.who, copying.why = options.why, copying.tool = fmt::format("quarry {}", program_version());
     TRY(done.receipt, publish::distribute(source, *to.store, done.sets, copying));
@@ -117,6 +121,7 @@ Result<void> check_delivery(const Context& context, const Destination& to,
   options.transfers = std::max(4u, context.jobs);
   options.temporary = temporary_of(context);
   options.let_go = to.let_go;
+  options.hash_bytes = to.hash_bytes;
   TRY(auto histories, publish::check_distribution(*to.store, planned, options));
   for (auto& history : histories) to.found->insert_or_assign(history.directory, std::move(history));
   return {};

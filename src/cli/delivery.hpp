@@ -17,8 +17,9 @@ Flag distributions_flag();
 /// From `--to-store`, `--prefix` and `--distributions`, for what this channel feeds. invalid_argument O008, O010, R030;
 /// P040, P042 of the rules; those of the store.
 Result<Destination> destination_of(Context& context, const Arguments& arguments, const std::string& channel);
-/// The same for a promotion `--to` a channel, with `--replace`.
-Result<Destination> promotion_destination(Context& context, const Arguments& arguments);
+/// The same for a promotion `--to` a channel of `source`, with `--replace`. A protected channel copies hashed bytes; of
+/// a pattern such as `stable-{family}` its caller knows the channels.
+Result<Destination> promotion_destination(Context& context, const Arguments& arguments, store::ObjectStore& source);
 
 struct Delivery {
   std::vector<publish::Distributed> sets;

@@ -30,7 +30,7 @@ struct Asked {
 Result<Asked> asked_of(Context& context, const Arguments& arguments) {
   Asked asked;
   TRY(asked.store, open_store(context, arguments.get("--store")));
-  TRY(asked.to, promotion_destination(context, arguments));
+  TRY(asked.to, promotion_destination(context, arguments, *asked.store));
   auto& request = asked.request;
   TRY(request.source, source_of(arguments, *asked.store));
   request.pattern = arguments.get("--to");
@@ -148,6 +148,10 @@ Result<int> promote_release(Context& context, const Arguments& arguments) {
   TRY(auto each, promote_options_of(context, arguments));
   TRY(auto asked, asked_of(context, arguments));
   TRY(auto channels, release::by_channel(asked.request.source.resolved.sets, asked.request.pattern));
+  for (const auto& [channel, sets] : channels) {
+    TRY(bool is_protected, release::is_protected(*asked.store, channel));
+    asked.to.hash_bytes = asked.to.hash_bytes || is_protected;
+  }
   TRY_DO(refuse_what_expires(context, {arguments.get("--store"), each.dry_run}, *asked.store, channels));
   release::Options options{each, {}};
   if (asked.to.store)

@@ -1,6 +1,5 @@
 #include "derive/sealed_bytes.hpp"
 
-#include "store/put_once.hpp"
 #include <fmt/core.h>
 
 namespace quarry::derive {
@@ -16,12 +15,9 @@ Result<Package> sealed_bytes(store::ObjectReader& store, const registry::FileRec
   TRY(auto info, store.head(file.key));
   if (!info) return not_sealed_bytes(file, "is missing");
   TRY(auto bytes, store.open(file.key));
-  auto digest = store::recorded_at(*info, file.size);
-  if (!digest) {
-    TRY(digest, content::sha256_of(bytes), "while reading " + file.key);
-  }
-  if (*digest == file.sha256) return Package{file.filename, std::move(bytes)};
-  return not_sealed_bytes(file, fmt::format("has sha256 {}, sealed was {}", digest->hex(), file.sha256.hex()));
+  TRY(auto digest, content::sha256_of(bytes), "while reading " + file.key);
+  if (digest == file.sha256) return Package{file.filename, std::move(bytes)};
+  return not_sealed_bytes(file, fmt::format("has sha256 {}, sealed was {}", digest.hex(), file.sha256.hex()));
 }
 
 } // namespace quarry::derive

@@ -7,8 +7,9 @@
 
 namespace quarry::derive {
 
-/// Fails with corrupt O105 if the file is missing or has other bytes. Reads it, unless the store has recorded the
-/// digest that it checked when it took the bytes.
+/// Fails with corrupt O105 if the file is missing or has other bytes. Reads and hashes it: a digest that the store has
+/// recorded can be forged by whoever overwrote the object, and evidence about the candidate would count for a release
+/// that was made of other bytes.
 Result<Package> sealed_bytes(store::ObjectReader& store, const registry::FileRecord& file);
 
 } // namespace quarry::derive

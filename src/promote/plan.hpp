@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 #include "gate/gate.hpp"
 #include "gate/proofs.hpp"
+#include "publish/verify.hpp"
 #include "registry/registry.hpp"
 #include <memory>
 #include <optional>
@@ -35,6 +36,7 @@ struct Request {
   /// Kept over rounds of planning, and by copies of the request: another result in the store does not make a proof of
   /// bytes worth repeating.
   std::shared_ptr<gate::Proofs> proofs = std::make_shared<gate::Proofs>();
+  std::shared_ptr<publish::Hashed> hashed = std::make_shared<publish::Hashed>(); ///< likewise, of files
 };
 
 /// A protected channel brings its own law: held O012 if it is protected by another policy than this. Pure.
@@ -80,10 +82,11 @@ struct Plan {
 /// stored verdict on one of these sets was made with. Also fails with the errors of
 /// gate::collect(). Costs a read for each project of the source, a listing for each directory of files, one read for
 /// each evidence and waiver, and a head for each file that is to move, on `workers` threads or more; where the store
-/// has recorded no digest, the file is read. A held plan without ready cells hashes nothing. With `ready_cells_only`
-/// what moves can be installed there: a cell is held whose packages require what stays behind, with any extra but those
-/// that the policy lists as empty. That costs a read for each wheel that moves and for each version that the search
-/// tries, and the errors of the base index.
+/// has recorded no digest, the file is read. For a protected channel every file that is to move is read, once for all
+/// rounds: a recorded digest can be forged by whoever overwrote the object. A held plan without ready cells hashes
+/// nothing. With `ready_cells_only` what moves can be installed there: a cell is held whose packages require what stays
+/// behind, with any extra but those that the policy lists as empty. That costs a read for each wheel that moves and for
+/// each version that the search tries, and the errors of the base index.
 Result<Plan> plan_promotion(store::ObjectReader& store, const Request& request);
 
 /// Back to the view of generation `to`, or without it to the view before the last move. Only what comes back is looked

@@ -81,7 +81,7 @@ struct Copy {
   store::Once once;
 };
 
-std::vector<Copy> copies_of(const Distributed& set) {
+std::vector<Copy> copies_of(const Distributed& set, bool hash) {
   std::vector<Copy> copies;
   for (std::size_t i = 0; i < set.set.files.size(); ++i) {
     const auto& file = set.set.files[i];
@@ -92,6 +92,21 @@ std::vector<Copy> copies_of(const Distributed& set) {
       copies.push_back({set.from[i] + ".metadata",
                         file.key + ".metadata",
                         {{}, *file.metadata_sha256, std::string(k_sidecar_type), std::string(k_immutable)}});
+  }
+  for (auto& copy : copies) copy.once.hash = hash;
+  return copies;
+}
+
+/// What is copied of all sets. Sets that the target shows were hashed when they came there.
+Result<std::vector<Copy>> copies_of(store::ObjectReader& target, const std::vector<Distributed>& sets, bool hash_bytes) {
+  std::vector<registry::SetDigest> to_hash;
+  if (hash_bytes) {
+    TRY(to_hash, not_there_yet(target, sets));
+  }
+  std::vector<Copy> copies;
+  for (const auto& set : sets) {
+    auto more = copies_of(set, std::ranges::find(to_hash, set.source) != to_hash.end());
+    std::ranges::move(more, std::back_inserter(copies));
   }
   return copies;
 }
@@ -209,14 +224,12 @@ Result<std::vector<HistoryPlan>> check_distribution(ObjectStore& target, const s
     TRY(auto history, plan_history(target, {directory, std::move(objects), planned}, options));
     if (!history.files.empty() || !history.let_go.empty()) histories.push_back(std::move(history));
   }
-  std::vector<Copy> copies;
-  for (const auto& set : sets)
-    for (auto& copy : copies_of(set)) copies.push_back(std::move(copy));
+  TRY(auto copies, copies_of(target, sets, options.hash_bytes));
   TRY_DO(parallel_for(copies.size(), options.transfers, [&](std::size_t i) -> Result<void> {
     const auto& copy = copies[i];
     TRY(auto there, target.head(copy.to));
     if (!there) return {};
-    auto digest = store::recorded_at(*there, copy.once.size);
+    auto digest = copy.once.hash ? std::nullopt : store::recorded_at(*there, copy.once.size);
     if (!digest) {
       TRY(digest, store::digest_of(target, copy.to));
     }
@@ -234,12 +247,10 @@ Result<std::vector<HistoryPlan>> check_distribution(ObjectStore& target, const s
 Result<DistributeReceipt> distribute(ObjectStore& source, ObjectStore& target, const std::vector<Distributed>& sets,
                                      const DistributeOptions& options) {
   auto before = target.counters(), read_before = source.counters();
-  std::vector<Copy> copies;
+  TRY(auto copies, copies_of(target, sets, options.hash_bytes));
   std::map<std::string, std::vector<registry::ShownSet>> brought; // by directory
   DistributeReceipt receipt;
   for (const auto& set : sets) {
-    auto more = copies_of(set);
-    copies.insert(copies.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
     brought[set.set.directory].push_back({set.digest, set.source});
     receipt.files += set.set.files.size();
   }

@@ -62,8 +62,11 @@ Result<std::vector<HistoryPlan>> check_distribution(store::ObjectStore& target, 
 Result<void> check_distribution(store::ObjectStore& target, const std::vector<Distributed>& sets, unsigned transfers);
 
 struct DistributeOptions {
-  sys::Timestamp now;                      ///< of the seals
-  unsigned transfers = 4;                  ///< copies on their way
+  sys::Timestamp now;     ///< of the seals
+  unsigned transfers = 4; ///< copies on their way
+  /// No digest that a store has recorded is believed for sets that the target does not show yet. A protected channel
+  /// copies so: whoever may overwrite a wheel in the source can record the digest of the tested one with it.
+  bool hash_bytes = false;
   std::vector<HistoryPlan> histories = {}; ///< of check_distribution(): what is taken over first, as a move of its own
   std::string who = {}, why = {}, tool = {}; ///< for the moves
 };

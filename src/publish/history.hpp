@@ -18,6 +18,7 @@ struct HistoryOptions {
   bool all = false;                     ///< also what no page links to, in a directory that has our pointer
   bool keep_notes = false;              ///< note what was looked at, so that a killed run is resumed
   std::function<void(std::uint64_t files)> on_progress = {}; ///< files looked at so far; by one thread at a time
+  bool hash_bytes = false; ///< of check_distribution(): as DistributeOptions (distribute.hpp)
 };
 
 /// What would be taken over in one directory.

@@ -37,26 +37,29 @@ Finding defect(const std::string& code, const std::string& key, std::string mess
 }
 
 /// From the bytes, or from what the store recorded when it checked them.
-Result<std::optional<Sha256>> digest_at(ObjectReader& store, const std::string& key, bool recorded_is_enough,
+Result<std::optional<Sha256>> digest_at(ObjectReader& store, const std::string& key, const VerifyOptions& options,
                                         std::optional<std::uint64_t> size) {
-  if (recorded_is_enough) {
-    TRY(auto info, store.head(key));
-    if (!info) return std::optional<Sha256>();
-    if (auto recorded = store::recorded_at(*info, size)) return recorded;
-  }
-  return store::digest_of(store, key);
+  if (!options.recorded_is_enough && !options.hashed) return store::digest_of(store, key);
+  TRY(auto info, store.head(key));
+  if (!info) return std::optional<Sha256>();
+  auto known = options.hashed ? options.hashed->find(*info) : std::nullopt;
+  if (!known && options.recorded_is_enough) known = store::recorded_at(*info, size);
+  if (known) return known;
+  TRY(auto digest, store::digest_of(store, key));
+  if (digest && options.hashed) options.hashed->add(*info, *digest);
+  return digest;
 }
 
-Result<Findings> verify_file(ObjectReader& store, const FileRecord& file, bool recorded_is_enough) {
+Result<Findings> verify_file(ObjectReader& store, const FileRecord& file, const VerifyOptions& options) {
   Findings found;
-  TRY(auto digest, digest_at(store, file.key, recorded_is_enough, file.size));
+  TRY(auto digest, digest_at(store, file.key, options, file.size));
   if (!digest)
     found.push_back(defect("P020", file.key, "is missing"));
   else if (*digest != file.sha256)
     found.push_back(
         defect("P021", file.key, fmt::format("has sha256 {}, sealed was {}", digest->hex(), file.sha256.hex())));
   if (!file.metadata_sha256) return found;
-  TRY(auto sidecar, digest_at(store, file.key + ".metadata", recorded_is_enough, std::nullopt));
+  TRY(auto sidecar, digest_at(store, file.key + ".metadata", options, std::nullopt));
   if (!sidecar)
     found.push_back(sidecar_defect(file.key + ".metadata", "is missing"));
   else if (*sidecar != *file.metadata_sha256)
@@ -176,6 +179,18 @@ Result<void> still_as_read(ObjectReader& store, const Plan& plan) {
 
 } // namespace
 
+std::optional<Sha256> Hashed::find(const store::ObjectInfo& object) const {
+  std::lock_guard lock(mutex_);
+  auto found = known_.find({object.key, object.etag});
+  return found == known_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void Hashed::add(const store::ObjectInfo& object, const Sha256& digest) {
+  if (object.etag.empty()) return; // the file store's head() does not say which version it is
+  std::lock_guard lock(mutex_);
+  known_.insert_or_assign({object.key, object.etag}, digest);
+}
+
 Result<Findings> verify_sets(ObjectReader& store, const std::vector<registry::SealedSet>& sets,
                              const VerifyOptions& options) {
   TRY(auto files, registry::union_of(sets));
@@ -183,7 +198,7 @@ Result<Findings> verify_sets(ObjectReader& store, const std::vector<registry::Se
   std::mutex mutex;
   std::uint64_t done = 0;
   TRY_DO(parallel_for(files.size(), options.workers, [&](std::size_t i) -> Result<void> {
-    TRY(found[i], verify_file(store, files[i], options.recorded_is_enough));
+    TRY(found[i], verify_file(store, files[i], options));
     std::lock_guard lock(mutex);
     done += files[i].size;
     if (options.on_progress) options.on_progress(done);

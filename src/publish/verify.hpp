@@ -3,15 +3,32 @@
 #include "base/finding.hpp"
 #include "publish/plan.hpp"
 #include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace quarry::publish {
+
+/// Which objects this process has read and hashed, by key and ETag, so that planning again after another writer moved
+/// does not read a release again. Thread-safe.
+class Hashed {
+public:
+  std::optional<Sha256> find(const store::ObjectInfo& object) const;
+  void add(const store::ObjectInfo& object, const Sha256& digest);
+
+private:
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, std::string>, Sha256> known_;
+};
 
 struct VerifyOptions {
   unsigned workers = 1;
   std::function<void(std::uint64_t)> on_progress = {}; ///< bytes of files verified so far; by one thread at a time
   bool recorded_is_enough = false;                     ///< a digest that the store checked and kept is believed
+  Hashed* hashed = nullptr;                            ///< what need not be read again; may be null
 };
 
 /// Reads every file and sidecar of the sets, `workers` files at a time, and compares them with their records. Returns

@@ -11,6 +11,11 @@ namespace quarry::release {
 
 using store::ObjectReader;
 
+Result<bool> is_protected(store::ObjectStore& store, const std::string& channel) {
+  TRY(auto now, registry::read_channel(store, channel));
+  return now && !now->record.guard.policy.empty();
+}
+
 Result<std::vector<registry::SealedSet>> promoted_sets(ObjectReader& store, const Moved& moved) {
   std::set<registry::SetDigest> asked;
   for (const auto& sealed : moved.request.source.sets) asked.insert(sealed.digest);

@@ -15,6 +15,7 @@ namespace quarry::release {
 struct Destination {
   std::string locator, prefix;
   std::shared_ptr<store::ObjectStore> store;
+  bool hash_bytes = false; ///< a protected channel feeds it (publish/distribute.hpp)
   std::vector<std::string> let_go = {}; ///< names of packages of other tools whose links may be lost
   /// The packages of other tools that the check found there before the channel moved. The copy afterwards uses them.
   std::shared_ptr<publish::Histories> found = std::make_shared<publish::Histories>();
@@ -26,6 +27,8 @@ struct Moved {
   const promote::Plan& plan;
 };
 
+/// Whether a policy protects the channel; a channel that does not exist is not protected. One read.
+Result<bool> is_protected(store::ObjectStore& store, const std::string& channel);
 /// Returns the sets of the source that the channel shows, whole or in part: those that this plan adds, and those that
 /// an earlier run added before it was killed. Costs a few requests, and two for each set of the channel.
 Result<std::vector<registry::SealedSet>> promoted_sets(store::ObjectReader& store, const Moved& moved);

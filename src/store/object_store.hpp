@@ -45,6 +45,9 @@ struct PutOptions {
   std::function<void(std::uint64_t)> on_progress;
   /// The digest that the content must have. With other bytes put() fails with corrupt (R008), and no object appears.
   std::optional<Sha256> sha256 = {};
+  /// For copy_from(): the digest that the source's store recorded is not believed, because whoever may write objects
+  /// may also write that. The source is read and hashed, and the server copies exactly the version that was read.
+  bool hash_source = false;
 };
 
 /// What a backend is asked to copy.
@@ -108,9 +111,10 @@ public:
   /// if it did; false if these two stores cannot do that, in which case nothing was written and the caller must send
   /// the bytes itself. Only s3 can, between stores of one service, if the server evaluates if-absent there; if-match
   /// always gives false. If `options.sha256` is set, only an object with exactly this recorded digest is copied; for
-  /// another one it returns false. Fails with not_found (R001), already_exists (R002), outcome_unknown (R004) and
-  /// corrupt (K022), if the source is replaced meanwhile. Costs a HEAD and the copy; nothing where only false is
-  /// possible.
+  /// another one it returns false. With `options.hash_source` the source is read as well, and other bytes are corrupt
+  /// (R008). Fails with not_found (R001), already_exists (R002), outcome_unknown (R004) and corrupt (K022), if the source
+  /// is replaced meanwhile. Costs a HEAD and the copy, and with `hash_source` reading the source; nothing where only
+  /// false is possible.
   Result<bool> copy_from(ObjectReader& source, const std::string& from, const std::string& to,
                          const PutOptions& options);
 

@@ -43,10 +43,11 @@ Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& o
 Result<bool> copy_once(ObjectReader& source, const std::string& from, ObjectStore& target, const std::string& to,
                        const Once& once) {
   TRY(auto present, target.head(to));
-  if (present && recorded_at(*present, once.size) == once.sha256) return false;
+  if (present && !once.hash && recorded_at(*present, once.size) == once.sha256) return false;
   bool lost = false; // the reply of the server that copied
   if (!present) {
     PutOptions options{Precondition::if_absent(), once.content_type, once.cache_control, once.on_progress, once.sha256};
+    options.hash_source = once.hash;
     auto copied = target.copy_from(source, from, to, options);
     lost = !copied && copied.error().kind == ErrorKind::outcome_unknown;
     if (!copied && !lost && !copied.error().is(codes::object_exists)) return fail(std::move(copied).error());

@@ -12,6 +12,8 @@ struct Once {
   /// The content's size, for copy_once(): a recorded digest counts only for an object of this size; nullopt: of any
   /// size.
   std::optional<std::uint64_t> size = {};
+  /// For copy_once(): recorded digests are not believed, neither that of the source nor that of an object that exists.
+  bool hash = false;
 };
 
 /// Puts the content if-absent. Returns true if it was written now, false if the key already had the same bytes. After a
@@ -25,7 +27,7 @@ Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& o
 /// Does what put_once() does, with the content of an object of another store; also fails with not_found (R001). The
 /// server copies it if the two stores can do that (ObjectStore::copy_from); otherwise the bytes pass through this
 /// machine. `once.content` is not used. Costs a head first, so an object that exists with the right recorded digest is
-/// not read.
+/// not read, unless `once.hash` is set: then the source is read, or the object that exists.
 Result<bool> copy_once(ObjectReader& source, const std::string& from, ObjectStore& target, const std::string& to,
                        const Once& once);
 

@@ -81,6 +81,7 @@ private:
   s3::PutRequest request_of(const std::string& key, const content::Rope& content, const PutOptions& options);
   Result<ObjectInfo> stored(const std::string& key, s3::PutOutcome outcome, const Precondition& precondition);
   Result<std::optional<s3::Done>> look(const std::string& key);
+  content::Rope content_of(const ObjectInfo& object); ///< of this version of the object, and no other
   Result<Children> listed(const std::string& prefix, bool one_level);
 
   std::shared_ptr<Connection> connection_;
@@ -141,10 +142,13 @@ Result<std::optional<std::string>> S3Store::do_get(const std::string& key, std::
 Result<content::Rope> S3Store::do_open(const std::string& key) {
   TRY(auto found, look(key));
   if (!found) return absent(*this, key);
-  auto object = info_of(key, found->response.headers);
+  return content_of(info_of(key, found->response.headers));
+}
+
+content::Rope S3Store::content_of(const ObjectInfo& object) {
   return content::Rope::of(make_ranged_source(
       object.size,
-      [connection = connection_, counters = tally(), full = in_bucket(key), object](std::uint64_t offset,
+      [connection = connection_, counters = tally(), full = in_bucket(object.key), object](std::uint64_t offset,
                                                                                     std::span<std::byte> into) {
         return fetch_range(connection->bucket, *counters, {full, object}, offset, into);
       },
@@ -255,6 +259,10 @@ Result<bool> S3Store::do_copy_from(ObjectReader& source, const CopyRequest& aske
   if (request.condition == s3::Condition::absent) {
     TRY(auto capabilities, writing_.capabilities.get());
     if (!capabilities.complete_conditions || object.size == 0) return false;
+  }
+  if (options.sha256 && options.hash_source) {
+    TRY(auto digest, content::sha256_of(other->content_of(object)), "while reading " + from);
+    if (digest != *options.sha256) return other_bytes(from, *options.sha256, digest);
   }
   auto outcome =
       s3::copy_object(writing_.tools, {other->in_bucket(from), object.etag, object.size, request, there.bucket});

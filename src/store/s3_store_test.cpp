@@ -194,6 +194,47 @@ TEST_F(S3Store, ASourceThatChangesWhileItIsCopiedIsSaid) {
   EXPECT_EQ(server_.control("GET").at("uploads"), 0);
 }
 
+// Whoever may overwrite an object can also write the digest that we record. The bytes of another version do not help:
+// the server copies the version that was hashed, or nothing.
+TEST_F(S3Store, AForgedDigestIsNotCopiedWhenTheSourceIsHashed) {
+  const auto tested = noise(k_part * 2 + 5), other = noise(k_part * 2 + 5).replace(0, 4, "evil");
+  ASSERT_TRUE(put("wheel", tested));
+  PutOptions options{Precondition::if_absent(), {}, {}, {}, sha256(tested), true};
+  auto copied = store_->copy_from(*store_, "wheel", "good", options);
+  ASSERT_TRUE(copied) << render(copied.error());
+  EXPECT_TRUE(*copied);
+  EXPECT_EQ(get("good"), tested);
+
+  auto forged = server_.call({.action = "overwrite",
+                              .method = "PUT",
+                              .key = s3::BucketKey(prefix_ + "/wheel"),
+                              .headers = {{"x-amz-meta-quarry-sha256", sha256(tested).hex()}},
+                              .body = Rope::literal(other)},
+                             server_.bucket);
+  ASSERT_TRUE(forged) << render(forged.error().error);
+  ASSERT_EQ((*store_->head("wheel"))->recorded_sha256, sha256(tested)) << "the forgery is believed where it may be";
+  auto refused = store_->copy_from(*store_, "wheel", "bad", options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, "R008") << render(refused.error());
+  EXPECT_FALSE(*store_->head("bad"));
+  Once once{{}, sha256(tested), {}, {}, {}, tested.size(), true};
+  EXPECT_EQ(copy_once(*store_, "wheel", *store_, "bad", once).error().code, "R008");
+  // What lies at the target already, with a forged digest, is read, too.
+  EXPECT_EQ(copy_once(*store_, "good", *store_, "wheel", once).error().code, "R009");
+  EXPECT_FALSE(*copy_once(*store_, "wheel", *store_, "good", once));
+}
+
+TEST_F(S3Store, ASourceThatIsReplacedAfterItWasHashedIsNotCopied) {
+  const auto bytes = noise(k_part * 2 + 5);
+  ASSERT_TRUE(put("from", bytes));
+  arm(R"({"action":"replace","method":"PUT"})");
+  auto copied = store_->copy_from(*store_, "from", "to", {Precondition::if_absent(), {}, {}, {}, sha256(bytes), true});
+  ASSERT_FALSE(copied);
+  EXPECT_EQ(copied.error().code, "K022") << render(copied.error());
+  EXPECT_FALSE(*store_->head("to"));
+  nothing_left_armed();
+}
+
 // Such a server would take a copy in parts with any ETag: the store looks before it writes instead.
 TEST_F(S3Store, ACopyKeepsIfMatchWhereTheServerIgnoresIt) {
   auto store = testing::open_at(testing::s3_double({"--without", "if-match"}), prefix_, testing::tuning(k_part));

@@ -304,6 +304,8 @@ def test_an_overwritten_package_is_not_installed(line, tmp_path):
     said = line.owner("promote", "--from", "run:1", "--to", "lts")
     assert said.code == 6 and "O003" in said.err, said.out + said.err
     role.put(wheel["key"], altered, {"x-amz-meta-quarry-sha256": wheel["sha256"]})
+    said = line.owner("promote", "--from", "run:1", "--to", "lts")
+    assert said.code == 6 and "O003" in said.err, said.out + said.err
     line.check()
     for source in ("channel:stable", "run:1"):
         done = line.roles["test"]("venv", "install", tmp_path / "env", "--from", source, "--packages", "rocm[libraries]")

@@ -42,7 +42,7 @@ Result<int> run_promote(Context& context, const Arguments& arguments) {
   if (release::is_pattern(arguments.get("--to"))) return promote_release(context, arguments);
   TRY(auto options, promote_options_of(context, arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
-  TRY(auto to, promotion_destination(context, arguments));
+  TRY(auto to, promotion_destination(context, arguments, *store));
   TRY(auto base, dependencies_of(context, arguments));
   auto asked_for = promote_request_of(context, arguments, to, *store);
   if (!asked_for && options.dry_run && could_not_look(asked_for.error())) {
