@@ -28,6 +28,12 @@ Result<std::optional<Ed25519PrivateKey>> signing_key(const Arguments& arguments)
   return std::optional(std::move(key));
 }
 
+Result<void> refuse_to_sign(const Arguments& arguments, const std::string& distribution) {
+  if (!arguments.has("--sign")) return {};
+  return fail(ErrorKind::invalid_argument, "C006",
+              fmt::format("--sign is for moves of channels, and {} is a distribution", distribution), "omit --sign");
+}
+
 Result<void> sign_record(Context& context, store::ObjectStore& store, const signature::Subject& record,
                          const std::optional<Ed25519PrivateKey>& key) {
   if (!key) return {};

@@ -2,6 +2,7 @@
 
 #include "base/units.hpp"
 #include "cli/facts.hpp"
+#include "cli/keys.hpp"
 #include "cli/records.hpp"
 #include "cli/reviewed.hpp"
 #include "sys/clock.hpp"
@@ -21,6 +22,7 @@ Result<promote::Options> promote_options_of(Context& context, const Arguments& a
                            {}};
   if (arguments.has("--execute")) options.execute = arguments.get("--execute");
   TRY(options.public_url, public_url_of(arguments));
+  TRY(options.key, signing_key(arguments));
   options.clock_us = [&clock = context.clock] { return clock.now_us(); };
   return options;
 }

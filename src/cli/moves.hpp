@@ -9,8 +9,8 @@
 
 namespace quarry::cli {
 
-/// From --dry-run, --execute, --reason and --public-url, with the ledger's author and time. invalid_argument O006,
-/// O009.
+/// From --dry-run, --execute, --reason, --sign and --public-url, with the ledger's author and time. invalid_argument
+/// O006, O009; B006 of the key.
 Result<promote::Options> promote_options_of(Context& context, const Arguments& arguments);
 /// Where the dependencies of `--cells ready` come from: `--base-index`, else that of the store; null if there is
 /// nothing to ask. invalid_argument C006 for `--base-index` without `--cells ready`; else as open_base_index().

@@ -189,8 +189,10 @@ void sign_wrongly(store::ObjectStore& store, const signature::Subject& record, c
   case 3: ASSERT_TRUE(signature::sign(store, record, waiver ? keys.tester : keys.lead)); return;
   case 4: // of another record, put here
     return put_bytes(store, at, signature::envelope({record.kind, sha256("other")}, right));
-  case 5: // of the same bytes as another kind of record
-    return put_bytes(store, at, signature::envelope({waiver ? "evidence" : "waiver", record.sha256}, right));
+  case 5: { // of the same bytes as another kind of record
+    const char* kinds[] = {waiver ? "evidence" : "waiver", "verdict", "move"};
+    return put_bytes(store, at, signature::envelope({kinds[random() % 3], record.sha256}, right));
+  }
   case 6: return put_bytes(store, at, valid.substr(0, random() % valid.size()));
   case 7: { // a changed character of the signature or of what is signed
     auto part = valid.find(random() % 2 ? "\"payload\":\"" : "\"sig\":\"");

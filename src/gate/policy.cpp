@@ -7,6 +7,7 @@
 #include "dist/requirement.hpp"
 #include "gate/family.hpp"
 #include "gate/policy_machines.hpp"
+#include "gate/signers.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
 #include <fmt/core.h>
@@ -184,6 +185,31 @@ Result<void> read_suites(TomlTable& root, Policy& policy) {
   });
 }
 
+Result<void> read_signs(TomlTable& table, Signer& into) {
+  std::vector<std::string> kinds;
+  TRY_DO(table.texts("signs", kinds));
+  for (const auto& kind : kinds) {
+    bool is_move = std::find(k_signed_moves.begin(), k_signed_moves.end(), kind) != k_signed_moves.end();
+    if (kind == "evidence")
+      into.evidence = true;
+    else if (kind == "waivers")
+      into.waivers = true;
+    else if (kind == "verdicts")
+      into.verdicts = true;
+    else if (kind == k_every_move)
+      into.moves = k_signed_moves;
+    else if (is_move)
+      into.moves.push_back(kind);
+    else
+      return table.error("signs", fmt::format("\"{}\" is neither evidence, waivers, verdicts, moves nor one of {}",
+                                              kind, text::join(k_signed_moves, ", ")));
+  }
+  if (kinds.empty()) return table.error("signs", "is missing: evidence, waivers, verdicts or moves");
+  std::sort(into.moves.begin(), into.moves.end());
+  into.moves.erase(std::unique(into.moves.begin(), into.moves.end()), into.moves.end());
+  return {};
+}
+
 Result<void> read_signer(TomlTable& table, Signer& into) {
   TRY_DO(table.text("name", into.name, true));
   TRY_DO(table.text("key", into.key, true));
@@ -193,15 +219,7 @@ Result<void> read_signer(TomlTable& table, Signer& into) {
   if (text::trim(into.name).empty()) return table.error("name", "is empty");
   if (!Ed25519PublicKey::parse(into.key))
     return table.error("key", "is not an Ed25519 key in base64, as `quarry key show` prints it");
-  std::vector<std::string> kinds;
-  TRY_DO(table.texts("signs", kinds));
-  for (const auto& kind : kinds) {
-    if (kind != "evidence" && kind != "waivers")
-      return table.error("signs", fmt::format("\"{}\" is neither evidence nor waivers", kind));
-    (kind == "evidence" ? into.evidence : into.waivers) = true;
-  }
-  if (kinds.empty()) return table.error("signs", "is missing: evidence, waivers or both");
-  return {};
+  return read_signs(table, into);
 }
 
 Result<void> read_signers(TomlTable& root, Policy& policy) {

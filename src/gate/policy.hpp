@@ -57,8 +57,9 @@ struct SuiteRule {
 struct Signer {
   std::string name; ///< of waivers: the approver
   std::string key;  ///< Ed25519, 32 bytes in base64
-  bool evidence = false, waivers = false;
-  std::string revoked; ///< why its signatures do not count any more; empty: they count
+  bool evidence = false, waivers = false, verdicts = false;
+  std::vector<std::string> moves; ///< of the channel that it protects: words of k_signed_moves (signers.hpp)
+  std::string revoked;            ///< why its signatures do not count any more; empty: they count
 };
 
 /// "rocm[libraries-gfx1153]": an extra that a package may keep although the project it needs is held back.

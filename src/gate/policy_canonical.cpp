@@ -3,6 +3,7 @@
 
 #include "base/json.hpp"
 #include "gate/policy_machines.hpp"
+#include "gate/signers.hpp"
 #include "sys/clock.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -46,6 +47,11 @@ Json signer_json(const Signer& signer) {
   Json json{{"name", signer.name}, {"key", signer.key}, {"signs", Json::array()}};
   if (signer.evidence) json["signs"].push_back("evidence");
   if (signer.waivers) json["signs"].push_back("waivers");
+  if (signer.verdicts) json["signs"].push_back("verdicts");
+  if (signer.moves.size() == k_signed_moves.size())
+    json["signs"].push_back(k_every_move);
+  else
+    for (const auto& move : signer.moves) json["signs"].push_back(move);
   if (!signer.revoked.empty()) json["revoked"] = signer.revoked;
   return json;
 }

@@ -1,6 +1,7 @@
 #include "promote/guard.hpp"
 
 #include "base/text.hpp"
+#include "promote/signed_moves.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 #include <iterator>
@@ -17,13 +18,22 @@ namespace {
 constexpr std::string_view k_set_prefix = "set:";
 constexpr std::size_t k_sha_digits = 64;
 
-publish::Reason reason_of(registry::Action action, const Author& author) {
+publish::Reason reason_of(ObjectStore& store, registry::Action action, const Author& author) {
   publish::Reason reason;
   reason.action = action;
   reason.who = author.who;
   reason.when = author.when;
   reason.why = author.why;
+  sign_with(store, author.key, reason);
   return reason;
+}
+
+/// Whether the author may bind this policy, before it is stored; a channel that has it already is not moved.
+Result<void> check_binding(ObjectStore& store, const std::string& channel, const gate::Policy& policy,
+                           const Author& author) {
+  TRY(auto now, registry::read_channel(store, channel));
+  if (now && now->record.guard.policy.hex() == policy.digest) return {};
+  return check_signer(store, now, {channel, registry::Action::protect, &policy}, author.key);
 }
 
 /// The sha256 of the files that somebody named; names of files are looked for among the blocked ones.
@@ -55,9 +65,11 @@ Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel,
     return fail(ErrorKind::invalid_argument, "O014",
                 fmt::format("policy {} only reports: it would keep nothing out of channel {}", policy.name, channel),
                 "set `mode = \"enforce\"` in it");
+  TRY_DO(check_rebindable(policy));
   TRY_DO(registry::require_swappable(store, channel));
+  TRY_DO(check_binding(store, channel, policy, author));
   TRY(auto digest, registry::put_policy(store, {gate::canonical_json(policy)}));
-  auto reason = reason_of(registry::Action::protect, author);
+  auto reason = reason_of(store, registry::Action::protect, author);
   reason.policy = digest;
   auto change = [&](const Guard& now) -> Result<Guard> {
     // An unknown outcome may have been a success: then the channel has this policy already.
@@ -74,7 +86,7 @@ Result<publish::Guarded> unprotect(ObjectStore& store, const std::string& channe
   TRY_DO(registry::require_channel(store, channel));
   return publish::change_guard(
       store, channel, [](const Guard& now) -> Result<Guard> { return Guard{{}, now.blocked}; },
-      reason_of(registry::Action::unprotect, author));
+      reason_of(store, registry::Action::unprotect, author));
 }
 
 Result<Unblocked> unblock(ObjectStore& store, const std::string& channel, const std::vector<std::string>& what,
@@ -95,7 +107,8 @@ Result<Unblocked> unblock(ObjectStore& store, const std::string& channel, const 
     }
     return guard;
   };
-  TRY(unblocked.guarded, publish::change_guard(store, channel, change, reason_of(registry::Action::unblock, author)));
+  TRY(unblocked.guarded,
+      publish::change_guard(store, channel, change, reason_of(store, registry::Action::unblock, author)));
   return unblocked;
 }
 

@@ -14,13 +14,15 @@ struct Author {
   std::string who;
   sys::Timestamp when;
   std::string why;
+  std::optional<Ed25519PrivateKey> key = {}; ///< signs the move; held O041 if the channel's policy wants another one
 };
 
 /// From now on only promotions that this policy allows move the channel. The policy is stored below `policies/` as
 /// canonical JSON. A channel that does not exist is made, with an empty view; one that is protected gets this policy
 /// instead of its own. What the channel shows already stays. Fails with invalid_argument O014 for a policy that only
-/// reports, and as publish::change_guard() does. About eight requests, and the channel's pages. With `instead_of` it
-/// replaces that policy and no other: precondition_failed P010 if somebody has bound another one since.
+/// reports and O043 for one under which nobody could bind another, and as publish::change_guard() does. About eight
+/// requests, and the channel's pages. With `instead_of` it replaces that policy and no other: precondition_failed P010
+/// if somebody has bound another one since.
 Result<publish::Guarded> protect(store::ObjectStore& store, const std::string& channel, const gate::Policy& policy,
                                  const Author& author, const registry::PolicyDigest& instead_of = {});
 /// From now on anybody who may write to the store moves the channel. What it blocks stays blocked. Moves nothing if it

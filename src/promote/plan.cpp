@@ -80,26 +80,6 @@ Result<void> check_bytes(ObjectReader& store, const Request& request, const Plan
               found.front().fix + "; `quarry set verify` lists all that is wrong");
 }
 
-/// The records that can have decided: a store has those of years.
-std::vector<std::string> keys_about(const gate::Case& input) {
-  auto judged = [&](const registry::SetDigest& set) {
-    return std::any_of(input.subjects.begin(), input.subjects.end(), [&](const auto& s) { return s.digest == set; });
-  };
-  std::vector<std::string> keys;
-  for (const auto* all : {&input.evidence, &input.inherited})
-    for (const auto& [digest, evidence] : *all)
-      if (judged(evidence.set) || std::any_of(evidence.sets.begin(), evidence.sets.end(), judged))
-        keys.push_back(registry::evidence_key(digest));
-  for (const auto& [digest, waiver] : input.waivers) {
-    if (waiver.channel != input.channel) continue;
-    keys.push_back(registry::waiver_key(digest));
-    if (input.revoked.contains(digest)) keys.push_back(registry::revocation_key(digest));
-  }
-  std::sort(keys.begin(), keys.end());
-  keys.erase(std::unique(keys.begin(), keys.end()), keys.end()); // several releases inherit one record
-  return keys;
-}
-
 Result<gate::Case> judge(ObjectReader& store, const Request& request, std::vector<gate::Subject> present, Plan& plan) {
   TRY(auto input, gate::collect(store, request.channel, plan.sets, request.now_us));
   input.present = std::move(present);
@@ -113,7 +93,7 @@ Result<gate::Case> judge(ObjectReader& store, const Request& request, std::vecto
   plan.subjects = input.subjects;
   plan.judged_by = input.keys;
   plan.asked = input.asked;
-  plan.read = keys_about(input);
+  plan.read = records_read(input);
   return input;
 }
 
@@ -141,17 +121,38 @@ Json decision_of(const gate::Verdict& verdict) {
           {"cells", cells}};
 }
 
-/// The decision with the evidence that decided and the keys of the records about these sets, without its prose: reasons
-/// say how long ago, which changes by the minute.
-std::string document_of(const Plan& plan) {
-  auto json = decision_of(plan.verdict);
-  for (std::size_t i = 0; i < plan.verdict.cells.size(); ++i)
-    json["cells"][i]["evidence"] = plan.verdict.cells[i].evidence;
-  json["read"] = plan.read;
-  return json.dump();
+} // namespace
+
+/// The records that can have decided: a store has those of years.
+std::vector<std::string> records_read(const gate::Case& input) {
+  auto judged = [&](const registry::SetDigest& set) {
+    return std::any_of(input.subjects.begin(), input.subjects.end(), [&](const auto& s) { return s.digest == set; });
+  };
+  std::vector<std::string> keys;
+  for (const auto* all : {&input.evidence, &input.inherited})
+    for (const auto& [digest, evidence] : *all)
+      if (judged(evidence.set) || std::any_of(evidence.sets.begin(), evidence.sets.end(), judged))
+        keys.push_back(registry::evidence_key(digest));
+  for (const auto& [digest, waiver] : input.waivers) {
+    if (waiver.channel != input.channel) continue;
+    keys.push_back(registry::waiver_key(digest));
+    if (input.revoked.contains(digest)) keys.push_back(registry::revocation_key(digest));
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end()); // several releases inherit one record
+  return keys;
 }
 
-} // namespace
+// Without prose: reasons say how long ago, which changes by the minute. With the channel: a signed verdict is about
+// one.
+std::string verdict_document(const std::string& channel, const gate::Verdict& verdict,
+                             const std::vector<std::string>& read) {
+  auto json = decision_of(verdict);
+  for (std::size_t i = 0; i < verdict.cells.size(); ++i) json["cells"][i]["evidence"] = verdict.cells[i].evidence;
+  json["read"] = read;
+  json["channel"] = channel;
+  return json.dump();
+}
 
 registry::PlanDigest digest_of(const Plan& plan) {
   auto sets = Json::array();
@@ -318,7 +319,7 @@ Result<Plan> plan_promotion(ObjectReader& store, const Request& request) {
   bool holds = plan.verdict.verdict == gate::Decision::held;
   auto notes = closed.notes();
   plan.notes.insert(plan.notes.end(), notes.begin(), notes.end());
-  plan.verdict_document = document_of(plan);
+  plan.verdict_document = verdict_document(plan.channel, plan.verdict, plan.read);
   plan.verdict_digest = registry::VerdictDigest(sha256(plan.verdict_document));
   if (holds && request.ready_cells_only)
     plan.sets = gate::lacking(base, plan.sets); // what is ready may be there since an earlier partial promotion

@@ -75,6 +75,13 @@ struct Plan {
   std::uint64_t generation() const; ///< of the channel once the plan is executed
 };
 
+/// What a verdict was made with: the keys of evidence about these sets, and of the channel's waivers, sorted. Pure.
+std::vector<std::string> records_read(const gate::Case& input);
+/// quarry.verdict/1: the decision with the evidence that decided and what was read, without prose and times. The same
+/// for `gate` and `promote`, so that a signature of the one counts for the other. Pure.
+std::string verdict_document(const std::string& channel, const gate::Verdict& verdict,
+                             const std::vector<std::string>& read);
+
 /// The sets of the source of which the target lacks something, judged together. R018 (exit 7) when a file's name is
 /// taken in the target by other bytes, corrupt O003 when a file that is to move is missing or is not what was sealed.
 /// held O012 when the channel is protected and the request has another policy. A set with a file that the channel

@@ -4,6 +4,7 @@
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
 #include "promote/planning.hpp"
+#include "promote/signed_moves.hpp"
 #include "publish/move.hpp"
 #include "publish/publish.hpp"
 #include "registry/evidence_marks.hpp"
@@ -132,6 +133,7 @@ Result<void> execute(ObjectStore& store, const Plan& plan, const Options& option
     if (reason.guard)
       for (auto& file : reason.guard->blocked)
         if (file.generation == plan.generation()) file.reason = options.why;
+    sign_with(store, options.key, reason);
     TRY_DO(publish::move_channel(store, plan.channel, plan.expected, plan.view, reason));
   }
   // Also when nothing moves: an earlier run may have died before its pages were written.
@@ -181,11 +183,19 @@ Result<bool> is_out_of_date(ObjectReader& store, const Plan& plan) {
   return keys != plan.judged_by;
 }
 
+/// Whether the channel's policy takes this move and its verdict, before anything is written.
+Result<void> check_signatures(ObjectStore& store, const Plan& plan, const Options& options) {
+  TRY_DO(check_signer(store, plan.expected, {plan.channel, plan.action}, options.key));
+  if (plan.action != registry::Action::promote || !plan.expected) return {};
+  return check_verdict_signed(store, plan.expected->record, plan.verdict_digest);
+}
+
 /// One round; precondition_failed when somebody was faster.
 Result<Receipt> run(ObjectStore& store, const Plan& plan, const Options& options, const store::Counters& before) {
   auto receipt = receipt_of(plan);
   if (options.execute) TRY_DO(check_reviewed(store, plan, *options.execute));
   if (plan.held || options.dry_run) return receipt;
+  if (plan.moves()) TRY_DO(check_signatures(store, plan, options));
   if (options.before_writing) TRY_DO(options.before_writing(plan));
   TRY(bool judge_again, is_out_of_date(store, plan));
   if (judge_again)

@@ -27,6 +27,7 @@ struct Options {
   std::function<Result<void>(Plan&)> along = {};
   std::string request = {}; ///< of a rollback: what else was asked for; the same plan for another place is another
                             ///< plan
+  std::optional<Ed25519PrivateKey> key = {}; ///< signs the move; held O041 if the channel's policy wants another one
   /// The time at which each round judges; without it, that of the request.
   std::function<std::int64_t()> clock_us = {};
 };
@@ -43,7 +44,8 @@ struct Receipt {
   Findings notes;         ///< P050
 };
 
-/// Plans, and unless held or a dry run, executes. When somebody else moves the channel meanwhile, it is planned and
+/// Plans, and unless held or a dry run, executes. A protected channel whose policy names signers of moves or verdicts
+/// takes no others: held O041, O042. When somebody else moves the channel meanwhile, it is planned and
 /// judged anew; with `execute` that is precondition_failed O002 (exit 7), which says what moved. Hashing what is to
 /// move may take minutes, so evidence and waivers are listed again right before the swap; when there are others than
 /// the verdict knows, it is judged anew. With `execute` of a plan that was executed already it completes the pages;

@@ -2,6 +2,7 @@
 
 #include "pages/merged.hpp"
 #include "pages/projection.hpp"
+#include "promote/signed_moves.hpp"
 #include "publish/move.hpp"
 #include "registry/empty_extras.hpp"
 #include <algorithm>
@@ -141,6 +142,8 @@ Result<Withdrawal> plan_withdrawal(ObjectReader& store, const std::string& chann
 
 Result<registry::ChannelRecord> withdraw(ObjectStore& store, const Withdrawal& plan, const Author& author) {
   const auto& now = plan.expected.record;
+  auto yank = registry::Action::read("yank"); // older programs keep and show a word that they do not know
+  TRY_DO(check_signer(store, plan.expected, {now.name, yank}, author.key));
   for (const auto& set : plan.derived) {
     TRY(auto digest, registry::put_set(store, set));
     TRY_DO(registry::seal(store, digest, author.when));
@@ -152,10 +155,11 @@ Result<registry::ChannelRecord> withdraw(ObjectStore& store, const Withdrawal& p
     blocked.try_emplace(file.sha256, std::move(file));
   }
   publish::Reason reason;
-  reason.action = registry::Action::read("yank"); // older programs keep and show a word that they do not know
+  reason.action = yank;
   reason.who = author.who;
   reason.when = author.when;
   reason.why = author.why;
+  sign_with(store, author.key, reason);
   reason.guard = registry::Guard{now.guard.policy, {}};
   for (auto& [digest, file] : blocked) reason.guard->blocked.push_back(std::move(file));
   TRY(auto moved, publish::move_channel(store, now.name, plan.expected, plan.view, reason));

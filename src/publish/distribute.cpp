@@ -98,7 +98,8 @@ std::vector<Copy> copies_of(const Distributed& set, bool hash) {
 }
 
 /// What is copied of all sets. Sets that the target shows were hashed when they came there.
-Result<std::vector<Copy>> copies_of(store::ObjectReader& target, const std::vector<Distributed>& sets, bool hash_bytes) {
+Result<std::vector<Copy>> copies_of(store::ObjectReader& target, const std::vector<Distributed>& sets,
+                                    bool hash_bytes) {
   std::vector<registry::SetDigest> to_hash;
   if (hash_bytes) {
     TRY(to_hash, not_there_yet(target, sets));

@@ -1,6 +1,7 @@
 #include "publish/move.hpp"
 
 #include "publish/marks.hpp"
+#include "signature/stored.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -12,7 +13,6 @@ using registry::ChannelRecord;
 Result<ChannelRecord> move_channel(store::ObjectStore& store, const std::string& channel,
                                    const std::optional<Channel>& expected, const registry::View& view,
                                    const Reason& reason) {
-  TRY_DO(registry::put_view(store, view));
   ChannelRecord next;
   if (expected) next.unknown = expected->record.unknown;
   next.name = channel;
@@ -38,7 +38,10 @@ Result<ChannelRecord> move_channel(store::ObjectStore& store, const std::string&
   entry.when = reason.when;
   entry.why = reason.why;
   entry.generation = next.generation;
+  if (reason.before_writing) TRY_DO(reason.before_writing(expected, entry));
+  TRY_DO(registry::put_view(store, view));
   TRY(next.ledger, registry::put_ledger(store, entry));
+  if (reason.key) TRY_DO(signature::sign(store, {"move", *next.ledger.sha256()}, *reason.key));
   auto records = records_of(view);
   records.push_back({registry::ledger_key(next.ledger), registry::to_json(entry)});
   TRY_DO(refresh_marked(store, records));

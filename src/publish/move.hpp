@@ -1,6 +1,7 @@
 #pragma once
 // Moving a channel: records first, then the one swap that makes them real. Used by publish, promote and rollback.
 #include "base/result.hpp"
+#include "digest/ed25519.hpp"
 #include "pages/projection.hpp"
 #include "registry/registry.hpp"
 #include <functional>
@@ -21,13 +22,17 @@ struct Reason {
   std::string request = {};                  ///< sha256 of what was asked for; may be empty
   registry::PolicyDigest policy = {};        ///< that judged the move, or that it bound
   std::optional<registry::Guard> guard = {}; ///< of the channel from now on; nullopt: as it is
+  std::optional<Ed25519PrivateKey> key = {}; ///< signs the ledger entry before the swap makes it count
+  /// Called with the channel as it was read and the entry, before anything is written; an error stops the move.
+  std::function<Result<void>(const std::optional<registry::Channel>&, const registry::LedgerRecord&)> before_writing =
+      {};
 };
 
-/// Swaps `channel` from `expected` to `view`, whose records are written before: shards, view, ledger entry, then the
-/// channel if-match. Returns what the channel is now; its pages are the caller's task. Fails with the errors of
-/// registry::swap_channel(): precondition_failed R003 if another writer was faster (then only unreferenced records are
-/// left), R004, R031. An error with the context "after channel … has moved" means that it has. Costs a read and a head
-/// per shard at hand, a write per new one, and about eight requests.
+/// Swaps `channel` from `expected` to `view`, whose records are written before: shards, view, ledger entry and its
+/// signature, then the channel if-match. Returns what the channel is now; its pages are the caller's task. Fails with
+/// the errors of registry::swap_channel(): precondition_failed R003 if another writer was faster (then only
+/// unreferenced records are left), R004, R031. An error with the context "after channel … has moved" means that it has.
+/// Costs a read and a head per shard at hand, a write per new one, and about eight requests.
 Result<registry::ChannelRecord> move_channel(store::ObjectStore& store, const std::string& channel,
                                              const std::optional<registry::Channel>& expected,
                                              const registry::View& view, const Reason& reason);

@@ -15,7 +15,7 @@ namespace quarry::release {
 struct Destination {
   std::string locator, prefix;
   std::shared_ptr<store::ObjectStore> store;
-  bool hash_bytes = false; ///< a protected channel feeds it (publish/distribute.hpp)
+  bool hash_bytes = false;              ///< a protected channel feeds it (publish/distribute.hpp)
   std::vector<std::string> let_go = {}; ///< names of packages of other tools whose links may be lost
   /// The packages of other tools that the check found there before the channel moved. The copy afterwards uses them.
   std::shared_ptr<publish::Histories> found = std::make_shared<publish::Histories>();

@@ -12,7 +12,7 @@ constexpr std::string_view k_payload_type = "application/vnd.in-toto+json";
 
 /// What is signed: a record of a store.
 struct Subject {
-  std::string kind; ///< "evidence", "waiver"
+  std::string kind; ///< "evidence", "waiver", "verdict", "move"
   Sha256 sha256;    ///< of its bytes
 };
 

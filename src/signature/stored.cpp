@@ -31,16 +31,35 @@ Result<std::string> sign(ObjectStore& store, const Subject& subject, const Ed255
               "find out who wrote it; remove it, and sign again");
 }
 
+namespace {
+/// nullopt: there is none, or something that is too long for an envelope.
+Result<std::optional<std::string>> envelope_at(ObjectReader& store, const std::string& key) {
+  auto bytes = store.get(key, k_envelope_bytes_max);
+  if (!bytes && bytes.error().kind == ErrorKind::resource_exhausted) return std::optional<std::string>();
+  return bytes;
+}
+} // namespace
+
+Result<Envelopes> load_of(ObjectReader& store, const Sha256& record, const std::vector<Ed25519PublicKey>& keys) {
+  std::vector<std::optional<std::string>> found(keys.size());
+  TRY_DO(parallel_for(keys.size(), k_looks, [&](std::size_t i) -> Result<void> {
+    TRY(found[i], envelope_at(store, place_of(record) + keys[i].id() + ".json"));
+    return {};
+  }));
+  Envelopes envelopes;
+  for (auto& envelope : found)
+    if (envelope) envelopes[record].push_back(std::move(*envelope));
+  return envelopes;
+}
+
 Result<Envelopes> load(ObjectReader& store, const std::set<Sha256>& records) {
   std::vector<Sha256> wanted(records.begin(), records.end());
   std::vector<std::vector<std::string>> found(wanted.size());
   TRY_DO(parallel_for(wanted.size(), k_looks, [&](std::size_t i) -> Result<void> {
     TRY(auto listed, store.children(place_of(wanted[i])));
     for (const auto& object : listed.objects) {
-      auto bytes = store.get(object.key, k_envelope_bytes_max);
-      if (!bytes && bytes.error().kind == ErrorKind::resource_exhausted) continue; // too long for an envelope
-      if (!bytes) return fail(std::move(bytes).error());
-      if (*bytes) found[i].push_back(std::move(**bytes));
+      TRY(auto envelope, envelope_at(store, object.key));
+      if (envelope) found[i].push_back(std::move(*envelope));
     }
     return {};
   }));

@@ -18,5 +18,8 @@ Result<std::string> sign(store::ObjectStore& store, const Subject& subject, cons
 /// read for each envelope, eight at the same time. An object of more than 16 KiB is left out.
 using Envelopes = std::map<Sha256, std::vector<std::string>>;
 Result<Envelopes> load(store::ObjectReader& store, const std::set<Sha256>& records);
+/// The envelopes of one record by these keys, as sign() names them: one read for each key, and no listing, which a web
+/// server does not offer.
+Result<Envelopes> load_of(store::ObjectReader& store, const Sha256& record, const std::vector<Ed25519PublicKey>& keys);
 
 } // namespace quarry::signature

@@ -112,9 +112,9 @@ public:
   /// the bytes itself. Only s3 can, between stores of one service, if the server evaluates if-absent there; if-match
   /// always gives false. If `options.sha256` is set, only an object with exactly this recorded digest is copied; for
   /// another one it returns false. With `options.hash_source` the source is read as well, and other bytes are corrupt
-  /// (R008). Fails with not_found (R001), already_exists (R002), outcome_unknown (R004) and corrupt (K022), if the source
-  /// is replaced meanwhile. Costs a HEAD and the copy, and with `hash_source` reading the source; nothing where only
-  /// false is possible.
+  /// (R008). Fails with not_found (R001), already_exists (R002), outcome_unknown (R004) and corrupt (K022), if the
+  /// source is replaced meanwhile. Costs a HEAD and the copy, and with `hash_source` reading the source; nothing where
+  /// only false is possible.
   Result<bool> copy_from(ObjectReader& source, const std::string& from, const std::string& to,
                          const PutOptions& options);
 

@@ -149,7 +149,7 @@ content::Rope S3Store::content_of(const ObjectInfo& object) {
   return content::Rope::of(make_ranged_source(
       object.size,
       [connection = connection_, counters = tally(), full = in_bucket(object.key), object](std::uint64_t offset,
-                                                                                    std::span<std::byte> into) {
+                                                                                           std::span<std::byte> into) {
         return fetch_range(connection->bucket, *counters, {full, object}, offset, into);
       },
       connection_->ranges));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import subprocess
 import sys
@@ -200,3 +201,111 @@ def test_keys_of_openssl_are_taken_and_others_refused(tmp_path):
         subprocess.run(["openssl", "genpkey", *words, "-out", other], check=True, capture_output=True)
         refused("B006", 2, "key", "show", other)
     refused("D002", 7, "key", "create", "--output", theirs)
+
+
+class Signed:
+    """Channel stable with the policy of these signers; everything is waived, so that only signatures hold."""
+
+    def __init__(self, store: Path, place: Path, signers: list[str], sign: Path | None):
+        self.store, self.place = store, place
+        self.policy = with_signers(place, *signers)
+        self("channel", "protect", "stable", "--policy", self.policy, "--reason", "x", *(("--sign", sign) if sign else ()))
+        if not any('"waivers"' in one for one in signers):
+            self("waive", "--to", "stable", "--everything", "--reason", "x", "--approver", "lead", "--expires", "1h")
+
+    def __call__(self, *words, code: int = 0, says: str = ""):
+        done = quarry(*words, "--store", f"file:{self.store}", "--json")
+        assert done.code == code and says in done.err, done.out + done.err
+        return done
+
+    def bytes(self) -> dict[str, bytes]:
+        return {str(p.relative_to(self.store)): p.read_bytes() for p in self.store.rglob("*") if p.is_file() and ".quarry" not in p.parts}
+
+    def put(self, key: str, record: dict) -> None:
+        """By hand, as canonical JSON with its own digest."""
+        body = {name: value for name, value in record.items() if name != "digest"}
+        text = lambda value: json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        path = self.store / key
+        path.unlink(missing_ok=True)
+        path.write_text(text({**body, "digest": hashlib.sha256(text(body).encode()).hexdigest()}))
+
+
+def test_moves_are_signed_by_whom_the_policy_lets(store, keys, tmp_path):
+    release, oncall = keys
+    thief = key(tmp_path, "thief")
+    promote = ("promote", "--from", "channel:staging", "--to", "stable")
+    policy = with_signers(tmp_path, signer(release, "moves"), signer(oncall, "rollback", "yank"))
+    protect = ("channel", "protect", "stable", "--policy", policy, "--reason", "x", "--store", f"file:{store}")
+    assert "is not signed by tester" in refused("O041", 10, *protect).err
+    refused("O041", 10, *protect, "--sign", oncall["path"])
+    line = Signed(store, tmp_path, [signer(release, "moves"), signer(oncall, "rollback", "yank")], release["path"])
+    before = line.bytes()
+    for more, says in (((), "is not signed by tester"), (("--sign", thief["path"]), "does not have"), (("--sign", oncall["path"]), "is signed by lead")):
+        assert "O041" in line(*promote, *more, code=10, says=says).err
+    assert line.bytes() == before
+    assert line(*promote, "--sign", release["path"]).json["moved"]
+    lifts = ("channel", "unprotect", "stable", "--reason", "x")
+    for words in (lifts, ("rollback", "stable", "--to", "1"), ("yank", "set:" + line("channel", "show", "stable").json["sets"][0], "--channel", "stable", "--reason", "x")):
+        for more in ((), ("--sign", thief["path"])):
+            line(*words, *more, code=10, says="O041")
+    line(*lifts, "--sign", oncall["path"], code=10, says="O041")
+    line("key", "revoke", "lead", "--channel", "stable", "--reason", "left", code=10, says="O041")
+    # What others verify is the entry of the ledger.
+    moved = line("channel", "log", "stable").json["moves"][0]
+    (envelope,) = (store / "signatures" / moved["ledger"]).glob("*.json")
+    raw = base64.b64decode(release["key"]).hex()
+    done = client("securesystemslib").python("-c", VERIFY, release["id"], raw, envelope)
+    assert done.stdout.strip() == moved["ledger"], done.stderr
+    verified = line("channel", "verify", "stable").json
+    assert [(move["action"], move["signed_by"]) for move in verified["moves"]] == [("promote", "tester"), ("protect", "tester")]
+    installed = quarry("venv", "install", tmp_path / "signed", "--from", "channel:stable", "--packages", "rocm", "--store", f"file:{store}")
+    assert installed.code == 0 and "promote of stable@2 by tester" in installed.err, installed.err
+    assert line("rollback", "stable", "--to", "1", "--reason", "x", "--sign", oncall["path"]).json["moved"]
+    assert line("key", "revoke", "lead", "--channel", "stable", "--reason", "left", "--sign", release["path"]).json["moved"]
+    assert line("channel", "verify", "stable").json["findings"] == []
+
+
+def test_a_move_by_hand_is_not_installed(store, keys, tmp_path):
+    """Somebody who may write every object of the store, and has no key."""
+    release, _ = keys
+    line = Signed(store, tmp_path, [signer(release, "moves")], release["path"])
+    line("promote", "--from", "channel:staging", "--to", "stable", "--sign", release["path"])
+    good_pointer = json.loads((store / "channels/stable.json").read_text())
+    entry = json.loads((store / f"ledger/{good_pointer['ledger']}.json").read_text())
+    forged = {**entry, "generation": 3, "previous": good_pointer["ledger"], "from_view": good_pointer["view"], "why": "by hand"}
+    text = json.dumps(forged, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    (store / f"ledger/{digest}.json").write_text(text)
+    (store / "signatures" / digest).mkdir()
+    (old,) = (store / "signatures" / good_pointer["ledger"]).glob("*.json")
+    (store / "signatures" / digest / old.name).write_bytes(old.read_bytes())  # a statement about another move
+    line.put("channels/stable.json", {**good_pointer, "generation": 3, "ledger": digest, "previous": good_pointer["view"]})
+    install = ("venv", "install", tmp_path / "forged", "--from", "channel:stable", "--packages", "rocm", "--store", f"file:{store}")
+    assert "is not signed by tester" in refused("O044", 6, *install).err
+    assert not (tmp_path / "forged").exists()
+    found = line("channel", "verify", "stable", code=6).json["findings"]
+    assert [one["code"] for one in found if one["code"] != "P094"] == ["O044"]
+    # A record that leaves the policy out is told from the moves that bound it.
+    line.put("channels/stable.json", {k: v for k, v in {**good_pointer, "schema": "quarry.channel/1"}.items() if k != "policy"})
+    found = line("channel", "verify", "stable", code=6).json["findings"]
+    assert "its moves bound" in found[0]["message"]
+    line.put("channels/stable.json", good_pointer)
+    assert line("channel", "verify", "stable").json["findings"] == []
+
+
+def test_a_channel_may_want_signed_verdicts(store, keys, tmp_path):
+    judge, lead = keys
+    line = Signed(store, tmp_path, [signer(judge, "verdicts"), signer(lead, "waivers")], None)
+    gate_words, promote = ("gate", "--from", "channel:staging", "--to", "stable"), ("promote", "--from", "channel:staging", "--to", "stable")
+    held = line(*gate_words, "--sign", judge["path"], code=10).json
+    assert held["verdict"] == "held" and (store / f"verdicts/{held['stored']}.json").exists(), "a verdict that holds is signed, too"
+    line("waive", "--to", "stable", "--everything", "--reason", "x", "--approver", "lead", "--expires", "1h", "--sign", lead["path"])
+    line(*promote, code=10, says="O042")
+    line(*gate_words, "--sign", lead["path"])
+    line(*promote, code=10, says="O042")
+    line("gate", "--from", "channel:staging", "--to", "rehearsal", "--policy", line.policy, "--sign", judge["path"], code=10)
+    line(*promote, code=10, says="O042")
+    assert "stored" not in line(*gate_words).json, "without a key nothing is written"
+    signed = line(*gate_words, "--sign", judge["path"]).json["stored"]
+    moved = line(*promote).json
+    assert moved["moved"] and line("channel", "log", "stable").json["moves"][0]["verdict"] == signed

@@ -3,6 +3,7 @@
 #include "cli/commands.hpp"
 #include "cli/facts.hpp"
 #include "cli/guard.hpp"
+#include "cli/keys.hpp"
 #include "cli/places.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
@@ -26,7 +27,9 @@ Result<promote::Author> author_of(Context& context, const Arguments& arguments) 
   if (text::trim(arguments.get("--reason")).empty())
     return fail(ErrorKind::invalid_argument, "O015", "the reason is empty",
                 "say why: whoever looks at the channel in a year has only the ledger");
-  return promote::Author{who(context), sys::Timestamp::from_us(context.clock.now_us()), arguments.get("--reason")};
+  TRY(auto key, signing_key(arguments));
+  return promote::Author{who(context), sys::Timestamp::from_us(context.clock.now_us()), arguments.get("--reason"),
+                         std::move(key)};
 }
 
 Json document_of(const publish::Guarded& guarded, const char* schema) {
@@ -84,12 +87,13 @@ Command channel_protect_command() {
                  .choices = promote::k_demands,
                  .repeats = true},
                 k_why,
+                sign_flag(),
                 store_flag()},
       .examples = {{"quarry channel protect stable --policy default --reason \"release channel\" --store file:store",
                     "nothing untested from now on"}},
       .exit_codes = {{2, "the policy only reports, or is not one"},
                      {7, "other writers kept moving the channel"},
-                     {10, "the policy lacks what --demand asks for"}},
+                     {10, "the policy lacks what --demand asks for, or wants the move signed"}},
       .schema = "quarry.channel-protect/1",
       .run = run_protect};
 }
@@ -112,10 +116,12 @@ Command channel_unprotect_command() {
           .summary = "let anybody who may write to the store move a channel",
           .description = "Lifts the protection, as a move with an entry in the ledger. Blocked files stay blocked.",
           .operands = {k_channel},
-          .flags = {k_why, store_flag()},
+          .flags = {k_why, sign_flag(), store_flag()},
           .examples = {{"quarry channel unprotect rehearsal --reason \"rehearsal is over\" --store file:store",
                         "everybody may publish into it again"}},
-          .exit_codes = {{3, "the channel does not exist"}, {7, "other writers kept moving the channel"}},
+          .exit_codes = {{3, "the channel does not exist"},
+                         {7, "other writers kept moving the channel"},
+                         {10, "its policy wants the move signed"}},
           .schema = "quarry.channel-unprotect/1",
           .run = run_unprotect};
 }
@@ -125,6 +131,7 @@ Command channel_unprotect_command() {
 namespace {
 Result<int> unblock_there(Context& context, const Arguments& arguments, const std::vector<std::string>& what) {
   TRY(auto author, author_of(context, arguments));
+  TRY_DO(refuse_to_sign(arguments, arguments.operands.at(0)));
   TRY(auto place, distribution_of(context, arguments, arguments.operands.at(0)));
   promote::Options options{author.who, author.when, author.why, {}, false};
   TRY(auto done, promote::unblock_distribution(*place.store, place.directory, what, options));
@@ -167,11 +174,12 @@ Command channel_unblock_command() {
                        {.name = "SET-OR-FILE",
                         .help = "set:DIGEST (of a channel), a file's name or its sha256",
                         .repeats = true}},
-          .flags = {k_why, store_of_channel_flag()},
+          .flags = {k_why, sign_flag(), store_of_channel_flag()},
           .examples = {{"quarry channel unblock stable set:1f2e3d4c --reason \"the test machine was broken\" "
                         "--store file:store",
                         "promote it again afterwards"}},
-          .exit_codes = {{3, "the channel does not exist, or blocks none of these files"}},
+          .exit_codes = {{3, "the channel does not exist, or blocks none of these files"},
+                         {10, "its policy wants the move signed"}},
           .schema = "quarry.channel-unblock/1",
           .run = run_unblock};
 }

@@ -1,4 +1,5 @@
 #include "cli/commands.hpp"
+#include "cli/facts.hpp"
 #include "cli/families.hpp"
 #include "cli/keys.hpp"
 #include "cli/next_command.hpp"
@@ -11,6 +12,7 @@
 #include "cli/shared_flags.hpp"
 #include "gate/collect.hpp"
 #include "gate/gate.hpp"
+#include "promote/plan.hpp"
 #include "release/plan.hpp"
 #include "sys/clock.hpp"
 #include <algorithm>
@@ -29,7 +31,16 @@ struct Judged {
   gate::Policy policy;
   gate::Case input;
   gate::Verdict verdict;
+  registry::VerdictDigest stored = {}; ///< with `--sign`
 };
+
+/// Stores the verdict as a promotion would, and signs it.
+Result<void> sign_verdict(Context& context, store::ObjectStore& store, const Ed25519PrivateKey& key, Judged& judged) {
+  auto document = promote::verdict_document(judged.channel, judged.verdict, promote::records_read(judged.input));
+  TRY(judged.stored, registry::put_verdict(store, document));
+  context.out.data(fact("verdict", "{}", judged.stored));
+  return sign_record(context, store, {"verdict", *judged.stored.sha256()}, key);
+}
 
 /// One channel, or those of a pattern such as `stable-{family}`.
 Result<std::vector<release::ChannelSets>> channels_of(const release::Source& source, const std::string& to) {
@@ -65,6 +76,7 @@ Json gate_json(const std::vector<Judged>& all) {
   auto notes = Findings();
   for (const auto& judged : all) notes.insert(notes.end(), judged.input.notes.begin(), judged.input.notes.end());
   document["notes"] = findings_json(notes);
+  if (!all.front().stored.empty()) document["stored"] = all.front().stored;
   if (all.size() == 1) return document;
   auto cells = Json::array(), channels = Json::array();
   bool held = false, would_hold = false;
@@ -74,17 +86,20 @@ Json gate_json(const std::vector<Judged>& all) {
     held |= judged.verdict.verdict == gate::Decision::held;
     would_hold |= judged.verdict.would_hold;
     one["channel"] = judged.channel;
+    if (!judged.stored.empty()) one["stored"] = judged.stored;
     channels.push_back(std::move(one));
   }
   document["verdict"] = gate::to_string(held ? gate::Decision::held : gate::Decision::ready);
   document["would_hold"] = would_hold;
   document["cells"] = std::move(cells);
+  document.erase("stored"); // each channel has its own
   document["channels"] = std::move(channels);
   return document;
 }
 
 Result<int> run_gate(Context& context, const Arguments& arguments) {
   auto to = arguments.get("--to");
+  TRY(auto key, signing_key(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto source, source_of(arguments, *store));
   TRY(auto channels, channels_of(source, to));
@@ -100,6 +115,7 @@ Result<int> run_gate(Context& context, const Arguments& arguments) {
     auto of_channel = arguments; // what helps is for this channel
     of_channel.values["--to"] = {channel.channel};
     context.out.data(held_text(context, of_channel, {judged.policy, judged.verdict, judged.input.subjects}));
+    if (key) TRY_DO(sign_verdict(context, *store, *key, judged));
     all.push_back(std::move(judged));
   }
   auto document = gate_json(all);
@@ -121,7 +137,10 @@ Command gate_command() {
       .description =
           "Lays a policy over the sets of `--from` that the channel does not have, and over all evidence and "
           "waivers in the store. A cell is ready when every required suite has passed, lately enough, on exactly "
-          "the files of that cell; silence holds. Nothing is changed.\n\nA release, or several `--from`, are judged as "
+          "the files of that cell; silence holds. Nothing is changed.\n\nWith `--sign` the verdict is stored and "
+          "signed, also one that holds. A "
+          "channel whose policy names signers of verdicts takes a promotion only with the signed verdict on exactly "
+          "these sets and results.\n\nA release, or several `--from`, are judged as "
           "a whole: what one set lacks another may bring. With `--to 'stable-{family}'` each set is judged for the "
           "channel of its family.\n\nA policy is a TOML file "
           "(docs/formats/policy.md), or the name of one inside the program: default, demo, incumbent-feb.",
@@ -137,6 +156,7 @@ Command gate_command() {
                  true},
                 expect_flag(),
                 {"--policy", "FILE", "a policy file, or the name of a shipped one", {}, "default"},
+                sign_flag(),
                 store_flag()},
       .examples = {{"quarry gate --to stable --from channel:staging --policy default", "what would be held, and why"}},
       .exit_codes = {{0, "every cell is ready, or the policy only reports"}, {10, "held"}},

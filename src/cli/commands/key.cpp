@@ -101,9 +101,10 @@ Result<int> run_key_revoke(Context& context, const Arguments& arguments) {
   if (text::trim(reason).empty())
     return fail(ErrorKind::invalid_argument, "O015", "the reason is empty",
                 "say why: whoever looks at the channel in a year has only the ledger");
+  TRY(auto key, signing_key(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto revoking, without_key(*store, name, arguments.operands.at(0), reason));
-  promote::Author author{who(context), sys::Timestamp::from_us(context.clock.now_us()), reason};
+  promote::Author author{who(context), sys::Timestamp::from_us(context.clock.now_us()), reason, std::move(key)};
   TRY(auto guarded, promote::protect(*store, name, revoking.policy, author, revoking.instead_of));
   const auto& channel = guarded.channel;
   const auto& signer = revoking.signer.key.empty() ? revoking.before.front() : revoking.signer;
@@ -122,7 +123,7 @@ Result<int> run_key_revoke(Context& context, const Arguments& arguments) {
 
 Command key_create_command() {
   return {.path = {"key", "create"},
-          .summary = "make a key that signs evidence and waivers",
+          .summary = "make a key that signs evidence, waivers, verdicts and moves",
           .description =
               "Writes an Ed25519 private key in PEM, readable by its owner only, and prints the public key as "
               "a policy's `[[signer]]` takes it. A file that exists is not replaced. OpenSSL reads it: "
@@ -159,12 +160,14 @@ Command key_revoke_command() {
       .operands = {{"KEY", "the `key` or the `name` of a `[[signer]]` of the policy, or the id of the key"}},
       .flags = {{.name = "--channel", .value = "NAME", .help = "the protected channel", .required = true},
                 {.name = "--reason", .value = "TEXT", .help = "why, for the policy and the ledger", .required = true},
+                sign_flag(),
                 store_flag()},
       .examples = {{"quarry key revoke ci-tester --channel stable --reason \"leaked in a log\"",
                     "its results do not count any more"}},
       .exit_codes = {{2, "the name has several keys that count"},
                      {3, "the channel does not exist or is not protected, or its policy does not name the key"},
-                     {7, "somebody changed the channel's policy meanwhile"}},
+                     {7, "somebody changed the channel's policy meanwhile"},
+                     {10, "the policy wants the move signed"}},
       .schema = "quarry.key-revoke/1",
       .run = run_key_revoke};
 }

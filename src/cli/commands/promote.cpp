@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/delivery.hpp"
 #include "cli/dry_run.hpp"
+#include "cli/keys.hpp"
 #include "cli/moves.hpp"
 #include "cli/next_command.hpp"
 #include "cli/on_move.hpp"
@@ -137,6 +138,7 @@ std::vector<Flag> promote_flags() {
       move_dry_run_flag(),
       move_execute_flag(),
       move_reason_flag(),
+      sign_flag(),
       on_move_flag(),
       store_flag(),
       public_url_flag()};
@@ -163,7 +165,8 @@ Command promote_command() {
           "the base index, with each of its extras but those that the policy lists as `empty_extras`. Only METADATA is "
           "read; no installer runs. Without a base index, dependencies of other projects are taken as given.\n\n"
           "A protected channel (`quarry channel protect`) brings its policy: without `--policy` it is that one, and "
-          "another one is refused. A set with a file that a rollback took out of the channel is left out.\n\n"
+          "another one is refused. A set with a file that a rollback took out of the channel is left out. Where that "
+          "policy names signers of moves, `--sign` signs the entry of the ledger, and an unsigned move is refused.\n\n"
           "With `--to-store` the promoted packages are then copied to another store, below `--prefix`: "
           "files, record and seal, pages, pointer, in that order, and on the server where both stores are "
           "of one service. `{family}` and `{platform}` in the prefix are replaced by those of the run. Without a "

@@ -2,6 +2,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/delivery.hpp"
+#include "cli/keys.hpp"
 #include "cli/moves.hpp"
 #include "cli/next_command.hpp"
 #include "cli/on_move.hpp"
@@ -50,6 +51,7 @@ Result<int> rollback_by_name(Context& context, const Arguments& arguments, const
   if (arguments.has("--to-store"))
     return fail(ErrorKind::invalid_argument, "O008",
                 fmt::format("{} is a distribution: --to-store is for channels", named), "omit --to-store");
+  TRY_DO(refuse_to_sign(arguments, named));
   TRY(auto place, distribution_of(context, arguments, named));
   TRY(auto receipt, promote::rollback_distribution(*place.store, place.directory, options));
   context.out.findings(receipt.notes);
@@ -151,6 +153,7 @@ Command rollback_command() {
                 move_dry_run_flag(),
                 move_execute_flag(),
                 move_reason_flag(),
+                sign_flag(),
                 on_move_flag(),
                 store_of_channel_flag(),
                 public_url_flag()},
@@ -162,7 +165,8 @@ Command rollback_command() {
                      {3, "the channel or distribution does not exist, or has no earlier view"},
                      {6, "a record was altered, or a file is gone"},
                      {7,
-                      "it was moved meanwhile, or rolled back already; or a distribution did not follow its channel"}},
+                      "it was moved meanwhile, or rolled back already; or a distribution did not follow its channel"},
+                     {10, "the channel's policy wants the rollback signed, or no verdict has let the view in"}},
       .schema = "quarry.rollback/1",
       .run = run_rollback};
 }

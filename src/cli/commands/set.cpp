@@ -4,6 +4,7 @@
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "cli/table.hpp"
+#include "promote/signed_moves.hpp"
 #include "publish/resolve.hpp"
 #include "publish/verify.hpp"
 #include "publish/verify_channel.hpp"
@@ -90,6 +91,26 @@ Result<int> run_set_verify(Context& context, const Arguments& arguments) {
 
 // ---- channel verify
 
+/// "signed      3 of 5 moves, the last (promote) by lead"; empty where no signature was demanded.
+std::string signed_text(const promote::VerifiedMoves& verified) {
+  const auto& moves = verified.moves;
+  auto is_signed = [](const promote::SignedMove& move) { return !move.by.empty(); };
+  auto count = static_cast<std::size_t>(std::count_if(moves.begin(), moves.end(), is_signed));
+  if (count == 0) return {};
+  auto last =
+      is_signed(moves.front()) ? fmt::format(", the last ({}) by {}", moves.front().action, moves.front().by) : "";
+  return fact("signed", "{} of {}{}", count, units::things(moves.size(), "move"), last);
+}
+
+Json moves_json(const promote::VerifiedMoves& verified) {
+  auto list = Json::array();
+  for (const auto& move : verified.moves)
+    list.push_back({{"generation", move.generation},
+                    {"action", move.action},
+                    {"signed_by", move.by.empty() ? Json(nullptr) : Json(move.by)}});
+  return list;
+}
+
 Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
   TRY(auto store, open_store(context, arguments.get("--store")));
   bool deep = arguments.has("--deep");
@@ -97,8 +118,11 @@ Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
   publish::VerifyOptions options{context.jobs, [&](std::uint64_t bytes) { progress->update(bytes); }};
   TRY(auto verified, publish::verify_channel(*store, arguments.operands.at(0), deep, options));
   progress->finish();
-  const auto& found = verified.findings;
+  TRY(auto moves, promote::verify_moves(*store, verified.record));
+  auto found = std::move(verified.findings);
+  found.insert(found.end(), moves.findings.begin(), moves.findings.end());
   context.out.findings(found);
+  context.out.data(signed_text(moves));
   const auto* good = deep ? "all as sealed" : "all there";
   context.out.data(fmt::format("{}@{}  {}  {}  {}  {}\n", verified.record.name, verified.record.generation,
                                units::things(verified.files, "file"), units::bytes(verified.bytes),
@@ -113,6 +137,7 @@ Result<int> run_channel_verify(Context& context, const Arguments& arguments) {
                         {"files", verified.files},
                         {"bytes", verified.bytes},
                         {"pages", verified.pages},
+                        {"moves", moves_json(moves)},
                         {"findings", findings_json(found)}});
   return found.empty() ? 0 : 6;
 }
@@ -124,7 +149,10 @@ Command channel_verify_command() {
       .description =
           "Every file of the current view and every metadata file: whether it exists with the size that was sealed; "
           "with `--deep` every byte is read and compared by sha256. Every page of the channel: whether it is there "
-          "and lists exactly the files of the view. Writes nothing.\n\n"
+          "and lists exactly the files of the view. Every move in the ledger: whether the policy that was bound then "
+          "got "
+          "the signature that it demands, and whether the channel is bound to the policy that its moves bound. "
+          "Writes nothing.\n\n"
           "`quarry index repair channel:NAME` writes pages again; a lost file is restored from a copy, or the "
           "channel is rolled back.",
       .operands = {{"CHANNEL", "the channel"}},

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "base/units.hpp"
 #include "dist/requirement.hpp"
+#include "promote/signed_moves.hpp"
 #include "sys/directory_lock.hpp"
 #include "sys/file.hpp"
 #include "sys/path.hpp"
@@ -204,6 +205,43 @@ std::string source_name(const Arguments& arguments) {
   return "the index";
 }
 
+constexpr std::string_view k_channel_source = "channel:";
+constexpr int k_looks_max = 3; // at a channel that moves meanwhile
+
+bool is_channel(const venv::Source& source) {
+  return source.sealed && source.description.starts_with(k_channel_source);
+}
+
+/// Says who signed the last move. A policy of a later version tells this program nothing, which it says.
+Result<void> verify_channel_move(Context& context, store::ObjectReader& store, const registry::ChannelRecord& channel) {
+  if (channel.guard.policy.empty()) return {};
+  auto move = promote::verify_last_move(store, channel);
+  if (!move && move.error().kind == ErrorKind::invalid_argument) {
+    context.out.warn(fmt::format("who signed channel {} was not looked at: {}", channel.name, move.error().message));
+    return {};
+  }
+  if (!move) return fail(std::move(move).error());
+  if (!move->by.empty())
+    context.out.note(
+        fmt::format("signed      {} of {}@{} by {}", move->action, channel.name, move->generation, move->by));
+  return {};
+}
+
+/// What is installed from; a channel with the signature of its last move. A wrong locator is told before an environment
+/// is made for it.
+Result<venv::Source> find_verified(Context& context, store::ObjectStore* store, const venv::SourceRequest& request) {
+  for (int look = 0; look < k_looks_max; ++look) {
+    TRY(auto source, venv::find_source(request));
+    if (!store || !is_channel(source)) return source;
+    TRY(auto channel, registry::require_channel(*store, source.description.substr(k_channel_source.size())));
+    if (channel.record.generation != source.generation || channel.record.view != source.view) continue;
+    TRY_DO(verify_channel_move(context, *store, channel.record));
+    return source;
+  }
+  return fail(ErrorKind::precondition_failed, "P010", fmt::format("{} kept moving while it was read", request.locator),
+              "run the same command again");
+}
+
 Result<int> run_install(Context& context, const Arguments& arguments) {
   std::unique_ptr<store::ObjectStore> store;
   if (auto named = arguments.find("--store")) {
@@ -216,8 +254,7 @@ Result<int> run_install(Context& context, const Arguments& arguments) {
   TRY(auto activated, switched(arguments, k_activate));
   TRY(auto options, install_options(context, arguments, store.get()));
   context.out.note("looking at  " + source_name(arguments));
-  // A wrong locator is told before an environment is made for it.
-  TRY(options.found, venv::find_source(options.source));
+  TRY(options.found, find_verified(context, store.get(), options.source));
   TRY(auto lock, hold(options.directory));
   if (clean || arguments.find("--python") || !venv::is_environment(options.directory))
     TRY_DO(create(context, arguments, options.installer.installer == venv::Installer::uv));
@@ -273,7 +310,10 @@ Command install_command() {
               "set before the installer "
               "runs and afterwards, file by file. `quarry-receipt.json` in the environment then says what is "
               "there.\n\nWhere the store has a base index (`quarry mirror sync`), dependencies come from it, and the "
-              "receipt lists them as other packages.\n\nAn extra that a package does not have is an error. A source "
+              "receipt lists them as other packages.\n\nWhere the policy of a protected channel demands signed moves, "
+              "the last "
+              "one must be signed; the command says by whom.\n\nAn extra that a package does not have is an error. A "
+              "source "
               "distribution whose build needs setuptools and wheel gets them from where the user's own pip or uv "
               "looks, if the source has none.\n\nA source that cannot "
               "have a seal (a URL, a directory, a run that another tool laid out) is accepted, called an "

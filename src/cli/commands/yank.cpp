@@ -2,6 +2,7 @@
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/guard.hpp"
+#include "cli/keys.hpp"
 #include "cli/next_command.hpp"
 #include "cli/on_move.hpp"
 #include "cli/records.hpp"
@@ -32,13 +33,14 @@ Result<int> run_yank(Context& context, const Arguments& arguments) {
   if (text::trim(why).empty())
     return fail(ErrorKind::invalid_argument, "O015", "the reason is empty",
                 "say why: whoever looks at the channel in a year has only the ledger");
+  TRY(auto key, signing_key(arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto plan, promote::plan_withdrawal(*store, name, arguments.operands));
   for (auto& file : plan.blocked) file.reason = why;
   bool dry = arguments.has("--dry-run");
   auto generation = plan.expected.record.generation + 1;
   if (!dry) {
-    promote::Author author{who(context), sys::Timestamp::from_us(context.clock.now_us()), why};
+    promote::Author author{who(context), sys::Timestamp::from_us(context.clock.now_us()), why, std::move(key)};
     TRY(auto moved, promote::withdraw(*store, plan, author));
     generation = moved.generation;
   }
@@ -73,13 +75,15 @@ Command yank_command() {
       .flags = {{.name = "--channel", .value = "NAME", .help = "the channel", .required = true},
                 {.name = "--reason", .value = "TEXT", .help = "why, for the ledger", .required = true},
                 {.name = "--dry-run", .value = "", .help = "show what would leave, change nothing", .letter = 'n'},
+                sign_flag(),
                 on_move_flag(),
                 store_flag()},
       .examples = {{"quarry yank set:0e66efc9cb8b --channel nightly --reason \"wrong compiler\"",
                     "one night's packages, and not those that came after"}},
       .exit_codes = {{1, "done, and a command of --on-move failed"},
                      {3, "the channel does not exist, or does not show the set or the file"},
-                     {7, "the channel was moved meanwhile, or other sets keep all the files"}},
+                     {7, "the channel was moved meanwhile, or other sets keep all the files"},
+                     {10, "the channel's policy wants the move signed"}},
       .schema = "quarry.yank/1",
       .run = run_yank};
 }
