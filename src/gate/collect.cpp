@@ -1,11 +1,13 @@
 #include "gate/collect.hpp"
 
+#include "base/units.hpp"
 #include "derive/prove.hpp"
 #include "gate/derived.hpp"
 #include "registry/evidence_marks.hpp"
 #include "registry/revocations.hpp"
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -75,6 +77,23 @@ std::vector<registry::SetDigest> digests_of(const std::vector<Subject>& subjects
 void each_once(std::vector<std::string>& keys) {
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+}
+
+/// The findings without those about more than a few objects of junk in one place, and how many there are. Whoever may
+/// write evidence can write as much junk as he likes, and nobody reads 20,000 lines.
+Findings told_briefly(Findings notes) {
+  constexpr std::size_t k_told_max = 10; // enough to see a pattern in the names
+  std::map<std::string, std::size_t> counts;
+  Findings told;
+  for (auto& note : notes)
+    if (++counts[note.place.substr(0, note.place.rfind('/') + 1)] <= k_told_max) told.push_back(std::move(note));
+  for (const auto& [place, count] : counts)
+    if (count > k_told_max)
+      told.push_back(
+          {"R021", Severity::warning, place,
+           fmt::format("{} here count for nothing; {} are named above", units::things(count, "object"), k_told_max),
+           "find out who may write there, and remove them: each is read for every verdict"});
+  return told;
 }
 
 /// Adds what is recorded about sets that were not asked about yet.
@@ -148,7 +167,9 @@ Result<Case> collect(store::ObjectReader& store, const std::string& channel, con
   TRY(auto waivers, registry::list_waivers(store, input.notes));
   for (const auto& stored : waivers) input.keys.push_back(registry::waiver_key(stored.digest));
   input.waivers = std::move(waivers);
-  for (const auto& junk : input.notes) input.keys.push_back(junk.place);
+  for (const auto& junk : input.notes) // of evidence the keys are known, and attempts are not listed again
+    if (junk.place.starts_with("waivers/")) input.keys.push_back(junk.place);
+  input.notes = told_briefly(std::move(input.notes));
   TRY(auto revoked, registry::list_revoked(store));
   for (const auto& waiver : revoked) {
     input.keys.push_back(registry::revocation_key(waiver));

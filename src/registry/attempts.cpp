@@ -3,7 +3,6 @@
 #include "base/codes.hpp"
 #include "registry/evidence_marks.hpp"
 #include "registry/fields.hpp"
-#include "registry/junk.hpp"
 #include "registry/keys.hpp"
 #include "thread/pool.hpp"
 #include <algorithm>
@@ -81,12 +80,12 @@ Result<std::vector<AttemptRecord>> read_attempts(ObjectReader& store, const std:
     return {};
   }));
   std::vector<AttemptRecord> found;
-  std::vector<Junk> junk;
   for (std::size_t i = 0; i < objects.size(); ++i) {
     if (records[i]) found.push_back(std::move(*records[i]));
-    if (!defects[i].empty()) junk.push_back({objects[i].second, defects[i]});
+    if (!defects[i].empty())
+      skipped.push_back({"R021", Severity::warning, objects[i].second, "it counts for nothing: " + defects[i],
+                         "find out who wrote it; restore it from a copy, or remove it"});
   }
-  tell_junk(junk, skipped);
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.time < b.time; });
   return found;
 }

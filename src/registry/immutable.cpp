@@ -1,7 +1,6 @@
 #include "registry/registry.hpp"
 
 #include "registry/evidence_marks.hpp"
-#include "registry/junk.hpp"
 #include "registry/keys.hpp"
 #include "registry/record_text.hpp"
 #include "registry/revocations.hpp"
@@ -101,12 +100,12 @@ Result<std::vector<Stored<R>>> read_records(ObjectReader& store, std::string_vie
     return {};
   }));
   std::vector<Stored<R>> found;
-  std::vector<Junk> junk;
   for (std::size_t i = 0; i < digests.size(); ++i) {
     if (records[i]) found.push_back({digests[i], std::move(*records[i])});
-    if (!defects[i].empty()) junk.push_back({key_of(prefix, digests[i]), defects[i]});
+    if (!defects[i].empty())
+      skipped.push_back({"R021", Severity::warning, key_of(prefix, digests[i]), "it counts for nothing: " + defects[i],
+                         "find out who wrote it; restore it from a copy, or remove it"});
   }
-  tell_junk(junk, skipped);
   return found;
 }
 
