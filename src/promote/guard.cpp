@@ -66,7 +66,7 @@ Result<publish::Guarded> protect(ObjectStore& store, const std::string& channel,
                 fmt::format("policy {} only reports: it would keep nothing out of channel {}", policy.name, channel),
                 "set `mode = \"enforce\"` in it");
   TRY_DO(check_rebindable(policy));
-  TRY_DO(registry::require_swappable(store, channel));
+  TRY_DO(registry::require_swappable(store, "channel " + channel));
   TRY_DO(check_binding(store, channel, policy, author));
   TRY(auto digest, registry::put_policy(store, {gate::canonical_json(policy)}));
   auto reason = reason_of(store, registry::Action::protect, author);

@@ -166,7 +166,8 @@ std::uint64_t writes_between(const store::Counters& before, const store::Counter
 }
 
 Result<Receipt> execute(ObjectStore& store, const Plan& plan, const ExecuteOptions& options) {
-  if (!plan.channel.empty()) TRY_DO(registry::require_swappable(store, plan.channel)); // before gigabytes are sent
+  if (!plan.channel.empty())
+    TRY_DO(registry::require_swappable(store, "channel " + plan.channel)); // before gigabytes are sent
   auto before = store.counters();
   Receipt receipt;
   receipt.set = plan.set_digest;

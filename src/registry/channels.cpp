@@ -72,18 +72,19 @@ Result<Channel> require_channel(ObjectReader& store, const std::string& name) {
   return fail(ErrorKind::not_found, "R015", fmt::format("{} has no channel {}", store.describe(), name), known);
 }
 
-Result<void> require_swappable(ObjectStore& store, const std::string& name) {
+Result<void> require_swappable(ObjectStore& store, const std::string& what) {
   TRY(bool swappable, store.conditional_writes());
   if (swappable) return {};
   return fail(ErrorKind::unsupported, "R031",
-              fmt::format("channel {} cannot be kept in {}: it ignores conditional writes, so one job could overwrite "
+              fmt::format("{} cannot be kept in {}: it ignores conditional writes, so one job could overwrite "
                           "what another wrote",
-                          name, store.describe()),
-              "publish without --channel: the directory of a run has one writer; or use a store that honours If-Match");
+                          what, store.describe()),
+              "use a store that honours If-Match; a run may be published there without --channel, since its directory "
+              "has one writer");
 }
 
 Result<void> swap_channel(ObjectStore& store, const std::optional<Channel>& expected, const ChannelRecord& next) {
-  TRY_DO(require_swappable(store, next.name));
+  TRY_DO(require_swappable(store, "channel " + next.name));
   auto bytes = to_json(next);
   store::PutOptions options;
   options.precondition = expected ? store::Precondition::if_match(expected->etag) : store::Precondition::if_absent();

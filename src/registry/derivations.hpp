@@ -29,8 +29,9 @@ std::string derivation_key(const SetDigest& set);
 std::string to_json(const DerivationRecord& record);
 /// Fails with B002 to B004, or corrupt (R012).
 Result<DerivationRecord> parse_derivation(std::string_view text);
-/// Writes the bytes of a record as that of `set`. A record that differs in `release` alone is kept. Fails with
-/// already_exists (R009) if the set has another one. Costs a write, or a read if it is there.
+/// Writes the bytes of a record as that of `set`. If the stored record differs only in `release`, the stored one stays
+/// and the call succeeds. Fails with already_exists (R009) if the set has another one. One read, and a write if the set
+/// has none.
 Result<void> put_derivation(ObjectStore& store, const SetDigest& set, const std::string& bytes);
 /// nullopt: the set was not made of another one. One request. Fails as parse_derivation() does, and with R007.
 Result<std::optional<DerivationRecord>> load_derivation(ObjectReader& store, const SetDigest& set);

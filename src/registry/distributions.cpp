@@ -126,6 +126,7 @@ Result<void> claim_distribution(ObjectStore& store, const std::string& directory
   auto key = distribution_key(directory);
   TRY(auto there, store.head(key));
   if (there) return {};
+  TRY_DO(require_swappable(store, "distribution " + directory));
   TRY(auto moves, store.children(directory + "/views/"));
   if (!moves.objects.empty()) // a new pointer would show again what was taken out, or hide what is shown
     return fail(ErrorKind::corrupt, "R010",
@@ -141,6 +142,7 @@ Result<void> claim_distribution(ObjectStore& store, const std::string& directory
 Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribution& expected, const Shown& next,
                                              const DistributionMove& move) {
   const auto& now = expected.record;
+  TRY_DO(require_swappable(store, "distribution " + now.directory));
   DistributionView view{now.directory, now.generation + 1, {}, next, move};
   TRY(view.previous, recorded_state(store, now, move));
   DistributionRecord record{now.directory, now.generation + 1, {}, next, now.unknown};

@@ -65,8 +65,9 @@ Result<std::string> directory_of_distribution(ObjectReader& place);
 struct Distribution {
   DistributionRecord record;
   std::string etag;
-  std::size_t named =
-      0; ///< the first so many sets are named by the pointer; the others, of the first format, are sealed
+  /// How many of `shown.sets` the pointer itself names: the first ones. With the first format the others were found by
+  /// their seals.
+  std::size_t named = 0;
 };
 /// Returns what a distribution shows; nullopt if the directory is not one. A pointer of `quarry.distribution/1` was
 /// written after the pages of all sets sealed in the directory, so it shows all of them. One read, and a listing for
@@ -77,20 +78,22 @@ Result<Distribution> require_distribution(ObjectReader& store, const std::string
 /// Makes `directory` a distribution: writes a pointer without sets, if-absent, before the first file is copied. From
 /// then on the files in the directory are known to be ours, even if the writer is killed or two writers begin together.
 /// Succeeds if a pointer exists already. Fails with R004 if the write may have happened, and with corrupt R010 if the
-/// pointer is gone where records of moves are. Costs a head; a listing and a write if there is no pointer.
+/// pointer is gone where records of moves are, and R031 before a pointer is written to a store that ignores conditional
+/// writes. Costs a head; a listing and a write if there is no pointer.
 Result<void> claim_distribution(ObjectStore& store, const std::string& directory);
 /// Replaces what is shown, as one compare-and-swap: the record of the move first, then the pointer if-match. Returns
 /// the new pointer; the pages are the caller's task. precondition_failed R003 if somebody else moved it: start over.
-/// outcome_unknown R004 if the write may still arrive. Three requests, and two more for the first move after a pointer
-/// of `quarry.distribution/1`, whose state is then recorded as generation 1.
+/// outcome_unknown R004 if the write may still arrive. Fails with R031 if the store ignores conditional writes: two
+/// jobs could lose each other's sets. Two writes, and one more for the first move after a pointer of
+/// `quarry.distribution/1`, whose state is then recorded as generation 1.
 Result<DistributionRecord> move_distribution(ObjectStore& store, const Distribution& expected, const Shown& next,
                                              const DistributionMove& move);
 /// Returns the recorded moves, newest first, `at_most` of them. corrupt R017 if one does not fit the one after it; R010
 /// to R012 of a record. One read for each.
 Result<std::vector<DistributionView>> distribution_moves(ObjectReader& store, const DistributionRecord& record,
                                                          std::size_t at_most);
-/// Returns these sets with their seals, eight at the same time. A set whose record or seal is gone was withdrawn by
-/// hand: it is left out. corrupt R011, R014. Two reads for each.
+/// Returns these sets with their seals, eight at the same time. A set whose record or seal is missing is left out: it
+/// was withdrawn by hand, or is not sealed yet. corrupt R011, R012, R014. Two reads for each.
 Result<std::vector<SealedSet>> sealed_of(ObjectReader& store, const Shown& shown);
 /// What a directory holds for installers: the sets that a distribution shows, else as resolve_run(). not_found R013 if
 /// there are none.

@@ -32,9 +32,14 @@ Result<void> say_that_all_is_marked(ObjectStore& store) {
   return {};
 }
 
-Result<void> write_marks(ObjectStore& store, const EvidenceDigest& digest, const EvidenceRecord& record) {
-  for (const auto& set : named_sets(record))
-    TRY_DO(store.put(about_directory(set) + digest.hex(), content::Rope::literal(""), {}));
+std::vector<std::string> marks_of(const EvidenceDigest& digest, const EvidenceRecord& record) {
+  std::vector<std::string> keys;
+  for (const auto& set : named_sets(record)) keys.push_back(about_directory(set) + digest.hex());
+  return keys;
+}
+
+Result<void> write_marks(ObjectStore& store, const std::vector<std::string>& keys) {
+  for (const auto& key : keys) TRY_DO(store.put(key, content::Rope::literal(""), {}));
   return {};
 }
 
@@ -125,32 +130,31 @@ Result<void> mark_evidence(ObjectStore& store, const EvidenceDigest& digest, con
     TRY(auto known, evidence_digests(store));
     if (known.empty()) TRY_DO(say_that_all_is_marked(store));
   }
-  return write_marks(store, digest, record);
+  return write_marks(store, marks_of(digest, record));
 }
 
 Result<std::uint64_t> mark_all_evidence(ObjectStore& store) {
-  std::set<Sha256> has_mark;
+  std::set<std::string> present;
   TRY(auto marks, store.list(std::string(k_about)));
-  for (const auto& object : marks) {
-    auto name = std::string_view(object.key).substr(object.key.rfind('/') + 1);
-    if (auto digest = Sha256::from_hex(name)) has_mark.insert(*digest);
-  }
+  for (auto& object : marks) present.insert(std::move(object.key));
   TRY(auto known, evidence_digests(store));
   if (known.empty()) return std::uint64_t{0};
-  std::erase_if(known, [&](const EvidenceDigest& digest) { return has_mark.contains(*digest.sha256()); });
-  std::vector<char> names_sets(known.size());
+  std::vector<char> lacked(known.size());
+  // Each record is read: only it says of which sets it needs a mark. One of several may be missing.
   TRY_DO(parallel_for(known.size(), k_evidence_requests, [&](std::size_t i) -> Result<void> {
     auto record = load_evidence(store, known[i]);
     if (!record) {
       if (is_junk(record.error()) || record.error().kind == ErrorKind::not_found) return {};
       return fail(std::move(record).error());
     }
-    names_sets[i] = named_sets(*record).empty() ? 0 : 1;
-    return write_marks(store, known[i], *record);
+    auto missing = marks_of(known[i], *record);
+    std::erase_if(missing, [&](const std::string& key) { return present.contains(key); });
+    lacked[i] = missing.empty() ? 0 : 1;
+    return write_marks(store, missing);
   }));
   TRY(bool marked, all_evidence_is_marked(store));
   if (!marked) TRY_DO(say_that_all_is_marked(store));
-  return static_cast<std::uint64_t>(std::count(names_sets.begin(), names_sets.end(), 1));
+  return static_cast<std::uint64_t>(std::count(lacked.begin(), lacked.end(), 1));
 }
 
 } // namespace quarry::registry

@@ -41,11 +41,12 @@ Result<Recorded> recorded_about(ObjectReader& store, const std::vector<SetDigest
 /// objects hold: a second look finds what came or went since. Three requests and one listing for each set.
 Result<std::vector<std::string>> evidence_and_waiver_keys(ObjectReader& store, const std::vector<SetDigest>& sets);
 
-/// Before the record itself is written: a mark without a record does no harm, a record without one would not be seen.
-/// In a store without any evidence it also says that all is marked.
+/// Writes the marks of a record. Must come before the record. A mark without a record does no harm. A record without a
+/// mark is not seen by verdicts. In a store without any evidence it also says that all is marked. One request, and a
+/// write for each set; a listing of all evidence if nothing says yet that all is marked.
 Result<void> mark_evidence(ObjectStore& store, const EvidenceDigest& digest, const EvidenceRecord& record);
-/// Marks what is not marked, and says that all is. Returns how many records got their marks. A listing of all evidence
-/// and of all marks, and a read for each record without one.
+/// Writes the marks that are missing, and says that all is marked. Returns how many records lacked one. Junk gets no
+/// mark. A listing of all evidence and of all marks, and a read for each record, sixteen at the same time.
 Result<std::uint64_t> mark_all_evidence(ObjectStore& store);
 
 } // namespace quarry::registry

@@ -74,6 +74,21 @@ TEST(EvidenceMarks, WhatEarlierProgramsWroteIsNeverOverlooked) {
   EXPECT_EQ(*mark_all_evidence(*store), 0u);
 }
 
+// A run that died between the marks of two sets.
+TEST(EvidenceMarks, EachSetOfARecordGetsItsMark) {
+  auto a = digest_named<SetDigest>("a"), b = digest_named<SetDigest>("b");
+  for (const auto& lost : {a, b}) {
+    auto store = store::make_memory_store();
+    auto evidence = *put_evidence(*store, result_about({a, b}));
+    ASSERT_TRUE(store->remove(about_directory(lost) + evidence.hex()));
+    EXPECT_EQ(evidence_about(*store, {lost}), 0u);
+    EXPECT_EQ(*mark_all_evidence(*store), 1u);
+    EXPECT_EQ(evidence_about(*store, {a}), 1u);
+    EXPECT_EQ(evidence_about(*store, {b}), 1u);
+    EXPECT_EQ(*mark_all_evidence(*store), 0u);
+  }
+}
+
 TEST(EvidenceMarks, JunkThatSaysThatAllIsMarkedSaysNothing) {
   auto store = store::make_memory_store();
   put_unmarked(*store, result_about({digest_named<SetDigest>("a")}));

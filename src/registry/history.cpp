@@ -2,6 +2,7 @@
 
 #include "registry/fields.hpp"
 #include "registry/keys.hpp"
+#include "registry/record_text.hpp"
 #include "store/put_once.hpp"
 #include "sys/path.hpp"
 #include <algorithm>
@@ -25,6 +26,8 @@ Result<void> check_history(std::string_view what, const HistoryRecord& record) {
     const auto& file = record.files[i];
     if (i && !(record.files[i - 1].filename < file.filename))
       return bad_history(what, "its files are out of order or named twice");
+    if (!is_project(file.project))
+      return bad_history(what, fmt::format("`{}` is not a normalised project name", file.project));
     if (!store::check_key(file.key) || path::basename(file.key) != file.filename)
       return bad_history(what, fmt::format("{} cannot lie at \"{}\"", file.filename, file.key));
   }
@@ -42,13 +45,10 @@ Result<std::vector<std::string>> history_keys(ObjectReader& store, const std::st
   return keys;
 }
 
-/// The name of a record is the sha256 of its canonical bytes.
-Result<HistoryRecord> load_history(ObjectReader& store, const std::string& key) {
-  TRY(auto record, read_history(store, key));
-  auto name = path::basename(key);
-  if (sha256(to_json(record)).hex() == name.substr(0, name.size() - k_json.size())) return record;
-  return fail(ErrorKind::corrupt, "R011", fmt::format("the record {} was altered", key),
-              "restore it from a copy; or remove it, and `quarry set adopt` takes the files over again");
+Result<std::string> history_bytes(ObjectReader& store, const std::string& key) {
+  TRY(auto bytes, store.get(key, k_record_bytes_max));
+  if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));
+  return std::move(*bytes);
 }
 
 } // namespace
@@ -79,13 +79,29 @@ template <class V, Either<HistoryRecord> R> void fields(V& v, R& r) {
 
 std::string to_json(const HistoryRecord& record) { return write_document(k_history_schema, record); }
 
-Result<HistoryRecord> read_history(ObjectReader& store, const std::string& key) {
-  std::string_view what = key;
-  TRY(auto bytes, store.get(key, k_record_bytes_max));
-  if (!bytes) return fail(ErrorKind::not_found, "R010", fmt::format("{} holds no record {}", store.describe(), key));
-  TRY(auto record, read_document<HistoryRecord>(*bytes, Place{what}, k_history_schema));
+namespace {
+Result<HistoryRecord> parse_history(std::string_view text, std::string_view what) {
+  TRY(auto record, read_document<HistoryRecord>(text, Place{what}, k_history_schema));
   TRY_DO(check_history(what, record));
   return record;
+}
+
+/// The name of a record is the sha256 of its bytes.
+Result<HistoryRecord> load_history(ObjectReader& store, const std::string& key) {
+  TRY(auto bytes, history_bytes(store, key));
+  auto name = sha256(bytes).hex() + std::string(k_json);
+  if (name != path::basename(key))
+    return fail(ErrorKind::corrupt, "R011", fmt::format("the record {} was altered", key),
+                "restore it from a copy; or remove it, and `quarry set adopt` takes the files over again");
+  TRY(auto record, parse_history(bytes, key));
+  if (history_prefix(record.directory) + name == key) return record;
+  return bad_history(key, fmt::format("it is about the directory {}", record.directory));
+}
+} // namespace
+
+Result<HistoryRecord> read_history(ObjectReader& store, const std::string& key) {
+  TRY(auto bytes, history_bytes(store, key));
+  return parse_history(bytes, key);
 }
 
 std::string history_prefix(const std::string& directory) { return directory + "/history/"; }

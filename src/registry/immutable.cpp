@@ -19,6 +19,9 @@ template <class R> std::string key_of(std::string_view prefix, const DigestOf<R>
   return fmt::format("{}{}{}", prefix, digest.hex(), k_json);
 }
 
+/// What load_record() and the parsers say of bytes, never what the store says of itself.
+constexpr std::string_view k_junk[] = {"R007", "R011", "R012", "B002", "B003", "B004"};
+
 bool is_hex(const std::string& text) { return text.find_first_not_of("0123456789abcdef") == std::string::npos; }
 
 Unexpected altered(const std::string& key, const Sha256& expected, const Sha256& found) {
@@ -122,6 +125,8 @@ std::string list_hint(std::string_view prefix) {
 }
 
 } // namespace
+
+bool is_junk(const Error& error) { return std::ranges::find(k_junk, error.code) != std::end(k_junk); }
 
 std::string set_key(const SetDigest& digest) { return key_of(k_sets, digest); }
 std::string view_key(const ViewDigest& digest) { return key_of(k_views, digest); }
@@ -228,6 +233,10 @@ Result<std::vector<std::string>> waiver_keys(ObjectReader& s) {
   TRY(auto revoked, list_revoked(s));
   for (const auto& waiver : revoked) keys.push_back(revocation_key(waiver));
   return keys;
+}
+Result<std::vector<Stored<ReleaseRecord>>> list_releases(ObjectReader& s, Findings& skipped) {
+  TRY(auto digests, digests_below<ReleaseRecord>(s, k_releases));
+  return read_records<ReleaseRecord>(s, k_releases, digests, load_release, skipped);
 }
 Result<std::vector<Stored<WaiverRecord>>> list_waivers(ObjectReader& s, Findings& skipped) {
   TRY(auto digests, digests_below<WaiverRecord>(s, k_waivers));

@@ -95,8 +95,7 @@ Result<std::vector<Disappeared>> find_disappeared(ObjectReader& store, const std
   std::vector<std::vector<std::string>> read(list.size());
   TRY_DO(parallel_for(list.size(), k_requests, [&](std::size_t i) -> Result<void> {
     auto verdict = load_verdict(store, list[i].first);
-    bool lost =
-        !verdict && (verdict.error().kind == ErrorKind::not_found || verdict.error().kind == ErrorKind::corrupt);
+    bool lost = !verdict && (verdict.error().kind == ErrorKind::not_found || is_junk(verdict.error()));
     if (!verdict && !lost) return fail(std::move(verdict).error());
     if (verdict) read[i] = read_by(*verdict);
     return {};

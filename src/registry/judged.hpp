@@ -16,10 +16,11 @@ struct Disappeared {
   VerdictDigest verdict;
   SetDigest set;
 };
-/// Each key that a marked verdict on one of these sets has read and that `present` lacks: once, with the first set and
-/// verdict that name it. `present` are the keys of the evidence about these sets and of all waivers and revocations
-/// that can be read, sorted. Evidence about other sets is looked at here. A verdict that is gone itself, or cannot be
-/// read, names nothing. One listing for each set, and one read for each verdict and each record that `present` lacks.
+/// Returns the keys that an earlier verdict on these sets read and that are missing now: each once, with the first set
+/// and verdict that name it. `present`: keys that can be read now, sorted: evidence about these sets, waivers,
+/// revocations. A missing key of evidence about other sets only is read here, to see whether it still exists. A verdict
+/// that is gone itself, or is junk (is_junk()), names nothing. One listing for each set, and one read for each verdict
+/// and each record that `present` lacks.
 Result<std::vector<Disappeared>> find_disappeared(ObjectReader& store, const std::vector<SetDigest>& sets,
                                                   const std::vector<std::string>& present);
 /// held O029, which names the first of them, if there is one.

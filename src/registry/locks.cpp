@@ -4,6 +4,7 @@
 #include "registry/keys.hpp"
 #include "store/put_once.hpp"
 #include "thread/pool.hpp"
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace quarry::registry {
@@ -11,6 +12,15 @@ namespace quarry::registry {
 namespace {
 constexpr const char* k_lock_schema = "quarry.kept-lock/1";
 constexpr std::string_view k_locks = "locks/";
+
+Result<void> check_lock(std::string_view what, const LockRecord& record) {
+  const char* wrong = nullptr;
+  if (record.sets.empty()) wrong = "it names no set";
+  if (std::ranges::adjacent_find(record.sets, std::greater_equal<>()) != record.sets.end())
+    wrong = "its sets are out of order or named twice";
+  if (!wrong) return {};
+  return fail(ErrorKind::corrupt, "R012", fmt::format("{}: {}", what, wrong));
+}
 } // namespace
 
 template <class V, Either<LockRecord> R> void fields(V& v, R& r) {
@@ -25,6 +35,7 @@ template <class V, Either<LockRecord> R> void fields(V& v, R& r) {
 std::string to_json(const LockRecord& record) { return write_document(k_lock_schema, record); }
 
 Result<LockDigest> put_lock(ObjectStore& store, const LockRecord& record) {
+  TRY_DO(check_lock("a lock", record)); // one that nobody can read would stop every retention
   auto bytes = to_json(record);
   LockDigest digest(sha256(bytes));
   TRY_DO(store::put_once(
@@ -44,7 +55,11 @@ Result<std::vector<Stored<LockRecord>>> list_locks(ObjectReader& store) {
     if (!digest) return {};
     TRY(auto bytes, store.get(objects[i].key, k_record_bytes_max));
     if (!bytes) return {};
+    if (sha256(*bytes) != *digest->sha256())
+      return fail(ErrorKind::corrupt, "R011", fmt::format("the lock {} was altered", objects[i].key),
+                  "restore it from a copy of the store; or remove it, if nobody needs what it keeps");
     TRY(auto record, read_document<LockRecord>(*bytes, Place{objects[i].key}, k_lock_schema));
+    TRY_DO(check_lock(objects[i].key, record));
     read[i] = Stored<LockRecord>{*digest, std::move(record)};
     return {};
   }));

@@ -20,10 +20,10 @@ using LockDigest = DigestOf<LockRecord>;
 
 /// Returns the canonical bytes, without a newline at the end.
 std::string to_json(const LockRecord& record);
-/// Writes the record if-absent. Two requests at most.
+/// Writes the record if-absent, unless list_locks() would refuse it: R012. Two requests at most.
 Result<LockDigest> put_lock(ObjectStore& store, const LockRecord& record);
-/// All locks of the store, sorted by digest. What cannot be read may keep any set, so it is an error: B002 to B004,
-/// R012. One listing, and a read for each.
+/// All locks of the store, sorted by digest. A lock that cannot be read might keep any set. So one unreadable lock
+/// fails the call: R011, R012, R007, B002 to B004. One listing, and a read for each.
 Result<std::vector<Stored<LockRecord>>> list_locks(ObjectReader& store);
 
 } // namespace quarry::registry

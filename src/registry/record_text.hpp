@@ -10,6 +10,9 @@ namespace quarry::registry {
 /// B002 to B004; corrupt R012 for a release without sets, or with sets out of order.
 Result<ReleaseRecord> parse_release(std::string_view text, std::string_view what);
 
+/// Whether it is a normalised project name, which may be part of a page's key. Pure.
+bool is_project(const std::string& text);
+
 /// Only whether it is a JSON object of this schema.
 Result<VerdictRecord> parse_verdict_record(std::string_view text, std::string_view what);
 

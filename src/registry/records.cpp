@@ -170,16 +170,16 @@ template <class V, Either<WaiverRecord> R> void fields(V& v, R& r) {
   v.digests("sets", r.sets);
 }
 
+bool is_project(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+}
+
 namespace {
 
 // A record is data from outside: what becomes a path, a key or a link is checked before anybody uses it.
 
 Result<void> nonsense(std::string_view what, std::string message) {
   return fail(ErrorKind::corrupt, "R012", fmt::format("{}: {}", what, message));
-}
-
-bool is_project(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
 }
 
 Result<void> check(const FileRecord& file, std::string_view what) {

@@ -163,8 +163,9 @@ std::string to_json(const EvidenceRecord&);
 std::string to_json(const WaiverRecord&);
 std::string to_json(const PolicyRecord&);
 std::string to_json(const VerdictRecord&);
-// Parses and checks a record: file names, projects, keys and directories must be valid, and lists in their order. Fails
-// with B002 to B004 or corrupt (R012); seals and channels also with R011. `what` names the record for messages.
+// Parses and checks a record: file names, projects, keys and directories must be valid. The lists of files and
+// of blocked files must be in order. Fails with B002 to B004 or corrupt (R012); seals and channels also with R011.
+// `what` names the record for messages.
 Result<SetRecord> parse_set(std::string_view text, std::string_view what);
 Result<SealRecord> parse_seal(std::string_view text, std::string_view what);
 Result<ViewRecord> parse_view(std::string_view text, std::string_view what);

@@ -52,10 +52,12 @@ Result<WaiverDigest> complete_waiver_digest(ObjectReader& store, const std::stri
 Result<ReleaseDigest> complete_release_digest(ObjectReader& store, const std::string& digits);
 
 // Immutable records. put_… writes a record and returns its digest. It reads first: a record that exists costs one read,
-// a new one also one write. It fails with R011 if other bytes are stored under the digest, and with R007. A record that
-// exists is not written again, also if garbage collection has marked it: who makes a pointer name it keeps it
-// (publish/marks.hpp). load_… reads a record and checks its hash. It costs one read, and fails with R010 (also for an
-// empty digest), R011, R012, R007 and B002 to B004.
+// a new one also one write. It fails with R011 if other bytes are stored under the digest, and with R007. The caller
+// must give a valid record: one with unsorted files or a bad key is written, and no reader accepts it. An existing
+// record is not written again, even if gc has marked it. Whoever lets a pointer name it must call refresh_marked()
+// before and restore_missing() after (publish/marks.hpp). put_evidence() also writes the marks of evidence_marks.hpp,
+// before the record; do not call mark_evidence() yourself. load_… reads a record and checks its hash. It costs one
+// read, and fails with R010 (also for an empty digest), R011, R012, R007 and B002 to B004.
 Result<SetDigest> put_set(ObjectStore& store, const SetRecord& record);
 Result<SetRecord> load_set(ObjectReader& store, const SetDigest& digest);
 Result<ViewDigest> put_view(ObjectStore& store, const ViewRecord& record);
@@ -92,11 +94,9 @@ read_evidence(ObjectReader& store, const std::vector<EvidenceDigest>& digests, F
 Result<std::vector<EvidenceDigest>> evidence_digests(ObjectReader& store);
 /// The keys of all waivers and revocations, whatever the objects hold. Two listings.
 Result<std::vector<std::string>> waiver_keys(ObjectReader& store);
-/// Whether a record is not what its name says, as opposed to one that is gone or a store that cannot be read. Pure.
-inline bool is_junk(const Error& error) {
-  return error.kind == ErrorKind::corrupt || error.kind == ErrorKind::resource_exhausted ||
-         error.kind == ErrorKind::unsupported;
-}
+/// Whether load_…() says that the bytes stored are not the record of that name: R011, R012, R007, B002 to B004. Any
+/// other error, such as a proxy's page instead of the record (K020), may hide a valid record. Pure.
+bool is_junk(const Error& error);
 
 // Seals.
 /// Writes the seal of the set `set` if-absent, below the directory that the set record names. Returns true if it was
@@ -111,7 +111,8 @@ struct SealedSet {
   SetRecord set;
   SealRecord seal;
 };
-/// Returns a set with its seal. Fails with not_found (R010, R013) or corrupt (R011, R012, R014). Two requests.
+/// Returns a set with its seal. Fails with not_found (R010, R013), corrupt (R011, R012, R014), or R005 for a set record
+/// without a directory. Two requests; a third one, which tells why, if the set is not sealed.
 Result<SealedSet> load_sealed(ObjectReader& store, const SetDigest& digest);
 /// The same by a digest or its first 8 or more digits, as people write it: also R020, and a listing for a short digest.
 Result<SealedSet> load_sealed(ObjectReader& store, const std::string& digits);
@@ -119,9 +120,9 @@ Result<SealedSet> load_sealed(ObjectReader& store, const std::string& digits);
 Result<std::vector<SealedSet>> load_all_sealed(ObjectReader& store, const std::vector<SetDigest>& digests);
 /// Returns all sealed sets at or below a directory ("42-linux", "42-linux/python/g"), sorted by the time of the seal,
 /// then by digest; an empty list if there are none. `directory` must not be empty, and has no slash at its end:
-/// "42-linux" does not match "42-linux-x/python". Fails with R010, R011, R012, and with R014, also for a seal in
-/// another place than its set names. Costs one listing of everything below, then two reads per set, one after the
-/// other.
+/// "42-linux" does not match "42-linux-x/python". A seal that is removed after the listing, as retention does, is left
+/// out. Fails with R010, R011, R012, and with R014, also for a seal in another place than its set names. Costs one
+/// listing of everything below, then two reads per set, one after the other.
 Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std::string& directory);
 
 /// What a locator refers to.
@@ -160,9 +161,9 @@ struct View {
 /// Returns the view that shows these sets, in this order. Fails with R018 if two of them disagree about a file. Pure:
 /// the same sets in the same order give the same digest.
 Result<View> make_view(const std::vector<SealedSet>& sets);
-/// Returns `base` with these sets appended; a set that it has already changes nothing. `base` must have the shards of
-/// the projects in `sets` (load_view_for): one that is missing counts as a project without files. The result has the
-/// shards of these projects only. Fails with R018. Pure.
+/// Returns `base` with these sets appended; a set that it has already changes nothing. Load `base` with
+/// load_view_for(base, sets). If the shard of a project in `sets` is missing, the project's old files are lost from the
+/// view. Nothing reports that. The result has the shards of these projects only. Fails with R018. Pure.
 Result<View> extend_view(const View& base, const std::vector<SealedSet>& sets);
 /// Checks whether extend_view() would succeed: R018. Pure.
 Result<void> check_extension(const View& base, const std::vector<SealedSet>& sets);
@@ -188,9 +189,9 @@ struct Channel {
 Result<std::optional<Channel>> read_channel(ObjectReader& store, const std::string& name);
 /// The same, but fails with not_found (R015, naming the existing channels) if the channel does not exist.
 Result<Channel> require_channel(ObjectReader& store, const std::string& name);
-/// Fails with unsupported (R031) if the store ignores conditional writes: a channel has several writers, so its store
-/// must be able to compare and swap.
-Result<void> require_swappable(ObjectStore& store, const std::string& name);
+/// Fails with unsupported (R031) if the store ignores conditional writes: a channel or a distribution has several
+/// writers, so its store must be able to compare and swap. `what` is for the message: "channel stable".
+Result<void> require_swappable(ObjectStore& store, const std::string& what);
 /// Replaces the channel `expected` by `next`, as one compare-and-swap; nullopt means that the channel must not exist
 /// yet. The caller has written the view and the ledger entry that `next` names, and has built `next` from `expected`.
 /// Costs one write. If the condition failed or the reply was lost, the channel is read, and its ledger as far back as

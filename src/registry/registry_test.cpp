@@ -1,6 +1,10 @@
 #include "registry/registry.hpp"
 
+#include "registry/distributions.hpp"
 #include "registry/empty_extras.hpp"
+#include "registry/evidence_marks.hpp"
+#include "registry/history.hpp"
+#include "registry/locks.hpp"
 #include "registry/testing/samples.hpp"
 #include "store/testing/faulty_store.hpp"
 #include <gmock/gmock.h>
@@ -381,6 +385,115 @@ TEST_F(Registry, EvidenceThatCannotBeReadNowIsAnError) {
   FaultyStore faulty(*store_, {FaultyStore::Fault::refuse, 2, false}); // 1 is the listing
   Findings skipped;
   EXPECT_FALSE(list_evidence(faulty, skipped)) << "a gate must not pass because a server is down";
+}
+
+/// Sends a page instead of one object, as a proxy in front of a server does.
+class Proxied : public FaultyStore {
+public:
+  Proxied(ObjectStore& inner, std::string key) : FaultyStore(inner), key_(std::move(key)) {}
+  Result<std::optional<std::string>> do_get(const std::string& key, std::uint64_t max_bytes,
+                                            std::string* etag) override {
+    if (key == key_) return fail(ErrorKind::corrupt, "K020", "a page, not the record");
+    return FaultyStore::do_get(key, max_bytes, etag);
+  }
+
+private:
+  std::string key_;
+};
+
+TEST_F(Registry, APageOfAProxyIsNotJunkAmongEvidence) {
+  EvidenceRecord evidence;
+  evidence.suite = "s";
+  evidence.set = testing::digest_named<SetDigest>("a");
+  evidence.result = Outcome::failed;
+  evidence.started = evidence.ended = k_time;
+  auto failed = *put_evidence(*store_, evidence);
+  Proxied proxied(*store_, evidence_key(failed));
+  Findings skipped;
+  auto listed = list_evidence(proxied, skipped);
+  ASSERT_FALSE(listed) << "the page hides a failed result";
+  EXPECT_EQ(listed.error().code, "K020");
+  EXPECT_THAT(skipped, IsEmpty());
+  EXPECT_EQ(mark_all_evidence(proxied).error().code, "K020");
+  for (const std::string code : {"R007", "R011", "R012", "B002", "B003", "B004"})
+    EXPECT_TRUE(is_junk(Error::of(ErrorKind::corrupt, code, ""))) << code;
+}
+
+TEST_F(Registry, ASealThatRetentionRemovesMeanwhileIsLeftOut) {
+  auto stays = sealed_sample(*store_, "1-linux/python/g", {{"a-1.0.tar.gz", "a", "1.0"}});
+  auto goes = sealed_sample(*store_, "1-linux/python/g", {{"b-1.0.tar.gz", "b", "1.0"}});
+  FaultyStore faulty(*store_);
+  faulty.after_call = [&](std::uint64_t call) {
+    if (call != 1) return; // 1 is the listing
+    EXPECT_TRUE(store_->remove(seal_key("1-linux/python/g", goes.digest)));
+  };
+  auto found = sealed_sets_below(faulty, "1-linux");
+  ASSERT_TRUE(found) << render(found.error());
+  ASSERT_EQ(found->size(), 1u);
+  EXPECT_EQ(found->front().digest, stays.digest);
+  overwrite("1-linux/other/seals/" + goes.digest.hex() + ".json", "a seal in another place");
+  EXPECT_EQ(sealed_sets_below(*store_, "1-linux").error().code, "R014");
+}
+
+TEST_F(Registry, AnAlteredLockIsAnError) {
+  LockRecord lock;
+  lock.sets = {testing::digest_named<SetDigest>("a"), testing::digest_named<SetDigest>("b")};
+  std::sort(lock.sets.begin(), lock.sets.end());
+  lock.until = k_time;
+  lock.source = "channel:stable";
+  lock.pylock = "lock-version = \"1.0\"";
+  auto key = "locks/" + put_lock(*store_, lock)->hex() + ".json";
+  EXPECT_EQ(list_locks(*store_)->size(), 1u);
+  auto before = text(key);
+  spoil(key);
+  EXPECT_EQ(list_locks(*store_).error().code, "R011");
+  overwrite(key, before);
+  std::swap(lock.sets[0], lock.sets[1]);
+  EXPECT_EQ(put_lock(*store_, lock).error().code, "R012");
+  for (const auto& sets : {lock.sets, std::vector<SetDigest>(), std::vector<SetDigest>(2, lock.sets[0])}) {
+    lock.sets = sets;
+    auto wrong = "locks/" + sha256(to_json(lock)).hex() + ".json";
+    overwrite(wrong, to_json(lock));
+    EXPECT_EQ(list_locks(*store_).error().code, "R012") << sets.size();
+    ASSERT_TRUE(store_->remove(wrong));
+  }
+}
+
+TEST_F(Registry, AHistoryIsBelievedOnlyInItsPlaceAndWithNamesThatPagesCanHave) {
+  HistoryFile file;
+  file.filename = "demo-1.0-py3-none-any.whl";
+  file.project = "demo";
+  file.version = "1.0";
+  file.key = "v2/x/" + file.filename;
+  HistoryRecord record{"v2/x", {file}, k_time, "", "", "", {}};
+  auto name = put_history(*store_, record)->hex() + ".json";
+  EXPECT_EQ(history_of(*store_, "v2/x")->files.size(), 1u);
+  overwrite("v2/y/history/" + name, text("v2/x/history/" + name));
+  EXPECT_EQ(history_of(*store_, "v2/y").error().code, "R012") << "it is that of v2/x";
+  overwrite("v2/x/history/" + name, text("v2/x/history/" + name) + "\n");
+  EXPECT_EQ(history_of(*store_, "v2/x").error().code, "R011") << "the same fields in other bytes";
+  record.files[0].project = "../../simple";
+  EXPECT_EQ(put_history(*store_, record).error().code, "R012");
+}
+
+/// A server that ignores conditions.
+class Unconditional : public FaultyStore {
+public:
+  using FaultyStore::FaultyStore;
+  Result<bool> conditional_writes() override { return false; }
+};
+
+TEST_F(Registry, ADistributionNeedsAStoreThatCanCompareAndSwap) {
+  Unconditional ignores(*store_);
+  EXPECT_EQ(claim_distribution(ignores, "v2/x").error().code, "R031");
+  EXPECT_THAT(*store_->list(""), IsEmpty());
+  ASSERT_TRUE(claim_distribution(*store_, "v2/x"));
+  auto now = *require_distribution(*store_, "v2/x");
+  auto moved = move_distribution(ignores, now, now.record.shown, {Action::read("add"), {}, "", k_time, ""});
+  ASSERT_FALSE(moved);
+  EXPECT_EQ(moved.error().code, "R031");
+  EXPECT_THAT(moved.error().message, HasSubstr("distribution v2/x"));
+  EXPECT_THAT(*store_->list("v2/x/views/"), IsEmpty());
 }
 
 TEST_F(Registry, ChannelsAreListedWithoutTheirPages) {

@@ -3,8 +3,6 @@
 #include "base/codes.hpp"
 #include "base/text.hpp"
 #include "registry/fields.hpp"
-#include "registry/keys.hpp"
-#include "thread/pool.hpp"
 #include <algorithm>
 #include <fmt/core.h>
 
@@ -12,7 +10,6 @@ namespace quarry::registry {
 
 namespace {
 constexpr const char* k_release_schema = "quarry.release/1";
-constexpr std::string_view k_releases_prefix = "releases/";
 } // namespace
 
 template <class V, Either<ExpectedParts> R> void fields(V& v, R& r) {
@@ -44,12 +41,6 @@ Result<ReleaseRecord> parse_release(std::string_view text, std::string_view what
 }
 
 namespace {
-std::optional<ReleaseDigest> release_in(std::string_view key) {
-  key.remove_prefix(k_releases_prefix.size());
-  if (!key.ends_with(k_json)) return std::nullopt;
-  return ReleaseDigest::parse(key.substr(0, key.size() - k_json.size()));
-}
-
 bool may_be_digits(const std::string& word) {
   return word.size() >= 8 && word.size() <= ReleaseDigest::k_digits &&
          word.find_first_not_of("0123456789abcdef") == word.npos;
@@ -82,37 +73,6 @@ Result<ReleaseDigest> release_called(ObjectReader& store, const std::string& nam
           .with_hint("name the one that you mean by its digest; `quarry release show` tells what it holds"));
 }
 } // namespace
-
-Result<std::vector<Stored<ReleaseRecord>>> list_releases(ObjectReader& store, Findings& skipped) {
-  TRY(auto listed, store.children(std::string(k_releases_prefix)));
-  std::vector<ReleaseDigest> digests;
-  for (const auto& object : listed.objects)
-    if (auto digest = release_in(object.key)) digests.push_back(*digest);
-  std::vector<std::optional<ReleaseRecord>> records(digests.size());
-  std::vector<std::string> defects(digests.size());
-  TRY_DO(parallel_for(digests.size(), k_requests, [&](std::size_t i) -> Result<void> {
-    auto record = load_release(store, digests[i]);
-    bool junk = !record && (record.error().kind == ErrorKind::corrupt || record.error().kind == ErrorKind::not_found ||
-                            record.error().kind == ErrorKind::invalid_argument);
-    if (!record && !junk) return fail(std::move(record).error());
-    if (record)
-      records[i] = std::move(*record);
-    else
-      defects[i] = record.error().message;
-    return {};
-  }));
-  std::vector<Stored<ReleaseRecord>> releases;
-  for (std::size_t i = 0; i < digests.size(); ++i) {
-    if (records[i])
-      releases.push_back({digests[i], std::move(*records[i])});
-    else
-      skipped.push_back({"R021", Severity::warning, "release:" + digests[i].short_hex(),
-                         "it is not a valid record and is left out: " + defects[i],
-                         "remove the object, or restore it from a copy of the store"});
-  }
-  std::sort(releases.begin(), releases.end(), [](const auto& a, const auto& b) { return a.digest < b.digest; });
-  return releases;
-}
 
 Result<void> check_release_name(const std::string& name) {
   auto refuse = [](const std::string& why) {

@@ -28,8 +28,8 @@ std::string to_json(const ReleaseRecord& record);
 /// Cost and errors as the other records of registry.hpp.
 Result<ReleaseDigest> put_release(ObjectStore& store, const ReleaseRecord& record);
 Result<ReleaseRecord> load_release(ObjectReader& store, const ReleaseDigest& digest);
-/// All releases, sorted by digest. An object that is not a valid record is left out and told in `skipped` (R021). One
-/// listing and a read for each, eight at the same time.
+/// All releases, sorted by digest, as list_evidence() of registry.hpp: junk is left out and told in `skipped` (R021).
+/// One listing and a read for each, sixteen at the same time.
 Result<std::vector<Stored<ReleaseRecord>>> list_releases(ObjectReader& store, Findings& skipped);
 /// Whether a new release may get the name: invalid_argument R025 for one that is blank or looks like digits of a digest
 /// (8 to 64 hex digits): `release:NAME` could mean another release, today or later. Pure.
@@ -41,7 +41,7 @@ Result<void> check_release_name(const std::string& name);
 Result<ReleaseDigest> find_release(ObjectReader& store, const std::string& word);
 /// The sealed sets of a release, as find_release() finds it. `files` is the union of their files, or
 /// empty if two sets have one file name with different content, as the `rocm` of two families have. Fails with R010,
-/// R011, R013, R020, R024. Two requests for each set, eight sets at the same time.
+/// R011 to R014, R020, R021, R024. Two requests for each set, eight sets at the same time.
 Result<Resolved> resolve_release(ObjectReader& store, const std::string& word);
 
 } // namespace quarry::registry

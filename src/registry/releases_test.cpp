@@ -2,6 +2,7 @@
 
 #include "registry/revocations.hpp"
 #include "registry/testing/samples.hpp"
+#include "store/testing/faulty_store.hpp"
 #include <gmock/gmock.h>
 
 namespace quarry::registry {
@@ -96,6 +97,25 @@ TEST(Releases, ARecordThatCannotBeReadMayHaveTheName) {
   EXPECT_EQ(one.error().code, "R021");
   EXPECT_THAT(one.error().details, ::testing::ElementsAre(HasSubstr(second.short_hex())));
   EXPECT_EQ(*find_release(*store, first.hex()), first);
+}
+
+TEST(Releases, OneThatIsRemovedWhileTheyAreListedIsLeftOut) {
+  auto store = store::make_memory_store();
+  ReleaseRecord record;
+  record.sets = {digest_named<SetDigest>("rocm")};
+  auto digest = *put_release(*store, record);
+  store::testing::FaultyStore faulty(*store);
+  faulty.after_call = [&](std::uint64_t call) {
+    if (call != 1) return; // 1 is the listing
+    EXPECT_TRUE(store->remove("releases/" + digest.hex() + ".json"));
+  };
+  Findings skipped;
+  EXPECT_THAT(*list_releases(faulty, skipped), ::testing::IsEmpty());
+  EXPECT_THAT(skipped, ::testing::IsEmpty());
+  ASSERT_TRUE(store->put("releases/" + digest.hex() + ".json",
+                         content::Rope::literal(std::string(k_record_bytes_max + 1, ' ')), {}));
+  EXPECT_THAT(*list_releases(*store, skipped), ::testing::IsEmpty());
+  ASSERT_EQ(skipped.size(), 1u) << "one object of junk does not hide the other releases";
 }
 
 TEST(Releases, NamesMeanOneRelease) {

@@ -37,7 +37,8 @@ Result<std::optional<Retired>> read_retired(ObjectReader& store, const std::stri
 /// Replaces `expected` by `next`; nullopt: there must be none yet. A lost reply is looked up. Fails with
 /// precondition_failed R003 if another writer was faster, and R004 if the write may still arrive. One write.
 Result<void> swap_retired(ObjectStore& store, const std::optional<Retired>& expected, const RetiredRecord& next);
-/// What is about to leave a directory: tombstoned or being purged. One listing, and a read for each record there.
+/// What is about to leave a directory: tombstoned or being purged. One invalid record fails the call: B002 to B004,
+/// R012. One listing, and a read for each record there.
 Result<std::vector<RetiredRecord>> leaving_from(ObjectReader& store, const std::string& directory);
 
 } // namespace quarry::registry

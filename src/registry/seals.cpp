@@ -131,8 +131,11 @@ Result<std::vector<SealedSet>> sealed_sets_below(ObjectReader& store, const std:
     auto digest = sealed_digest(object.key);
     if (!digest) continue;
     auto set = load_sealed(store, *digest);
-    if (!set && set.error().is(codes::not_sealed))
+    if (!set && set.error().is(codes::not_sealed)) {
+      TRY(auto record, load_set(store, *digest));
+      if (seal_key(record.directory, *digest) == object.key) continue; // retention removed it since the listing
       return wrong_seal(object.key, "seals a set that says it is somewhere else");
+    }
     if (!set) return fail(std::move(set).error().with_context("sealed by " + object.key));
     if (seal_key(set->set.directory, *digest) != object.key)
       return wrong_seal(object.key, "seals a set that says it is somewhere else");
