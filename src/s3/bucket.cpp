@@ -102,7 +102,10 @@ tl::expected<net::Response, Refusal> Bucket::once(const Call& call, Credentials&
   if (answer->ok() && !foreign && !error) return std::move(*answer);
   auto refusal = foreign && !error ? foreign_refusal(*answer, what) : refusal_of(*answer, what);
   // Retried, so that the next answer has the ETag if the write did happen.
-  if (foreign && !error && call.method == "PUT") refusal.trouble = net::Trouble::busy;
+  if (foreign && !error && call.method == "PUT") {
+    refusal.trouble = net::Trouble::busy;
+    refusal.ambiguous = !is_page(answer->body); // a captive portal has sent nothing on
+  }
   if (refusal.error.is(codes::access_denied))
     refusal.error.hint = hint_of_denial(call.method, !call.key.empty(), !used.keys.access_key.empty());
   if (is_mute(call, refusal)) return tl::unexpected(told(call, std::move(refusal)));
@@ -144,7 +147,7 @@ Outcome Bucket::call(const Call& call) {
     auto response = once(call, used);
     if (response) {
       retries_.budget.give();
-      return Done{std::move(*response), ambiguous};
+      return Done{std::move(*response)};
     }
     auto& refusal = response.error();
     attempt.of_this = refusal.trouble == attempt.trouble ? attempt.of_this + 1 : 1;

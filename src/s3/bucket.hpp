@@ -34,7 +34,6 @@ struct Call {
 
 struct Done {
   net::Response response;
-  bool ambiguous = false; ///< an earlier attempt of this call may have written as well: perhaps it was written twice
 };
 using Outcome = tl::expected<Done, Refusal>;
 

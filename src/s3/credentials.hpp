@@ -54,8 +54,9 @@ Result<Credentials> parse_assumed_role(NamedText named);
 class CredentialCache {
 public:
   virtual ~CredentialCache() = default;
-  /// Returns the credentials, and finds new ones from five minutes before they expire. If that fails, the old ones
-  /// serve until they expire; after that it fails as find_credentials() does. Free in between.
+  /// Returns the credentials, and finds new ones from five minutes before they expire. If that fails, it asks at
+  /// most once a minute, and the old ones serve until they expire; after that it fails as find_credentials() does. Free
+  /// in between.
   virtual Result<Credentials> get() = 0;
   /// Tells that the server rejected `used` as expired: the next get() searches again, unless `used` has been replaced
   /// already.

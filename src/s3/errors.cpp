@@ -205,6 +205,7 @@ Refusal refusal_of(const net::Response& response, const std::string& what) {
   if (!response.ok() && !passes && is_foreign(response)) return foreign_refusal(response, what);
   Refusal refusal;
   refusal.status = response.ok() ? 500 : response.status; // a success whose body is an error is not a success
+  refusal.unanswered = refusal.status == 502 || refusal.status == 504; // a gateway says so, and S3 may still write
   refusal.retry_after_ms = net::retry_after_ms(response.headers);
   auto reply = parse_reply(response.body, what);
   std::string message;

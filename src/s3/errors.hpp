@@ -15,8 +15,10 @@ struct Refusal {
   std::string region; ///< the bucket's region, if the request went to the wrong one
   net::Trouble trouble = net::Trouble::final;
   std::optional<std::uint64_t> retry_after_ms = {}; ///< as the server asked (Retry-After)
-  bool ambiguous = false;                           ///< the write may have happened although the call failed
-  bool unanswered = false; ///< no reply came, so the write may also happen later: the server may still be working
+  bool ambiguous = false;                           ///< an attempt may have written although the call failed
+  /// At least one attempt got no reply, or one of a gateway (502, 504), so the server may still write after this call
+  /// returns.
+  bool unanswered = false;
   Error error;
 };
 

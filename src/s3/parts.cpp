@@ -117,22 +117,23 @@ Call completion(const PartUpload& upload, const std::string& id, const SentParts
 
 // On a server that ignores conditions on CompleteMultipartUpload, an object too large for one PUT: the condition is
 // checked by a HEAD as late as possible.
-bool condition_still_holds(const PartUpload& upload) {
+tl::expected<void, Refusal> condition_still_holds(const PartUpload& upload) {
   const auto& request = upload.request;
-  if (request.condition == Condition::none || upload.capabilities.complete_conditions) return true;
-  auto head = upload.tools.bucket.call(
-      {.action = fmt::format("look at `{}`", request.key), .method = "HEAD", .key = request.key});
-  if (request.condition == Condition::absent) return !head && head.error().status == 404;
-  return head && unquoted(net::header(head->response.headers, "etag")) == request.etag;
+  if (request.condition == Condition::none || upload.capabilities.complete_conditions) return {};
+  return check_by_looking(upload.tools, request);
+}
+
+/// Whether a later run may succeed with the parts that are there.
+bool may_pass_later(const Refusal& refusal) {
+  auto kind = refusal.error.kind;
+  return kind == ErrorKind::cancelled || kind == ErrorKind::unavailable || kind == ErrorKind::timed_out ||
+         kind == ErrorKind::unauthenticated;
 }
 
 // Keeps the parts on the server if a later run may resume the upload; otherwise removes them.
 PutOutcome abandon(const PartUpload& upload, const std::string& id, Journal* journal, Refusal refusal) {
-  auto kind = refusal.error.kind;
-  bool again = kind == ErrorKind::cancelled || kind == ErrorKind::unavailable || kind == ErrorKind::timed_out ||
-               kind == ErrorKind::unauthenticated;
   refusal.ambiguous = false; // without Complete there is no object
-  if (journal && again) return tl::unexpected(std::move(refusal));
+  if (journal && may_pass_later(refusal)) return tl::unexpected(std::move(refusal));
   abort_upload(upload, id);
   if (journal) journal->remove();
   return tl::unexpected(std::move(refusal));
@@ -144,7 +145,10 @@ PutOutcome completed_otherwise(const PartUpload& upload, const BegunUpload& begu
   bool unknown = refusal.code == "NoSuchUpload" || refusal.status >= 500 || refusal.status == 0;
   if (unknown) refusal.ambiguous = true;
   auto outcome = settled(upload.tools, upload.request, begun.marked, std::move(refusal), digest);
-  if (outcome || outcome.error().status == 412) {
+  // Parts that the server does not want to join would be refused again by each later run.
+  bool unfit =
+      !outcome && !outcome.error().ambiguous && outcome.error().status == 400 && !may_pass_later(outcome.error());
+  if (outcome || outcome.error().status == 412 || unfit) {
     if (journal) journal->remove();
     if (!outcome) abort_upload(upload, begun.id);
   }
@@ -153,8 +157,8 @@ PutOutcome completed_otherwise(const PartUpload& upload, const BegunUpload& begu
 
 PutOutcome complete(const PartUpload& upload, const BegunUpload& begun, const SentParts& sent, Journal* journal) {
   auto call = completion(upload, begun.id, sent);
-  if (!condition_still_holds(upload))
-    return abandon(upload, begun.id, journal, precondition_refusal(upload.request.key));
+  if (auto holds = condition_still_holds(upload); !holds)
+    return abandon(upload, begun.id, journal, std::move(holds.error()));
   auto done = upload.tools.bucket.call(call);
   if (!done) return completed_otherwise(upload, begun, journal, std::move(done.error()), sent.sha256);
   auto etag = etag_of(done->response.body, "CompleteMultipartUploadResult", "the end of an upload");

@@ -93,19 +93,6 @@ PutOutcome put_streamed(const PutTools& tools, const PutRequest& request, const 
   return finish(tools, request, marked, std::move(outcome), body->digest());
 }
 
-/// Imitates a condition that the server ignores: looks before the write. Safe for a single writer only; that is why
-/// channels are refused on such a server (R031).
-tl::expected<void, Refusal> check_by_looking(const PutTools& tools, const PutRequest& request) {
-  auto head =
-      tools.bucket.call({.action = fmt::format("look at `{}`", request.key), .method = "HEAD", .key = request.key});
-  if (!head && head.error().status != 404) return tl::unexpected(std::move(head.error()));
-  bool holds = request.condition == Condition::absent
-                   ? !head
-                   : head && unquoted(net::header(head->response.headers, "etag")) == request.etag;
-  if (!holds) return tl::unexpected(precondition_refusal(request.key));
-  return {};
-}
-
 } // namespace
 
 Refusal refused(Error error) {
@@ -121,6 +108,17 @@ Refusal precondition_refusal(const BucketKey& key) {
   refusal.error = {
       ErrorKind::precondition_failed, "K005", fmt::format("`{}` is not as it was expected", key), {}, {}, {}};
   return refusal;
+}
+
+tl::expected<void, Refusal> check_by_looking(const PutTools& tools, const PutRequest& request) {
+  auto head =
+      tools.bucket.call({.action = fmt::format("look at `{}`", request.key), .method = "HEAD", .key = request.key});
+  if (!head && head.error().status != 404) return tl::unexpected(std::move(head.error()));
+  bool holds = request.condition == Condition::absent
+                   ? !head
+                   : head && unquoted(net::header(head->response.headers, "etag")) == request.etag;
+  if (!holds) return tl::unexpected(precondition_refusal(request.key));
+  return {};
 }
 
 std::uint64_t part_size(std::uint64_t size, std::uint64_t part_bytes) {

@@ -60,11 +60,11 @@ struct PutTools {
   PartLimits limits;
 };
 
-/// Stores `request.content` under `request.key`, if the condition holds:
-///   up to part_bytes                                  from memory, in one request
-///   larger                                            in parts: one request for each, and two more
-///   larger, with a condition, on a server that does   streamed in one request, up to single_put_bytes; a larger one
-///   not check it when an upload of parts is completed goes in parts, with a HEAD before the end: not atomic
+/// Stores `request.content` under `request.key`, if the condition holds. Three rules:
+///   1. Up to part_bytes: from memory, in one request.
+///   2. Larger: in parts, one request for each, and two more.
+///   3. Larger, with a condition, on a server that does not check it when the parts are completed: streamed in one
+///      request up to single_put_bytes (5 GiB); above that in parts, with a HEAD before the end. That is not atomic.
 /// On a server that ignores the condition everywhere it is checked by a HEAD before the write, which is not atomic. A
 /// conditional or large put first asks tools.capabilities. Memory is taken from `tools.slabs` and bounded by it: K013
 /// if one part is larger than that. A lost reply costs a HEAD. Over plain http to another machine a streamed content
@@ -100,6 +100,9 @@ PutOutcome settled(const PutTools& tools, const PutRequest& request, const Marke
                    const Sha256& digest);
 /// Stores the content as a multipart upload, as put_object() says.
 PutOutcome put_parts(const PutTools& tools, const PutRequest& request, const Capabilities& capabilities);
+/// Imitates a condition that the server does not check: a HEAD before the write. Status 412 if it does not hold. Safe
+/// for a single writer only; that is why channels and distributions are refused on such a server (R031).
+tl::expected<void, Refusal> check_by_looking(const PutTools& tools, const PutRequest& request);
 Refusal refused(Error error);                       ///< wraps an error of our own
 Refusal precondition_refusal(const BucketKey& key); ///< status 412, as a server answers
 

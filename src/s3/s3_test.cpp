@@ -289,7 +289,9 @@ TEST(Credentials, OfAProfileAndItsRole) {
   Fake fake;
   SharedFiles files{*parse_ini({"[profile deploy]\nrole_arn = arn:role\nsource_profile = base\n[profile "
                                 "circle]\nrole_arn = r\nsource_profile = circle2\n[profile circle2]\nrole_arn = "
-                                "r\nsource_profile = circle\n[profile process]\ncredential_process = x\n",
+                                "r\nsource_profile = circle\n[profile process]\ncredential_process = x\n"
+                                "[profile self]\nrole_arn = arn:role\nsource_profile = self\naws_access_key_id = B\n"
+                                "aws_secret_access_key = S\n[profile hollow]\nrole_arn = r\nsource_profile = hollow\n",
                                 "c"}),
                     *parse_ini({"[base]\naws_access_key_id = A\naws_secret_access_key = S\n", "k"})};
   EXPECT_EQ(find(fake, {{"AWS_PROFILE", "base"}}, files)->keys.access_key, "A");
@@ -301,7 +303,12 @@ TEST(Credentials, OfAProfileAndItsRole) {
   EXPECT_EQ(fake.asked.at(0), "POST https://sts.eu-west-1.amazonaws.com/");
   EXPECT_THAT(net::header(fake.headers.at(0), "authorization"),
               HasSubstr("Credential=A/20130524/eu-west-1/sts/aws4_request"));
-  for (const auto* name : {"absent", "circle", "process"})
+  fake.answers.push_back({200, {}, k_assumed}); // its own keys, but not instead of the role
+  auto own = find(fake, {{"AWS_PROFILE", "self"}}, files);
+  ASSERT_TRUE(own) << render(own.error());
+  EXPECT_EQ(own->keys.access_key, "ASIA");
+  EXPECT_THAT(net::header(fake.headers.at(1), "authorization"), HasSubstr("Credential=B/"));
+  for (const auto* name : {"absent", "circle", "process", "hollow"})
     EXPECT_EQ(find(fake, {{"AWS_PROFILE", name}}, files).error().code, "K012") << name;
 }
 

@@ -58,6 +58,13 @@ Unexpected bad_profile(const Profile& profile, const std::string& text) {
               "see the files that AWS_CONFIG_FILE and AWS_SHARED_CREDENTIALS_FILE name, or those in ~/.aws");
 }
 
+std::optional<Keys> keys_in(const Profile& profile) {
+  Keys keys{profile.value("aws_access_key_id"), Secret(profile.value("aws_secret_access_key")),
+            Secret(profile.value("aws_session_token"))};
+  bool complete = !keys.access_key.empty() && !keys.secret_key.empty();
+  return complete ? std::optional(std::move(keys)) : std::nullopt;
+}
+
 Found from_profile_named(const CredentialSurroundings& s, const SharedFiles& files, const std::string& name,
                          std::string& why, int depth) {
   auto profile = profile_of(files.config, files.credentials, name);
@@ -73,20 +80,23 @@ Found from_profile_named(const CredentialSurroundings& s, const SharedFiles& fil
     }
     auto base = profile.value("source_profile");
     if (base.empty()) return bad_profile(profile, "role_arn needs source_profile or web_identity_token_file");
-    auto plain = base == name ? Profile{} : profile_of(files.config, files.credentials, base);
-    if (base != name && !plain.found) return bad_profile(profile, fmt::format("there is no profile {}", base));
+    auto keys = keys_in(profile);
     if (base != name) {
-      TRY(auto keys, from_profile_named(s, files, base, why, depth + 1));
-      if (!keys) return bad_profile(profile, fmt::format("profile {} holds no keys", base));
-      TRY(auto assumed, assume_role(s, {role, session, {}}, &keys->keys, source));
-      return std::optional(assumed);
+      if (!profile_of(files.config, files.credentials, base).found)
+        return bad_profile(profile, fmt::format("there is no profile {}", base));
+      TRY(auto of_base, from_profile_named(s, files, base, why, depth + 1));
+      keys = of_base ? std::optional(of_base->keys) : std::nullopt;
     }
+    if (!keys) return bad_profile(profile, fmt::format("profile {} holds no keys", base));
+    TRY(auto assumed, assume_role(s, {role, session, {}}, &*keys, source));
+    return std::optional(assumed);
   }
-  Credentials found;
-  found.source = source;
-  found.keys = {profile.value("aws_access_key_id"), Secret(profile.value("aws_secret_access_key")),
-                Secret(profile.value("aws_session_token"))};
-  if (!found.keys.access_key.empty() && !found.keys.secret_key.empty()) return std::optional(found);
+  if (auto keys = keys_in(profile)) {
+    Credentials found;
+    found.source = source;
+    found.keys = std::move(*keys);
+    return std::optional(found);
+  }
   if (!profile.value("credential_process").empty() || !profile.value("sso_session").empty() ||
       !profile.value("sso_start_url").empty())
     return bad_profile(profile, "credential_process and SSO are not supported: export keys from them");

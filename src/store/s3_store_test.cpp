@@ -438,6 +438,8 @@ TEST_F(S3Store, AServerThatOnlyFailsIsNoRival) {
                                          {"status:500:InternalError", "K006"},
                                          {"status:507:InsufficientStorage", "K014"},
                                          {"status:501:NotImplemented", "K008"},
+                                         {"status:502:BadGateway", "R004"}, // a gateway: S3 may still be at work
+                                         {"status:504:GatewayTimeout", "R004"},
                                          {"before", "R004"}}) { // nobody answered: it may come to pass yet
     arm(R"({"action":")" + c.action + R"(","method":"PUT","times":1000})");
     auto swapped = put("there", "1", Precondition::if_match(etag));
@@ -451,6 +453,51 @@ TEST_F(S3Store, AServerThatOnlyFailsIsNoRival) {
     server_.control("DELETE");
   }
   EXPECT_EQ(get("there"), "0");
+}
+
+TEST_F(S3Store, APutWhoseAnswersLackTheEtagIsLookedUp) {
+  arm(R"({"action":"no-etag","method":"PUT","times":1000})");
+  for (const auto& condition : {Precondition{}, Precondition::if_absent()}) {
+    auto key = condition.kind == Precondition::Kind::none ? "any" : "new";
+    auto written = put(key, "bytes", condition);
+    EXPECT_TRUE(written) << key << ": " << render(written.error());
+    EXPECT_EQ(get(key), "bytes");
+  }
+  server_.control("DELETE");
+}
+
+// Above the limit of one PUT, on a server that does not check conditions at the end.
+TEST_F(S3Store, ALookThatFailsBeforeTheEndKeepsTheParts) {
+  auto& server = testing::s3_double({"--without", "complete-conditions"});
+  auto tuned = testing::tuning(k_part);
+  tuned.parts.single_put_bytes = k_part;
+  auto store = testing::open_at(server, prefix_, tuned, {{"XDG_STATE_HOME", directory_.path()}});
+  ASSERT_TRUE(*store->conditional_writes());
+  auto bytes = noise(k_part * 3);
+  PutOptions options;
+  options.precondition = Precondition::if_absent();
+  options.sha256 = sha256(bytes);
+  server.control("POST", R"({"faults":[{"action":"status:503:SlowDown","method":"HEAD","times":1000}]})");
+  auto refused = store->put("large", Rope::literal(bytes), options);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::unavailable) << render(refused.error());
+  EXPECT_EQ(server.control("GET").at("uploads"), 1) << "for the next run";
+  server.control("DELETE");
+  auto written = store->put("large", Rope::literal(bytes), options);
+  ASSERT_TRUE(written) << render(written.error());
+  EXPECT_EQ(server.control("GET").at("uploads"), 0);
+  EXPECT_EQ(store->put("large", Rope::literal(bytes), options).error().code, "R002");
+  server.control("DELETE");
+}
+
+TEST_F(S3Store, PartsThatTheServerDoesNotJoinAreNotKept) {
+  arm(R"({"action":"status:400:EntityTooSmall","method":"POST","query":"uploadId"})");
+  auto bytes = noise(k_part * 3);
+  EXPECT_FALSE(put("large", bytes));
+  EXPECT_EQ(server_.control("GET").at("uploads"), 0);
+  EXPECT_TRUE(sys::list_directory(directory_.path() + "/quarry/uploads")->empty());
+  ASSERT_TRUE(put("large", bytes));
+  EXPECT_EQ(get("large"), bytes);
 }
 
 TEST_F(S3Store, WhoIsDeniedHearsWhatWasAsked) {
