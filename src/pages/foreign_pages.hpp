@@ -17,6 +17,8 @@ namespace quarry::pages {
 /// The page of a package directory, relative to it, that says whether all our pages were there once.
 inline constexpr std::string_view k_written_last = "simple-json/index.html";
 
+/// Whether `bytes` are an index page with our mark, or JSON. Pure.
+bool is_our_page(const std::string& bytes);
 /// Whether `bytes` are an index page without our mark that links to something. Pure.
 bool is_anothers_page(const std::string& bytes);
 
@@ -25,16 +27,21 @@ class ForeignPages {
 public:
   ForeignPages(store::ObjectReader& store, std::string directory) : store_(store), directory_(std::move(directory)) {}
 
-  /// Whether the page at `key`, which another tool wrote, is left to it. A page that was there before ours is replaced
-  /// once: its packages were taken over or are ours. One that appeared where our pages are already, or while we wrote,
-  /// has an active writer. One head in a directory, at the first such page.
+  /// Returns false (replace or remove it) if our pages were not here before and the page has not changed since we first
+  /// saw it: its packages were taken over or are ours. Returns true (leave it) if our pages were already here, or if
+  /// somebody wrote the page while we worked. One head in a directory, at the first such page.
   Result<bool> is_left(const std::string& key, const std::string& etag);
+  /// Finds out whether our pages are here already; is_left() would do it at the first page of another tool, perhaps
+  /// after ours were written. One head, once.
+  Result<void> look_first();
   /// Our write of this page failed, because somebody was faster.
   void lost(const std::string& key);
   /// Sorted; copies (`simple/rocm/`) by the key of their page.
   std::vector<std::string> left() const;
 
 private:
+  Result<void> find_whether_ours(); ///< with the lock held
+
   store::ObjectReader& store_;
   std::string directory_;
   mutable std::mutex mutex_;

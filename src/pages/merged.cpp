@@ -195,12 +195,13 @@ private:
     return tokens_.own + "\n" + tokens_.base;
   }
 
-  /// Both sources have files; or the directory's own sets are gone, and the merged index that shows them must follow.
+  /// Both sources have files; or one of them has lost its sets, and the merged index that shows them must follow.
   Result<bool> has_merged_index() {
     TRY(tokens_.base, merge_.base.token());
-    if (tokens_.base.empty()) return false; // the usual case costs no look at the directory's own sets
-    TRY_DO(token());
-    if (tokens_.base.empty() || !tokens_.own.empty()) return !tokens_.base.empty();
+    if (!tokens_.base.empty()) { // else it costs no look at the directory's own sets
+      TRY_DO(token());
+      if (!tokens_.own.empty()) return true;
+    }
     TRY(auto state, merge_.store.head(merge_.directory() + "/" + std::string(k_state_name)));
     return state.has_value();
   }
@@ -276,14 +277,13 @@ Result<std::set<std::string>> published_directories(ObjectReader& store, unsigne
     if (!digest) return {};
     auto set = registry::load_set(store, *digest);
     if (set) {
+      if (set->directory.empty()) return {}; // never sealed: a seal needs a place
       std::lock_guard lock(mutex);
       directories.insert(set->directory);
       return {};
     }
-    auto kind = set.error().kind;
-    if (kind == ErrorKind::not_found) return {}; // garbage collection has removed it since the listing
-    bool junk = kind == ErrorKind::corrupt || kind == ErrorKind::resource_exhausted || kind == ErrorKind::unsupported;
-    if (!junk) return fail(std::move(set).error());
+    if (set.error().kind == ErrorKind::not_found) return {}; // garbage collection has removed it since the listing
+    if (!registry::is_junk(set.error())) return fail(std::move(set).error());
     errors[i] = std::move(set).error();
     return {};
   }));

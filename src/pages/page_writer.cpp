@@ -140,7 +140,7 @@ Result<bool> write_batch(ObjectStore& store, const PageSource& source, const std
 /// A removal has no precondition. If another writer needed the page in the meantime, it had changed the source first:
 /// the token then differs, and the next round writes the page again.
 Result<bool> remove_pages(ObjectStore& store, const PageSource& source, const std::string& token,
-                          const std::vector<std::string>& stale, Projected& done) {
+                          const std::vector<std::string>& stale, Tally& tally) {
   if (stale.empty()) return true;
   TRY(bool slash_keys, store.slash_keys());
   bool removed = false;
@@ -148,11 +148,16 @@ Result<bool> remove_pages(ObjectStore& store, const PageSource& source, const st
     for (const auto& key :
          {slash_keys ? slash_key_of(page) : "", page}) { // removed last, so that a copy never outlives its page
       if (key.empty()) continue;
-      TRY(auto there, store.head(key));
+      TRY(auto there, look(store, key));
       if (!there) continue;
+      bool of_another = source.others == Others::left && is_anothers_page(there->bytes);
+      if (of_another) {
+        TRY(bool left, tally.foreign.is_left(key, there->etag));
+        if (left) continue;
+      }
       TRY_DO(store.remove(key));
       removed = true;
-      ++done.pages_removed;
+      ++tally.done.pages_removed;
     }
   return removed ? is_still(source, token) : true;
 }
@@ -177,6 +182,8 @@ Result<std::optional<Projected>> try_once(ObjectStore& store, const PageSource& 
   TRY(auto token, source.token());
   TRY(auto work, source.work(state ? state->bytes : ""));
   Tally tally{{}, foreign};
+  bool may_remove = source.others == Others::left && !work.stale.empty();
+  if (may_remove) TRY_DO(foreign.look_first()); // before our own pages are written
   if (work.state_before) {
     TRY(bool written, write_state(store, state_key, *work.state_before, state, tally.done));
     if (!written) return std::optional<Projected>();
@@ -185,11 +192,19 @@ Result<std::optional<Projected>> try_once(ObjectStore& store, const PageSource& 
     TRY(bool written, write_batch(store, source, token, batch, tally));
     if (!written) return std::optional<Projected>();
   }
-  TRY(bool removed, remove_pages(store, source, token, work.stale, tally.done));
+  TRY(bool removed, remove_pages(store, source, token, work.stale, tally));
   if (!removed) return std::optional<Projected>();
+  auto pages = tally.done.pages_written;
   if (work.state) {
     TRY(bool written, write_state(store, state_key, work.state(), state, tally.done));
     if (!written) return std::optional<Projected>();
+  }
+  // A source that left and returned (ABA): its writer found our old pages right and wrote nothing, and we have replaced
+  // them since. A state object that is replaced if-match notices that, else the source is read once more.
+  bool unguarded = pages > 0 && tally.done.pages_written == pages;
+  if (unguarded) {
+    TRY(bool current, is_still(source, token));
+    if (!current) return std::optional<Projected>();
   }
   return std::optional(std::move(tally.done));
 }

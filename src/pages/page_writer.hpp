@@ -32,8 +32,9 @@ struct Batch {
 struct Work {
   std::vector<Batch> batches;
   /// Full keys of pages that the source no longer shows. They are removed, with their copies, after all pages are
-  /// written. A store removes without a precondition, so the token is read again afterwards: if another writer needed
-  /// such a page, it had changed the source before, and the next round writes the page again.
+  /// written; pages of another tool are left as `others` says. A store removes without a precondition, so the token is
+  /// read again afterwards: if another writer needed such a page, it had changed the source before, and the next round
+  /// writes the page again.
   std::vector<std::string> stale;
   /// Write-ahead state, written before any page: it lacks the entries of the pages that are about to change, so that
   /// after a crash the next writer does not trust these pages.
@@ -51,8 +52,9 @@ struct PageSource {
   std::string directory;
   std::function<Result<std::string>()> token; ///< reads the source; returns a value that changes whenever it changes
   /// Returns the work for the source that token() read last. `shown` is the content of the state object `state_key` as
-  /// it was read, empty if it does not exist. After a lost race work() is called again. The new work must include all
-  /// pages of the earlier calls: in the lost round one of them may have replaced a newer page (recent_moves.hpp).
+  /// it was read, empty if it does not exist. work() may be called several times in one write_pages(). It must remember
+  /// the projects of its earlier calls and include their pages again: in a lost round one of them may have replaced a
+  /// newer page (recent_moves.hpp). write_pages() does not remember them.
   std::function<Result<Work>(const std::string& shown)> work;
   std::string state_key = {}; ///< relative to `directory`; empty: the pages have no state object
   unsigned transfers = 8;     ///< requests at the same time; pages are small, so each costs one round trip
@@ -63,8 +65,8 @@ struct PageSource {
 /// Writes the pages of `source` whose bytes differ, and removes stale ones. Starts over when another writer changed the
 /// source or a page, at most k_rebase_max times; then it fails with precondition_failed (P010). A write whose outcome
 /// is unknown counts as a change of another writer. Also fails with the errors of the store and of the source's
-/// functions. A round costs one read per page and copy, one write per one of these that differs, one head per stale
-/// key, and one call of token() per batch and up to two more; batches run `transfers` requests at the same time.
+/// functions. A round costs one read per page and copy, one write per one of these that differs, one read per stale
+/// key, and one call of token() per batch and up to three more; batches run `transfers` requests at the same time.
 Result<Projected> write_pages(store::ObjectStore& store, const PageSource& source);
 
 /// Returns the key of a page's copy: "a/simple/rocm/index.html" -> "a/simple/rocm/"; "" if the key does not end in

@@ -108,6 +108,19 @@ index::Page state_page(const registry::DistributionRecord& shown) {
   return {std::string(k_state_name), state.dump(), "application/json"};
 }
 
+/// Whether one of our pages is here. A publish that was killed before its last page leaves some of them.
+Result<bool> has_our_pages(ObjectReader& store, const std::string& directory) {
+  TRY(auto last, store.head(directory + "/" + std::string(k_written_last)));
+  if (last) return true;
+  TRY(auto keys, stale_pages(store, directory, [](const std::string&) { return false; }));
+  keys.push_back(directory + "/index.html");
+  for (const auto& key : keys) {
+    TRY(auto bytes, store.get(key, k_page_bytes_max));
+    if (bytes && is_our_page(*bytes)) return true;
+  }
+  return false;
+}
+
 } // namespace
 
 Findings foreign_notes(const Projected& projected) {
@@ -143,7 +156,7 @@ Result<Projected> project_directory(ObjectStore& store, const std::string& direc
   auto work = [&](const std::string&) { return work_of(store, directory, sets, /*is_repository=*/false); };
   TRY_DO(token());
   if (sets.empty()) { // pages of sets that have left since are made empty
-    TRY(auto pages, store.head(directory + "/" + std::string(k_written_last)));
+    TRY(bool pages, has_our_pages(store, directory));
     if (!pages) return Projected{};
   }
   return write_pages(store, {directory, token, work});
@@ -154,8 +167,7 @@ Result<Projected> project_distribution(ObjectStore& store, const std::string& di
   auto token = [&]() -> Result<std::string> {
     TRY(auto now, registry::require_distribution(store, directory));
     shown = std::move(now.record);
-    TRY(auto history, registry::history_token(store, directory));
-    return registry::to_json(shown) + history;
+    return token_of_distribution(store, shown);
   };
   auto work = [&](const std::string&) -> Result<Work> {
     TRY(auto sets, registry::sealed_of(store, shown.shown));

@@ -31,7 +31,8 @@ struct Projected {
 Findings foreign_notes(const Projected& projected);
 
 /// Writes the pages of a package directory ("42-linux/python/g"), which show the union of the sets sealed there:
-/// nothing if the last of them has left. Writes nothing if no set was ever sealed there. Fails with precondition_failed
+/// If no set is left, the pages are made empty. Writes nothing if no set is sealed there and no page of ours is there.
+/// Fails with precondition_failed
 /// (P010) if other writers kept changing the pages for k_rebase_max rounds, already_exists (R018) if two sets disagree
 /// about a file, R010 to R014 of a set at or below the directory, and the errors of the store. Reads these sets three
 /// times or more, every page of the directory, and the METADATA of one wheel per project; writes pages whose bytes

@@ -22,7 +22,7 @@ constexpr std::uint64_t k_recent_moves = 16; ///< far more moves than happen whi
 struct RecentMoves {
   /// Project -> number of the last move that changed it, if that is among the last k_recent_moves moves.
   std::map<std::string, std::uint64_t> moved;
-  /// The same for projects that another of these moves had changed before.
+  /// Projects that at least two of the last k_recent_moves moves changed, with the number of the last such move.
   std::map<std::string, std::uint64_t> twice;
 
   /// Returns the state after `move`, which changed `projects`; `more_than_once` are those of them that changed in

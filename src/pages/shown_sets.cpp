@@ -1,6 +1,5 @@
 #include "pages/shown_sets.hpp"
 
-#include "registry/distributions.hpp"
 #include "registry/history.hpp"
 
 namespace quarry::pages {
@@ -27,15 +26,29 @@ Result<std::string> token_of(ObjectReader& store, const std::string& directory, 
   return token + history;
 }
 
-// Seals and records of the history are named by their content: the list of their keys identifies what is shown.
-Result<std::string> token_of_shown(ObjectReader& store, const std::string& directory) {
-  TRY(auto distribution, registry::read_distribution(store, directory));
-  TRY(auto history, registry::history_token(store, directory));
-  if (distribution) return registry::to_json(distribution->record) + history;
+namespace {
+Result<std::string> seal_names(ObjectReader& store, const std::string& directory) {
   TRY(auto seals, store.list(directory + "/seals/"));
   std::string names;
   for (const auto& seal : seals) names += seal.key + "\n";
-  return names + history;
+  return names;
+}
+} // namespace
+
+// A set may be named before it is sealed (`set adopt --seal`), and retention removes a seal without moving the pointer.
+Result<std::string> token_of_distribution(ObjectReader& store, const registry::DistributionRecord& record) {
+  TRY(auto seals, seal_names(store, record.directory));
+  TRY(auto history, registry::history_token(store, record.directory));
+  return registry::to_json(record) + seals + history;
+}
+
+// Seals and records of the history are named by their content: the list of their keys identifies what is shown.
+Result<std::string> token_of_shown(ObjectReader& store, const std::string& directory) {
+  TRY(auto distribution, registry::read_distribution(store, directory));
+  if (distribution) return token_of_distribution(store, distribution->record);
+  TRY(auto seals, seal_names(store, directory));
+  TRY(auto history, registry::history_token(store, directory));
+  return seals + history;
 }
 
 } // namespace quarry::pages

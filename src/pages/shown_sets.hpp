@@ -1,6 +1,7 @@
 #pragma once
 // Private to the room.
 // Which sets the pages of a directory show, and a token that changes with them.
+#include "registry/distributions.hpp"
 #include "registry/registry.hpp"
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ Result<std::vector<registry::SealedSet>> shown_in(store::ObjectReader& store, co
 /// Changes with the sets and with the untested history. One listing.
 Result<std::string> token_of(store::ObjectReader& store, const std::string& directory,
                              const std::vector<registry::SealedSet>& sets);
+/// The same for a distribution, whose pointer was just read: changes with the pointer, the seals and the history. Two
+/// listings.
+Result<std::string> token_of_distribution(store::ObjectReader& store, const registry::DistributionRecord& record);
 /// The same for shown_in(), without reading a set: a read and two listings.
 Result<std::string> token_of_shown(store::ObjectReader& store, const std::string& directory);
 

@@ -2,6 +2,7 @@
 
 #include "base/json.hpp"
 #include "index/pages.hpp"
+#include "pages/projection.hpp"
 #include "publish/placement.hpp"
 #include "publish/publish.hpp"
 #include "publish/testing/invariants.hpp"
@@ -221,6 +222,40 @@ TEST_F(Distribute, WhatWasWithdrawnIsShownNoMore) {
   EXPECT_EQ(testing::broken_links(now), "");
   EXPECT_FALSE(now.contains("v2/gfx94X-dcgpu/rocm/index.html") || now.contains("v2/gfx94X-dcgpu/rocm/"));
   EXPECT_FALSE(*repair_distribution(*target_, "v2/none"));
+}
+
+// The pointer does not move when a seal goes or comes.
+TEST_F(Distribute, ASealThatReturnsWhilePagesAreWrittenIsShown) {
+  ASSERT_TRUE(copy(*target_, "42"));
+  ASSERT_TRUE(copy(*target_, "43"));
+  auto shown = testing::snapshot(*target_);
+  auto set = planned("43").front();
+  auto seal = set.set.directory + "/seals/" + set.digest.hex() + ".json";
+  ASSERT_TRUE(target_->remove(seal));
+  FaultyStore watched(*target_);
+  bool once = false;
+  watched.after_call = [&](std::uint64_t) {
+    if (once || !watched.log().back().starts_with("put ")) return;
+    once = true;
+    ASSERT_TRUE(target_->put(seal, content::Rope::literal(shown.at(seal)), {}));
+    ASSERT_TRUE(pages::project_distribution(*target_, set.set.directory));
+  };
+  ASSERT_TRUE(pages::project_distribution(watched, set.set.directory));
+  EXPECT_TRUE(once);
+  EXPECT_EQ(testing::differences(shown, testing::snapshot(*target_)), "");
+}
+
+TEST_F(Distribute, PagesOfAnotherToolForProjectsThatWeLackAreLeft) {
+  ASSERT_TRUE(copy(*target_, "42"));
+  const std::string place = "v2/gfx94X-dcgpu/", page = "<a href=\"https://host/x-1.0.tar.gz\">x-1.0.tar.gz</a>";
+  for (const std::string key : {"x/index.html", "simple/x/index.html"})
+    ASSERT_TRUE(target_->put(place + key, content::Rope::literal(page), {}));
+  ASSERT_TRUE(target_->put(place + "gone/index.html", content::Rope::literal("no links"), {}));
+  auto copied = copy(*target_, "43");
+  ASSERT_TRUE(copied) << render(copied.error());
+  auto now = testing::snapshot(*target_);
+  for (const std::string key : {"x/index.html", "simple/x/index.html"}) EXPECT_TRUE(now.contains(place + key)) << key;
+  EXPECT_FALSE(now.contains(place + "gone/index.html"));
 }
 
 TEST_F(Distribute, AStructuredIndexKeepsEachFileWithItsProject) {

@@ -33,6 +33,7 @@ Result<bool> may_be_sealed(ObjectReader& store, const registry::SetDigest& diges
   if (!set && set.error().kind == ErrorKind::not_found) return false; // removed meanwhile
   if (!set && set.error().kind == ErrorKind::corrupt) return true;
   if (!set) return fail(std::move(set).error());
+  if (set->directory.empty()) return false; // a seal needs a place
   TRY(auto seal, store.head(registry::seal_key(set->directory, digest)));
   if (seal) return true;
   TRY(auto retired, store.head(registry::retired_key(set->directory, digest)));

@@ -79,6 +79,14 @@ struct World {
   Packages packages, later;
 };
 
+TEST(Garbage, ASetWithoutADirectoryIsGarbage) {
+  World world;
+  auto set = registry::set_key(*registry::put_set(*world.store, registry::SetRecord{}));
+  auto found = publish::collect_garbage(*world.store, k_default);
+  ASSERT_TRUE(found) << render(found.error());
+  EXPECT_TRUE(*world.store->head(set)) << "marked first";
+}
+
 TEST(Garbage, IsMarkedFirstAndRemovedAGraceTimeLater) {
   World world;
   auto good = testing::snapshot(*world.store);

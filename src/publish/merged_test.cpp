@@ -10,6 +10,7 @@
 #include "publish/testing/packages.hpp"
 #include "publish/upkeep.hpp"
 #include "registry/history.hpp"
+#include "registry/testing/samples.hpp"
 #include "store/testing/faulty_store.hpp"
 #include "thread/pool.hpp"
 #include <gmock/gmock.h>
@@ -330,6 +331,69 @@ TEST_F(MergedIndex, ABrokenChannelKeepsNoOtherPlaceFromItsDependencies) {
   EXPECT_THAT(all.error().details, ElementsAre(HasSubstr("channels/broken: R011")));
   for (const auto& directory : {k_run, k_channel, std::string("43-linux/python/g")})
     EXPECT_THAT(projects(*store_, directory), ::testing::Contains("numpy"));
+}
+
+/// Takes sets away as retention does at the end.
+void take_away(store::ObjectStore& store, const std::string& directory) {
+  auto sets = registry::sealed_sets_below(store, directory);
+  ASSERT_TRUE(sets) << render(sets.error());
+  for (const auto& sealed : *sets) {
+    ASSERT_TRUE(store.remove(registry::seal_key(sealed.set.directory, sealed.digest)));
+    for (const auto& file : sealed.set.files) ASSERT_TRUE(store.remove(file.key));
+  }
+}
+
+TEST_F(MergedIndex, FollowsABaseIndexThatLostItsLastSet) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(publish(*store_, {"rocm-1.0.tar.gz"}));
+  take_away(*store_, std::string(pages::k_base_index));
+  ASSERT_TRUE(pages::project_directory(*store_, std::string(pages::k_base_index)));
+  ASSERT_TRUE(pages::merge_all(*store_));
+  for (const auto& directory : {k_run, k_channel}) EXPECT_THAT(projects(*store_, directory), ElementsAre("rocm"));
+  EXPECT_EQ(testing::broken_links(testing::snapshot(*store_)), "");
+}
+
+TEST_F(MergedIndex, ASetWithoutADirectoryIsPassedOver) {
+  ASSERT_TRUE(mirror(*store_, {"numpy-2.0-py3-none-any.whl"}));
+  ASSERT_TRUE(registry::put_set(*store_, registry::SetRecord{}));
+  auto all = pages::merge_all(*store_);
+  EXPECT_TRUE(all) << render(all.error());
+}
+
+TEST(Projection, PagesOfAPublishThatWasKilledDoNotOutliveItsSet) {
+  for (std::uint64_t at = 1;; ++at) {
+    auto store = store::make_memory_store();
+    FaultyStore dying(*store, {FaultyStore::Fault::die_after, at, true});
+    auto receipt = publish(dying, {"rocm-1.0.tar.gz"}, "");
+    take_away(*store, k_run);
+    auto projected = pages::project_directory(*store, k_run);
+    ASSERT_TRUE(projected) << render(projected.error());
+    EXPECT_EQ(testing::broken_links(testing::snapshot(*store)), "") << at;
+    if (!dying.fired()) break;
+  }
+}
+
+// A writer makes pages without a set; meanwhile the set returns, and its writer finds the pages right.
+TEST(Projection, ASetThatLeavesAndReturnsIsShown) {
+  auto store = store::make_memory_store();
+  for (const std::string version : {"1.0", "1.1"})
+    registry::testing::sealed_sample(*store, k_run, {{"a-" + version + ".tar.gz", "a", version}});
+  ASSERT_TRUE(pages::project_directory(*store, k_run));
+  auto shown = testing::snapshot(*store);
+  auto seal = *store->list(k_run + "/seals/");
+  ASSERT_EQ(seal.size(), 2u);
+  ASSERT_TRUE(store->remove(seal[0].key));
+  FaultyStore watched(*store);
+  bool once = false;
+  watched.after_call = [&](std::uint64_t) {
+    if (once || !watched.log().back().starts_with("put ")) return;
+    once = true;
+    ASSERT_TRUE(store->put(seal[0].key, content::Rope::literal(shown.at(seal[0].key)), {}));
+    ASSERT_TRUE(pages::project_directory(*store, k_run));
+  };
+  ASSERT_TRUE(pages::project_directory(watched, k_run));
+  EXPECT_TRUE(once);
+  EXPECT_EQ(testing::differences(shown, testing::snapshot(*store)), "");
 }
 
 TEST_F(MergedIndex, ADamagedSetRecordKeepsNoDirectoryFromItsDependencies) {
