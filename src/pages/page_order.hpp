@@ -14,9 +14,10 @@
 namespace quarry::pages {
 
 /// Sorts the project pages so that dependencies come first; roots and the find-links page stay last. The dependencies
-/// of a project are those in the METADATA of its newest wheel. A project without wheels (the `rocm` sdist, which pins
-/// everything else) comes after all others. Ties are broken by name. The order inside a cycle is not specified. A
-/// missing or unreadable metadata file is ignored. Fails with the errors of the store. Costs one read per project.
+/// of a project are those in the METADATA of the wheel that was uploaded last. A project without wheels (the `rocm`
+/// sdist, which pins everything else) comes after all others. Ties are broken by name. The order inside a cycle is not
+/// specified. A missing or unreadable metadata file is ignored. Fails with the errors of the store. Costs one read per
+/// project.
 Result<void> dependencies_first(store::ObjectReader& store, const std::vector<registry::FileRecord>& files,
                                 std::vector<index::Page>& pages);
 

@@ -61,8 +61,8 @@ struct CopyRequest {
 class ObjectWriter : public ObjectReader {
 public:
   /// Writes an object if the precondition holds, and returns its size and its ETag, which is empty if another writer
-  /// has already replaced the object or the server gave none. Fails with outcome_unknown (R004) if the write may have
-  /// happened. After any other error nothing has changed: R002, R003 (also for if-match when the object does not
+  /// has already replaced the object or the server gave none. After outcome_unknown (R004) the object may have been
+  /// written. After every other error it was not: R002, R003 (also for if-match when the object does not
   /// exist), R005, R008. Costs one PUT request, or in s3 above 8 MiB one per part and two more, and all bytes; there
   /// the first write with a condition, of more than 8 MiB or to a key with a slash at its end also costs what
   /// conditional_writes() does. In the file store the bytes, two fsyncs and a rename or link; for if-match it also
@@ -83,7 +83,8 @@ public:
   /// put() refuses to write one (R005). Costs the same as conditional_writes().
   virtual Result<bool> slash_keys() { return false; }
   /// Removes what killed writers left behind: multipart uploads that were begun before `before_us`, and temporary files
-  /// that were last written before it, in microseconds since 1970, UTC, by the clock of the server or disk. A writer
+  /// that were last written before it (it ends all uploads below the store's prefix that are older, also those of other
+  /// tools), in microseconds since 1970, UTC, by the clock of the server or disk. A writer
   /// that still works on one of them then fails. Objects of a killed probe (s3/capabilities.hpp) stay. Returns how many
   /// were removed. Costs one listing, and one request or unlink for each.
   virtual Result<std::uint64_t> remove_leftovers(std::int64_t before_us);
@@ -110,11 +111,12 @@ public:
   /// Copies an object of another store to `to` here, on the server, with the headers that `options` has. Returns true
   /// if it did; false if these two stores cannot do that, in which case nothing was written and the caller must send
   /// the bytes itself. Only s3 can, between stores of one service, if the server evaluates if-absent there; if-match
-  /// always gives false. If `options.sha256` is set, only an object with exactly this recorded digest is copied; for
-  /// another one it returns false. With `options.hash_source` the source is read as well, and other bytes are corrupt
-  /// (R008). Fails with not_found (R001), already_exists (R002), outcome_unknown (R004) and corrupt (K022), if the
-  /// source is replaced meanwhile. Costs a HEAD and the copy, and with `hash_source` reading the source; nothing where
-  /// only false is possible.
+  /// always gives false. The credentials of this store must be able to read the source; if not, K003. If
+  /// `options.sha256` is set, only an object with exactly this recorded digest is copied; for another one it returns
+  /// false. With `options.hash_source` the source is read as well, and other bytes are corrupt (R008). Fails with
+  /// not_found (R001), already_exists (R002), outcome_unknown (R004) and corrupt (K022), if the source is replaced
+  /// meanwhile. Costs a HEAD and the copy, and with `hash_source` reading the source; nothing where only false is
+  /// possible.
   Result<bool> copy_from(ObjectReader& source, const std::string& from, const std::string& to,
                          const PutOptions& options);
 

@@ -27,7 +27,9 @@ Result<bool> put_once(ObjectWriter& store, const std::string& key, const Once& o
 /// Does what put_once() does, with the content of an object of another store; also fails with not_found (R001). The
 /// server copies it if the two stores can do that (ObjectStore::copy_from); otherwise the bytes pass through this
 /// machine. `once.content` is not used. Costs a head first, so an object that exists with the right recorded digest is
-/// not read, unless `once.hash` is set: then the source is read, or the object that exists.
+/// not read, unless `once.hash` is set: then the source is read, or the object that exists. Limit: the server copies a
+/// source with the right recorded digest whatever its size. One that another tool cut short, keeping that digest, is
+/// found with `once.hash` only.
 Result<bool> copy_once(ObjectReader& source, const std::string& from, ObjectStore& target, const std::string& to,
                        const Once& once);
 
