@@ -1,5 +1,6 @@
 #include "cli/moves.hpp"
 
+#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/facts.hpp"
 #include "cli/keys.hpp"
@@ -25,6 +26,16 @@ Result<promote::Options> promote_options_of(Context& context, const Arguments& a
   TRY(options.key, signing_key(arguments));
   options.clock_us = [&clock = context.clock] { return clock.now_us(); };
   return options;
+}
+
+Result<promote::Author> author_of(Context& context, const Arguments& arguments) {
+  TRY_DO(check_line("--reason", arguments.get("--reason")));
+  if (text::trim(arguments.get("--reason")).empty())
+    return fail(ErrorKind::invalid_argument, "O015", "the reason is empty",
+                "say why: whoever looks at the channel in a year has only the ledger");
+  TRY(auto key, signing_key(arguments));
+  return promote::Author{who(context), sys::Timestamp::from_us(context.clock.now_us()), arguments.get("--reason"),
+                         std::move(key)};
 }
 
 Result<std::unique_ptr<BaseIndex>> dependencies_of(const Context& context, const Arguments& arguments) {

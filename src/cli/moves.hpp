@@ -4,6 +4,7 @@
 #include "cli/base_index.hpp"
 #include "cli/command.hpp"
 #include "cli/next_command.hpp"
+#include "promote/guard.hpp"
 #include "promote/promote.hpp"
 #include <string>
 
@@ -12,6 +13,9 @@ namespace quarry::cli {
 /// From --dry-run, --execute, --reason, --sign and --public-url, with the ledger's author and time. invalid_argument
 /// O006, O009; B006 of the key.
 Result<promote::Options> promote_options_of(Context& context, const Arguments& arguments);
+/// The author of a move that needs a reason, from --reason and --sign, with the time of now. invalid_argument O015;
+/// B006 of the key.
+Result<promote::Author> author_of(Context& context, const Arguments& arguments);
 /// Where the dependencies of `--cells ready` come from: `--base-index`, else that of the store; null if there is
 /// nothing to ask. invalid_argument C006 for `--base-index` without `--cells ready`; else as open_base_index().
 Result<std::unique_ptr<BaseIndex>> dependencies_of(const Context& context, const Arguments& arguments);

@@ -1,9 +1,9 @@
-#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/facts.hpp"
 #include "cli/guard.hpp"
 #include "cli/keys.hpp"
+#include "cli/moves.hpp"
 #include "cli/places.hpp"
 #include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
@@ -11,7 +11,6 @@
 #include "promote/demands.hpp"
 #include "promote/distributions.hpp"
 #include "promote/guard.hpp"
-#include "sys/clock.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -21,16 +20,6 @@ namespace {
 
 const Operand k_channel{"CHANNEL", "the channel"};
 const Flag k_why{.name = "--reason", .value = "TEXT", .help = "why, for the ledger", .required = true};
-
-Result<promote::Author> author_of(Context& context, const Arguments& arguments) {
-  TRY_DO(check_line("--reason", arguments.get("--reason")));
-  if (text::trim(arguments.get("--reason")).empty())
-    return fail(ErrorKind::invalid_argument, "O015", "the reason is empty",
-                "say why: whoever looks at the channel in a year has only the ledger");
-  TRY(auto key, signing_key(arguments));
-  return promote::Author{who(context), sys::Timestamp::from_us(context.clock.now_us()), arguments.get("--reason"),
-                         std::move(key)};
-}
 
 Json document_of(const publish::Guarded& guarded, const char* schema) {
   const auto& channel = guarded.channel;

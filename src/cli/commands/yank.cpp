@@ -1,14 +1,12 @@
-#include "base/text.hpp"
 #include "base/units.hpp"
 #include "cli/commands.hpp"
 #include "cli/guard.hpp"
 #include "cli/keys.hpp"
+#include "cli/moves.hpp"
 #include "cli/next_command.hpp"
 #include "cli/on_move.hpp"
-#include "cli/records.hpp"
 #include "cli/shared_flags.hpp"
 #include "promote/withdraw.hpp"
-#include "sys/clock.hpp"
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
@@ -28,19 +26,14 @@ std::string leaving_text(const promote::Withdrawal& plan) {
 }
 
 Result<int> run_yank(Context& context, const Arguments& arguments) {
-  auto name = arguments.get("--channel"), why = arguments.get("--reason");
-  TRY_DO(check_line("--reason", why));
-  if (text::trim(why).empty())
-    return fail(ErrorKind::invalid_argument, "O015", "the reason is empty",
-                "say why: whoever looks at the channel in a year has only the ledger");
-  TRY(auto key, signing_key(arguments));
+  auto name = arguments.get("--channel");
+  TRY(auto author, author_of(context, arguments));
   TRY(auto store, open_store(context, arguments.get("--store")));
   TRY(auto plan, promote::plan_withdrawal(*store, name, arguments.operands));
-  for (auto& file : plan.blocked) file.reason = why;
+  for (auto& file : plan.blocked) file.reason = author.why;
   bool dry = arguments.has("--dry-run");
   auto generation = plan.expected.record.generation + 1;
   if (!dry) {
-    promote::Author author{who(context), sys::Timestamp::from_us(context.clock.now_us()), why, std::move(key)};
     TRY(auto moved, promote::withdraw(*store, plan, author));
     generation = moved.generation;
   }
